@@ -1,0 +1,49 @@
+# Two commands do everything on a fresh machine with Python 3.11 or newer: `make demo` and `make test`.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+UV := $(shell command -v uv 2>/dev/null)
+GROUPS_STAMP := $(VENV)/.installed
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test check bench reproduce docs clean
+
+help:  ## list what can be made
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
+
+$(GROUPS_STAMP): pyproject.toml
+	@echo "setting up $(VENV) (once) ..."
+ifdef UV
+	@test -x $(BIN)/python || $(UV) venv --quiet --python $(PYTHON) $(VENV)
+	@VIRTUAL_ENV=$(CURDIR)/$(VENV) $(UV) pip install --quiet --editable . --group test --group check
+else
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
+	@$(BIN)/python -m pip install --quiet --editable . --group test --group check
+endif
+	@touch $@
+
+demo: $(GROUPS_STAMP)  ## cluster the bundled newsroom sample and print where the report is
+	$(BIN)/doccluster run corpora/samples/newsroom/articles.jsonl --output demo --clusters 8 --truth topic --seed 7 --overwrite
+
+test: $(GROUPS_STAMP)  ## run the test suite
+	$(BIN)/python -m pytest --numprocesses auto --dist worksteal
+
+check: $(GROUPS_STAMP)  ## lint, types, import layers, doctests
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/python -m pytest --quiet --doctest-modules --doctest-glob='*.md' -p no:cacheprovider doccluster docs README.md
+
+bench: $(GROUPS_STAMP)  ## time doccluster beside its peers and write docs/explanation/performance.md
+	$(BIN)/doccluster benchmark
+
+reproduce: $(GROUPS_STAMP)  ## print every number of the papers beside ours
+	$(BIN)/doccluster reproduce all
+
+docs: $(GROUPS_STAMP)  ## write the generated reference pages
+	$(BIN)/python -m experiments.reference_pages
+
+clean:  ## remove what was made
+	rm -rf $(VENV) demo .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis

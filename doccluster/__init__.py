@@ -1,0 +1,63 @@
+"""Cluster text documents, and say how good the clustering is.
+
+The line of a run: ``read_corpus`` -> ``vectorize`` -> ``SphericalKMeans`` -> ``evaluate`` -> ``write_report``.
+Names are loaded when they are first used, so importing the package takes milliseconds.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "Corpus": "doccluster.corpus",
+    "read_corpus": "doccluster.corpus",
+    "TfidfVectorizer": "doccluster.vectors",
+    "DocumentVectors": "doccluster.vectors",
+    "read_matrix": "doccluster.vectors",
+    "vectorize": "doccluster.vectors",
+    "Partition": "doccluster.partition",
+    "SphericalKMeans": "doccluster.clustering",
+    "evaluate": "doccluster.evaluation",
+    "score": "doccluster.evaluation",
+    "get_measure": "doccluster.measures",
+    "list_measures": "doccluster.measures",
+    "run_pipeline": "doccluster.pipeline",
+    "load_run": "doccluster.artifacts",
+    "write_report": "doccluster.report",
+    "errors": "doccluster.errors",
+}
+
+__all__ = ["__version__", *sorted(_HOMES)]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    home = importlib.import_module(_HOMES[name])
+    return home if name == "errors" else getattr(home, name)
+
+
+def __dir__() -> list[str]:
+    return list(__all__)
+
+
+if TYPE_CHECKING:
+    from doccluster import errors as errors
+    from doccluster.artifacts import load_run as load_run
+    from doccluster.clustering import SphericalKMeans as SphericalKMeans
+    from doccluster.corpus import Corpus as Corpus
+    from doccluster.corpus import read_corpus as read_corpus
+    from doccluster.evaluation import evaluate as evaluate
+    from doccluster.evaluation import score as score
+    from doccluster.measures import get_measure as get_measure
+    from doccluster.measures import list_measures as list_measures
+    from doccluster.partition import Partition as Partition
+    from doccluster.pipeline import run_pipeline as run_pipeline
+    from doccluster.report import write_report as write_report
+    from doccluster.vectors import DocumentVectors as DocumentVectors
+    from doccluster.vectors import TfidfVectorizer as TfidfVectorizer
+    from doccluster.vectors import read_matrix as read_matrix
+    from doccluster.vectors import vectorize as vectorize

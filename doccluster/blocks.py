@@ -1,0 +1,60 @@
+"""Blocks of rows, and a map over them, serial or in threads, that keeps the order of the blocks."""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import TypeVar
+
+from doccluster.errors import InputError
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+
+def available_threads() -> int:
+    """Return the number of processors this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return max(1, len(os.sched_getaffinity(0)))
+    return max(1, os.cpu_count() or 1)
+
+
+def resolve_threads(n_threads: int | None) -> int:
+    """Return the number of threads meant by `n_threads`; None and -1 mean all that this process may use."""
+    if n_threads is None or n_threads == -1:
+        return available_threads()
+    if n_threads < 1:
+        raise InputError(f"n_threads={n_threads} is not a number of threads; give a positive number, or None for all.")
+    return int(n_threads)
+
+
+def row_blocks(n_rows: int, block_size: int) -> list[slice]:
+    """Return consecutive slices of at most `block_size` rows that cover `n_rows` rows."""
+    return [slice(start, min(start + block_size, n_rows)) for start in range(0, n_rows, block_size)]
+
+
+def map_blocks(
+    function: Callable[[Item], Result], blocks: Iterable[Item], *, n_threads: int | None = None
+) -> Iterator[Result]:
+    """Yield `function(block)` for each block, in the order of the blocks, computed by up to `n_threads` threads.
+
+    At most `n_threads + 1` results are held at a time, so memory stays bounded by the block. The pool lives only as
+    long as the call: threads do not survive a fork, so none are kept at module level.
+    """
+    workers = resolve_threads(n_threads)
+    if workers == 1:
+        yield from map(function, blocks)
+        return
+    pool = ThreadPoolExecutor(max_workers=workers, thread_name_prefix="doccluster")
+    pending: deque[Future[Result]] = deque()
+    try:
+        for block in blocks:
+            pending.append(pool.submit(function, block))
+            if len(pending) > workers:
+                yield pending.popleft().result()
+        while pending:
+            yield pending.popleft().result()
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)

@@ -1,0 +1,81 @@
+"""The entry point: finds the module of a command, and turns errors into one sentence and an exit code."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from typing import Any
+
+import click
+
+from doccluster import __version__
+from doccluster.errors import DocclusterError
+
+# The verbs, in the order of `doccluster --help`: module, function and the one line that describes each.
+COMMANDS: dict[str, tuple[str, str]] = {
+    "run": ("doccluster.cli.run", "Read, vectorize, cluster, judge and report, in one go."),
+    "inspect": ("doccluster.cli.corpus", "Say what is in a source, without clustering it."),
+    "vectorize": ("doccluster.cli.corpus", "Turn documents into a matrix file."),
+    "cluster": ("doccluster.cli.clustering", "Cluster a matrix file."),
+    "assign": ("doccluster.cli.clustering", "Give new documents to the clusters of a run."),
+    "evaluate": ("doccluster.cli.evaluation", "Judge labels against a truth, vectors, or both."),
+    "measures": ("doccluster.cli.evaluation", "List the measures."),
+    "explain": ("doccluster.cli.evaluation", "Explain a measure, or a cluster of a run."),
+    "choose-k": ("doccluster.cli.selection", "Find how many clusters the data support."),
+    "compare": ("doccluster.cli.selection", "Compare algorithms over seeds and corpora."),
+    "generate": ("doccluster.cli.generate", "Make a synthetic corpus with a known truth."),
+    "report": ("doccluster.cli.run", "Write the report of a finished run again."),
+    "rerun": ("doccluster.cli.run", "Repeat a run from its run.json and say what differs."),
+    "reproduce": ("doccluster.cli.experiments", "Print the papers' numbers beside ours."),
+    "benchmark": ("doccluster.cli.experiments", "Time doccluster beside its peers."),
+}
+
+
+class LazyCommands(click.Group):
+    """A group that imports a command's module only when that command is called."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        module = importlib.import_module(COMMANDS[cmd_name][0])
+        command = getattr(module, cmd_name.replace("-", "_") + "_command")
+        assert isinstance(command, click.Command)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, text) for name, (_, text) in COMMANDS.items()])
+
+
+@click.group(cls=LazyCommands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="doccluster")
+def commands() -> None:
+    """Cluster text documents, and say how good the clustering is."""
+
+
+def main(arguments: list[str] | None = None) -> Any:
+    """Run the command line; exit 0, 2 for wrong usage or input, 3 when nothing is usable, 130 when interrupted."""
+    try:
+        commands.main(args=arguments, prog_name="doccluster", standalone_mode=False)
+    except click.exceptions.Exit as stop:
+        sys.exit(stop.exit_code)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("interrupted", err=True)
+        sys.exit(130)
+    except DocclusterError as error:
+        click.echo(f"doccluster: {error}", err=True)
+        sys.exit(error.exit_code)
+    except BrokenPipeError:
+        sys.stderr.close()
+        sys.exit(0)
+    sys.exit(0)
+
+
+if __name__ == "__main__":
+    main()

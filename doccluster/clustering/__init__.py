@@ -1,0 +1,1 @@
+"""Matrix -> partition: seeding, iterations, estimators."""

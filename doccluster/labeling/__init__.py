@@ -1,0 +1,1 @@
+"""What a cluster is about: terms, representatives, borderline documents."""

@@ -1,0 +1,121 @@
+"""A partition of documents: found clusters and true classes are the same type."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from doccluster.errors import InputError
+
+
+@dataclass(frozen=True, eq=False)
+class Partition:
+    """Documents divided into clusters (or classes) 0..k-1, none of them empty.
+
+    Attributes
+    ----------
+    labels : int64 array of shape (n_documents,)
+        The cluster of each document, 0..k-1 without gaps.
+    names : tuple of length k
+        What the user called each cluster; sorted where they can be compared, else in order of appearance.
+    """
+
+    labels: npt.NDArray[np.int64]
+    names: tuple[Hashable, ...]
+
+    @classmethod
+    def from_labels(cls, labels: Iterable[Any], *, name: str = "labels") -> Partition:
+        """Return the partition given by one hashable label per document; only labels that occur count.
+
+        Raises
+        ------
+        InputError
+            If there is no label, one is missing (None or NaN), or one cannot be hashed.
+
+        Examples
+        --------
+        >>> Partition.from_labels([7, -1, 7]).labels
+        array([1, 0, 1])
+        """
+        if isinstance(labels, Partition):
+            return labels
+        values = _as_list(labels, name)
+        if not values:
+            raise InputError(f"{name} is empty; give one label per document.")
+        if any(is_missing(value) for value in values):
+            raise InputError(f"{name} has missing values (None or NaN); give every document a label.")
+        try:
+            found = dict.fromkeys(values)
+        except TypeError as error:
+            raise InputError(f"{name} has a label that cannot be hashed ({error}); use numbers or strings.") from error
+        try:
+            names = sorted(found)
+        except TypeError:
+            names = list(found)
+        code = {value: index for index, value in enumerate(names)}
+        return cls(np.fromiter((code[value] for value in values), np.int64, len(values)), tuple(names))
+
+    @property
+    def n_documents(self) -> int:
+        """The number of documents."""
+        return int(self.labels.size)
+
+    @property
+    def n_clusters(self) -> int:
+        """The number of clusters k."""
+        return len(self.names)
+
+    @cached_property
+    def sizes(self) -> npt.NDArray[np.int64]:
+        """The number of documents of each cluster, int64 array of shape (k,), all >= 1."""
+        return np.bincount(self.labels, minlength=self.n_clusters).astype(np.int64)
+
+    @cached_property
+    def membership(self) -> sparse.csr_array:
+        """One-hot csr array of shape (n_documents, k)."""
+        n = self.n_documents
+        return sparse.csr_array((np.ones(n), self.labels, np.arange(n + 1)), shape=(n, self.n_clusters))
+
+    def members(self, cluster: int) -> npt.NDArray[np.int64]:
+        """Return the row numbers of the documents of one cluster, ascending."""
+        return self._order[self._starts[cluster] : self._starts[cluster + 1]]
+
+    @cached_property
+    def _order(self) -> npt.NDArray[np.int64]:
+        return np.argsort(self.labels, kind="stable")
+
+    @cached_property
+    def _starts(self) -> npt.NDArray[np.int64]:
+        return np.concatenate([[0], np.cumsum(self.sizes)])
+
+
+def _as_list(labels: Iterable[Any], name: str) -> list[Any]:
+    if isinstance(labels, str | bytes):
+        raise InputError(f"{name} is a single string; give one label per document.")
+    if isinstance(labels, np.ndarray):
+        if labels.ndim == 2 and labels.shape[1] == 1:
+            labels = labels[:, 0]
+        if labels.ndim != 1:
+            raise InputError(f"{name} has {labels.ndim} dimensions; give one label per document.")
+        return list(labels.tolist())
+    if hasattr(labels, "tolist"):  # pandas Series and Index
+        return list(labels.tolist())
+    try:
+        return list(labels)
+    except TypeError as error:
+        raise InputError(f"{name} is not a sequence of labels: {error}.") from error
+
+
+def is_missing(value: Any) -> bool:
+    """Return whether a label says nothing: None, NaN or pandas' NA."""
+    if value is None:
+        return True
+    if isinstance(value, float | np.floating):
+        return bool(np.isnan(value))
+    return type(value).__name__ in {"NAType", "NaTType"}

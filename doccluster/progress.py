@@ -1,0 +1,15 @@
+"""How long work tells how far it is: a callable that anything below the command line may be given."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+
+class Progress(Protocol):
+    """Called with the name of the stage, the work done so far and the total (None when it is not known)."""
+
+    def __call__(self, stage: str, done: int, total: int | None = None) -> None: ...
+
+
+def silent(stage: str, done: int, total: int | None = None) -> None:
+    """Tell nobody; the default everywhere."""

@@ -1,0 +1,1 @@
+"""How many clusters, and is there anything to find."""

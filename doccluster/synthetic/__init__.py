@@ -1,0 +1,1 @@
+"""Made corpora with a known truth."""

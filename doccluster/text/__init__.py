@@ -1,0 +1,1 @@
+"""Strings -> terms: tokens, stop words, stems."""

@@ -1,0 +1,167 @@
+"""The one place where what a user gives is checked and converted; below it the code trusts.
+
+Two invariants are made here: rows are unit or zero, and labels are 0..k-1 without gaps.
+"""
+
+from __future__ import annotations
+
+import re
+import warnings
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from doccluster.errors import DocclusterWarning, InputError, NothingUsable
+
+RandomState = None | int | np.random.Generator | np.random.RandomState
+
+UNIT_TOLERANCE = 1e-5  # float32 rows normalised elsewhere are off by a few 1e-7
+
+
+def as_generator(random_state: RandomState) -> np.random.Generator:
+    """Return the generator meant by `random_state` (None, a seed, a Generator or a legacy RandomState).
+
+    Raises
+    ------
+    InputError
+        If `random_state` is none of these.
+    """
+    if isinstance(random_state, np.random.Generator):
+        return random_state
+    if isinstance(random_state, np.random.RandomState):
+        return np.random.default_rng(random_state.randint(0, 2**31 - 1, size=4))
+    if random_state is None or (isinstance(random_state, int | np.integer) and int(random_state) >= 0):
+        return np.random.default_rng(random_state)
+    raise InputError(f"random_state={random_state!r} is not a seed; give None, an integer >= 0 or a numpy Generator.")
+
+
+def check_matrix(matrix: Any, *, dtype: npt.DTypeLike | None = None, name: str = "X") -> Any:
+    """Return `matrix` as a csr array in canonical form or as a dense 2-D array, float32 or float64, all values finite.
+
+    The caller's arrays are never changed: what has to be converted is copied.
+
+    Raises
+    ------
+    InputError
+        If it is not two-dimensional, not numeric, or holds NaN or infinity.
+    NothingUsable
+        If it has no row or no column.
+    """
+    if sparse.issparse(matrix):
+        result = sparse.csr_array(matrix)
+    else:
+        try:
+            result = np.asarray(matrix)
+        except ValueError as error:
+            raise InputError(f"{name} cannot be read as a matrix: {error}.") from error
+    if result.ndim != 2:
+        raise InputError(
+            f"{name} has {result.ndim} dimension(s), expected 2: Reshape your data to (n_documents, n_terms)."
+        )
+    result = _as_float(result, dtype, name)
+    n_rows, n_columns = result.shape
+    if n_rows == 0 or n_columns == 0:
+        raise NothingUsable(
+            f"Found array with {n_rows} sample(s) and {n_columns} feature(s) (shape=({n_rows}, {n_columns})) while a "
+            f"minimum of 1 is required in {name}."
+        )
+    values = result.data if sparse.issparse(result) else result
+    if not np.isfinite(values).all():
+        raise InputError(f"{name} contains NaN or infinity; remove or replace those values.")
+    if sparse.issparse(result) and not (result.has_sorted_indices and result.has_canonical_format):
+        result = result.copy()
+        result.sum_duplicates()
+    return result
+
+
+def _as_float(matrix: Any, dtype: npt.DTypeLike | None, name: str) -> Any:
+    if matrix.dtype.kind == "c":
+        raise InputError(f"{name} is complex. Complex data not supported: give real numbers.")
+    wanted = dtype if dtype is not None else (matrix.dtype if matrix.dtype in (np.float32, np.float64) else np.float64)
+    try:
+        return matrix.astype(wanted, copy=False)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{name} is not numeric: {error}.") from error
+
+
+def row_norms(matrix: Any) -> npt.NDArray[np.float64]:
+    """Return the Euclidean length of each row, accumulated in float64."""
+    return np.sqrt(squared_row_norms(matrix))
+
+
+def squared_row_norms(matrix: Any) -> npt.NDArray[np.float64]:
+    """Return the squared Euclidean length of each row, accumulated in float64."""
+    if not sparse.issparse(matrix):
+        return np.einsum("ij,ij->i", matrix, matrix, dtype=np.float64)
+    squares = np.square(matrix.data, dtype=np.float64)
+    sums = np.zeros(matrix.shape[0])
+    filled = np.flatnonzero(np.diff(matrix.indptr))
+    if filled.size:
+        sums[filled] = np.add.reduceat(squares, matrix.indptr[filled])
+    return sums
+
+
+def unit_rows(matrix: Any, *, warn: bool = True, name: str = "X") -> Any:
+    """Return `matrix` with rows of length one (zero rows stay zero); a copy, with one warning, if they were not.
+
+    Warns
+    -----
+    DocclusterWarning
+        If rows had to be normalised and `warn` is true.
+    """
+    norms = row_norms(matrix)
+    zero = norms == 0
+    if np.all(zero | (np.abs(norms - 1) <= UNIT_TOLERANCE)):
+        return matrix
+    if warn:
+        warnings.warn(
+            f"{name} has rows that are not of unit length; a normalised copy is used (the cosine ignores length).",
+            DocclusterWarning,
+            stacklevel=3,
+        )
+    scale = np.divide(1.0, norms, out=np.zeros_like(norms), where=~zero)
+    if sparse.issparse(matrix):
+        data = (matrix.data * np.repeat(scale, np.diff(matrix.indptr))).astype(matrix.dtype)
+        return sparse.csr_array((data, matrix.indices, matrix.indptr), shape=matrix.shape)
+    return (matrix * scale[:, None]).astype(matrix.dtype)
+
+
+def check_positive_int(value: Any, name: str) -> int:
+    """Return `value` as an int >= 1, or raise InputError."""
+    if isinstance(value, bool | np.bool_) or not isinstance(value, int | np.integer) or value < 1:
+        raise InputError(f"{name}={value!r} is not a positive whole number; give {name} >= 1.")
+    return int(value)
+
+
+def check_n_clusters(n_clusters: Any, n_documents: int) -> int:
+    """Return `n_clusters` as an int between 1 and `n_documents`, or raise InputError."""
+    number = check_positive_int(n_clusters, "n_clusters")
+    if number > n_documents:
+        raise InputError(
+            f"n_clusters={number} exceeds the {n_documents} document(s) (n_samples={n_documents} should be >= "
+            f"n_clusters={number}); choose n_clusters <= {n_documents}."
+        )
+    return number
+
+
+_SIZE = re.compile(r"\s*([0-9]*\.?[0-9]+)\s*([kmgt]?)i?b?\s*", re.IGNORECASE)
+
+
+def parse_size(size: str | int | float) -> int:
+    """Return a number of bytes from a number or a text such as ``500M``, ``2G`` or ``1.5 GiB`` (powers of 1024).
+
+    >>> parse_size("2G")
+    2147483648
+    """
+    if isinstance(size, int | float):
+        number, unit = float(size), ""
+    else:
+        match = _SIZE.fullmatch(size)
+        if match is None:
+            raise InputError(f"{size!r} is not a size in bytes; write for instance 500M or 2G.")
+        number, unit = float(match[1]), match[2].lower()
+    if number <= 0:
+        raise InputError(f"{size!r} is not a positive size; write for instance 500M or 2G.")
+    return int(number * 1024 ** " kmgt".index(unit or " "))

@@ -1,0 +1,54 @@
+"""The second value on the line: documents as rows of a matrix, each row of unit length or empty."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from doccluster.validation import squared_row_norms
+
+
+@dataclass(frozen=True, eq=False)
+class DocumentVectors:
+    """Documents as unit rows.
+
+    Attributes
+    ----------
+    matrix : csr array of shape (n_documents, n_terms), or a dense array
+        Rows of unit length or zero; float32 by default.
+    ids : tuple of str, of length n_documents
+        The name of each document.
+    terms : str array of shape (n_terms,), or None
+        The term of each column as the model knows it (stemmed when stemming is on).
+    display_terms : str array of shape (n_terms,), or None
+        The commonest written form of each term; equal to `terms` without stemming.
+    """
+
+    matrix: Any
+    ids: tuple[str, ...]
+    terms: npt.NDArray[np.object_] | None = None
+    display_terms: npt.NDArray[np.object_] | None = None
+
+    @property
+    def n_documents(self) -> int:
+        """The number of rows."""
+        return int(self.matrix.shape[0])
+
+    @property
+    def n_terms(self) -> int:
+        """The number of columns."""
+        return int(self.matrix.shape[1])
+
+    @cached_property
+    def is_empty(self) -> npt.NDArray[np.bool_]:
+        """Whether each document has no term left (a zero row), bool array of shape (n_documents,)."""
+        return squared_row_norms(self.matrix) == 0
+
+    @property
+    def empty_ids(self) -> tuple[str, ...]:
+        """The names of the documents that have no term left."""
+        return tuple(self.ids[row] for row in np.flatnonzero(self.is_empty))

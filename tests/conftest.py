@@ -1,0 +1,28 @@
+"""What all tests share: where the real corpora and reference values lie when they are beside the checkout."""
+
+from __future__ import annotations
+
+import pathlib
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+SHARED = ROOT.parent / "shared"
+
+
+@pytest.fixture(scope="session")
+def real_corpora() -> pathlib.Path:
+    """The folder of real corpora; tests that use it are skipped where it is absent."""
+    folder = SHARED / "corpora"
+    if not folder.is_dir():
+        pytest.skip("the real corpora are not beside this checkout (../shared/corpora)")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def oracle() -> pathlib.Path:
+    """The folder of reference values; tests that use it are skipped where it is absent."""
+    folder = SHARED / "oracle"
+    if not folder.is_dir():
+        pytest.skip("the reference values are not beside this checkout (../shared/oracle)")
+    return folder

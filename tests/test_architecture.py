@@ -1,0 +1,64 @@
+"""The drawing, checked: what the import contracts cannot say."""
+
+from __future__ import annotations
+
+import ast
+import pathlib
+import re
+import subprocess
+import sys
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+MODULES = sorted((ROOT / "doccluster").rglob("*.py"))
+FORBIDDEN = {
+    "pickle": re.compile(r"^\s*(import pickle|from pickle|import joblib|from joblib)", re.MULTILINE),
+    "nltk.download": re.compile(r"nltk\.download"),
+    "a dense copy of a whole matrix": re.compile(r"\.todense\("),
+    "global random state": re.compile(r"np\.random\.(seed|rand|randn|randint|choice|shuffle|permutation)\("),
+    "silenced warnings": re.compile(r"(simplefilter|filterwarnings)\(\s*['\"]ignore"),
+}
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_module_keeps_the_rules_of_the_house(path):
+    source = path.read_text(encoding="utf-8")
+    broken = [rule for rule, pattern in FORBIDDEN.items() if pattern.search(source)]
+    assert not broken, f"{path.name} uses {broken}"
+    tree = ast.parse(source)
+    assert ast.get_docstring(tree), f"{path.name} does not say why it exists"
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and node.module and not node.module.startswith("doccluster"):
+            names = [node.module, *(alias.name for alias in node.names)]
+            private = [n for n in names if any(p.startswith("_") and not p.startswith("__") for p in n.split("."))]
+            assert not private, f"{path.name} imports the private name {private}"
+        if isinstance(node, ast.ImportFrom) and node.module == "doccluster" and path.parent.name != "cli":
+            assert path.name == "__init__.py" or {a.name for a in node.names} <= {"__version__"}, (
+                f"{path.name} imports the package root"
+            )
+
+
+def test_importing_the_package_loads_nothing_heavy():
+    code = "import doccluster, sys; print(sorted({m.split('.')[0] for m in sys.modules}))"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    for heavy in ("numpy", "scipy", "sklearn", "pandas", "numba", "nltk", "matplotlib"):
+        assert f"'{heavy}'" not in loaded
+
+
+def test_help_of_the_command_line_loads_nothing_heavy():
+    code = (
+        "import sys\nfrom doccluster.cli.main import main\n"
+        "try:\n    main(['--help'])\nexcept SystemExit:\n    pass\n"
+        "print(sorted({m.split('.')[0] for m in sys.modules}))"
+    )
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    for heavy in ("numpy", "scipy", "sklearn", "pandas", "numba", "nltk", "matplotlib"):
+        assert f"'{heavy}'" not in loaded
+
+
+def test_every_public_name_can_be_loaded():
+    import doccluster
+
+    for name in doccluster.__all__:
+        assert getattr(doccluster, name) is not None
