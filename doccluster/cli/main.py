@@ -26,8 +26,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "generate": ("doccluster.cli.generate", "Make a synthetic corpus with a known truth."),
     "report": ("doccluster.cli.run", "Write the report of a finished run again."),
     "rerun": ("doccluster.cli.run", "Repeat a run from its run.json and say what differs."),
-    "reproduce": ("doccluster.cli.experiments", "Print the papers' numbers beside ours."),
-    "benchmark": ("doccluster.cli.experiments", "Time doccluster beside its peers."),
+    "reproduce": ("doccluster.cli.reproduce", "Print the papers' numbers beside ours."),
+    "benchmark": ("doccluster.cli.benchmark", "Time doccluster beside its peers."),
 }
 
 
