@@ -1,0 +1,224 @@
+"""The last value on the line: the record of one run, the same whether it was just made or read from its folder.
+
+Everything that has one entry per document (`documents`, rows of `vectors`, `partition.labels`, `similarity`,
+`runner_up`, `margin`, the rows named in `clusters`, the per-document scores) is in the same order and covers the
+documents that have terms. Documents without any term are in `empty_documents`, and take part in nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from doccluster.corpus.document import Corpus, Skipped
+from doccluster.labeling.description import ClusterDescription
+from doccluster.partition import Partition
+from doccluster.vectors.document_vectors import DocumentVectors
+
+if TYPE_CHECKING:
+    from doccluster.evaluation import Evaluation
+    from doccluster.vectors import TfidfVectorizer
+
+EXCERPT_LENGTH = 320
+
+
+@dataclass(frozen=True, eq=False)
+class Documents:
+    """What a person wants to know about each document, without its whole text; missing values are empty strings.
+
+    Attributes
+    ----------
+    ids, titles, dates, sources, links, excerpts : tuple of str, one per document
+        Dates are ISO 8601 text; an excerpt is the beginning of the text with its white space collapsed.
+    lengths : int64 array of shape (n_documents,)
+        The number of characters of each text.
+    labels : mapping of column name to a tuple (one per document) of tuples of str
+        The class labels that came with the corpus.
+    positions : int64 array of shape (n_documents,)
+        The place of each document in the order of reading, empty documents included.
+    """
+
+    ids: tuple[str, ...]
+    titles: tuple[str, ...]
+    dates: tuple[str, ...]
+    sources: tuple[str, ...]
+    links: tuple[str, ...]
+    excerpts: tuple[str, ...]
+    lengths: npt.NDArray[np.int64]
+    labels: Mapping[str, tuple[tuple[str, ...], ...]]
+    positions: npt.NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def name(self, row: int) -> str:
+        """Return what to call a document: its title, else the beginning of its text, else its id."""
+        return self.titles[row] or self.excerpts[row][:80] or self.ids[row]
+
+    def take(self, rows: npt.NDArray[np.int64]) -> Documents:
+        """Return the documents of these rows, in this order."""
+
+        def pick(values: Sequence[Any]) -> tuple[Any, ...]:
+            return tuple(values[row] for row in rows)
+
+        return Documents(
+            ids=pick(self.ids),
+            titles=pick(self.titles),
+            dates=pick(self.dates),
+            sources=pick(self.sources),
+            links=pick(self.links),
+            excerpts=pick(self.excerpts),
+            lengths=self.lengths[rows],
+            labels={column: pick(values) for column, values in self.labels.items()},
+            positions=self.positions[rows],
+        )
+
+    @classmethod
+    def from_corpus(cls, corpus: Corpus) -> Documents:
+        """Return what is kept of a corpus."""
+        n = len(corpus)
+
+        def column(name: str) -> tuple[str, ...]:
+            return tuple(corpus.metadata[name]) if name in corpus.metadata else ("",) * n
+
+        return cls(
+            ids=corpus.ids,
+            titles=column("title"),
+            dates=column("date"),
+            sources=column("source"),
+            links=column("link"),
+            excerpts=tuple(_excerpt(text) for text in corpus.texts),
+            lengths=np.fromiter((len(text) for text in corpus.texts), np.int64, n),
+            labels=dict(corpus.labels),
+            positions=np.arange(n, dtype=np.int64),
+        )
+
+    @classmethod
+    def from_ids(cls, ids: tuple[str, ...], labels: Mapping[str, tuple[tuple[str, ...], ...]]) -> Documents:
+        """Return documents of which only names (and perhaps classes) are known, as with a ready matrix."""
+        n = len(ids)
+        nothing = ("",) * n
+        order = np.arange(n, dtype=np.int64)
+        return cls(ids, nothing, nothing, nothing, nothing, nothing, np.zeros(n, np.int64), labels, order)
+
+
+def _excerpt(text: str) -> str:
+    # a document may be megabytes long: look only at its beginning
+    collapsed = " ".join(text[: 4 * EXCERPT_LENGTH].split())
+    if len(collapsed) <= EXCERPT_LENGTH:
+        return collapsed
+    return collapsed[:EXCERPT_LENGTH].rsplit(" ", 1)[0] + " …"
+
+
+@dataclass(frozen=True)
+class Provenance:
+    """Where a run comes from, so that it can be repeated.
+
+    Attributes
+    ----------
+    command : str
+        What to type to repeat the run.
+    versions : mapping of str to str
+        doccluster, python, platform, and the packages the numbers depend on.
+    seed : int
+        The seed every random choice was drawn from.
+    checksum : str
+        SHA-256 of the ids and texts (or of the matrix), independent of where they lie.
+    started : str
+        ISO 8601 time, UTC.
+    timings : mapping of stage to seconds
+        In the order of the stages: read, vectorize, cluster, label, judge.
+    peak_memory : int or None
+        Bytes, where the system tells.
+    interrupted : bool
+        Whether a person stopped the fit; the run then holds the best found so far.
+    """
+
+    command: str
+    versions: Mapping[str, str]
+    seed: int
+    checksum: str
+    started: str
+    timings: Mapping[str, float]
+    peak_memory: int | None = None
+    interrupted: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """One run, from its source to its scores.
+
+    Attributes
+    ----------
+    documents : Documents
+        The documents that have terms; row i of everything below is document i.
+    empty_documents : Documents
+        The documents without any term: they have no cluster.
+    vectors : DocumentVectors of shape (n_documents, n_terms)
+    partition : Partition
+        Clusters 0..k-1, largest first.
+    centroids : csr array (or dense, where the matrix is) of shape (k, n_terms), unit rows
+    similarity : float64 array of shape (n_documents,)
+        Cosine of each document to the centroid of its cluster.
+    runner_up : int64 array of shape (n_documents,)
+        The next best cluster, -1 when there is only one cluster.
+    runner_up_similarity : float64 array of shape (n_documents,)
+        The cosine to its centroid, nan when there is only one cluster.
+    clusters : tuple of ClusterDescription, of length k
+    evaluation : Evaluation
+        Every score; per cluster, per document and per pair where a measure has them.
+    skipped : tuple of Skipped
+        Inputs that gave no document, then documents that gave no term.
+    truth : tuple of str
+        The label columns the clusters were judged against (keys of `documents.labels`).
+    parameters : mapping of str to JSON values
+        Every argument of the run.
+    provenance : Provenance
+    notes : tuple of str
+        Sentences a reader of the results should see (a repaired cluster, a fit that was stopped, ...).
+    vectorizer : TfidfVectorizer or None
+        What turns new texts into vectors of the same columns; None when the run began from a matrix.
+    """
+
+    documents: Documents
+    empty_documents: Documents
+    vectors: DocumentVectors
+    partition: Partition
+    centroids: Any
+    similarity: npt.NDArray[np.float64]
+    runner_up: npt.NDArray[np.int64]
+    runner_up_similarity: npt.NDArray[np.float64]
+    clusters: tuple[ClusterDescription, ...]
+    evaluation: Evaluation
+    skipped: tuple[Skipped, ...]
+    truth: tuple[str, ...]
+    parameters: Mapping[str, Any]
+    provenance: Provenance
+    notes: tuple[str, ...] = field(default=())
+    vectorizer: TfidfVectorizer | None = None
+
+    @property
+    def n_documents(self) -> int:
+        """The number of documents that have a cluster."""
+        return len(self.documents)
+
+    @property
+    def n_clusters(self) -> int:
+        """The number of clusters."""
+        return self.partition.n_clusters
+
+    @cached_property
+    def margin(self) -> npt.NDArray[np.float64]:
+        """How much nearer each document is to its own centroid than to the next; negative if the next is nearer."""
+        return self.similarity - self.runner_up_similarity
+
+    def classes(self, column: str) -> tuple[npt.NDArray[np.int64], tuple[str, ...]]:
+        """Return the rows that have exactly one label in `column`, and those labels."""
+        labels = self.documents.labels[column]
+        rows = np.flatnonzero(np.fromiter((len(own) == 1 for own in labels), bool, len(labels)))
+        return rows, tuple(labels[row][0] for row in rows)
