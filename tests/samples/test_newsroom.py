@@ -37,5 +37,5 @@ def test_derived_forms_are_those_that_the_build_writes(tmp_path):
         stack = [difference]
         while stack:
             level = stack.pop()
-            assert not (level.left_only or level.right_only or level.diff_files or level.funny_files)
+            assert [*level.left_only, *level.right_only, *level.diff_files, *level.funny_files] == []
             stack.extend(level.subdirs.values())
