@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import inspect
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -56,6 +57,15 @@ class Measure:
         The counted measure that this is a variant or an alias of.
     parameters : mapping
         The arguments fixed for this name when calling `function`.
+    metrics : tuple of str
+        The metrics it can be computed in (``"cosine"``, ``"euclidean"``); empty where no vectors are needed.
+    parts : tuple of str
+        Which of per_cluster, per_class, per_document, per_pair come with the value.
+    swapped : str or None
+        External measures: the measure that has this value when found and truth change places (itself when symmetric);
+        None where there is none.
+    by_name_only : bool
+        Whether `evaluate` leaves it out (and says so) unless it is asked for by name.
     """
 
     name: str
@@ -74,6 +84,9 @@ class Measure:
     alias_of: str | None = None
     parameters: Mapping[str, Any] = field(default_factory=dict)
     metrics: tuple[str, ...] = ()
+    parts: tuple[str, ...] = ()
+    swapped: str | None = None
+    by_name_only: bool = False
 
     @property
     def cost(self) -> Evidence:
@@ -85,8 +98,33 @@ class Measure:
         """Whether this is a measure of its own: not a variant, not an alias."""
         return self.variant_of is None and self.alias_of is None
 
+    @property
+    def variant(self) -> str | None:
+        """The name of the variant without that of its measure (``geometric`` for ``nmi_geometric``), or None."""
+        return None if self.variant_of is None else self.name.removeprefix(f"{self.variant_of}_")
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """The parameters a user may give, with their defaults; those fixed for this name show the fixed value."""
+        arguments = list(inspect.signature(self.function).parameters.values())[1:]
+        return {a.name: self.parameters.get(a.name, a.default) for a in arguments if a.kind is a.KEYWORD_ONLY}
+
+    def check_parameters(self, parameters: Mapping[str, Any]) -> None:
+        """Raise InputError if the measure does not take one of `parameters`."""
+        unknown = sorted(set(parameters) - set(self.options))
+        if unknown:
+            takes = f"it takes {', '.join(self.options)}" if self.options else "it takes none"
+            raise InputError(f"the measure {self.name!r} has no parameter {', '.join(unknown)}; {takes}.")
+
     def compute(self, evidence: Any, **parameters: Any) -> Values:
-        """Return what this measure says of the evidence."""
+        """Return what this measure says of the evidence.
+
+        Raises
+        ------
+        InputError
+            If a parameter is unknown, or the measure refuses its value.
+        """
+        self.check_parameters(parameters)
         result = self.function(evidence, **{**self.parameters, **parameters})
         return result if isinstance(result, Values) else Values(float(result))
 
@@ -114,12 +152,29 @@ def get_measure(name: str, *, variant: str | None = None) -> Measure:
     InputError
         If there is no such measure or variant; the message names the nearest ones.
     """
-    wanted = name if variant is None else f"{name}_{variant}"
-    if wanted in _MEASURES:
-        return _MEASURES[wanted]
-    near = difflib.get_close_matches(wanted, _MEASURES, n=3, cutoff=0.5)
-    hint = f" did you mean {', '.join(near)}?" if near else " `doccluster measures` lists them all."
-    raise InputError(f"there is no measure {wanted!r};{hint}")
+    return get_measures([name if variant is None else f"{name}_{variant}"])[0]
+
+
+def get_measures(names: Iterable[str]) -> list[Measure]:
+    """Return the records of the measures called `names`, in that order.
+
+    Raises
+    ------
+    InputError
+        If some names are unknown: all of them are listed, each with the nearest known ones.
+    """
+    wanted = list(names)
+    unknown = [name for name in wanted if name not in _MEASURES]
+    if not unknown:
+        return [_MEASURES[name] for name in wanted]
+    if len(unknown) == 1:
+        raise InputError(f"there is no measure {unknown[0]!r};{_hint(unknown[0])}")
+    raise InputError("; ".join(f"there is no measure {name!r},{_hint(name).rstrip('.')}" for name in unknown) + ".")
+
+
+def _hint(name: str) -> str:
+    near = difflib.get_close_matches(str(name).lower(), _MEASURES, n=3, cutoff=0.5)
+    return f" did you mean {', '.join(near)}?" if near else " `doccluster measures` lists them all."
 
 
 def list_measures(
@@ -129,7 +184,19 @@ def list_measures(
     cost: Evidence | None = None,
     counted: bool | None = None,
 ) -> list[Measure]:
-    """Return the measures that match, in the order they are declared."""
+    """Return the measures that match, in the order they are declared.
+
+    Parameters
+    ----------
+    family : {"external", "internal", "intrinsic", "topic"}, optional
+        What the measure judges.
+    source : str, optional
+        Text to be found in the citation, in any case (``"zaki"``).
+    cost : {"contingency", "geometry", "pairwise", "topics"}, optional
+        The cost class.
+    counted : bool, optional
+        True for measures of their own, False for variants and aliases.
+    """
     found: Iterable[Measure] = _MEASURES.values()
     return [
         record
