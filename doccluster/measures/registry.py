@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import inspect
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -28,6 +28,7 @@ class Values:
     per_document: npt.NDArray[np.float64] | None = None  # (n,)
     per_pair: npt.NDArray[np.float64] | None = None  # (k, k) or (k, g)
     note: str | None = None
+    standard_error: float | None = None  # of the value, where it was sampled
 
 
 def undefined(reason: str, **parts: Any) -> Values:
@@ -54,7 +55,8 @@ class Measure:
     formula, source, meaning, edges : str
         Plain text: formula; citation with equation; what it says about documents; degenerate cases.
     variant_of, alias_of : str or None
-        The counted measure that this is a variant or an alias of.
+        The measure that this is a variant or an alias of. An alias is equal to it for every input, or 1 minus it, or
+        follows from it, n and k alone; a variant is another choice of average, base, weighting or mapping.
     parameters : mapping
         The arguments fixed for this name when calling `function`.
     metrics : tuple of str
@@ -142,6 +144,30 @@ def measure(name: str, **record: Any) -> Callable[[Callable[..., Any]], Callable
         return function
 
     return register
+
+
+def external_measure(name: str, **record: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Register the decorated function of a ContingencyTable as the external measure `name`."""
+    return measure(name, family="external", evidence="contingency", **record)
+
+
+def variant(name: str, *, of: str, **changes: Any) -> None:
+    """Register `name` as a variant of the measure `of`, whose record it shares but for `changes`."""
+    _register_like(of, name, variant_of=of, alias_of=None, **changes)
+
+
+def alias(name: str, *, of: str, **changes: Any) -> None:
+    """Register `name` as an alias of the measure `of`, whose record it shares but for `changes`."""
+    _register_like(of, name, alias_of=of, variant_of=None, **changes)
+
+
+def _register_like(of: str, name: str, **changes: Any) -> None:
+    if name in _MEASURES:
+        raise ValueError(f"the measure {name!r} is registered twice")
+    base = _MEASURES[of]
+    if base.swapped == of and "swapped" not in changes:
+        changes["swapped"] = name  # what is symmetric stays so in its variants
+    _MEASURES[name] = replace(base, name=name, **changes)
 
 
 def get_measure(name: str, *, variant: str | None = None) -> Measure:
