@@ -1,0 +1,122 @@
+"""Data without clusters, as like the real data as each null hypothesis allows: the reference of gap and of tendency."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from doccluster.errors import InputError
+from doccluster.validation import unit_rows
+
+NullModel = Literal["uniform", "permute", "sphere"]
+MAX_DENSE_CELLS = 50_000_000  # 400 MB of float64
+
+
+def sample_null(
+    matrix: Any, *, model: NullModel = "permute", random_state: np.random.Generator, keep_unit_rows: bool = True
+) -> Any:
+    """Return one data set of the same shape drawn under a null hypothesis of no clusters.
+
+    Parameters
+    ----------
+    matrix : csr or dense array of shape (n_documents, n_terms)
+    model : {"permute", "uniform", "sphere"}
+        "permute": each term's weights are dealt anew to documents, which keeps every document frequency and breaks
+        what terms have to do with one another; sparse stays sparse. "uniform": uniform in the box that the data span
+        (Zaki & Meira, section 17.3.1), dense. "sphere": uniform directions, folded to the positive orthant when the
+        data are non-negative, dense.
+    random_state : Generator
+    keep_unit_rows : bool
+        Normalise the rows, as cosine needs; false for Euclidean data. Rows may come out empty under "permute".
+
+    Raises
+    ------
+    InputError
+        If the model is unknown, or a dense one would need more than 50,000,000 cells.
+    """
+    models: dict[str, Callable[[Any, np.random.Generator], Any]] = {
+        "permute": permuted_columns,
+        "uniform": uniform_box,
+        "sphere": uniform_directions,
+    }
+    if model not in models:
+        raise InputError(f"null model {model!r} is not known; choose one of {sorted(models)}.")
+    sample = models[model](matrix, random_state)
+    return unit_rows(sample, warn=False) if keep_unit_rows else sample
+
+
+def permuted_columns(matrix: Any, random_state: np.random.Generator) -> Any:
+    """Return the matrix with the entries of each column dealt to rows drawn without replacement."""
+    if not sparse.issparse(matrix):
+        return random_state.permuted(matrix, axis=0)
+    columns = sparse.csc_array(matrix)
+    rows = distinct_rows(np.diff(columns.indptr), columns.shape[0], random_state)
+    shuffled = sparse.csc_array((columns.data, rows, columns.indptr), shape=columns.shape)
+    return shuffled.tocsr()
+
+
+def distinct_rows(
+    counts: npt.NDArray[np.integer[Any]], n_rows: int, random_state: np.random.Generator
+) -> npt.NDArray[np.int32]:
+    """Return for each column that many different row numbers, uniformly at random, one column after the other.
+
+    Sparse columns are drawn together and collisions are drawn again; a column more than a quarter full is permuted.
+    """
+    counts = np.asarray(counts, dtype=np.int64)
+    starts = np.concatenate([[0], np.cumsum(counts)])
+    rows = random_state.integers(0, n_rows, size=int(starts[-1]), dtype=np.int32)
+    column = np.repeat(np.arange(counts.size), counts)
+    for full in np.flatnonzero(counts * 4 > n_rows):
+        rows[starts[full] : starts[full + 1]] = random_state.permutation(n_rows)[: counts[full]]
+    again = np.flatnonzero(~_is_first(column, rows, n_rows))
+    while again.size:
+        rows[again] = random_state.integers(0, n_rows, size=again.size, dtype=np.int32)
+        again = np.flatnonzero(~_is_first(column, rows, n_rows))
+    return rows
+
+
+def _is_first(column: npt.NDArray[np.int64], rows: npt.NDArray[np.int32], n_rows: int) -> npt.NDArray[np.bool_]:
+    key = column * n_rows + rows
+    order = np.argsort(key, kind="stable")
+    first = np.ones(key.size, dtype=bool)
+    first[order[1:]] = key[order[1:]] != key[order[:-1]]
+    return first
+
+
+def uniform_box(matrix: Any, random_state: np.random.Generator) -> npt.NDArray[np.float64]:
+    """Return points uniform in the box between the smallest and the largest value of each dimension."""
+    n, d = _dense_shape(matrix)
+    low, high = column_ranges(matrix)
+    return low + (high - low) * random_state.random((n, d))
+
+
+def column_ranges(matrix: Any) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    """Return the least and the largest value of each column, implicit zeros included."""
+    low, high = matrix.min(axis=0), matrix.max(axis=0)
+    if sparse.issparse(matrix):
+        low, high = low.toarray().ravel(), high.toarray().ravel()
+    return np.asarray(low, dtype=np.float64), np.asarray(high, dtype=np.float64)
+
+
+def uniform_directions(matrix: Any, random_state: np.random.Generator) -> npt.NDArray[np.float64]:
+    """Return directions uniform on the sphere (kappa = 0), folded to the positive orthant for non-negative data."""
+    n, d = _dense_shape(matrix)
+    normal = random_state.standard_normal((n, d))
+    if matrix.min() >= 0:
+        np.abs(normal, out=normal)
+    normal /= np.linalg.norm(normal, axis=1, keepdims=True)
+    return normal
+
+
+def _dense_shape(matrix: Any) -> tuple[int, int]:
+    n, d = matrix.shape
+    if n * d > MAX_DENSE_CELLS:
+        raise InputError(
+            f"this null model is dense and would need {n} x {d} = {n * d:,} cells (limit {MAX_DENSE_CELLS:,}); use "
+            "null='permute', or reduce the data first (doccluster.vectors, truncated SVD)."
+        )
+    return int(n), int(d)

@@ -1,0 +1,312 @@
+"""Is there anything to find: three tests of clustering tendency, each against data without clusters.
+
+Zaki & Meira, Data Mining and Machine Learning, section 17.3.2. The defaults suit sparse unit rows; the options that
+reproduce the book's examples are named in each docstring.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+from scipy.special import logsumexp
+
+from doccluster.errors import InputError
+from doccluster.selection.distance_blocks import (
+    Metric,
+    nearest_distances,
+    pair_distance_histogram,
+    pair_distance_range,
+)
+from doccluster.selection.null_models import NullModel, column_ranges, sample_null
+from doccluster.validation import RandomState, as_generator, check_matrix, check_positive_int
+
+ZeroCells = Literal["smooth", "skip", "inf"]
+MAX_CELLS = 10_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class Tendency:
+    """The outcome of one test of clustering tendency.
+
+    Attributes
+    ----------
+    name : str
+    values : float64 array of shape (n_samples,)
+        The statistic of the data against each reference sample.
+    null_values : float64 array of shape (n_samples,)
+        The same statistic of one more reference sample in the place of the data: what data without clusters give.
+    note : str
+        What a reader should know about how it was computed.
+    """
+
+    name: str
+    values: npt.NDArray[np.float64]
+    null_values: npt.NDArray[np.float64]
+    note: str = ""
+
+    @property
+    def mean(self) -> float:
+        """The mean over the reference samples with a finite value."""
+        return float(np.mean(self.values[np.isfinite(self.values)])) if np.isfinite(self.values).any() else math.nan
+
+    @property
+    def sd(self) -> float:
+        """The (population) standard deviation over the reference samples with a finite value."""
+        return float(np.std(self.values[np.isfinite(self.values)])) if np.isfinite(self.values).any() else math.nan
+
+    @property
+    def p_value(self) -> float:
+        """The share of null values at least as large as the mean, counting one more: (b + 1) / (t + 1)."""
+        known = self.null_values[np.isfinite(self.null_values)]
+        return float((np.sum(known >= self.mean) + 1) / (known.size + 1))
+
+
+def hopkins(
+    matrix: Any,
+    *,
+    sample: npt.ArrayLike,
+    reference: Any,
+    power: float | Literal["dimension"] = "dimension",
+    metric: Metric = "euclidean",
+) -> float:
+    """Return the Hopkins statistic sum u^p / (sum u^p + sum w^p), in [0, 1], near 0.5 without clusters.
+
+    u are the distances of the reference points to their nearest row of the data, w those of the sampled rows to their
+    nearest other row (left out by number, so a duplicate counts with distance 0).
+
+    Parameters
+    ----------
+    matrix : array of shape (n_documents, n_terms)
+    sample : row numbers of the sampled documents
+    reference : array of shape (m, n_terms), points drawn under the null
+    power : float or "dimension"
+        The exponent; "dimension" is the number of columns, as in the book. Computed by logarithms, so that a large
+        exponent neither overflows nor underflows; but with many dimensions the ratio then runs to 0 or 1.
+
+    Examples
+    --------
+    >>> points = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [5.0, 5.0], [5.0, 6.0]])
+    >>> round(hopkins(points, sample=[0, 3, 4], reference=np.array([[2.0, 2.0], [4.0, 1.0], [3.0, 5.0]])), 4)
+    0.8636
+    """
+    rows = np.asarray(sample, dtype=np.int64)
+    exponent = float(matrix.shape[1] if power == "dimension" else power)
+    within = nearest_distances(matrix[rows], matrix, metric=metric, own_rows=rows)
+    beyond = nearest_distances(reference, matrix, metric=metric)
+    log_within, log_beyond = _log_power_sum(within, exponent), _log_power_sum(beyond, exponent)
+    if math.isinf(log_within) and math.isinf(log_beyond):
+        return math.nan
+    return float(1 / (1 + math.exp(min(700.0, log_within - log_beyond)))) if not math.isinf(log_beyond) else 0.0
+
+
+def _log_power_sum(distances: npt.NDArray[np.float64], exponent: float) -> float:
+    positive = distances[distances > 0]
+    return float(logsumexp(exponent * np.log(positive))) if positive.size else -math.inf
+
+
+def hopkins_test(
+    matrix: Any,
+    *,
+    n_samples: int = 50,
+    sample_size: int | None = None,
+    null: NullModel = "permute",
+    power: float | Literal["dimension"] = 1.0,
+    metric: Metric = "cosine",
+    random_state: RandomState = None,
+) -> Tendency:
+    """Return the Hopkins statistic over `n_samples` pairs of subsamples, beside what data drawn under the null give.
+
+    The book's example 17.13 is ``n_samples=500, sample_size=30, null="uniform", power="dimension",
+    metric="euclidean"``. The default exponent is 1: with as many dimensions as a vocabulary has, the book's exponent
+    makes every value 0 or 1.
+
+    Parameters
+    ----------
+    matrix : csr or dense array of shape (n_documents, n_terms), unit or zero rows for "cosine"
+    sample_size : int
+        Points per subsample; by default a tenth of the documents, 1,000 at most.
+    """
+    data = check_matrix(matrix)
+    rng = as_generator(random_state)
+    size = (
+        min(1000, max(1, data.shape[0] // 10))
+        if sample_size is None
+        else check_positive_int(sample_size, "sample_size")
+    )
+    if size > data.shape[0]:
+        raise InputError(f"sample_size={size} exceeds the {data.shape[0]} documents; choose a smaller one.")
+    if data.shape[0] < 3:
+        raise InputError(f"{data.shape[0]} document(s) are too few for the Hopkins statistic; give at least 3.")
+    unit = metric == "cosine"
+
+    def statistic(points: Any, reference: Any) -> float:
+        sample = rng.choice(points.shape[0], size, replace=False)
+        drawn = rng.choice(reference.shape[0], size, replace=False)
+        return hopkins(points, sample=sample, reference=reference[drawn], power=power, metric=metric)
+
+    values, null_values = np.empty(n_samples), np.empty(n_samples)
+    for draw in range(n_samples):
+        reference = sample_null(data, model=null, random_state=rng, keep_unit_rows=unit)
+        other = sample_null(data, model=null, random_state=rng, keep_unit_rows=unit)
+        values[draw] = statistic(data, reference)
+        null_values[draw] = statistic(other, reference)
+    return Tendency("hopkins", values, null_values, f"exponent {power}, {size} points per sample, null {null!r}")
+
+
+def cell_counts(
+    points: npt.ArrayLike, *, low: npt.ArrayLike, high: npt.ArrayLike, bins: int
+) -> dict[tuple[int, ...], int]:
+    """Return how many points lie in each occupied cell of a grid with `bins` equal bins in each dimension.
+
+    The right edge belongs to the last bin. Only occupied cells are kept, so the grid itself costs nothing.
+
+    Raises
+    ------
+    InputError
+        If the grid has more than 10,000,000 cells (bins to the power of the dimensions).
+    """
+    array, least, largest = (np.asarray(value, dtype=np.float64) for value in (points, low, high))
+    dimensions = array.shape[1]
+    if bins**dimensions > MAX_CELLS:
+        raise InputError(
+            f"{bins} bins in {dimensions} dimensions are {bins}^{dimensions} cells, over the limit of {MAX_CELLS:,}; "
+            "use fewer bins, or reduce the data to fewer dimensions (n_components)."
+        )
+    width = np.where(largest > least, largest - least, 1.0)
+    index = np.clip(np.floor((array - least) / width * bins), 0, bins - 1).astype(np.int64)
+    cells, counts = np.unique(index, axis=0, return_counts=True)
+    return {tuple(int(i) for i in cell): int(count) for cell, count in zip(cells, counts, strict=True)}
+
+
+def kl_divergence(f: npt.ArrayLike, g: npt.ArrayLike, *, zero: ZeroCells = "smooth", base: float = 2.0) -> float:
+    """Return KL(f|g) = sum f log(f/g) of two histograms of counts over the same cells (eq. 17.31).
+
+    Parameters
+    ----------
+    zero : {"smooth", "skip", "inf"}
+        What to do where g is empty and f is not: add 1/2 to every cell of both; leave such cells out (as the book's
+        finite printed values need); or the literal infinity.
+
+    Examples
+    --------
+    >>> round(kl_divergence([4, 0, 3, 3], [2, 2, 6, 0], zero="skip"), 12)
+    0.1
+    """
+    counts, reference = np.asarray(f, dtype=np.float64), np.asarray(g, dtype=np.float64)
+    if zero not in ("smooth", "skip", "inf"):
+        raise InputError(f"zero={zero!r} is not known; choose 'smooth', 'skip' or 'inf'.")
+    if zero == "smooth":
+        counts, reference = counts + 0.5, reference + 0.5
+    p, q = counts / counts.sum(), reference / reference.sum()
+    used = p > 0
+    if np.any(used & (q == 0)):
+        if zero == "inf":
+            return math.inf
+        used &= q > 0
+    return float(np.sum(p[used] * np.log(p[used] / q[used])) / math.log(base))
+
+
+def spatial_histogram_test(
+    matrix: Any,
+    *,
+    bins: int = 5,
+    n_samples: int = 100,
+    n_components: int | None = None,
+    zero: ZeroCells = "smooth",
+    base: float = 2.0,
+    random_state: RandomState = None,
+) -> Tendency:
+    """Return the KL divergence of the data's cell histogram from those of uniform samples in the data's box.
+
+    The book's example 17.11 is ``bins=5, n_samples=500, zero="skip"`` on the two Iris components. Sparse or wide data
+    are first reduced to `n_components` (2 by default) by a truncated SVD.
+    """
+    rng = as_generator(random_state)
+    points = _reduced(check_matrix(matrix), n_components, rng)
+    low, high = column_ranges(points)
+
+    def divergence(data: npt.NDArray[np.float64], reference: npt.NDArray[np.float64]) -> float:
+        ours = cell_counts(data, low=low, high=high, bins=bins)
+        theirs = cell_counts(reference, low=low, high=high, bins=bins)
+        rest = bins ** points.shape[1] - len({*ours, *theirs})  # cells empty in both matter to smoothing alone
+        return _kl_of_cells(ours, theirs, rest=rest, zero=zero, base=base)
+
+    values, null_values = np.empty(n_samples), np.empty(n_samples)
+    for draw in range(n_samples):
+        reference = sample_null(points, model="uniform", random_state=rng, keep_unit_rows=False)
+        other = sample_null(points, model="uniform", random_state=rng, keep_unit_rows=False)
+        values[draw], null_values[draw] = divergence(points, reference), divergence(other, reference)
+    infinite = int(np.isinf(values).sum())
+    note = f"{bins} bins in {points.shape[1]} dimensions, empty cells: {zero}"
+    return Tendency("spatial_kl", values, null_values, note + (f", {infinite} samples infinite" if infinite else ""))
+
+
+def _kl_of_cells(
+    ours: dict[tuple[int, ...], int], theirs: dict[tuple[int, ...], int], *, rest: int, zero: ZeroCells, base: float
+) -> float:
+    cells = sorted({*ours, *theirs})
+    f = np.array([ours.get(cell, 0) for cell in cells], dtype=np.float64)
+    g = np.array([theirs.get(cell, 0) for cell in cells], dtype=np.float64)
+    if zero != "smooth":
+        return kl_divergence(f, g, zero=zero, base=base)
+    total = f.sum() + (f.size + rest) / 2  # both hold the same number of points, so both have this total
+    return float(np.sum((f + 0.5) / total * np.log((f + 0.5) / (g + 0.5))) / math.log(base))
+
+
+def _reduced(matrix: Any, n_components: int | None, rng: np.random.Generator) -> npt.NDArray[np.float64]:
+    if not sparse.issparse(matrix) and n_components is None and matrix.shape[1] <= 5:
+        return np.asarray(matrix, dtype=np.float64)
+    from sklearn.decomposition import TruncatedSVD  # only this test needs it
+
+    size = min(n_components or 2, min(matrix.shape) - 1)
+    if size < 1:
+        raise InputError("the data are too small for a truncated SVD; give at least 2 documents and 2 terms.")
+    seed = int(rng.integers(2**31))
+    return np.asarray(TruncatedSVD(size, random_state=seed).fit_transform(matrix), dtype=np.float64)
+
+
+def distance_distribution_test(
+    matrix: Any,
+    *,
+    bins: int = 25,
+    n_samples: int = 20,
+    shared_bins: bool = True,
+    null: NullModel = "permute",
+    metric: Metric = "cosine",
+    zero: ZeroCells = "smooth",
+    base: float = 2.0,
+    random_state: RandomState = None,
+) -> Tendency:
+    """Return the KL divergence of the distribution of pair distances from that of data drawn under the null.
+
+    The book's example 17.12 is ``n_samples=500, shared_bins=False, null="uniform", metric="euclidean", zero="skip"``:
+    its numbers come out only if each data set is binned on its own range, which compares different intervals; the
+    default bins both on [0, the largest distance of either]. O(n^2) time, O(block n) memory.
+    """
+    data = check_matrix(matrix)
+    if data.shape[0] < 3:
+        raise InputError(f"{data.shape[0]} document(s) are too few for a distribution of distances; give at least 3.")
+    rng = as_generator(random_state)
+
+    def divergence(points: Any, reference: Any) -> float:
+        ranges = [pair_distance_range(each, metric=metric) for each in (points, reference)]
+        if shared_bins:
+            ranges = [(0.0, max(high for _, high in ranges))] * 2
+        edges = [np.linspace(low, high if high > low else low + 1, bins + 1) for low, high in ranges]
+        f = pair_distance_histogram(points, edges[0], metric=metric)
+        g = pair_distance_histogram(reference, edges[1], metric=metric)
+        return kl_divergence(f, g, zero=zero, base=base)
+
+    values, null_values = np.empty(n_samples), np.empty(n_samples)
+    unit = metric == "cosine"
+    for draw in range(n_samples):
+        reference = sample_null(data, model=null, random_state=rng, keep_unit_rows=unit)
+        other = sample_null(data, model=null, random_state=rng, keep_unit_rows=unit)
+        values[draw], null_values[draw] = divergence(data, reference), divergence(other, reference)
+    note = f"{bins} bins on {'a common range' if shared_bins else 'own ranges'}, null {null!r}, empty bins: {zero}"
+    return Tendency("distance_kl", values, null_values, note)
