@@ -68,6 +68,8 @@ class Measure:
         None where there is none.
     by_name_only : bool
         Whether `evaluate` leaves it out (and says so) unless it is asked for by name.
+    evidence_by_metric : mapping of metric to evidence
+        Where the evidence, and so the cost, is not `evidence` under that metric (see `evidence_for`).
     """
 
     name: str
@@ -89,6 +91,11 @@ class Measure:
     parts: tuple[str, ...] = ()
     swapped: str | None = None
     by_name_only: bool = False
+    evidence_by_metric: Mapping[str, Evidence] = field(default_factory=dict)
+
+    def evidence_for(self, metric: str) -> Evidence:
+        """Return the evidence needed under `metric`: cosine gets from sums what takes all pairs elsewhere."""
+        return self.evidence_by_metric.get(metric, self.evidence)
 
     @property
     def cost(self) -> Evidence:
