@@ -1,5 +1,29 @@
 """What a cluster is about: terms, representatives, borderline documents."""
 
+from doccluster.labeling.describe import describe_clusters
 from doccluster.labeling.description import Borderline, ClusterDescription, Representative, Term
+from doccluster.labeling.explain import Contribution, explain_membership
+from doccluster.labeling.placement import Placement, own_similarity, place_documents
+from doccluster.labeling.profiles import ClusterProfiles
+from doccluster.labeling.representatives import borderline_documents, representative_documents
+from doccluster.labeling.short_labels import short_labels
+from doccluster.labeling.terms import descriptive_terms, discriminating_terms
 
-__all__ = ["Borderline", "ClusterDescription", "Representative", "Term"]
+__all__ = [
+    "Borderline",
+    "ClusterDescription",
+    "ClusterProfiles",
+    "Contribution",
+    "Placement",
+    "Representative",
+    "Term",
+    "borderline_documents",
+    "describe_clusters",
+    "descriptive_terms",
+    "discriminating_terms",
+    "explain_membership",
+    "own_similarity",
+    "place_documents",
+    "representative_documents",
+    "short_labels",
+]

@@ -1,0 +1,63 @@
+"""How each document sits in a partition: its cosine to its own centroid, and the next best cluster."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from doccluster.partition import Partition
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Placement:
+    """One entry per document: cosine to the own centroid, next best cluster (-1 if k = 1), cosine to it (nan)."""
+
+    similarity: Floats
+    runner_up: npt.NDArray[np.int64]
+    runner_up_similarity: Floats
+
+    @property
+    def margin(self) -> Floats:
+        """How much nearer a document is to its own centroid than to the next; negative if the next is nearer."""
+        return self.similarity - self.runner_up_similarity
+
+
+def place_documents(matrix: Any, partition: Partition, centroids: Any, *, n_threads: int | None = None) -> Placement:
+    """Return how each document sits in `partition`, whose clusters have these unit `centroids`.
+
+    The next best cluster is the best one that is not the document's own, also where the document is nearer to another
+    centroid than to its own (a fit that was stopped, labels from elsewhere).
+    """
+    from doccluster.clustering import assign_to_centroids
+
+    best = assign_to_centroids(matrix, centroids, n_threads=n_threads)
+    is_own = best.labels == partition.labels
+    similarity = own_similarity(matrix, partition, centroids)
+    runner_up = np.where(is_own, best.runner_up, best.labels).astype(np.int64)
+    runner_up_similarity = np.where(is_own, best.runner_up_similarity, best.similarity).astype(np.float64)
+    return Placement(similarity, runner_up, runner_up_similarity)
+
+
+def own_similarity(matrix: Any, partition: Partition, centroids: Any) -> Floats:
+    """Return the cosine of each document to the centroid of its cluster, float64 array of shape (n_documents,)."""
+    similarity = np.empty(partition.n_documents)
+    for cluster in range(partition.n_clusters):
+        members = partition.members(cluster)
+        # one dense centroid at a time: k x n_terms is never held
+        similarity[members] = matrix[members] @ dense_row(centroids, cluster)
+    return similarity
+
+
+def dense_row(matrix: Any, row: int) -> Floats:
+    """Return one row of a csr or dense matrix as a dense float64 array."""
+    if isinstance(matrix, np.ndarray):
+        return np.asarray(matrix[row], dtype=np.float64)
+    dense = np.zeros(matrix.shape[1])
+    start, stop = matrix.indptr[row], matrix.indptr[row + 1]
+    dense[matrix.indices[start:stop]] = matrix.data[start:stop]
+    return dense

@@ -1,0 +1,135 @@
+"""The sparse algebra under every statement about a cluster's content: one pass over the matrix, then k sparse rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from doccluster.partition import Partition
+
+Floats = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class ClusterProfiles:
+    """The direction of each cluster, and of everything outside it, term by term.
+
+    Attributes
+    ----------
+    sums : csr array of shape (k, n_terms), float64
+        The sum s of the rows of each cluster.
+    support : csr array of shape (k, n_terms)
+        How many documents of each cluster have each term.
+    sizes : int64 array of shape (k,)
+    """
+
+    sums: sparse.csr_array
+    support: sparse.csr_array
+    sizes: Integers
+
+    @classmethod
+    def from_partition(cls, matrix: Any, partition: Partition) -> ClusterProfiles:
+        """Return the profiles of the clusters of `partition`; `matrix` has unit or zero rows."""
+        by_cluster = sparse.csr_array(partition.membership.T)
+        rows = sparse.csr_array(matrix)
+        present = sparse.csr_array(((rows.data != 0).astype(np.float64), rows.indices, rows.indptr), shape=rows.shape)
+        return cls(_sorted(by_cluster @ rows.astype(np.float64)), _sorted(by_cluster @ present), partition.sizes)
+
+    @property
+    def n_clusters(self) -> int:
+        """The number of clusters k."""
+        return int(self.sums.shape[0])
+
+    @cached_property
+    def lengths(self) -> Floats:
+        """The length |s| of each sum: the sum of the cosines of the cluster's documents to its centroid."""
+        return np.sqrt(_row_totals(self.sums, np.square(self.sums.data)))
+
+    @cached_property
+    def centroids(self) -> sparse.csr_array:
+        """The unit centroids c = s / |s| (zero where s is zero)."""
+        return self._with_data(self.sums.data * np.repeat(_inverse(self.lengths), np.diff(self.sums.indptr)))
+
+    @cached_property
+    def outside(self) -> sparse.csr_array:
+        """The unit direction r of all other clusters together, on the terms of each cluster only; 0 when k = 1."""
+        total = self.total
+        if self.n_clusters == 1:
+            return self._with_data(np.zeros_like(self.sums.data))
+        # |total - s|^2 without forming the k x n_terms rest
+        dots = _row_totals(self.sums, self.sums.data * total[self.sums.indices])
+        squared = np.maximum(total @ total - 2 * dots + self.lengths**2, 0)
+        scale = np.repeat(_inverse(np.sqrt(squared)), np.diff(self.sums.indptr))
+        return self._with_data((total[self.sums.indices] - self.sums.data) * scale)
+
+    @cached_property
+    def total(self) -> Floats:
+        """The sum of all rows, float64 array of shape (n_terms,)."""
+        return _totals_of(self.sums.indices, self.sums.data, self.sums.shape[1])
+
+    def cohesion_shares(self) -> sparse.csr_array:
+        """Return what part of each cluster's cohesion each term explains: c_t s_t / |s| = c_t^2, rows sum to 1."""
+        return self._with_data(np.square(self.centroids.data))
+
+    def contrast_shares(self) -> sparse.csr_array:
+        """Return what part of |c - r|^2 each term explains where the cluster has more of it than the others, else 0."""
+        difference = self.centroids.data - self.outside.data
+        cosine = _row_totals(self.sums, self.centroids.data * self.outside.data)
+        gap = np.repeat(_inverse(2 * np.maximum(1 - cosine, 0)), np.diff(self.sums.indptr))
+        shares = np.where(difference > 0, np.square(difference) * gap, 0.0)
+        return self._with_data(np.minimum(shares, 1.0))
+
+    def label_scores(self) -> sparse.csr_array:
+        """Return how well each term names each cluster: c_t (c_t - r_t), heavy inside and rarer outside; else 0."""
+        return self._with_data(np.maximum(self.centroids.data * (self.centroids.data - self.outside.data), 0))
+
+    def _with_data(self, data: Floats) -> sparse.csr_array:
+        return sparse.csr_array((data, self.sums.indices, self.sums.indptr), shape=self.sums.shape)
+
+
+def largest_per_row(matrix: sparse.csr_array, count: int) -> list[tuple[Integers, Floats]]:
+    """Return for each row the columns of its `count` largest positive values, largest first, and the values.
+
+    Equal values go to the lowest column.
+    """
+    found = []
+    for start, stop in zip(matrix.indptr[:-1], matrix.indptr[1:], strict=True):
+        columns, values = matrix.indices[start:stop], matrix.data[start:stop]
+        if values.size > count:
+            keep = values >= np.partition(values, values.size - count)[values.size - count]
+            columns, values = columns[keep], values[keep]
+        order = np.lexsort((columns, -values))[:count]
+        order = order[values[order] > 0]
+        found.append((columns[order].astype(np.int64), values[order]))
+    return found
+
+
+def entries(matrix: sparse.csr_array, row: int, columns: Integers) -> Floats:
+    """Return the values of one row at some columns (all stored, indices sorted)."""
+    start, stop = matrix.indptr[row], matrix.indptr[row + 1]
+    values: Floats = matrix.data[start + np.searchsorted(matrix.indices[start:stop], columns)]
+    return values
+
+
+def _sorted(matrix: sparse.csr_array) -> sparse.csr_array:
+    matrix.sort_indices()
+    return matrix
+
+
+def _row_totals(pattern: sparse.csr_array, data: Floats) -> Floats:
+    rows = np.repeat(np.arange(pattern.shape[0]), np.diff(pattern.indptr))
+    return _totals_of(rows, data, pattern.shape[0])
+
+
+def _totals_of(groups: npt.NDArray[np.integer], data: Floats, n_groups: int) -> Floats:
+    return np.asarray(np.bincount(groups, weights=data, minlength=n_groups), dtype=np.float64)
+
+
+def _inverse(values: Floats) -> Floats:
+    return np.divide(1.0, values, out=np.zeros_like(values), where=values > 0)

@@ -1,0 +1,94 @@
+"""Labels: no function words, one form per word, support, distinct; the faults users report of other tools."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from doccluster.labeling.profiles import ClusterProfiles
+from doccluster.labeling.short_labels import same_family, short_labels
+from doccluster.partition import Partition
+
+
+def labels_of(documents, clusters, **options):
+    names = sorted({word for text in documents for word in text.split("|")})
+    counts = np.array([[text.split("|").count(word) for word in names] for text in documents], dtype=float)
+    rows = sparse.csr_array(counts / np.linalg.norm(counts, axis=1, keepdims=True))
+    profiles = ClusterProfiles.from_partition(rows, Partition.from_labels(clusters))
+    return short_labels(profiles, np.array(names, dtype=object), **options)
+
+
+def test_function_words_never_name_a_cluster():
+    documents = ["the|the|the|of|oil|opec", "the|of|oil|opec", "and|and|wheat|crop", "and|wheat|crop"]
+    for label in labels_of(documents, [0, 0, 1, 1], function_words={"the", "of", "and"}):
+        assert not set(label.split(", ")) & {"the", "of", "and"}
+        assert label
+
+
+def test_a_label_has_one_form_of_a_word():
+    documents = [
+        "printer|print|printing|printers|ink",
+        "printer|print|printing|printers|ink",
+        "wheat|crop",
+        "wheat|crop",
+    ]
+    words = labels_of(documents, [0, 0, 1, 1])[0].split(", ")
+    assert sum(word.startswith("print") for word in words) == 1
+    assert "ink" in words
+
+
+def test_a_word_of_a_single_document_does_not_name_a_larger_cluster():
+    documents = ["zyzzyva|zyzzyva|zyzzyva|zyzzyva|oil", "oil|opec", "oil|opec", "wheat|crop", "wheat|crop"]
+    assert "zyzzyva" not in labels_of(documents, [0, 0, 0, 1, 1])[0]
+
+
+def test_labels_of_siblings_differ_even_when_the_clusters_are_alike():
+    documents = ["oil|opec|barrel|crude"] * 6
+    labels = labels_of(documents, [0, 0, 1, 1, 2, 2])
+    assert len(set(labels)) == 3
+
+
+def test_siblings_share_at_most_one_term_while_there_are_others():
+    first, second = "profit|dividend|quarter|shares|bank|fund", "profit|dividend|quarter|shares|loss|debt"
+    labels = labels_of([first] * 3 + [second] * 3 + ["wheat|crop|rain"] * 3, [0] * 3 + [1] * 3 + [2] * 3)
+    assert len(set(labels[0].split(", ")) & set(labels[1].split(", "))) <= 1
+
+
+def test_numbers_and_single_letters_are_left_out_while_there_are_words():
+    labels = labels_of(["1987|1987|x|oil", "1987|x|oil", "wheat|crop", "wheat|crop"], [0, 0, 1, 1])
+    assert labels[0] == "oil"
+
+
+def test_numbers_are_better_than_nothing():
+    assert labels_of(["1987|42", "1987|42", "wheat|crop", "wheat|crop"], [0, 0, 1, 1])[0] != ""
+
+
+def test_a_phrase_and_its_word_do_not_stand_together():
+    documents = ["new york|york|new|mayor"] * 2 + ["wheat|crop"] * 2
+    words = labels_of(documents, [0, 0, 1, 1])[0].replace(",", "").split()
+    assert len(words) == len(set(words))
+    assert "mayor" in words
+
+
+def test_a_cluster_without_named_columns_is_called_by_its_number():
+    rows = sparse.csr_array(np.eye(3))
+    profiles = ClusterProfiles.from_partition(rows, Partition.from_labels([0, 1, 2]))
+    assert short_labels(profiles, None) == ["cluster 0", "cluster 1", "cluster 2"]
+
+
+@pytest.mark.parametrize(
+    ("term", "other", "same"),
+    [
+        ("nation", "nationalism", True),
+        ("share", "shares", True),
+        ("compute", "computing", True),
+        ("net", "network", False),
+        ("interest", "international", False),
+        ("日本", "日本語", False),
+        ("Häuser", "Haus", False),
+        ("oil", "oil", True),
+    ],
+)
+def test_forms_of_one_word_are_told_by_their_beginning(term, other, same):
+    assert same_family(term, other) is same
