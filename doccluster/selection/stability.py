@@ -1,0 +1,238 @@
+"""Choosing k by stability: clusterings of resampled data should agree on the documents they share.
+
+Zaki & Meira, Data Mining and Machine Learning, Algorithm 17.1 and eq. 17.30.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from doccluster.blocks import map_blocks
+from doccluster.errors import InputError
+from doccluster.measures import Measure, get_measure
+from doccluster.measures.contingency import ContingencyTable
+from doccluster.partition import Partition
+from doccluster.progress import Progress, silent
+from doccluster.selection.algorithms import Algorithm, get_algorithm
+from doccluster.selection.rules import best_k
+from doccluster.validation import RandomState, as_generator, check_matrix, unit_rows
+
+Resampling = Literal["bootstrap", "subsample", "perturb"]
+
+
+@dataclass(frozen=True)
+class Stability:
+    """How well clusterings of resampled data agree, for each k.
+
+    Attributes
+    ----------
+    measure : str
+        The external measure of agreement.
+    values : mapping of k to float
+        The mean over all pairs of resampled data sets; nan where no pair could be compared.
+    standard_errors : mapping of k to float
+        Of the mean, from the spread over resampled data sets.
+    chosen : int or None
+        The k of the best agreement.
+    skipped_pairs : mapping of k to int
+        Pairs without common documents or with a failed fit.
+    """
+
+    measure: str
+    values: Mapping[int, float]
+    standard_errors: Mapping[int, float]
+    chosen: int | None
+    skipped_pairs: Mapping[int, int]
+
+
+def resample(
+    n_documents: int, *, method: Resampling = "bootstrap", share: float = 0.8, random_state: np.random.Generator
+) -> npt.NDArray[np.int64]:
+    """Return how often each document is drawn, int64 array of shape (n_documents,).
+
+    "bootstrap" draws n documents with replacement; "subsample" draws a share of them without; "perturb" keeps all
+    (their weights are disturbed instead, see `perturbed`).
+    """
+    if method == "bootstrap":
+        drawn = random_state.integers(0, n_documents, n_documents)
+        return np.bincount(drawn, minlength=n_documents)
+    counts = np.ones(n_documents, dtype=np.int64)
+    if method == "subsample":
+        size = max(1, round(share * n_documents))
+        counts[random_state.permutation(n_documents)[size:]] = 0
+    elif method != "perturb":
+        raise InputError(f"method={method!r} is not known; choose 'bootstrap', 'subsample' or 'perturb'.")
+    return counts
+
+
+def perturbed(matrix: Any, *, noise: float, random_state: np.random.Generator, keep_unit_rows: bool) -> Any:
+    """Return the matrix with every stored weight multiplied by a log-normal factor of the given spread."""
+    if sparse.issparse(matrix):
+        factors = np.exp(noise * random_state.standard_normal(matrix.nnz)).astype(matrix.dtype)
+        result: Any = sparse.csr_array((matrix.data * factors, matrix.indices, matrix.indptr), shape=matrix.shape)
+    else:
+        result = matrix * np.exp(noise * random_state.standard_normal(matrix.shape))
+    return unit_rows(result, warn=False) if keep_unit_rows else result
+
+
+def common_instances(first: npt.ArrayLike, second: npt.ArrayLike) -> npt.NDArray[np.int64]:
+    """Return the multiset intersection of two resamplings: the smaller of the two multiplicities (eq. 17.30).
+
+    Examples
+    --------
+    >>> common_instances([3, 1, 1, 0], [2, 2, 0, 1])
+    array([2, 1, 0, 0])
+    """
+    return np.minimum(np.asarray(first, dtype=np.int64), np.asarray(second, dtype=np.int64))
+
+
+def agreement(
+    first: npt.NDArray[np.int64], second: npt.NDArray[np.int64], *, common: npt.NDArray[np.int64], measure: Measure
+) -> float:
+    """Return what an external measure says of two label arrays on a multiset of documents; nan if it is empty.
+
+    A measure that is not symmetric is averaged over both orders.
+    """
+    rows = np.repeat(np.arange(common.size), common)
+    if rows.size == 0:
+        return math.nan
+    one, two = Partition.from_labels(first[rows]), Partition.from_labels(second[rows])
+    value = measure.compute(ContingencyTable.from_partitions(one, two)).value
+    if measure.swapped == measure.name:
+        return value
+    return (value + measure.compute(ContingencyTable.from_partitions(two, one)).value) / 2
+
+
+def mean_agreement(
+    labels: Sequence[npt.NDArray[np.int64] | None], counts: Sequence[npt.NDArray[np.int64]], *, measure: str
+) -> tuple[float, float, int]:
+    """Return (mean, standard error, skipped pairs) of an external measure over all pairs of resampled clusterings.
+
+    Parameters
+    ----------
+    labels : one int array of shape (n_documents,) per resampling, or None where the fit failed
+        Only the entries of documents that were drawn are looked at.
+    counts : one int array of shape (n_documents,) per resampling
+        How often each document was drawn.
+    """
+    record = get_measure(measure)
+    per_sample: list[list[float]] = [[] for _ in labels]
+    skipped = 0
+    for i, j in itertools.combinations(range(len(labels)), 2):
+        one, two = labels[i], labels[j]
+        value = math.nan
+        if one is not None and two is not None:
+            value = agreement(one, two, common=common_instances(counts[i], counts[j]), measure=record)
+        if math.isnan(value):
+            skipped += 1
+            continue
+        per_sample[i].append(value)
+        per_sample[j].append(value)
+    means = np.array([np.mean(values) for values in per_sample if values])
+    if means.size == 0:
+        return math.nan, math.nan, skipped
+    total = [value for values in per_sample for value in values]
+    error = 2 * float(means.std()) / math.sqrt(means.size)  # first-order variance of a mean over pairs (U-statistic)
+    return float(np.mean(total)), error, skipped
+
+
+def stability(
+    matrix: Any,
+    *,
+    ks: Iterable[int],
+    algorithm: Any = "spherical-kmeans",
+    n_samples: int = 20,
+    method: Resampling = "bootstrap",
+    measure: str = "adjusted_rand",
+    share: float = 0.8,
+    noise: float = 0.5,
+    n_init: int = 3,
+    random_state: RandomState = None,
+    n_threads: int | None = None,
+    progress: Progress = silent,
+) -> Stability:
+    """Return how stable the clustering is for each k, by Algorithm 17.1 of Zaki & Meira.
+
+    The default measure is chance-adjusted: the raw variation of information grows with k whatever the data, so its
+    least value tends to be at the smallest k. A distance chooses its least value, a similarity its largest.
+
+    Parameters
+    ----------
+    matrix : csr or dense array of shape (n_documents, n_terms)
+    ks : numbers of clusters
+    algorithm : str or estimator, see `get_algorithm`
+    n_samples : int
+        The number t of resampled data sets, shared by all k.
+    method : {"bootstrap", "subsample", "perturb"}
+        Draw n documents with replacement; draw a `share` without; or disturb all weights by a log-normal `noise`.
+    measure : str
+        Any external measure.
+
+    Raises
+    ------
+    InputError
+        If a k is not positive or a name is unknown.
+    """
+    data = check_matrix(matrix)
+    record = get_measure(measure)
+    if record.family != "external":
+        raise InputError(f"{measure!r} is not an external measure; stability compares two partitions.")
+    chosen = get_algorithm(algorithm, n_init=n_init)
+    rng = as_generator(random_state)
+    sizes = sorted(set(ks))
+    counts = [resample(data.shape[0], method=method, share=share, random_state=rng) for _ in range(n_samples)]
+    seeds = [int(seed) for seed in rng.integers(2**31, size=n_samples)]
+    jobs = [(k, sample) for k in sizes for sample in range(n_samples)]
+
+    def fit(job: tuple[int, int]) -> npt.NDArray[np.int64] | None:
+        k, sample = job
+        own = np.random.default_rng([seeds[sample], k])
+        return _labels_of_sample(data, counts[sample], chosen, k, method=method, noise=noise, random_state=own)
+
+    labels: dict[int, list[npt.NDArray[np.int64] | None]] = {k: [] for k in sizes}
+    for done, ((k, _), found) in enumerate(zip(jobs, map_blocks(fit, jobs, n_threads=n_threads), strict=True), start=1):
+        labels[k].append(found)
+        progress("stability", done, len(jobs))
+    results = {k: mean_agreement(labels[k], counts, measure=measure) for k in sizes}
+    values = {k: result[0] for k, result in results.items()}
+    return Stability(
+        measure,
+        values,
+        {k: result[1] for k, result in results.items()},
+        best_k(values, largest=record.direction == "higher"),
+        {k: result[2] for k, result in results.items()},
+    )
+
+
+def _labels_of_sample(
+    data: Any,
+    counts: npt.NDArray[np.int64],
+    algorithm: Algorithm,
+    k: int,
+    *,
+    method: Resampling,
+    noise: float,
+    random_state: np.random.Generator,
+) -> npt.NDArray[np.int64] | None:
+    rows = np.flatnonzero(counts)
+    if rows.size < k:
+        return None
+    points = data[rows]
+    if method == "perturb":
+        points = perturbed(points, noise=noise, random_state=random_state, keep_unit_rows=algorithm.metric == "cosine")
+    weights = counts[rows].astype(np.float64) if method == "bootstrap" and algorithm.takes_weights else None
+    seed = int(random_state.integers(2**31))
+    labels = np.full(counts.size, -1, dtype=np.int64)
+    if method == "bootstrap" and weights is None:
+        rows = np.repeat(rows, counts[rows])
+        points = data[rows]
+    labels[rows] = algorithm.labels(points, n_clusters=k, seed=seed, weights=weights)
+    return labels
