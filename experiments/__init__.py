@@ -1,0 +1,1 @@
+"""Reproduced sources, quality figures and benchmarks: run from a checkout, never installed."""
