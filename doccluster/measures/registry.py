@@ -6,12 +6,14 @@ import difflib
 import inspect
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from doccluster.errors import InputError
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 Family = Literal["external", "internal", "intrinsic", "topic"]
 Evidence = Literal["contingency", "geometry", "pairwise", "topics"]
@@ -141,10 +143,10 @@ class Measure:
 _MEASURES: dict[str, Measure] = {}
 
 
-def measure(name: str, **record: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def measure(name: str, **record: Any) -> Callable[[F], F]:
     """Register the decorated function as the measure `name`; may be stacked to register variants and aliases."""
 
-    def register(function: Callable[..., Any]) -> Callable[..., Any]:
+    def register(function: F) -> F:
         if name in _MEASURES:
             raise ValueError(f"the measure {name!r} is registered twice")
         _MEASURES[name] = Measure(name=name, function=function, **record)
@@ -153,7 +155,7 @@ def measure(name: str, **record: Any) -> Callable[[Callable[..., Any]], Callable
     return register
 
 
-def external_measure(name: str, **record: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def external_measure(name: str, **record: Any) -> Callable[[F], F]:
     """Register the decorated function of a ContingencyTable as the external measure `name`."""
     return measure(name, family="external", evidence="contingency", **record)
 

@@ -1,0 +1,116 @@
+"""How much of a measure is luck: its value beyond the mean over all rearrangements of the found labels."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from doccluster.errors import InputError
+from doccluster.measures.contingency import ContingencyTable
+from doccluster.measures.registry import Values, external_measure, get_measure, undefined
+from doccluster.partition import Partition
+from doccluster.validation import RandomState, as_generator, check_positive_int
+
+EXACT_BELOW = 10_000  # arrangements
+NAME = "divergence_from_random_baseline"
+
+
+@external_measure(
+    NAME,
+    title="Divergence from a random baseline",
+    direction="higher",
+    range="as the measure it is taken of, 0 is chance",
+    bounds=(None, None),
+    formula="m(T, C) - mean of m(T, pi C) over all rearrangements pi of the labels (the sizes are kept)",
+    source="De Vries, Geva & Trotman 2012",
+    meaning="What a measure says beyond what clusters of these sizes, filled at random, would score. measure= names "
+    "any external measure (purity by default; parameters= goes to it). For one that is better when lower, below 0 is "
+    "good.",
+    edges="one cluster, one class or all singletons: 0; exact below 10,000 arrangements, else a seeded sample with its "
+    "standard error",
+    by_name_only=True,
+)
+def divergence_from_random_baseline(
+    table: ContingencyTable,
+    *,
+    measure: str = "purity",
+    n_samples: int = 1000,
+    random_state: RandomState = 0,
+    parameters: Mapping[str, Any] | None = None,
+) -> Values:
+    """Return how far a measure is from its mean over random partitions of the same sizes."""
+    record = get_measure(measure)
+    if record.family != "external" or record.name == NAME:
+        raise InputError(f"measure={measure!r} is no external measure that has a random baseline; try purity or nmi.")
+    arguments = dict(parameters or {})
+    own = record.compute(table, **arguments)
+    if math.isnan(own.value):
+        return undefined(f"{record.name} is undefined: {own.note}")
+    if table.has_single_group or table.has_singletons_only:
+        return Values(0.0, note="every rearrangement scores the same", standard_error=0.0)
+    draws, how = _rearrangements(table, check_positive_int(n_samples, "n_samples"), random_state)
+    values = np.fromiter((record.compute(other, **arguments).value for other in draws), np.float64)
+    return _divergence(own.value, values, how)
+
+
+def _divergence(own: float, values: npt.NDArray[np.float64], how: str) -> Values:
+    usable = values[np.isfinite(values)]
+    if usable.size == 0:
+        return undefined("the measure is undefined on all rearrangements")
+    expected = math.fsum(usable) / usable.size
+    sampled = how == "sampled" and usable.size > 1
+    error = float(usable.std(ddof=1)) / math.sqrt(usable.size) if sampled else 0.0
+    number = f"{usable.size:,} seeded samples, standard error {error:.2g}" if sampled else f"all {usable.size:,}"
+    return Values(own - expected, note=f"mean of the rearrangements {expected:.6g} ({number})", standard_error=error)
+
+
+def _rearrangements(
+    table: ContingencyTable, n_samples: int, random_state: RandomState
+) -> tuple[Iterator[ContingencyTable], str]:
+    found, truth = table.found, table.truth
+    if number_of_arrangements(found.sizes) < EXACT_BELOW:
+        labels: Iterator[npt.NDArray[np.int64]] = arrangements(found.sizes)
+        return (_rearranged(table, each) for each in labels), "exact"
+    if number_of_arrangements(truth.sizes) < EXACT_BELOW:  # the same tables, met equally often
+        return (
+            ContingencyTable.from_partitions(found, Partition(each, truth.names)) for each in arrangements(truth.sizes)
+        ), "exact"
+    generator = as_generator(random_state)
+    shuffled = (generator.permutation(found.labels) for _ in range(n_samples))
+    return (_rearranged(table, each) for each in shuffled), "sampled"
+
+
+def _rearranged(table: ContingencyTable, labels: npt.NDArray[np.int64]) -> ContingencyTable:
+    return ContingencyTable.from_partitions(Partition(labels, table.found.names), table.truth)
+
+
+def number_of_arrangements(sizes: npt.NDArray[np.int64]) -> float:
+    """Return in how many different ways documents can be given to groups of these sizes (inf when too many to count).
+
+    >>> number_of_arrangements(np.array([3, 3, 2]))
+    560.0
+    """
+    logarithm = math.lgamma(int(sizes.sum()) + 1) - sum(math.lgamma(int(size) + 1) for size in sizes)
+    return float(round(math.exp(logarithm))) if logarithm < 40 else math.inf
+
+
+def arrangements(sizes: npt.NDArray[np.int64]) -> Iterator[npt.NDArray[np.int64]]:
+    """Yield every labelling of documents by groups of these sizes, each once."""
+    labels = np.empty(int(sizes.sum()), np.int64)
+
+    def place(group: int, free: tuple[int, ...]) -> Iterator[npt.NDArray[np.int64]]:
+        if group == sizes.size - 1:
+            labels[list(free)] = group
+            yield labels.copy()
+            return
+        for taken in itertools.combinations(free, int(sizes[group])):
+            labels[list(taken)] = group
+            chosen = set(taken)
+            yield from place(group + 1, tuple(row for row in free if row not in chosen))
+
+    yield from place(0, tuple(range(labels.size)))

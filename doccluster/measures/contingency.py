@@ -1,0 +1,292 @@
+"""The first kind of evidence: how many documents each cluster shares with each class.
+
+Every external measure is a short function of this table. It is sparse (at most one cell per document), so a million
+documents in a million clusters are as welcome as ten in two, and what several measures need is computed once.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from doccluster.errors import InputError
+from doccluster.kernels.expected_information import expected_mutual_information
+from doccluster.measures.matching import Matching, best_matching, is_unique
+from doccluster.partition import Partition
+
+Integers = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+
+MAX_DENSE_CELLS = 1_000_000  # a table k x g handed out as one array; larger ones stay sparse
+
+
+@dataclass(frozen=True)
+class PairCounts:
+    """The pairs of documents, by whether they share a cluster and a class; Python integers, so products are exact."""
+
+    together: int  # same cluster, same class (TP, SS)
+    cluster_only: int  # same cluster, other class (FP, SD)
+    class_only: int  # other cluster, same class (FN, DS)
+    apart: int  # TN, DD
+
+    @property
+    def total(self) -> int:
+        """The number of pairs, n (n - 1) / 2."""
+        return self.together + self.cluster_only + self.class_only + self.apart
+
+
+@dataclass(frozen=True, eq=False)
+class ContingencyTable:
+    """Counts of documents by cluster (rows) and class (columns).
+
+    Attributes
+    ----------
+    counts : csr array of shape (k, g), int64
+        Documents of cluster i in class j; only cells that are not empty are stored.
+    topic_counts : csr array of shape (k, n_topics), int64
+        The same for topics that may overlap (several labels per document); equal to `counts` where there are none.
+
+    Examples
+    --------
+    >>> found = Partition.from_labels([0, 0, 1, 1])
+    >>> truth = Partition.from_labels(["a", "a", "a", "b"])
+    >>> ContingencyTable.from_partitions(found, truth).counts.toarray()
+    array([[2, 0],
+           [1, 1]])
+    """
+
+    found: Partition
+    truth: Partition
+    counts: sparse.csr_array
+    topic_counts: sparse.csr_array
+
+    @classmethod
+    def from_partitions(
+        cls, found: Partition, truth: Partition, *, topics: sparse.csr_array | None = None
+    ) -> ContingencyTable:
+        """Return the table of two partitions of the same documents.
+
+        Parameters
+        ----------
+        found, truth : Partition
+        topics : csr array of shape (k, n_topics), optional
+            Documents per cluster and topic, where documents may have several topics.
+
+        Raises
+        ------
+        InputError
+            If the partitions are not of the same number of documents.
+        """
+        if found.n_documents != truth.n_documents:
+            raise InputError(
+                f"found has {found.n_documents} labels, truth has {truth.n_documents}; give one of each per document."
+            )
+        counts = _cross_counts(found, truth)
+        return cls(found, truth, counts, counts if topics is None else topics)
+
+    @property
+    def n_documents(self) -> int:
+        """The number of documents n."""
+        return self.found.n_documents
+
+    @property
+    def n_clusters(self) -> int:
+        """The number of clusters k."""
+        return self.found.n_clusters
+
+    @property
+    def n_classes(self) -> int:
+        """The number of classes g that occur."""
+        return self.truth.n_clusters
+
+    @property
+    def cluster_sizes(self) -> Integers:
+        """Documents per cluster, shape (k,)."""
+        return self.found.sizes
+
+    @property
+    def class_sizes(self) -> Integers:
+        """Documents per class, shape (g,)."""
+        return self.truth.sizes
+
+    @cached_property
+    def cell_clusters(self) -> Integers:
+        """The cluster of each stored cell."""
+        return np.repeat(np.arange(self.n_clusters), np.diff(self.counts.indptr))
+
+    @property
+    def cell_classes(self) -> Integers:
+        """The class of each stored cell."""
+        classes: Integers = self.counts.indices.astype(np.int64, copy=False)
+        return classes
+
+    @property
+    def cell_counts(self) -> Integers:
+        """The documents of each stored cell, all >= 1."""
+        counts: Integers = self.counts.data
+        return counts
+
+    @property
+    def is_identical(self) -> bool:
+        """Whether the partitions are the same up to the names of the clusters."""
+        return self.n_clusters == self.n_classes == int(self.counts.nnz)
+
+    @property
+    def has_single_group(self) -> bool:
+        """Whether all documents are in one cluster, or in one class."""
+        return self.n_clusters == 1 or self.n_classes == 1
+
+    @property
+    def has_singletons_only(self) -> bool:
+        """Whether every cluster, or every class, is a single document."""
+        return self.n_documents in (self.n_clusters, self.n_classes)
+
+    @cached_property
+    def largest_in_cluster(self) -> Integers:
+        """The largest cell of each cluster, shape (k,)."""
+        return np.maximum.reduceat(self.cell_counts, self.counts.indptr[:-1])
+
+    @cached_property
+    def largest_in_class(self) -> Integers:
+        """The largest cell of each class, shape (g,)."""
+        largest = np.zeros(self.n_classes, np.int64)
+        np.maximum.at(largest, self.cell_classes, self.cell_counts)
+        return largest
+
+    @cached_property
+    def majority_class(self) -> Integers:
+        """The commonest class of each cluster; of tied ones the smallest, then the first. Shape (k,)."""
+        order = np.lexsort(
+            (self.cell_classes, self.class_sizes[self.cell_classes], -self.cell_counts, self.cell_clusters)
+        )
+        majority: Integers = self.cell_classes[order[self.counts.indptr[:-1]]]
+        return majority
+
+    @cached_property
+    def pairs(self) -> PairCounts:
+        """The four pair counts (Zaki & Meira 17.6-17.10)."""
+        together = _pairs_within(self.cell_counts)
+        same_cluster = _pairs_within(self.cluster_sizes)
+        same_class = _pairs_within(self.class_sizes)
+        total = self.n_documents * (self.n_documents - 1) // 2
+        return PairCounts(
+            together, same_cluster - together, same_class - together, total - same_cluster - same_class + together
+        )
+
+    @cached_property
+    def entropy_found(self) -> float:
+        """H(C) in nats."""
+        return entropy(self.cluster_sizes)
+
+    @cached_property
+    def entropy_truth(self) -> float:
+        """H(T) in nats."""
+        return entropy(self.class_sizes)
+
+    @cached_property
+    def joint_entropy(self) -> float:
+        """H(C, T) in nats."""
+        return entropy(self.cell_counts)
+
+    @cached_property
+    def mutual_information(self) -> float:
+        """I(C, T) in nats, never negative."""
+        if self.has_single_group:
+            return 0.0
+        products = self.cluster_sizes[self.cell_clusters] * self.class_sizes[self.cell_classes].astype(np.float64)
+        logs = np.log(self.cell_counts * (self.n_documents / products))
+        return max(0.0, float(np.sum(self.cell_counts * logs)) / self.n_documents)
+
+    @cached_property
+    def expected_mutual_information(self) -> float:
+        """The mean of I over all pairs of partitions of these sizes, in nats (Vinh, Epps & Bailey 2010)."""
+        sizes, size_counts = np.unique(self.cluster_sizes, return_counts=True)
+        other_sizes, other_counts = np.unique(self.class_sizes, return_counts=True)
+        return float(expected_mutual_information(sizes, size_counts, other_sizes, other_counts, self.n_documents))
+
+    @cached_property
+    def class_entropy_of_clusters(self) -> Floats:
+        """H(T | C_i) in nats for each cluster, shape (k,)."""
+        return _conditional_entropies(self.cell_counts, self.cell_clusters, self.cluster_sizes)
+
+    @cached_property
+    def cluster_entropy_of_classes(self) -> Floats:
+        """H(C | T_j) in nats for each class, shape (g,)."""
+        return _conditional_entropies(self.cell_counts, self.cell_classes, self.class_sizes)
+
+    @cached_property
+    def precision(self) -> sparse.csr_array:
+        """n_ij / n_i, csr array of shape (k, g) (Strehl 4.21)."""
+        return self.with_cells(self.cell_counts / self.cluster_sizes[self.cell_clusters])
+
+    @cached_property
+    def recall(self) -> sparse.csr_array:
+        """n_ij / m_j, csr array of shape (k, g) (Strehl 4.22)."""
+        return self.with_cells(self.cell_counts / self.class_sizes[self.cell_classes])
+
+    @cached_property
+    def matching(self) -> Matching:
+        """The one-to-one map between clusters and classes that covers the most documents."""
+        return best_matching(self.counts)
+
+    @cached_property
+    def is_matching_unique(self) -> bool:
+        """Whether no other one-to-one map covers as many documents."""
+        return is_unique(self.counts, self.matching)
+
+    def f_scores(self, beta: float) -> Floats:
+        """F_beta of cluster and class for each stored cell: (1 + b2) n_ij / (b2 m_j + n_i)."""
+        weighted = beta * beta
+        sizes = weighted * self.class_sizes[self.cell_classes] + self.cluster_sizes[self.cell_clusters]
+        return (1 + weighted) * self.cell_counts / sizes
+
+    def dense(self, cells: Floats | sparse.csr_array) -> Floats | None:
+        """Return a table of shape (k, g) from one value per stored cell, or None where it would be too large."""
+        if self.n_clusters * self.n_classes > MAX_DENSE_CELLS:
+            return None
+        table = self.with_cells(cells) if isinstance(cells, np.ndarray) else cells
+        return np.asarray(table.toarray(), np.float64)
+
+    def swapped(self) -> ContingencyTable:
+        """Return the table with found and truth in each other's place."""
+        counts = sparse.csr_array(self.counts.T)
+        return ContingencyTable(self.truth, self.found, counts, counts)
+
+    def with_cells(self, values: Floats) -> sparse.csr_array:
+        """Return a table of shape (k, g) with these values in the stored cells."""
+        return sparse.csr_array((values, self.counts.indices, self.counts.indptr), shape=self.counts.shape)
+
+
+def entropy(sizes: Integers) -> float:
+    """Return the entropy in nats of groups of these sizes."""
+    shares = sizes / sizes.sum()
+    return max(0.0, -float(np.sum(shares * np.log(shares))))
+
+
+def _cross_counts(found: Partition, truth: Partition) -> sparse.csr_array:
+    """Count by one integer code per document: by an array of all cells where that is short, else by sorting."""
+    k, g = found.n_clusters, truth.n_clusters
+    codes = found.labels * g + truth.labels
+    if k * g <= max(4 * found.n_documents, 65_536):
+        dense = np.bincount(codes, minlength=k * g)
+        cells = np.flatnonzero(dense)
+        values = dense[cells]
+    else:
+        cells, values = np.unique(codes, return_counts=True)
+    rows, columns = np.divmod(cells, g)
+    indptr = np.searchsorted(rows, np.arange(k + 1))
+    return sparse.csr_array((values.astype(np.int64), columns, indptr), shape=(k, g))
+
+
+def _pairs_within(sizes: Integers) -> int:
+    return int(np.sum(sizes * (sizes - 1))) // 2  # below n^2, so int64 holds it for n < 3e9
+
+
+def _conditional_entropies(counts: Integers, groups: Integers, sizes: Integers) -> Floats:
+    shares = counts / sizes[groups]
+    sums = np.bincount(groups, weights=-shares * np.log(shares), minlength=sizes.size)
+    return np.maximum(sums, 0.0)

@@ -1,0 +1,224 @@
+"""External measures that first give each cluster the name of a class, then judge it like a classifier.
+
+The map must be stated, since the numbers depend on it: ``hungarian`` is the best one-to-one map (a cluster without a
+partner answers for no class), ``majority`` gives each cluster its commonest class (several clusters may share one).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from doccluster.measures.contingency import ContingencyTable
+from doccluster.measures.parameters import check_beta, check_choice, f_beta
+from doccluster.measures.registry import Values, alias, external_measure, variant
+from doccluster.measures.set_matching import max_matching, purity
+
+Floats = npt.NDArray[np.float64]
+
+MAPPINGS = ("hungarian", "majority")
+NOT_UNIQUE = "several one-to-one maps are equally good; these are the values of one of them"
+
+
+@dataclass(frozen=True, eq=False)
+class _Outcome:
+    """Per class: documents rightly given to it (tp), given to it in all, and belonging to it; shape (g,) each."""
+
+    right: Floats
+    given: Floats
+    belonging: Floats
+    note: str | None
+
+    @property
+    def precision(self) -> Floats:
+        return _ratio(self.right, self.given)
+
+    @property
+    def recall(self) -> Floats:
+        return _ratio(self.right, self.belonging)
+
+    def f_scores(self, beta: float) -> Floats:
+        if math.isinf(beta):
+            return self.recall
+        weighted = beta * beta
+        return _ratio((1 + weighted) * self.right, weighted * self.belonging + self.given)
+
+
+def _ratio(part: Floats, whole: Floats) -> Floats:
+    return np.divide(part, whole, out=np.zeros_like(part), where=whole > 0)
+
+
+def _outcome(table: ContingencyTable, mapping: str) -> _Outcome:
+    check_choice(mapping, MAPPINGS, "mapping")
+    answer = table.majority_class if mapping == "majority" else _one_to_one(table)
+    mapped = answer >= 0
+    given = np.bincount(answer[mapped], weights=table.cluster_sizes[mapped], minlength=table.n_classes)
+    hits = answer[table.cell_clusters] == table.cell_classes
+    right = np.bincount(table.cell_classes[hits], weights=table.cell_counts[hits], minlength=table.n_classes)
+    several = mapping == "hungarian" and not table.is_matching_unique
+    note = NOT_UNIQUE if several else None
+    return _Outcome(right.astype(np.float64), given.astype(np.float64), table.class_sizes.astype(np.float64), note)
+
+
+def _one_to_one(table: ContingencyTable) -> npt.NDArray[np.int64]:
+    """Return the matched class of each cluster, -1 without one; free clusters take free classes, largest first.
+
+    A pair that shares no document adds nothing to the match, but its documents are wrong answers for that class.
+    """
+    answer = table.matching.class_of(table.n_clusters)
+    free_clusters = np.flatnonzero(answer < 0)
+    free_classes = np.setdiff1d(np.arange(table.n_classes), answer)
+    by_size = np.argsort(-table.cluster_sizes[free_clusters], kind="stable")
+    pairs = min(free_clusters.size, free_classes.size)
+    answer[free_clusters[by_size[:pairs]]] = free_classes[:pairs]
+    return answer
+
+
+def accuracy(table: ContingencyTable, *, mapping: str = "hungarian") -> float:
+    """Return the share of documents whose cluster stands for their class."""
+    check_choice(mapping, MAPPINGS, "mapping")
+    return max_matching(table) if mapping == "hungarian" else purity(table).value
+
+
+alias(
+    "accuracy",
+    of="max_matching",
+    function=accuracy,
+    title="Accuracy after mapping clusters to classes",
+    formula="(1/n) sum over classes of tp; mapping= takes hungarian (default: max_matching) or majority (purity)",
+    source="Sharma & Sharma, II.A (the map is not stated there)",
+)
+alias(
+    "accuracy_majority",
+    of="purity",
+    function=accuracy,
+    parameters={"mapping": "majority"},
+    title="Accuracy when each cluster stands for its commonest class",
+    formula="(1/n) sum_i max_j n_ij",
+    source="Sharma & Sharma, II.A (the map is not stated there)",
+    parts=(),
+    swapped=None,
+)
+
+_MACRO_EDGES = "0/0 is 0; a cluster without a class is missing from its class and wrong for none"
+
+
+@external_measure(
+    "macro_precision",
+    title="Macro precision",
+    direction="higher",
+    range="[0, 1]",
+    bounds=(0.0, 1.0),
+    formula="(1/g) sum over classes of tp / (tp + fp), after mapping clusters to classes",
+    source="Sharma & Sharma, II.A",
+    meaning="How many of the documents given to a class belong to it, averaged over classes: small classes count as "
+    "much as large ones. mapping= takes hungarian (default) or majority.",
+    edges=_MACRO_EDGES,
+    parts=("per_class",),
+)
+def macro_precision(table: ContingencyTable, *, mapping: str = "hungarian") -> Values:
+    """Return the mean over classes of the precision of the mapped clusters."""
+    outcome = _outcome(table, mapping)
+    return Values(float(outcome.precision.mean()), per_class=outcome.precision, note=outcome.note)
+
+
+@external_measure(
+    "macro_recall",
+    title="Macro recall",
+    direction="higher",
+    range="[0, 1]",
+    bounds=(0.0, 1.0),
+    formula="(1/g) sum over classes of tp / (tp + fn), after mapping clusters to classes",
+    source="Sharma & Sharma, II.A",
+    meaning="How many of the documents of a class are given to it, averaged over classes: small classes count as much "
+    "as large ones. mapping= takes hungarian (default) or majority.",
+    edges=_MACRO_EDGES,
+    parts=("per_class",),
+)
+def macro_recall(table: ContingencyTable, *, mapping: str = "hungarian") -> Values:
+    """Return the mean over classes of the recall of the mapped clusters."""
+    outcome = _outcome(table, mapping)
+    return Values(float(outcome.recall.mean()), per_class=outcome.recall, note=outcome.note)
+
+
+@external_measure(
+    "macro_f",
+    title="Macro F",
+    direction="higher",
+    range="[0, 1]",
+    bounds=(0.0, 1.0),
+    formula="(1/g) sum over classes of (1 + b2) tp / ((1 + b2) tp + b2 fn + fp), after mapping clusters to classes",
+    source="Sharma & Sharma, II.A",
+    meaning="The mean of the classes' F (not the F of the means): small classes count as much as large ones. mapping= "
+    "takes hungarian (default) or majority.",
+    edges=_MACRO_EDGES,
+    parts=("per_class",),
+)
+def macro_f(table: ContingencyTable, *, mapping: str = "hungarian", beta: float = 1.0) -> Values:
+    """Return the mean over classes of the F of the mapped clusters."""
+    outcome = _outcome(table, mapping)
+    per_class = outcome.f_scores(check_beta(beta))
+    return Values(float(per_class.mean()), per_class=per_class, note=outcome.note)
+
+
+@external_measure(
+    "micro_precision",
+    title="Micro precision",
+    direction="higher",
+    range="[0, 1]",
+    bounds=(0.0, 1.0),
+    formula="sum tp / (sum tp + sum fp) over classes, after mapping clusters to classes",
+    source="Sharma & Sharma, II.A",
+    meaning="Of the documents whose cluster stands for a class, the share that belong to it. mapping= takes hungarian "
+    "(default) or majority (then it is the purity).",
+    edges="k <= g: equal to max_matching; k > g: documents of clusters without a class are left out",
+)
+def micro_precision(table: ContingencyTable, *, mapping: str = "hungarian") -> float:
+    """Return the share of the documents in mapped clusters that belong to the class of their cluster."""
+    outcome = _outcome(table, mapping)
+    return float(outcome.right.sum() / outcome.given.sum())
+
+
+def micro_recall(table: ContingencyTable, *, mapping: str = "hungarian") -> float:
+    """Return the share of documents whose cluster stands for their class."""
+    return accuracy(table, mapping=mapping)
+
+
+@external_measure(
+    "micro_f",
+    title="Micro F",
+    direction="higher",
+    range="[0, 1]",
+    bounds=(0.0, 1.0),
+    formula="(1 + b2) P R / (b2 P + R) of micro precision and micro recall",
+    source="Sharma & Sharma, II.A",
+    meaning="The F of the pooled counts: every document weighs the same. mapping= takes hungarian (default) or "
+    "majority (then it is the purity).",
+    edges="k <= g: equal to max_matching",
+)
+def micro_f(table: ContingencyTable, *, mapping: str = "hungarian", beta: float = 1.0) -> float:
+    """Return the F of micro precision and micro recall."""
+    precision, recall = micro_precision(table, mapping=mapping), micro_recall(table, mapping=mapping)
+    return f_beta(precision, recall, check_beta(beta))
+
+
+alias(
+    "micro_recall",
+    of="max_matching",
+    function=micro_recall,
+    title="Micro recall",
+    formula="sum tp / (sum tp + sum fn) over classes, after mapping clusters to classes",
+    source="Sharma & Sharma, II.A",
+    swapped=None,
+)
+for _name in ("macro_precision", "macro_recall", "macro_f", "micro_precision", "micro_f"):
+    variant(
+        f"{_name}_majority",
+        of=_name,
+        title=f"{_name.replace('_', ' ').capitalize()}, majority map",
+        parameters={"mapping": "majority"},
+        edges="0/0 is 0; of several commonest classes a cluster takes the smallest",
+    )

@@ -1,0 +1,124 @@
+"""External measures that see a cluster as the answer to a search: B-cubed for documents, NCCG for topics."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from doccluster.measures.contingency import ContingencyTable
+from doccluster.measures.parameters import check_beta, check_choice, f_beta
+from doccluster.measures.registry import Values, external_measure, undefined, variant
+
+
+@external_measure(
+    "bcubed_precision",
+    title="B-cubed precision",
+    direction="higher",
+    range="(0, 1]",
+    bounds=(0.0, 1.0),
+    formula="(1/n) sum_ij n_ij^2 / n_i",
+    source="Bagga & Baldwin 1998",
+    meaning="For a random document, the share of its cluster that is of its class (itself included).",
+    edges="all singletons: 1; one cluster: sum of the squared class shares",
+    parts=("per_cluster",),
+    swapped="bcubed_recall",
+)
+def bcubed_precision(table: ContingencyTable) -> Values:
+    """Return the mean over documents of the share of their cluster that is of their class."""
+    squares = np.bincount(
+        table.cell_clusters, weights=np.square(table.cell_counts, dtype=np.float64), minlength=table.n_clusters
+    )
+    per_cluster = squares / np.square(table.cluster_sizes, dtype=np.float64)
+    return Values(float(per_cluster @ table.cluster_sizes / table.n_documents), per_cluster=per_cluster)
+
+
+@external_measure(
+    "bcubed_recall",
+    title="B-cubed recall",
+    direction="higher",
+    range="(0, 1]",
+    bounds=(0.0, 1.0),
+    formula="(1/n) sum_ij n_ij^2 / m_j",
+    source="Bagga & Baldwin 1998",
+    meaning="For a random document, the share of its class that is in its cluster (itself included).",
+    edges="one cluster: 1; all singletons: g/n",
+    parts=("per_class",),
+    swapped="bcubed_precision",
+)
+def bcubed_recall(table: ContingencyTable) -> Values:
+    """Return the mean over documents of the share of their class that is in their cluster."""
+    squares = np.bincount(
+        table.cell_classes, weights=np.square(table.cell_counts, dtype=np.float64), minlength=table.n_classes
+    )
+    per_class = squares / np.square(table.class_sizes, dtype=np.float64)
+    return Values(float(per_class @ table.class_sizes / table.n_documents), per_class=per_class)
+
+
+@external_measure(
+    "bcubed_f",
+    title="B-cubed F",
+    direction="higher",
+    range="(0, 1]",
+    bounds=(0.0, 1.0),
+    formula="(1 + b2) P R / (b2 P + R) of B-cubed precision and recall, b2 = beta^2, beta = 1 by default",
+    source="Amigó, Gonzalo, Artiles & Verdejo 2009",
+    meaning="B-cubed precision and recall in one number; beta > 1 gives more weight to whole classes.",
+    edges="never undefined: both parts are above 0",
+)
+def bcubed_f(table: ContingencyTable, *, beta: float = 1.0) -> float:
+    """Return the F-measure of B-cubed precision and recall."""
+    return f_beta(bcubed_precision(table).value, bcubed_recall(table).value, check_beta(beta))
+
+
+@external_measure(
+    "nccg",
+    title="Normalised cumulative cluster gain",
+    direction="higher",
+    range="[0, 1]",
+    bounds=(0.0, 1.0),
+    formula="(S - S_min) / (1 - S_min) per topic of n_r documents; S = sum_i cumsum(CG)_i / n_r^2, CG = its documents "
+    "per cluster, sorted descending, padded with zeros to n_r; S_min = (n_r + 1) / (2 n_r); the mean over topics",
+    source="Sharma & Sharma, II.C, after De Vries, Geva & Trotman 2012 (INEX)",
+    meaning="How few clusters one must open to see all documents of a topic. One cluster scores 1, so read it beside "
+    "the number of clusters. Topics may overlap: documents with several labels count for each.",
+    edges="a topic of one document: nan, left out of the mean; no other topic: nan",
+    parts=("per_class",),
+)
+def nccg(table: ContingencyTable, *, statistic: str = "mean") -> Values:
+    """Return the mean (or the population standard deviation) over topics of the cumulative cluster gain."""
+    check_choice(statistic, ("mean", "std"), "statistic")
+    per_topic, note = _nccg_of_topics(table)
+    usable = per_topic[np.isfinite(per_topic)]
+    if usable.size == 0:
+        return undefined("no topic has two documents", per_class=per_topic)
+    value = usable.mean() if statistic == "mean" else usable.std()
+    return Values(float(value), per_class=per_topic, note=note)
+
+
+def _nccg_of_topics(table: ContingencyTable) -> tuple[np.ndarray, str | None]:
+    counts = table.topic_counts.tocsc()
+    sizes = np.asarray(counts.sum(axis=0), np.float64).ravel()
+    topic = np.repeat(np.arange(sizes.size), np.diff(counts.indptr))
+    order = np.lexsort((-counts.data, topic))
+    rank = np.arange(order.size) - np.repeat(counts.indptr[:-1], np.diff(counts.indptr))
+    # a cluster opened as number `rank` is in all n_r - rank cumulative sums from there on
+    gains = counts.data[order] * (sizes[topic] - rank)
+    split = np.bincount(topic, weights=gains, minlength=sizes.size)
+    result = np.full(sizes.size, np.nan)
+    several = sizes >= 2
+    size = sizes[several]
+    least = (size + 1) / (2 * size)
+    result[several] = (split[several] / size**2 - least) / (1 - least)
+    left_out = int(np.count_nonzero(~several))
+    return result, f"{left_out} topic(s) of a single document left out" if left_out else None
+
+
+variant(
+    "nccg_std",
+    of="nccg",
+    title="Spread of the cumulative cluster gain over topics",
+    parameters={"statistic": "std"},
+    direction="none",
+    range="[0, 0.5]",
+    bounds=(0.0, 0.5),
+    formula="population standard deviation over topics of nccg",
+)
