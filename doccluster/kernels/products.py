@@ -1,0 +1,149 @@
+"""Sums of documents by cluster, and the products of documents with them: the two loops that read the whole matrix.
+
+Documents are rows of a csr matrix in their stored type; every product and every sum is made in float64.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from doccluster.kernels.jit import jit
+
+
+@jit
+def sum_clusters(first, last, order, starts, indptr, indices, data, scale, n_terms, tau):
+    """Sum the scaled rows of the clusters first..last-1, and measure how their terms vary.
+
+    `order` lists the rows by cluster, those of cluster c from ``starts[c]`` to ``starts[c + 1]``; rows are summed in
+    that order, so the result does not depend on how clusters are shared among threads.
+
+    Returns
+    -------
+    counts : int64 array of shape (last - first,), the number of terms that occur in each cluster
+    terms, sums : the terms of each cluster, ascending, one cluster after the other, and their sums
+    squares : float64 array of shape (n_terms,), the sum of squares of each term over all these clusters
+    variances : float64 array of shape (last - first,), sum over terms of the squared population variance
+    """
+    capacity = 0
+    for c in range(first, last):
+        stored = 0
+        for place in range(starts[c], starts[c + 1]):
+            stored += indptr[order[place] + 1] - indptr[order[place]]
+        capacity += min(stored, n_terms)
+    counts = np.zeros(last - first, np.int64)
+    terms = np.empty(capacity, np.int32)
+    sums = np.empty(capacity, np.float64)
+    squares = np.zeros(n_terms, np.float64)
+    variances = np.zeros(last - first, np.float64)
+    total = np.zeros(n_terms, np.float64)
+    power = np.zeros(n_terms, np.float64)
+    seen = np.zeros(n_terms, np.bool_)
+    touched = np.empty(n_terms, np.int32)
+    filled = 0
+    for c in range(first, last):
+        n_touched = 0
+        for place in range(starts[c], starts[c + 1]):
+            row = order[place]
+            for e in range(indptr[row], indptr[row + 1]):
+                t = indices[e]
+                if not seen[t]:
+                    seen[t] = True
+                    touched[n_touched] = t
+                    n_touched += 1
+                x = data[e] * scale[row]
+                total[t] += x
+                power[t] += x * x
+        if n_touched * 16 > n_terms:  # reading all flags in order is cheaper than sorting many terms
+            n_touched = 0
+            for t in range(n_terms):
+                if seen[t]:
+                    touched[n_touched] = t
+                    n_touched += 1
+        else:
+            touched[:n_touched].sort()
+        size = starts[c + 1] - starts[c]
+        spread = 0.0
+        for place in range(n_touched):
+            t = touched[place]
+            terms[filled] = t
+            sums[filled] = total[t]
+            filled += 1
+            squares[t] += power[t]
+            variance = power[t] / size - (total[t] / size) ** 2
+            if variance > tau * power[t] / size:  # else rounding noise (P9)
+                spread += variance * variance
+            total[t] = 0.0
+            power[t] = 0.0
+            seen[t] = False
+        counts[c - first] = n_touched
+        variances[c - first] = spread
+    return counts, terms[:filled].copy(), sums[:filled].copy(), squares, variances
+
+
+@jit(fastmath={"contract"})
+def products_with_clusters(rows, indptr, indices, data, scale, head_row, head, tail_ptr, tail_cluster, tail_sum):
+    """Return the products of the scaled rows with every cluster sum, float64 array of shape (len(rows), k).
+
+    The sums are stored by term: a term of many clusters is the row ``head_row[t]`` of the dense `head`, a term of few
+    is a posting list (``head_row[t]`` is -1). Four dense rows are added per sweep, since the sweep is bound by memory.
+    """
+    n_clusters = head.shape[1]
+    out = np.zeros((rows.size, n_clusters), np.float64)
+    longest = 0
+    for place in range(rows.size):
+        longest = max(longest, indptr[rows[place] + 1] - indptr[rows[place]])
+    dense_row = np.empty(longest + 1, np.int64)
+    weight = np.empty(longest + 1, np.float64)
+    for place in range(rows.size):
+        row = rows[place]
+        products = out[place]
+        n_dense = 0
+        for e in range(indptr[row], indptr[row + 1]):
+            t = indices[e]
+            x = data[e] * scale[row]
+            if head_row[t] >= 0:
+                dense_row[n_dense] = head_row[t]
+                weight[n_dense] = x
+                n_dense += 1
+            else:
+                for p in range(tail_ptr[t], tail_ptr[t + 1]):
+                    products[tail_cluster[p]] += x * tail_sum[p]
+        e = 0
+        while e + 3 < n_dense:
+            first, second = head[dense_row[e]], head[dense_row[e + 1]]
+            third, fourth = head[dense_row[e + 2]], head[dense_row[e + 3]]
+            w1, w2, w3, w4 = weight[e], weight[e + 1], weight[e + 2], weight[e + 3]
+            for j in range(n_clusters):
+                products[j] += (w1 * first[j] + w2 * second[j]) + (w3 * third[j] + w4 * fourth[j])
+            e += 4
+        while e < n_dense:
+            only = head[dense_row[e]]
+            w1 = weight[e]
+            for j in range(n_clusters):
+                products[j] += w1 * only[j]
+            e += 1
+    return out
+
+
+@jit
+def add_tail_products(tail_terms, tail_ptr, tail_cluster, tail_sum, gram):
+    """Add to `gram` (k x k) the products of cluster sums over the terms that are kept as posting lists."""
+    for place in range(tail_terms.size):
+        t = tail_terms[place]
+        for p in range(tail_ptr[t], tail_ptr[t + 1]):
+            for r in range(tail_ptr[t], tail_ptr[t + 1]):
+                gram[tail_cluster[p], tail_cluster[r]] += tail_sum[p] * tail_sum[r]
+
+
+@jit
+def column_values(column, indptr, indices, data, scale, out):
+    """Write the scaled values of one column, zeros included, to `out` (n,); the indices of a row are ascending."""
+    for row in range(out.size):
+        low, high = indptr[row], indptr[row + 1]
+        while low < high:
+            middle = (low + high) // 2
+            if indices[middle] < column:
+                low = middle + 1
+            else:
+                high = middle
+        out[row] = data[low] * scale[row] if low < indptr[row + 1] and indices[low] == column else 0.0

@@ -1,0 +1,129 @@
+"""What the products of documents with cluster sums say of each document and each pair of clusters, in one reading.
+
+A block of rows comes in with its products (b x k); out go per-document values, written in place, and two tables with
+a line for each cluster that the block meets. Nothing of size n x k is ever kept.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from doccluster.kernels.jit import jit
+
+COSINE, SQEUCLIDEAN, NO_SILHOUETTE = 0, 1, 2
+
+# Sums and maxima over clusters may be regrouped so that they vectorise; no value here is nan or infinite.
+REGROUP = {"reassoc", "contract", "nsz", "nnan"}
+
+
+@jit(fastmath=REGROUP)
+def read_products(
+    rows,
+    products,
+    labels,
+    norms,
+    sizes,
+    sum_norms,
+    mean_norms,
+    norm_totals,
+    grand_norm,
+    silhouette_metric,
+    tau,
+    slack,
+    with_tables,
+    own_similarity,
+    coherent,
+    coherent_others,
+    cohesion,
+    separation,
+    own_distance,
+    other_distance,
+    grand_distance,
+):
+    """Read the products of some rows (sorted by cluster) and fill the per-document arrays at these rows.
+
+    Parameters: `norms` (n,) squared row norms; `sizes`, `sum_norms` |s_j|, `mean_norms` |mu_j|^2, `norm_totals` sum of
+    squared norms, all (k,); `grand_norm` |mu|^2. Returns the tables (clusters met, k) of the largest similarity to
+    each centroid, and of the summed Euclidean distances to each mean; empty ones without `with_tables`.
+    """
+    n_clusters = sizes.size
+    n_documents = labels.size
+    first = labels[rows[0]]
+    n_lines = labels[rows[rows.size - 1]] - first + 1 if with_tables else 0
+    largest = np.full((n_lines, n_clusters), -np.inf)
+    distances = np.zeros((n_lines, n_clusters))
+    inverse_norm = np.zeros(n_clusters)
+    inverse_size = np.empty(n_clusters)
+    mean_spread = np.empty(n_clusters)
+    for j in range(n_clusters):
+        inverse_size[j] = 1.0 / sizes[j]
+        mean_spread[j] = norm_totals[j] / sizes[j]
+        if sum_norms[j] > 0:
+            inverse_norm[j] = 1.0 / sum_norms[j]
+    similarity = np.empty(n_clusters)
+    closeness = np.empty(n_clusters)
+    squared = np.empty(n_clusters)
+    for place in range(rows.size):
+        row = rows[place]
+        own = labels[row]
+        q = norms[row]
+        dots = products[place]
+        total_similarity = 0.0
+        total = 0.0
+        for j in range(n_clusters):
+            similarity[j] = dots[j] * inverse_norm[j]
+            closeness[j] = dots[j] * inverse_size[j]
+            total_similarity += similarity[j]
+            total += dots[j]
+        if with_tables:
+            line = largest[own - first]
+            for j in range(n_clusters):
+                line[j] = max(line[j], similarity[j])
+        own_sim = similarity[own]
+        own_similarity[row] = own_sim
+        similarity[own] = -1e300
+        best_other = -1e300
+        for j in range(n_clusters):
+            best_other = max(best_other, similarity[j])
+        if q > 0 and own_sim > 0:
+            coherent[row] = best_other <= total_similarity / n_clusters + slack
+            others = (total_similarity - own_sim) / (n_clusters - 1) if n_clusters > 1 else 0.0
+            coherent_others[row] = best_other <= others + slack
+        # Distances to the means: |x|^2 + |mu_j|^2 - 2 x.mu_j, zero where that is rounding noise (P9).
+        for j in range(n_clusters):
+            d = q + mean_norms[j] - 2.0 * closeness[j]
+            squared[j] = d if d > tau * (q + mean_norms[j]) else 0.0
+        if with_tables:
+            reach = distances[own - first]
+            for j in range(n_clusters):
+                reach[j] += np.sqrt(squared[j])
+        own_distance[row] = np.sqrt(squared[own])
+        squared[own] = 1e300
+        nearest = 1e300
+        for j in range(n_clusters):
+            nearest = min(nearest, squared[j])
+        other_distance[row] = np.sqrt(nearest)
+        to_all = q + grand_norm - 2.0 * total / n_documents
+        grand_distance[row] = np.sqrt(to_all) if to_all > tau * (q + grand_norm) else 0.0
+        n_own = sizes[own]
+        if silhouette_metric == COSINE:
+            inside = n_own - dots[own]
+            inside = inside - (1.0 - q) if inside > tau * n_own else 0.0
+            cohesion[row] = inside / (n_own - 1) if n_own > 1 else 0.0
+            closeness[own] = -1e300
+            best = -1e300
+            for j in range(n_clusters):
+                best = max(best, closeness[j])
+            separation[row] = 1.0 - best if 1.0 - best > tau else 0.0
+        elif silhouette_metric == SQEUCLIDEAN:
+            inside = n_own * q + norm_totals[own] - 2.0 * dots[own]
+            inside = inside if inside > tau * (n_own * q + norm_totals[own]) else 0.0
+            cohesion[row] = inside / (n_own - 1) if n_own > 1 else 0.0
+            least = 1e300
+            for j in range(n_clusters):
+                apart = q + mean_spread[j] - 2.0 * closeness[j]
+                apart = apart if apart > tau * (q + mean_spread[j]) else 0.0
+                if j != own:
+                    least = min(least, apart)
+            separation[row] = least
+    return largest, distances

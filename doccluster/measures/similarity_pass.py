@@ -1,0 +1,147 @@
+"""The second reading of the matrix: every document against every cluster, a block of rows at a time.
+
+One reading serves all measures that need it (coherence, adherence, silhouette, the simplified silhouette,
+Wemmert-Gancarski, PBM, three forms of the generalised Dunn index), so together they cost about one assignment step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from doccluster.blocks import map_blocks, row_blocks
+from doccluster.kernels.products import products_with_clusters
+from doccluster.kernels.similarity_extremes import COSINE, NO_SILHOUETTE, SQEUCLIDEAN, read_products
+from doccluster.measures.cluster_sums import ClusterSums, cluster_order
+from doccluster.measures.rows import Rows
+from doccluster.partition import Partition
+from doccluster.progress import Progress
+
+SILHOUETTE = {"cosine": COSINE, "sqeuclidean": SQEUCLIDEAN, "euclidean": NO_SILHOUETTE}
+BLOCK_PRODUCTS = 2**17  # products held per block: 1 MiB, what the second-level cache of a core keeps
+
+FloatArray = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class SimilarityPass:
+    """What one reading says of each document, and of each pair of clusters.
+
+    Attributes (arrays of shape (n_documents,))
+    -------------------------------------------
+    own_similarity
+        Cosine to the centroid of the own cluster.
+    coherent, coherent_others
+        Whether no other centroid is nearer than the average of all (of the other) centroids.
+    cohesion, separation
+        a and b of the silhouette in cosine or squared Euclidean distance; zeros under ``euclidean``.
+    own_distance, other_distance, grand_distance
+        Euclidean distance to the mean of the own, of the nearest other cluster, and of all documents.
+    adherence, distance_sums : arrays of shape (k, k), or None
+        The largest cosine of a document of p to centroid q, and the summed distances of the documents of p to mean q.
+    """
+
+    own_similarity: FloatArray
+    coherent: npt.NDArray[np.bool_]
+    coherent_others: npt.NDArray[np.bool_]
+    cohesion: FloatArray
+    separation: FloatArray
+    own_distance: FloatArray
+    other_distance: FloatArray
+    grand_distance: FloatArray
+    adherence: FloatArray | None
+    distance_sums: FloatArray | None
+
+
+def read_similarities(
+    rows: Rows,
+    partition: Partition,
+    sums: ClusterSums,
+    *,
+    metric: str,
+    with_tables: bool,
+    n_threads: int | None,
+    block_size: int | None,
+    progress: Progress,
+) -> SimilarityPass:
+    """Read the matrix once and return what it says; O(nnz k) time, O(block k + n) memory besides the tables."""
+    n, k = partition.n_documents, partition.n_clusters
+    order, _ = cluster_order(partition)
+    blocks = [order[block] for block in row_blocks(n, block_size or max(64, min(4096, BLOCK_PRODUCTS // k)))]
+    floats = {name: np.zeros(n) for name in ("own_similarity", "cohesion", "separation")}
+    floats |= {name: np.zeros(n) for name in ("own_distance", "other_distance", "grand_distance")}
+    flags = {name: np.zeros(n, np.bool_) for name in ("coherent", "coherent_others")}
+    known = _known_of_clusters(rows, partition, sums)
+
+    def read(block: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.int64], FloatArray, FloatArray]:
+        tables = read_products(
+            block,
+            _products(rows, sums, block),
+            partition.labels,
+            rows.squared_norms,
+            *known,
+            SILHOUETTE[metric],
+            rows.tau,
+            rows.slack,
+            with_tables,
+            floats["own_similarity"],
+            flags["coherent"],
+            flags["coherent_others"],
+            floats["cohesion"],
+            floats["separation"],
+            floats["own_distance"],
+            floats["other_distance"],
+            floats["grand_distance"],
+        )
+        return (block, *tables)
+
+    adherence, distance_sums = _gather(
+        map_blocks(read, blocks, n_threads=n_threads), partition, with_tables, len(blocks), progress
+    )
+    return SimilarityPass(**floats, **flags, adherence=adherence, distance_sums=distance_sums)
+
+
+def _known_of_clusters(rows: Rows, partition: Partition, sums: ClusterSums) -> tuple[FloatArray, ...]:
+    squared = sums.squared_norms
+    sizes = partition.sizes.astype(np.float64)
+    norm_totals = np.bincount(partition.labels, weights=rows.squared_norms, minlength=partition.n_clusters)
+    grand_norm = float(sums.total @ sums.total) / partition.n_documents**2
+    return sizes, np.sqrt(squared), squared / sizes**2, norm_totals, np.float64(grand_norm)
+
+
+def _products(rows: Rows, sums: ClusterSums, block: npt.NDArray[np.int64]) -> FloatArray:
+    if not rows.is_sparse:
+        return np.asarray(rows.dense_block(block) @ sums.sums.T)
+    table = sums.table
+    return products_with_clusters(
+        block,
+        *rows.arrays,
+        rows.scale,
+        table.head_row,
+        table.head,
+        table.tail_ptr,
+        table.tail_cluster,
+        table.tail_sum,
+    )
+
+
+def _gather(
+    parts: Iterator[tuple[npt.NDArray[np.int64], FloatArray, FloatArray]],
+    partition: Partition,
+    with_tables: bool,
+    n_blocks: int,
+    progress: Progress,
+) -> tuple[FloatArray | None, FloatArray | None]:
+    k = partition.n_clusters
+    largest = np.full((k, k), -np.inf) if with_tables else None
+    distances = np.zeros((k, k)) if with_tables else None
+    for done, (block, maxima, totals) in enumerate(parts, start=1):
+        if largest is not None and distances is not None:
+            lines = slice(partition.labels[block[0]], partition.labels[block[-1]] + 1)
+            np.maximum(largest[lines], maxima, out=largest[lines])
+            distances[lines] += totals
+        progress("similarities", done, n_blocks)
+    return largest, distances
