@@ -1,1 +1,50 @@
 """How many clusters, and is there anything to find."""
+
+from doccluster.selection.rules import (
+    best_k,
+    delta_ch,
+    gap_k,
+    hartigan,
+    hartigan_k,
+    knee_k,
+    krzanowski_lai,
+    penalised_k,
+    sd_index,
+    second_difference,
+)
+from doccluster.selection.stability import Stability, stability
+from doccluster.selection.sweep import Sweep, gap_statistic, sweep
+from doccluster.selection.tendency import (
+    Tendency,
+    cell_counts,
+    distance_distribution_test,
+    hopkins,
+    hopkins_test,
+    kl_divergence,
+    spatial_histogram_test,
+)
+
+__all__ = [
+    "Stability",
+    "Sweep",
+    "Tendency",
+    "best_k",
+    "cell_counts",
+    "delta_ch",
+    "distance_distribution_test",
+    "gap_k",
+    "gap_statistic",
+    "hartigan",
+    "hartigan_k",
+    "hopkins",
+    "hopkins_test",
+    "kl_divergence",
+    "knee_k",
+    "krzanowski_lai",
+    "penalised_k",
+    "sd_index",
+    "second_difference",
+    "spatial_histogram_test",
+    "stability",
+    "sweep",
+]

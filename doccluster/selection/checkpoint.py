@@ -1,0 +1,71 @@
+"""Finished pieces of long work, kept in a folder so that interrupted work goes on where it stopped."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from doccluster.errors import InputError, SchemaError
+
+
+class Checkpoint:
+    """A folder of finished pieces of one piece of work, each a small json file; with no folder, nothing is kept.
+
+    Parameters
+    ----------
+    folder : path or None
+    fingerprint : str
+        What the work depends on (data and parameters); a folder that belongs to other work is refused.
+    """
+
+    def __init__(self, folder: str | os.PathLike[str] | None, *, fingerprint: str) -> None:
+        self._folder = None if folder is None else Path(folder)
+        if self._folder is None:
+            return
+        self._folder.mkdir(parents=True, exist_ok=True)
+        stamp = self._folder / "fingerprint"
+        if stamp.exists() and stamp.read_text(encoding="utf-8") != fingerprint:
+            raise InputError(
+                f"{self._folder} holds the pieces of other work (other data or parameters); choose another folder or "
+                "delete this one."
+            )
+        stamp.write_text(fingerprint, encoding="utf-8")
+
+    def load(self, name: str) -> Any | None:
+        """Return the finished piece of that name, or None if it is still to be done."""
+        if self._folder is None:
+            return None
+        path = self._folder / f"{name}.json"
+        if not path.exists():
+            return None
+        try:
+            return json.loads(path.read_text(encoding="utf-8"))
+        except json.JSONDecodeError as error:
+            raise SchemaError(f"{path} is damaged ({error}); delete it to do that piece again.") from error
+
+    def save(self, name: str, piece: Any) -> None:
+        """Keep a finished piece; it appears whole or not at all."""
+        if self._folder is None:
+            return
+        path = self._folder / f"{name}.json"
+        unfinished = path.with_suffix(".unfinished")
+        unfinished.write_text(json.dumps(piece), encoding="utf-8")
+        unfinished.replace(path)
+
+
+def fingerprint(matrix: Any, **parameters: Any) -> str:
+    """Return a digest of a matrix and of parameters (anything with a faithful repr)."""
+    digest = hashlib.sha256(repr((matrix.shape, sorted(parameters.items()))).encode())
+    arrays: list[npt.NDArray[Any]] = (
+        [matrix.data, matrix.indices, matrix.indptr] if sparse.issparse(matrix) else [np.asarray(matrix)]
+    )
+    for array in arrays:
+        digest.update(np.ascontiguousarray(array).data)
+    return digest.hexdigest()

@@ -1,0 +1,114 @@
+"""The numbers of Introduction to Information Retrieval, chapter 16, and of its slides."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+from sklearn.cluster import KMeans
+
+import doccluster
+from doccluster.report import charts
+from doccluster.selection import knee_k, penalised_k, sweep
+from experiments.reproduction import Work
+
+SOURCE = "Manning, Raghavan & Schuetze 2008, Introduction to Information Retrieval, chapter 16"
+TRUTH = ["x"] * 5 + ["o"] + ["x"] + ["o"] * 4 + ["d"] + ["x"] * 2 + ["d"] * 3
+FOUND = [1] * 6 + [2] * 6 + [3] * 5
+POULTRY = {(1, 1): 49, (1, 0): 27_652, (0, 1): 141, (0, 0): 774_106}  # (term occurs, in class): documents
+
+
+def reproduce(work: Work) -> dict[str, float]:
+    """Return our value for each printed number."""
+    if not work.quick:
+        draw_rss_curve(work)
+    return {**figure_16_4(), **exercise_16_3(), **mutual_information_of_poultry(), **k_means_claims()}
+
+
+def value(name: str, found: list[int], truth: list[str], **parameters: object) -> float:
+    """Return one measure by name."""
+    return float(doccluster.score(name, found, truth=truth, **parameters).value)
+
+
+def figure_16_4() -> dict[str, float]:
+    """Return the measures of figure 16.4 and the pair counts of section 16.3."""
+    counts = pair_counts(FOUND, TRUTH)
+    f5 = value("pair_f", FOUND, TRUTH, beta=5)
+    return {
+        "purity": value("purity", FOUND, TRUTH),
+        "nmi": value("nmi", FOUND, TRUTH),
+        "rand": value("rand", FOUND, TRUTH),
+        "f5": f5,
+        "f5_three_digits": f5,
+        "f1": value("pair_f", FOUND, TRUTH),
+        "pair_precision": value("pair_precision", FOUND, TRUTH),
+        "pair_recall": value("pair_recall", FOUND, TRUTH),
+        "n_pairs_slides": float(sum(counts)),
+        **dict(zip(("true_positives", "false_positives", "false_negatives", "true_negatives"), counts, strict=True)),
+    }
+
+
+def pair_counts(found: list[int], truth: list[str]) -> tuple[float, float, float, float]:
+    """Return TP, FP, FN, TN by looking at every pair."""
+    counts = {(True, True): 0, (True, False): 0, (False, True): 0, (False, False): 0}
+    for i in range(len(found)):
+        for j in range(i + 1, len(found)):
+            counts[found[i] == found[j], truth[i] == truth[j]] += 1
+    return tuple(float(counts[key]) for key in ((True, True), (True, False), (False, True), (False, False)))
+
+
+def exercise_16_3() -> dict[str, float]:
+    """Return by how much each measure changes when every point is doubled."""
+    found, truth = FOUND * 2, TRUTH * 2
+    names = {"purity": {}, "nmi": {}, "rand": {}, "pair_f": {"beta": 5}}
+    keys = {"purity": "purity", "nmi": "nmi", "rand": "rand", "pair_f": "f5"}
+    return {
+        f"exercise_{keys[name]}_change": value(name, found, truth, **extra) - value(name, FOUND, TRUTH, **extra)
+        for name, extra in names.items()
+    }
+
+
+def mutual_information_of_poultry() -> dict[str, float]:
+    """Return the mutual information, in bits, of the slides' table of term and class."""
+    term = np.repeat([key[0] for key in POULTRY], list(POULTRY.values()))
+    in_class = np.repeat([key[1] for key in POULTRY], list(POULTRY.values()))
+    bits = doccluster.score("mutual_information", term, truth=in_class, base=2).value
+    return {"poultry_export_mutual_information": float(bits)}
+
+
+def k_means_claims() -> dict[str, float]:
+    """Return 1.0 where the slides' claims on K-means hold on six points in two rows, else 0.0."""
+    points = np.array([[0.0, 1.0], [1.0, 1.0], [2.0, 1.0], [0.0, 0.0], [1.0, 0.0], [2.0, 0.0]])
+    points[:, 0] *= 2
+    final, never_rises = {}, True
+    for i in range(6):
+        for j in range(i + 1, 6):
+            curve = rss_over_iterations(points, points[[i, j]])
+            never_rises &= all(after <= before + 1e-12 for before, after in zip(curve, curve[1:], strict=False))
+            final[i, j] = curve[-1]
+    best = min(final.values())
+    worse = sum(rss > best + 1e-9 for rss in final.values())
+    return {"kmeans_rss_never_rises": float(never_rises), "suboptimal_seeds_stay_suboptimal": float(worse > 1)}
+
+
+def rss_over_iterations(points: np.ndarray, seeds: np.ndarray) -> list[float]:
+    """Return the RSS after each iteration of scikit-learn's K-means from the given seeds."""
+    curve, centers = [], seeds
+    for _ in range(10):
+        step = KMeans(2, init=centers, n_init=1, max_iter=1, tol=0, algorithm="lloyd").fit(points)
+        centers = np.array([points[step.labels_ == c].mean(axis=0) for c in range(2)])
+        curve.append(float(np.square(points - centers[step.labels_]).sum()))
+        if len(curve) > 1 and curve[-1] == curve[-2]:
+            break
+    return curve
+
+
+def draw_rss_curve(work: Work) -> None:
+    """Write the RSS of the newsroom sample over K, with the knee and the choices of three penalties."""
+    sample = work.folder.parent.parent / "corpora" / "samples" / "newsroom" / "articles.jsonl"
+    vectors = doccluster.vectorize(doccluster.read_corpus(sample))
+    found = sweep(vectors.matrix, ks=range(1, 41), n_null=0, n_init=10, random_state=work.seed)
+    rss = found.column("rss")
+    pd.DataFrame({"k": rss.keys(), "rss": rss.values()}).to_csv(work.results / "rss.csv", index=False)
+    chosen = {"knee": knee_k(rss)} | {f"penalty {p}": penalised_k(rss, penalty=p) for p in (0.5, 1.0, 2.0)}
+    pd.DataFrame(chosen.items(), columns=["rule", "k"]).to_csv(work.results / "chosen.csv", index=False)
+    charts.save(charts.line_chart({"RSS": rss}, x="number of clusters K", y="RSS"), work.results / "rss.svg")

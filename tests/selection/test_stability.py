@@ -1,0 +1,101 @@
+"""Stability of resampled clusterings: Algorithm 17.1 by hand, on the book's data, and on text."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import numpy as np
+import pytest
+from sklearn.cluster import KMeans
+
+from doccluster.errors import InputError
+from doccluster.measures import get_measure
+from doccluster.selection.stability import agreement, common_instances, mean_agreement, perturbed, resample, stability
+from doccluster.validation import row_norms
+from tests.selection.test_tendency import blocks_of_topics
+
+
+def test_common_instances_take_the_smaller_multiplicity():
+    assert common_instances([3, 1, 1, 0], [2, 2, 0, 1]).tolist() == [2, 1, 0, 0]
+
+
+def test_agreement_counts_a_document_as_often_as_both_samples_hold_it():
+    first, second = np.array([0, 0, 1, 1]), np.array([0, 1, 1, 1])
+    purity_like = get_measure("rand")
+    once = agreement(first, second, common=np.array([1, 1, 1, 1]), measure=purity_like)
+    twice = agreement(first, second, common=np.array([2, 1, 1, 1]), measure=purity_like)
+    assert once == pytest.approx(3 / 6)
+    assert twice == pytest.approx(
+        agreement(first[[0, 0, 1, 2, 3]], second[[0, 0, 1, 2, 3]], common=np.ones(5, int), measure=purity_like)
+    )
+    assert math.isnan(agreement(first, second, common=np.zeros(4, int), measure=purity_like))
+
+
+def test_an_asymmetric_measure_is_averaged_over_both_orders():
+    first, second = np.array([0, 0, 1, 1]), np.array([0, 0, 0, 1])
+    record = get_measure("conditional_entropy")
+    common = np.ones(4, int)
+    both = agreement(first, second, common=common, measure=record)
+    assert both == pytest.approx(agreement(second, first, common=common, measure=record))
+
+
+def test_resampling_draws_what_it_says():
+    rng = np.random.default_rng(0)
+    assert resample(50, method="bootstrap", random_state=rng).sum() == 50
+    assert resample(50, method="subsample", share=0.8, random_state=rng).tolist().count(1) == 40
+    assert resample(50, method="perturb", random_state=rng).tolist() == [1] * 50
+    with pytest.raises(InputError, match="bootstrap"):
+        resample(50, method="jackknife", random_state=rng)
+
+
+def test_perturbed_rows_stay_unit_and_keep_their_terms():
+    matrix = blocks_of_topics()
+    noisy = perturbed(matrix, noise=0.5, random_state=np.random.default_rng(0), keep_unit_rows=True)
+    assert row_norms(noisy) == pytest.approx(row_norms(matrix))
+    assert np.array_equal(noisy.indices, matrix.indices)
+
+
+def test_reference_values(oracle):
+    case = json.loads((oracle / "relative_and_misc.json").read_text())["stability"]
+    counts = [np.bincount(sample, minlength=6) for sample in case["samples"]]
+    labels = [np.array([own.get(str(i), -1) for i in range(6)]) for own in case["labels"]]
+    for (i, j), key in (((0, 1), "common_12"), ((0, 2), "common_13"), ((1, 2), "common_23")):
+        assert np.repeat(np.arange(6), common_instances(counts[i], counts[j])).tolist() == case[key]
+    for measure, key in (("vi", "mean_vi_nats"), ("fowlkes_mallows", "mean_fm"), ("adjusted_rand", "mean_ari")):
+        assert mean_agreement(labels, counts, measure=measure)[0] == pytest.approx(case[key], abs=1e-12)
+
+
+def test_a_failed_fit_is_skipped_and_counted():
+    labels = [np.array([0, 0, 1]), None, np.array([0, 1, 1])]
+    counts = [np.ones(3, int)] * 3
+    value, _, skipped = mean_agreement(labels, counts, measure="rand")
+    assert skipped == 2
+    assert value == pytest.approx(1 / 3)
+
+
+def test_the_book_s_choice_on_iris(oracle):
+    points = np.array(json.loads((oracle / "zaki_iris.json").read_text())["points"])
+    for measure in ("vi", "fowlkes_mallows"):
+        found = stability(
+            points, ks=range(2, 6), algorithm=KMeans(n_init=5), n_samples=10, measure=measure, random_state=0
+        )
+        assert found.chosen == 2
+    assert found.values[2] == pytest.approx(0.996, abs=0.02)
+
+
+@pytest.mark.parametrize("method", ["bootstrap", "subsample", "perturb"])
+def test_topics_are_most_stable_at_their_number_on_text(method):
+    found = stability(blocks_of_topics(), ks=[2, 3, 4, 6], n_samples=6, method=method, random_state=0)
+    assert found.chosen == 3
+    assert found.values[3] > 0.9
+
+
+def test_threads_do_not_change_the_answer():
+    results = [stability(blocks_of_topics(), ks=[2, 3], n_samples=4, random_state=1, n_threads=n) for n in (1, 2)]
+    assert results[0].values == results[1].values
+
+
+def test_only_external_measures_compare_partitions():
+    with pytest.raises(InputError, match="measure"):
+        stability(blocks_of_topics(), ks=[2], measure="silhouette")
