@@ -38,7 +38,7 @@ def undefined(reason: str, **parts: Any) -> Values:
     return Values(float("nan"), note=reason, **parts)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)  # a record is itself, so that it can be a key
 class Measure:
     """One measure, one of its variants, or an alias under which others know it.
 

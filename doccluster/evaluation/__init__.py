@@ -1,0 +1,6 @@
+"""Judge a partition: `score` one measure, `evaluate` many, against a truth, vectors, or both."""
+
+from doccluster.evaluation.judging import evaluate, score
+from doccluster.evaluation.result import Evaluation, Score
+
+__all__ = ["Evaluation", "Score", "evaluate", "score"]

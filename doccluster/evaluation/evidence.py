@@ -1,0 +1,97 @@
+"""Evidence on demand: each object is built when the first measure asks for it, and never again."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from doccluster.errors import InputError
+from doccluster.evaluation.truth import TruthColumn
+from doccluster.measures.registry import Measure
+from doccluster.partition import Partition
+from doccluster.progress import Progress, silent
+
+METRICS = ("cosine", "euclidean")
+
+
+@dataclass(eq=False)
+class EvidenceStore:
+    """What is known of one partition; builds each evidence object at most once and notes how long that took.
+
+    Attributes
+    ----------
+    found : Partition
+    columns : list of TruthColumn
+    matrix : csr or dense array of shape (n_documents, n_terms), or None
+    metric : "cosine" or "euclidean"
+    terms : what the topic measures take as top terms; None for those of largest weight
+    timings : dict of evidence to seconds
+    """
+
+    found: Partition
+    columns: list[TruthColumn]
+    matrix: Any
+    metric: str
+    terms: Any = None
+    n_threads: int | None = None
+    max_memory: str | int | None = None
+    progress: Progress = silent
+    timings: dict[str, float] = field(default_factory=dict)
+    _built: dict[Any, Any] = field(default_factory=dict)
+
+    def evidence_kind(self, measure: Measure) -> str:
+        """Return which evidence the measure needs under the metric."""
+        return measure.evidence_for(self.metric)
+
+    def missing_for(self, measure: Measure) -> str | None:
+        """Return what must be given for this measure and was not (truth or vectors), or None."""
+        if measure.family == "external":
+            return None if self.columns else "truth"
+        return None if self.matrix is not None else "vectors"
+
+    def table(self, column: TruthColumn) -> Any:
+        """Return the contingency table of one truth column."""
+        return self._once(("contingency", column.name), column.contingency_table)
+
+    def of(self, kind: str) -> Any:
+        """Return the geometry, the pairwise distances or the topics."""
+        builders = {"geometry": self._geometry, "pairwise": self._pairwise, "topics": self._topics}
+        return self._once(kind, builders[kind])
+
+    def seconds_for_pairs(self) -> float:
+        """Return about how long the pairwise distances would take."""
+        from doccluster.measures.distances import estimate_seconds
+
+        return float(estimate_seconds(self.matrix, n_threads=self.n_threads))
+
+    def _once(self, key: Any, build: Callable[[], Any]) -> Any:
+        if key not in self._built:
+            start = time.perf_counter()
+            self._built[key] = build()
+            name = key if isinstance(key, str) else key[0]
+            self.timings[name] = self.timings.get(name, 0.0) + time.perf_counter() - start
+        return self._built[key]
+
+    def _geometry(self) -> Any:
+        from doccluster.measures.geometry import ClusterGeometry
+
+        return ClusterGeometry(self.matrix, self.found, metric=self.metric, n_threads=self.n_threads)
+
+    def _pairwise(self) -> Any:
+        from doccluster.measures.distances import PairwiseDistances
+
+        return PairwiseDistances(self.of("geometry"))
+
+    def _topics(self) -> Any:
+        from doccluster.measures.topic_words import TopicWords
+
+        return TopicWords(self.of("geometry"), terms=self.terms)
+
+
+def check_metric(metric: str) -> str:
+    """Return `metric` if it is known, or raise InputError."""
+    if metric not in METRICS:
+        raise InputError(f"metric={metric!r} is not known; give 'cosine' (text) or 'euclidean' (rows as they are).")
+    return metric

@@ -1,0 +1,368 @@
+"""`score` says what one measure thinks of a partition, `evaluate` what many do; both check their input here."""
+
+from __future__ import annotations
+
+import platform
+import time
+import warnings
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from doccluster import __version__
+from doccluster.errors import DocclusterWarning, InputError, NotComputable
+from doccluster.evaluation.evidence import EvidenceStore, check_metric
+from doccluster.evaluation.result import Evaluation, Score
+from doccluster.evaluation.truth import TruthColumn, subset, truth_columns
+from doccluster.measures import get_measure, get_measures, list_measures
+from doccluster.measures.registry import Measure, Values
+from doccluster.partition import Partition
+from doccluster.progress import Progress, silent
+from doccluster.validation import check_matrix, squared_row_norms, unit_rows
+
+PAIRWISE_SECONDS = 10.0  # what `evaluate` spends on all pairs without being asked
+
+
+def score(
+    name: str,
+    found: Any,
+    truth: Any = None,
+    vectors: Any = None,
+    metric: str = "cosine",
+    *,
+    variant: str | None = None,
+    noise: Any = None,
+    strict: bool = False,
+    terms: Any = None,
+    n_threads: int | None = None,
+    max_memory: str | int | None = None,
+    progress: Progress = silent,
+    **parameters: Any,
+) -> Score:
+    """Return what one measure says of a partition.
+
+    Parameters
+    ----------
+    name : str
+        A measure, variant or alias; `list_measures` has them all.
+    found : labels of shape (n_documents,)
+        The clusters; any hashable labels, none missing. Only labels that occur count.
+    truth : labels, optional
+        The classes, for external measures. None, NaN and empty text are missing: those documents are left out and
+        counted in the note. A list, set or tuple of labels is a document with several.
+    vectors : sparse or dense matrix of shape (n_documents, n_terms), or DocumentVectors, optional
+        For all other measures. Cosine measures use a normalised copy of rows that are not of unit length.
+    metric : {"cosine", "euclidean"}
+        The distance between documents.
+    variant : str, optional
+        A variant of the measure: ``score("nmi", ..., variant="strehl")``.
+    noise : label, optional
+        Documents with this found label are left out.
+    strict : bool
+        Raise NotComputable where the value is undefined instead of returning nan with a note.
+    terms : optional
+        For topic measures: the top terms of each cluster (column numbers), instead of those of largest weight.
+    n_threads, max_memory, progress
+        For measures of all pairs of documents.
+    **parameters
+        What the measure takes besides: ``beta``, ``base``, ``average``, ``mapping``, ``q`` ...
+
+    Returns
+    -------
+    Score
+        With `value`, `per_cluster`, `per_class`, `per_document`, `per_pair` (those that the measure has) and `note`.
+
+    Raises
+    ------
+    InputError
+        If the measure or a parameter is unknown, lengths differ, vectors are not finite, or what it needs is missing.
+
+    Examples
+    --------
+    >>> round(score("purity", [0, 0, 1, 1], truth=["a", "a", "a", "b"]).value, 2)
+    0.75
+    """
+    record = get_measure(name, variant=variant)
+    record.check_parameters(parameters)
+    check_metric(metric)
+    is_external = record.family == "external"
+    store, dropped = _prepare(
+        found,
+        truth if is_external else None,
+        None if is_external else vectors,
+        metric=metric,
+        noise=noise,
+        terms=terms,
+        n_threads=n_threads,
+        max_memory=max_memory,
+        progress=progress,
+        warn_empty=False,
+    )
+    _require(store, [record])
+    if len(store.columns) > 1:
+        raise InputError(f"truth has {len(store.columns)} columns; score() takes one, evaluate() takes several.")
+    column = store.columns[0] if is_external else None
+    return _with_note(_one_score(store, record, column, parameters, strict=strict), dropped)
+
+
+def evaluate(
+    found: Any,
+    *,
+    truth: Any = None,
+    vectors: Any = None,
+    measures: str | Iterable[str] | Mapping[str, Mapping[str, Any]] | None = None,
+    metric: str = "cosine",
+    terms: Any = None,
+    noise: Any = None,
+    strict: bool = False,
+    pairwise_seconds: float = PAIRWISE_SECONDS,
+    n_threads: int | None = None,
+    max_memory: str | int | None = None,
+    progress: Progress = silent,
+) -> Evaluation:
+    """Return what many measures say of a partition; each evidence object is built once.
+
+    Parameters
+    ----------
+    found, vectors, metric, terms, noise, strict, n_threads, max_memory, progress
+        As for `score`.
+    truth : labels, or a mapping or DataFrame of column name to labels, optional
+        External measures have one score per column.
+    measures : names, a mapping of name to parameters, or "all", optional
+        By default every measure that is no variant or alias and that the input allows. Of those that look at all pairs
+        of documents, the default leaves out what would take longer than `pairwise_seconds`: their score is nan, and
+        the note says how long it would take and that they can be asked for by name.
+    pairwise_seconds : float
+        See `measures`.
+
+    Returns
+    -------
+    Evaluation
+
+    Raises
+    ------
+    InputError
+        If names are unknown (all of them are listed), or a measure asked for by name needs what was not given.
+
+    Warns
+    -----
+    DocclusterWarning
+        If rows are empty or had to be normalised.
+
+    Examples
+    --------
+    >>> result = evaluate([0, 0, 1, 1], truth=["a", "a", "a", "b"], measures=["purity", "rand"])
+    >>> [(s.name, s.value) for s in result]
+    [('purity', 0.75), ('rand', 0.5)]
+    """
+    check_metric(metric)
+    asked = _asked(measures)
+    store, dropped = _prepare(
+        found,
+        truth,
+        vectors,
+        metric=metric,
+        noise=noise,
+        terms=terms,
+        n_threads=n_threads,
+        max_memory=max_memory,
+        progress=progress,
+        warn_empty=True,
+    )
+    if not store.columns and store.matrix is None:
+        raise InputError("nothing to judge by; give truth, vectors, or both.")
+    if asked is None or measures == "all":
+        chosen = {record: {} for record in _possible(store, counted=None if measures == "all" else True)}
+        skipped = _not_computed(store, list(chosen), pairwise_seconds)
+    else:
+        chosen, skipped = asked, {}
+        _require(store, list(chosen))
+    return _evaluation(store, chosen, skipped, strict=strict, dropped=dropped)
+
+
+def _asked(measures: Any) -> dict[Measure, Mapping[str, Any]] | None:
+    """Return the measures asked for by name, with their parameters; None for the default set."""
+    if measures is None or measures == "all":
+        return None
+    named = {measures: {}} if isinstance(measures, str) else measures
+    parameters = dict(named) if isinstance(named, Mapping) else {name: {} for name in named}
+    records = get_measures(parameters)
+    for record in records:
+        record.check_parameters(parameters[record.name])
+    return {record: parameters[record.name] for record in records}
+
+
+def _possible(store: EvidenceStore, *, counted: bool | None) -> list[Measure]:
+    return [record for record in list_measures(counted=counted) if store.missing_for(record) is None]
+
+
+def _not_computed(store: EvidenceStore, records: list[Measure], limit: float) -> dict[Measure, str]:
+    """Return the measures that are left out by default, with the reason."""
+    reasons = {record: "not computed by default, ask for it by name" for record in records if record.by_name_only}
+    pairwise = [record for record in records if store.evidence_kind(record) == "pairwise"]
+    if pairwise:
+        seconds = store.seconds_for_pairs()
+        if seconds > limit:
+            reason = f"not computed, needs ~{_about(seconds)}, ask for it by name"
+            reasons.update(dict.fromkeys(pairwise, reason))
+    return reasons
+
+
+def _about(seconds: float) -> str:
+    return f"{seconds:,.0f} s" if seconds < 600 else f"{seconds / 60:,.0f} min"
+
+
+def _require(store: EvidenceStore, records: list[Measure]) -> None:
+    lacking: dict[str, list[str]] = {}
+    for record in records:
+        needed = store.missing_for(record)
+        if needed:
+            lacking.setdefault(needed, []).append(record.name)
+    if lacking:
+        parts = [f"{', '.join(names)}: give {needed}=" for needed, names in lacking.items()]
+        raise InputError(f"something is missing for {'; '.join(parts)}.")
+
+
+def _evaluation(
+    store: EvidenceStore,
+    chosen: Mapping[Measure, Mapping[str, Any]],
+    skipped: Mapping[Measure, str],
+    *,
+    strict: bool,
+    dropped: str | None,
+) -> Evaluation:
+    start = time.perf_counter()
+    scores = []
+    for number, (record, parameters) in enumerate(chosen.items()):
+        store.progress("judge", number, len(chosen))
+        columns: list[TruthColumn | None] = [*store.columns] if record.family == "external" else [None]
+        for column in columns:
+            if record in skipped:
+                name = None if column is None else column.name
+                scores.append(Score(record, float("nan"), note=skipped[record], truth=name))
+            else:
+                scores.append(_with_note(_one_score(store, record, column, parameters, strict=strict), dropped))
+    measuring = time.perf_counter() - start - sum(store.timings.values())
+    return Evaluation(
+        tuple(scores),
+        clusters=store.found.names,
+        classes={column.name: column.truth.names for column in store.columns},
+        coverage={column.name: _coverage(column) for column in store.columns},
+        timings={**store.timings, "measures": max(0.0, measuring)},
+        provenance=_provenance(store),
+    )
+
+
+def _coverage(column: TruthColumn) -> dict[str, int]:
+    return {
+        "n_used": column.truth.n_documents,
+        "n_unlabelled": column.n_unlabelled,
+        "n_several": column.n_several,
+        "n_classes": column.truth.n_clusters,
+    }
+
+
+def _provenance(store: EvidenceStore) -> dict[str, Any]:
+    return {
+        "doccluster": __version__,
+        "numpy": np.__version__,
+        "python": platform.python_version(),
+        "metric": store.metric if store.matrix is not None else None,
+        "n_documents": store.found.n_documents,
+        "n_clusters": store.found.n_clusters,
+        "n_terms": None if store.matrix is None else int(store.matrix.shape[1]),
+    }
+
+
+def _one_score(
+    store: EvidenceStore, record: Measure, column: TruthColumn | None, parameters: Mapping[str, Any], *, strict: bool
+) -> Score:
+    evidence = store.of(store.evidence_kind(record)) if column is None else store.table(column)
+    try:
+        values = record.compute(evidence, **parameters)
+    except NotComputable as reason:
+        values = Values(float("nan"), note=str(reason))
+    if strict and np.isnan(values.value):
+        raise NotComputable(f"{record.name} is undefined: {values.note or 'nothing to measure'}.")
+    name = None if column is None else column.name
+    result = Score(
+        record,
+        float(values.value),
+        per_cluster=values.per_cluster,
+        per_class=values.per_class,
+        per_document=values.per_document,
+        per_pair=values.per_pair,
+        note=values.note,
+        standard_error=values.standard_error,
+        truth=name,
+        parameters=parameters,
+    )
+    return result if column is None else _on_all_clusters(_with_note(result, column.note), column, store.found)
+
+
+def _with_note(result: Score, note: str | None) -> Score:
+    if note is None:
+        return result
+    return replace(result, note=note if result.note is None else f"{result.note}; {note}")
+
+
+def _on_all_clusters(result: Score, column: TruthColumn, found: Partition) -> Score:
+    """Return the score with a row for every found cluster; nan for those without a usable document."""
+    if column.clusters.size == found.n_clusters:
+        return result
+
+    def spread(values: npt.NDArray[np.float64] | None) -> npt.NDArray[np.float64] | None:
+        if values is None:
+            return None
+        full = np.full((found.n_clusters, *values.shape[1:]), np.nan)
+        full[column.clusters] = values
+        return full
+
+    return replace(result, per_cluster=spread(result.per_cluster), per_pair=spread(result.per_pair))
+
+
+def _prepare(
+    found: Any, truth: Any, vectors: Any, *, metric: str, noise: Any, warn_empty: bool, **options: Any
+) -> tuple[EvidenceStore, str | None]:
+    """Check all input; return the store of evidence, and a note on documents that were dropped or are empty."""
+    partition = Partition.from_labels(found, name="found")
+    keep, note = None, None
+    if noise is not None:
+        keep = np.array([name != noise for name in partition.names])[partition.labels]
+        if not keep.any():
+            raise InputError(f"all documents have the noise label {noise!r}; nothing is left to judge.")
+        note = f"without {int(np.count_nonzero(~keep)):,} documents labelled noise"
+    matrix = None if vectors is None else _check_vectors(vectors, partition.n_documents)
+    if keep is not None:
+        partition, _ = subset(partition, keep)
+        matrix = None if matrix is None else matrix[np.flatnonzero(keep)]
+    columns = [] if truth is None else truth_columns(truth, partition, keep)
+    if matrix is not None:
+        if metric == "cosine":
+            matrix = unit_rows(matrix, name="vectors")
+        note = _joined(note, _empty_rows(matrix, warn=warn_empty))
+    return EvidenceStore(partition, columns, matrix, metric, **options), note
+
+
+def _check_vectors(vectors: Any, n_documents: int) -> Any:
+    matrix = check_matrix(getattr(vectors, "matrix", vectors), name="vectors")
+    if matrix.shape[0] != n_documents:
+        raise InputError(f"found has {n_documents} labels, vectors has {matrix.shape[0]} rows; give one per document.")
+    return matrix
+
+
+def _empty_rows(matrix: Any, *, warn: bool) -> str | None:
+    count = int(np.count_nonzero(squared_row_norms(matrix) == 0))
+    if count == 0:
+        return None
+    note = f"{count:,} document(s) without terms count, with similarity 0 to all"
+    if warn:
+        warnings.warn(note, DocclusterWarning, stacklevel=4)
+    return note
+
+
+def _joined(*notes: str | None) -> str | None:
+    return "; ".join(note for note in notes if note) or None

@@ -1,0 +1,215 @@
+"""What comes out of judging: one Score per measure, and an Evaluation that holds them and travels anywhere."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from doccluster.errors import InputError
+from doccluster.measures.registry import Measure
+
+Floats = npt.NDArray[np.float64]
+
+ARROWS = {"higher": "↑", "lower": "↓", "none": "·"}
+FAMILIES = ("external", "internal", "intrinsic", "topic")
+COLUMNS = (
+    *("measure", "variant", "family", "source", "value", "direction", "range", "note"),
+    *("truth", "standard_error"),
+)
+PARTS = ("per_cluster", "per_class", "per_document", "per_pair")
+
+
+@dataclass(frozen=True, eq=False)
+class Score:
+    """What one measure says of one partition; parts that the measure does not have are None.
+
+    Attributes
+    ----------
+    measure : Measure
+        Its record: name, direction, range, source ...
+    value : float
+        nan where it is undefined; `note` says why.
+    per_cluster, per_class, per_document, per_pair : float64 arrays or None
+        Of shapes (k,), (g,), (n,), and (k, k) or (k, g).
+    note : str or None
+        Why it is undefined, what was left out.
+    standard_error : float or None
+        Of the value, where it was sampled.
+    truth : str or None
+        The column of truth labels that an external measure was taken against.
+    parameters : mapping
+        What was asked for beyond the defaults.
+    """
+
+    measure: Measure
+    value: float
+    per_cluster: Floats | None = None
+    per_class: Floats | None = None
+    per_document: Floats | None = None
+    per_pair: Floats | None = None
+    note: str | None = None
+    standard_error: float | None = None
+    truth: str | None = None
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        """The name of the measure."""
+        return self.measure.name
+
+    @property
+    def is_defined(self) -> bool:
+        """Whether there is a value."""
+        return not math.isnan(self.value)
+
+    def __float__(self) -> float:
+        return self.value
+
+    def as_row(self) -> dict[str, Any]:
+        """Return the score as one row of a tidy table."""
+        record = self.measure
+        return {
+            "measure": record.name,
+            "variant": record.variant or "",
+            "family": record.family,
+            "source": record.source,
+            "value": self.value,
+            "direction": record.direction,
+            "range": record.range,
+            "note": self.note or "",
+            "truth": self.truth or "",
+            "standard_error": math.nan if self.standard_error is None else self.standard_error,
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class Evaluation:
+    """Many scores of one partition.
+
+    Attributes
+    ----------
+    scores : tuple of Score
+        In the order asked for; with several truth columns an external measure has one score for each.
+    clusters : tuple of length k
+        What the user called each cluster, in the order of `per_cluster`.
+    classes : mapping of column name to tuple
+        The classes of each truth column, in the order of `per_class`.
+    coverage : mapping of column name to mapping
+        n_used, n_unlabelled and n_several of each truth column.
+    timings : mapping
+        Seconds spent on each evidence object, and on the measures.
+    provenance : mapping
+        Versions, metric, sizes.
+    """
+
+    scores: tuple[Score, ...]
+    clusters: tuple[Any, ...] = ()
+    classes: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
+    coverage: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    timings: Mapping[str, float] = field(default_factory=dict)
+    provenance: Mapping[str, Any] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return len(self.scores)
+
+    def __iter__(self) -> Iterator[Score]:
+        return iter(self.scores)
+
+    def __contains__(self, name: object) -> bool:
+        return any(score.name == name for score in self.scores)
+
+    def __getitem__(self, name: str) -> Score:
+        return self.get(name)
+
+    def get(self, name: str, *, truth: str | None = None) -> Score:
+        """Return the score of a measure (against one truth column, where there are several).
+
+        Raises
+        ------
+        InputError
+            If it is not among the scores.
+        """
+        for score in self.scores:
+            if score.name == name and (truth is None or score.truth == truth):
+                return score
+        against = "" if truth is None else f" against {truth!r}"
+        raise InputError(f"{name!r} was not evaluated{against}; ask for it with measures=[{name!r}].")
+
+    def best(self) -> dict[str, Score]:
+        """Return, for each external measure with a direction, its best score over the truth columns."""
+        result: dict[str, Score] = {}
+        for score in self.scores:
+            record = score.measure
+            if record.family != "external" or record.direction == "none" or not score.is_defined:
+                continue
+            sign = 1 if record.direction == "higher" else -1
+            if score.name not in result or sign * score.value > sign * result[score.name].value:
+                result[score.name] = score
+        return result
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return a tidy frame: measure, variant, family, source, value, direction, range, note (and truth column)."""
+        return pd.DataFrame([score.as_row() for score in self.scores], columns=list(COLUMNS))
+
+    def to_dict(self, *, documents: bool = False) -> dict[str, Any]:
+        """Return plain data for JSON: nan is None, infinity a word; values per document only with `documents`."""
+        return {
+            "clusters": [_plain(name) for name in self.clusters],
+            "classes": {column: [_plain(name) for name in names] for column, names in self.classes.items()},
+            "coverage": {column: dict(counts) for column, counts in self.coverage.items()},
+            "scores": [_score_as_dict(score, documents) for score in self.scores],
+            "timings": {name: round(seconds, 6) for name, seconds in self.timings.items()},
+            "provenance": dict(self.provenance),
+        }
+
+    def to_json(self, *, indent: int | None = 2, documents: bool = False) -> str:
+        """Return `to_dict` as JSON text."""
+        return json.dumps(self.to_dict(documents=documents), indent=indent, ensure_ascii=False, allow_nan=False)
+
+    def to_latex(self) -> str:
+        """Return a LaTeX table (package booktabs) with one line per measure, grouped by family."""
+        from doccluster.evaluation.tables import latex_table
+
+        return latex_table(self)
+
+    def __rich__(self) -> Any:
+        from doccluster.evaluation.tables import rich_table
+
+        return rich_table(self)
+
+    def __str__(self) -> str:
+        from doccluster.evaluation.tables import text_table
+
+        return text_table(self)
+
+
+def _score_as_dict(score: Score, documents: bool) -> dict[str, Any]:
+    row = {name: _plain(value) for name, value in score.as_row().items()}
+    row["parameters"] = {name: _plain(value) for name, value in score.parameters.items()}
+    for part in PARTS:
+        values = getattr(score, part)
+        if values is not None and (documents or part != "per_document"):
+            row[part] = _plain(values)
+    return row
+
+
+def _plain(value: Any) -> Any:
+    """Return `value` as JSON can hold it."""
+    if isinstance(value, np.ndarray):
+        return [_plain(item) for item in value.tolist()]
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    if isinstance(value, Mapping):
+        return {str(name): _plain(item) for name, item in value.items()}
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float) and not math.isfinite(value):
+        return None if math.isnan(value) else ("Infinity" if value > 0 else "-Infinity")
+    return value if isinstance(value, str | int | float | bool) or value is None else str(value)

@@ -1,0 +1,203 @@
+"""What a user calls the truth, made ready: one column or several, with documents that have no label, or more than one.
+
+External measures compare partitions, so they see the documents that have exactly one label; how many were left out,
+and why, travels with every score.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from doccluster.errors import InputError
+from doccluster.measures.contingency import ContingencyTable
+from doccluster.partition import Partition, is_missing
+
+DEFAULT_COLUMN = "truth"
+
+
+@dataclass(frozen=True, eq=False)
+class TruthColumn:
+    """One column of class labels, reduced to the documents that an external measure can use.
+
+    Attributes
+    ----------
+    name : str
+    found, truth : Partition
+        Both partitions of the documents with exactly one label.
+    clusters : int64 array
+        Which cluster of the whole found partition each cluster of `found` is.
+    topics : csr array of shape (k, n_topics), or None
+        Documents per cluster and label, all labels of all documents; None where no document has several.
+    topic_names : tuple
+    n_documents, n_unlabelled, n_several : int
+        Documents in all, without a label, with several.
+    """
+
+    name: str
+    found: Partition
+    truth: Partition
+    clusters: npt.NDArray[np.int64]
+    topics: sparse.csr_array | None = None
+    topic_names: tuple[Any, ...] = field(default=())
+    n_documents: int = 0
+    n_unlabelled: int = 0
+    n_several: int = 0
+
+    def contingency_table(self) -> ContingencyTable:
+        """Return the evidence of the external measures."""
+        return ContingencyTable.from_partitions(self.found, self.truth, topics=self.topics)
+
+    @property
+    def note(self) -> str | None:
+        """What was left out, in words; None if nothing was."""
+        reasons = [
+            f"{count:,} {what}"
+            for count, what in ((self.n_unlabelled, "without a label"), (self.n_several, "with several labels"))
+            if count
+        ]
+        if not reasons:
+            return None
+        return f"on {self.truth.n_documents:,} of {self.n_documents:,} documents ({', '.join(reasons)})"
+
+
+def truth_columns(truth: Any, found: Partition, keep: npt.NDArray[np.bool_] | None = None) -> list[TruthColumn]:
+    """Return the columns of `truth`: labels, or a mapping (or DataFrame) of column name to labels.
+
+    Parameters
+    ----------
+    truth : labels, mapping or DataFrame
+        One label per document; None, NaN and empty text are missing. A list, set or tuple is several labels, unless
+        every document has a tuple of two or more: then the tuples are the labels.
+    found : Partition
+        The found partition of the documents that are kept.
+    keep : bool array, optional
+        Which of the given documents `found` is about.
+
+    Raises
+    ------
+    InputError
+        If lengths differ, or no document of a column has exactly one label.
+    """
+    if isinstance(truth, Mapping) or hasattr(truth, "columns"):
+        columns = {str(name): truth[name] for name in truth}
+        if not columns:
+            raise InputError("truth has no column; give labels, or a mapping of column name to labels.")
+    else:
+        columns = {DEFAULT_COLUMN: truth}
+    return [_column(name, labels, found, keep) for name, labels in columns.items()]
+
+
+def _column(name: str, labels: Any, found: Partition, keep: npt.NDArray[np.bool_] | None) -> TruthColumn:
+    values = _as_array(labels, name)
+    expected = found.n_documents if keep is None else keep.size
+    if values.size != expected:
+        raise InputError(f"found has {expected} labels, {name} has {values.size}; give one of each per document.")
+    if keep is not None:
+        values = values[keep]
+    if values.dtype != object:
+        return _single_labels(name, values, found)
+    several = _several_labels(values)
+    return _single_labels(name, values, found) if several is None else _multiple_labels(name, several, found)
+
+
+def _as_array(labels: Any, name: str) -> npt.NDArray[Any]:
+    """Return one value per document: a plain array of numbers or text, else an array of objects."""
+    if isinstance(labels, Partition):
+        return labels.labels
+    if isinstance(labels, str | bytes):
+        raise InputError(f"{name} is a single string; give one label per document.")
+    if hasattr(labels, "to_numpy"):
+        labels = labels.to_numpy()
+    if isinstance(labels, np.ndarray):
+        flat = labels[:, 0] if labels.ndim == 2 and labels.shape[1] == 1 else labels
+        if flat.ndim != 1:
+            raise InputError(f"{name} has {labels.ndim} dimensions; give one label per document.")
+        return flat
+    try:
+        listed = list(labels)
+    except TypeError as error:
+        raise InputError(f"{name} is not a sequence of labels: {error}.") from error
+    result = np.empty(len(listed), object)
+    result[:] = listed
+    return result
+
+
+def _single_labels(name: str, values: npt.NDArray[Any], found: Partition) -> TruthColumn:
+    usable = ~_missing(values)
+    n_unlabelled = int(values.size - np.count_nonzero(usable))
+    return _reduced(name, found, usable, values[usable], n_unlabelled=n_unlabelled)
+
+
+def _missing(values: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+    if values.dtype.kind == "f":
+        return np.isnan(values)
+    if values.dtype.kind in "US":
+        return np.asarray(values == values.dtype.type(""))
+    if values.dtype != object:
+        return np.zeros(values.size, np.bool_)
+    return np.fromiter((_says_nothing(value) for value in values), np.bool_, values.size)
+
+
+def _says_nothing(value: Any) -> bool:
+    return is_missing(value) or (isinstance(value, str) and not value.strip())
+
+
+def _several_labels(values: npt.NDArray[Any]) -> list[tuple[Any, ...]] | None:
+    """Return the labels of each document as a tuple, or None if each value is a label itself."""
+    containers = [isinstance(value, list | tuple | set | frozenset) for value in values]
+    if not any(containers):
+        return None
+    if all(isinstance(value, tuple) and len(value) > 1 for value in values):
+        return None
+    result = []
+    for value, is_container in zip(values, containers, strict=True):
+        given = value if is_container else (value,)
+        result.append(tuple(dict.fromkeys(label for label in given if not _says_nothing(label))))
+    return result
+
+
+def _multiple_labels(name: str, labels: list[tuple[Any, ...]], found: Partition) -> TruthColumn:
+    number = np.fromiter((len(each) for each in labels), np.int64, len(labels))
+    usable = number == 1
+    single = np.empty(int(usable.sum()), object)
+    single[:] = [each[0] for each in labels if len(each) == 1]
+    topics, names = _topic_counts(labels, number, found)
+    counts = {"n_unlabelled": int(np.count_nonzero(number == 0)), "n_several": int(np.count_nonzero(number > 1))}
+    return _reduced(name, found, usable, single, topics=topics, topic_names=names, **counts)
+
+
+def _topic_counts(
+    labels: Iterable[tuple[Any, ...]], number: npt.NDArray[np.int64], found: Partition
+) -> tuple[sparse.csr_array, tuple[Any, ...]]:
+    every = Partition.from_labels([label for each in labels for label in each] or [""], name="truth")
+    if number.sum() == 0:
+        return sparse.csr_array((found.n_clusters, 0), dtype=np.int64), ()
+    clusters = np.repeat(found.labels, number)
+    shape = (found.n_clusters, every.n_clusters)
+    counts = sparse.coo_array((np.ones(clusters.size, np.int64), (clusters, every.labels)), shape=shape)
+    return sparse.csr_array(counts), every.names
+
+
+def _reduced(
+    name: str, found: Partition, usable: npt.NDArray[np.bool_], labels: npt.NDArray[Any], **counts: Any
+) -> TruthColumn:
+    if labels.size == 0:
+        raise InputError(f"no document has exactly one label in {name}; external measures need at least one.")
+    truth = Partition.from_labels(labels, name=name)
+    if labels.size == found.n_documents:
+        part, clusters = found, np.arange(found.n_clusters)
+    else:
+        part, clusters = subset(found, usable)
+    return TruthColumn(name, part, truth, clusters, n_documents=found.n_documents, **counts)
+
+
+def subset(partition: Partition, usable: npt.NDArray[np.bool_]) -> tuple[Partition, npt.NDArray[np.int64]]:
+    """Return the partition of the usable documents, and which of the old clusters each new one is."""
+    kept, labels = np.unique(partition.labels[usable], return_inverse=True)
+    return Partition(labels.astype(np.int64), tuple(partition.names[cluster] for cluster in kept)), kept
