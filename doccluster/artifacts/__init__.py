@@ -1,0 +1,27 @@
+"""Runs and models as folders: tables, json with a schema version and npz; no pickle anywhere."""
+
+from doccluster.artifacts.csv_files import write_csv
+from doccluster.artifacts.model import Model, load_model, model_folder, save_model
+from doccluster.artifacts.new_folder import check_output, new_folder
+from doccluster.artifacts.run_folder import labels_checksum, load_run, run_record, save_run
+from doccluster.artifacts.storage import read_json
+from doccluster.artifacts.tables import assignments_table, clusters_table, per_cluster_values, skipped_table
+
+__all__ = [
+    "Model",
+    "assignments_table",
+    "check_output",
+    "clusters_table",
+    "labels_checksum",
+    "load_model",
+    "load_run",
+    "model_folder",
+    "new_folder",
+    "per_cluster_values",
+    "read_json",
+    "run_record",
+    "save_model",
+    "save_run",
+    "skipped_table",
+    "write_csv",
+]

@@ -1,0 +1,36 @@
+"""Tables as csv files that are safe to open: UTF-8, ISO dates, and no cell from a document that a spreadsheet runs."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+# What a spreadsheet takes for the beginning of a formula (OWASP, "CSV injection"), tab and return included.
+_FORMULA = re.compile(r"^[=+\-@\t\r]")
+_UNPRINTABLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+
+
+def safe_cell(value: Any) -> Any:
+    """Return a text without control characters, and with ``'`` before it where a spreadsheet would run it.
+
+    >>> safe_cell("=HYPERLINK(1)"), safe_cell("- a dash"), safe_cell("plain"), safe_cell(-1.5)
+    ("'=HYPERLINK(1)", "'- a dash", 'plain', -1.5)
+    """
+    if not isinstance(value, str):
+        return value
+    cleaned = _UNPRINTABLE.sub("", value)
+    return f"'{cleaned}" if _FORMULA.match(cleaned) else cleaned
+
+
+def write_csv(frame: pd.DataFrame, path: Path) -> None:
+    """Write a table; text cells are made safe, undefined numbers are empty, numbers keep every digit they have."""
+    safe = frame.copy()
+    for column in safe.columns:
+        if not pd.api.types.is_numeric_dtype(safe[column]):
+            safe[column] = safe[column].map(safe_cell)
+    # names of undecodable files hold lone surrogates, which UTF-8 cannot write
+    with path.open("w", encoding="utf-8", errors="backslashreplace", newline="") as file:
+        safe.to_csv(file, index=False, lineterminator="\n")

@@ -1,0 +1,137 @@
+"""The part of a run that is needed to place new documents: vectorizer, centroids, and what the clusters are called."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from doccluster.artifacts.storage import (
+    damaged,
+    pack_matrix,
+    read_arrays,
+    read_json,
+    unpack_matrix,
+    write_arrays,
+    write_json,
+)
+from doccluster.errors import DocclusterError, InputError, SchemaError
+
+if TYPE_CHECKING:
+    from doccluster.vectors import TfidfVectorizer
+
+Names = npt.NDArray[np.object_]
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """What is kept of a fit.
+
+    Attributes
+    ----------
+    centroids : csr or dense array of shape (k, n_terms), unit rows
+    labels : tuple of str, of length k
+        The short label of each cluster.
+    vectorizer : TfidfVectorizer or None
+        None when the fit began from a matrix.
+    terms, display_terms : object arrays of shape (n_terms,), or None
+    settings : dict
+        How documents were read and counted (`languages`, `weighting`, ...), for treating new ones alike.
+    """
+
+    centroids: Any
+    labels: tuple[str, ...]
+    vectorizer: TfidfVectorizer | None
+    terms: Names | None
+    display_terms: Names | None
+    settings: dict[str, Any]
+
+    @property
+    def n_terms(self) -> int:
+        """The number of columns."""
+        return int(self.centroids.shape[1])
+
+
+def save_model(model: Model, folder: Path) -> None:
+    """Write a model into an existing folder: model.json, centroids.npz, and vectorizer.npz where there is one."""
+    settings = None
+    if model.vectorizer is not None:
+        arrays, settings = model.vectorizer.state()
+        write_arrays(folder / "vectorizer.npz", arrays)
+    write_arrays(folder / "centroids.npz", pack_matrix(model.centroids))
+    # the vectorizer knows its terms
+    terms, display = (None, None) if settings is not None else (model.terms, model.display_terms)
+    write_json(
+        folder / "model.json",
+        {
+            "kind": "doccluster model",
+            "n_clusters": len(model.labels),
+            "n_terms": model.n_terms,
+            "labels": list(model.labels),
+            "settings": model.settings,
+            "vectorizer": settings,
+            "terms": _listed(terms),
+            "display_terms": _listed(display),
+        },
+    )
+
+
+def load_model(path: str | Path) -> Model:
+    """Return the model in a run folder, or in its folder ``model``.
+
+    Raises
+    ------
+    InputError
+        If there is no model there.
+    SchemaError
+        If a file is damaged, cut short, or from a newer version.
+    """
+    folder = model_folder(Path(path))
+    record = read_json(folder / "model.json", needs=("n_clusters", "n_terms", "labels", "vectorizer"))
+    centroids = unpack_matrix(read_arrays(folder / "centroids.npz"), folder / "centroids.npz")
+    if centroids.shape != (record["n_clusters"], record["n_terms"]) or len(record["labels"]) != centroids.shape[0]:
+        raise damaged(folder / "centroids.npz", f"it has shape {centroids.shape}, and model.json says otherwise")
+    vectorizer = _load_vectorizer(folder, record["vectorizer"])
+    if vectorizer is None:
+        terms, display = _named(record.get("terms")), _named(record.get("display_terms"))
+    else:
+        terms, display = vectorizer.get_feature_names_out(), vectorizer.display_terms_
+    if terms is not None and len(terms) != centroids.shape[1]:
+        raise damaged(folder / "model.json", f"it has {len(terms)} terms for {centroids.shape[1]} columns")
+    labels = tuple(str(label) for label in record["labels"])
+    return Model(centroids, labels, vectorizer, terms, display, dict(record.get("settings") or {}))
+
+
+def model_folder(path: Path) -> Path:
+    """Return the folder that holds model.json: `path` itself, or its folder ``model``."""
+    for folder in (path / "model", path):
+        if (folder / "model.json").exists():
+            return folder
+    found = "is not there" if not path.exists() else "holds no model.json"
+    raise InputError(f"{path} {found}; give the folder of a finished run, or its folder model.")
+
+
+def _load_vectorizer(folder: Path, settings: dict[str, Any] | None) -> TfidfVectorizer | None:
+    if settings is None:
+        return None
+    from doccluster.vectors import TfidfVectorizer
+
+    arrays = read_arrays(folder / "vectorizer.npz")
+    try:
+        return TfidfVectorizer.from_state(arrays, settings)
+    except SchemaError as error:
+        raise SchemaError(f"{folder / 'vectorizer.npz'}: {error}") from error
+    except (DocclusterError, KeyError, ValueError, TypeError, IndexError, AttributeError) as error:
+        raise damaged(folder / "vectorizer.npz", str(error)) from error
+
+
+def _listed(names: Names | None) -> list[str] | None:
+    return None if names is None else [str(name) for name in names]
+
+
+def _named(names: Sequence[str] | None) -> Names | None:
+    return None if names is None else np.array(names, dtype=object)

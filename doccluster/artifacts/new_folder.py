@@ -1,0 +1,82 @@
+"""A folder that appears whole or not at all: written beside its place, then renamed."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from doccluster.errors import InputError
+
+MARK = "run.json"  # what makes a folder one of ours, which --overwrite may replace
+OURS = frozenset(
+    {MARK, "assignments.csv", "clusters.csv", "scores.csv", "skipped.csv", "report.html", "model"}
+)  # what a run writes; anything else in the folder is the user's, and stays
+
+
+def check_output(folder: Path, *, overwrite: bool) -> None:
+    """Raise InputError, before any work is done, if a run cannot be written to `folder`."""
+    if folder.is_symlink() and not folder.exists():
+        raise InputError(f"{folder} is a link that leads nowhere; choose another output.")
+    if folder.exists() and not folder.is_dir():
+        raise InputError(f"{folder} is a file; choose another output, the name of a folder.")
+    if folder.is_dir() and any(folder.iterdir()):
+        if not overwrite:
+            raise InputError(f"the output folder {folder} already exists; choose another, or give --overwrite.")
+        if not (folder / MARK).is_file():
+            raise InputError(
+                f"{folder} holds other things than a run of doccluster (no {MARK}) and is not overwritten; "
+                "choose another output."
+            )
+    parent = folder.absolute().parent
+    try:
+        parent.mkdir(parents=True, exist_ok=True)
+        Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=parent)).rmdir()
+    except OSError as error:
+        raise InputError(
+            f"the output {folder} cannot be written: {error.strerror or error}; choose another folder."
+        ) from error
+
+
+@contextmanager
+def new_folder(folder: Path, *, overwrite: bool) -> Iterator[Path]:
+    """Yield an empty folder to fill; on success it takes the name `folder`, on any error it is removed.
+
+    Raises
+    ------
+    InputError
+        If the output cannot be written, for instance because the disk is full: nothing is left under the name, and a
+        run that was there is still there.
+    """
+    check_output(folder, overwrite=overwrite)
+    final = folder.resolve() if folder.is_symlink() else folder.absolute()
+    try:
+        beside = Path(tempfile.mkdtemp(prefix=f".{final.name}.partial-", dir=final.parent))
+        partial = beside / final.name  # made by mkdir, so that it gets the permissions of any new folder
+        partial.mkdir()
+        try:
+            yield partial
+            _put_in_place(partial, final, beside / "old")
+        finally:
+            shutil.rmtree(beside, ignore_errors=True)
+    except OSError as error:
+        raise InputError(
+            f"the output {folder} cannot be written: {error.strerror or error}; nothing was changed there."
+        ) from error
+
+
+def _put_in_place(partial: Path, final: Path, old: Path) -> None:
+    if not final.exists():
+        partial.rename(final)
+        return
+    final.rename(old)
+    try:
+        for entry in old.iterdir():
+            if entry.name not in OURS:
+                shutil.move(entry, partial / entry.name)
+        partial.rename(final)
+    except OSError:
+        old.rename(final)
+        raise

@@ -1,0 +1,137 @@
+"""Files of ours that are read again: json with a schema version, npz without pickle; damage is told in a sentence."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+import zlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from doccluster.errors import InputError, SchemaError
+
+SCHEMA = 1
+
+# what np.load and zipfile raise for a file that was cut, changed, or never was an archive (TypeError: a bare npy file)
+_DAMAGE = (
+    ValueError,
+    EOFError,
+    KeyError,
+    TypeError,
+    AttributeError,
+    NotImplementedError,
+    zipfile.BadZipFile,
+    zlib.error,
+)
+
+Arrays = Mapping[str, npt.NDArray[Any]]
+
+
+def write_json(path: Path, content: Mapping[str, Any]) -> None:
+    """Write a JSON object with the schema version first."""
+    text = json.dumps({"schema": SCHEMA, **content}, ensure_ascii=False, indent=1, allow_nan=False)
+    # a lone surrogate (from the name of an undecodable file) is written as the escape JSON knows
+    path.write_text(text + "\n", encoding="utf-8", errors="backslashreplace")
+
+
+def read_json(path: Path, *, needs: tuple[str, ...] = ()) -> dict[str, Any]:
+    """Return the JSON object of a file of ours.
+
+    Raises
+    ------
+    InputError
+        If there is no such file, or it cannot be read.
+    SchemaError
+        If it is cut short, is not ours, lacks one of the fields it `needs`, or was written by a newer version.
+    """
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise _unreadable(path, error) from error
+    except (ValueError, RecursionError) as error:
+        raise damaged(path, str(error)) from error
+    if not isinstance(content, dict) or not isinstance(content.get("schema"), int):
+        raise damaged(path, "it has no schema version")
+    if content["schema"] > SCHEMA:
+        raise SchemaError(
+            f"{path} has schema version {content['schema']}, this doccluster reads up to {SCHEMA}; "
+            "it was written by a newer version: upgrade doccluster."
+        )
+    missing = [name for name in needs if name not in content]
+    if missing:
+        raise damaged(path, f"it lacks {', '.join(map(repr, missing))}")
+    return content
+
+
+def write_arrays(path: Path, arrays: Arrays) -> None:
+    """Write arrays of numbers or fixed-width text; objects are refused, because reading them would need pickle."""
+    for name, values in arrays.items():
+        if values.dtype.hasobject:
+            raise TypeError(f"the array {name!r} holds Python objects and cannot be saved without pickle")
+    with path.open("wb") as file:
+        # mypy reads the arrays as the flag allow_pickle, which np.savez takes by name too
+        np.savez(file, **arrays)  # type: ignore[arg-type]
+
+
+def read_arrays(path: Path, *, needs: tuple[str, ...] = ()) -> dict[str, npt.NDArray[Any]]:
+    """Return the arrays of an npz file; see `read_json` for the errors."""
+    try:
+        with np.load(path, allow_pickle=False) as archive:
+            arrays = {name: archive[name] for name in archive.files}
+    except OSError as error:
+        if error.errno is not None:
+            raise _unreadable(path, error) from error
+        raise damaged(path, str(error)) from error
+    except (
+        ValueError,
+        EOFError,
+        KeyError,
+        zipfile.BadZipFile,
+        zlib.error,
+        NotImplementedError,
+        AttributeError,
+    ) as error:
+        # AttributeError: a file that is a bare npy array is not an archive
+        raise damaged(path, str(error)) from error
+    missing = [name for name in needs if name not in arrays]
+    if missing:
+        raise damaged(path, f"it lacks {', '.join(map(repr, missing))}")
+    return arrays
+
+
+def pack_matrix(matrix: Any) -> dict[str, npt.NDArray[Any]]:
+    """Return a csr or dense matrix as plain arrays."""
+    if isinstance(matrix, np.ndarray):
+        return {"dense": matrix}
+    rows = sparse.csr_array(matrix)
+    return {"data": rows.data, "indices": rows.indices, "indptr": rows.indptr, "shape": np.array(rows.shape, np.int64)}
+
+
+def unpack_matrix(arrays: Arrays, path: Path) -> Any:
+    """Return the matrix that `pack_matrix` took apart; SchemaError if the parts do not fit together."""
+    if "dense" in arrays:
+        return arrays["dense"]
+    try:
+        shape = tuple(int(length) for length in arrays["shape"])
+        matrix = sparse.csr_array((arrays["data"], arrays["indices"], arrays["indptr"]), shape=shape)
+        matrix.check_format(full_check=True)
+    except (KeyError, ValueError, TypeError, IndexError) as error:
+        raise damaged(path, str(error)) from error
+    return matrix
+
+
+def damaged(path: Path, reason: str) -> SchemaError:
+    """Return the error for a file of ours that cannot be what we wrote."""
+    detail = " ".join(reason.split()).rstrip(".")
+    return SchemaError(f"{path} is damaged, cut short or not a file of doccluster ({detail}); make it again.")
+
+
+def _unreadable(path: Path, error: OSError) -> InputError:
+    if isinstance(error, FileNotFoundError):
+        return InputError(f"there is no file {path}; give the folder of a finished run.")
+    return InputError(f"{path} cannot be read: {error.strerror or error}.")
