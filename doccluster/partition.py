@@ -45,6 +45,10 @@ class Partition:
         """
         if isinstance(labels, Partition):
             return labels
+        plain = _as_plain_array(labels)
+        if plain is not None:
+            codes, kept = _codes(plain)
+            return cls(codes, tuple(kept.tolist()))
         values = _as_list(labels, name)
         if not values:
             raise InputError(f"{name} is empty; give one label per document.")
@@ -93,6 +97,29 @@ class Partition:
     @cached_property
     def _starts(self) -> npt.NDArray[np.int64]:
         return np.concatenate([[0], np.cumsum(self.sizes)])
+
+
+def _as_plain_array(labels: Any) -> npt.NDArray[Any] | None:
+    """Return labels that are one-dimensional integers, booleans or text, which need no look at each; else None."""
+    if hasattr(labels, "to_numpy"):  # pandas Series and Index
+        labels = labels.to_numpy()
+    if isinstance(labels, np.ndarray) and labels.ndim == 1 and labels.size and labels.dtype.kind in "iubU":
+        return labels
+    return None
+
+
+def _codes(labels: npt.NDArray[Any]) -> tuple[npt.NDArray[np.int64], npt.NDArray[Any]]:
+    """Return the rank of each label among the distinct ones, and these; integers close together are counted."""
+    if labels.dtype.kind in "iu" and labels.dtype != np.uint64:
+        least, most = int(labels.min()), int(labels.max())
+        if most - least <= 4 * labels.size:
+            offsets = labels.astype(np.int64) - least
+            present = np.flatnonzero(np.bincount(offsets))
+            ranks = np.empty(most - least + 1, np.int64)
+            ranks[present] = np.arange(present.size)
+            return ranks[offsets], present + least
+    kept, codes = np.unique(labels, return_inverse=True)
+    return codes.astype(np.int64), kept
 
 
 def _as_list(labels: Iterable[Any], name: str) -> list[Any]:
