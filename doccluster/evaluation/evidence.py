@@ -13,7 +13,7 @@ from doccluster.measures.registry import Measure
 from doccluster.partition import Partition
 from doccluster.progress import Progress, silent
 
-METRICS = ("cosine", "euclidean")
+METRICS = ("cosine", "euclidean", "sqeuclidean")
 
 
 @dataclass(eq=False)
@@ -77,7 +77,9 @@ class EvidenceStore:
     def _geometry(self) -> Any:
         from doccluster.measures.geometry import ClusterGeometry
 
-        return ClusterGeometry(self.matrix, self.found, metric=self.metric, n_threads=self.n_threads)
+        return ClusterGeometry(
+            self.matrix, self.found, metric=self.metric, n_threads=self.n_threads, progress=self.progress
+        )
 
     def _pairwise(self) -> Any:
         from doccluster.measures.distances import PairwiseDistances

@@ -21,7 +21,7 @@ from doccluster.measures import get_measure, get_measures, list_measures
 from doccluster.measures.registry import Measure, Values
 from doccluster.partition import Partition
 from doccluster.progress import Progress, silent
-from doccluster.validation import check_matrix, squared_row_norms, unit_rows
+from doccluster.validation import UNIT_TOLERANCE, check_matrix, squared_row_norms
 
 PAIRWISE_SECONDS = 10.0  # what `evaluate` spends on all pairs without being asked
 
@@ -55,8 +55,8 @@ def score(
         counted in the note. A list, set or tuple of labels is a document with several.
     vectors : sparse or dense matrix of shape (n_documents, n_terms), or DocumentVectors, optional
         For all other measures. Cosine measures use a normalised copy of rows that are not of unit length.
-    metric : {"cosine", "euclidean"}
-        The distance between documents.
+    metric : {"cosine", "euclidean", "sqeuclidean"}
+        The distance between documents; the Euclidean ones take rows as they are.
     variant : str, optional
         A variant of the measure: ``score("nmi", ..., variant="strehl")``.
     noise : label, optional
@@ -99,7 +99,7 @@ def score(
         n_threads=n_threads,
         max_memory=max_memory,
         progress=progress,
-        warn_empty=False,
+        warn=False,
     )
     _require(store, [record])
     if len(store.columns) > 1:
@@ -170,7 +170,7 @@ def evaluate(
         n_threads=n_threads,
         max_memory=max_memory,
         progress=progress,
-        warn_empty=True,
+        warn=True,
     )
     if not store.columns and store.matrix is None:
         raise InputError("nothing to judge by; give truth, vectors, or both.")
@@ -250,19 +250,10 @@ def _evaluation(
         tuple(scores),
         clusters=store.found.names,
         classes={column.name: column.truth.names for column in store.columns},
-        coverage={column.name: _coverage(column) for column in store.columns},
+        coverage={column.name: column.coverage for column in store.columns},
         timings={**store.timings, "measures": max(0.0, measuring)},
         provenance=_provenance(store),
     )
-
-
-def _coverage(column: TruthColumn) -> dict[str, int]:
-    return {
-        "n_used": column.truth.n_documents,
-        "n_unlabelled": column.n_unlabelled,
-        "n_several": column.n_several,
-        "n_classes": column.truth.n_clusters,
-    }
 
 
 def _provenance(store: EvidenceStore) -> dict[str, Any]:
@@ -325,7 +316,7 @@ def _on_all_clusters(result: Score, column: TruthColumn, found: Partition) -> Sc
 
 
 def _prepare(
-    found: Any, truth: Any, vectors: Any, *, metric: str, noise: Any, warn_empty: bool, **options: Any
+    found: Any, truth: Any, vectors: Any, *, metric: str, noise: Any, warn: bool, **options: Any
 ) -> tuple[EvidenceStore, str | None]:
     """Check all input; return the store of evidence, and a note on documents that were dropped or are empty."""
     partition = Partition.from_labels(found, name="found")
@@ -341,9 +332,7 @@ def _prepare(
         matrix = None if matrix is None else matrix[np.flatnonzero(keep)]
     columns = [] if truth is None else truth_columns(truth, partition, keep)
     if matrix is not None:
-        if metric == "cosine":
-            matrix = unit_rows(matrix, name="vectors")
-        note = _joined(note, _empty_rows(matrix, warn=warn_empty))
+        note = _joined(note, _about_rows(matrix, metric, warn=warn))
     return EvidenceStore(partition, columns, matrix, metric, **options), note
 
 
@@ -354,14 +343,19 @@ def _check_vectors(vectors: Any, n_documents: int) -> Any:
     return matrix
 
 
-def _empty_rows(matrix: Any, *, warn: bool) -> str | None:
-    count = int(np.count_nonzero(squared_row_norms(matrix) == 0))
-    if count == 0:
-        return None
-    note = f"{count:,} document(s) without terms count, with similarity 0 to all"
+def _about_rows(matrix: Any, metric: str, *, warn: bool) -> str | None:
+    """Say what is unusual about the rows: some are empty, or count as unit though they are not."""
+    squares = squared_row_norms(matrix)
+    empty = squares == 0
+    notes = []
+    if empty.any():
+        notes.append(f"{np.count_nonzero(empty):,} document(s) without terms: similarity 0 to all others")
+    if metric == "cosine" and np.any(np.abs(np.sqrt(squares[~empty]) - 1) > UNIT_TOLERANCE):
+        notes.append("rows are not of unit length: the cosine is that of a normalised copy")
     if warn:
-        warnings.warn(note, DocclusterWarning, stacklevel=4)
-    return note
+        for note in notes:
+            warnings.warn(f"vectors: {note}.", DocclusterWarning, stacklevel=4)
+    return _joined(*notes)
 
 
 def _joined(*notes: str | None) -> str | None:

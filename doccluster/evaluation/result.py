@@ -72,6 +72,11 @@ class Score:
     def __float__(self) -> float:
         return self.value
 
+    def __repr__(self) -> str:
+        against = "" if self.truth is None else f", truth={self.truth!r}"
+        note = "" if self.note is None else f", note={self.note!r}"
+        return f"Score({self.name}={self.value:.6g}{against}{note})"
+
     def as_row(self) -> dict[str, Any]:
         """Return the score as one row of a tidy table."""
         record = self.measure
@@ -102,7 +107,7 @@ class Evaluation:
     classes : mapping of column name to tuple
         The classes of each truth column, in the order of `per_class`.
     coverage : mapping of column name to mapping
-        n_used, n_unlabelled and n_several of each truth column.
+        n_documents, n_used, n_unlabelled, n_several and n_classes of each truth column.
     timings : mapping
         Seconds spent on each evidence object, and on the measures.
     provenance : mapping

@@ -7,6 +7,7 @@ import math
 from typing import Any
 
 from doccluster.evaluation.result import ARROWS, FAMILIES, Evaluation, Score
+from doccluster.evaluation.truth import coverage_note
 
 HEADINGS = {
     "external": "External: against the truth",
@@ -35,30 +36,57 @@ def families_of(evaluation: Evaluation) -> list[tuple[str, list[Score]]]:
     return [(family, scores) for family, scores in groups if scores]
 
 
+def truth_of(evaluation: Evaluation) -> list[str | None]:
+    """Return the truth columns of the scores, or [None] if there is none: one column of values for each."""
+    return list(dict.fromkeys(score.truth for score in evaluation.scores if score.truth)) or [None]
+
+
+def by_measure(scores: list[Score], columns: list[str | None]) -> list[tuple[Score, list[Score | None]]]:
+    """Return for each measure its first score and one score (or None) per column; what has no truth is in the first."""
+    result = []
+    for name in dict.fromkeys(score.name for score in scores):
+        mine = {score.truth: score for score in scores if score.name == name}
+        cells = [mine.get(column, mine.get(None) if number == 0 else None) for number, column in enumerate(columns)]
+        result.append((next(iter(mine.values())), cells))
+    return result
+
+
 def rich_table(evaluation: Evaluation) -> Any:
-    """Return a rich table with one section per family."""
+    """Return a rich table with one section per family, one column of values per truth column."""
     from rich import box
     from rich.table import Table
     from rich.text import Text
 
-    several = len({score.truth for score in evaluation.scores if score.truth}) > 1
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    columns = truth_of(evaluation)
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, caption=_captions(evaluation) or None)
+    table.caption_justify = "left"
     table.add_column("measure", no_wrap=True)
-    if several:
-        table.add_column("truth")
-    table.add_column("value", justify="right", no_wrap=True)
     table.add_column("", no_wrap=True)
+    for column in columns:
+        table.add_column(column if len(columns) > 1 else "value", justify="right", no_wrap=True)
     table.add_column("range")
     table.add_column("note", style="dim")
-    blank = [""] * (len(table.columns) - 1)
     for family, scores in families_of(evaluation):
-        table.add_row(Text(HEADINGS[family], style="bold"), *blank)
-        for score in scores:
-            cells = [f"  {score.name}", *([score.truth or ""] if several else []), format_value(score.value)]
-            cells += [ARROWS[score.measure.direction], score.measure.range, score.note or ""]
-            table.add_row(*(Text(cell) for cell in cells))
+        table.add_row(Text(HEADINGS[family], style="bold"))
+        for first, cells in by_measure(scores, columns):
+            values = ["" if score is None else format_value(score.value) for score in cells]
+            row = [f"  {first.name}", ARROWS[first.measure.direction], *values]
+            table.add_row(*map(Text, [*row, first.measure.range, _notes(evaluation, cells)]))
         table.add_section()
     return table
+
+
+def _captions(evaluation: Evaluation) -> str:
+    """Return what each truth column leaves out, one line each."""
+    notes = {column: coverage_note(counts) for column, counts in evaluation.coverage.items()}
+    return "\n".join(f"{column}: {note}" for column, note in notes.items() if note)
+
+
+def _notes(evaluation: Evaluation, cells: list[Score | None]) -> str:
+    """Return the notes of a line, each once, without what the caption says."""
+    said = [coverage_note(counts) for counts in evaluation.coverage.values()]
+    notes = [note for score in cells if score and score.note for note in score.note.split("; ") if note not in said]
+    return "; ".join(dict.fromkeys(notes))
 
 
 def text_table(evaluation: Evaluation, *, width: int = 140) -> str:
@@ -89,25 +117,17 @@ _LATEX_SPECIAL = str.maketrans(
 
 def latex_table(evaluation: Evaluation) -> str:
     """Return a booktabs table: one line per measure, one column of values per truth column."""
-    columns = list(dict.fromkeys(score.truth for score in evaluation.scores if score.truth)) or [None]
+    columns = truth_of(evaluation)
     heads = ["value"] if len(columns) == 1 else [_escaped(str(column)) for column in columns]
     lines = [r"\begin{tabular}{ll" + "r" * len(columns) + "}", r"\toprule"]
     lines += [" & ".join(["Measure", "", *heads]) + r" \\"]
     for family, scores in families_of(evaluation):
         lines += [r"\midrule", rf"\multicolumn{{{len(columns) + 2}}}{{l}}{{\emph{{{HEADINGS[family]}}}}} \\"]
-        lines += [_latex_line(name, scores, columns) for name in dict.fromkeys(s.name for s in scores)]
+        for first, cells in by_measure(scores, columns):
+            values = ["" if score is None else _latex_value(score.value) for score in cells]
+            name = [_escaped(first.measure.title), _LATEX_ARROWS[first.measure.direction]]
+            lines.append(" & ".join([*name, *values]) + r" \\")
     return "\n".join([*lines, r"\bottomrule", r"\end{tabular}"]) + "\n"
-
-
-def _latex_line(name: str, scores: list[Score], columns: list[str | None]) -> str:
-    mine = [score for score in scores if score.name == name]
-    by_truth = {score.truth: score for score in mine}
-    cells = []
-    for number, column in enumerate(columns):
-        score = by_truth.get(column, by_truth.get(None) if number == 0 else None)
-        cells.append("" if score is None else _latex_value(score.value))
-    record = mine[0].measure
-    return " & ".join([_escaped(record.title), _LATEX_ARROWS[record.direction], *cells]) + r" \\"
 
 
 def _latex_value(value: float) -> str:

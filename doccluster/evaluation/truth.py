@@ -54,16 +54,33 @@ class TruthColumn:
         return ContingencyTable.from_partitions(self.found, self.truth, topics=self.topics)
 
     @property
+    def coverage(self) -> dict[str, int]:
+        """How many documents there are, are used, have no label, have several; and how many classes."""
+        return {
+            "n_documents": self.n_documents,
+            "n_used": self.truth.n_documents,
+            "n_unlabelled": self.n_unlabelled,
+            "n_several": self.n_several,
+            "n_classes": self.truth.n_clusters,
+        }
+
+    @property
     def note(self) -> str | None:
         """What was left out, in words; None if nothing was."""
-        reasons = [
-            f"{count:,} {what}"
-            for count, what in ((self.n_unlabelled, "without a label"), (self.n_several, "with several labels"))
-            if count
-        ]
-        if not reasons:
-            return None
-        return f"on {self.truth.n_documents:,} of {self.n_documents:,} documents ({', '.join(reasons)})"
+        return coverage_note(self.coverage)
+
+
+def coverage_note(coverage: Mapping[str, int]) -> str | None:
+    """Return in words which documents a truth column leaves out; None if it leaves out none.
+
+    >>> coverage_note({"n_documents": 9, "n_used": 7, "n_unlabelled": 2, "n_several": 0})
+    'on 7 of 9 documents (2 without a label)'
+    """
+    kinds = (("n_unlabelled", "without a label"), ("n_several", "with several labels"))
+    reasons = [f"{coverage[count]:,} {what}" for count, what in kinds if coverage[count]]
+    if not reasons:
+        return None
+    return f"on {coverage['n_used']:,} of {coverage['n_documents']:,} documents ({', '.join(reasons)})"
 
 
 def truth_columns(truth: Any, found: Partition, keep: npt.NDArray[np.bool_] | None = None) -> list[TruthColumn]:

@@ -1,14 +1,18 @@
 """Partition -> numbers: three kinds of evidence, and on each of them short plain functions that declare themselves.
 
-Importing this package imports every module of measures, so that the registry is complete.
+Importing this package imports every module of measures, so that the registry is complete; the order of these imports
+is the order in which measures are listed.
 """
 
-from doccluster.measures import chance as chance
-from doccluster.measures import information as information
+# isort: off
+from doccluster.measures import set_matching as set_matching
 from doccluster.measures import mapped_classes as mapped_classes
 from doccluster.measures import pair_counting as pair_counting
+from doccluster.measures import information as information
 from doccluster.measures import retrieval as retrieval
-from doccluster.measures import set_matching as set_matching
+from doccluster.measures import chance as chance
+
+# isort: on
 from doccluster.measures.registry import Measure, Values, get_measure, get_measures, list_measures
 
 __all__ = ["Measure", "Values", "get_measure", "get_measures", "list_measures"]
