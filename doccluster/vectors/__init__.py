@@ -1,5 +1,8 @@
 """Terms become a matrix: weighting, the vectorizer, and readers of ready matrices."""
 
 from doccluster.vectors.document_vectors import DocumentVectors
+from doccluster.vectors.read_matrix import read_matrix, write_matrix
+from doccluster.vectors.vectorize import vectorize
+from doccluster.vectors.vectorizer import TfidfVectorizer
 
-__all__ = ["DocumentVectors"]
+__all__ = ["DocumentVectors", "TfidfVectorizer", "read_matrix", "vectorize", "write_matrix"]

@@ -1,0 +1,185 @@
+"""What is done to a document before it is counted, decided once from the vectorizer's parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache, partial
+
+from doccluster.errors import InputError
+from doccluster.text.scripts import tokens_of_mixed_scripts
+from doccluster.text.stemming import Stemmer, build_stemmer
+from doccluster.text.stopwords import inconsistent_stop_words, resolve_stop_words
+from doccluster.text.tokens import (
+    Preprocessor,
+    Tokenizer,
+    build_preprocessor,
+    build_tokenizer,
+    character_ngrams,
+    character_ngrams_in_words,
+    word_ngrams,
+    word_run_length,
+)
+
+ANALYZERS = ("word", "char", "char_wb", "cjk")
+_STEMS_REMEMBERED = 1 << 20
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """The steps from a document to its terms.
+
+    Attributes
+    ----------
+    analyze : callable
+        Document -> list of written forms (tokens, or n-grams of them).
+    prepare : callable
+        Document -> the text that is cut into tokens.
+    run_length : int or None
+        When the written forms are the runs of at least so many word characters of the prepared text, that number; the
+        compiled counter may then be used. Else None.
+    lowers : bool
+        Whether `prepare` is nothing but `str.lower`, which the compiled counter does itself for ASCII.
+    stop_words : frozenset of str
+        Written forms that are no terms. With n-grams they have left the text before the n-grams are formed.
+    stem : callable or None
+        Written word -> stem, applied to each distinct word once.
+    stop_words_met : set of str
+        Filled while n-grams are formed: the stop words taken out of the texts.
+    warnings : tuple of str
+        What a caller should be told about these parameters.
+    """
+
+    analyze: Callable[[str], Sequence[str]]
+    prepare: Preprocessor
+    run_length: int | None
+    lowers: bool
+    stop_words: frozenset[str]
+    stem: Stemmer | None
+    stop_words_met: set[str]
+    warnings: tuple[str, ...] = ()
+
+    def term_of(self, written: str) -> str | None:
+        """Return the term of a written form: None for a stop word, its stem when stemming, else itself."""
+        if written in self.stop_words:
+            return None
+        if self.stem is None:
+            return written
+        if " " in written:  # an n-gram: each of its words has a stem
+            return " ".join(map(self.stem, written.split(" ")))
+        return self.stem(written)
+
+
+def build_analysis(
+    *,
+    analyzer: str | Callable[[str], Sequence[str]],
+    lowercase: bool,
+    strip_accents: str | Callable[[str], str] | None,
+    preprocessor: Preprocessor | None,
+    tokenizer: Tokenizer | None,
+    token_pattern: str | None,
+    ngram_range: tuple[int, int],
+    stop_words: str | Iterable[str] | None,
+    stemming: str | None,
+) -> Analysis:
+    """Return the analysis these parameters describe; they mean what they mean in scikit-learn.
+
+    Raises
+    ------
+    InputError
+        If a parameter is unknown, or two of them contradict each other.
+    """
+    smallest, largest = _check_ngram_range(ngram_range)
+    prepare = build_preprocessor(lowercase=lowercase, strip_accents=strip_accents, preprocessor=preprocessor)
+    stem = None if stemming is None else lru_cache(_STEMS_REMEMBERED)(build_stemmer(stemming))
+    base = partial(
+        Analysis,
+        prepare=prepare,
+        run_length=None,
+        lowers=False,
+        stop_words=frozenset(),
+        stem=stem,
+        stop_words_met=set(),
+    )
+    if stemming is not None and analyzer not in ("word", "cjk"):
+        raise InputError(f"stemming={stemming!r} needs analyzer='word' or 'cjk'; leave one of the two out.")
+    if callable(analyzer):
+        return base(analyze=analyzer, warnings=_unused("analyzer is a function", stop_words=stop_words))
+    if analyzer in ("char", "char_wb"):
+        grams = character_ngrams if analyzer == "char" else character_ngrams_in_words
+        return base(
+            analyze=lambda text: grams(prepare(text), ngram_range=(smallest, largest)),
+            warnings=_unused(f"analyzer={analyzer!r}", stop_words=stop_words, tokenizer=tokenizer),
+        )
+    if analyzer not in ANALYZERS:
+        raise InputError(f"analyzer={analyzer!r} is not known; give one of {', '.join(ANALYZERS)} or a function.")
+    tokenize = _tokenizer(analyzer, tokenizer, token_pattern)
+    stop = resolve_stop_words(stop_words, preprocess=prepare, tokenize=tokenize)
+    notes = () if isinstance(stop_words, str) else _inconsistency(stop, prepare, tokenize)
+    if largest > 1:
+        return _ngram_analysis(base, tokenize, stop, (smallest, largest), notes)
+    return base(
+        analyze=lambda text: tokenize(prepare(text)),
+        run_length=_run_length(analyzer, tokenizer, token_pattern),
+        lowers=prepare is str.lower,
+        stop_words=stop,
+        warnings=notes,
+    )
+
+
+def _ngram_analysis(
+    base: Callable[..., Analysis],
+    tokenize: Tokenizer,
+    stop: frozenset[str],
+    ngram_range: tuple[int, int],
+    notes: tuple[str, ...],
+) -> Analysis:
+    analysis: Analysis
+
+    def analyze(text: str) -> list[str]:
+        tokens = tokenize(analysis.prepare(text))
+        if stop:
+            analysis.stop_words_met.update(stop.intersection(tokens))
+            tokens = [token for token in tokens if token not in stop]
+        return word_ngrams(tokens, ngram_range=ngram_range)
+
+    analysis = base(analyze=analyze, warnings=notes)
+    return analysis
+
+
+def _check_ngram_range(ngram_range: tuple[int, int]) -> tuple[int, int]:
+    try:
+        smallest, largest = (int(length) for length in ngram_range)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"ngram_range={ngram_range!r} is not a pair of lengths; give for instance (1, 2).") from error
+    if not 1 <= smallest <= largest:
+        raise InputError(f"ngram_range={ngram_range!r} must be (smallest, largest) with 1 <= smallest <= largest.")
+    return smallest, largest
+
+
+def _tokenizer(analyzer: str, tokenizer: Tokenizer | None, token_pattern: str | None) -> Tokenizer:
+    if analyzer == "cjk":
+        return tokens_of_mixed_scripts
+    if tokenizer is not None:
+        return tokenizer
+    if token_pattern is None:
+        raise InputError("token_pattern=None needs a tokenizer; give one of the two.")
+    return build_tokenizer(token_pattern)
+
+
+def _run_length(analyzer: str, tokenizer: Tokenizer | None, token_pattern: str | None) -> int | None:
+    if analyzer != "word" or tokenizer is not None or token_pattern is None:
+        return None
+    return word_run_length(token_pattern)
+
+
+def _unused(reason: str, **given: object) -> tuple[str, ...]:
+    return tuple(f"{name} is not used, because {reason}." for name, value in given.items() if value is not None)
+
+
+def _inconsistency(stop: frozenset[str], prepare: Preprocessor, tokenize: Tokenizer) -> tuple[str, ...]:
+    others = inconsistent_stop_words(stop, preprocess=prepare, tokenize=tokenize)
+    if not others:
+        return ()
+    shown = ", ".join(map(repr, others[:10])) + (", ..." if len(others) > 10 else "")
+    return (f"The tokenizer cuts some of the stop_words into {shown}, which stay in the text: add them to the list.",)

@@ -1,0 +1,56 @@
+"""Written forms -> stems, by the stemmers of nltk, each distinct word once.
+
+nltk takes seconds to import and is loaded only when a stemmer is asked for; nothing is downloaded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from doccluster.errors import InputError
+
+Stemmer = Callable[[str], str]
+
+STEMMING_LANGUAGES = (
+    "arabic",
+    "danish",
+    "dutch",
+    "english",
+    "finnish",
+    "french",
+    "german",
+    "hungarian",
+    "italian",
+    "norwegian",
+    "porter",
+    "portuguese",
+    "romanian",
+    "russian",
+    "spanish",
+    "swedish",
+)
+
+
+def check_stemming(stemming: str) -> str:
+    """Return the name of the stemmer in lower case, or raise InputError with the names there are."""
+    name = stemming.lower() if isinstance(stemming, str) else stemming
+    if name not in STEMMING_LANGUAGES:
+        raise InputError(f"stemming={stemming!r} is not known; give None or one of {', '.join(STEMMING_LANGUAGES)}.")
+    return str(name)
+
+
+def build_stemmer(stemming: str) -> Stemmer:
+    """Return the function word -> stem of a language (Snowball), or of "porter" (Porter's first algorithm).
+
+    >>> stem = build_stemmer("english")
+    >>> [stem(word) for word in ("elections", "elected", "electing")]
+    ['elect', 'elect', 'elect']
+    """
+    name = check_stemming(stemming)
+    from nltk.stem import snowball
+
+    if name == "arabic":
+        # The Arabic stemmer keeps flags from one word to the next; a new one for each word forgets them.
+        return lambda word: str(snowball.ArabicStemmer().stem(word))
+    stemmer = snowball.SnowballStemmer(name)
+    return lambda word: str(stemmer.stem(word))

@@ -1,0 +1,94 @@
+"""Function words to leave out: short lists shipped with the package, or the caller's own.
+
+The lists hold only articles, pronouns, prepositions, conjunctions, auxiliaries, particles and the commonest adverbs of
+place, time and degree: a word that can be what a document is about is never on them. They are cut into tokens by the
+same rules as the text, so that the parts of "don't" are met in the form the tokenizer gives them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache
+from importlib import resources
+
+from doccluster.errors import InputError
+
+# Each list by its file's name, with the ISO 639-1 code that also names it.
+STOP_WORD_LANGUAGES = {
+    "arabic": "ar",
+    "bulgarian": "bg",
+    "czech": "cs",
+    "danish": "da",
+    "dutch": "nl",
+    "english": "en",
+    "finnish": "fi",
+    "french": "fr",
+    "german": "de",
+    "greek": "el",
+    "hungarian": "hu",
+    "italian": "it",
+    "norwegian": "no",
+    "polish": "pl",
+    "portuguese": "pt",
+    "romanian": "ro",
+    "russian": "ru",
+    "spanish": "es",
+    "swedish": "sv",
+    "turkish": "tr",
+    "ukrainian": "uk",
+}
+_NAME_OF_CODE = {code: name for name, code in STOP_WORD_LANGUAGES.items()}
+
+
+@cache
+def load_stop_words(language: str) -> frozenset[str]:
+    """Return the shipped stop words of a language, named in English or by its two-letter code.
+
+    Raises
+    ------
+    InputError
+        If there is no list for the language; the message names those there are.
+
+    >>> sorted(load_stop_words("english") & {"the", "because", "system", "computer", "bill", "fire"})
+    ['because', 'the']
+    """
+    name = language.lower() if isinstance(language, str) else language
+    name = _NAME_OF_CODE.get(name, name)
+    if name not in STOP_WORD_LANGUAGES:
+        raise InputError(
+            f"stop_words={language!r} is not a language with a list; give a list of words or one of "
+            f"{', '.join(STOP_WORD_LANGUAGES)}."
+        )
+    path = resources.files("doccluster.text").joinpath("stopword_lists", f"{name}.txt")
+    lines = path.read_text(encoding="utf-8").splitlines()
+    return frozenset(word for line in lines if not line.startswith("#") for word in line.split())
+
+
+def resolve_stop_words(
+    stop_words: str | Iterable[str] | None,
+    *,
+    preprocess: Callable[[str], str],
+    tokenize: Callable[[str], Sequence[str]],
+) -> frozenset[str]:
+    """Return the set of tokens to leave out.
+
+    A shipped list (named by its language) is cut like the text; the caller's own words are taken as they are, as
+    scikit-learn takes them.
+    """
+    if stop_words is None:
+        return frozenset()
+    if isinstance(stop_words, str):
+        words = load_stop_words(stop_words)
+        return frozenset(token for word in words for token in tokenize(preprocess(word)))
+    given = frozenset(stop_words)
+    strange = next((word for word in given if not isinstance(word, str)), None)
+    if strange is not None:
+        raise InputError(f"stop_words holds {strange!r}, which is not a word; give a list of strings.")
+    return given
+
+
+def inconsistent_stop_words(
+    given: frozenset[str], *, preprocess: Callable[[str], str], tokenize: Callable[[str], Sequence[str]]
+) -> list[str]:
+    """Return the tokens that the words of `given` fall into and that are not in `given` themselves, sorted."""
+    return sorted({token for word in given for token in tokenize(preprocess(word))} - given)

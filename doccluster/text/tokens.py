@@ -1,0 +1,147 @@
+"""One string -> its tokens: preprocessing, word patterns, word and character n-grams.
+
+The rules are those of scikit-learn's text vectorizers, so that the same parameters give the same terms.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable, Sequence
+
+from doccluster.errors import InputError
+
+DEFAULT_TOKEN_PATTERN = r"(?u)\b\w\w+\b"
+
+Preprocessor = Callable[[str], str]
+Tokenizer = Callable[[str], Sequence[str]]
+
+_SPACES = re.compile(r"\s\s+")
+# Patterns that mean "every run of at least m word characters", in the ways people write them.
+_WORD_RUN = re.compile(r"(?:\(\?u\))?(?:\\b)?((?:\\w)*)\\w(?:\+|\{([1-9][0-9]?),\})(?:\\b)?")
+
+
+def word_run_length(token_pattern: str) -> int | None:
+    r"""Return m when `token_pattern` means "each run of at least m word characters", else None.
+
+    A greedy ``\w+`` always ends at a boundary, so the ``\b`` marks change nothing.
+
+    >>> word_run_length(r"(?u)\b\w\w+\b"), word_run_length(r"\w{3,}"), word_run_length(r"[a-z]+")
+    (2, 3, None)
+    """
+    match = _WORD_RUN.fullmatch(token_pattern)
+    if match is None:
+        return None
+    return len(match[1]) // 2 + int(match[2] or 1)
+
+
+def strip_accents_unicode(text: str) -> str:
+    """Return `text` decomposed (NFKD) and without combining marks.
+
+    >>> strip_accents_unicode("Žluťoučký kůň")
+    'Zlutoucky kun'
+    """
+    if text.isascii():
+        return text
+    return "".join(mark for mark in unicodedata.normalize("NFKD", text) if not unicodedata.combining(mark))
+
+
+def strip_accents_ascii(text: str) -> str:
+    """Return `text` decomposed (NFKD) and with everything dropped that is not ASCII.
+
+    >>> strip_accents_ascii("Řím 東京")
+    'Rim '
+    """
+    return unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode("ascii")
+
+
+def build_preprocessor(
+    *, lowercase: bool, strip_accents: str | Callable[[str], str] | None, preprocessor: Preprocessor | None
+) -> Preprocessor:
+    """Return the function that prepares a text: `preprocessor` if there is one, else lower case, then accents."""
+    if preprocessor is not None:
+        return preprocessor
+    strip = _accent_function(strip_accents)
+    if not lowercase:
+        return strip or str
+    if strip is None:
+        return str.lower
+    return lambda text: strip(text.lower())
+
+
+def _accent_function(strip_accents: str | Callable[[str], str] | None) -> Preprocessor | None:
+    if strip_accents is None or callable(strip_accents):
+        return strip_accents
+    known = {"ascii": strip_accents_ascii, "unicode": strip_accents_unicode}
+    if strip_accents not in known:
+        raise InputError(f"strip_accents={strip_accents!r} is not known; give 'ascii', 'unicode', a function or None.")
+    return known[strip_accents]
+
+
+def build_tokenizer(token_pattern: str) -> Tokenizer:
+    """Return the function that finds the tokens of a text by a regular expression with at most one group.
+
+    Raises
+    ------
+    InputError
+        If the pattern is not a regular expression, or has more than one capturing group.
+    """
+    length = word_run_length(token_pattern)
+    if length is not None:
+        return re.compile(rf"\w{{{length},}}" if length > 2 else r"\w" * (length - 1) + r"\w+").findall
+    try:
+        pattern = re.compile(token_pattern)
+    except (re.error, TypeError) as error:
+        raise InputError(f"token_pattern={token_pattern!r} is not a regular expression: {error}.") from error
+    if pattern.groups > 1:
+        raise InputError(
+            f"token_pattern={token_pattern!r} has {pattern.groups} capturing groups; write (?:...) for all but one."
+        )
+    return pattern.findall
+
+
+def word_ngrams(tokens: Sequence[str], *, ngram_range: tuple[int, int]) -> list[str]:
+    """Return the runs of `ngram_range` many neighbouring tokens, joined by a blank, shortest first.
+
+    >>> word_ngrams(["peace", "talks", "resume"], ngram_range=(1, 2))
+    ['peace', 'talks', 'resume', 'peace talks', 'talks resume']
+    """
+    smallest, largest = ngram_range
+    found = list(tokens) if smallest == 1 else []
+    for length in range(max(2, smallest), min(largest, len(tokens)) + 1):
+        found += map(" ".join, zip(*(tokens[start:] for start in range(length)), strict=False))
+    return found
+
+
+def character_ngrams(text: str, *, ngram_range: tuple[int, int]) -> list[str]:
+    """Return the runs of `ngram_range` many characters, white space runs counting as one blank, shortest first.
+
+    >>> character_ngrams("to  go", ngram_range=(4, 5))
+    ['to g', 'o go', 'to go']
+    """
+    text = _SPACES.sub(" ", text)
+    smallest, largest = ngram_range
+    return [
+        text[start : start + length]
+        for length in range(smallest, min(largest, len(text)) + 1)
+        for start in range(len(text) - length + 1)
+    ]
+
+
+def character_ngrams_in_words(text: str, *, ngram_range: tuple[int, int]) -> list[str]:
+    """Return the runs of characters inside each word, the word padded by a blank on both sides.
+
+    A word shorter than a length is counted once, whole, and no longer length is tried.
+
+    >>> character_ngrams_in_words("to go", ngram_range=(3, 3))
+    [' to', 'to ', ' go', 'go ']
+    """
+    smallest, largest = ngram_range
+    found: list[str] = []
+    for word in text.split():
+        padded = f" {word} "
+        for length in range(smallest, largest + 1):
+            found += [padded[start : start + length] for start in range(max(1, len(padded) - length + 1))]
+            if len(padded) <= length:
+                break
+    return found

@@ -1,0 +1,113 @@
+"""The vectorizers' parameters, checked and turned into what the code below works with."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Mapping
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+
+from doccluster.errors import DocclusterWarning, InputError, NothingUsable
+from doccluster.text.analysis import Analysis, build_analysis
+from doccluster.validation import check_positive_int
+from doccluster.vectors.weighting import Weighting, parse_weighting
+
+TEXT_PARAMETERS = (
+    "analyzer",
+    "lowercase",
+    "strip_accents",
+    "preprocessor",
+    "tokenizer",
+    "token_pattern",
+    "ngram_range",
+    "stop_words",
+    "stemming",
+)
+
+
+def analysis_of(vectorizer: Any) -> Analysis:
+    """Return the analysis that the text parameters of `vectorizer` describe."""
+    return build_analysis(**{name: getattr(vectorizer, name) for name in TEXT_PARAMETERS})
+
+
+def tell(messages: Iterable[str]) -> None:
+    """Warn the caller of `fit` of each message."""
+    for message in messages:
+        warnings.warn(message, DocclusterWarning, stacklevel=5)
+
+
+def dtype_of(vectorizer: Any) -> np.dtype[Any]:
+    """Return the type of the weights, or raise InputError if it is not float32 or float64."""
+    try:
+        dtype = np.dtype(vectorizer.dtype)
+    except TypeError as error:
+        raise InputError(f"dtype={vectorizer.dtype!r} is not a type; give float32 or float64.") from error
+    if dtype not in (np.dtype(np.float32), np.dtype(np.float64)):
+        raise InputError(f"dtype={vectorizer.dtype!r} cannot hold weights; give float32 or float64.")
+    return dtype
+
+
+def max_features_of(vectorizer: Any) -> int | None:
+    """Return `max_features` as an int >= 1 or None."""
+    limit = vectorizer.max_features
+    return None if limit is None else check_positive_int(limit, "max_features")
+
+
+def weighting_of(vectorizer: Any) -> Weighting:
+    """Return the weighting of `vectorizer`: its `weighting` code, or scikit-learn's switches."""
+    norm = vectorizer.norm
+    if norm not in ("l1", "l2", None):
+        raise InputError(f"norm={norm!r} is not known; give 'l2', 'l1' or None.")
+    if vectorizer.weighting is not None:
+        if (vectorizer.use_idf, vectorizer.smooth_idf, vectorizer.sublinear_tf) != (True, True, False):
+            raise InputError(
+                f"weighting={vectorizer.weighting!r} replaces use_idf, smooth_idf and sublinear_tf; leave those out."
+            )
+        return parse_weighting(vectorizer.weighting, norm=norm, k1=vectorizer.k1, b=vectorizer.b)
+    smooth = "plus-one-smooth" if vectorizer.smooth_idf else "plus-one"
+    return Weighting(
+        term="l" if vectorizer.sublinear_tf else "n",
+        collection=smooth if vectorizer.use_idf else "n",  # type: ignore[arg-type]
+        norm=norm,
+    )
+
+
+def given_vocabulary(vocabulary: Any, *, lowercase: bool) -> dict[str, int]:
+    """Return the caller's vocabulary as term -> column, the columns being 0..n_terms-1.
+
+    Raises
+    ------
+    InputError
+        If a term or a column is repeated, or a column is missing.
+    NothingUsable
+        If it is empty.
+    """
+    if isinstance(vocabulary, str) or not isinstance(vocabulary, Iterable):
+        raise InputError(f"vocabulary={vocabulary!r} is not a collection of terms; give a list or a mapping.")
+    if isinstance(vocabulary, Mapping):
+        columns = _checked_columns(vocabulary)
+    else:
+        terms = sorted(vocabulary) if isinstance(vocabulary, set | frozenset) else list(vocabulary)
+        columns = dict(zip(terms, range(len(terms)), strict=True))
+        if len(columns) != len(terms):
+            repeated = next(term for place, term in enumerate(terms) if columns[term] != place)
+            raise InputError(f"vocabulary holds {repeated!r} twice; give each term once.")
+    if not columns:
+        raise NothingUsable("the vocabulary that was given is empty; give at least one term, or None to learn it.")
+    if lowercase and any(any(map(str.isupper, term)) for term in columns):
+        tell(["vocabulary holds upper case letters, which never match while lowercase=True; give lower case terms."])
+    return columns
+
+
+def _checked_columns(vocabulary: Mapping[Any, Any]) -> dict[str, int]:
+    if not all(isinstance(column, Integral) for column in vocabulary.values()):
+        raise InputError("vocabulary maps a term to something that is not a whole number; give term -> column.")
+    numbers = sorted(int(column) for column in vocabulary.values())
+    if numbers != list(range(len(numbers))):
+        raise InputError(
+            f"the columns of the vocabulary must be 0..{len(numbers) - 1}, each once; "
+            "one is repeated or missing: number them anew."
+        )
+    return {term: int(column) for term, column in vocabulary.items()}

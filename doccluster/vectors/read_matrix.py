@@ -1,0 +1,174 @@
+"""`read_matrix` and `write_matrix`: vectors that are ready, or counts that only need their weights."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from doccluster.errors import DocclusterWarning, InputError
+from doccluster.text.packed_strings import pack_strings
+from doccluster.validation import check_matrix, unit_rows
+from doccluster.vectors.document_vectors import DocumentVectors
+from doccluster.vectors.matrix_files import MATRIX_SCHEMA, MatrixFile, load_matrix_file
+from doccluster.vectors.weighting import collection_weights, parse_weighting, weigh_rows
+
+Names = str | os.PathLike[str] | Iterable[str]
+
+
+def read_matrix(
+    path: str | os.PathLike[str],
+    *,
+    classes: Names | None = None,
+    terms: Names | None = None,
+    weighting: str = "tfidf",
+    drop_empty_columns: bool = False,
+    dtype: npt.DTypeLike = np.float32,
+) -> tuple[DocumentVectors, list[str] | None]:
+    """Return a matrix file as document vectors, and the class of each document where there is one.
+
+    Parameters
+    ----------
+    path : path
+        CLUTO .mat (sparse or dense), Matrix Market .mtx or .mtx.gz, .npz (of scipy.sparse, or written by
+        `write_matrix`) or .npy.
+    classes, terms : path, iterable of str, or None
+        One name per row or column. None looks beside the matrix: `x.mat` goes with `x.rclass` or `x.mat.rclass`,
+        `x.clabel` and `x.rlabel` (the ids of the documents).
+    weighting : str
+        What is done to counts (whole numbers): "tfidf" (scikit-learn's defaults, unit rows), "bm25", SMART's letters;
+        "none" takes the values as they are. A matrix of fractions is weighted already and is taken as it is.
+    drop_empty_columns : bool
+        Leave out the terms that no document has.
+    dtype : float32 or float64
+        The type of the vectors.
+
+    Returns
+    -------
+    vectors : DocumentVectors
+        Rows of unit length or zero.
+    classes : list of str or None
+        The class of each document.
+
+    Raises
+    ------
+    InputError
+        If the file is missing, damaged, or holds NaN, infinity or negative counts, or names do not fit the matrix.
+    """
+    place = Path(path)
+    file = load_matrix_file(place)
+    if 0 in file.matrix.shape:
+        raise InputError(f"{place} holds a matrix of {file.matrix.shape[0]} x {file.matrix.shape[1]}; it is empty.")
+    n_documents, n_terms = file.matrix.shape
+    matrix = _weighted(file, weighting, dtype, str(place))
+    row_classes = _names(classes, place, ".rclass", n_documents, "classes") or file.classes
+    columns = _names(terms, place, ".clabel", n_terms, "terms") or file.terms
+    ids = _names(None, place, ".rlabel", n_documents, "ids") or file.ids or list(map(str, range(1, n_documents + 1)))
+    shown = file.display_terms or columns
+    if drop_empty_columns:
+        filled = _filled_columns(matrix)
+        matrix = matrix[:, filled]
+        columns, shown = (None if names is None else [names[i] for i in filled] for names in (columns, shown))
+    vectors = DocumentVectors(unit_rows(matrix, warn=False), tuple(ids), _object_array(columns), _object_array(shown))
+    return vectors, row_classes
+
+
+def write_matrix(
+    path: str | os.PathLike[str], vectors: DocumentVectors, *, classes: Sequence[str] | None = None
+) -> None:
+    """Write vectors with their ids and terms (and classes) to an npz file that `read_matrix` reads; no pickle.
+
+    Raises
+    ------
+    InputError
+        If the name does not end in .npz, or the classes do not fit the rows.
+    """
+    place = Path(path)
+    if place.suffix != ".npz":
+        raise InputError(f"{place} does not end in .npz; vectors are written as npz.")
+    if classes is not None and len(classes) != vectors.n_documents:
+        raise InputError(f"{len(classes)} classes were given for {vectors.n_documents} documents; give one for each.")
+    arrays: dict[str, Any] = {"doccluster_schema": np.int64(MATRIX_SCHEMA)}
+    if sparse.issparse(vectors.matrix):
+        csr = sparse.csr_array(vectors.matrix)
+        arrays |= {"data": csr.data, "indices": csr.indices, "indptr": csr.indptr, "shape": np.array(csr.shape)}
+    else:
+        arrays["dense"] = np.asarray(vectors.matrix)
+    for name, strings in (
+        ("ids", vectors.ids),
+        ("terms", vectors.terms),
+        ("display_terms", vectors.display_terms),
+        ("classes", classes),
+    ):
+        if strings is not None:
+            arrays[f"{name}_characters"], arrays[f"{name}_ends"] = pack_strings(strings)
+    np.savez_compressed(place, **arrays)
+
+
+def _weighted(file: MatrixFile, weighting: str, dtype: npt.DTypeLike, name: str) -> Any:
+    scheme = None if weighting == "none" else parse_weighting(weighting)
+    matrix = check_matrix(file.matrix, name=name)
+    values = matrix.data if sparse.issparse(matrix) else matrix
+    if scheme is None or file.is_weighted:
+        return matrix.astype(dtype, copy=False)
+    if (values != np.floor(values)).any():
+        warnings.warn(
+            f"{name} holds fractions, so it is taken as weighted already and only its rows are normalised; "
+            "give weighting='none' to say so.",
+            DocclusterWarning,
+            stacklevel=3,
+        )
+        return matrix.astype(dtype, copy=False)
+    if (values < 0).any():
+        raise InputError(f"{name} holds negative counts; give weighting='none' if its values are not counts.")
+    counts = sparse.csr_array(matrix, dtype=dtype, copy=True)
+    counts.eliminate_zeros()
+    df = np.bincount(counts.indices, minlength=counts.shape[1])
+    factors = collection_weights(df, counts.shape[0], weighting=scheme, dtype=dtype)
+    total = float(counts.data.sum(dtype=np.float64))
+    weigh_rows(counts, factors, weighting=scheme, mean_length=max(1.0, total / counts.shape[0]))
+    return counts
+
+
+def _names(given: Names | None, matrix: Path, suffix: str, expected: int, what: str) -> list[str] | None:
+    """Return the names that were given or that lie beside the matrix, or None."""
+    if given is None:
+        given = _beside(matrix, suffix)
+        if given is None:
+            return None
+    if isinstance(given, str | os.PathLike):
+        source = Path(given)
+        if not source.is_file():
+            raise InputError(f"{source} does not exist; give the file of the {what}, or a list of them.")
+        text = source.read_text(encoding="utf-8", errors="replace")
+        names, origin = [line.strip() for line in text.rstrip().split("\n")], str(source)
+    else:
+        names, origin = [str(name) for name in given], f"the list of {what}"
+    if len(names) != expected:
+        raise InputError(f"{origin} has {len(names)} {what}, but {matrix} needs {expected}; give one for each.")
+    return names
+
+
+def _beside(matrix: Path, suffix: str) -> Path | None:
+    plain = matrix.name.removesuffix(".gz")
+    for stem in (plain, plain.rsplit(".", 1)[0]):
+        candidate = matrix.with_name(stem + suffix)
+        if candidate.is_file():
+            return candidate
+    return None
+
+
+def _filled_columns(matrix: Any) -> npt.NDArray[np.intp]:
+    if sparse.issparse(matrix):
+        return np.flatnonzero(np.bincount(matrix.indices[matrix.data != 0], minlength=matrix.shape[1]))
+    return np.flatnonzero((matrix != 0).any(axis=0))
+
+
+def _object_array(names: Sequence[str] | None) -> npt.NDArray[np.object_] | None:
+    return None if names is None else np.array(list(names), dtype=object)

@@ -1,0 +1,76 @@
+"""`vectorize`: the step of a run from a corpus to its vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from sklearn.utils.validation import check_is_fitted
+
+from doccluster.corpus import Corpus
+from doccluster.errors import InputError
+from doccluster.validation import unit_rows
+from doccluster.vectors.document_vectors import DocumentVectors
+from doccluster.vectors.vectorizer import TfidfVectorizer
+
+
+def vectorize(corpus: Corpus | Iterable[str], vectorizer: Any = None, **options: Any) -> DocumentVectors:
+    """Return the documents of `corpus` as unit rows of weighted terms.
+
+    Parameters
+    ----------
+    corpus : Corpus, or iterable of str
+        Plain texts are named "1", "2", ... in their order.
+    vectorizer : TfidfVectorizer or None
+        One that is fitted is used as it is; one that is not is fitted to these documents (and keeps what it learned).
+    **options
+        Parameters of `TfidfVectorizer`, where no vectorizer is given.
+
+    Returns
+    -------
+    DocumentVectors
+        With the terms and their written forms; `empty_ids` names the documents that have no term.
+
+    Raises
+    ------
+    InputError
+        If both a vectorizer and options are given, or an option is not known.
+    NothingUsable
+        If no term is found.
+
+    >>> vectors = vectorize(["two cats", "", "one cat, two dogs"])
+    >>> vectors.matrix.shape, vectors.empty_ids
+    ((3, 5), ('2',))
+    """
+    if vectorizer is None:
+        vectorizer = _new_vectorizer(options)
+    elif options:
+        raise InputError(f"both a vectorizer and {', '.join(sorted(options))} were given; set them on the vectorizer.")
+    texts = corpus.texts if isinstance(corpus, Corpus) else corpus
+    matrix = vectorizer.transform(texts) if _is_fitted(vectorizer) else vectorizer.fit_transform(texts)
+    ids = corpus.ids if isinstance(corpus, Corpus) else tuple(map(str, range(1, matrix.shape[0] + 1)))
+    terms = vectorizer.get_feature_names_out()
+    return DocumentVectors(
+        matrix=unit_rows(matrix, warn=False),
+        ids=ids,
+        terms=terms,
+        display_terms=getattr(vectorizer, "display_terms_", terms),
+    )
+
+
+def _new_vectorizer(options: dict[str, Any]) -> TfidfVectorizer:
+    known = TfidfVectorizer().get_params(deep=False)
+    unknown = sorted(set(options) - set(known))
+    if unknown:
+        raise InputError(f"unknown option(s) {', '.join(unknown)}; give one of {', '.join(sorted(known))}.")
+    return TfidfVectorizer(**options)
+
+
+def _is_fitted(vectorizer: Any) -> bool:
+    from sklearn.exceptions import NotFittedError
+
+    try:
+        check_is_fitted(vectorizer)
+    except NotFittedError:
+        return False
+    return True

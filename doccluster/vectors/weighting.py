@@ -1,0 +1,187 @@
+"""Counts -> weights: scikit-learn's tf-idf, the SMART codes, and BM25, all in place on the values of a csr matrix."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from doccluster.blocks import map_blocks, row_blocks
+from doccluster.errors import InputError
+from doccluster.kernels.tokens import normalize_rows
+
+TermPart = Literal["n", "l", "a", "b", "L", "bm25"]
+CollectionPart = Literal["n", "t", "p", "plus-one", "plus-one-smooth", "bm25"]
+Norm = Literal["l1", "l2"]
+
+_ROWS_PER_BLOCK = 8192
+
+
+@dataclass(frozen=True)
+class Weighting:
+    """How a count becomes a weight: the part of the document, the part of the collection, and the length of the row.
+
+    Attributes
+    ----------
+    term : {"n", "l", "a", "b", "L", "bm25"}
+        n: tf; l: 1 + ln tf; a: 1/2 + 1/2 tf / max tf; b: 1; L: (1 + ln tf) / (1 + ln mean tf);
+        bm25: tf (k1 + 1) / (tf + k1 (1 - b + b length / mean length)).
+    collection : {"n", "t", "p", "plus-one", "plus-one-smooth", "bm25"}
+        n: 1; t: ln(N / df); p: max(0, ln((N - df) / df)); plus-one: ln(N / df) + 1 and
+        plus-one-smooth: ln((1 + N) / (1 + df)) + 1 as in scikit-learn; bm25: ln(1 + (N - df + 1/2) / (df + 1/2)).
+    norm : {"l1", "l2"} or None
+        The length every row gets.
+    k1, b : float
+        The parameters of BM25.
+
+    References
+    ----------
+    Manning, Raghavan, Schuetze (2008), Introduction to Information Retrieval, figure 6.15 and equation 11.32.
+    """
+
+    term: TermPart = "n"
+    collection: CollectionPart = "plus-one-smooth"
+    norm: Norm | None = "l2"
+    k1: float = 1.2
+    b: float = 0.75
+
+    @property
+    def needs_collection(self) -> bool:
+        """Whether the weights depend on document frequencies."""
+        return self.collection != "n"
+
+
+def parse_weighting(code: str, *, norm: Norm | None = "l2", k1: float = 1.2, b: float = 0.75) -> Weighting:
+    """Return the weighting a code names: "tfidf", "bm25", or the three letters of SMART's document part.
+
+    The third SMART letter is n (no norm) or c (cosine); the others take `norm`.
+
+    Raises
+    ------
+    InputError
+        If the code is unknown.
+
+    >>> parse_weighting("ltc")
+    Weighting(term='l', collection='t', norm='l2', k1=1.2, b=0.75)
+    """
+    if code == "tfidf":
+        return Weighting(norm=norm)
+    if code == "bm25":
+        if not (k1 >= 0 and 0 <= b <= 1):
+            raise InputError(f"k1={k1!r}, b={b!r} are not parameters of BM25; give k1 >= 0 and 0 <= b <= 1.")
+        return Weighting(term="bm25", collection="bm25", norm=norm, k1=float(k1), b=float(b))
+    if (
+        not isinstance(code, str)
+        or len(code) != 3
+        or code[0] not in "nlabL"
+        or code[1] not in "ntp"
+        or code[2] not in "nc"
+    ):
+        raise InputError(
+            f"weighting={code!r} is not known; give 'tfidf', 'bm25' or the three letters of SMART's document part: "
+            "n, l, a, b or L; then n, t or p; then n or c (for instance 'ltc')."
+        )
+    letters: Any = code
+    return Weighting(term=letters[0], collection=letters[1], norm="l2" if code[2] == "c" else None)
+
+
+def collection_weights(
+    document_frequency: npt.NDArray[np.int64], n_documents: int, *, weighting: Weighting, dtype: npt.DTypeLike
+) -> npt.NDArray[Any] | None:
+    """Return the factor of each column, of `dtype` and shape (n_terms,), or None when there is none.
+
+    A term of no document gets what a term of one document would, except by the smooth formulas.
+    """
+    if not weighting.needs_collection:
+        return None
+    if weighting.collection.startswith("plus-one"):
+        return _plus_one(document_frequency, n_documents, weighting.collection == "plus-one-smooth", dtype)
+    df = document_frequency.astype(np.float64)
+    if weighting.collection == "bm25":
+        return np.log1p((n_documents - df + 0.5) / (df + 0.5)).astype(dtype)
+    df = np.maximum(df, 1.0)
+    if weighting.collection == "t":
+        return np.log(n_documents / df).astype(dtype)
+    odds = np.maximum(n_documents - df, 0.0) / df
+    return np.log(np.maximum(odds, 1.0)).astype(dtype)
+
+
+def _plus_one(
+    document_frequency: npt.NDArray[np.int64], n_documents: int, smooth: bool, dtype: npt.DTypeLike
+) -> npt.NDArray[Any]:
+    # In the order and precision of scikit-learn's TfidfTransformer, so that values agree to the last bit.
+    df = document_frequency.astype(dtype)
+    df += float(smooth)
+    weights = np.full_like(df, n_documents + int(smooth))
+    with np.errstate(divide="ignore"):  # without smoothing a term of no document gets inf, as in scikit-learn
+        weights /= df
+    np.log(weights, out=weights)
+    weights += 1.0
+    return weights
+
+
+def weigh_rows(
+    matrix: Any,
+    factors: npt.NDArray[Any] | None,
+    *,
+    weighting: Weighting,
+    mean_length: float = 1.0,
+    n_threads: int | None = None,
+) -> None:
+    """Turn the counts of a csr array into weights, in place.
+
+    Parameters
+    ----------
+    matrix : csr array of shape (n_documents, n_terms), float32 or float64 counts
+    factors : array of shape (n_terms,) or None
+        What `collection_weights` gave.
+    mean_length : float
+        The mean number of counted terms per document, for BM25.
+    """
+
+    def weigh(rows: slice) -> None:
+        indptr = matrix.indptr[rows.start : rows.stop + 1]
+        entries = slice(int(indptr[0]), int(indptr[-1]))
+        values = matrix.data[entries]
+        local = (indptr - indptr[0]).astype(np.int64)
+        _weigh_terms(values, local, weighting, mean_length)
+        if factors is not None:
+            values *= factors[matrix.indices[entries]]
+        if weighting.norm is not None:
+            normalize_rows(values, local, weighting.norm == "l2")
+
+    for _ in map_blocks(weigh, row_blocks(matrix.shape[0], _ROWS_PER_BLOCK), n_threads=n_threads):
+        pass
+
+
+def _weigh_terms(
+    values: npt.NDArray[Any], indptr: npt.NDArray[np.int64], weighting: Weighting, mean_length: float
+) -> None:
+    if weighting.term == "n" or not values.size:
+        return
+    if weighting.term == "b":
+        values[:] = values != 0
+        return
+    if weighting.term == "l":
+        np.log(values, out=values)
+        values += 1.0
+    elif weighting.term == "L":
+        sizes = np.diff(indptr)
+        mean_tf = _per_entry(np.add, values, indptr) / np.repeat(sizes, sizes)
+        values[:] = (1.0 + np.log(values)) / (1.0 + np.log(mean_tf))
+    elif weighting.term == "a":
+        values[:] = 0.5 + 0.5 * values / _per_entry(np.maximum, values, indptr)
+    else:
+        k1, b = weighting.k1, weighting.b
+        length = _per_entry(np.add, values, indptr)
+        values[:] = values * (k1 + 1.0) / (values + k1 * (1.0 - b + b * length / mean_length))
+
+
+def _per_entry(reduce: np.ufunc, values: npt.NDArray[Any], indptr: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+    """Return for each entry the reduction of its row, in float64."""
+    sizes = np.diff(indptr)
+    filled = sizes > 0
+    reduced = reduce.reduceat(values.astype(np.float64), indptr[:-1][filled])
+    return np.repeat(reduced, sizes[filled])
