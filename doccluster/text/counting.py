@@ -85,9 +85,5 @@ def as_text(document: Any, number: int) -> str:
         try:
             return document.decode("utf-8")
         except UnicodeDecodeError as error:
-            raise InputError(
-                f"document {number} is not UTF-8 ({error.reason}); decode it before vectorizing."
-            ) from error
-    raise InputError(
-        f"document {number} is {type(document).__name__}, expected a string (None and NaN count as empty)."
-    )
+            raise InputError(f"document {number} is not UTF-8 ({error.reason}); decode it first.") from error
+    raise InputError(f"document {number} is {type(document).__name__}, expected a string; None and NaN are empty.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -36,11 +37,8 @@ def unpack_strings(characters: npt.NDArray[np.uint8], ends: npt.NDArray[np.int64
     places = np.asarray(ends, dtype=np.int64)
     if places.ndim != 1 or (places.size and (places[-1] != len(text) or (np.diff(places, prepend=0) < 0).any())):
         raise SchemaError("the packed strings are damaged: their ends do not fit the characters; write the file again.")
-    starts = [0, *places[:-1].tolist()]
+    bounds = pairwise([0, *places.tolist()])
     try:
-        return [
-            text[start:end].decode("utf-8", "surrogatepass")
-            for start, end in zip(starts, places.tolist(), strict=False)
-        ]
+        return [text[start:end].decode("utf-8", "surrogatepass") for start, end in bounds]
     except UnicodeDecodeError as error:
         raise SchemaError("the packed strings are damaged: not UTF-8; write the file again.") from error

@@ -108,9 +108,7 @@ def _npz(path: Path) -> MatrixFile:
 def _own_npz(file: Any, path: Path) -> MatrixFile:
     schema = int(file["doccluster_schema"])
     if schema != MATRIX_SCHEMA:
-        raise SchemaError(
-            f"{path} has schema {schema}, this version reads {MATRIX_SCHEMA}; install a newer doccluster."
-        )
+        raise SchemaError(f"{path} has schema {schema}, this version reads {MATRIX_SCHEMA}; update doccluster.")
     if "dense" in file:
         matrix = file["dense"]
     else:

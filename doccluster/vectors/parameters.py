@@ -41,7 +41,7 @@ def tell(messages: Iterable[str]) -> None:
 def dtype_of(vectorizer: Any) -> np.dtype[Any]:
     """Return the type of the weights, or raise InputError if it is not float32 or float64."""
     try:
-        dtype = np.dtype(vectorizer.dtype)
+        dtype: np.dtype[Any] = np.dtype(vectorizer.dtype)
     except TypeError as error:
         raise InputError(f"dtype={vectorizer.dtype!r} is not a type; give float32 or float64.") from error
     if dtype not in (np.dtype(np.float32), np.dtype(np.float64)):

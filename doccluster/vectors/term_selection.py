@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -17,9 +16,9 @@ def frequency_bound(value: Any, name: str, n_documents: int) -> float:
     >>> frequency_bound(0.5, "max_df", 30), frequency_bound(2, "min_df", 30)
     (15.0, 2.0)
     """
-    if isinstance(value, Integral) and not isinstance(value, bool) and value >= 1:
+    if isinstance(value, int | np.integer) and not isinstance(value, bool) and value >= 1:
         return float(value)
-    if isinstance(value, Real) and not isinstance(value, Integral) and 0.0 <= value <= 1.0:
+    if isinstance(value, float | np.floating) and 0.0 <= value <= 1.0:
         return float(value) * n_documents
     raise InputError(f"{name}={value!r} is neither a whole number >= 1 nor a share in [0.0, 1.0]; give one of the two.")
 
@@ -52,7 +51,7 @@ def select_terms(
     )
     if largest < smallest:
         raise InputError(
-            f"max_df={max_df!r} corresponds to {largest:g} documents, fewer than the {smallest:g} of min_df={min_df!r}; "
+            f"max_df={max_df!r} is {largest:g} documents, fewer than the {smallest:g} of min_df={min_df!r}; "
             "raise max_df or lower min_df."
         )
     keep = (document_frequency >= smallest) & (document_frequency <= largest)

@@ -224,9 +224,10 @@ class TfidfVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self._learn(counts, keep, analysis)
         self.fixed_vocabulary_ = known is not None
         factors = collection_weights(self.document_frequency_, self.n_documents_, weighting=weighting, dtype=dtype)
-        vars(self).pop("idf_", None)
         if factors is not None:
             self.idf_ = factors
+        elif hasattr(self, "idf_"):
+            del self.idf_
         return counts.matrix(keep, dtype=dtype)
 
     def _select(self, counts: TermCounts, limit: int | None, *, fixed: bool) -> npt.NDArray[np.bool_]:

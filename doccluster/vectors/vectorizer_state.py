@@ -23,15 +23,15 @@ def write_state(vectorizer: Any) -> tuple[dict[str, npt.NDArray[Any]], dict[str,
         If a parameter is a function, which cannot be saved.
     """
     terms = vectorizer.get_feature_names_out().tolist()
-    arrays = dict(zip(("term_characters", "term_ends"), pack_strings(terms), strict=True))
-    shown = pack_strings(vectorizer.display_terms_.tolist())
-    arrays |= dict(zip(("display_characters", "display_ends"), shown, strict=True))
+    arrays: dict[str, npt.NDArray[Any]] = {}
+    arrays["term_characters"], arrays["term_ends"] = pack_strings(terms)
+    arrays["display_characters"], arrays["display_ends"] = pack_strings(vectorizer.display_terms_.tolist())
     arrays["document_frequency"] = vectorizer.document_frequency_
     if hasattr(vectorizer, "idf_"):
         arrays["idf"] = vectorizer.idf_
     parameters = {name: _as_json(name, value) for name, value in vectorizer.get_params(deep=False).items()}
     parameters["vocabulary"] = None
-    settings = {
+    settings: dict[str, Any] = {
         "schema": VECTORIZER_SCHEMA,
         "parameters": parameters,
         "fixed_vocabulary": bool(vectorizer.fixed_vocabulary_),
