@@ -1,0 +1,178 @@
+"""gz, bz2, xz, zip and tar are opened in place: nothing is written to disk, and nothing outside the archive is read."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import lzma
+import re
+import stat
+import tarfile
+import zipfile
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import PurePosixPath
+from typing import Any
+
+from doccluster.corpus.document import Skipped
+from doccluster.corpus.draft import ReadFailure
+from doccluster.corpus.input_file import BROKEN, Budget, InputFile, counted_stream
+from doccluster.corpus.options import Limits
+
+_OPENERS: dict[str, Callable[[Any], Any]] = {
+    "gz": lambda stream: gzip.GzipFile(fileobj=stream),
+    "bz2": bz2.BZ2File,
+    "xz": lzma.LZMAFile,
+}
+_COMPRESSED_NAME = re.compile(r"\.(gz|bz2|xz|lzma|tgz|tbz2?|txz)$", re.IGNORECASE)
+_NESTED_ZIP = 256 * 1024**2  # bytes: a zip inside another archive is held in memory, because its list stands at its end
+_BLOCK = 512  # bytes: the header of a tar member
+
+
+def container_kind(head: bytes, name: str) -> str | None:
+    """Return what packs other files here (gz, bz2, xz, zip, tar), recognised by its first bytes; else None."""
+    if head.startswith(b"\x1f\x8b\x08"):
+        return "gz"
+    if re.match(rb"BZh[1-9](1AY&SY|\x17rE8P\x90)", head):
+        return "bz2"
+    if head.startswith(b"\xfd7zXZ\0"):
+        return "xz"
+    if head.startswith((b"PK\x03\x04", b"PK\x05\x06")):
+        return "zip"
+    return "tar" if _is_tar(head, name) else None
+
+
+def _is_tar(head: bytes, name: str) -> bool:
+    if head[257:262] != b"ustar" and not name.lower().endswith(".tar"):
+        return False
+    try:
+        tarfile.TarInfo.frombuf(head[:_BLOCK], "utf-8", "surrogateescape")
+    except tarfile.HeaderError:
+        return False
+    return True
+
+
+def open_packed(file: InputFile, limits: Limits, *, budget: Budget | None = None, depth: int = 0) -> Iterator[Any]:
+    """Return `file` itself, or what is packed in it, one `InputFile` (or `Skipped`) after the other.
+
+    An item is to be read before the next one is asked for.
+    """
+    kind = container_kind(file.head, file.name)
+    if kind is None:
+        yield file
+        return
+    if depth >= limits.depth:
+        yield Skipped(file.name, "nested-too-deep", f"more than {limits.depth} archives inside one another")
+        return
+    budget = budget if budget is not None else Budget(limits.expanded_size)
+    if kind in _OPENERS:
+        inner = _uncompressed(file, kind, budget)
+        yield from open_packed(inner, limits, budget=budget, depth=depth + 1)
+        return
+    members = _zip_members if kind == "zip" else _tar_members
+    try:
+        for member in members(file, limits, budget):
+            if isinstance(member, Skipped):
+                yield member
+            else:
+                yield from open_packed(member, limits, budget=budget, depth=depth + 1)
+            if budget.is_spent:
+                return
+    except ReadFailure as failure:
+        yield Skipped(file.name, failure.reason, failure.detail)
+    except BROKEN as error:
+        yield Skipped(file.name, "broken-archive", str(error))
+
+
+def _uncompressed(file: InputFile, kind: str, budget: Budget) -> InputFile:
+    stream = counted_stream(_OPENERS[kind](file.stream), budget=budget, broken="broken-archive")
+    place = file.place.with_name(_COMPRESSED_NAME.sub("", file.place.name) or file.place.name)
+    return replace(file, place=place, stream=stream, local=None)
+
+
+def _member(archive: InputFile, inner: str, stream: io.BufferedReader) -> InputFile:
+    """Return a member as a file of its own; the archive's name is part of its place unless the user named it."""
+    below = PurePosixPath() if archive.is_explicit and not archive.in_archive else archive.place
+    return replace(
+        archive,
+        name=f"{archive.name}/{inner}",
+        place=below / inner,
+        stream=stream,
+        root=archive.root if archive.in_archive else archive.name,
+        is_only=False,
+        is_explicit=False,
+        in_archive=True,
+        local=None,
+    )
+
+
+def _safe_name(name: str) -> str | None:
+    """Return the member's name with forward slashes, or None when it points out of the archive."""
+    name = name.replace("\\", "/")
+    parts = PurePosixPath(name).parts
+    if not parts or name.startswith("/") or ".." in parts or re.match(r"[A-Za-z]:", name) or "\0" in name:
+        return None
+    return str(PurePosixPath(name))
+
+
+def _zip_members(file: InputFile, limits: Limits, budget: Budget) -> Iterator[InputFile | Skipped]:
+    source: Any = file.local if file.local is not None else io.BytesIO(file.read(_NESTED_ZIP))
+    with zipfile.ZipFile(source) as archive:
+        members = sorted((m for m in archive.infolist() if not m.is_dir()), key=lambda member: member.filename)
+        if _is_office(archive):
+            yield Skipped(file.name, "unsupported-format", "an office or book file; save it as text or HTML")
+            return
+        for count, member in enumerate(members):
+            if count >= limits.members:
+                yield _too_many(file, limits)
+                return
+            yield from _zip_member(file, archive, member, budget)
+
+
+def _is_office(archive: zipfile.ZipFile) -> bool:
+    names = set(archive.namelist())
+    return "[Content_Types].xml" in names or "mimetype" in names
+
+
+def _zip_member(
+    file: InputFile, archive: zipfile.ZipFile, member: zipfile.ZipInfo, budget: Budget
+) -> Iterator[InputFile | Skipped]:
+    name = _safe_name(member.filename)
+    shown = f"{file.name}/{member.filename}"
+    if name is None or stat.S_ISLNK(member.external_attr >> 16):
+        yield Skipped(shown, "unsafe-path", "it points out of the archive, or is a link")
+        return
+    if member.flag_bits & 1:
+        yield Skipped(shown, "encrypted", "the member has a password")
+        return
+    try:
+        stream = archive.open(member)
+    except BROKEN as error:
+        yield Skipped(shown, "broken-archive", str(error))
+        return
+    with stream:
+        yield _member(file, name, counted_stream(stream, budget=budget, broken="broken-archive"))
+
+
+def _tar_members(file: InputFile, limits: Limits, budget: Budget) -> Iterator[InputFile | Skipped]:
+    # "r|" reads forward only, so a compressed tar is expanded once and never held as a whole
+    with tarfile.open(fileobj=file.stream, mode="r|") as archive:
+        for count, member in enumerate(archive):
+            if count >= limits.members:
+                yield _too_many(file, limits)
+                return
+            if member.isdir():
+                continue
+            name = _safe_name(member.name)
+            if name is None or not member.isfile():
+                yield Skipped(f"{file.name}/{member.name}", "unsafe-path", "it points out of the archive, or is a link")
+                continue
+            stream = archive.extractfile(member)
+            if stream is not None:
+                holes = budget if member.issparse() else None  # a sparse member expands; others were counted before
+                yield _member(file, name, counted_stream(stream, budget=holes, broken="broken-archive"))
+
+
+def _too_many(file: InputFile, limits: Limits) -> Skipped:
+    return Skipped(file.name, "too-many-members", f"only the first {limits.members:,} members were read")

@@ -1,0 +1,184 @@
+"""From drafts to a `Corpus`: what is empty or over-long is listed, ids are made unique."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import PurePosixPath
+from typing import NamedTuple, TypeVar
+
+import pandas as pd
+
+from doccluster.corpus.document import Corpus, Skipped
+from doccluster.corpus.draft import Draft
+from doccluster.corpus.input_file import InputFile
+from doccluster.errors import NothingUsable
+
+# C0 controls carry nothing, and lone surrogates (from JSON escapes) cannot be written to any file again
+_UNWRITABLE = re.compile("[\x00-\x08\x0b\x0e-\x1f\x7f\ud800-\udfff]")
+_NEWLINES = re.compile("\r\n?")
+_COMPANION = re.compile(r"(readme|licen[cs]e|copying|notice|source|citation|changelog)(\.[a-z0-9._-]*)?", re.IGNORECASE)
+_STANDARD = ("title", "date", "source", "link")
+_BLANK = "\ufeff\u200b\u2060 \t\n\x0c\xa0"  # a mark or an invisible space is no text
+
+_T = TypeVar("_T")
+
+
+def clean_text(text: str) -> str:
+    """Return `text` with plain newlines and without characters that cannot be shown or written."""
+    if "\r" in text:
+        text = _NEWLINES.sub("\n", text)
+    if _UNWRITABLE.search(text):
+        text = _UNWRITABLE.sub(lambda found: "\ufffd" if found[0] >= "\ud800" else " ", text)
+    return text
+
+
+def clean_line(text: str) -> str:
+    """Return `text` on one line, without surrounding space."""
+    return " ".join(clean_text(text).split())
+
+
+class _Place(NamedTuple):
+    """Where a document that is a whole file lies; its folder may be its class."""
+
+    root: str
+    folder: PurePosixPath
+    in_archive: bool
+    is_companion: bool
+
+
+class CorpusBuilder:
+    """Collects documents in reading order; `build` makes the value."""
+
+    def __init__(self, *, max_length: int) -> None:
+        self._max_length = max_length
+        self._ids: list[str] = []
+        self._texts: list[str] = []
+        self._used: set[str] = set()
+        self._metadata: dict[str, list[str]] = {name: [] for name in _STANDARD}
+        self._labels: dict[str, list[tuple[str, ...]]] = {}
+        self._places: dict[int, _Place] = {}
+        self._collections: set[tuple[str, PurePosixPath]] = set()
+        self.skipped: list[Skipped] = []
+
+    def __len__(self) -> int:
+        return len(self._texts)
+
+    def skip(self, source: str, reason: str, detail: str = "") -> None:
+        """List something that gives no document."""
+        self.skipped.append(Skipped(clean_line(source), reason, clean_line(detail)[:300]))
+
+    def add(self, draft: Draft, *, file: InputFile | None = None) -> bool:
+        """Take one document in and return true, or list why not."""
+        text = clean_text(draft.text)
+        if not text.strip(_BLANK) or text.isspace():
+            self.skip(draft.where, "empty")
+            return False
+        if len(text) > self._max_length:
+            self.skip(draft.where, "too-long", f"{len(text):,} characters, the limit is {self._max_length:,}")
+            return False
+        number = len(self._texts)
+        self._texts.append(text)
+        self._ids.append(self._unique(clean_line(draft.id) or clean_line(draft.where), draft.where))
+        self._add_columns(draft, number, file)
+        if file is not None and draft.is_whole_file:
+            companion = _COMPANION.fullmatch(file.place.name) is not None
+            self._places[number] = _Place(file.root, file.place.parent, file.in_archive, companion)
+        return True
+
+    def mark_collection(self, file: InputFile) -> None:
+        """Say that the folder of `file` is a known collection: plain text files beside it are not its documents."""
+        self._collections.add((file.root, file.place.parent))
+
+    def _add_columns(self, draft: Draft, number: int, file: InputFile | None) -> None:
+        source = draft.source or (file.name if file is not None else "")
+        values = {"title": draft.title, "date": draft.date, "source": source, "link": draft.link, **draft.extra}
+        for column, value in values.items():
+            _padded(self._metadata, column, number, "").append(clean_line(value))
+        for column, names in draft.labels.items():
+            labels = dict.fromkeys(clean_line(name) for name in names)
+            _padded(self._labels, column, number, ()).append(tuple(label for label in labels if label))
+
+    def _unique(self, wanted: str, where: str) -> str:
+        chosen, number = wanted, 1
+        while chosen in self._used:
+            number += 1
+            chosen = f"{wanted}#{number}"
+        if chosen != wanted:
+            self.skip(where, "duplicate-id", f"the id {wanted!r} was taken; this document is kept as {chosen!r}")
+        self._used.add(chosen)
+        return chosen
+
+    def build(self) -> Corpus:
+        """Return the corpus.
+
+        Raises
+        ------
+        NothingUsable
+            If no document is left.
+        """
+        n_documents = len(self._texts)
+        if n_documents == 0:
+            raise NothingUsable(f"no document could be read: {_summary(self.skipped)}.")
+        self._add_folder_classes()
+        for column in self._metadata:
+            _padded(self._metadata, column, n_documents, "")
+        for column in self._labels:
+            _padded(self._labels, column, n_documents, ())
+        kept = self._without_companions()
+        return Corpus(
+            ids=_pick(self._ids, kept),
+            texts=_pick(self._texts, kept),
+            labels={column: _pick(values, kept) for column, values in self._labels.items()},
+            metadata=pd.DataFrame({name: list(_pick(v, kept)) for name, v in self._metadata.items()}, dtype=object),
+            skipped=tuple(self.skipped),
+        )
+
+    def _add_folder_classes(self) -> None:
+        """Make the folder of a document that is a whole file its class, unless it is only an archive's wrapper."""
+        places = [place for place in self._places.values() if not place.is_companion]
+        folders = {(place.root, place.folder) for place in places}
+        if "class" in self._labels or (len(folders) == 1 and places[0].in_archive):
+            return
+        found = [self._folder_class(number) for number in range(len(self._texts))]
+        if any(found):
+            self._labels["class"] = found
+
+    def _folder_class(self, number: int) -> tuple[str, ...]:
+        place = self._places.get(number)
+        return (place.folder.name,) if place is not None and place.folder.name else ()
+
+    def _without_companions(self) -> list[int]:
+        """Return the documents without a collection's README or licence, unless there is nothing else."""
+        companions = {
+            number
+            for number, place in self._places.items()
+            if place.is_companion or (place.root, place.folder) in self._collections
+        }
+        if len(companions) == len(self._texts):
+            return list(range(len(self._texts)))
+        for number in sorted(companions):
+            self.skip(self._ids[number], "companion", "a file about the collection, not one of its documents")
+        return [number for number in range(len(self._texts)) if number not in companions]
+
+
+def _padded(columns: dict[str, list[_T]], column: str, length: int, missing: _T) -> list[_T]:
+    """Return the column, made as long as it should be by now: earlier documents did not have it."""
+    values = columns.setdefault(column, [])
+    values.extend([missing] * (length - len(values)))
+    return values
+
+
+def _pick(values: Sequence[_T], kept: Sequence[int]) -> tuple[_T, ...]:
+    return tuple(values) if len(kept) == len(values) else tuple(values[number] for number in kept)
+
+
+def _summary(skipped: Sequence[Skipped]) -> str:
+    """Return the reasons with their counts, the commonest first, and one example; for one sentence."""
+    if not skipped:
+        return "there is nothing in the source"
+    counts = Counter(one.reason for one in skipped)
+    reasons = ", ".join(f"{number} {reason}" for reason, number in counts.most_common(5))
+    first = skipped[0]
+    return f"{reasons} (first: {first.source}{': ' + first.detail if first.detail else ''})"

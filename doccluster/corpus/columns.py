@@ -1,0 +1,189 @@
+"""Which column of a table is what, and one row of it as a document; the same for csv, JSON, Parquet and DataFrames."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from doccluster.corpus.dates import iso_date
+from doccluster.corpus.draft import Draft, UnknownColumn
+from doccluster.corpus.markup import strip_markup
+from doccluster.corpus.options import ReadOptions
+
+# Names that columns go by when the user names none, the likeliest first; compared without case, spaces as _.
+_TEXT = (
+    *("text", "body", "content", "contents", "full_text", "article", "document", "doc", "abstract", "description"),
+    *("summary", "message", "review", "comment", "post", "tweet", "sentence", "question", "blurb", "headline", "title"),
+)
+_ID = ("id", "doc_id", "docid", "document_id", "_id", "uid", "guid", "uuid")
+_TITLE = ("title", "headline", "subject")
+_DATE = (
+    *("date", "datetime", "published", "pubdate", "pub_date", "published_at", "publish_date", "publication_date"),
+    *("date_published", "created_at", "created", "timestamp", "time"),
+)
+_LINK = ("link", "url", "uri", "permalink")
+_SOURCE = ("source", "publisher", "publication", "outlet", "feed")
+_LABELS = (
+    *("class", "label", "labels", "category", "categories", "topic", "topics", "target", "tag", "tags"),
+    *("section", "newsgroup", "story", "genre"),
+)
+# What pandas, R and SQL write for "no value"; a document that is only this word has no text.
+_MISSING = frozenset({"", "nan", "NaN", "NaT", "NA", "N/A", "n/a", "#N/A", "<NA>", "null", "NULL", "None"})
+
+
+@dataclass(frozen=True)
+class Columns:
+    """The columns that are read from a table, by role."""
+
+    text: tuple[str, ...]
+    id: str | None = None
+    title: str | None = None
+    date: str | None = None
+    link: str | None = None
+    source: str | None = None
+    labels: tuple[str, ...] = ()
+    keep: tuple[str, ...] = ()
+
+    @property
+    def needed(self) -> list[str]:
+        """Every column that is read, once."""
+        single = (self.id, self.title, self.date, self.link, self.source)
+        return list(dict.fromkeys([*self.text, *(name for name in single if name), *self.labels, *self.keep]))
+
+
+def choose_columns(names: Sequence[str], options: ReadOptions, *, table: str) -> Columns:
+    """Return the role of each column, as named by the user, else by its name.
+
+    Raises
+    ------
+    UnknownColumn
+        If a named column is not there, or none looks like the text.
+    """
+    asked = [options.id_column, options.title_column, options.date_column, options.link_column, options.source_column]
+    labels = options.label_columns if options.label_columns is not None else ()
+    for name in (*options.text_columns, *asked, *labels, *options.keep_columns):
+        if name is not None and name not in names:
+            raise UnknownColumn(f"{table} has no column {name!r}; its columns are {_listed(names)}.")
+    by_name = {_plain(name): name for name in reversed(names)}
+    keep = options.keep_columns + tuple(
+        name for name in ("split",) if name in names and name not in options.keep_columns
+    )
+    return Columns(
+        text=options.text_columns or (_text_column(names, by_name, table),),
+        id=options.id_column or _first(_ID, by_name),
+        title=options.title_column or _first(_TITLE, by_name),
+        date=options.date_column or _first(_DATE, by_name),
+        link=options.link_column or _first(_LINK, by_name),
+        source=options.source_column or _first(_SOURCE, by_name),
+        labels=labels if options.label_columns is not None else tuple(by_name[n] for n in _LABELS if n in by_name),
+        keep=keep,
+    )
+
+
+def looks_like_header(names: Sequence[str], options: ReadOptions) -> bool:
+    """Say whether a row of cells holds the name of a text column: then it is the header of a table."""
+    return bool(set(map(_plain, names)).intersection(_TEXT) or set(names).intersection(options.text_columns))
+
+
+def has_text_column(names: Iterable[str], options: ReadOptions) -> bool:
+    """Say whether a record with these keys holds a text: one that was named, else one of the usual names."""
+    wanted = set(options.text_columns)
+    return bool(wanted.intersection(names)) if wanted else any(_plain(name) in _TEXT for name in names)
+
+
+def _plain(name: str) -> str:
+    return "_".join(name.strip().lower().split())
+
+
+def _first(candidates: Sequence[str], by_name: Mapping[str, str]) -> str | None:
+    return next((by_name[name] for name in candidates if name in by_name), None)
+
+
+def _text_column(names: Sequence[str], by_name: Mapping[str, str], table: str) -> str:
+    found = _first(_TEXT, by_name) or (names[0] if len(names) == 1 else None)
+    if found is None:
+        raise UnknownColumn(
+            f"{table} has no column that is named like a text; name one with text_column=, its columns are "
+            f"{_listed(names)}."
+        )
+    return found
+
+
+def _listed(names: Sequence[str]) -> str:
+    shown = ", ".join(map(repr, names[:30]))
+    return f"{shown} and {len(names) - 30} more" if len(names) > 30 else shown or "none"
+
+
+def row_draft(row: Mapping[str, Any], columns: Columns, options: ReadOptions, where: str) -> Draft:
+    """Return one row as a document; missing cells are empty, never the word nan."""
+    parts = [cell_text(row.get(name)) for name in columns.text]
+    if options.strip_html:
+        parts = [strip_markup(part) for part in parts]
+    return Draft(
+        text="\n\n".join(part for part in parts if part),
+        where=where,
+        id=_cell(row, columns.id),
+        title=_title(_cell(row, columns.title), options),
+        date=iso_date(_present(row.get(columns.date))) if columns.date else "",
+        link=_cell(row, columns.link),
+        source=_cell(row, columns.source),
+        labels={name: cell_labels(row.get(name), options.label_separator) for name in columns.labels},
+        extra={name: _cell(row, name) for name in columns.keep},
+    )
+
+
+def _title(title: str, options: ReadOptions) -> str:
+    return strip_markup(title) if options.strip_html else title
+
+
+def _cell(row: Mapping[str, Any], name: str | None) -> str:
+    return cell_text(row.get(name)) if name is not None else ""
+
+
+def _present(value: Any) -> Any:
+    return None if isinstance(value, str) and value.strip() in _MISSING else value
+
+
+def cell_text(value: Any) -> str:
+    """Return a cell as text: lists joined by spaces, whole floats without .0, missing values as nothing.
+
+    >>> cell_text(3.0), cell_text(float("nan")), cell_text(["a", "b"]), cell_text("NaN")
+    ('3', '', 'a b', '')
+    """
+    if isinstance(value, str):
+        return "" if len(value) < 8 and value.strip() in _MISSING else value
+    if value is None:
+        return ""
+    if isinstance(value, list | tuple | set):
+        return " ".join(filter(None, map(cell_text, value)))
+    if isinstance(value, Mapping):
+        return json.dumps(value, ensure_ascii=False, default=str)
+    if hasattr(value, "tolist") and not isinstance(value, pd.Timestamp):  # numpy scalars and arrays
+        return cell_text(value.tolist())
+    if pd.isna(value):
+        return ""
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "replace")
+    return str(value)
+
+
+def cell_labels(value: Any, separator: str | None = None) -> tuple[str, ...]:
+    """Return the labels in a cell: none, one, or several (a list, or text cut at `separator`).
+
+    >>> cell_labels(["earn", "acq"]), cell_labels("a;b", ";"), cell_labels(None)
+    (('earn', 'acq'), ('a', 'b'), ())
+    """
+    if hasattr(value, "tolist") and not isinstance(value, pd.Timestamp):
+        value = value.tolist()
+    if isinstance(value, list | tuple | set):
+        return tuple(text for text in (cell_text(one).strip() for one in value) if text)
+    text = cell_text(value).strip()
+    if separator and separator in text:
+        return tuple(part for part in (one.strip() for one in text.split(separator)) if part)
+    return (text,) if text else ()

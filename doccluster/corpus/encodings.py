@@ -1,0 +1,202 @@
+"""Bytes to text, in one order for every reader: BOM, declared, utf-8, detection, cp1252. Never the locale."""
+
+from __future__ import annotations
+
+import codecs
+import re
+from dataclasses import dataclass
+
+BOMS = (  # utf-32-le begins with the mark of utf-16-le, so it is tried first
+    (codecs.BOM_UTF32_LE, "utf-32-le"),
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
+
+# What people write when they mean the superset that their editor saved (the labels of the WHATWG encoding standard).
+_MEANT = {
+    "ascii": "utf-8",
+    "iso8859-1": "cp1252",
+    "iso8859-9": "cp1254",
+    "gb2312": "gb18030",
+    "gbk": "gb18030",
+    "shift_jis": "cp932",
+    "euc_kr": "cp949",
+    "tis-620": "cp874",
+    "iso8859-11": "cp874",
+}
+_LABELS = {"x-sjis": "cp932", "x-gbk": "gb18030", "utf8mb4": "utf-8", "x-cp1252": "cp1252"}
+# These "encodings" of Python are not for files: they read escapes, or depend on the machine.
+_NOT_FOR_FILES = {"unicode-escape", "raw-unicode-escape", "idna", "punycode", "undefined", "mbcs", "oem"}
+
+# Seven-bit encodings look like ASCII, so they are recognised by their escape sequences before utf-8 is tried.
+_ESCAPED = (
+    (re.compile(rb"\x1b\$[@B]|\x1b\([BJI]"), "iso2022_jp_2"),
+    (re.compile(rb"\x1b\$\)C"), "iso2022_kr"),
+)
+_ESCAPING = {"iso2022_jp_2", "iso2022_kr", "hz"}  # a stray byte there must not turn the whole text into ASCII noise
+_HZ = re.compile(rb"~\{[\x21-\x7e]{2,}?~\}")
+
+# Detection chooses among encodings that documents are really in: no EBCDIC, no calculators, no DOS box drawings.
+_SINGLE_BYTE = [
+    *("cp1252", "cp1250", "cp1251", "cp1253", "cp1254", "cp1255", "cp1256", "cp1257", "cp1258", "cp874", "cp866"),
+    *("iso8859_2", "iso8859_5", "iso8859_7", "koi8_r", "koi8_u"),
+]
+_EAST_ASIAN = ["cp932", "euc_jp", "gb18030", "big5", "cp949"]
+_EAST_ASIAN_SHARE = 0.1  # of the bytes: below it, a few accented letters look like one ideograph
+# The other encodings of the Latin script, and the languages whose letters need them: elsewhere they only look as good.
+_CENTRAL = frozenset({"Hungarian", "Polish", "Czech", "Slovak", "Slovene", "Croatian", "Romanian"})
+_LATIN_LANGUAGES = {
+    "cp1250": _CENTRAL,
+    "iso8859-2": _CENTRAL,
+    "cp1254": frozenset({"Turkish"}),
+    "cp1257": frozenset({"Lithuanian", "Latvian", "Estonian"}),
+    "cp1258": frozenset({"Vietnamese"}),
+}
+_COHERENT = 60  # percent of the letters that are as frequent as in the language; Western texts often reach 50 elsewhere
+_THRESHOLD = 0.35  # of disorder, above which charset-normalizer drops an encoding; old Cyrillic fonts are at 0.3
+_SAMPLE = 16_384  # bytes of text around the non-ASCII characters; detection gets slower, not better, with more
+_SPACES = re.compile(rb"[\r\n]+")
+
+
+@dataclass(frozen=True)
+class Decoded:
+    """Text and the encoding it was in; `is_guess` when nothing said so and cp1252 was taken as the last resort."""
+
+    text: str
+    encoding: str
+    is_guess: bool = False
+
+
+def decode(data: bytes, *, declared: str | None = None) -> Decoded:
+    """Return `data` as text: by its BOM, else as declared, else utf-8, else as detected, else cp1252.
+
+    Parameters
+    ----------
+    data : bytes
+        A whole file, page or message part.
+    declared : str, optional
+        The encoding that the file itself states (XML declaration, HTML meta, mail header); ignored when no codec has
+        that name or the bytes contradict it.
+
+    >>> decode("naïve".encode("utf-16")).text
+    'naïve'
+    """
+    known = encoding_by_mark(data)
+    if known is not None:
+        encoding, skip = known
+        return Decoded(data[skip:].decode(encoding, "replace"), encoding)
+    for attempt in (codec_name(declared), _escaped_encoding(data), "utf-8"):
+        text = _attempt(data, attempt)
+        if text is not None:
+            return Decoded(text, str(attempt))
+    detected = detect(data)
+    text = _attempt(data, detected)
+    if text is not None:
+        return Decoded(text, str(detected))
+    return Decoded(data.decode("cp1252", "replace"), "cp1252", is_guess=True)
+
+
+def encoding_by_mark(data: bytes) -> tuple[str, int] | None:
+    """Return the encoding and the length of its BOM, or one whose zero bytes give it away; None otherwise."""
+    for mark, encoding in BOMS:
+        if data.startswith(mark):
+            return encoding, len(mark)
+    unmarked = _unmarked_wide(data[:4096])
+    return None if unmarked is None else (unmarked, 0)
+
+
+def _unmarked_wide(head: bytes) -> str | None:
+    """Return utf-16 or utf-32 when zero bytes stand where Latin text in these encodings has them."""
+    if len(head) < 4 or b"\0" not in head:
+        return None
+    head = head[: len(head) // 4 * 4]
+    filled = [1 - head[place::4].count(0) / (len(head) / 4) for place in range(4)]
+    texts = {"utf-32-le": (0,), "utf-32-be": (3,), "utf-16-le": (0, 2), "utf-16-be": (1, 3)}
+    for encoding, places in texts.items():
+        empty = [filled[place] for place in range(4) if place not in places]
+        if max(empty) <= 0.2 and min(filled[place] for place in places) >= 0.95 and _reads_as_text(head, encoding):
+            return encoding
+    return None
+
+
+def _reads_as_text(head: bytes, encoding: str) -> bool:
+    text = head.decode(encoding, "replace")
+    odd = sum((character < " " and character not in "\t\r\n\f") or character == "\ufffd" for character in text)
+    return odd <= len(text) * 0.02 + 1
+
+
+def codec_name(declared: str | None) -> str | None:
+    """Return Python's name of a declared encoding, its everyday superset where people mean that, or None."""
+    if not declared:
+        return None
+    label = declared.strip().strip("'\"").lower()
+    try:
+        name = codecs.lookup(_LABELS.get(label, label)).name
+    except (LookupError, ValueError):  # ValueError: a NUL in the name
+        return None
+    return None if name.replace("_", "-") in _NOT_FOR_FILES else _MEANT.get(name, name)
+
+
+def _attempt(data: bytes, encoding: str | None) -> str | None:
+    if encoding is None:
+        return None
+    try:
+        return data.decode(encoding, "replace" if encoding in _ESCAPING else "strict")
+    except (UnicodeError, LookupError):  # LookupError: a codec that does not make text, such as base64
+        return None
+
+
+def _escaped_encoding(data: bytes) -> str | None:
+    """Return the seven-bit encoding whose escape sequences are in `data`, or None."""
+    if b"\x1b" in data:
+        for pattern, encoding in _ESCAPED:
+            if pattern.search(data):
+                return encoding
+    if b"~{" in data and data.isascii() and sum(map(len, _HZ.findall(data))) > len(data) / 4:
+        return "hz"
+    return None
+
+
+def detect(data: bytes) -> str | None:
+    """Return the likeliest encoding of bytes that are not utf-8, or None when none makes sense of them.
+
+    Most Western texts read as well in cp1250, cp1257 or cp1258 as in cp1252. These are therefore believed only for
+    text in a language that needs them, and cp1252 is taken for what else is in Latin letters.
+    """
+    from charset_normalizer import from_bytes
+
+    sample = _telling_sample(data)
+    high = sum(byte > 127 for byte in sample)
+    candidates = _SINGLE_BYTE + (_EAST_ASIAN if high >= _EAST_ASIAN_SHARE * len(sample) else [])
+    matches = from_bytes(sample, cp_isolation=candidates, threshold=_THRESHOLD, preemptive_behaviour=False)
+    best = matches.best()
+    if best is None:
+        return None
+    name = codec_name(best.encoding) or best.encoding
+    if name != "cp1252" and name not in _LATIN_LANGUAGES:
+        return name
+    western = min((match.percent_chaos for match in matches if "cp1252" in match.could_be_from_charset), default=100.0)
+    coherence = _COHERENT if western <= best.percent_chaos + 5 else 0.0
+    for match in matches:
+        languages = _LATIN_LANGUAGES.get(codec_name(match.encoding) or "", frozenset())
+        close = match.percent_chaos <= best.percent_chaos + 1
+        if close and match.language in languages and match.percent_coherence >= coherence:
+            return codec_name(match.encoding)
+    return "cp1252"
+
+
+def _telling_sample(data: bytes) -> bytes:
+    """Return the lines with non-ASCII bytes, up to a fixed size: the others say nothing about the encoding."""
+    if len(data) <= _SAMPLE:
+        return data
+    lines: list[bytes] = []
+    size = 0
+    for line in _SPACES.split(data[: 64 * _SAMPLE]):
+        if not line.isascii():
+            lines.append(line)
+            size += len(line) + 1
+            if size >= _SAMPLE:
+                break
+    return b"\n".join(lines)[: 2 * _SAMPLE] if lines else data[:_SAMPLE]

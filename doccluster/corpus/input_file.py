@@ -1,0 +1,224 @@
+"""One file as readers see it, wherever it lies: a name, its first bytes, and a stream that is read once.
+
+Every byte that comes out of a decompressor is counted here, and every way a compressed file can be broken becomes a
+`ReadFailure`, so that readers need not know about archives.
+"""
+
+from __future__ import annotations
+
+import io
+import lzma
+import struct
+import tarfile
+import zipfile
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from doccluster.corpus.draft import ReadFailure
+from doccluster.corpus.encodings import BOMS, decode, detect, encoding_by_mark
+
+HEAD_SIZE = 65_536
+
+BROKEN = (
+    *(EOFError, OSError, ValueError, RuntimeError, NotImplementedError, struct.error),
+    *(zlib.error, lzma.LZMAError, zipfile.BadZipFile, tarfile.TarError),
+)
+
+
+class Budget:
+    """How many bytes an archive may still expand to."""
+
+    def __init__(self, limit: int) -> None:
+        self.limit = limit
+        self.left = limit
+
+    @property
+    def is_spent(self) -> bool:
+        return self.left < 0
+
+    def spend(self, n_bytes: int) -> None:
+        """Count bytes that were expanded; raise ReadFailure above the limit."""
+        self.left -= n_bytes
+        if self.left < 0:
+            raise ReadFailure("expanded-too-large", f"the archive expands to more than {self.limit:,} bytes")
+
+
+class _CountedStream(io.RawIOBase):
+    """Read from `source`, filling the buffer as far as the source goes; failures come after the bytes before them."""
+
+    def __init__(self, source: Any, budget: Budget | None, broken: str) -> None:
+        self._read_some = getattr(source, "read1", source.read)
+        self._budget = budget
+        self._broken = broken
+        self._failure: ReadFailure | None = None
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        if self._failure is not None:
+            raise self._failure
+        view, filled = memoryview(buffer), 0
+        while filled < len(view):
+            try:
+                some = self._read_some(len(view) - filled)
+                if self._budget is not None:
+                    self._budget.spend(len(some))
+            except ReadFailure as failure:
+                self._failure = failure
+            except BROKEN as error:
+                self._failure = ReadFailure(self._broken, _said(error))
+            if self._failure is not None:
+                break
+            if not some:
+                return filled
+            view[filled : filled + len(some)] = some
+            filled += len(some)
+        if filled == 0 and self._failure is not None:
+            raise self._failure
+        return filled
+
+
+def _said(error: BaseException) -> str:
+    return str(error) or type(error).__name__
+
+
+def counted_stream(source: Any, *, budget: Budget | None = None, broken: str = "unreadable") -> io.BufferedReader:
+    """Return a buffered stream over `source` whose failures are `ReadFailure` with the reason `broken`."""
+    return io.BufferedReader(_CountedStream(source, budget, broken), HEAD_SIZE)
+
+
+@dataclass
+class InputFile:
+    """A file to read once, from start to end.
+
+    `name` is how a person finds it; `place` where it lies below the source (its parent is the class of a text file).
+    `is_explicit`: the user named this file; `is_only`: and no other. `local` is its path when it is a plain file.
+    """
+
+    name: str
+    place: PurePosixPath
+    stream: io.BufferedReader
+    root: str = ""
+    is_explicit: bool = False
+    is_only: bool = False
+    in_archive: bool = False
+    local: Path | None = None
+    encoding: str | None = None
+    guessed: list[str] = field(default_factory=list)
+
+    @property
+    def head(self) -> bytes:
+        """The first bytes, without reading them away."""
+        return self.stream.peek(HEAD_SIZE)[:HEAD_SIZE]
+
+    @property
+    def folder(self) -> str:
+        """The name of the folder it lies in, empty at the top of the source."""
+        return self.place.parent.name
+
+    def read(self, limit: int | None = None) -> bytes:
+        """Return all bytes; raise ReadFailure when there are more than `limit`."""
+        data = self.stream.read() if limit is None else self.stream.read(limit + 1)
+        if limit is not None and len(data) > limit:
+            raise ReadFailure("too-long", f"more than {limit:,} bytes")
+        return data
+
+    def text(self, limit: int | None = None, *, declared: str | None = None) -> str:
+        """Return all text; raise ReadFailure when it cannot be decoded or is too long."""
+        return self.decode(self.read(limit), declared=declared)
+
+    def decode(self, data: bytes, *, declared: str | None = None) -> str:
+        """Return `data`, a part of this file, as text; a guess is remembered for the warning at the end."""
+        if self.encoding is not None:
+            return _decode_as(data, self.encoding)
+        decoded = decode(data, declared=declared)
+        if decoded.is_guess:
+            _check_guess(decoded.text)
+            self.guessed.append(self.name)
+        return decoded.text
+
+    def lines(self, limit: int) -> Iterator[str | None]:
+        """Return the lines with their ends, one at a time; None stands for a line of more than `limit` bytes."""
+        encoding, skip = self._encoding_of_lines()
+        self.stream.read(skip)
+        if encoding is None:
+            yield from self._utf8_lines(limit)
+            return
+        text = io.TextIOWrapper(self.stream, encoding, "replace", newline="" if b"\n" in self.head else None)
+        try:
+            yield from _bounded_lines(text, limit)
+        finally:
+            text.detach()
+
+    def _encoding_of_lines(self) -> tuple[str | None, int]:
+        """Return the encoding that is known before the first line (None: utf-8 line by line) and the BOM's length."""
+        head = self.head
+        known = encoding_by_mark(head)
+        if self.encoding is not None:
+            marks = [mark for mark, _ in BOMS if head.startswith(mark)]
+            return self.encoding, len(marks[0]) if marks else 0
+        if known is not None and known[0] != "utf-8":
+            return known
+        skip = known[1] if known is not None else 0
+        if b"\x1b$" in head or b"~{" in head or (b"\r" in head and b"\n" not in head):
+            return decode(head[: head.rfind(b"\r") + 1] or head).encoding, skip
+        return None, skip
+
+    def _utf8_lines(self, limit: int) -> Iterator[str | None]:
+        """Decode line by line; the first line that is not utf-8 decides on the encoding of those that are not."""
+        fallback: str | None = None
+        for line in _bounded_byte_lines(self.stream, limit):
+            if line is None:
+                yield None
+                continue
+            try:
+                yield line.decode()
+                continue
+            except UnicodeDecodeError:
+                pass
+            if fallback is None:
+                fallback = detect(line + b"\n" + self.head)
+                if fallback is None:
+                    fallback = "cp1252"
+                    self.guessed.append(self.name)
+            yield line.decode(fallback, "replace")
+
+
+def _decode_as(data: bytes, encoding: str) -> str:
+    marks = [mark for mark, name in BOMS if data.startswith(mark) and name == encoding]
+    try:
+        return data[len(marks[0]) if marks else 0 :].decode(encoding)
+    except UnicodeError as error:
+        raise ReadFailure("undecodable", f"not {encoding}: {error}") from error
+
+
+def _check_guess(text: str) -> None:
+    odd = sum(
+        1 for character in text[:100_000] if character == "\ufffd" or (character < " " and character not in "\t\r\n\f")
+    )
+    if odd > 0.05 * min(len(text), 100_000):
+        raise ReadFailure("undecodable", "neither utf-8 nor another encoding that makes it text")
+
+
+def _bounded_byte_lines(stream: io.BufferedReader, limit: int) -> Iterator[bytes | None]:
+    while line := stream.readline(limit + 1):
+        if len(line) <= limit or line.endswith(b"\n"):
+            yield line
+            continue
+        yield None
+        while line and not line.endswith(b"\n"):
+            line = stream.readline(HEAD_SIZE)
+
+
+def _bounded_lines(stream: io.TextIOWrapper, limit: int) -> Iterator[str | None]:
+    while line := stream.readline(limit + 1):
+        if len(line) <= limit or line.endswith("\n"):
+            yield line
+            continue
+        yield None
+        while line and not line.endswith("\n"):
+            line = stream.readline(HEAD_SIZE)

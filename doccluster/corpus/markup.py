@@ -1,0 +1,191 @@
+"""HTML to text by one pass over the tags, in time proportional to the length whatever the input.
+
+The standard library's HTMLParser takes quadratic time on some broken pages and gives up on others, so the scanner is
+written here; entities are resolved by the standard library's `html.unescape`.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+_HAS_MARKUP = re.compile(r"<[a-zA-Z/!?]|&[#a-zA-Z]")
+_TAG = re.compile(r"<(/?)([a-zA-Z][^\s/>]*)")
+_TAG_END = re.compile(r"""(?:"[^"]*"|'[^']*'|[^"'>])*>""")
+_ATTRIBUTE = re.compile(r"""([^\s=/>"']+)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s>"']+))""")
+_SPACES = re.compile(r"\s+")
+_BLANKS = re.compile(r" {2,}")
+_LINE_ENDS = re.compile(r" ?\n[ \n]*")
+_BLOCKS = frozenset(
+    [
+        "address",
+        "article",
+        "aside",
+        "blockquote",
+        "body",
+        "br",
+        "caption",
+        "dd",
+        "details",
+        "dialog",
+        "div",
+        "dl",
+        "dt",
+        "fieldset",
+        "figcaption",
+        "figure",
+        "footer",
+        "form",
+        "h1",
+        "h2",
+        "h3",
+        "h4",
+        "h5",
+        "h6",
+        "header",
+        "hr",
+        "legend",
+        "li",
+        "main",
+        "nav",
+        "ol",
+        "option",
+        "p",
+        "pre",
+        "section",
+        "summary",
+        "table",
+        "tbody",
+        "tfoot",
+        "thead",
+        "tr",
+        "ul",
+    ]
+)
+_CELLS = frozenset({"td", "th"})
+_SILENT = frozenset(
+    ["script", "style", "template", "noscript", "applet", "svg"]
+)  # what is in a page but not read by people
+_DATES = ("article:published_time", "datepublished", "date", "dc.date", "dcterms.created", "pubdate")
+
+
+@dataclass(frozen=True)
+class Tag:
+    """One tag: its name in lower case, whether it closes, and its attributes as written."""
+
+    name: str
+    is_closing: bool
+    attributes: str
+
+    def get(self, attribute: str) -> str:
+        """Return the value of an attribute, "" when it is not there."""
+        for found in _ATTRIBUTE.finditer(self.attributes):
+            if found[1].lower() == attribute:
+                return html.unescape(found[2] or found[3] or found[4] or "").strip()
+        return ""
+
+
+@dataclass(frozen=True)
+class Page:
+    """The text of a page and what its head says; empty strings for what is missing."""
+
+    text: str
+    title: str = ""
+    date: str = ""
+    link: str = ""
+
+
+def strip_markup(text: str) -> str:
+    r"""Return `text` without tags, scripts and styles, with entities resolved; plain text comes back as it is.
+
+    >>> strip_markup("<p>Fish &amp; chips<br>for <b>two</b></p>")
+    'Fish & chips\nfor two'
+    >>> strip_markup("a < b")
+    'a < b'
+    """
+    return read_page(text).text if _HAS_MARKUP.search(text) else text
+
+
+def read_page(markup: str) -> Page:
+    """Return the text of an HTML page or fragment, its title, date and canonical address."""
+    body: list[str] = []
+    title: list[str] = []
+    head: dict[str, str] = {}
+    in_title = False
+    for piece in scan(markup):
+        if isinstance(piece, str):
+            (title if in_title else body).append(_SPACES.sub(" ", html.unescape(piece)))
+        elif piece.name == "title":
+            in_title = not piece.is_closing and not title
+        elif piece.name in _BLOCKS:
+            body.append("\n")
+        elif piece.name in _CELLS:
+            body.append(" ")
+        elif piece.name in ("meta", "link", "time") and not piece.is_closing:
+            _note_head(piece, head)
+    text = _LINE_ENDS.sub("\n", _BLANKS.sub(" ", "".join(body))).strip()
+    date = next((head[name] for name in (*_DATES, "time") if name in head), "")
+    return Page(text, " ".join("".join(title).split()), date, head.get("canonical", ""))
+
+
+def _note_head(tag: Tag, head: dict[str, str]) -> None:
+    if tag.name == "time":
+        name, value = "time", tag.get("datetime")
+    elif tag.name == "link":
+        name, value = tag.get("rel").lower(), tag.get("href")
+    else:
+        name, value = (tag.get("property") or tag.get("name") or tag.get("itemprop")).lower(), tag.get("content")
+    if value and (name in _DATES or name in ("time", "canonical")):
+        head.setdefault(name, value)
+
+
+def scan(markup: str) -> Iterator[str | Tag]:
+    """Return texts (entities unresolved) and tags in order, without comments and what is between silent tags."""
+    position, quotes_close = 0, True
+    endless: set[str] = set()
+    while position < len(markup):
+        start = markup.find("<", position)
+        if start < 0:
+            break
+        if start > position:
+            yield markup[position:start]
+        found = _TAG.match(markup, start)
+        if found is None:
+            position = _end_of_declaration(markup, start)
+            if position == start:  # a lone < is text
+                yield "<"
+                position += 1
+            continue
+        closed = _TAG_END.match(markup, found.end()) if quotes_close else None
+        quotes_close = closed is not None  # after one broken tag, quotes are not trusted again: no second long search
+        end = closed.end() if closed is not None else markup.find(">", found.end()) + 1
+        if end == 0:
+            position = start
+            break
+        tag = Tag(found[2].lower(), bool(found[1]), markup[found.end() : end - 1])
+        yield tag
+        position = _after_silent(markup, tag, end, endless)
+    if position < len(markup):
+        yield markup[position:]
+
+
+def _end_of_declaration(markup: str, start: int) -> int:
+    """Return where a comment, CDATA mark, doctype or instruction ends; `start` itself when it is none of them."""
+    for opening, ending in (("<!--", "-->"), ("<![CDATA[", ""), ("<!", ">"), ("<?", ">"), ("</", ">")):
+        if markup.startswith(opening, start):
+            end = markup.find(ending, start + len(opening))
+            return len(markup) if end < 0 else end + len(ending)
+    return start
+
+
+def _after_silent(markup: str, tag: Tag, end: int, endless: set[str]) -> int:
+    """Return where reading goes on: after the closing tag of a silent element, if it is ever closed."""
+    if tag.name not in _SILENT or tag.is_closing or tag.attributes.endswith("/") or tag.name in endless:
+        return end
+    closing = re.compile(f"</{tag.name}[^>]*>", re.IGNORECASE).search(markup, end)
+    if closing is None:
+        endless.add(tag.name)
+        return end
+    return closing.end()

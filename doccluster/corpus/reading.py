@@ -1,0 +1,316 @@
+"""`read_corpus`: from whatever the user has to a `Corpus`, where one bad file never ends the run."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+import pandas as pd
+
+from doccluster.corpus.assembly import CorpusBuilder
+from doccluster.corpus.document import Corpus, Skipped
+from doccluster.corpus.draft import Draft, ReadFailure, UnknownColumn
+from doccluster.corpus.encodings import codec_name
+from doccluster.corpus.formats import FORMATS, check_format
+from doccluster.corpus.frames import read_frame, read_series, read_texts
+from doccluster.corpus.input_file import InputFile
+from doccluster.corpus.label_files import LabelFile
+from doccluster.corpus.options import ReadOptions, as_name, as_names, check_limits, check_strip
+from doccluster.corpus.sniffing import check_is_text, recognise
+from doccluster.corpus.walking import Walk, check_paths, stream_file
+from doccluster.errors import DocclusterWarning, InputError, MissingDependency
+from doccluster.progress import Progress, silent
+
+_TOLD_EVERY = 500  # documents between two calls of progress
+
+
+def read_corpus(
+    source: Any,
+    *,
+    format: str | None = None,
+    text_column: str | Sequence[str] | None = None,
+    id_column: str | None = None,
+    title_column: str | None = None,
+    date_column: str | None = None,
+    link_column: str | None = None,
+    source_column: str | None = None,
+    label_columns: str | Sequence[str] | None = None,
+    keep_columns: str | Sequence[str] | None = None,
+    label_separator: str | None = None,
+    labels_file: str | os.PathLike[str] | None = None,
+    header: bool = True,
+    delimiter: str | None = None,
+    encoding: str | None = None,
+    strip: str | Sequence[str] = (),
+    split: str | None = None,
+    html: Literal["text", "article"] = "text",
+    strip_html: bool = False,
+    max_document_length: int = 10_000_000,
+    max_expanded_size: int | str = "4G",
+    max_members: int = 1_000_000,
+    max_archive_depth: int = 4,
+    progress: Progress = silent,
+) -> Corpus:
+    """Return the documents of a source, with ids, titles, dates, links and labels, and a list of what was skipped.
+
+    Parameters
+    ----------
+    source : path, paths, DataFrame, Series or iterable of str
+        A file, a folder, an archive, ``"-"`` for standard input, several of these, or texts that are in memory. A list
+        of str is taken as paths when all of them look like paths and one exists; give ``Path`` objects to be sure.
+    format : str, optional
+        How to read the files: one of `doccluster.corpus.FORMATS`. Left out, each file is recognised by its content,
+        then by its name.
+    text_column : str or sequence of str, optional
+        The column(s) of a table that hold the text; several are joined by an empty line. Left out, the first column
+        with a usual name (text, body, content, ...).
+    id_column, title_column, date_column, link_column, source_column : str, optional
+        Columns that travel with a document; left out, columns with the usual names.
+    label_columns : str or sequence of str, optional
+        Columns with class labels; a cell may hold a list. Left out, columns such as class, label, category, topic.
+        An empty sequence reads none.
+    keep_columns : str or sequence of str, optional
+        More columns to keep as metadata.
+    label_separator : str, optional
+        What separates several labels in one cell, such as ";".
+    labels_file : path, optional
+        Labels in a second file: one line for each document in order, or a csv with a column id and label columns.
+    header : bool
+        Whether the first row of a csv names the columns; if not, they are called 1, 2, ...
+    delimiter : str, optional
+        What separates the cells of a csv; left out, it is found.
+    encoding : str, optional
+        The encoding of every file, instead of finding it.
+    strip : sequence of {"headers", "footers", "quotes"}
+        What to leave out of newsgroup messages.
+    split : str, optional
+        Only documents of this part, such as "train" or "test" (Reuters: the ModApte split; tables: a column split).
+    html : {"text", "article"}
+        All text of a web page, or the main article as found by trafilatura (the extra ``html``).
+    strip_html : bool
+        Whether the text columns of a table hold HTML that is to be stripped.
+    max_document_length : int
+        Characters; longer documents are skipped.
+    max_expanded_size, max_members, max_archive_depth : int
+        What one archive may expand to (bytes, or a text such as "4G"), how many members are read, and how many
+        archives may lie inside one another.
+    progress : callable
+        Called with ("read", number of documents so far).
+
+    Returns
+    -------
+    Corpus
+        Nothing that could not be read is fatal: it is listed in ``skipped`` with a reason.
+
+    Raises
+    ------
+    InputError
+        If a path does not exist, or a format, option or column is not known.
+    NothingUsable
+        If no document is left.
+    MissingDependency
+        If a named file needs an optional package that is not installed.
+
+    Warns
+    -----
+    DocclusterWarning
+        If the encoding of files had to be guessed.
+
+    Examples
+    --------
+    >>> corpus = read_corpus(["Wheat exports rise.", "", "The match ended in a draw."])
+    >>> len(corpus), corpus.ids, [one.reason for one in corpus.skipped]
+    (2, ('1', '3'), ['empty'])
+    """
+    if isinstance(source, Corpus):
+        return source
+    options = ReadOptions(
+        text_columns=as_names(text_column, "text_column"),
+        id_column=as_name(id_column, "id_column"),
+        title_column=as_name(title_column, "title_column"),
+        date_column=as_name(date_column, "date_column"),
+        link_column=as_name(link_column, "link_column"),
+        source_column=as_name(source_column, "source_column"),
+        label_columns=None if label_columns is None else as_names(label_columns, "label_columns"),
+        keep_columns=as_names(keep_columns, "keep_columns"),
+        label_separator=label_separator,
+        header=header,
+        delimiter=_check_delimiter(delimiter),
+        encoding=_check_encoding(encoding),
+        strip=check_strip(strip),
+        html=_check_html(html),
+        strip_html=strip_html,
+        limits=check_limits(max_document_length, max_expanded_size, max_members, max_archive_depth),
+    )
+    labels = None if labels_file is None else LabelFile.read(Path(labels_file), options)
+    reading = _Reading(options, check_format(format), labels, split, progress)
+    reading.run(source)
+    return reading.finish()
+
+
+def _check_delimiter(delimiter: str | None) -> str | None:
+    if delimiter is not None and (not isinstance(delimiter, str) or len(delimiter) != 1):
+        raise InputError(f"delimiter={delimiter!r} is not one character; give for instance ';'.")
+    return delimiter
+
+
+def _check_encoding(encoding: str | None) -> str | None:
+    if encoding is None:
+        return None
+    try:
+        b"".decode(encoding)
+        return codec_name(encoding) or encoding
+    except (LookupError, ValueError, TypeError) as error:
+        raise InputError(f"encoding={encoding!r} is not known; give for instance utf-8 or cp1252.") from error
+
+
+def _check_html(html: str) -> str:
+    if html not in ("text", "article"):
+        raise InputError(f"html={html!r} is not known; choose text or article.")
+    return html
+
+
+class _Reading:
+    """One call of `read_corpus`: feeds everything that readers find to a builder."""
+
+    def __init__(
+        self, options: ReadOptions, format: str | None, labels: LabelFile | None, split: str | None, progress: Progress
+    ) -> None:
+        self.options = options
+        self.format = format
+        self.labels = labels
+        self.split = split
+        self.progress = progress
+        self.builder = CorpusBuilder(max_length=options.limits.document_length)
+        self.guessed: list[str] = []
+        self.unknown_column: UnknownColumn | None = None
+        self.splits: set[str] = set()
+
+    def run(self, source: Any) -> None:
+        """Read whatever kind of source it is."""
+        paths = as_paths(source)
+        if paths is not None:
+            self._read_paths(paths)
+        elif hasattr(source, "read"):
+            self._read_file(stream_file(_binary(source), str(getattr(source, "name", "stream"))))
+        else:
+            self._take(_in_memory(source, self.options))
+
+    def finish(self) -> Corpus:
+        """Return the corpus; raise what explains best why there is none."""
+        if len(self.builder) == 0 and self.unknown_column is not None:
+            raise self.unknown_column
+        if self.split is not None and len(self.builder) == 0 and self.splits != {self.split}:
+            known = ", ".join(sorted(self.splits)) or "none"
+            raise InputError(f"split={self.split!r} is in no document; the splits there are: {known}.")
+        if self.labels is not None:
+            self.labels.check_all_used()
+        corpus = self.builder.build()
+        if self.guessed:
+            more = f" and {len(self.guessed) - 1} more" if len(self.guessed) > 1 else ""
+            warnings.warn(
+                f"the encoding of {self.guessed[0]}{more} is not known; read as cp1252 (encoding= names another).",
+                DocclusterWarning,
+                stacklevel=3,
+            )
+        self.progress("read", len(corpus), len(corpus))
+        return corpus
+
+    def _read_paths(self, paths: list[Path]) -> None:
+        check_paths(paths)
+        walk = Walk(paths, self.options.limits)
+        for item in walk.files():
+            if isinstance(item, Skipped):
+                self.builder.skip(item.source, item.reason, item.detail)
+            else:
+                self._read_file(item)
+
+    def _read_file(self, file: InputFile) -> None:
+        file.encoding = self.options.encoding
+        try:
+            format = self._format_of(file)
+            if format == "reuters":
+                self.builder.mark_collection(file)
+            self._take(FORMATS[format](file, self.options), file)
+        except ReadFailure as failure:
+            self.builder.skip(file.name, failure.reason, failure.detail)
+        except UnknownColumn as error:
+            if file.is_explicit:
+                raise
+            self.unknown_column = self.unknown_column or error
+            self.builder.skip(file.name, "unknown-column", str(error))
+        except MissingDependency as error:
+            if file.is_explicit:
+                raise
+            self.builder.skip(file.name, "missing-dependency", str(error))
+        self.guessed.extend(dict.fromkeys(file.guessed))
+
+    def _format_of(self, file: InputFile) -> str:
+        if self.format is None:
+            return recognise(file, self.options)
+        check_is_text(file)
+        return self.format
+
+    def _take(self, found: Iterable[Draft | Skipped], file: InputFile | None = None) -> None:
+        for item in found:
+            if isinstance(item, Skipped):
+                self.builder.skip(item.source, item.reason, item.detail)
+                continue
+            if self.labels is not None:
+                self.labels.give(item)
+            if self.split is not None:
+                self.splits.add(item.extra.get("split", ""))
+                if item.extra.get("split", "") != self.split:
+                    continue
+            self.builder.add(item, file=file)
+            if len(self.builder) % _TOLD_EVERY == 0:
+                self.progress("read", len(self.builder))
+
+
+def as_paths(source: Any) -> list[Path] | None:
+    """Return the paths that `source` means, or None when it holds the texts themselves."""
+    if isinstance(source, str | os.PathLike):
+        return [Path(source)]
+    if not isinstance(source, list | tuple) or not source:
+        return None
+    if all(isinstance(one, os.PathLike) for one in source):
+        return [Path(one) for one in source]
+    if all(isinstance(one, str | os.PathLike) and _looks_like_path(one) for one in source):
+        paths = [Path(one) for one in source]
+        if any(str(path) == "-" or path.exists() for path in paths):
+            return paths
+    return None
+
+
+def _looks_like_path(text: str | os.PathLike[str]) -> bool:
+    if isinstance(text, os.PathLike) or text == "-":
+        return True
+    if not text or len(text) > 1000 or "\n" in text or "\0" in text:
+        return False
+    return not any(character.isspace() for character in text) or Path(text).exists()
+
+
+def _binary(source: Any) -> Any:
+    """Return the binary stream under an open file."""
+    if hasattr(source, "buffer"):
+        return source.buffer
+    if isinstance(source.read(0), str):
+        raise InputError("the open file gives text; open it in binary mode ('rb'), so that its encoding can be found.")
+    return source
+
+
+def _in_memory(source: Any, options: ReadOptions) -> Iterator[Draft | Skipped]:
+    if isinstance(source, pd.DataFrame):
+        return read_frame(source, options)
+    if isinstance(source, pd.Series):
+        return read_series(source, options)
+    if not isinstance(source, Iterable) or isinstance(source, bytes):
+        raise InputError(
+            f"a source of type {type(source).__name__} cannot be read; give a path, paths, a DataFrame or texts."
+        )
+    if isinstance(source, list | tuple) and source and all(isinstance(one, Mapping) for one in source):
+        return read_frame(pd.DataFrame(list(source), dtype=object), options)
+    return read_texts(source, options)
