@@ -1,0 +1,195 @@
+"""Blank figures in the house style, and how they are written: without pyplot, and with the same bytes every time."""
+
+from __future__ import annotations
+
+import io
+import itertools
+import os
+import pathlib
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import lru_cache, wraps
+from typing import Any, ParamSpec, TypeVar
+
+import matplotlib
+import numpy as np
+import numpy.typing as npt
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from matplotlib.font_manager import FontProperties, findfont, get_font
+from matplotlib.ticker import FuncFormatter, NullFormatter
+
+from doccluster.errors import InputError
+from doccluster.report.palette import INK, MUTED, RULE
+
+Path = str | os.PathLike[str]
+Range = tuple[float | None, float | None]
+P = ParamSpec("P")
+R = TypeVar("R")
+
+FONT = "DejaVu Sans"  # comes with matplotlib, so that a figure looks the same on every machine
+STYLE = {
+    "font.family": [FONT],
+    "font.size": 10.0,
+    "text.color": INK,
+    "axes.labelcolor": INK,
+    "axes.titlesize": 11.0,
+    "axes.titleweight": "bold",
+    "axes.titlelocation": "left",
+    "axes.titlepad": 10.0,
+    "axes.labelsize": 10.0,
+    "axes.edgecolor": MUTED,
+    "axes.linewidth": 0.8,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.axisbelow": True,
+    "axes.unicode_minus": True,
+    "axes.formatter.useoffset": False,
+    "grid.color": RULE,
+    "grid.linewidth": 0.6,
+    "xtick.color": MUTED,
+    "ytick.color": MUTED,
+    "xtick.labelcolor": INK,
+    "ytick.labelcolor": INK,
+    "xtick.labelsize": 9.0,
+    "ytick.labelsize": 9.0,
+    "legend.frameon": False,
+    "legend.fontsize": 9.0,
+    "lines.linewidth": 1.8,
+    "lines.markersize": 5.0,
+    "text.usetex": False,
+    "text.parse_math": False,
+    "svg.fonttype": "none",  # text stays text: it can be searched, read aloud and copied
+    "svg.hashsalt": "doccluster",
+}
+_DRAWING = threading.RLock()  # matplotlib's settings belong to the process
+
+
+@contextmanager
+def house_style() -> Iterator[None]:
+    """Set matplotlib's settings to the house style, and put them back."""
+    with _DRAWING, matplotlib.rc_context(STYLE):
+        yield
+
+
+def drawn(function: Callable[P, R]) -> Callable[P, R]:
+    """Decorate a function that draws, so that it draws in the house style."""
+
+    @wraps(function)
+    def draw(*args: P.args, **kwargs: P.kwargs) -> R:
+        with house_style():
+            return function(*args, **kwargs)
+
+    return draw
+
+
+def new_axes(width: float, height: float) -> tuple[Figure, Axes]:
+    """Return a figure of this size in inches, and its only axes."""
+    figure = Figure(figsize=(width, height), layout="constrained", facecolor="white")
+    FigureCanvasAgg(figure)
+    return figure, figure.add_subplot()
+
+
+def label_axes(axes: Axes, *, title: str, x_label: str, y_label: str) -> None:
+    """Write the title and the names of the axes; an empty one takes no room."""
+    for write, text in ((axes.set_title, title), (axes.set_xlabel, x_label), (axes.set_ylabel, y_label)):
+        if text:
+            write(plain(text))
+
+
+def plain(text: object) -> str:
+    """Return `text` so that matplotlib draws it as it is: no hidden series, no warning for a sign the font lacks."""
+    # a leading underscore would keep the series out of the legend
+    shown = f" {text}" if str(text).startswith("_") else str(text)
+    known = _signs()
+    return "".join(sign if ord(sign) in known or sign == "\n" else "\ufffd" for sign in shown)
+
+
+@lru_cache(maxsize=1)
+def _signs() -> frozenset[int]:
+    return frozenset(get_font(findfont(FontProperties(family=[FONT]))).get_charmap())
+
+
+def save_figure(figure: Figure, path: Path, *, resolution: int = 160) -> pathlib.Path:
+    """Write the figure as the suffix of `path` says (svg, png or pdf), without the time, and return the path.
+
+    Raises
+    ------
+    InputError
+        If the suffix is none of these.
+    """
+    target = pathlib.Path(path)
+    kind = target.suffix.lower().lstrip(".")
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.write_bytes(figure_bytes(figure, kind, resolution=resolution))
+    return target
+
+
+def figure_bytes(figure: Figure, kind: str, *, resolution: int = 160) -> bytes:
+    """Return the figure in the format `kind` (svg, png or pdf); the same figure gives the same bytes.
+
+    Raises
+    ------
+    InputError
+        If `kind` is none of these.
+    """
+    without_time: dict[str, dict[str, Any]] = {
+        "svg": {"Date": None, "Creator": None},
+        "png": {"Software": None},
+        "pdf": {"CreationDate": None, "Producer": None, "Creator": None},
+    }
+    if kind not in without_time:
+        raise InputError(f"a figure cannot be written as {kind!r}; give a file name that ends in .svg, .png or .pdf.")
+    stream = io.BytesIO()
+    with house_style():
+        figure.savefig(stream, format=kind, dpi=resolution, metadata=without_time[kind])
+    return stream.getvalue()
+
+
+def tick_step(n: int, most: int = 40) -> int:
+    """Return the smallest of 1, 2, 5, 10, 20, 50 ... such that every so many of n names give at most `most`."""
+    step, factors = 1, itertools.cycle((2, 2.5, 2))
+    while n > most * step:
+        step = round(step * next(factors))
+    return step
+
+
+def set_scales(axes: Axes, *, log_x: bool, log_y: bool) -> None:
+    """Make the axes logarithmic, with plain numbers on them."""
+    for wanted, set_scale, axis in ((log_x, axes.set_xscale, axes.xaxis), (log_y, axes.set_yscale, axes.yaxis)):
+        if wanted:
+            set_scale("log")
+            # matplotlib's own labels of a logarithmic axis are formulas, and text is never read as a formula here
+            axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+            axis.set_minor_formatter(NullFormatter())
+
+
+def add_legend(axes: Axes, n_series: int) -> None:
+    """Say what is what, if there is more than one series: inside the axes, or beside them when they are many."""
+    if n_series > 6:
+        axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
+    elif n_series > 1:
+        axes.legend(loc="best")
+
+
+def same_length(name: str, values: Any, n: int) -> npt.NDArray[np.float64]:
+    """Return `values` as an array of shape (n,).
+
+    Raises
+    ------
+    InputError
+        If they are not n.
+    """
+    array = np.asarray(values, dtype=np.float64)
+    if array.shape != (n,):
+        raise InputError(f"{name} has shape {array.shape}, expected ({n},): one value per place on the axis.")
+    return array
+
+
+def written(figure: Figure, path: Path | None) -> Figure:
+    """Return the figure, after writing it if there is a path."""
+    if path is not None:
+        save_figure(figure, path)
+    return figure

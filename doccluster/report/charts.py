@@ -1,0 +1,234 @@
+"""Every figure of the package is drawn here: for the report, for choosing k, and for the experiments.
+
+Each function takes plain arrays and returns a matplotlib ``Figure``; with ``path=`` it also writes it (svg, png or pdf,
+as the suffix says). Nothing goes through pyplot, so that figures may be drawn in any thread and leave no state behind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import numpy.typing as npt
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from doccluster.report.canvas import (
+    Path,
+    Range,
+    add_legend,
+    drawn,
+    label_axes,
+    new_axes,
+    plain,
+    same_length,
+    save_figure,
+    set_scales,
+    tick_step,
+    written,
+)
+from doccluster.report.heat_maps import heat_map
+from doccluster.report.palette import ACCENT, CATEGORIES, INK, MUTED, category_style
+from doccluster.report.silhouettes import silhouette_plot
+
+
+@drawn
+def line_chart(
+    x: npt.ArrayLike,
+    series: Mapping[str, npt.ArrayLike],
+    *,
+    spread: Mapping[str, npt.ArrayLike] | None = None,
+    title: str = "",
+    x_label: str = "",
+    y_label: str = "",
+    log_x: bool = False,
+    log_y: bool = False,
+    y_range: Range = (None, None),
+    chosen: float | None = None,
+    width: float = 7.2,
+    height: float = 4.2,
+    path: Path | None = None,
+) -> Figure:
+    """Return a figure with one line per series over the same x.
+
+    Parameters
+    ----------
+    x : array of shape (n,)
+    series : mapping of name to array of shape (n,)
+        Undefined values (nan) leave a gap.
+    spread : mapping of name to array of shape (n,), optional
+        Half the height of the band around the series of that name, for instance a standard error.
+    chosen : float, optional
+        The x to mark with a vertical line, for instance the k that was chosen.
+    path : str or path, optional
+        Where to write the figure.
+
+    Raises
+    ------
+    InputError
+        If a series has not as many values as `x`.
+    """
+    places = np.asarray(x)
+    figure, axes = new_axes(width, height)
+    for index, (name, values) in enumerate(series.items()):
+        heights = same_length(name, values, places.size)
+        style = category_style(index)
+        axes.plot(places, heights, label=plain(name), **style)
+        if spread is not None and name in spread:
+            half = same_length(f"the spread of {name}", spread[name], places.size)
+            axes.fill_between(places, heights - half, heights + half, color=style["color"], alpha=0.16, linewidth=0)
+    if chosen is not None:
+        axes.axvline(chosen, color=MUTED, linewidth=1, linestyle=(0, (2, 3)))
+    set_scales(axes, log_x=log_x, log_y=log_y)
+    if log_x and places.size <= 12:
+        axes.set_xticks(places)
+    axes.set_ylim(*y_range)
+    axes.grid(axis="y")
+    add_legend(axes, len(series))
+    label_axes(axes, title=title, x_label=x_label, y_label=y_label)
+    return written(figure, path)
+
+
+@drawn
+def bar_chart(
+    names: Sequence[str],
+    series: Mapping[str, npt.ArrayLike] | npt.ArrayLike,
+    *,
+    spread: Mapping[str, npt.ArrayLike] | None = None,
+    horizontal: bool = False,
+    title: str = "",
+    x_label: str = "",
+    y_label: str = "",
+    log: bool = False,
+    width: float = 7.2,
+    height: float | None = None,
+    path: Path | None = None,
+) -> Figure:
+    """Return a figure with one bar per name, or one group of bars per name if there are several series.
+
+    Parameters
+    ----------
+    names : sequence of str of length n
+        What each bar (or group) stands for, first at the left or at the top.
+    series : array of shape (n,), or mapping of name to such an array
+    spread : mapping of name to array of shape (n,), optional
+        Half the length of the error bars of the series of that name.
+    horizontal : bool
+        Whether the bars lie; better where names are long.
+    log : bool
+        Whether the length of a bar is on a logarithmic scale.
+    path : str or path, optional
+        Where to write the figure.
+
+    Raises
+    ------
+    InputError
+        If a series has not as many values as there are names.
+    """
+    groups = dict(series) if isinstance(series, Mapping) else {"": series}
+    figure, axes = new_axes(width, height or (0.34 * len(names) * max(1, len(groups) / 2) + 1.2 if horizontal else 4.2))
+    places = np.arange(len(names), dtype=float)
+    thickness = 0.78 / max(1, len(groups))
+    for index, (name, values) in enumerate(groups.items()):
+        lengths = same_length(name or "the series", values, len(names))
+        error = None if spread is None or name not in spread else np.asarray(spread[name], dtype=np.float64)
+        at = places + (index - (len(groups) - 1) / 2) * thickness
+        colour = CATEGORIES[index % len(CATEGORIES)] if len(groups) > 1 else ACCENT
+        _bars(axes, at, lengths, thickness * 0.94, error, colour, plain(name), horizontal)
+    _name_bars(axes, places, names, horizontal)
+    set_scales(axes, log_x=log and horizontal, log_y=log and not horizontal)
+    axes.grid(axis="x" if horizontal else "y")
+    add_legend(axes, len(groups))
+    label_axes(axes, title=title, x_label=x_label, y_label=y_label)
+    return written(figure, path)
+
+
+@drawn
+def scatter_chart(
+    x: npt.ArrayLike,
+    y: npt.ArrayLike,
+    *,
+    groups: Sequence[str] | None = None,
+    names: Sequence[str] | None = None,
+    diagonal: bool = False,
+    title: str = "",
+    x_label: str = "",
+    y_label: str = "",
+    log_x: bool = False,
+    log_y: bool = False,
+    width: float = 6.0,
+    height: float = 4.8,
+    path: Path | None = None,
+) -> Figure:
+    """Return a figure with one point per pair of values.
+
+    Parameters
+    ----------
+    x, y : arrays of shape (n,)
+    groups : sequence of str of length n, optional
+        Points of one group share colour and marker.
+    names : sequence of str of length n, optional
+        What to write beside each point.
+    diagonal : bool
+        Whether to draw the line on which x and y are equal.
+    path : str or path, optional
+        Where to write the figure.
+
+    Raises
+    ------
+    InputError
+        If the lengths differ.
+    """
+    across = np.asarray(x, dtype=np.float64)
+    up = same_length("y", y, across.size)
+    member = np.asarray(groups if groups is not None else [""] * across.size, dtype=object)
+    figure, axes = new_axes(width, height)
+    kinds = list(dict.fromkeys(member.tolist()))
+    for index, kind in enumerate(kinds):
+        style = category_style(index)
+        own = member == kind
+        axes.scatter(
+            across[own], up[own], s=26, color=style["color"], marker=style["marker"], alpha=0.85, label=plain(kind)
+        )
+    set_scales(axes, log_x=log_x, log_y=log_y)
+    for name, a, b in zip(names or (), across, up, strict=False):
+        axes.annotate(plain(name), (a, b), xytext=(5, 3), textcoords="offset points", fontsize=8, color=MUTED)
+    if diagonal:
+        axes.axline((0, 0), slope=1, color=MUTED, linewidth=1, linestyle=(0, (2, 3)))
+    axes.grid()
+    add_legend(axes, len(kinds))
+    label_axes(axes, title=title, x_label=x_label, y_label=y_label)
+    return written(figure, path)
+
+
+def _bars(
+    axes: Axes,
+    at: npt.NDArray[np.float64],
+    lengths: npt.NDArray[np.float64],
+    thickness: float,
+    error: npt.NDArray[np.float64] | None,
+    colour: str,
+    label: str,
+    horizontal: bool,
+) -> None:
+    line = {"ecolor": INK, "elinewidth": 1, "capsize": 2}
+    if horizontal:
+        axes.barh(at, lengths, thickness, xerr=error, color=colour, label=label, error_kw=line)
+    else:
+        axes.bar(at, lengths, thickness, yerr=error, color=colour, label=label, error_kw=line)
+
+
+def _name_bars(axes: Axes, places: npt.NDArray[np.float64], names: Sequence[str], horizontal: bool) -> None:
+    shown = np.arange(0, len(names), tick_step(len(names)))
+    texts = [plain(names[index]) for index in shown.tolist()]
+    if horizontal:
+        axes.set_yticks(places[shown], texts)
+        axes.set_ylim(len(names) - 0.4, -0.6)
+        axes.tick_params(axis="y", length=0)
+    else:
+        crowded = sum(len(name) for name in texts) > 70
+        axes.set_xticks(places[shown], texts, rotation=40 if crowded else 0, ha="right" if crowded else "center")
+        axes.tick_params(axis="x", length=0)
+
+
+__all__ = ["bar_chart", "heat_map", "line_chart", "save_figure", "scatter_chart", "silhouette_plot"]

@@ -1,0 +1,124 @@
+"""Figures are files that can be compared byte by byte, and draw any text and any number without a complaint."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import matplotlib
+import numpy as np
+import pytest
+
+from doccluster.errors import InputError
+from doccluster.report import charts
+from doccluster.report.canvas import figure_bytes
+from doccluster.report.palette import category_style, sequential_colormap
+
+
+def draw_all(folder, kind):
+    random = np.random.default_rng(5)
+    ks = [2, 4, 8, 16]
+    charts.line_chart(
+        ks, {"a": [1, 2, np.nan, 4], "b": ks}, spread={"a": [0.1] * 4}, chosen=8, path=folder / f"l.{kind}"
+    )
+    charts.bar_chart("xyz", {"a": [1, 2, 3], "b": [3, 2, 1]}, spread={"a": [1, 1, 1]}, path=folder / f"b.{kind}")
+    charts.scatter_chart(random.random(9), random.random(9), groups="aab" * 3, diagonal=True, path=folder / f"s.{kind}")
+    charts.heat_map(random.random((4, 6)), title="table", path=folder / f"h.{kind}")
+    charts.silhouette_plot(random.random(60) - 0.2, random.integers(0, 4, 60), path=folder / f"w.{kind}")
+    return sorted(folder.iterdir())
+
+
+@pytest.mark.parametrize("kind", ["svg", "png"])
+def test_the_same_figure_has_the_same_bytes(tmp_path, kind):
+    for turn in ("first", "second"):
+        (tmp_path / turn).mkdir()
+        draw_all(tmp_path / turn, kind)
+    for first, second in zip(
+        sorted((tmp_path / "first").iterdir()), sorted((tmp_path / "second").iterdir()), strict=True
+    ):
+        assert first.read_bytes() == second.read_bytes(), first.name
+
+
+def test_text_of_a_vector_figure_stays_text(tmp_path):
+    charts.heat_map([[1.0, 2.0]], column_names=["wheat", "<oil> & gas"], title="Shares", path=tmp_path / "h.svg")
+    svg = (tmp_path / "h.svg").read_text(encoding="utf-8")
+    assert ">Shares</text>" in svg
+    assert "&lt;oil&gt; &amp; gas" in svg
+    assert "<oil>" not in svg
+
+
+def test_names_that_are_formulas_hidden_or_in_another_script_are_drawn_as_they_are(tmp_path):
+    names = ["$x^", "_hidden", "日本語", "a\tb"]
+    charts.line_chart([1, 2], {name: [1, 2] for name in names}, title="$", path=tmp_path / "l.svg")
+    svg = (tmp_path / "l.svg").read_text(encoding="utf-8")
+    assert "$x^" in svg
+    assert "_hidden" in svg
+
+
+def test_values_beside_undefined_ones_are_still_drawn():
+    figure = charts.silhouette_plot([np.nan, 0.5, 0.4], [0, 0, 1])
+    assert len(figure.axes[0].collections) >= 2
+    figure = charts.heat_map([[np.nan, np.nan]])
+    assert figure_bytes(figure, "svg").startswith(b"<?xml")
+
+
+def test_values_below_zero_centre_the_scale_at_zero():
+    image = charts.heat_map([[-0.2, 0.6]]).axes[0].images[0]
+    assert image.get_clim() == (-0.6, 0.6)
+    assert charts.heat_map([[0.2, 0.6]]).axes[0].images[0].get_clim() == (0.2, 0.6)
+
+
+def test_a_large_table_stays_small_in_a_vector_figure():
+    table = np.arange(300 * 300, dtype=float).reshape(300, 300)
+    assert len(figure_bytes(charts.heat_map(table), "svg")) < 600_000
+
+
+def test_an_outline_keeps_its_shape_when_only_some_documents_are_drawn():
+    values = np.sort(np.random.default_rng(0).random(50_000))
+    whole = charts.silhouette_plot(values, np.zeros(50_000), max_points=50_000)
+    thin = charts.silhouette_plot(values, np.zeros(50_000), max_points=500)
+    assert len(figure_bytes(thin, "svg")) < 60_000
+    extents = [figure.axes[0].collections[0].get_datalim(figure.axes[0].transData).extents for figure in (whole, thin)]
+    np.testing.assert_allclose(*extents)
+
+
+@pytest.mark.parametrize(
+    ("n", "most", "step"), [(1, 40, 1), (40, 40, 1), (41, 40, 2), (200, 40, 5), (201, 40, 10), (1000, 20, 50)]
+)
+def test_names_on_an_axis_are_thinned_out_by_round_steps(n, most, step):
+    from doccluster.report.canvas import tick_step
+
+    assert tick_step(n, most) == step
+
+
+def test_drawing_leaves_the_settings_of_matplotlib_alone(tmp_path):
+    before = matplotlib.rcParams.copy()
+    draw_all(tmp_path, "svg")
+    assert matplotlib.rcParams.copy() == before
+
+
+def test_drawing_does_without_pyplot():
+    code = "import sys, doccluster.report.charts as c; c.line_chart([1], {'a': [1]}); print([*sys.modules])"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert "'matplotlib.figure'" in loaded
+    assert "'matplotlib.pyplot'" not in loaded
+
+
+def test_the_scale_of_shades_grows_darker_all_the_way():
+    colours = sequential_colormap()(np.linspace(0, 1, 60))[:, :3]
+    luminance = colours @ np.array([0.2126, 0.7152, 0.0722])
+    assert (np.diff(luminance) < 0).all()
+
+
+def test_many_series_can_be_told_apart():
+    styles = {tuple(sorted(category_style(index).items())) for index in range(28)}
+    assert len(styles) == 28
+
+
+def test_a_series_of_another_length_is_refused():
+    with pytest.raises(InputError, match=r"'?b'? has shape \(3,\), expected \(2,\)"):
+        charts.line_chart([1, 2], {"b": [1, 2, 3]})
+    with pytest.raises(InputError, match="rows and columns"):
+        charts.heat_map([1.0, 2.0])
+    with pytest.raises(InputError, match=r"\.svg, \.png or \.pdf"):
+        charts.bar_chart("ab", [1, 2], path="figure.docx")
