@@ -11,6 +11,9 @@ from doccluster.measures import pair_counting as pair_counting
 from doccluster.measures import information as information
 from doccluster.measures import retrieval as retrieval
 from doccluster.measures import chance as chance
+from doccluster.measures import intrinsic as intrinsic
+from doccluster.measures import silhouette as silhouette
+from doccluster.measures import within_between as within_between
 
 # isort: on
 from doccluster.measures.registry import Measure, Values, get_measure, get_measures, list_measures
