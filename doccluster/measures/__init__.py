@@ -14,6 +14,8 @@ from doccluster.measures import chance as chance
 from doccluster.measures import intrinsic as intrinsic
 from doccluster.measures import silhouette as silhouette
 from doccluster.measures import within_between as within_between
+from doccluster.measures import scatter as scatter
+from doccluster.measures import to_means as to_means
 
 # isort: on
 from doccluster.measures.registry import Measure, Values, get_measure, get_measures, list_measures

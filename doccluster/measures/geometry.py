@@ -67,7 +67,7 @@ class ClusterGeometry:
         progress: Progress = silent,
     ) -> None:
         self.rows = matrix if isinstance(matrix, Rows) else Rows.from_matrix(matrix, metric=metric)
-        self.partition = Partition.from_labels(partition)
+        self.partition = partition
         self.metric = metric
         if self.rows.n_documents != self.partition.n_documents:
             raise InputError(
@@ -142,7 +142,7 @@ class ClusterGeometry:
 
     def total_of(self, values: FloatArray) -> FloatArray:
         """Return the sum over each cluster of one value per document, array of shape (k,)."""
-        return np.bincount(self.labels, weights=values, minlength=self.n_clusters)
+        return np.bincount(self.labels, weights=values, minlength=self.n_clusters).astype(np.float64)
 
     # --- first reading: sums --------------------------------------------------------------------------------------
 
@@ -174,7 +174,7 @@ class ClusterGeometry:
     @property
     def mean_norms(self) -> FloatArray:
         """The squared length of each mean mu_i, array of shape (k,)."""
-        return self.cluster_sums.squared_norms / self.sizes.astype(np.float64) ** 2
+        return np.asarray(self.cluster_sums.squared_norms / self.sizes.astype(np.float64) ** 2)
 
     @cached_property
     def mean_distances(self) -> FloatArray:

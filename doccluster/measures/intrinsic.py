@@ -7,6 +7,7 @@ data) it is the product of the row as it is with the unit centroid.
 from __future__ import annotations
 
 from functools import partial
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -142,7 +143,7 @@ def _summarise_pairs(table: FloatArray, summary: str) -> Values:
     """Return a summary of the off-diagonal cells, skipping nan; per cluster the same summary of its line."""
     off = np.where(np.eye(len(table), dtype=bool), np.nan, table)
     known = ~np.isnan(off).all(axis=1)
-    reduce = {"max": np.nanmax, "min": np.nanmin, "mean": np.nanmean}[summary]
+    reduce: Any = {"max": np.nanmax, "min": np.nanmin, "mean": np.nanmean}[summary]
     lines = np.full(len(table), np.nan)
     if not known.any():
         return undefined("no two clusters have terms", per_cluster=lines, per_pair=table)

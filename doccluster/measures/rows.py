@@ -103,4 +103,4 @@ class Rows:
 
     def dense_block(self, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
         """Return some scaled rows of a dense matrix in float64."""
-        return self.matrix[rows].astype(np.float64) * self.scale[rows, None]
+        return np.asarray(self.matrix[rows].astype(np.float64) * self.scale[rows, None])

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -71,9 +72,9 @@ def read_similarities(
     n, k = partition.n_documents, partition.n_clusters
     order, _ = cluster_order(partition)
     blocks = [order[block] for block in row_blocks(n, block_size or max(64, min(4096, BLOCK_PRODUCTS // k)))]
-    floats = {name: np.zeros(n) for name in ("own_similarity", "cohesion", "separation")}
+    floats: dict[str, FloatArray] = {name: np.zeros(n) for name in ("own_similarity", "cohesion", "separation")}
     floats |= {name: np.zeros(n) for name in ("own_distance", "other_distance", "grand_distance")}
-    flags = {name: np.zeros(n, np.bool_) for name in ("coherent", "coherent_others")}
+    flags: dict[str, npt.NDArray[np.bool_]] = {name: np.zeros(n, np.bool_) for name in ("coherent", "coherent_others")}
     known = _known_of_clusters(rows, partition, sums)
 
     def read(block: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.int64], FloatArray, FloatArray]:
@@ -101,10 +102,11 @@ def read_similarities(
     adherence, distance_sums = _gather(
         map_blocks(read, blocks, n_threads=n_threads), partition, with_tables, len(blocks), progress
     )
-    return SimilarityPass(**floats, **flags, adherence=adherence, distance_sums=distance_sums)
+    read_out: dict[str, Any] = {**floats, **flags}
+    return SimilarityPass(**read_out, adherence=adherence, distance_sums=distance_sums)
 
 
-def _known_of_clusters(rows: Rows, partition: Partition, sums: ClusterSums) -> tuple[FloatArray, ...]:
+def _known_of_clusters(rows: Rows, partition: Partition, sums: ClusterSums) -> tuple[Any, ...]:
     squared = sums.squared_norms
     sizes = partition.sizes.astype(np.float64)
     norm_totals = np.bincount(partition.labels, weights=rows.squared_norms, minlength=partition.n_clusters)
@@ -116,16 +118,8 @@ def _products(rows: Rows, sums: ClusterSums, block: npt.NDArray[np.int64]) -> Fl
     if not rows.is_sparse:
         return np.asarray(rows.dense_block(block) @ sums.sums.T)
     table = sums.table
-    return products_with_clusters(
-        block,
-        *rows.arrays,
-        rows.scale,
-        table.head_row,
-        table.head,
-        table.tail_ptr,
-        table.tail_cluster,
-        table.tail_sum,
-    )
+    stored = (table.head_row, table.head, table.tail_ptr, table.tail_cluster, table.tail_sum)
+    return np.asarray(products_with_clusters(block, *rows.arrays, rows.scale, *stored))
 
 
 def _gather(

@@ -1,0 +1,248 @@
+"""Measures of scatter: squared Euclidean distances of documents to means, and of means to one another.
+
+Every one of them follows from the sums of rows and their lengths, so they are exact on sparse rows in O(nnz + k d).
+They are Euclidean by definition: ``metric="cosine"`` only says that rows count as unit.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+
+import numpy as np
+import numpy.typing as npt
+
+from doccluster.measures.geometry import ClusterGeometry
+from doccluster.measures.registry import Values, alias, measure, undefined
+from doccluster.measures.rows import METRICS
+
+FloatArray = npt.NDArray[np.float64]
+
+scatter_measure = partial(measure, family="internal", evidence="geometry", metrics=METRICS)
+
+ONE_CLUSTER = "there is only one cluster"
+
+
+@scatter_measure(
+    "rss",
+    title="Residual sum of squares",
+    direction="lower",
+    range="[0, n] for unit rows",
+    bounds=(0.0, None),
+    formula="sum_k sum_{x in C_k} |x - mu_k|^2 = sum_k (sum |x|^2 - |s_k|^2/n_k)",
+    source="IIR, Eq. 16.7",
+    meaning="What k-means makes small: the squared distances of documents to the mean of their cluster. It falls with "
+    "the number of clusters.",
+    edges="all singletons, or only copies in each cluster: 0",
+    parts=("per_cluster",),
+)
+def rss(geometry: ClusterGeometry) -> Values:
+    """Return the squared distances of documents to the mean of their cluster, summed."""
+    return Values(geometry.rss, per_cluster=geometry.rss_clusters)
+
+
+alias("trace_w", of="rss", title="Trace W", source="Milligan & Cooper 1985; equal to RSS")
+
+
+@scatter_measure(
+    "calinski_harabasz",
+    title="Calinski-Harabasz",
+    direction="higher",
+    range="[0, inf)",
+    bounds=(0.0, None),
+    formula="((n - k)/(k - 1)) tr S_B / tr S_W",
+    source="Zaki & Meira, 17.3 (CH); Calinski & Harabasz 1974",
+    meaning="Scatter between clusters over scatter within, each per degree of freedom; often used to choose k.",
+    edges="one cluster or all singletons: undefined; RSS 0: inf",
+)
+def calinski_harabasz(geometry: ClusterGeometry) -> float | Values:
+    """Return the ratio of scatter between and within clusters, per degree of freedom."""
+    n, k = geometry.n_documents, geometry.n_clusters
+    if k in (1, n):
+        return undefined(ONE_CLUSTER if k == 1 else "every cluster is a single document")
+    if geometry.rss == 0:
+        return math.inf if geometry.bgss > 0 else undefined("all documents coincide")
+    return (n - k) / (k - 1) * geometry.bgss / geometry.rss
+
+
+@scatter_measure(
+    "r_squared",
+    title="R squared",
+    direction="higher",
+    range="[0, 1]",
+    bounds=(0.0, 1.0),
+    formula="tr S_B / (tr S_B + tr S_W)",
+    source="Sharma (S.) 1996",
+    meaning="The share of the scatter of documents that the clusters explain; grows with the number of clusters.",
+    edges="one cluster: 0; all singletons: 1; all documents coincide: undefined",
+)
+def r_squared(geometry: ClusterGeometry) -> float | Values:
+    """Return the share of scatter between clusters."""
+    total = geometry.bgss + geometry.rss
+    return geometry.bgss / total if total > 0 else undefined("all documents coincide")
+
+
+@scatter_measure(
+    "log_ss_ratio",
+    title="Log of the ratio of scatters",
+    direction="higher",
+    range="real",
+    formula="log(tr S_B / tr S_W)",
+    source="Hartigan 1975",
+    meaning="Scatter between clusters over scatter within, on a log scale.",
+    edges="one cluster: undefined; RSS 0: inf; all means coincide: -inf; both: undefined",
+)
+def log_ss_ratio(geometry: ClusterGeometry) -> float | Values:
+    """Return the logarithm of the scatter between over the scatter within clusters."""
+    if geometry.n_clusters == 1:
+        return undefined(ONE_CLUSTER)
+    if geometry.rss == 0:
+        return math.inf if geometry.bgss > 0 else undefined("all documents coincide")
+    return math.log(geometry.bgss / geometry.rss) if geometry.bgss > 0 else -math.inf
+
+
+@scatter_measure(
+    "ball_hall",
+    title="Ball-Hall",
+    direction="lower",
+    range="[0, inf)",
+    bounds=(0.0, None),
+    formula="(1/k) sum_i RSS_i/n_i",
+    source="Ball & Hall 1965",
+    meaning="The mean over clusters of their mean squared distance to the mean; a small cluster weighs as much as a "
+    "large one.",
+    edges="all singletons: 0",
+    parts=("per_cluster",),
+)
+def ball_hall(geometry: ClusterGeometry) -> Values:
+    """Return the mean of the variances of the clusters."""
+    variances: FloatArray = geometry.rss_clusters / geometry.sizes
+    return Values(float(variances.mean()), per_cluster=variances)
+
+
+@scatter_measure(
+    "banfeld_raftery",
+    title="Banfeld-Raftery",
+    direction="lower",
+    range="real",
+    formula="sum_i n_i log(RSS_i/n_i)",
+    source="Banfield & Raftery 1993",
+    meaning="The log-likelihood cost of spherical clusters of different widths.",
+    edges="a singleton, or a cluster of copies: -inf",
+    parts=("per_cluster",),
+)
+def banfeld_raftery(geometry: ClusterGeometry) -> Values:
+    """Return the size-weighted sum of the logarithms of the clusters' variances."""
+    variances = geometry.rss_clusters / geometry.sizes
+    logs = np.log(variances, out=np.full(geometry.n_clusters, -np.inf), where=variances > 0)
+    flat = int(np.count_nonzero(variances == 0))
+    note = f"{flat} cluster(s) with no spread (single documents or copies) make it -inf" if flat else None
+    return Values(
+        float((geometry.sizes * logs).sum()), per_cluster=np.asarray(geometry.sizes * logs, dtype=np.float64), note=note
+    )
+
+
+@scatter_measure(
+    "ray_turi",
+    title="Ray-Turi (crisp Xie-Beni)",
+    direction="lower",
+    range="[0, inf]",
+    bounds=(0.0, None),
+    formula="(RSS/n)/min_{i<j} |mu_i - mu_j|^2",
+    source="Ray & Turi 1999; crisp form of Xie & Beni 1991",
+    meaning="Spread within clusters over the squared distance of the two nearest means.",
+    edges="one cluster: undefined; two means coincide: inf, also with RSS 0",
+)
+def ray_turi(geometry: ClusterGeometry) -> float | Values:
+    """Return the mean squared distance to the own mean over the least squared distance of means."""
+    if geometry.n_clusters == 1:
+        return undefined(ONE_CLUSTER)
+    nearest = float(off_diagonal(geometry.mean_distances).min()) ** 2
+    return geometry.rss / geometry.n_documents / nearest if nearest > 0 else math.inf
+
+
+def off_diagonal(table: FloatArray) -> FloatArray:
+    """Return the cells (i, j), i < j, of a symmetric table."""
+    return table[np.triu_indices(len(table), 1)]
+
+
+@scatter_measure(
+    "ratkowsky_lance",
+    title="Ratkowsky-Lance",
+    direction="higher",
+    range="[0, k^-0.5]",
+    bounds=(0.0, 1.0),
+    formula="sqrt(mean over terms with T_t > 0 of B_t/T_t, over k); B_t = sum_i n_i (mu_it - mu_t)^2, "
+    "T_t = sum_x (x_t - mu_t)^2",
+    source="Ratkowsky & Lance 1978",
+    meaning="The mean share of the variance of a term that the clusters explain; every term counts alike, so on text "
+    "the many rare terms decide.",
+    edges="one cluster: 0; no term varies: undefined",
+)
+def ratkowsky_lance(geometry: ClusterGeometry) -> float | Values:
+    """Return the root of the mean share of explained variance of terms, over k."""
+    sums = geometry.cluster_sums
+    offset = np.square(sums.total) / geometry.n_documents
+    spread = sums.term_squares - offset
+    varies = spread > geometry.tau * sums.term_squares
+    if not varies.any():
+        return undefined("no term varies over the documents")
+    if geometry.n_clusters == 1:
+        return 0.0
+    between = np.clip(_squares_over_sizes(geometry) - offset, 0.0, None)
+    return math.sqrt(float((between[varies] / spread[varies]).mean()) / geometry.n_clusters)
+
+
+def _squares_over_sizes(geometry: ClusterGeometry) -> FloatArray:
+    """Return sum_i s_it^2 / n_i for each term."""
+    sums, sizes = geometry.sums, geometry.sizes.astype(np.float64)
+    if not geometry.rows.is_sparse:
+        return np.asarray((np.square(sums) / sizes[:, None]).sum(axis=0))
+    weights = np.square(sums.data) / np.repeat(sizes, np.diff(sums.indptr))
+    return np.bincount(sums.indices, weights=weights, minlength=geometry.rows.n_terms).astype(np.float64)
+
+
+@scatter_measure(
+    "sd_scat",
+    title="SD: scattering",
+    direction="lower",
+    range="[0, inf)",
+    bounds=(0.0, None),
+    formula="(1/k) sum_i |v(C_i)|/|v(X)|, v = vector of the population variances of the terms",
+    source="Halkidi, Vazirgiannis & Batistakis 2000",
+    meaning="The mean spread of a cluster relative to the spread of the corpus.",
+    edges="one cluster: 1; no term varies: undefined",
+    parts=("per_cluster",),
+)
+def sd_scat(geometry: ClusterGeometry) -> Values:
+    """Return the mean length of the clusters' variance vectors over that of the corpus."""
+    sums, n = geometry.cluster_sums, geometry.n_documents
+    squares = sums.term_squares / n
+    variances = squares - np.square(sums.total / n)
+    variances[variances <= geometry.tau * squares] = 0.0
+    whole = math.sqrt(float(np.square(variances).sum()))
+    if whole == 0:
+        return undefined("no term varies over the documents", per_cluster=np.full(geometry.n_clusters, np.nan))
+    shares = sums.variance_norms / whole
+    return Values(1.0 if geometry.n_clusters == 1 else float(shares.mean()), per_cluster=shares)
+
+
+@scatter_measure(
+    "sd_dis",
+    title="SD: separation",
+    direction="lower",
+    range="(0, inf]",
+    bounds=(0.0, None),
+    formula="(max D/min D) sum_i 1/(sum_{j != i} D_ij), D_ij = |mu_i - mu_j|",
+    source="Halkidi, Vazirgiannis & Batistakis 2000",
+    meaning="How unevenly and how closely the means lie; grows with the number of clusters.",
+    edges="one cluster: undefined; two means coincide: inf",
+)
+def sd_dis(geometry: ClusterGeometry) -> float | Values:
+    """Return the total closeness of the means, scaled by how uneven their distances are."""
+    if geometry.n_clusters == 1:
+        return undefined(ONE_CLUSTER)
+    pairs = off_diagonal(geometry.mean_distances)
+    if pairs.min() == 0:
+        return math.inf
+    return float(pairs.max() / pairs.min() * (1.0 / geometry.mean_distances.sum(axis=1)).sum())
