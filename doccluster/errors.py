@@ -15,6 +15,10 @@ class InputError(DocclusterError, ValueError):
     exit_code = 2
 
 
+class NotNumeric(InputError, TypeError):
+    """A matrix holds things that are not numbers, such as objects or text."""
+
+
 class NothingUsable(InputError):
     """No document, no term or no row is left to work on."""
 

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from doccluster.errors import DocclusterWarning, InputError, NothingUsable
+from doccluster.errors import DocclusterWarning, InputError, NothingUsable, NotNumeric
 
 RandomState = None | int | np.random.Generator | np.random.RandomState
 
@@ -82,7 +82,9 @@ def _as_float(matrix: Any, dtype: npt.DTypeLike | None, name: str) -> Any:
     wanted = dtype if dtype is not None else (matrix.dtype if matrix.dtype in (np.float32, np.float64) else np.float64)
     try:
         return matrix.astype(wanted, copy=False)
-    except (TypeError, ValueError) as error:
+    except TypeError as error:
+        raise NotNumeric(f"{name} is not numeric: {error}.") from error
+    except ValueError as error:
         raise InputError(f"{name} is not numeric: {error}.") from error
 
 
