@@ -1,0 +1,155 @@
+"""Documents as the iterations read them: float32 unit rows, columns renumbered so that the commonest terms come first.
+
+Made once per fit and shared by all starts. The renumbering puts the hot part of the table of means in one place and is
+undone when centroids are handed out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from doccluster.blocks import map_blocks, row_blocks
+from doccluster.kernels.reordering import count_columns, hash_rows, reorder_rows
+from doccluster.validation import UNIT_TOLERANCE, check_matrix, row_norms
+
+BLOCK_ROWS = 2048
+SERIAL_WORK = 4_000_000  # multiplications below which starting threads costs more than it gains
+
+
+@dataclass(frozen=True, eq=False)
+class DocumentMatrix:
+    """Documents by terms, terms in descending order of document frequency.
+
+    Attributes
+    ----------
+    values : float32 array of shape (n_entries,)
+    columns : int32 array of shape (n_entries,), ascending within each row
+    starts : int64 array of shape (n_documents + 1,)
+    original : int32 array of shape (n_columns,), the column of the matrix as given
+    weights : float64 array of shape (n_documents,), >= 0
+    n_threads : int
+    """
+
+    values: npt.NDArray[np.float32]
+    columns: npt.NDArray[np.int32]
+    starts: npt.NDArray[np.int64]
+    original: npt.NDArray[np.int32]
+    weights: npt.NDArray[np.float64]
+    n_threads: int = 1
+
+    @property
+    def n_documents(self) -> int:
+        """The number of rows."""
+        return int(self.starts.size - 1)
+
+    @property
+    def n_columns(self) -> int:
+        """The number of columns."""
+        return int(self.original.size)
+
+    @cached_property
+    def is_usable(self) -> npt.NDArray[np.bool_]:
+        """Whether each row has a direction and a weight: only such rows found or keep a cluster."""
+        has_value = np.zeros(self.n_documents, np.bool_)
+        filled = np.flatnonzero(np.diff(self.starts))
+        if filled.size:
+            has_value[filled] = np.maximum.reduceat(self.values != 0, self.starts[filled])
+        return has_value & (self.weights > 0)
+
+    @cached_property
+    def digests(self) -> npt.NDArray[np.uint64]:
+        """A number for each row that only equal rows share."""
+        digests = np.empty(self.n_documents, np.uint64)
+        hash_rows(self.values, self.columns, self.starts, digests)
+        return digests
+
+    def blocks(self) -> list[slice]:
+        """Return the blocks of rows that kernels are given, the same for every number of threads."""
+        return row_blocks(self.n_documents, BLOCK_ROWS)
+
+    def threads_for(self, multiplications: float) -> int:
+        """Return how many threads work of this size is worth."""
+        return self.n_threads if multiplications > SERIAL_WORK else 1
+
+    def each_block(self, function: Callable[[slice], Any], *, per_entry: float) -> list[Any]:
+        """Return `function(block)` for each block of rows, in threads if the work is worth them."""
+        n_threads = self.threads_for(self.values.size * per_entry)
+        return list(map_blocks(function, self.blocks(), n_threads=n_threads))
+
+
+def sparse_rows(matrix: Any) -> sparse.csr_array:
+    """Return a checked matrix, dense or csr, as a csr array."""
+    return sparse.csr_array(matrix)
+
+
+def unit_scale(matrix: Any) -> tuple[npt.NDArray[np.float64], bool]:
+    """Return the factor that makes each row unit (1 where it is, 0 for zero rows) and whether any row needs it."""
+    norms = row_norms(matrix)
+    filled = norms > 0
+    if not np.any(np.abs(norms[filled] - 1) > UNIT_TOLERANCE):
+        return np.ones(norms.size), False
+    return np.divide(1.0, norms, out=np.zeros_like(norms), where=filled), True
+
+
+def frequency_order(matrix: sparse.csr_array) -> npt.NDArray[np.int32]:
+    """Return the columns in descending order of how many rows have them, lower columns first among equals."""
+    counts = np.zeros(matrix.shape[1], np.int64)
+    count_columns(matrix.indices, counts)
+    return np.argsort(-counts, kind="stable").astype(np.int32)
+
+
+def reorder(
+    matrix: sparse.csr_array,
+    order: npt.NDArray[np.int32],
+    scale: npt.NDArray[np.float64],
+    *,
+    weights: npt.NDArray[np.float64] | None = None,
+    n_threads: int = 1,
+) -> DocumentMatrix:
+    """Return the rows of `matrix` times `scale`, with column `order[c]` renumbered `c`, as a DocumentMatrix."""
+    n_documents, n_columns = matrix.shape
+    rank = np.empty(n_columns, np.int32)
+    rank[order] = np.arange(n_columns, dtype=np.int32)
+    starts = matrix.indptr.astype(np.int64)
+    values = np.empty(matrix.nnz, np.float32)
+    columns = np.empty(matrix.nnz, np.int32)
+
+    def one(block: slice) -> None:
+        here = slice(starts[block.start], starts[block.stop])
+        reorder_rows(
+            matrix.data[here],
+            matrix.indices[here].astype(np.int32, copy=False),
+            starts[block.start : block.stop + 1] - here.start,
+            scale[block],
+            rank,
+            values[here],
+            columns[here],
+        )
+
+    workers = n_threads if matrix.nnz > SERIAL_WORK // 100 else 1
+    list(map_blocks(one, row_blocks(n_documents, BLOCK_ROWS), n_threads=workers))
+    if weights is None:
+        weights = np.ones(n_documents)
+    return DocumentMatrix(values, columns, starts, order, weights, n_threads)
+
+
+def prepare(
+    matrix: Any, *, weights: npt.NDArray[np.float64] | None = None, n_threads: int = 1, name: str = "X"
+) -> tuple[DocumentMatrix, bool]:
+    """Return the documents ready for the iterations, and whether rows had to be normalised.
+
+    Raises
+    ------
+    InputError
+        If `matrix` is not a finite numeric matrix.
+    """
+    rows = sparse_rows(check_matrix(matrix, name=name))
+    scale, scaled = unit_scale(rows)
+    return reorder(rows, frequency_order(rows), scale, weights=weights, n_threads=n_threads), scaled

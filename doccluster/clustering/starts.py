@@ -1,0 +1,97 @@
+"""Several starts, the best kept: seeds are drawn first, so that the index of the documents is gone when starts run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from doccluster.clustering.document_matrix import DocumentMatrix
+from doccluster.clustering.lloyd import Limits, Observer, Snapshot, drop_empty, run_start
+from doccluster.clustering.means import Means
+from doccluster.clustering.seeding import Init, InvertedIndex, given_means, means_of_seeds
+from doccluster.progress import Progress, silent
+
+SAMPLE_SHARE = 10  # 'subsample' clusters one document in ten ...
+SAMPLE_PER_CLUSTER = 20  # ... but at least so many for each cluster
+SAMPLE_ITERATIONS = 20
+
+
+@dataclass(eq=False)
+class BestStart:
+    """The best start so far; it can be used at any time after the first iteration."""
+
+    documents: DocumentMatrix
+    limits: Limits
+    finished: Snapshot | None = None
+    running: Snapshot | None = None
+    objectives: list[float] = field(default_factory=list)
+
+    def run(self, seeds: Iterator[Means], *, progress: Progress = silent, observe: Observer | None = None) -> Snapshot:
+        """Return the start with the highest objective, the first among equals."""
+        for means in seeds:
+            found = run_start(self.documents, means, self.limits, progress=progress, observe=observe, keep=self._keep)
+            self.objectives.append(found.objective)
+            if self.finished is None or found.objective > self.finished.objective:
+                self.finished = found
+            self.running = None
+        assert self.finished is not None
+        return self.finished
+
+    def _keep(self, snapshot: Snapshot) -> None:
+        self.running = snapshot
+
+    def so_far(self) -> Snapshot | None:
+        """Return the best of the finished starts and the one that runs, or None before the first iteration."""
+        known = [] if self.finished is None else [self.finished]
+        if self.running is not None:
+            known.append(drop_empty(self.documents, self.running))
+        return max(known, key=lambda snapshot: snapshot.objective, default=None)
+
+
+def draw_starts(
+    documents: DocumentMatrix,
+    n_clusters: int,
+    init: Init,
+    n_starts: int,
+    generator: np.random.Generator,
+    original: object,
+) -> Iterator[Means]:
+    """Yield the means at which each start begins."""
+    if not isinstance(init, str):
+        for _ in range(n_starts):
+            yield given_means(init, n_clusters, documents, original, generator)
+    elif init == "subsample":
+        for _ in range(n_starts):
+            yield sample_means(documents, n_clusters, generator)
+    else:
+        index = InvertedIndex.of(documents) if init == "k-means++" else None
+        drawn = [means_of_seeds(init, n_clusters, documents, generator, index) for _ in range(n_starts)]
+        del index
+        yield from drawn
+
+
+def sample_means(documents: DocumentMatrix, n_clusters: int, generator: np.random.Generator) -> Means:
+    """Return the means that clustering a random sample ends at, itself begun by k-means++."""
+    usable = np.flatnonzero(documents.is_usable)
+    size = min(usable.size, max(usable.size // SAMPLE_SHARE, SAMPLE_PER_CLUSTER * n_clusters))
+    sample = take_rows(documents, np.sort(generator.permutation(usable)[:size]))
+    seeds = means_of_seeds("k-means++", n_clusters, sample, generator, None)
+    means = run_start(sample, seeds, Limits(max_iter=SAMPLE_ITERATIONS)).means
+    return replace(means, lengths=np.full(means.n_clusters, np.nan))
+
+
+def take_rows(documents: DocumentMatrix, rows: npt.NDArray[np.int64]) -> DocumentMatrix:
+    """Return some of the documents, in the same columns."""
+    sizes = documents.starts[rows + 1] - documents.starts[rows]
+    starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    positions = np.repeat(documents.starts[rows] - starts[:-1], sizes) + np.arange(starts[-1])
+    return replace(
+        documents,
+        values=documents.values[positions],
+        columns=documents.columns[positions],
+        starts=starts,
+        weights=documents.weights[rows],
+    )
