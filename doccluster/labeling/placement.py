@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from doccluster.clustering import assign_to_centroids
 from doccluster.partition import Partition
 
 Floats = npt.NDArray[np.float64]
@@ -33,8 +34,6 @@ def place_documents(matrix: Any, partition: Partition, centroids: Any, *, n_thre
     The next best cluster is the best one that is not the document's own, also where the document is nearer to another
     centroid than to its own (a fit that was stopped, labels from elsewhere).
     """
-    from doccluster.clustering import assign_to_centroids
-
     best = assign_to_centroids(matrix, centroids, n_threads=n_threads)
     is_own = best.labels == partition.labels
     similarity = own_similarity(matrix, partition, centroids)

@@ -1,0 +1,20 @@
+"""How a whole run goes, from a source to a run folder with its report."""
+
+from doccluster.pipeline.assigning import assign_documents
+from doccluster.pipeline.main_line import RunInterrupted, run_pipeline
+from doccluster.pipeline.repeating import Repetition, repeat_run
+from doccluster.pipeline.sources import Source, is_matrix, read_source
+from doccluster.pipeline.vectorizing import Vectorized, vectorize_texts
+
+__all__ = [
+    "Repetition",
+    "RunInterrupted",
+    "Source",
+    "Vectorized",
+    "assign_documents",
+    "is_matrix",
+    "read_source",
+    "repeat_run",
+    "run_pipeline",
+    "vectorize_texts",
+]

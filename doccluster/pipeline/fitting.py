@@ -1,0 +1,69 @@
+"""The third stage: a partition of the documents that have terms, clusters in order of size."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from doccluster.clustering import SphericalKMeans
+from doccluster.errors import InputError
+from doccluster.partition import Partition
+from doccluster.progress import Progress
+from doccluster.validation import check_n_clusters
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """A partition, its unit centroids, and whether a person stopped the work before it was done."""
+
+    partition: Partition
+    centroids: Any
+    interrupted: bool
+    n_iterations: int
+
+
+def fit_clusters(
+    matrix: Any,
+    *,
+    n_clusters: int | str,
+    seed: int,
+    options: Mapping[str, Any],
+    n_threads: int | None,
+    progress: Progress,
+) -> Fit:
+    """Return the best of the starts; on Ctrl-C the best so far.
+
+    Raises
+    ------
+    InputError
+        If there are more clusters than documents, or an option is unknown.
+    KeyboardInterrupt
+        If the work was stopped before there was anything to keep.
+    """
+    k = check_n_clusters(n_clusters, matrix.shape[0])
+    settings = {name: value for name, value in options.items() if value is not None}
+    try:
+        model = SphericalKMeans(k, random_state=seed, n_threads=n_threads, progress=progress, **settings)
+    except TypeError as error:
+        raise InputError(f"the clustering has an option that is not known: {error}.") from error
+    interrupted = False
+    try:
+        model.fit(matrix)
+    except KeyboardInterrupt:
+        if not hasattr(model, "labels_"):
+            raise
+        interrupted = True
+    partition, centroids = largest_first(model.labels_, model.centroids_)
+    return Fit(partition, centroids, interrupted, int(model.n_iter_))
+
+
+def largest_first(labels: Any, centroids: Any) -> tuple[Partition, Any]:
+    """Return the partition with its clusters numbered by size, largest first, and the centroids in that order."""
+    kept, codes, sizes = np.unique(labels, return_inverse=True, return_counts=True)
+    order = np.argsort(-sizes, kind="stable")
+    rank = np.empty_like(order)
+    rank[order] = np.arange(order.size)
+    return Partition(rank[codes].astype(np.int64), tuple(range(kept.size))), centroids[kept[order]]

@@ -1,0 +1,253 @@
+"""The whole line, readable as one page: read, vectorize, cluster, label, judge, write."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from doccluster import __version__
+from doccluster.artifacts import check_output, save_run
+from doccluster.corpus import Skipped
+from doccluster.errors import InputError, NothingUsable
+from doccluster.evaluation import evaluate
+from doccluster.labeling import describe_clusters, place_documents
+from doccluster.pipeline.fitting import Fit, fit_clusters
+from doccluster.pipeline.provenance import Stages, peak_memory, versions
+from doccluster.pipeline.settings import as_parameters, clusters_wanted
+from doccluster.pipeline.sources import Source, check_truth, read_source
+from doccluster.pipeline.vectorizing import Vectorized, adopt_vectors, vectorize_texts
+from doccluster.progress import Progress, silent
+from doccluster.run import Documents, Provenance, Run
+from doccluster.vectors import DocumentVectors
+
+NO_TERMS = "no-terms"
+
+
+class RunInterrupted(KeyboardInterrupt):
+    """A person stopped the fit; `run` holds the best so far, already written where an output was named."""
+
+    def __init__(self, run: Run) -> None:
+        super().__init__("interrupted; the best partition so far was kept")
+        self.run = run
+
+
+def run_pipeline(
+    source: Any,
+    *,
+    n_clusters: int | str,
+    output: str | Path | None = None,
+    overwrite: bool = False,
+    truth: str | Sequence[str] | None = None,
+    random_state: int | None = 0,
+    reader: Mapping[str, Any] | None = None,
+    language: str | Sequence[str] = "auto",
+    vectorizer: Mapping[str, Any] | None = None,
+    clustering: Mapping[str, Any] | None = None,
+    measures: Any = None,
+    n_threads: int | None = None,
+    report: bool = True,
+    command: str | None = None,
+    progress: Progress = silent,
+) -> Run:
+    """Return a whole run, from its source to named, judged and explained clusters.
+
+    Parameters
+    ----------
+    source : path, sequence of paths, Corpus, DataFrame, iterable of texts, or a matrix file
+        What `read_corpus` or `read_matrix` can read.
+    n_clusters : int or "auto"
+        How many clusters; "auto" asks the data.
+    output : path, optional
+        The folder to write: tables, model, report. It appears whole or not at all.
+    overwrite : bool
+        Replace an earlier run in that folder.
+    truth : str or sequence of str, optional
+        Label columns of the source to judge by. A document with no or several labels in a column is left out of the
+        external measures, and counted.
+    random_state : int or None
+        The seed; None draws one, which is kept with the run.
+    reader : mapping, optional
+        Arguments of `read_corpus` (format, text_column, ...); `classes` and `terms` of `read_matrix`.
+    language : str or sequence of str
+        Whose function words are left out: "auto" for the languages found, "none", or names.
+    vectorizer : mapping, optional
+        Arguments of `TfidfVectorizer`.
+    clustering : mapping, optional
+        Arguments of `SphericalKMeans` (init, n_init, refine, max_memory, ...).
+    measures : optional
+        As for `evaluate`.
+    n_threads : int, optional
+        All processors by default; the results do not depend on it.
+    report : bool
+        Whether to write report.html into the output.
+    command : str, optional
+        What the user typed, for the record.
+    progress : callable
+        Told how far the work is.
+
+    Returns
+    -------
+    Run
+
+    Raises
+    ------
+    InputError
+        If an argument cannot be used; before any work is done where that can be known.
+    NothingUsable
+        If no document, or none with a term, is left.
+    RunInterrupted
+        If the fit was stopped by Ctrl-C; the best so far is in its `run`, and in `output`.
+
+    Examples
+    --------
+    >>> texts = ["oil and gas prices rise", "crude oil prices", "wheat harvest rain", "rain delays the wheat harvest"]
+    >>> run = run_pipeline(texts, n_clusters=2, language="english")
+    >>> [(cluster.size, cluster.label) for cluster in run.clusters]
+    [(2, 'harvest, rain, wheat'), (2, 'oil, prices')]
+    """
+    parameters = as_parameters(locals())
+    seed = secrets.randbits(31) if random_state is None else _checked_seed(random_state)
+    if output is not None:
+        check_output(Path(output), overwrite=overwrite)
+    clock = Stages(progress)
+    with clock.stage("read"):
+        columns = (truth,) if isinstance(truth, str) else tuple(truth or ())
+        read = read_source(
+            source,
+            reader=reader or {},
+            weighting=(vectorizer or {}).get("weighting"),
+            truth=columns,
+            progress=progress,
+        )
+        check_truth(columns, read.documents)
+    with clock.stage("vectorize"):
+        made = _vectorize(read, language=language, options=vectorizer or {}, n_threads=n_threads)
+        documents, empty, vectors = split_empty(read.documents, made.vectors)
+    with clock.stage("cluster"):
+        k, why = clusters_wanted(n_clusters, vectors, seed=seed, n_threads=n_threads, progress=progress)
+        fit = fit_clusters(
+            vectors.matrix,
+            n_clusters=k,
+            seed=seed,
+            options=clustering or {},
+            n_threads=n_threads,
+            progress=progress,
+        )
+    with clock.stage("label"):
+        placed = place_documents(vectors.matrix, fit.partition, fit.centroids, n_threads=n_threads)
+        clusters = describe_clusters(vectors, fit.partition, placement=placed, function_words=made.function_words)
+    with clock.stage("judge"):
+        evaluation = evaluate(
+            fit.partition,
+            truth={column: list(map(list, documents.labels[column])) for column in columns} or None,
+            vectors=vectors,
+            measures=measures,
+            n_threads=n_threads,
+            progress=progress,
+        )
+    resolved = {"seed": seed, "n_clusters": k, "languages": list(made.languages), **_vectorizer_settings(made)}
+    run = Run(
+        documents=documents,
+        empty_documents=empty,
+        vectors=vectors,
+        partition=fit.partition,
+        centroids=fit.centroids,
+        similarity=placed.similarity,
+        runner_up=placed.runner_up,
+        runner_up_similarity=placed.runner_up_similarity,
+        clusters=tuple(clusters),
+        evaluation=evaluation,
+        skipped=(*read.skipped, *_without_terms(empty)),
+        truth=columns,
+        parameters={**parameters, "resolved": resolved},
+        provenance=Provenance(
+            command=command or "",
+            versions=versions(__version__),
+            seed=seed,
+            checksum=read.checksum,
+            started=clock.started,
+            timings=clock.timings,
+            peak_memory=peak_memory(),
+            interrupted=fit.interrupted,
+        ),
+        notes=tuple(filter(None, (why, *_notes(fit, k, empty)))),
+        vectorizer=made.vectorizer,
+    )
+    if output is not None:
+        progress("write", 0)
+        save_run(run, output, overwrite=overwrite, also=_report_writer() if report else None)
+    if fit.interrupted:
+        raise RunInterrupted(run)
+    return run
+
+
+def split_empty(documents: Documents, vectors: DocumentVectors) -> tuple[Documents, Documents, DocumentVectors]:
+    """Return the documents that have terms, those that have none, and the vectors of the former.
+
+    Raises
+    ------
+    NothingUsable
+        If no document has a term.
+    """
+    if not vectors.is_empty.any():
+        return documents, documents.take(np.array([], dtype=np.int64)), vectors
+    kept, lost = np.flatnonzero(~vectors.is_empty), np.flatnonzero(vectors.is_empty)
+    if kept.size == 0:
+        raise NothingUsable(
+            f"none of the {len(documents):,} document(s) has a term left; check that the source holds text, the "
+            "language, and --min-df."
+        )
+    filled = documents.take(kept)
+    return (
+        filled,
+        documents.take(lost),
+        DocumentVectors(vectors.matrix[kept], filled.ids, vectors.terms, vectors.display_terms),
+    )
+
+
+def _vectorize(read: Source, **options: Any) -> Vectorized:
+    if read.vectors is not None:
+        return adopt_vectors(read.vectors, language=options["language"])
+    assert read.corpus is not None  # a source has one of the two
+    return vectorize_texts(read.corpus, **options)
+
+
+def _vectorizer_settings(made: Vectorized) -> dict[str, Any]:
+    if made.vectorizer is None:
+        return {}
+    chosen = made.vectorizer.get_params(deep=False)
+    return {name: chosen[name] for name in ("analyzer", "min_df", "max_df", "stemming", "weighting")}
+
+
+def _without_terms(empty: Documents) -> list[Skipped]:
+    return [
+        Skipped(name, NO_TERMS, "the text is empty" if length == 0 else "no term of the text was kept")
+        for name, length in zip(empty.ids, empty.lengths, strict=True)
+    ]
+
+
+def _notes(fit: Fit, k: int, empty: Documents) -> list[str]:
+    notes = []
+    if fit.interrupted:
+        notes.append("The fit was interrupted: these are the best clusters found until then.")
+    if fit.partition.n_clusters < k:
+        notes.append(f"{k} clusters were asked for; only {fit.partition.n_clusters} could be filled.")
+    if len(empty):
+        notes.append(f"{len(empty):,} document(s) without any term have no cluster; skipped.csv lists them.")
+    return notes
+
+
+def _report_writer() -> dict[str, Any]:
+    from doccluster.report import write_report  # brings in matplotlib, which a run without output does not need
+
+    return {"report.html": write_report}
+
+
+def _checked_seed(random_state: int) -> int:
+    if isinstance(random_state, bool) or not isinstance(random_state, int | np.integer) or random_state < 0:
+        raise InputError(f"random_state={random_state!r} is not a seed; give a whole number >= 0, or None to draw one.")
+    return int(random_state)

@@ -1,0 +1,75 @@
+"""Where a run comes from: versions, checksum of the data, time, memory."""
+
+from __future__ import annotations
+
+import hashlib
+import platform
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from importlib import metadata
+from typing import Any
+
+import numpy as np
+
+from doccluster.corpus.document import Corpus
+from doccluster.progress import Progress
+
+PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "nltk", "pandas")
+
+
+class Stages:
+    """A clock with named stages that also tells how far the work is."""
+
+    def __init__(self, progress: Progress) -> None:
+        self.progress = progress
+        self.started = datetime.now(UTC).isoformat(timespec="seconds")
+        self.timings: dict[str, float] = {}
+
+    @contextmanager
+    def stage(self, name: str) -> Iterator[None]:
+        """Time what is done inside, under this name."""
+        self.progress(name, 0)
+        before = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.timings[name] = round(time.perf_counter() - before, 6)
+
+
+def versions(package_version: str) -> dict[str, str]:
+    """Return the versions the numbers of a run depend on."""
+    found = {"doccluster": package_version, "python": platform.python_version(), "platform": platform.platform()}
+    return found | {name: metadata.version(name) for name in PACKAGES}
+
+
+def corpus_checksum(corpus: Corpus) -> str:
+    """Return the SHA-256 of the ids and texts of a corpus, in their order, wherever they lie."""
+    digest = hashlib.sha256()
+    for name, text in zip(corpus.ids, corpus.texts, strict=True):
+        for part in (name, text):
+            encoded = part.encode("utf-8", "surrogatepass")
+            digest.update(len(encoded).to_bytes(8, "little"))
+            digest.update(encoded)
+    return digest.hexdigest()
+
+
+def matrix_checksum(matrix: Any) -> str:
+    """Return the SHA-256 of the shape and the values of a csr or dense matrix."""
+    digest = hashlib.sha256(repr(tuple(matrix.shape)).encode())
+    parts = (matrix,) if isinstance(matrix, np.ndarray) else (matrix.indptr, matrix.indices, matrix.data)
+    for part in parts:
+        digest.update(np.ascontiguousarray(part).view(np.uint8).data)
+    return digest.hexdigest()
+
+
+def peak_memory() -> int | None:
+    """Return the most memory this process has held, in bytes; None where the system does not tell."""
+    try:
+        import resource
+    except ImportError:  # Windows
+        return None
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return int(peak if sys.platform == "darwin" else peak * 1024)

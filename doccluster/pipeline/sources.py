@@ -1,0 +1,109 @@
+"""The first stage: whatever was given becomes texts with names, or a matrix that is ready."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from doccluster.corpus import Corpus, Skipped, read_corpus
+from doccluster.errors import InputError
+from doccluster.pipeline.provenance import corpus_checksum, matrix_checksum
+from doccluster.progress import Progress, silent
+from doccluster.run import Documents
+from doccluster.vectors import DocumentVectors, read_matrix
+
+MATRIX_SUFFIXES = (".mat", ".mtx", ".mtx.gz", ".npz", ".npy")
+MATRIX_FORMATS = ("cluto", "matrix-market", "npz", "npy")
+MATRIX_OPTIONS = ("classes", "terms")
+CLASS_COLUMN = "class"
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """What was read: documents, and either their texts (`corpus`) or their vectors, never both."""
+
+    documents: Documents
+    skipped: tuple[Skipped, ...]
+    checksum: str
+    corpus: Corpus | None = None
+    vectors: DocumentVectors | None = None
+
+
+def is_matrix(source: Any, *, format: str | None = None) -> bool:
+    """Return whether a source is a matrix file, by the format asked for or by the end of its name."""
+    if format is not None:
+        return format in MATRIX_FORMATS
+    return isinstance(source, str | os.PathLike) and os.fspath(source).lower().endswith(MATRIX_SUFFIXES)
+
+
+def read_source(
+    source: Any,
+    *,
+    reader: Mapping[str, Any],
+    weighting: str | None = None,
+    truth: Sequence[str] = (),
+    progress: Progress = silent,
+) -> Source:
+    """Return what `source` holds: a Corpus, a matrix file, or anything `read_corpus` takes.
+
+    Parameters
+    ----------
+    source : Corpus, path, sequence of paths, DataFrame, iterable of texts
+    reader : mapping
+        Arguments of `read_corpus`; `classes` and `terms` of `read_matrix`.
+    weighting : str, optional
+        For a matrix of counts.
+    truth : sequence of str
+        Columns that will be judged by: read as label columns, unless `reader` says which ones are.
+    progress : callable
+        Told how many documents have been read.
+    """
+    options = {name: value for name, value in reader.items() if value is not None}
+    single = _only(source)
+    if is_matrix(single, format=options.get("format")):
+        return _read_matrix(single, options, weighting)
+    mixed = [str(one) for one in _paths(source) if is_matrix(one)]
+    if mixed:
+        raise InputError(f"{mixed[0]} is a matrix and cannot be read together with others; give it alone.")
+    for name in MATRIX_OPTIONS:
+        if name in options:
+            raise InputError(f"{name}={options[name]!r} belongs to a matrix, and the source is not one; leave it out.")
+    if truth:
+        options.setdefault("label_columns", tuple(truth))
+    corpus = source if isinstance(source, Corpus) else read_corpus(source, progress=progress, **options)
+    return Source(Documents.from_corpus(corpus), corpus.skipped, corpus_checksum(corpus), corpus=corpus)
+
+
+def _read_matrix(path: Any, options: Mapping[str, Any], weighting: str | None) -> Source:
+    unused = sorted(set(options) - {*MATRIX_OPTIONS, "format"})
+    if unused:
+        raise InputError(f"{path} is a matrix, which has no text to read with {', '.join(unused)}; leave that out.")
+    names = {name: options[name] for name in MATRIX_OPTIONS if name in options}
+    vectors, classes = read_matrix(Path(path), weighting=weighting or "tfidf", **names)
+    labels = {} if classes is None else {CLASS_COLUMN: tuple((name,) if name else () for name in classes)}
+    return Source(Documents.from_ids(vectors.ids, labels), (), matrix_checksum(vectors.matrix), vectors=vectors)
+
+
+def check_truth(truth: Sequence[str], documents: Documents) -> None:
+    """Raise InputError, with the label columns there are, if one of `truth` is unknown."""
+    for column in truth:
+        if column not in documents.labels:
+            there = ", ".join(map(repr, documents.labels)) or "none"
+            raise InputError(f"there is no label column {column!r} to judge by; the source has {there}.")
+
+
+def _only(source: Any) -> Any:
+    """Return the single path of a sequence of one, else the source as it is."""
+    paths = _paths(source)
+    return paths[0] if len(paths) == 1 else source
+
+
+def _paths(source: Any) -> list[Any]:
+    if isinstance(source, str | os.PathLike):
+        return [source]
+    if isinstance(source, list | tuple) and source and all(isinstance(one, os.PathLike) for one in source):
+        return list(source)
+    return []
