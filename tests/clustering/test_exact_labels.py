@@ -1,0 +1,118 @@
+"""Labels and means are those of the naive definition after every iteration, whatever the threads, blocks and pruning."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from doccluster.clustering import document_matrix
+from doccluster.clustering.document_matrix import prepare
+from doccluster.clustering.lloyd import Limits, run_start
+from doccluster.clustering.means import means_of_matrix
+from tests.clustering.naive import cluto_matrix, naive_lloyd
+
+ALGORITHMS = ["lloyd"]
+
+
+def unit(dense):
+    lengths = np.linalg.norm(dense, axis=1, keepdims=True)
+    return sparse.csr_array((dense / np.where(lengths == 0, 1, lengths)).astype(np.float32))
+
+
+def topics(n=400, n_terms=120, n_topics=6, seed=0):
+    rng = np.random.default_rng(seed)
+    own = rng.integers(n_topics, size=n)
+    rate = 0.05 + 1.0 * (np.arange(n_terms)[None, :] % n_topics == own[:, None])
+    return unit(rng.poisson(rate).astype(float))
+
+
+def duplicates():
+    few = topics(n=15).toarray()
+    return unit(few[np.random.default_rng(1).integers(15, size=200)])
+
+
+def orthogonal():
+    return unit(np.eye(40)[np.random.default_rng(2).integers(40, size=120)])
+
+
+def ties():
+    """Rows halfway between unit vectors, and permutations of one set of values: equal cosines by construction."""
+    rows = [np.eye(12)[i] + np.eye(12)[j] for i in range(12) for j in range(i)]
+    values = np.array([1.0, 2.0, 3.0, 5.0] + [0.0] * 8)
+    rows += [np.random.default_rng(s).permutation(values) for s in range(60)]
+    return unit(np.array(rows))
+
+
+def empty_rows():
+    rows = topics(n=80).toarray()
+    rows[::7] = 0
+    return sparse.csr_array(rows)
+
+
+def signed():
+    return unit(np.random.default_rng(5).normal(size=(200, 9)))
+
+
+def long_rows():
+    return unit(np.random.default_rng(6).random((60, 700)))
+
+
+DATA = {f.__name__: f for f in (topics, duplicates, orthogonal, ties, empty_rows, signed, long_rows)}
+
+
+def compare(matrix, start_rows, *, n_threads=1, algorithm="lloyd", weights=None, table_bytes=float("inf")):
+    """Run both to the end and compare every iteration."""
+    documents, _ = prepare(matrix, n_threads=n_threads, weights=weights)
+    start = sparse.csr_array(matrix[start_rows])
+    seen = []
+    found = run_start(
+        documents,
+        means_of_matrix(start, documents.original),
+        Limits(max_iter=60, tol=0.0, algorithm=algorithm, table_bytes=table_bytes),
+        observe=lambda iteration: seen.append((iteration.means.to_csr(documents.original), iteration.labels)),
+    )
+    naive = list(naive_lloyd(matrix, start.toarray(), weights=weights, max_iter=60))
+    for number, ((means, labels), (naive_means, naive_labels)) in enumerate(zip(seen, naive, strict=False)):
+        assert np.array_equal(labels, naive_labels), f"labels differ after assignment {number}"
+        assert np.abs(means.toarray() - naive_means).max() <= 6e-8, f"means differ before assignment {number}"
+    assert found.converged
+    assert len(seen) == len(naive) - 1
+    return len(seen)
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+@pytest.mark.parametrize("k", [1, 2, 7, 24])
+@pytest.mark.parametrize("data", DATA)
+def test_every_iteration_equals_the_naive_definition(data, k, algorithm):
+    matrix = DATA[data]()
+    rows = np.random.default_rng(k).permutation(matrix.shape[0])[:k]
+    assert compare(matrix, rows, algorithm=algorithm) >= 1
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+@pytest.mark.parametrize(("n_threads", "block_rows"), [(1, 1), (2, 7), (3, 64), (5, 10_000)])
+def test_threads_and_block_sizes_change_nothing(n_threads, block_rows, algorithm, monkeypatch):
+    monkeypatch.setattr(document_matrix, "BLOCK_ROWS", block_rows)
+    monkeypatch.setattr(document_matrix, "SERIAL_WORK", 0)
+    compare(topics(), np.arange(12), n_threads=n_threads, algorithm=algorithm)
+
+
+@pytest.mark.parametrize("table_bytes", [0, 5_000])
+def test_a_short_dense_head_changes_nothing(table_bytes):
+    compare(topics(), np.arange(12), table_bytes=table_bytes)
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_weights_change_means_as_defined(algorithm):
+    weights = np.random.default_rng(0).choice([0.0, 0.5, 1.0, 3.0], size=400)
+    compare(topics(), np.arange(8), weights=weights, algorithm=algorithm)
+
+
+@pytest.mark.real
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+@pytest.mark.parametrize(("name", "k"), [("tr11", 9), ("tr23", 30), ("re0", 60)])
+def test_real_matrices_equal_the_naive_definition_at_every_iteration(real_corpora, name, k, algorithm):
+    matrix, _ = cluto_matrix(real_corpora / "cluto_matrices", name)
+    rows = np.random.default_rng(7).permutation(matrix.shape[0])[:k]
+    assert compare(matrix, rows, algorithm=algorithm, n_threads=2) > 3
