@@ -1,0 +1,160 @@
+"""What every command shares: where it prints, how it tells how far it is, and the options that several have."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import sys
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from doccluster.errors import DocclusterWarning
+from doccluster.progress import Progress, silent
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+Command = Callable[..., Any]
+
+_CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]+")
+
+
+def standard_output() -> Console:
+    """Return the console for people: plain text without colour when it is not a terminal, never narrower than 100."""
+    from rich.console import Console
+
+    width = None if sys.stdout.isatty() else 120
+    return Console(file=sys.stdout, highlight=False, markup=False, emoji=False, width=width)
+
+
+def say(line: str = "") -> None:
+    """Print one line for people."""
+    click.echo(plain(line) if line else "")
+
+
+def plain(text: str) -> str:
+    """Return a text from a document without what would steer a terminal (escapes, returns, reversed direction)."""
+    return _CONTROLS.sub(" ", text)
+
+
+def print_json(content: Any) -> None:
+    """Print one JSON document; undefined numbers are null."""
+    text = json.dumps(_jsonable(content), ensure_ascii=False, indent=2, allow_nan=False)
+    click.echo(text.encode("utf-8", "backslashreplace").decode("utf-8"))
+
+
+def _jsonable(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {str(name): _jsonable(item) for name, item in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [_jsonable(item) for item in value]
+    if hasattr(value, "tolist"):  # numpy's arrays and numbers
+        return _jsonable(value.tolist())
+    if isinstance(value, float) and not math.isfinite(value):
+        return None if math.isnan(value) else ("Infinity" if value > 0 else "-Infinity")
+    return value if isinstance(value, str | int | float | bool) or value is None else str(value)
+
+
+@contextmanager
+def progress_shown(*, quiet: bool = False) -> Iterator[Progress]:
+    """Yield what long work tells its state to: a line on standard error on a terminal, else nothing.
+
+    Warnings of this package are told there as one sentence each.
+    """
+    with _warnings_told():
+        if quiet or not sys.stderr.isatty():
+            yield silent
+            return
+        from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, SpinnerColumn, TextColumn, TimeElapsedColumn
+        from rich.progress import Progress as Bars
+
+        columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+        with Bars(*columns, TimeElapsedColumn(), console=Console(stderr=True), transient=True) as bars:
+            tasks: dict[str, Any] = {}
+
+            def tell(stage: str, done: int, total: int | None = None) -> None:
+                if stage not in tasks:
+                    tasks[stage] = bars.add_task(stage, total=total)
+                bars.update(tasks[stage], completed=done, total=total)
+
+            yield tell
+
+
+@contextmanager
+def _warnings_told() -> Iterator[None]:
+    with warnings.catch_warnings():
+        shown = warnings.showwarning
+
+        def tell(message: Any, category: Any, *where: Any, **more: Any) -> None:
+            if issubclass(category, DocclusterWarning):
+                click.echo(f"warning: {plain(str(message))}", err=True)
+            else:
+                shown(message, category, *where, **more)
+
+        warnings.showwarning = tell
+        yield
+
+
+def number_or_share(_context: click.Context, _option: click.Parameter, value: str | None) -> int | float | None:
+    """Return a number of documents (``2``) as an int, a share of them (``0.01``) as a float."""
+    if value is None:
+        return None
+    try:
+        return float(value) if "." in value else int(value)
+    except ValueError as error:
+        raise click.BadParameter(f"{value!r} is neither a number of documents (2) nor a share (0.01).") from error
+
+
+def number_of_clusters(_context: click.Context, _option: click.Parameter, value: str | None) -> int | str | None:
+    """Return a whole number as an int, or the word auto."""
+    if value is None or value == "auto":
+        return value
+    try:
+        return int(value)
+    except ValueError as error:
+        raise click.BadParameter(f"{value!r} is not a number of clusters; give a whole number, or auto.") from error
+
+
+def number_range(_context: click.Context, _option: click.Parameter, value: str | None) -> tuple[int, int] | None:
+    """Return the two ends of a range such as ``1-2``; one number is both."""
+    if value is None:
+        return None
+    match = re.fullmatch(r"(\d+)(?:[-,](\d+))?", value)
+    if match is None:
+        raise click.BadParameter(f"{value!r} is not a range; write for instance 1-2.")
+    return int(match[1]), int(match[2] or match[1])
+
+
+def options(*decorators: Callable[[Command], Command]) -> Callable[[Command], Command]:
+    """Return one decorator for several options, shown in this order."""
+
+    def decorate(command: Command) -> Command:
+        for decorator in reversed(decorators):
+            command = decorator(command)
+        return command
+
+    return decorate
+
+
+def chosen(arguments: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
+    """Return what was given of `arguments`, renamed by `names` (option to argument); options left out are absent."""
+    return {
+        argument: arguments[option] for option, argument in names.items() if arguments[option] not in (None, (), False)
+    }
+
+
+json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead of text.")
+threads_option = click.option("--threads", type=int, help="How many threads work; all by default. No result changes.")
+seed_option = click.option(
+    "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Same seed, same labels."
+)
+clusters_option = click.option(
+    "-k", "--clusters", callback=number_of_clusters, metavar="N", help="How many clusters: a number, or auto."
+)
+overwrite_option = click.option("--overwrite", is_flag=True, help="Replace an earlier run in the output folder.")

@@ -1,0 +1,168 @@
+"""`run`, `report` and `rerun`: a whole run, its page again, and the same run again."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from doccluster.cli.console import (
+    chosen,
+    clusters_option,
+    json_option,
+    options,
+    overwrite_option,
+    print_json,
+    progress_shown,
+    say,
+    seed_option,
+    threads_option,
+)
+from doccluster.cli.source_options import (
+    language_argument,
+    reader_arguments,
+    reader_options,
+    vectorizer_arguments,
+    vectorizer_options,
+)
+from doccluster.errors import InputError
+
+CLUSTERING = {
+    "init": "init",
+    "n_init": "n_init",
+    "max_iter": "max_iter",
+    "refine": "refine",
+    "max_memory": "max_memory",
+}
+
+clustering_options = options(
+    clusters_option,
+    seed_option,
+    click.option("--init", type=click.Choice(["k-means++", "random"]), help="How the first centroids are drawn."),
+    click.option("--n-init", type=int, metavar="N", help="How many starts; the best is kept."),
+    click.option("--max-iter", type=int, metavar="N", help="At most so many iterations in a start."),
+    click.option("--refine", is_flag=True, help="Move single documents afterwards while the objective rises."),
+    click.option("--max-memory", metavar="SIZE", help="Do not use more than this, such as 2G."),
+    click.option("--truth", multiple=True, metavar="COLUMN", help="Judge by the classes in this column (several)."),
+    click.option("--measures", metavar="NAMES", help="Only these measures (commas between them), or all."),
+    threads_option,
+)
+
+
+@click.command("run", short_help="Read, vectorize, cluster, judge and report, in one go.")
+@click.argument("sources", nargs=-1, required=True, metavar="SRC...")
+@click.option("-o", "--output", required=True, metavar="DIR", help="The folder to write: tables, model, report.")
+@clustering_options
+@reader_options
+@vectorizer_options
+@overwrite_option
+@json_option
+def run_command(sources: tuple[str, ...], **given: Any) -> None:
+    """Turn documents into named, judged, explained clusters, in one go.
+
+    SRC is a folder, a table (csv, json lines, parquet), feeds, mail, an archive, a matrix (CLUTO, Matrix Market, npz),
+    or - for standard input.
+    """
+    execute(sources, given, reader=reader_arguments(given), vectorizer=vectorizer_arguments(given))
+
+
+def execute(
+    sources: tuple[str, ...], given: dict[str, Any], *, reader: dict[str, Any], vectorizer: dict[str, Any]
+) -> None:
+    """Make the run that the options of a command describe, and print what came of it."""
+    from doccluster.cli.run_summary import print_run, run_as_json
+    from doccluster.pipeline import RunInterrupted, run_pipeline
+
+    interrupted = False
+    with progress_shown(quiet=given["as_json"]) as progress:
+        try:
+            run = run_pipeline(
+                [Path(source) for source in sources],
+                n_clusters=wanted_clusters(given["clusters"]),
+                output=given["output"],
+                overwrite=given["overwrite"],
+                truth=given["truth"],
+                random_state=given["seed"],
+                reader=reader,
+                language=language_argument(given) if "language" in given else "auto",
+                vectorizer=vectorizer,
+                clustering=chosen(given, CLUSTERING),
+                measures=_measures(given["measures"]),
+                n_threads=given["threads"],
+                command=typed_command(),
+                progress=progress,
+            )
+        except RunInterrupted as stopped:
+            run, interrupted = stopped.run, True
+    if given["as_json"]:
+        print_json(run_as_json(run, Path(given["output"])))
+    else:
+        print_run(run, Path(given["output"]))
+    if interrupted:
+        raise KeyboardInterrupt
+
+
+def wanted_clusters(clusters: int | str | None) -> int | str:
+    """Return the number of clusters that was given, or raise InputError."""
+    if clusters is None:
+        raise InputError("the number of clusters is missing; give -k N, for instance -k 20.")
+    return clusters
+
+
+def typed_command() -> str:
+    """Return the command line as it can be typed again."""
+    return shlex.join(["doccluster", *sys.argv[1:]])
+
+
+def _measures(names: str | None) -> Any:
+    if names is None or names == "all":
+        return names
+    return [name.strip() for name in names.split(",")]
+
+
+@click.command("report", short_help="Write the report of a finished run again.")
+@click.argument("folder", metavar="RUN_DIR")
+@click.option("-o", "--output", metavar="FILE", help="Where to write it; report.html in the run folder by default.")
+def report_command(folder: str, output: str | None) -> None:
+    """Write the report of a finished run again, from what is in its folder."""
+    from doccluster.artifacts import load_run
+    from doccluster.report import write_report
+
+    run = load_run(folder)
+    path = Path(output) if output is not None else Path(folder) / "report.html"
+    try:
+        write_report(run, path)
+    except OSError as error:
+        raise InputError(f"{path} cannot be written: {error.strerror or error}; choose another output.") from error
+    say(str(path))
+
+
+@click.command("rerun", short_help="Repeat a run from its run.json and say what differs.")
+@click.argument("record", metavar="RUN.JSON")
+@click.option("-o", "--output", metavar="DIR", help="Write the new run to this folder.")
+@overwrite_option
+@threads_option
+@json_option
+@click.pass_context
+def rerun_command(
+    context: click.Context, record: str, output: str | None, overwrite: bool, threads: int | None, as_json: bool
+) -> None:
+    """Repeat a run from its run.json; exit 0 if every document has the same label, else say what differs and exit 1."""
+    from doccluster.pipeline import repeat_run
+
+    with progress_shown(quiet=as_json) as progress:
+        again = repeat_run(
+            record, output=output, overwrite=overwrite, n_threads=threads, command=typed_command(), progress=progress
+        )
+    if as_json:
+        print_json({"same_labels": again.same_labels, "differences": again.differences, "output": output})
+    else:
+        verdict = "the same labels" if again.same_labels else "other labels"
+        say(f"{verdict} for {again.run.n_documents:,} documents in {again.run.n_clusters} clusters")
+        for difference in again.differences:
+            say(f"  {difference}")
+    if not again.same_labels:
+        context.exit(1)
