@@ -186,10 +186,22 @@ variant(
     formula="I(C,T) / H(C,T)",
     source="Vinh, Epps & Bailey 2010, Table 2",
 )
+
+
+def normalized_id(table: ContingencyTable) -> float:
+    """Return the share of the larger entropy that is not shared."""
+    return 1.0 - nmi(table, average="max")
+
+
+def normalized_vi(table: ContingencyTable) -> float:
+    """Return the share of the joint entropy that is not shared."""
+    return 1.0 - nmi(table, average="joint")
+
+
 alias(
     "normalized_id",
     of="nmi_max",
-    function=lambda table: 1.0 - nmi(table, average="max"),
+    function=normalized_id,
     title="Normalised information distance",
     direction="lower",
     parameters={},
@@ -199,7 +211,7 @@ alias(
 alias(
     "normalized_vi",
     of="nmi_joint",
-    function=lambda table: 1.0 - nmi(table, average="joint"),
+    function=normalized_vi,
     title="Normalised variation of information",
     direction="lower",
     parameters={},

@@ -56,8 +56,8 @@ def _share(part: int, whole: int, table: ContingencyTable) -> float:
     return part / whole if whole else 0.0
 
 
-alias("wallace1", of="pair_precision", title="Wallace index 1", source="Wallace 1983")
-alias("wallace2", of="pair_recall", title="Wallace index 2", source="Wallace 1983")
+alias("wallace1", of="pair_precision", title="Wallace index 1", source="Wallace 1983", swapped="wallace2")
+alias("wallace2", of="pair_recall", title="Wallace index 2", source="Wallace 1983", swapped="wallace1")
 
 
 @external_measure(
@@ -77,10 +77,17 @@ def pair_f(table: ContingencyTable, *, beta: float = 1.0) -> float:
 
 
 alias("pair_f1", of="pair_f", title="F1 of pairs", parameters={"beta": 1.0}, swapped="pair_f1")
+
+
+def czekanowski_dice(table: ContingencyTable) -> float:
+    """Return the F of pair precision and recall with equal weights."""
+    return pair_f(table)
+
+
 alias(
     "czekanowski_dice",
     of="pair_f",
-    function=lambda table: pair_f(table),
+    function=czekanowski_dice,
     title="Czekanowski-Dice index",
     formula="2 TP / (2 TP + FN + FP) = 2 J / (1 + J)",
     source="Dice 1945",
