@@ -97,8 +97,8 @@ class CorpusBuilder:
         for column, value in values.items():
             _padded(self._metadata, column, number, "").append(clean_line(value))
         for column, names in draft.labels.items():
-            labels = dict.fromkeys(clean_line(name) for name in names)
-            _padded(self._labels, column, number, ()).append(tuple(label for label in labels if label))
+            labels = tuple(filter(None, map(clean_line, names)))
+            _padded(self._labels, column, number, ()).append(labels)
 
     def _unique(self, wanted: str, where: str) -> str:
         chosen, number = wanted, 1

@@ -8,17 +8,27 @@ import math
 import re
 from typing import Any
 
-_LAYOUTS = (
-    *("%Y/%m/%d %H:%M:%S", "%Y/%m/%d %H:%M", "%Y/%m/%d", "%Y.%m.%d"),
-    *("%d.%m.%Y %H:%M:%S", "%d.%m.%Y %H:%M", "%d.%m.%Y"),
-    *("%d %B %Y", "%d %b %Y", "%B %d, %Y", "%b %d, %Y", "%B %d %Y", "%b %d %Y", "%d-%b-%Y", "%d-%b-%Y %H:%M:%S"),
-    *("%d-%B-%Y", "%A, %B %d, %Y", "%A, %d %B %Y", "%a %b %d %H:%M:%S %Y", "%B %Y", "%b %Y"),
+_MONTH_NAMES = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_MONTHS = {name: number for number, name in enumerate(_MONTH_NAMES, 1)}
+_TIME = r"(?:[ T,]+(?:at )?(?P<time>\d{1,2}:\d{2}(?::\d{2})?)\S*)?"
+_WEEKDAY = r"(?:(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*,? )?"
+_MONTH = r"(?P<month>jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?"
+# Month names are English ones here, never those of the locale.
+_LAYOUTS = tuple(
+    re.compile(layout, re.IGNORECASE)
+    for layout in (
+        rf"{_WEEKDAY}(?P<day>\d{{1,2}})(?:st|nd|rd|th)?[ -]{_MONTH}[ ,-]+(?P<year>\d{{4}}){_TIME}(?: .*)?",
+        rf"{_WEEKDAY}{_MONTH} (?P<day>\d{{1,2}})(?:st|nd|rd|th)?,? (?P<year>\d{{4}}){_TIME}(?: .*)?",
+        rf"{_WEEKDAY}{_MONTH} (?P<day>\d{{1,2}}) (?P<time>\d\d:\d\d:\d\d) (?P<year>\d{{4}})",
+        rf"(?P<year>\d{{4}})[/.](?P<month>\d{{1,2}})[/.](?P<day>\d{{1,2}}){_TIME}",
+        rf"(?P<day>\d{{1,2}})\.(?P<month>\d{{1,2}})\.(?P<year>\d{{4}}){_TIME}",
+        rf"(?P<first>\d{{1,2}})/(?P<second>\d{{1,2}})/(?P<year>\d{{4}}){_TIME}",
+    )
 )
-_SLASHES = re.compile(r"(\d{1,2})/(\d{1,2})/(\d{4})(?:[ ,T]+(\d{1,2}:\d{2}(?::\d{2})?))?")
-_NEWSWIRE = re.compile(r"\s*(\d{1,2}-[A-Za-z]{3}-\d{4})\s+(\d{1,2}:\d{2}:\d{2})")
+_MONTH_OF_YEAR = re.compile(rf"{_MONTH},? (?P<year>\d{{4}})", re.IGNORECASE)
 _PART_OF_DATE = re.compile(r"\d{4}(-\d{2})?")
 _SECONDS = (1e8, 1e10)  # 1973 to 2286: a number in this range is a Unix time stamp
-_EARLIEST, _LATEST = 1, 9999
+_LATEST_YEAR = 9999
 
 
 def iso_date(value: Any) -> str:
@@ -56,7 +66,7 @@ def _from_number(number: float) -> str:
     for scale in (1, 1e3, 1e6, 1e9):  # seconds, milli-, micro-, nanoseconds
         if _SECONDS[0] <= number / scale < _SECONDS[1]:
             return _iso(dt.datetime.fromtimestamp(math.floor(number / scale), dt.UTC))
-    return str(int(number)) if number.is_integer() and 1000 <= number <= _LATEST else ""
+    return str(int(number)) if number.is_integer() and 1000 <= number <= _LATEST_YEAR else ""
 
 
 def _from_text(text: str) -> str:
@@ -64,7 +74,7 @@ def _from_text(text: str) -> str:
         return ""
     if _PART_OF_DATE.fullmatch(text):
         return text
-    for read in (_iso_text, _number_text, _mail_text, _newswire_text, _slash_text, _layout_text):
+    for read in (_iso_text, _number_text, _mail_text, _layout_text):
         moment = read(text)
         if moment is not None:
             return moment
@@ -98,33 +108,37 @@ def _mail_text(text: str) -> str | None:
     return _iso(moment) if re.search(r"[A-Za-z]", text) and moment.year >= 1900 else None
 
 
-def _newswire_text(text: str) -> str | None:
-    found = _NEWSWIRE.match(text)
-    return None if found is None else _layout_text(f"{found[1]} {found[2]}")
+def _layout_text(text: str) -> str | None:
+    for layout in _LAYOUTS:
+        found = layout.fullmatch(text)
+        if found is not None:
+            return _from_parts(found.groupdict())
+    found = _MONTH_OF_YEAR.fullmatch(text)
+    return None if found is None else f"{found['year']}-{_MONTHS[found['month'][:3].lower()]:02d}"
 
 
-def _slash_text(text: str) -> str | None:
-    found = _SLASHES.fullmatch(text)
-    if found is None:
-        return None
-    first, second, year = int(found[1]), int(found[2]), int(found[3])
-    if first <= 12 and second <= 12 and first != second:
-        return None
-    day, month = (first, second) if first > 12 else (second, first)
+def _from_parts(parts: dict[str, str | None]) -> str | None:
+    if "first" in parts:
+        ordered = _day_and_month(int(parts["first"] or 0), int(parts["second"] or 0))
+        if ordered is None:
+            return None
+        day, month = ordered
+    else:
+        name = str(parts["month"])
+        day, month = int(parts["day"] or 0), int(name) if name.isdigit() else _MONTHS[name[:3].lower()]
     try:
-        date = dt.date(year, month, day).isoformat()
-        return f"{date}T{dt.time.fromisoformat(found[4].zfill(5)).isoformat()}" if found[4] else date
+        date = dt.date(int(parts["year"] or 0), month, day).isoformat()
+        time = parts.get("time")
+        if not time:
+            return date
+        clock = dt.time.fromisoformat(time.zfill(8 if time.count(":") == 2 else 5))
+        return f"{date}T{clock.isoformat()}"
     except ValueError:
         return None
 
 
-def _layout_text(text: str) -> str | None:
-    for layout in _LAYOUTS:
-        try:
-            moment = dt.datetime.strptime(text, layout)
-        except ValueError:
-            continue
-        if "%d" not in layout:
-            return moment.strftime("%Y-%m")
-        return moment.isoformat() if "%H" in layout else moment.date().isoformat()
-    return None
+def _day_and_month(first: int, second: int) -> tuple[int, int] | None:
+    """Return which number is the day, None when both could be the month."""
+    if first <= 12 and second <= 12 and first != second:
+        return None
+    return (first, second) if first > 12 else (second, first)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from pathlib import Path
 
+from doccluster.corpus.document import Skipped
 from doccluster.errors import InputError
 
 
@@ -25,6 +27,17 @@ class Draft:
     labels: dict[str, tuple[str, ...]] = field(default_factory=dict)
     extra: dict[str, str] = field(default_factory=dict)
     is_whole_file: bool = False
+
+
+@dataclass(frozen=True)
+class LinkedFile:
+    """A file that another one points to (a feed in an OPML list), to be read in its place."""
+
+    path: Path
+    where: str
+
+
+Found = Draft | Skipped | LinkedFile  # what a reader may hand over
 
 
 class ReadFailure(Exception):

@@ -56,6 +56,8 @@ _LATIN_LANGUAGES = {
 }
 _COHERENT = 60  # percent of the letters that are as frequent as in the language; Western texts often reach 50 elsewhere
 _THRESHOLD = 0.35  # of disorder, above which charset-normalizer drops an encoding; old Cyrillic fonts are at 0.3
+_XML_DECLARATION = re.compile(rb"""<\?xml[^>]*?encoding\s*=\s*["']([A-Za-z0-9._:-]+)["']""")
+_META_CHARSET = re.compile(rb"""<meta[^>]*?charset\s*=\s*["']?([A-Za-z0-9._:-]+)""", re.IGNORECASE)
 _SAMPLE = 16_384  # bytes of text around the non-ASCII characters; detection gets slower, not better, with more
 _SPACES = re.compile(rb"[\r\n]+")
 
@@ -125,6 +127,16 @@ def _reads_as_text(head: bytes, encoding: str) -> bool:
     text = head.decode(encoding, "replace")
     odd = sum((character < " " and character not in "\t\r\n\f") or character == "\ufffd" for character in text)
     return odd <= len(text) * 0.02 + 1
+
+
+def declared_encoding(data: bytes) -> str | None:
+    """Return the encoding that an XML declaration or an HTML meta element states, or None.
+
+    >>> declared_encoding(b'<?xml version="1.0" encoding="koi8-r"?><rss/>')
+    'koi8-r'
+    """
+    found = _XML_DECLARATION.search(data[:1024]) or _META_CHARSET.search(data[:4096])
+    return found[1].decode("ascii") if found is not None else None
 
 
 def codec_name(declared: str | None) -> str | None:

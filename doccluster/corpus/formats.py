@@ -5,15 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from doccluster.corpus.delimited import read_delimited
-from doccluster.corpus.document import Skipped
-from doccluster.corpus.draft import Draft
+from doccluster.corpus.draft import Found
+from doccluster.corpus.feeds import read_feed
 from doccluster.corpus.input_file import InputFile
 from doccluster.corpus.json_records import read_json, read_json_lines
+from doccluster.corpus.mail import read_eml, read_mbox
+from doccluster.corpus.newsgroups import read_newsgroups
+from doccluster.corpus.opml import read_opml
 from doccluster.corpus.options import ReadOptions
+from doccluster.corpus.parquet import read_parquet
 from doccluster.corpus.plain_text import read_lines, read_text
+from doccluster.corpus.reuters import read_reuters
+from doccluster.corpus.web_pages import read_html
+from doccluster.corpus.xml_text import read_xml
 from doccluster.errors import InputError
 
-Reader = Callable[[InputFile, ReadOptions], Iterator[Draft | Skipped]]
+Reader = Callable[[InputFile, ReadOptions], Iterator[Found]]
 
 FORMATS: dict[str, Reader] = {
     "text": read_text,
@@ -22,6 +29,15 @@ FORMATS: dict[str, Reader] = {
     "tsv": read_delimited,
     "jsonl": read_json_lines,
     "json": read_json,
+    "parquet": read_parquet,
+    "reuters": read_reuters,
+    "newsgroups": read_newsgroups,
+    "feed": read_feed,
+    "opml": read_opml,
+    "mbox": read_mbox,
+    "eml": read_eml,
+    "html": read_html,
+    "xml": read_xml,
 }
 _ALIASES = {
     "folder": "text",

@@ -12,7 +12,7 @@ import pandas as pd
 
 from doccluster.corpus.assembly import CorpusBuilder
 from doccluster.corpus.document import Corpus, Skipped
-from doccluster.corpus.draft import Draft, ReadFailure, UnknownColumn
+from doccluster.corpus.draft import Draft, Found, LinkedFile, ReadFailure, UnknownColumn
 from doccluster.corpus.encodings import codec_name
 from doccluster.corpus.formats import FORMATS, check_format
 from doccluster.corpus.frames import read_frame, read_series, read_texts
@@ -188,6 +188,7 @@ class _Reading:
         self.guessed: list[str] = []
         self.unknown_column: UnknownColumn | None = None
         self.splits: set[str] = set()
+        self.walk: Walk | None = None
 
     def run(self, source: Any) -> None:
         """Read whatever kind of source it is."""
@@ -221,8 +222,11 @@ class _Reading:
 
     def _read_paths(self, paths: list[Path]) -> None:
         check_paths(paths)
-        walk = Walk(paths, self.options.limits)
-        for item in walk.files():
+        self.walk = Walk(paths, self.options.limits)
+        self._read_items(self.walk.files())
+
+    def _read_items(self, items: Iterator[InputFile | Skipped]) -> None:
+        for item in items:
             if isinstance(item, Skipped):
                 self.builder.skip(item.source, item.reason, item.detail)
             else:
@@ -254,10 +258,14 @@ class _Reading:
         check_is_text(file)
         return self.format
 
-    def _take(self, found: Iterable[Draft | Skipped], file: InputFile | None = None) -> None:
+    def _take(self, found: Iterable[Found], file: InputFile | None = None) -> None:
         for item in found:
             if isinstance(item, Skipped):
                 self.builder.skip(item.source, item.reason, item.detail)
+                continue
+            if isinstance(item, LinkedFile):
+                if self.walk is not None and file is not None:
+                    self._read_items(self.walk.linked(item.path, file))
                 continue
             if self.labels is not None:
                 self.labels.give(item)

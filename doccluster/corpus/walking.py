@@ -47,9 +47,11 @@ class Walk:
             else:
                 yield from self._file(path, PurePosixPath(path.name), root=str(path.parent), is_only=is_only)
 
-    def linked(self, path: Path, place: PurePosixPath, root: str) -> Iterator[InputFile | Skipped]:
-        """Return the file that another file (an OPML list) points to, unless it was or will be read anyway."""
-        yield from self._file(path, place, root=root, is_only=False, is_explicit=False)
+    def linked(self, path: Path, by: InputFile) -> Iterator[InputFile | Skipped]:
+        """Return the file that the file `by` (an OPML list) points to, unless it has been read."""
+        base = by.local.parent.resolve() if by.local is not None else path.parent
+        place = by.place.parent / path.relative_to(base).as_posix()
+        yield from self._file(path, place, root=by.root, is_only=False, is_explicit=False)
 
     def _folder(self, folder: Path, top: Path) -> Iterator[InputFile | Skipped]:
         if self._is_known(folder):

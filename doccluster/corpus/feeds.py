@@ -1,0 +1,103 @@
+"""RSS, Atom, RDF and CDF feeds that lie in files, well-formed or not, read by feedparser.
+
+feedparser is given bytes in memory, so that nothing in a file can make it open a file or an address; it resolves no
+external entity and expands no nested one.
+"""
+
+from __future__ import annotations
+
+import calendar
+import datetime as dt
+import io
+from collections.abc import Iterator
+from typing import Any
+
+from doccluster.corpus.document import Skipped
+from doccluster.corpus.draft import Draft, ReadFailure
+from doccluster.corpus.encodings import codec_name, declared_encoding, decode, encoding_by_mark
+from doccluster.corpus.input_file import InputFile
+from doccluster.corpus.json_feed import with_title
+from doccluster.corpus.markup import strip_markup
+from doccluster.corpus.options import ReadOptions
+
+
+def read_feed(file: InputFile, options: ReadOptions) -> Iterator[Draft | Skipped]:
+    """Return one document for each entry: its title and its content (else its summary), categories as labels."""
+    data = file.read()
+    feed = parse_feed(data, file)
+    entries = feed["entries"]
+    if not entries:
+        raise ReadFailure("no-entries", "a feed without entries" if feed["version"] else "not a feed")
+    feed_title = _plain(feed["feed"], "title")
+    for number, entry in enumerate(entries, 1):
+        yield _entry_draft(entry, f"{file.name}:{number}", feed_title)
+
+
+def parse_feed(data: bytes, file: InputFile) -> Any:
+    """Return feedparser's result; where neither BOM nor declaration gives the encoding, ours is used."""
+    import feedparser
+
+    headers = {}
+    if file.encoding is not None:
+        headers["content-type"] = f"application/xml; charset={file.encoding}"
+    elif encoding_by_mark(data) is None and not _is_declared(data):
+        headers["content-type"] = f"application/xml; charset={decode(data).encoding}"
+    return feedparser.parse(io.BytesIO(data), response_headers=headers)
+
+
+def _is_declared(data: bytes) -> bool:
+    """Say whether the encoding that is declared (utf-8 when none is) can be right."""
+    name = codec_name(declared_encoding(data) or "utf-8")
+    if name is None:
+        return False
+    try:
+        data.decode(name)
+    except (UnicodeError, LookupError):
+        return False
+    return True
+
+
+def _entry_draft(entry: Any, where: str, feed_title: str) -> Draft:
+    title = _plain(entry, "title")
+    contents = [_text_of(content) for content in dict.get(entry, "content", [])]
+    body = "\n\n".join(text for text in contents if text) or _plain(entry, "summary") or _plain(entry, "description")
+    link = str(dict.get(entry, "link", "") or "")
+    tags = [dict.get(tag, "term") or dict.get(tag, "label") or "" for tag in dict.get(entry, "tags", [])]
+    return Draft(
+        text=with_title(title, body),
+        where=where,
+        id=str(dict.get(entry, "id", "") or "") or link,
+        title=title,
+        date=_date(entry),
+        source=_plain(dict.get(entry, "source", {}), "title") or feed_title,
+        link=link,
+        labels={"category": tuple(str(tag) for tag in tags if tag)},
+    )
+
+
+# `dict.get` because feedparser's own look-up answers for other names, with a DeprecationWarning
+
+
+def _plain(element: Any, name: str) -> str:
+    """Return a text construct without markup."""
+    detail = dict.get(element, f"{name}_detail")
+    if detail is not None:
+        return _text_of(detail)
+    return strip_markup(str(dict.get(element, name, "") or ""))
+
+
+def _text_of(detail: Any) -> str:
+    value = str(dict.get(detail, "value", "") or "")
+    return value.strip() if dict.get(detail, "type") == "text/plain" else strip_markup(value).strip()
+
+
+def _date(entry: Any) -> str:
+    """Return when the entry was published, else changed, as ISO 8601 in universal time."""
+    for name in ("published", "updated", "created"):
+        moment = dict.get(entry, f"{name}_parsed")
+        if moment is not None:
+            try:
+                return dt.datetime.fromtimestamp(calendar.timegm(moment), dt.UTC).isoformat()
+            except (ValueError, OverflowError, OSError):
+                continue
+    return ""

@@ -1,0 +1,112 @@
+"""Mail: mailboxes (mbox) message by message, and single messages (eml)."""
+
+from __future__ import annotations
+
+import email
+import email.message
+import re
+from collections.abc import Iterator
+
+from doccluster.corpus.dates import iso_date
+from doccluster.corpus.document import Skipped
+from doccluster.corpus.draft import Draft
+from doccluster.corpus.encodings import codec_name
+from doccluster.corpus.input_file import InputFile
+from doccluster.corpus.json_feed import with_title
+from doccluster.corpus.mail_headers import decoded_header
+from doccluster.corpus.markup import strip_markup
+from doccluster.corpus.options import ReadOptions
+
+_LONGEST_MESSAGE = 64 * 1024**2  # bytes, with attachments
+_QUOTED_FROM = re.compile(rb"^>(>*From )", re.MULTILINE)
+# What the parser of the standard library is known to raise on broken messages
+_BROKEN_MESSAGE = (ValueError, LookupError, TypeError, AttributeError, RecursionError, AssertionError)
+
+
+def read_eml(file: InputFile, options: ReadOptions) -> Iterator[Draft | Skipped]:
+    """Return the one message that the file is."""
+    found = _message(file.read(_LONGEST_MESSAGE), file, file.name)
+    if isinstance(found, Draft):
+        found.id = found.id or str(file.place)
+        found.is_whole_file = True
+    yield found
+
+
+def read_mbox(file: InputFile, options: ReadOptions) -> Iterator[Draft | Skipped]:
+    """Return the messages of a mailbox; attachments are left out."""
+    for number, data in enumerate(_messages(file), 1):
+        where = f"{file.name}:{number}"
+        if data is None:
+            yield Skipped(where, "too-long", f"a message of more than {_LONGEST_MESSAGE:,} bytes")
+        else:
+            yield _message(_QUOTED_FROM.sub(rb"\1", data), file, where)
+
+
+def _messages(file: InputFile) -> Iterator[bytes | None]:
+    """Cut a mailbox at lines that begin with "From " after a blank line; None stands for an over-long message."""
+    lines: list[bytes] = []
+    size, after_blank, begun = 0, True, False
+    for line in file.stream:
+        if after_blank and line.startswith(b"From "):
+            if begun:
+                yield _joined(lines, size)
+            lines, size, begun = [], 0, True
+        elif begun:
+            size += len(line)
+            if size <= _LONGEST_MESSAGE:
+                lines.append(line)
+        after_blank = not line.strip(b"\r\n")
+    if begun:
+        yield _joined(lines, size)
+
+
+def _joined(lines: list[bytes], size: int) -> bytes | None:
+    return b"".join(lines) if size <= _LONGEST_MESSAGE else None
+
+
+def _message(data: bytes, file: InputFile, where: str) -> Draft | Skipped:
+    try:
+        message = email.message_from_bytes(data)
+        title = decoded_header(_header(message, "Subject"))
+        return Draft(
+            text=with_title(title, _body(message, file)),
+            where=where,
+            id=_header(message, "Message-ID").strip("<> \t"),
+            title=title,
+            date=iso_date(_header(message, "Date")),
+        )
+    except _BROKEN_MESSAGE as error:
+        return Skipped(where, "bad-message", f"{type(error).__name__}: {error}")
+
+
+def _header(message: email.message.Message, name: str) -> str:
+    value = message.get(name)
+    if value is None:
+        return ""
+    text = str(value)  # bytes that are not ASCII come as surrogates, or as a Header of unknown charset
+    if any("\udc80" <= character <= "\udcff" for character in text):
+        text = text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    return text
+
+
+def _body(message: email.message.Message, file: InputFile) -> str:
+    """Return the plain parts of a message; the HTML parts when it has no plain one."""
+    plain: list[str] = []
+    pages: list[str] = []
+    for part in message.walk():
+        if part.is_multipart() or part.get_content_disposition() == "attachment":
+            continue
+        kind = part.get_content_type()
+        if kind in ("text/plain", "text/html"):
+            (plain if kind == "text/plain" else pages).append(_part_text(part, file))
+    texts = [text for text in plain if text.strip()] or [strip_markup(page) for page in pages]
+    return "\n\n".join(text.strip("\r\n") for text in texts)
+
+
+def _part_text(part: email.message.Message, file: InputFile) -> str:
+    data = part.get_payload(decode=True)
+    if not isinstance(data, bytes):
+        return ""
+    charset = part.get_param("charset")
+    declared = charset[2] if isinstance(charset, tuple) else charset
+    return file.decode(data, declared=codec_name(declared if isinstance(declared, str) else None))

@@ -1,0 +1,60 @@
+"""The head of a message: its headers, and the encoded words in them."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+from quopri import decodestring
+
+from doccluster.corpus.encodings import decode
+
+_HEADER = re.compile(r"([!-9;-~]+):[ \t]*(.*)")
+_ENCODED_WORD = re.compile(r"=\?([^?\s]+)\?([bBqQ])\?([^?]*)\?=")
+_BETWEEN = re.compile(r"(\?=)\s+(=\?)")
+
+
+def split_headers(message: str) -> tuple[dict[str, str], str]:
+    """Return the headers by name in lower case (the first of each, unfolded), and what follows the blank line."""
+    headers: dict[str, str] = {}
+    last = ""
+    position = 0
+    while position < len(message):
+        end = message.find("\n", position)
+        line = message[position:] if end < 0 else message[position:end]
+        following = len(message) if end < 0 else end + 1
+        if not line.strip():
+            return headers, message[following:]
+        found = _HEADER.match(line)
+        if line[0] in " \t" and last:
+            headers[last] += " " + line.strip()
+        elif found is not None:
+            last = found[1].lower()
+            headers.setdefault(last, found[2].strip())
+        else:  # not a header: the body begins without a blank line
+            return headers, message[position:]
+        position = following
+    return headers, ""
+
+
+def decoded_header(value: str) -> str:
+    """Return a header with its encoded words (RFC 2047) decoded; broken ones stay as they are.
+
+    >>> decoded_header("=?iso-8859-1?q?Gr=FC=DFe?= =?utf-8?b?IGFuIGFsbGU=?=")
+    'Grüße an alle'
+    """
+    if "=?" not in value:
+        return " ".join(value.split())
+    return " ".join(_ENCODED_WORD.sub(_decoded_word, _BETWEEN.sub(r"\1\2", value)).split())
+
+
+def _decoded_word(word: re.Match[str]) -> str:
+    charset, kind, content = word[1].partition("*")[0], word[2].lower(), word[3]
+    if kind == "q":
+        data = decodestring(content.replace("_", " ").encode("latin-1", "replace"), header=True)
+    else:
+        try:
+            data = base64.b64decode(content + "=" * (-len(content) % 4))
+        except (binascii.Error, ValueError):
+            return word[0]
+    return decode(data, declared=charset).text

@@ -1,0 +1,87 @@
+"""Reuters-21578: newswire in SGML that no XML parser takes, so its few fixed elements are found by patterns.
+
+The collection's README (section VI) defines the elements; control characters are written as references such as
+``&#2;``, and one file holds a byte that is not utf-8.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from doccluster.corpus.dates import iso_date
+from doccluster.corpus.document import Skipped
+from doccluster.corpus.draft import Draft, ReadFailure
+from doccluster.corpus.input_file import InputFile
+from doccluster.corpus.json_feed import with_title
+from doccluster.corpus.options import ReadOptions
+
+LABELS = ("topics", "places", "people", "orgs", "exchanges")
+
+_BEGIN = re.compile(r"<REUTERS\b([^>]*)>", re.IGNORECASE)
+_ATTRIBUTE = re.compile(r'([A-Za-z]+)="([^"]*)"')
+_ELEMENTS = {
+    name: re.compile(rf"<{name}\b[^>]*>(.*?)</{name}>", re.DOTALL | re.IGNORECASE)
+    for name in ("date", "title", "dateline", "author", "body", "text", *LABELS)
+}
+_ITEM = re.compile(r"<D>(.*?)</D>", re.DOTALL | re.IGNORECASE)
+_TAG = re.compile(r"<[/A-Za-z][^<>]*>")
+_CONTROL_REFERENCE = re.compile(r"&#(\d{1,5});")
+_ENTITIES = (("&lt;", "<"), ("&gt;", ">"), ("&amp;", "&"))
+
+
+def read_reuters(file: InputFile, options: ReadOptions) -> Iterator[Draft | Skipped]:
+    """Return the documents of one SGML file: title and body as text, five kinds of topics as labels.
+
+    The metadata column ``split`` is the ModApte split (README, section VIII.B): train, test or unused.
+    """
+    content = file.text(declared="cp1252" if file.encoding is None else file.encoding)
+    begins = list(_BEGIN.finditer(content))
+    if not begins:
+        raise ReadFailure("no-entries", "no <REUTERS> element in it")
+    ends = [begin.start() for begin in begins[1:]] + [len(content)]
+    for begin, end in zip(begins, ends, strict=True):
+        attributes = {name.upper(): value for name, value in _ATTRIBUTE.findall(begin[1])}
+        yield _draft(attributes, content[begin.end() : end], file)
+
+
+def _draft(attributes: dict[str, str], content: str, file: InputFile) -> Draft:
+    number = attributes.get("NEWID") or attributes.get("OLDID", "")
+    title = _plain(_element("title", content))
+    body = _element("body", content) or _unmarked_body(content)
+    return Draft(
+        text=with_title(" ".join(title.split()), _plain(body).strip("\n")),
+        where=f"{file.name}:{number}",
+        id=number,
+        title=title,
+        date=iso_date(_plain(_element("date", content))),
+        labels={name: tuple(_plain(one) for one in _ITEM.findall(_element(name, content))) for name in LABELS},
+        extra={"split": modapte_split(attributes)},
+    )
+
+
+def modapte_split(attributes: dict[str, str]) -> str:
+    """Return the part of the ModApte split that a document with these attributes belongs to."""
+    if attributes.get("TOPICS", "").upper() != "YES":
+        return "unused"
+    return {"TRAIN": "train", "TEST": "test"}.get(attributes.get("LEWISSPLIT", "").upper(), "unused")
+
+
+def _element(name: str, content: str) -> str:
+    found = _ELEMENTS[name].search(content)
+    return found[1] if found is not None else ""
+
+
+def _unmarked_body(content: str) -> str:
+    """Return what stands in TEXT beside title, author and dateline: the whole text of unprocessed documents."""
+    text = _element("text", content)
+    for name in ("title", "author", "dateline"):
+        text = _ELEMENTS[name].sub("", text)
+    return _TAG.sub("", text).strip()
+
+
+def _plain(text: str) -> str:
+    text = _CONTROL_REFERENCE.sub(lambda found: chr(int(found[1])) if 32 <= int(found[1]) < 55_296 else "", text)
+    for entity, character in _ENTITIES:
+        text = text.replace(entity, character)
+    return text
