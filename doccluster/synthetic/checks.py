@@ -1,0 +1,102 @@
+"""The checks of what a generator is asked for: concentrations, weights, directions, shares, the seed of a record."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from doccluster.errors import InputError
+from doccluster.kernels.vmf import MAX_CONCENTRATION
+from doccluster.validation import RandomState, check_positive_int
+
+Floats = npt.NDArray[np.float64]
+
+MAX_DIMENSIONS = 100_000  # the special functions are tested up to here
+WEIGHT_TOLERANCE = 1e-6
+
+
+def check_dimensions(n_terms: Any, name: str = "n_terms") -> int:
+    """Return the number of dimensions, 2..100,000, or raise InputError."""
+    number = check_positive_int(n_terms, name)
+    if not 2 <= number <= MAX_DIMENSIONS:
+        raise InputError(f"{name}={number} is outside 2..{MAX_DIMENSIONS:,}; choose a number of dimensions in it.")
+    return number
+
+
+def check_concentrations(kappa: Any, n_clusters: int) -> Floats:
+    """Return one concentration per cluster from a number or one number per cluster, or raise InputError."""
+    kappas = _numbers(kappa, "kappa")
+    if kappas.ndim == 0:
+        kappas = np.full(n_clusters, float(kappas))
+    if kappas.shape != (n_clusters,):
+        raise InputError(f"kappa has shape {kappas.shape} for {n_clusters} clusters; give one number, or one for each.")
+    bad = ~((kappas >= 0) & (kappas <= MAX_CONCENTRATION))  # NaN fails both
+    if bad.any():
+        raise InputError(
+            f"kappa={kappas[bad][0]} is not a concentration; give a finite number between 0 and {MAX_CONCENTRATION:g}."
+        )
+    return kappas
+
+
+def check_weights(weights: Any, n_clusters: int) -> Floats:
+    """Return the shares of the clusters, which sum to one (None: equal shares), or raise InputError."""
+    if weights is None:
+        return np.full(n_clusters, 1.0 / n_clusters)
+    shares = _numbers(weights, "weights")
+    if shares.shape != (n_clusters,):
+        raise InputError(f"weights has shape {shares.shape} for {n_clusters} clusters; give one number for each.")
+    if not (shares >= 0).all():  # NaN fails too
+        raise InputError("weights has a negative or missing number; give shares between 0 and 1.")
+    total = float(shares.sum())
+    if not abs(total - 1) <= WEIGHT_TOLERANCE:
+        raise InputError(f"weights sums to {total:g}, not to 1; divide the weights by their sum.")
+    return shares / total
+
+
+def check_direction(mean: Any) -> Floats:
+    """Return a unit vector in float64 with its rounding removed, or raise InputError."""
+    direction = _numbers(mean, "mean")
+    if direction.ndim != 1:
+        raise InputError(f"mean has {direction.ndim} dimensions, expected a vector of shape (n_terms,).")
+    check_dimensions(direction.size, "the length of mean")
+    length = float(np.linalg.norm(direction))
+    if length == 0:
+        raise InputError("mean has length zero, so it is no direction; give a unit vector.")
+    if not abs(length - 1) <= 1e-5:  # NaN and infinity fail too
+        raise InputError(f"mean has length {length:g}, expected 1; divide it by its length.")
+    return direction / length
+
+
+def check_share(value: Any, name: str, *, least: float = 0.0, most: float = 1.0) -> float:
+    """Return a number between `least` and `most`, or raise InputError."""
+    number = _numbers(value, name)
+    if number.ndim != 0 or not least <= float(number) <= most:
+        raise InputError(f"{name}={value!r} is outside {least:g}..{most:g}; give a number in it.")
+    return float(number)
+
+
+def check_float_type(dtype: npt.DTypeLike) -> np.dtype[Any]:
+    """Return float32 or float64 as a dtype, or raise InputError."""
+    try:
+        found = np.dtype(dtype)
+    except TypeError as error:
+        raise InputError(f"dtype={dtype!r} is not a type; give float32 or float64.") from error
+    if found not in (np.dtype(np.float32), np.dtype(np.float64)):
+        raise InputError(f"dtype={found} is not supported; give float32 or float64.")
+    return found
+
+
+def seed_record(random_state: RandomState) -> int | str:
+    """Return the seed for the record of parameters, or say that a generator (or nothing) was given."""
+    if isinstance(random_state, int | np.integer):
+        return int(random_state)
+    return "none" if random_state is None else "a generator"
+
+
+def _numbers(values: Any, name: str) -> Floats:
+    try:
+        return np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{name}={values!r} is not numeric; give a number or numbers.") from error

@@ -1,0 +1,214 @@
+"""Samples of von Mises-Fisher distributions and of their mixtures, in memory or block by block to a file.
+
+Synthetic corpora of this kind are what the mixture model and spherical k-means assume, so they show how far an
+algorithm is from what can be had, and nothing about text: the rows are dense and have negative numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from doccluster.clustering.vmf_sampling import VmfRows, spawn_entropy
+from doccluster.synthetic.checks import (
+    check_concentrations,
+    check_dimensions,
+    check_direction,
+    check_float_type,
+    check_weights,
+    seed_record,
+)
+from doccluster.synthetic.directions import mean_directions
+from doccluster.synthetic.made import SyntheticVectors, row_names
+from doccluster.validation import RandomState, as_generator, check_n_clusters, check_positive_int
+from doccluster.vectors import DocumentVectors
+
+Floats = npt.NDArray[np.float64]
+
+
+def sample_vmf(
+    mean: npt.ArrayLike,
+    kappa: float,
+    size: int = 1,
+    random_state: RandomState = None,
+    *,
+    dtype: npt.DTypeLike = np.float32,
+    n_threads: int | None = None,
+) -> npt.NDArray[Any]:
+    """Return draws from the von Mises-Fisher distribution.
+
+    Parameters
+    ----------
+    mean : float array of shape (n_terms,), unit
+        The mean direction, in 2 to 100,000 dimensions.
+    kappa : float in [0, 1e7]
+        The concentration; 0 is the uniform distribution.
+    size : int
+        The number of draws.
+    random_state : None, int or numpy Generator
+    dtype : float32 or float64
+    n_threads : int or None
+        None uses all processors; the rows are the same for any number.
+
+    Returns
+    -------
+    float array of shape (size, n_terms), unit rows
+
+    Raises
+    ------
+    InputError
+        If `mean` is not a unit vector, or `kappa` is negative, NaN or infinite.
+
+    Notes
+    -----
+    Ulrich (1984), Appl. Stat. 33, 158, as corrected by Wood (1994), Commun. Stat. Simul. 23, 157. O(size n_terms) time,
+    and no memory beyond the result but a block.
+
+    Examples
+    --------
+    >>> rows = sample_vmf([0.0, 0.6, 0.8], 1000.0, size=3, random_state=0)
+    >>> bool((rows @ [0.0, 0.6, 0.8] > 0.98).all())
+    True
+    """
+    direction = check_direction(mean)
+    kappas = check_concentrations(kappa, 1)
+    labels = np.zeros(check_positive_int(size, "size"), dtype=np.int64)
+    entropy = spawn_entropy(random_state)
+    rows = VmfRows(direction[None, :], kappas, labels, entropy=entropy, dtype=check_float_type(dtype))
+    return rows.draw(n_threads=n_threads)
+
+
+class VmfMixture:
+    """A von Mises-Fisher mixture whose parameters and labels are chosen and whose rows are still to be drawn.
+
+    Made by `plan_vmf_mixture`; `make_vmf_mixture` draws all rows at once, `blocks` yields them for a file.
+
+    Attributes
+    ----------
+    means : float64 array of shape (n_clusters, n_terms), unit rows
+    kappas, weights : float64 arrays of shape (n_clusters,)
+    truth : int64 array of shape (n_documents,)
+    parameters : dict
+        All of the above that is of fixed size, for the record.
+    """
+
+    def __init__(
+        self, means: Floats, kappas: Floats, weights: Floats, rows: VmfRows, parameters: dict[str, Any]
+    ) -> None:
+        self.means = means
+        self.kappas = kappas
+        self.weights = weights
+        self.truth = rows.labels
+        self.parameters = parameters
+        self.shape = rows.shape
+        self.dtype = rows.dtype
+        self._rows = rows
+
+    def blocks(self, *, n_threads: int | None = None) -> Iterator[npt.NDArray[Any]]:
+        """Yield the rows in order, in blocks of about a megabyte."""
+        return self._rows.blocks(n_threads=n_threads)
+
+    def draw(self, *, n_threads: int | None = None) -> SyntheticVectors:
+        """Return all rows with their truth."""
+        vectors = DocumentVectors(self._rows.draw(n_threads=n_threads), row_names(self.shape[0]))
+        return SyntheticVectors(vectors, self.truth, self.parameters)
+
+
+def plan_vmf_mixture(
+    n_documents: int,
+    n_terms: int,
+    n_clusters: int,
+    *,
+    kappa: float | npt.ArrayLike,
+    separation: float | None = None,
+    weights: npt.ArrayLike | None = None,
+    random_state: RandomState = None,
+    dtype: npt.DTypeLike = np.float32,
+) -> VmfMixture:
+    """Return the mixture of `make_vmf_mixture` before its rows are drawn, for sets larger than memory."""
+    n_rows = check_positive_int(n_documents, "n_documents")
+    k = check_n_clusters(n_clusters, n_rows)
+    dimensions = check_dimensions(n_terms)
+    kappas = check_concentrations(kappa, k)
+    shares = check_weights(weights, k)
+    float_type = check_float_type(dtype)
+    generator = as_generator(random_state)
+    means = mean_directions(k, dimensions, separation, generator)
+    labels = generator.choice(k, size=n_rows, p=shares).astype(np.int64, copy=False)
+    rows = VmfRows(means, kappas, labels, entropy=spawn_entropy(generator), dtype=float_type)
+    parameters = {
+        "kind": "vmf",
+        "n_documents": n_rows,
+        "n_terms": dimensions,
+        "n_clusters": k,
+        "kappa": kappas.tolist(),
+        "separation": "random" if separation is None else float(separation),
+        "weights": shares.tolist(),
+        "dtype": str(float_type),
+        "random_state": seed_record(random_state),
+    }
+    return VmfMixture(means, kappas, shares, rows, parameters)
+
+
+def make_vmf_mixture(
+    n_documents: int,
+    n_terms: int,
+    n_clusters: int,
+    *,
+    kappa: float | npt.ArrayLike,
+    separation: float | None = None,
+    weights: npt.ArrayLike | None = None,
+    random_state: RandomState = None,
+    dtype: npt.DTypeLike = np.float32,
+    n_threads: int | None = None,
+) -> SyntheticVectors:
+    """Return dense unit rows drawn from a mixture of von Mises-Fisher distributions, and the cluster of each.
+
+    Parameters
+    ----------
+    n_documents, n_terms, n_clusters : int
+        2 to 100,000 terms; at most as many clusters as documents.
+    kappa : float or float array of shape (n_clusters,), in [0, 1e7]
+        The concentrations. The expected cosine of a row to its mean is A_d(kappa), about kappa / d while kappa << d:
+        the same kappa is far more spread in more dimensions.
+    separation : float in [-1, 1], or None
+        The cosine between each two mean directions, exactly: 0 makes them orthogonal, values near 1 nearly equal.
+        None draws the directions independently, which in many dimensions is nearly orthogonal.
+    weights : float array of shape (n_clusters,), or None
+        The probabilities of the clusters, which sum to one; None makes them equal. The cluster of each row is drawn
+        independently, so a cluster of small weight may get no row.
+    random_state : None, int or numpy Generator
+    dtype : float32 or float64
+    n_threads : int or None
+        None uses all processors; the rows are the same for any number.
+
+    Returns
+    -------
+    SyntheticVectors
+        Unpacks as ``vectors, truth``.
+
+    Raises
+    ------
+    InputError
+        If an argument is outside its range, weights do not sum to one, or k directions cannot have that separation.
+
+    Examples
+    --------
+    >>> vectors, truth = make_vmf_mixture(500, 30, 3, kappa=200.0, separation=0.2, random_state=0)
+    >>> vectors.matrix.shape, sorted(set(truth.tolist()))
+    ((500, 30), [0, 1, 2])
+    """
+    mixture = plan_vmf_mixture(
+        n_documents,
+        n_terms,
+        n_clusters,
+        kappa=kappa,
+        separation=separation,
+        weights=weights,
+        random_state=random_state,
+        dtype=dtype,
+    )
+    return mixture.draw(n_threads=n_threads)
