@@ -1,6 +1,6 @@
 """Runs and models as folders: tables, json with a schema version and npz; no pickle anywhere."""
 
-from doccluster.artifacts.csv_files import write_csv
+from doccluster.artifacts.csv_files import csv_text, write_csv
 from doccluster.artifacts.model import Model, load_model, model_folder, save_model
 from doccluster.artifacts.new_folder import check_output, new_folder
 from doccluster.artifacts.run_folder import labels_checksum, load_run, run_record, save_run
@@ -12,6 +12,7 @@ __all__ = [
     "assignments_table",
     "check_output",
     "clusters_table",
+    "csv_text",
     "labels_checksum",
     "load_model",
     "load_run",

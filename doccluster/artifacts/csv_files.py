@@ -25,12 +25,17 @@ def safe_cell(value: Any) -> Any:
     return f"'{cleaned}" if _FORMULA.match(cleaned) else cleaned
 
 
-def write_csv(frame: pd.DataFrame, path: Path) -> None:
-    """Write a table; text cells are made safe, undefined numbers are empty, numbers keep every digit they have."""
+def csv_text(frame: pd.DataFrame) -> str:
+    """Return a table as csv; text cells are made safe, undefined numbers are empty, numbers keep every digit."""
     safe = frame.copy()
     for column in safe.columns:
         if not pd.api.types.is_numeric_dtype(safe[column]):
             safe[column] = safe[column].map(safe_cell)
     # names of undecodable files hold lone surrogates, which UTF-8 cannot write
-    with path.open("w", encoding="utf-8", errors="backslashreplace", newline="") as file:
-        safe.to_csv(file, index=False, lineterminator="\n")
+    text: str = safe.to_csv(index=False, lineterminator="\n")
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def write_csv(frame: pd.DataFrame, path: Path) -> None:
+    """Write `csv_text` to a file, in UTF-8."""
+    path.write_bytes(csv_text(frame).encode("utf-8"))

@@ -59,6 +59,7 @@ clustering_options = options(
 @reader_options
 @vectorizer_options
 @overwrite_option
+@click.option("--report/--no-report", default=True, help="Whether to write report.html.")
 @json_option
 def run_command(sources: tuple[str, ...], **given: Any) -> None:
     """Turn documents into named, judged, explained clusters, in one go.
@@ -92,6 +93,7 @@ def execute(
                 clustering=chosen(given, CLUSTERING),
                 measures=_measures(given["measures"]),
                 n_threads=given["threads"],
+                report=given["report"],
                 command=typed_command(),
                 progress=progress,
             )

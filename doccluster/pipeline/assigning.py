@@ -71,9 +71,7 @@ def assign_documents(
 def _vectors(model: Model, read: Source) -> DocumentVectors:
     if read.corpus is not None:
         if model.vectorizer is None:
-            raise InputError(
-                "the model was fitted to a matrix and knows no words; give a matrix with the same columns."
-            )
+            raise InputError("the model was fitted to a matrix and knows no words; give a matrix of the same columns.")
         return vectorize(read.corpus, model.vectorizer)
     assert read.vectors is not None  # a source has one of the two
     if read.vectors.n_terms != model.n_terms:

@@ -13,7 +13,7 @@ from doccluster.text.stopwords import STOP_WORD_LANGUAGES, load_stop_words
 from doccluster.text.tokens import DEFAULT_TOKEN_PATTERN, build_tokenizer
 from doccluster.vectors import DocumentVectors, TfidfVectorizer, vectorize
 
-RARE_TERMS_FROM = 200  # from so many documents on, a term of a single document is left out
+RARE_TERMS_FROM = 100  # from so many documents on, a term of a single document is left out
 CJK_FROM = 0.1  # share of letters of scripts without blanks
 
 

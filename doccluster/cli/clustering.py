@@ -1,0 +1,98 @@
+"""`cluster` and `assign`: a matrix file into clusters, and new documents into the clusters of a run."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from doccluster.cli.console import json_option, overwrite_option, print_json, progress_shown, say, threads_option
+from doccluster.cli.run import clustering_options, execute
+from doccluster.cli.source_options import reader_arguments, reader_options
+from doccluster.errors import InputError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@click.command("cluster", short_help="Cluster a matrix file.")
+@click.argument("matrix", metavar="X")
+@click.option("-o", "--output", required=True, metavar="DIR", help="The folder to write: tables, model, report.")
+@clustering_options
+@click.option("--classes", metavar="FILE", help="One class per line; then --truth class judges by them.")
+@click.option("--terms", metavar="FILE", help="One term per line, the names of the columns.")
+@click.option("--weighting", metavar="CODE", help="Of counts: tfidf (default), bm25, none, or SMART letters.")
+@overwrite_option
+@click.option("--report/--no-report", default=True, help="Whether to write report.html.")
+@json_option
+def cluster_command(matrix: str, **given: Any) -> None:
+    """Cluster a matrix file: CLUTO .mat, Matrix Market .mtx, .npz or .npy.
+
+    Whole numbers are taken as counts and weighted; fractions are taken as they are.
+    """
+    reader = {name: given[name] for name in ("classes", "terms") if given[name] is not None}
+    vectorizer = {} if given["weighting"] is None else {"weighting": given["weighting"]}
+    execute((matrix,), given, reader=reader, vectorizer=vectorizer)
+
+
+@click.command("assign", short_help="Give new documents to the clusters of a run.")
+@click.argument("model", metavar="MODEL")
+@click.argument("sources", nargs=-1, required=True, metavar="SRC...")
+@click.option("-o", "--output", metavar="FILE", help="Write a csv file instead of printing it.")
+@reader_options
+@threads_option
+@overwrite_option
+@json_option
+def assign_command(model: str, sources: tuple[str, ...], output: str | None, **given: Any) -> None:
+    """Give new documents to the clusters of a finished run (MODEL is its folder, or the folder model in it).
+
+    Prints a csv: id, title, date, cluster, label, similarity, runner_up, margin.
+    """
+    from doccluster.pipeline import assign_documents
+
+    if output is not None and Path(output).exists() and not given["overwrite"]:
+        raise InputError(f"{output} already exists; choose another output, or give --overwrite.")
+    with progress_shown(quiet=given["as_json"]) as progress:
+        table = assign_documents(
+            model,
+            [Path(source) for source in sources],
+            reader=reader_arguments(given),
+            n_threads=given["threads"],
+            progress=progress,
+        )
+    if output is not None:
+        _write(table, Path(output))
+    if given["as_json"]:
+        print_json({"output": output, "documents": table.astype(object).where(table.notna(), None).to_dict("records")})
+    elif output is not None:
+        _print_counts(table, output)
+    else:
+        _print_csv(table)
+
+
+def _write(table: pd.DataFrame, path: Path) -> None:
+    from doccluster.artifacts import write_csv
+
+    try:
+        write_csv(table, path)
+    except OSError as error:
+        raise InputError(f"{path} cannot be written: {error.strerror or error}; choose another output.") from error
+
+
+def _print_csv(table: pd.DataFrame) -> None:
+    from doccluster.artifacts import csv_text
+
+    sys.stdout.write(csv_text(table))
+
+
+def _print_counts(table: pd.DataFrame, output: str) -> None:
+    placed = table.dropna(subset=["cluster"])
+    counts = Counter(zip(placed["cluster"], placed["label"], strict=True))
+    for (cluster, label), size in sorted(counts.items()):
+        say(f"  {size:>7,}  {cluster:>4}  {label}")
+    if len(placed) < len(table):
+        say(f"  {len(table) - len(placed):>7,}        no term of the model")
+    say(f"  {output}")

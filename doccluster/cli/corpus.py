@@ -1,0 +1,118 @@
+"""`inspect` and `vectorize`: what is in a source, and its documents as a matrix file."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from doccluster.cli.console import json_option, overwrite_option, print_json, progress_shown, say, threads_option
+from doccluster.cli.source_options import (
+    language_argument,
+    reader_arguments,
+    reader_options,
+    vectorizer_arguments,
+    vectorizer_options,
+)
+
+if TYPE_CHECKING:
+    from doccluster.pipeline.inspecting import Inspection, LabelColumn
+
+
+@click.command("inspect", short_help="Say what is in a source, without clustering it.")
+@click.argument("sources", nargs=-1, required=True, metavar="SRC...")
+@reader_options
+@json_option
+def inspect_command(sources: tuple[str, ...], as_json: bool, **given: Any) -> None:
+    """Say what is in a source: documents, lengths, languages, dates, labels, and what would be skipped and why."""
+    from doccluster.pipeline import inspect_source
+
+    with progress_shown(quiet=as_json) as progress:
+        found = inspect_source([Path(source) for source in sources], reader=reader_arguments(given), progress=progress)
+    if as_json:
+        print_json({**asdict(found), "reasons": found.reasons})
+    else:
+        _print_inspection(found)
+
+
+def _print_inspection(found: Inspection) -> None:
+    say(f"  documents  {found.n_documents:,}")
+    if found.n_terms is not None and found.n_entries is not None:
+        filled = 100 * found.n_entries / (found.n_documents * found.n_terms)
+        say(
+            f"  matrix     {found.n_documents:,} x {found.n_terms:,}, {filled:.2f} % filled, {found.n_empty:,} empty rows"
+        )
+    if found.lengths is not None:
+        told = ", ".join(f"{name} {value:,.0f}" for name, value in found.lengths.items())
+        say(f"  characters {told}")
+        say(f"  copies     {found.n_same_text:,} documents repeat an earlier text letter for letter")
+        languages = ", ".join(f"{name} {100 * share:.0f} %" for name, share in (found.languages or {}).items())
+        say(f"  languages  {languages or 'not told by function words'}")
+    if found.share_without_blanks:
+        say(f"  scripts    {100 * found.share_without_blanks:.0f} % of the letters in scripts without blanks")
+    if found.first_date:
+        say(f"  dates      {found.first_date} to {found.last_date}")
+    for column in found.labels:
+        _print_labels(column)
+    for reason, count in found.reasons.items():
+        say(f"  skipped    {count:,} {reason}")
+
+
+def _print_labels(column: LabelColumn) -> None:
+    say(f"  labels     {column.name}: {column.n_classes:,} classes; {_coverage(column)}")
+    shown = ", ".join(f"{name} {count:,}" for name, count in column.commonest)
+    more = ", ..." if column.n_classes > len(column.commonest) else ""
+    say(f"             {shown}{more}")
+
+
+def _coverage(column: LabelColumn) -> str:
+    counts = (("one", column.n_single), ("several", column.n_several), ("none", column.n_without))
+    return ", ".join(f"{count:,} documents have {word}" for word, count in counts if count)
+
+
+@click.command("vectorize", short_help="Turn documents into a matrix file.")
+@click.argument("sources", nargs=-1, required=True, metavar="SRC...")
+@click.option("-o", "--output", required=True, metavar="X.npz", help="The matrix file to write, with ids and terms.")
+@click.option("--classes-from", metavar="COLUMN", help="Write the labels of this column as classes.")
+@reader_options
+@vectorizer_options
+@threads_option
+@overwrite_option
+@json_option
+def vectorize_command(sources: tuple[str, ...], output: str, **given: Any) -> None:
+    """Turn documents into a matrix file (npz) that `cluster` and `run` take, and other programs can read."""
+    from doccluster.pipeline import write_vectors
+
+    with progress_shown(quiet=given["as_json"]) as progress:
+        made = write_vectors(
+            [Path(source) for source in sources],
+            output,
+            overwrite=given["overwrite"],
+            classes_from=given["classes_from"],
+            reader=reader_arguments(given),
+            language=language_argument(given),
+            vectorizer=vectorizer_arguments(given),
+            n_threads=given["threads"],
+            progress=progress,
+        )
+    vectors = made.vectors
+    n_entries = int(vectors.matrix.nnz)
+    if given["as_json"]:
+        print_json(
+            {
+                "output": output,
+                "n_documents": vectors.n_documents,
+                "n_terms": vectors.n_terms,
+                "n_entries": n_entries,
+                "empty_ids": vectors.empty_ids,
+                "languages": made.languages,
+            }
+        )
+        return
+    filled = 100 * n_entries / (vectors.n_documents * vectors.n_terms)
+    say(f"  vectorize  {vectors.n_documents:,} x {vectors.n_terms:,}, {filled:.2f} % filled")
+    if vectors.empty_ids:
+        say(f"  empty      {len(vectors.empty_ids):,} documents have no term")
+    say(f"  {output}")

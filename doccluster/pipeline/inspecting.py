@@ -1,0 +1,132 @@
+"""What is in a source, before anything is clustered."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from doccluster.corpus import Corpus, Skipped
+from doccluster.pipeline.sources import Source, read_source
+from doccluster.progress import Progress, silent
+from doccluster.text.language import guess_languages, share_without_blanks
+
+
+@dataclass(frozen=True)
+class LabelColumn:
+    """One column of class labels: how many classes, the commonest, and how many documents have none, one, several."""
+
+    name: str
+    n_classes: int
+    commonest: tuple[tuple[str, int], ...]
+    n_without: int
+    n_single: int
+    n_several: int
+
+
+@dataclass(frozen=True)
+class Inspection:
+    """What is in a source; what does not apply (texts of a matrix, columns of texts) is None.
+
+    Attributes
+    ----------
+    n_documents : int
+    lengths : mapping or None
+        Characters per document: least, median, mean, most.
+    n_same_text : int or None
+        Documents whose text occurred before, letter for letter.
+    languages : mapping of name to share, or None
+        By function words; the rest is in languages without a list, or too short to tell.
+    share_without_blanks : float or None
+        Share of the letters in scripts written without blanks.
+    first_date, last_date : str
+        Of those that have one.
+    labels : tuple of LabelColumn
+    skipped : tuple of Skipped
+    n_terms, n_entries, n_empty : int or None
+        Of a matrix.
+    checksum : str
+        As in run.json.
+    """
+
+    n_documents: int
+    labels: tuple[LabelColumn, ...]
+    skipped: tuple[Skipped, ...]
+    checksum: str
+    lengths: Mapping[str, float] | None = None
+    n_same_text: int | None = None
+    languages: Mapping[str, float] | None = None
+    share_without_blanks: float | None = None
+    first_date: str = ""
+    last_date: str = ""
+    n_terms: int | None = None
+    n_entries: int | None = None
+    n_empty: int | None = None
+
+    @property
+    def reasons(self) -> dict[str, int]:
+        """How many inputs were skipped for each reason, the commonest first."""
+        return dict(Counter(one.reason for one in self.skipped).most_common())
+
+
+def inspect_source(source: Any, *, reader: Mapping[str, Any] | None = None, progress: Progress = silent) -> Inspection:
+    """Return what is in a source: a path, paths, a Corpus, a DataFrame, texts, or a matrix file.
+
+    Examples
+    --------
+    >>> found = inspect_source(["The rain in the north.", "The rain in the north.", ""])
+    >>> found.n_documents, found.n_same_text, found.reasons, dict(found.languages)
+    (2, 1, {'empty': 1}, {'english': 1.0})
+    """
+    read = read_source(source, reader=reader or {}, progress=progress)
+    known: dict[str, Any] = {
+        "n_documents": len(read.documents),
+        "labels": tuple(_label_column(name, values) for name, values in read.documents.labels.items()),
+        "skipped": read.skipped,
+        "checksum": read.checksum,
+    }
+    if read.corpus is None:
+        return Inspection(**known, **_of_matrix(read))
+    dates = sorted(filter(None, read.documents.dates))
+    return Inspection(
+        **known,
+        **_of_texts(read.corpus, read.documents.lengths),
+        first_date=dates[0] if dates else "",
+        last_date=dates[-1] if dates else "",
+    )
+
+
+def _of_texts(corpus: Corpus, lengths: Any) -> dict[str, Any]:
+    distinct = {hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest() for text in corpus.texts}
+    return {
+        "lengths": {
+            "least": int(lengths.min()),
+            "median": float(np.median(lengths)),
+            "mean": float(lengths.mean()),
+            "most": int(lengths.max()),
+        },
+        "n_same_text": len(corpus) - len(distinct),
+        "languages": guess_languages(corpus.texts),
+        "share_without_blanks": share_without_blanks(corpus.texts),
+    }
+
+
+def _of_matrix(read: Source) -> dict[str, Any]:
+    assert read.vectors is not None  # a source without texts has vectors
+    matrix = read.vectors.matrix
+    entries = np.count_nonzero(matrix) if isinstance(matrix, np.ndarray) else matrix.nnz
+    return {
+        "n_terms": read.vectors.n_terms,
+        "n_entries": int(entries),
+        "n_empty": int(read.vectors.is_empty.sum()),
+    }
+
+
+def _label_column(name: str, values: Sequence[tuple[str, ...]]) -> LabelColumn:
+    counts = Counter(label for own in values for label in own)
+    numbers = Counter(min(len(own), 2) for own in values)
+    return LabelColumn(name, len(counts), tuple(counts.most_common(10)), numbers[0], numbers[1], numbers[2])

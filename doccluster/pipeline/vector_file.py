@@ -1,0 +1,75 @@
+"""Documents written as a matrix file, whole or not at all."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from doccluster.errors import InputError
+from doccluster.pipeline.sources import check_truth, read_source
+from doccluster.pipeline.vectorizing import Vectorized, vectorize_texts
+from doccluster.progress import Progress, silent
+from doccluster.vectors import write_matrix
+
+
+def write_vectors(
+    source: Any,
+    output: str | Path,
+    *,
+    overwrite: bool = False,
+    classes_from: str | None = None,
+    reader: Mapping[str, Any] | None = None,
+    language: str | Sequence[str] = "auto",
+    vectorizer: Mapping[str, Any] | None = None,
+    n_threads: int | None = None,
+    progress: Progress = silent,
+) -> Vectorized:
+    """Write the vectors of a source to an npz file, and return them.
+
+    Parameters
+    ----------
+    source, reader, language, vectorizer, n_threads, progress
+        As for `run_pipeline`.
+    output : path that ends in .npz
+    overwrite : bool
+        Replace a file that is there.
+    classes_from : str, optional
+        The label column to write as classes; a document with none or several gets an empty class.
+
+    Raises
+    ------
+    InputError
+        If the output is there, or cannot be written, or the source is a matrix already.
+    """
+    path = Path(output)
+    _check_free(path, overwrite=overwrite)
+    truth = () if classes_from is None else (classes_from,)
+    read = read_source(source, reader=reader or {}, truth=truth, progress=progress)
+    if read.corpus is None:
+        raise InputError("the source is a matrix already; give it to `doccluster cluster`.")
+    check_truth(truth, read.documents)
+    made = vectorize_texts(read.corpus, language=language, options=vectorizer or {}, n_threads=n_threads)
+    classes = None
+    if classes_from is not None:
+        classes = [own[0] if len(own) == 1 else "" for own in read.documents.labels[classes_from]]
+    _write(path, made, classes)
+    return made
+
+
+def _check_free(path: Path, *, overwrite: bool) -> None:
+    if path.suffix != ".npz":
+        raise InputError(f"{path} does not end in .npz; vectors are written as npz.")
+    if path.exists() and not overwrite:
+        raise InputError(f"{path} already exists; choose another output, or give --overwrite.")
+
+
+def _write(path: Path, made: Vectorized, classes: list[str] | None) -> None:
+    try:
+        with tempfile.TemporaryDirectory(prefix=f".{path.name}.", dir=path.absolute().parent) as folder:
+            written = Path(folder) / path.name
+            write_matrix(written, made.vectors, classes=classes)
+            written.replace(path)
+    except OSError as error:
+        raise InputError(f"{path} cannot be written: {error.strerror or error}; choose another output.") from error
