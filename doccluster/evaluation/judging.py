@@ -174,13 +174,12 @@ def evaluate(
     )
     if not store.columns and store.matrix is None:
         raise InputError("nothing to judge by; give truth, vectors, or both.")
-    if asked is None or measures == "all":
-        chosen = {record: {} for record in _possible(store, counted=None if measures == "all" else True)}
-        skipped = _not_computed(store, list(chosen), pairwise_seconds)
-    else:
-        chosen, skipped = asked, {}
-        _require(store, list(chosen))
-    return _evaluation(store, chosen, skipped, strict=strict, dropped=dropped)
+    if asked is not None:
+        _require(store, list(asked))
+        return _evaluation(store, asked, {}, strict=strict, dropped=dropped)
+    possible = _possible(store, counted=None if measures == "all" else True)
+    skipped = _not_computed(store, possible, pairwise_seconds)
+    return _evaluation(store, {record: {} for record in possible}, skipped, strict=strict, dropped=dropped)
 
 
 def _asked(measures: Any) -> dict[Measure, Mapping[str, Any]] | None:

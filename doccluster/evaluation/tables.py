@@ -63,7 +63,7 @@ def rich_table(evaluation: Evaluation) -> Any:
     table.add_column("measure", no_wrap=True)
     table.add_column("", no_wrap=True)
     for column in columns:
-        table.add_column(column if len(columns) > 1 else "value", justify="right", no_wrap=True)
+        table.add_column(str(column) if len(columns) > 1 else "value", justify="right", no_wrap=True)
     table.add_column("range")
     table.add_column("note", style="dim")
     for family, scores in families_of(evaluation):

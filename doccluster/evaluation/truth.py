@@ -153,7 +153,7 @@ def _single_labels(name: str, values: npt.NDArray[Any], found: Partition) -> Tru
 
 def _missing(values: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
     if values.dtype.kind == "f":
-        return np.isnan(values)
+        return np.asarray(np.isnan(values))
     if values.dtype.kind in "US":
         return np.asarray(values == values.dtype.type(""))
     if values.dtype != object:

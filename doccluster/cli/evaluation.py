@@ -1,0 +1,267 @@
+"""The verbs evaluate, measures and explain: judge label files, list the measures, say what one of them means."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from doccluster.cli.console import (
+    json_option,
+    options,
+    plain,
+    print_json,
+    progress_shown,
+    say,
+    standard_output,
+    threads_option,
+)
+from doccluster.errors import InputError
+
+if TYPE_CHECKING:
+    from doccluster.evaluation import Evaluation
+    from doccluster.measures import Measure
+
+METRICS = ("cosine", "euclidean", "sqeuclidean")
+FAMILIES = ("external", "internal", "intrinsic", "topic")
+COSTS = ("contingency", "geometry", "pairwise", "topics")
+
+COST_IN_WORDS = {
+    "contingency": "contingency: from the counts of documents by cluster and class, O(n)",
+    "geometry": "geometry: from sums and one reading of the matrix, O(nnz k)",
+    "pairwise": "pairwise: all pairs of documents, O(n^2) time in blocks of rows",
+    "topics": "topics: documents that share top terms, O(nnz)",
+}
+
+
+@click.command("evaluate")
+@click.argument("labels", type=click.Path(dir_okay=False))
+@click.option("--truth", type=click.Path(dir_okay=False), help="Class labels, in a file of the same two forms.")
+@click.option("--vectors", type=click.Path(dir_okay=False), help="A matrix file: .npz, .mat (CLUTO) or .mtx.")
+@click.option("--column", metavar="NAME", help="The label column of LABELS, if it has several.")
+@click.option("--truth-column", multiple=True, metavar="NAME", help="A column of the truth (may be repeated).")
+@click.option("--label-separator", metavar="TEXT", help="What parts several labels in one cell of the truth.")
+@click.option("--measures", metavar="A,B,...", help="Only these; `doccluster measures` lists them; 'all' for all.")
+@click.option(
+    "--metric", type=click.Choice(METRICS), default="cosine", show_default=True, help="Distance of documents."
+)
+@click.option("--noise", metavar="LABEL", help="Leave out the documents with this found label.")
+@click.option("--strict", is_flag=True, help="Stop where a measure is undefined.")
+@options(json_option, threads_option)
+@click.option("--latex", is_flag=True, help="Print a LaTeX table.")
+@click.option("--csv", "as_csv", is_flag=True, help="Print a csv table.")
+def evaluate_command(labels: str, as_json: bool, latex: bool, as_csv: bool, **options: Any) -> None:
+    """Judge LABELS against a truth, against vectors, or both.
+
+    LABELS is a csv file with a header (id, then one label column, or the one you name), or has one label per line.
+    Files with ids are joined by id, others by order.
+    """
+    if as_json + latex + as_csv > 1:
+        raise click.UsageError("give one of --json, --latex and --csv")
+    with progress_shown(quiet=as_json or latex or as_csv) as progress:
+        evaluation = _evaluated(labels, progress=progress, **options)
+    _print_evaluation(evaluation, as_json=as_json, latex=latex, as_csv=as_csv)
+
+
+def _evaluated(
+    labels: str,
+    *,
+    truth: str | None,
+    vectors: str | None,
+    column: str | None,
+    truth_column: tuple[str, ...],
+    label_separator: str | None,
+    measures: str | None,
+    metric: str,
+    noise: str | None,
+    strict: bool,
+    threads: int | None,
+    progress: Any,
+) -> Evaluation:
+    from doccluster.evaluation import evaluate
+    from doccluster.evaluation.label_files import read_labels
+
+    if truth is None and vectors is None:
+        raise InputError("nothing to judge by; give --truth, --vectors, or both.")
+    found = read_labels(labels, columns=[column] if column else [])
+    clusters = next(iter(found.columns.values()))
+    keep = _rows_with_a_cluster(labels, clusters, has_ids=found.ids is not None)
+    return evaluate(
+        [clusters[row] for row in keep],
+        truth=None if truth is None else _truth(found, truth, truth_column, label_separator, keep),
+        vectors=None if vectors is None else _vectors(found, vectors, metric, keep),
+        measures=_names(measures),
+        metric=metric,
+        noise=noise,
+        strict=strict,
+        n_threads=threads,
+        progress=progress,
+    )
+
+
+def _rows_with_a_cluster(path: str, clusters: tuple[str, ...], *, has_ids: bool) -> list[int]:
+    """Return the rows that have a cluster: a run leaves the cluster of a document without terms blank."""
+    keep = [row for row, cluster in enumerate(clusters) if cluster]
+    if len(keep) < len(clusters):
+        if not has_ids:
+            raise InputError(f"{path} has {len(clusters) - len(keep)} lines without a label; give each document one.")
+        click.echo(f"{len(clusters) - len(keep):,} documents of {path} have no cluster and are left out", err=True)
+    if not keep:
+        raise InputError(f"no document of {path} has a label.")
+    return keep
+
+
+def _truth(found: Any, path: str, columns: tuple[str, ...], separator: str | None, keep: list[int]) -> dict[str, Any]:
+    from doccluster.evaluation.label_files import read_labels, rows_of
+
+    truth = read_labels(path, columns=columns)
+    rows = rows_of(found, truth.ids, truth.n_documents, truth.path, may_lack=True)[keep]
+    result: dict[str, Any] = {}
+    for name, cells in truth.columns.items():
+        given: list[Any] = [cells[row] if row >= 0 else "" for row in rows]
+        result[name] = given if separator is None else [_cut(cell, separator) for cell in given]
+    return result
+
+
+def _cut(cell: str, separator: str) -> list[str]:
+    return [part for part in (each.strip() for each in cell.split(separator)) if part]
+
+
+def _vectors(found: Any, path: str, metric: str, keep: list[int]) -> Any:
+    """Return the rows of a matrix file that belong to the labels; with a Euclidean metric, as they are in the file."""
+    from pathlib import Path
+
+    import numpy as np
+    from scipy import sparse
+
+    from doccluster.evaluation.label_files import rows_of
+    from doccluster.vectors import read_matrix
+    from doccluster.vectors.matrix_files import load_matrix_file
+
+    read = read_matrix(path, weighting="none")[0]
+    matrix = read.matrix if metric == "cosine" else load_matrix_file(Path(path)).matrix
+    rows = rows_of(found, read.ids, read.n_documents, path)[np.array(keep)]
+    return (sparse.csr_array(matrix) if sparse.issparse(matrix) else matrix)[rows]
+
+
+def _names(measures: str | None) -> Any:
+    if measures is None or measures == "all":
+        return measures
+    return [name.strip() for name in measures.split(",") if name.strip()]
+
+
+def _print_evaluation(evaluation: Evaluation, *, as_json: bool, latex: bool, as_csv: bool) -> None:
+    if as_json:
+        print_json(evaluation.to_dict())
+    elif latex:
+        click.echo(evaluation.to_latex(), nl=False)
+    elif as_csv:
+        click.echo(evaluation.to_frame().to_csv(index=False, lineterminator="\n"), nl=False)
+    else:
+        standard_output().print(evaluation)
+
+
+@click.command("measures")
+@click.option("--family", type=click.Choice(FAMILIES), help="What is judged.")
+@click.option("--source", metavar="TEXT", help="Those whose citation has this text, for instance zaki.")
+@click.option("--cost", type=click.Choice(COSTS), help="The class of cost.")
+@json_option
+def measures_command(family: Any, source: str | None, cost: Any, as_json: bool) -> None:
+    """List the measures, their variants and their aliases."""
+    from doccluster.measures import list_measures
+
+    records = list_measures(family=family, source=source, cost=cost)
+    if as_json:
+        print_json([_record(record) for record in records])
+        return
+    _print_measures(records)
+
+
+def _record(record: Measure) -> dict[str, Any]:
+    """Return a record as data; a variant or an alias says of what, so that what has neither can be counted."""
+    fields = ("name", "title", "family", "source", "direction", "range", "cost", "formula", "meaning", "edges")
+    result: dict[str, Any] = {name: getattr(record, name) for name in fields}
+    result["parts"] = list(record.parts)
+    result["metrics"] = list(record.metrics)
+    result["parameters"] = record.options
+    for kind in ("variant_of", "alias_of"):
+        if getattr(record, kind) is not None:
+            result[kind] = getattr(record, kind)
+    return result
+
+
+def _print_measures(records: list[Measure]) -> None:
+    from rich import box
+    from rich.table import Table
+
+    from doccluster.evaluation.result import ARROWS
+
+    if not records:
+        say("no measure matches")
+        return
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    for head in ("measure", "", "family", "cost", "range", "source"):
+        table.add_column(head, no_wrap=head == "measure")
+    for record in records:
+        name = record.name if record.is_counted else f"  {record.name}"
+        table.add_row(name, ARROWS[record.direction], record.family, record.cost, record.range, record.source)
+    standard_output().print(table)
+    counted = sum(record.is_counted for record in records)
+    say()
+    say(f"{counted} measures; {len(records) - counted} variants and aliases of them (indented)")
+
+
+@click.command("explain")
+@click.argument("subject")
+@click.argument("cluster", required=False)
+@json_option
+def explain_command(subject: str, cluster: str | None, as_json: bool) -> None:
+    """Explain a measure (SUBJECT is its name), or a cluster of a run (SUBJECT is the folder of the run)."""
+    from pathlib import Path
+
+    if Path(subject).is_dir():
+        from doccluster.cli.explain_cluster import explain_cluster
+
+        explain_cluster(subject, cluster, as_json)
+        return
+    if cluster is not None:
+        raise InputError(f"{subject} is no folder of a run; give the folder and a cluster, or the name of a measure.")
+    from doccluster.measures import get_measure
+
+    record = get_measure(subject)
+    if as_json:
+        print_json(_record(record))
+        return
+    for line in _explanation(record):
+        say(line)
+
+
+def _explanation(record: Measure) -> list[str]:
+    """Return what a record says, as lines for people."""
+    from doccluster.measures import list_measures
+
+    better = {"higher": "higher is better", "lower": "lower is better", "none": "neither way is better"}
+    kind = f"variant of {record.variant_of}" if record.variant_of else f"alias of {record.alias_of}"
+    relatives = [each.name for each in list_measures() if record.name in (each.variant_of, each.alias_of)]
+    rows = {
+        "formula": record.formula,
+        "source": record.source,
+        "direction": better[record.direction],
+        "range": record.range,
+        "cost": COST_IN_WORDS[record.cost],
+        "metrics": ", ".join(record.metrics),
+        "means": record.meaning,
+        "edges": record.edges,
+        "parts": ", ".join(record.parts),
+        "parameters": ", ".join(f"{name}={value!r}" for name, value in record.options.items()),
+        "see also": ", ".join(relatives),
+    }
+    head = [f"{record.name}: {record.title}" + ("" if record.is_counted else f" ({kind})")]
+    return head + [line for name, text in rows.items() if text for line in _wrapped(name, plain(text))]
+
+
+def _wrapped(name: str, text: str) -> list[str]:
+    import textwrap
+
+    lines = textwrap.wrap(text, width=88) or [""]
+    return [f"  {name:<11}{lines[0]}", *(f"  {'':<11}{line}" for line in lines[1:])]
