@@ -1,5 +1,6 @@
 """How many clusters, and is there anything to find."""
 
+from doccluster.selection.recommendation import Recommendation, choose_k, default_ks, recommend
 from doccluster.selection.rules import (
     best_k,
     delta_ch,
@@ -25,11 +26,14 @@ from doccluster.selection.tendency import (
 )
 
 __all__ = [
+    "Recommendation",
     "Stability",
     "Sweep",
     "Tendency",
     "best_k",
     "cell_counts",
+    "choose_k",
+    "default_ks",
     "delta_ch",
     "distance_distribution_test",
     "gap_k",
@@ -42,6 +46,7 @@ __all__ = [
     "knee_k",
     "krzanowski_lai",
     "penalised_k",
+    "recommend",
     "sd_index",
     "second_difference",
     "spatial_histogram_test",

@@ -41,11 +41,13 @@ class Sweep:
     ----------
     table : DataFrame, one row per k
         Columns n_clusters (found), rss, within, silhouette, calinski_harabasz, delta, hartigan, gap, gap_sd, gap_rss,
-        gap_rss_sd, null_silhouette, null_silhouette_sd, stability, stability_se (those that were asked for).
+        gap_rss_sd, null_silhouette, null_silhouette_sd, stability, stability_se, null_stability (those asked for).
     choices : mapping of criterion to k or None
         What each criterion chooses alone; None where no k qualifies.
     labels : mapping of k to int64 array of shape (n_documents,)
         The clustering of the data for each k.
+    null_silhouettes : float64 array of shape (n_null, number of k)
+        The silhouette of each reference data set for each k.
     stability : Stability or None
     seconds : float
         How long it took.
@@ -54,6 +56,7 @@ class Sweep:
     table: pd.DataFrame
     choices: Mapping[str, int | None]
     labels: Mapping[int, npt.NDArray[np.int64]] = field(repr=False)
+    null_silhouettes: npt.NDArray[np.float64] = field(repr=False)
     stability: Stability | None = None
     seconds: float = 0.0
 
@@ -71,6 +74,7 @@ def sweep(
     n_null: int = 10,
     null: NullModel = "permute",
     n_stability: int = 0,
+    n_null_stability: int = 0,
     resampling: Resampling = "subsample",
     stability_measure: str = "adjusted_rand",
     penalty: float | None = None,
@@ -94,6 +98,8 @@ def sweep(
         Reference data sets, and the null hypothesis they are drawn under.
     n_stability, resampling, stability_measure
         Resampled data sets for the stability criterion (0: left out).
+    n_null_stability : int
+        Of how many reference data sets the stability is found as well (their mean is in the table).
     penalty : float or None
         lambda of RSS(k) + lambda k; there is no default, and without it that criterion is left out.
     warm_start : bool
@@ -143,10 +149,13 @@ def sweep(
     for values in map_blocks(chain, range(n_null + 1), n_threads=resolve_threads(n_threads)):
         chains.append(values)
         progress("sweep over k", len(chains), n_null + 1)
-    steady = None
-    if n_stability:
-        steady = stability(
-            data,
+
+    def resampled(points: Any, label: str) -> Stability:
+        def tell(stage: str, done: int, total: int | None = None) -> None:
+            progress(label, done, total)
+
+        return stability(
+            points,
             ks=[k for k in sizes if k > 1],
             algorithm=chosen,
             n_samples=n_stability,
@@ -154,11 +163,19 @@ def sweep(
             measure=stability_measure,
             random_state=rng,
             n_threads=n_threads,
-            progress=progress,
+            progress=tell,
         )
-    table = _tabulate(chains, sizes, n_documents=data.shape[0], steady=steady)
+
+    unit = chosen.metric == "cosine"
+    steady = resampled(data, "stability") if n_stability else None
+    unsteady = [
+        resampled(sample_null(data, model=null, random_state=rng, keep_unit_rows=unit), "stability without clusters")
+        for _ in range(n_null_stability if n_stability else 0)
+    ]
+    table = _tabulate(chains, sizes, n_documents=data.shape[0], steady=steady, unsteady=unsteady)
     choices = _choices(table, n_null=n_null, penalty=penalty, steady=steady)
-    return Sweep(table, choices, labels, steady, time.perf_counter() - started)
+    nulls = np.array([[values[k]["silhouette"] for k in sizes] for values in chains[1:]]).reshape(-1, len(sizes))
+    return Sweep(table, choices, labels, nulls, steady, time.perf_counter() - started)
 
 
 def check_ks(ks: Iterable[int], n_documents: int) -> list[int]:
@@ -278,7 +295,14 @@ def gap_statistic(
     return gap, sd
 
 
-def _tabulate(chains: list[Chain], sizes: list[int], *, n_documents: int, steady: Stability | None) -> pd.DataFrame:
+def _tabulate(
+    chains: list[Chain],
+    sizes: list[int],
+    *,
+    n_documents: int,
+    steady: Stability | None,
+    unsteady: list[Stability],
+) -> pd.DataFrame:
     data, nulls = chains[0], chains[1:]
     table = pd.DataFrame([{"k": k, **data[k]} for k in sizes])
     ch = {k: data[k]["calinski_harabasz"] for k in sizes if not math.isnan(data[k]["calinski_harabasz"])}
@@ -297,6 +321,9 @@ def _tabulate(chains: list[Chain], sizes: list[int], *, n_documents: int, steady
     if steady is not None:
         table["stability"] = table["k"].map(dict(steady.values)).astype(float)
         table["stability_se"] = table["k"].map(dict(steady.standard_errors)).astype(float)
+    if unsteady:
+        mean = {k: float(np.mean([each.values[k] for each in unsteady])) for k in unsteady[0].values}
+        table["null_stability"] = table["k"].map(mean).astype(float)
     return table
 
 

@@ -1,0 +1,164 @@
+"""From a sweep to an answer: a number of clusters, the range about as good, or no structure beyond chance.
+
+The rule is ours and is measured, not derived (`experiments/choosing_k`). Each k is judged by two things that data
+without clusters are judged by as well: how far its silhouette, and how far the agreement of its resampled clusterings,
+lie above those of the reference data. Each excess is divided by its largest over k, and their sum is maximised.
+Whether there is anything to find is a Monte Carlo test: the largest standardised excess of the silhouette over k,
+against the same figure of each reference data set judged by the others.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from doccluster.errors import InputError
+from doccluster.selection.rules import best_k
+from doccluster.selection.sweep import Sweep, sweep
+from doccluster.validation import RandomState, as_generator
+
+SMALLEST_SPREAD = 1e-4  # of a silhouette: keeps a spread of nearly nothing from deciding
+
+
+@dataclass(frozen=True)
+class Recommendation:
+    """What a sweep over k says.
+
+    Attributes
+    ----------
+    k : int or None
+        The recommended number of clusters; None when there is no structure beyond chance.
+    about_as_good : tuple of int
+        Every k whose merit is within a tenth of the best, the recommended one among them.
+    has_structure : bool
+        Whether the silhouette of the data exceeds that of data without clusters (p_value <= level).
+    p_value : float
+        (b + 1) / (t + 1) with b of the t reference data sets reaching the figure of the data.
+    merit : mapping of k to float
+        The sum of the two scaled excesses (each at most 1); nan where neither is known.
+    sweep : Sweep
+        The evidence.
+    """
+
+    k: int | None
+    about_as_good: tuple[int, ...]
+    has_structure: bool
+    p_value: float
+    merit: Mapping[int, float]
+    sweep: Sweep
+
+    @property
+    def sentence(self) -> str:
+        """The answer in one sentence."""
+        if not self.has_structure:
+            return f"no structure beyond chance (p = {self.p_value:.2f} against data with the terms dealt anew)"
+        low, high = min(self.about_as_good), max(self.about_as_good)
+        others = f"; {low} to {high} are about as good" if low != high else ""
+        return f"{self.k} clusters{others} (p = {self.p_value:.2f} against data with the terms dealt anew)"
+
+
+def choose_k(
+    matrix: object,
+    *,
+    ks: object = None,
+    n_null: int = 19,
+    n_stability: int = 10,
+    level: float = 0.05,
+    random_state: RandomState = None,
+    **settings: object,
+) -> Recommendation:
+    """Return the recommended number of clusters with its evidence.
+
+    Parameters
+    ----------
+    matrix : csr or dense array of shape (n_documents, n_terms)
+    ks : numbers of clusters to try; by default about 20 from 2 to the square root of the number of documents, spread
+        geometrically (see `default_ks`)
+    n_null, n_stability : int
+        Reference data sets (19 allow p = 0.05) and resampled data sets; the resampled clusterings of one reference data
+        set are compared as well.
+    level : float
+        The largest p value that counts as structure.
+    **settings
+        Anything else `sweep` takes.
+
+    Raises
+    ------
+    InputError
+        If there are fewer than 4 documents, or no reference data set was asked for.
+    """
+    rng = as_generator(random_state)
+    n_documents = int(getattr(matrix, "shape", (0,))[0])
+    if n_documents < 4:
+        raise InputError(f"{n_documents} document(s) are too few to choose a number of clusters; give at least 4.")
+    if n_null < 1:
+        raise InputError(f"n_null={n_null} leaves nothing to compare with; give at least 1 (19 for p = 0.05).")
+    sizes = default_ks(n_documents) if ks is None else sorted({int(k) for k in ks})  # type: ignore[attr-defined]
+    found = sweep(
+        matrix,
+        ks=sizes,
+        n_null=n_null,
+        n_stability=n_stability,
+        n_null_stability=1 if n_stability else 0,
+        random_state=rng,
+        **settings,  # type: ignore[arg-type]
+    )
+    return recommend(found, level=level)
+
+
+def default_ks(n_documents: int) -> list[int]:
+    """Return about 20 numbers of clusters between 2 and the square root of n (at least 10), spread geometrically.
+
+    Examples
+    --------
+    >>> default_ks(100)
+    [2, 3, 4, 5, 6, 7, 8, 9, 10]
+    """
+    largest = min(n_documents - 1, max(10, math.isqrt(n_documents)))
+    return sorted({round(k) for k in np.geomspace(2, largest, 20)} | set(range(2, min(largest, 10) + 1)))
+
+
+def recommend(found: Sweep, *, level: float = 0.05) -> Recommendation:
+    """Return what a sweep with reference data says; k = 1 takes no part (no measure of separation is defined there)."""
+    p_value = structure_p_value(found)
+    merit = merits(found)
+    best = best_k(merit)
+    if best is None or p_value > level:
+        return Recommendation(None, (), False, p_value, merit, found)
+    good = tuple(k for k, value in merit.items() if value >= 0.9 * merit[best])
+    return Recommendation(best, good, True, p_value, merit, found)
+
+
+def structure_p_value(found: Sweep) -> float:
+    """Return (b + 1) / (t + 1) for the largest standardised excess of the silhouette over k."""
+    usable = [i for i, k in enumerate(found.table["k"]) if k > 1]
+    nulls = found.null_silhouettes[:, usable]
+    data = found.table["silhouette"].to_numpy(dtype=float)[usable]
+    observed = _largest_excess(data, nulls)
+    reached = 0
+    for number in range(nulls.shape[0]):
+        others = np.delete(nulls, number, axis=0) if nulls.shape[0] > 1 else nulls
+        reached += _largest_excess(nulls[number], others) >= observed
+    return float((reached + 1) / (nulls.shape[0] + 1))
+
+
+def _largest_excess(values: npt.NDArray[np.float64], reference: npt.NDArray[np.float64]) -> float:
+    spread = np.maximum(reference.std(axis=0), SMALLEST_SPREAD)
+    excess = (values - reference.mean(axis=0)) / spread
+    known = excess[np.isfinite(excess)]
+    return float(known.max()) if known.size else -math.inf
+
+
+def merits(found: Sweep) -> dict[int, float]:
+    """Return for each k > 1 the sum of its scaled excesses of silhouette and of stability over the reference data."""
+    table = found.table[found.table["k"] > 1]
+    parts = [table["silhouette"] - table["null_silhouette"]]
+    if "stability" in table and "null_stability" in table:
+        parts.append(table["stability"] - table["null_stability"])
+    scaled = [part / part.max() if part.max() > 0 else part * 0.0 for part in parts]
+    total = sum(part.to_numpy(dtype=float) for part in scaled)
+    return {int(k): float(value) for k, value in zip(table["k"], np.atleast_1d(total), strict=True)}
