@@ -1,6 +1,7 @@
 """How a whole run goes, from a source to a run folder with its report."""
 
 from doccluster.pipeline.assigning import assign_documents
+from doccluster.pipeline.choosing import Choice, choose_clusters
 from doccluster.pipeline.inspecting import Inspection, LabelColumn, inspect_source
 from doccluster.pipeline.main_line import RunInterrupted, run_pipeline
 from doccluster.pipeline.repeating import Repetition, repeat_run
@@ -9,6 +10,7 @@ from doccluster.pipeline.vector_file import write_vectors
 from doccluster.pipeline.vectorizing import Vectorized, vectorize_texts
 
 __all__ = [
+    "Choice",
     "Inspection",
     "LabelColumn",
     "Repetition",
@@ -16,6 +18,7 @@ __all__ = [
     "Source",
     "Vectorized",
     "assign_documents",
+    "choose_clusters",
     "inspect_source",
     "is_matrix",
     "read_source",

@@ -35,13 +35,12 @@ def clusters_wanted(
         return n_clusters, None
     if n_clusters != "auto":
         raise InputError(f"n_clusters={n_clusters!r} is not a number of clusters; give a whole number or 'auto'.")
-    from doccluster import selection
+    from doccluster.selection import choose_k
 
-    choose_k = getattr(selection, "choose_k", None)
-    if choose_k is None:
-        raise InputError("n_clusters='auto' is not available in this version; give a whole number.")
-    choice = choose_k(vectors, random_state=seed, n_threads=n_threads, progress=progress)
-    return int(choice.n_clusters), str(choice.reason)
+    choice = choose_k(vectors.matrix, random_state=seed, n_threads=n_threads, progress=progress)
+    if choice.k is None:
+        return 1, f"k=auto: {choice.sentence}; all documents are one cluster, give -k N to divide them all the same."
+    return choice.k, f"k=auto: {choice.sentence}."
 
 
 def _plain_source(source: Any) -> list[str] | None:

@@ -1,0 +1,123 @@
+"""From a source to a recommended number of clusters, with a table and figures of every criterion over k."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from doccluster.errors import InputError
+from doccluster.pipeline.main_line import split_empty
+from doccluster.pipeline.sources import read_source
+from doccluster.pipeline.vectorizing import adopt_vectors, vectorize_texts
+from doccluster.progress import Progress, silent
+from doccluster.run import Documents
+from doccluster.selection import Recommendation, choose_k
+from doccluster.vectors import DocumentVectors
+
+# the figures: file name -> (title, y axis, {column of the table: name in the legend}, {column: column of its spread})
+FIGURES: dict[str, tuple[str, str, dict[str, str], dict[str, str]]] = {
+    "silhouette": (
+        "Silhouette",
+        "mean silhouette",
+        {"silhouette": "this corpus", "null_silhouette": "without clusters"},
+        {"null_silhouette": "null_silhouette_sd"},
+    ),
+    "stability": (
+        "Stability",
+        "agreement of resampled clusterings",
+        {"stability": "this corpus", "null_stability": "without clusters"},
+        {"stability": "stability_se"},
+    ),
+    "gap": ("Gap of the residual sum of squares", "gap (bits)", {"gap_rss": "gap"}, {"gap_rss": "gap_rss_sd"}),
+    "calinski_harabasz": ("Calinski-Harabasz", "CH(k)", {"calinski_harabasz": "CH"}, {}),
+    "rss": ("Residual sum of squares", "RSS(k)", {"rss": "RSS"}, {}),
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Choice:
+    """A recommendation, and the documents it is for."""
+
+    recommendation: Recommendation
+    documents: Documents
+    vectors: DocumentVectors
+    n_empty: int
+
+
+def choose_clusters(
+    source: Any,
+    *,
+    output: str | Path | None = None,
+    reader: Mapping[str, Any] | None = None,
+    language: str | Sequence[str] = "auto",
+    vectorizer: Mapping[str, Any] | None = None,
+    n_threads: int | None = None,
+    progress: Progress = silent,
+    **settings: Any,
+) -> Choice:
+    """Return how many clusters a source supports.
+
+    Parameters
+    ----------
+    source, reader, language, vectorizer, n_threads, progress
+        As for `run_pipeline`.
+    output : path, optional
+        A folder for choose_k.csv, choices.csv and one figure per criterion.
+    **settings
+        As for `doccluster.selection.choose_k` (ks, algorithm, n_null, n_stability, random_state, checkpoint, ...).
+    """
+    read = read_source(
+        source, reader=reader or {}, weighting=(vectorizer or {}).get("weighting"), truth=(), progress=progress
+    )
+    if read.vectors is not None:
+        made = adopt_vectors(read.vectors, language=language)
+    else:
+        assert read.corpus is not None  # a source has one of the two
+        made = vectorize_texts(read.corpus, language=language, options=vectorizer or {}, n_threads=n_threads)
+    documents, empty, vectors = split_empty(read.documents, made.vectors)
+    found = choose_k(vectors.matrix, n_threads=n_threads, progress=progress, **settings)
+    if output is not None:
+        write_choice(found, Path(output), vectors.matrix)
+    return Choice(found, documents, vectors, len(empty))
+
+
+def write_choice(found: Recommendation, folder: Path, matrix: Any) -> None:
+    """Write the table, what each criterion chooses alone, and the figures, into a folder (made if it is not there)."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"{folder} cannot be written: {error.strerror}.") from error
+    table = found.sweep.table.assign(merit=found.sweep.table["k"].map(dict(found.merit)))
+    table.to_csv(folder / "choose_k.csv", index=False, lineterminator="\n")
+    lines = [f"{name},{'' if k is None else k}" for name, k in found.sweep.choices.items()]
+    (folder / "choices.csv").write_text("criterion,k\n" + "\n".join(lines) + "\n", encoding="utf-8")
+    _draw(found, folder, matrix)
+
+
+def _draw(found: Recommendation, folder: Path, matrix: Any) -> None:
+    from doccluster.evaluation import score
+    from doccluster.report.charts import line_chart, silhouette_plot
+
+    table = found.sweep.table
+    for name, (title, y_label, columns, spreads) in FIGURES.items():
+        shown = {legend: table[column] for column, legend in columns.items() if column in table}
+        if not shown:
+            continue
+        spread = {columns[column]: table[own] for column, own in spreads.items() if own in table and column in table}
+        line_chart(
+            table["k"],
+            shown,
+            spread=spread,
+            title=title,
+            x_label="number of clusters k",
+            y_label=y_label,
+            chosen=found.k,
+            path=folder / f"{name}.svg",
+        )
+    for k in found.about_as_good:
+        labels = found.sweep.labels[k]
+        per_document = score("silhouette", labels, vectors=matrix).per_document
+        assert per_document is not None  # the silhouette has one value per document
+        silhouette_plot(per_document, labels, path=folder / f"silhouette_plot_k{k}.svg")
