@@ -84,7 +84,7 @@ class EvidenceStore:
     def _pairwise(self) -> Any:
         from doccluster.measures.distances import PairwiseDistances
 
-        return PairwiseDistances(self.of("geometry"))
+        return PairwiseDistances(self.of("geometry"), max_memory=self.max_memory)
 
     def _topics(self) -> Any:
         from doccluster.measures.topic_words import TopicWords

@@ -7,12 +7,12 @@ import time
 import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from importlib import metadata
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from doccluster import __version__
 from doccluster.errors import DocclusterWarning, InputError, NotComputable
 from doccluster.evaluation.evidence import EvidenceStore, check_metric
 from doccluster.evaluation.result import Evaluation, Score
@@ -257,7 +257,7 @@ def _evaluation(
 
 def _provenance(store: EvidenceStore) -> dict[str, Any]:
     return {
-        "doccluster": __version__,
+        "doccluster": metadata.version("doccluster"),
         "numpy": np.__version__,
         "python": platform.python_version(),
         "metric": store.metric if store.matrix is not None else None,
