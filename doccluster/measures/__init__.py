@@ -16,6 +16,9 @@ from doccluster.measures import silhouette as silhouette
 from doccluster.measures import within_between as within_between
 from doccluster.measures import scatter as scatter
 from doccluster.measures import to_means as to_means
+from doccluster.measures import all_pairs as all_pairs
+from doccluster.measures import pair_order as pair_order
+from doccluster.measures import generalised_dunn as generalised_dunn
 
 # isort: on
 from doccluster.measures.registry import Measure, Values, get_measure, get_measures, list_measures

@@ -74,9 +74,9 @@ class ClusterGeometry:
                 f"there are {self.rows.n_documents} document vectors and {self.partition.n_documents} labels; give one "
                 "label per row."
             )
-        self._n_threads = n_threads
+        self.n_threads = n_threads
         self._block_size = block_size
-        self._progress = progress
+        self.progress = progress
 
     # --- sizes and lengths ---------------------------------------------------------------------------------------
 
@@ -149,7 +149,7 @@ class ClusterGeometry:
     @cached_property
     def cluster_sums(self) -> ClusterSums:
         """Sums of rows by cluster, and how terms vary."""
-        return cluster_sums(self.rows, self.partition, n_threads=self._n_threads)
+        return cluster_sums(self.rows, self.partition, n_threads=self.n_threads)
 
     @property
     def sums(self) -> Any:
@@ -184,13 +184,13 @@ class ClusterGeometry:
         squared = norms - 2 * self.sum_gram / np.outer(sizes, sizes)
         squared[squared <= self.tau * norms] = 0.0
         np.fill_diagonal(squared, 0.0)
-        return np.sqrt(squared)
+        return np.asarray(np.sqrt(squared))
 
     @cached_property
     def centroid_similarity(self) -> FloatArray:
         """The cosines of the centroids c_p.c_q, array of shape (k, k); nan for a cluster without any term."""
         norms = np.where(self.sum_norms > 0, self.sum_norms, np.nan)
-        return np.clip(self.sum_gram / np.outer(norms, norms), -1.0, 1.0)
+        return np.asarray(np.clip(self.sum_gram / np.outer(norms, norms), -1.0, 1.0))
 
     @cached_property
     def centre_distances(self) -> FloatArray:
@@ -202,7 +202,7 @@ class ClusterGeometry:
         distances = 1.0 - np.nan_to_num(self.centroid_similarity, nan=0.0)
         distances[distances <= self.tau] = 0.0
         np.fill_diagonal(distances, 0.0)
-        return distances
+        return np.asarray(distances)
 
     @cached_property
     def rss_clusters(self) -> FloatArray:
@@ -263,9 +263,9 @@ class ClusterGeometry:
             self.cluster_sums,
             metric=self.metric,
             with_tables=with_tables,
-            n_threads=self._n_threads,
+            n_threads=self.n_threads,
             block_size=self._block_size,
-            progress=self._progress,
+            progress=self.progress,
         )
 
     @property
@@ -277,6 +277,19 @@ class ClusterGeometry:
     def distance_sums(self) -> FloatArray:
         """The summed Euclidean distances of the documents of cluster i to mean j, array of shape (k, k)."""
         return np.asarray(self._tables.distance_sums)
+
+    @cached_property
+    def centre_distance_sums(self) -> FloatArray:
+        """The distances of the documents of cluster i to centre j in this metric, summed; array of shape (k, k)."""
+        if self.metric == "euclidean":
+            return self.distance_sums
+        sizes = self.sizes.astype(np.float64)
+        if self.metric == "sqeuclidean":
+            return np.asarray(self.rss_clusters[:, None] + sizes[:, None] * np.square(self.mean_distances))
+        norms = np.where(self.sum_norms > 0, self.sum_norms, np.inf)
+        distances = sizes[:, None] - self.sum_gram / norms
+        distances[distances <= self.tau * sizes[:, None]] = 0.0
+        return np.asarray(distances)
 
     # --- pairs of documents, from sums (cosine and squared Euclidean) ----------------------------------------------
 

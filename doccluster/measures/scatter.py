@@ -137,9 +137,8 @@ def banfeld_raftery(geometry: ClusterGeometry) -> Values:
     logs = np.log(variances, out=np.full(geometry.n_clusters, -np.inf), where=variances > 0)
     flat = int(np.count_nonzero(variances == 0))
     note = f"{flat} cluster(s) with no spread (single documents or copies) make it -inf" if flat else None
-    return Values(
-        float((geometry.sizes * logs).sum()), per_cluster=np.asarray(geometry.sizes * logs, dtype=np.float64), note=note
-    )
+    terms = geometry.sizes.astype(np.float64) * logs
+    return Values(float(terms.sum()), per_cluster=terms, note=note)
 
 
 @scatter_measure(

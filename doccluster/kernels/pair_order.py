@@ -1,0 +1,179 @@
+"""Counts of pairs by rounded distance, inside clusters and between them: what the measures of pair order need.
+
+A pair's key is its squared (or cosine) distance in whole steps of the grid (P9), so ties are exact. Pairs without a
+common term all have one key, that of the atom, and are only counted.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from doccluster.kernels.jit import jit
+from doccluster.kernels.pairwise import squared_distances
+
+
+@jit
+def _range_of(row, inside, labels, starts):
+    """Return the places of the later documents of the same cluster, or those of all later clusters."""
+    end = starts[labels[row] + 1]
+    return (row + 1, end) if inside else (end, labels.size)
+
+
+@jit
+def count_keys(rows, documents, gram, gram_offset, labels, starts, metric, tau, atom, steps, inner, outer):
+    """Add 1 to `inner` or `outer` at the key of each pair with a later row; return the two numbers at the atom."""
+    n = labels.size
+    squared = np.empty(n)
+    inner_atoms, outer_atoms = 0, 0
+    for place in range(rows.size):
+        row = rows[place]
+        line = gram[place % gram.shape[0]]
+        squared_distances(row, row + 1, n, documents, line, gram_offset, metric, tau, squared)
+        end = starts[labels[row] + 1]
+        for j in range(row + 1, end):
+            if squared[j] == atom:
+                inner_atoms += 1
+            else:
+                inner[int(squared[j] * steps + 0.5)] += 1
+        for j in range(end, n):
+            if squared[j] == atom:
+                outer_atoms += 1
+            else:
+                outer[int(squared[j] * steps + 0.5)] += 1
+    return inner_atoms, outer_atoms
+
+
+@jit
+def count_coarse_keys(
+    rows, documents, gram, gram_offset, labels, starts, metric, tau, atom, steps, inside, n_bins, key_range
+):
+    """Count the pairs inside (or between) clusters, off the atom, in `n_bins` equal parts of the keys."""
+    squared = np.empty(labels.size)
+    counts = np.zeros(n_bins, np.int64)
+    for place in range(rows.size):
+        row = rows[place]
+        low, high = _range_of(row, inside, labels, starts)
+        line = gram[place % gram.shape[0]]
+        squared_distances(row, low, high, documents, line, gram_offset, metric, tau, squared)
+        for j in range(low, high):
+            if squared[j] != atom:
+                key = np.int64(squared[j] * steps + 0.5)
+                counts[min(key // key_range, n_bins - 1)] += 1
+    return counts
+
+
+@jit
+def collect_keys(
+    rows, documents, gram, gram_offset, labels, starts, metric, tau, atom, steps, inside, first_key, last_key
+):
+    """Return the keys first..last-1 of the pairs inside (or between) clusters, and the number of pairs at the atom."""
+    squared = np.empty(labels.size)
+    found = np.empty(1024, np.int64)
+    n_found, at_atom = 0, 0
+    for place in range(rows.size):
+        row = rows[place]
+        low, high = _range_of(row, inside, labels, starts)
+        line = gram[place % gram.shape[0]]
+        squared_distances(row, low, high, documents, line, gram_offset, metric, tau, squared)
+        for j in range(low, high):
+            if squared[j] == atom:
+                at_atom += 1
+                continue
+            key = np.int64(squared[j] * steps + 0.5)
+            if first_key <= key < last_key:
+                if n_found == found.size:
+                    grown = np.empty(2 * found.size, np.int64)
+                    grown[:n_found] = found
+                    found = grown
+                found[n_found] = key
+                n_found += 1
+    return found[:n_found].copy(), at_atom
+
+
+@jit
+def compare_keys(
+    rows,
+    documents,
+    gram,
+    gram_offset,
+    labels,
+    starts,
+    metric,
+    tau,
+    atom,
+    steps,
+    inside,
+    keys,
+    below,
+    finder,
+    part_size,
+):
+    """Compare the pairs inside (or between) clusters, off the atom, with a sorted list of other pairs.
+
+    `keys` are distinct and ascending, ``below[i]`` counts the pairs of the list with a key under ``keys[i]``
+    (``below[len(keys)]`` all of them); ``finder[b]`` is the first place with ``keys - keys[0] >= b * part_size``.
+    Returns how many pairs of pairs have the listed key below, and how many have it equal, and the pairs at the atom.
+    """
+    squared = np.empty(labels.size)
+    total_below, total_equal, at_atom = 0, 0, 0
+    for place in range(rows.size):
+        row = rows[place]
+        low, high = _range_of(row, inside, labels, starts)
+        line = gram[place % gram.shape[0]]
+        squared_distances(row, low, high, documents, line, gram_offset, metric, tau, squared)
+        for j in range(low, high):
+            if squared[j] == atom:
+                at_atom += 1
+                continue
+            key = np.int64(squared[j] * steps + 0.5)
+            if key < keys[0]:
+                continue
+            if key > keys[-1]:
+                total_below += below[keys.size]
+                continue
+            part = (key - keys[0]) // part_size
+            left, right = finder[part], finder[part + 1]
+            while left < right:
+                middle = (left + right) // 2
+                if keys[middle] < key:
+                    left = middle + 1
+                else:
+                    right = middle
+            total_below += below[left]
+            if keys[left] == key:
+                total_equal += below[left + 1] - below[left]
+    return total_below, total_equal, at_atom
+
+
+@jit
+def sampled_keys(first, second, documents, dense, metric, tau, steps):
+    """Return the keys of the pairs (first[i], second[i]); `dense` (n, d) is empty where documents are sparse."""
+    indptr, indices, data, _, _, _, _, scale, norms = documents
+    keys = np.empty(first.size, np.int64)
+    for i in range(first.size):
+        a, b = first[i], second[i]
+        product = 0.0
+        if dense.shape[0]:
+            for t in range(dense.shape[1]):
+                product += dense[a, t] * dense[b, t]
+        else:
+            p, r = indptr[a], indptr[b]
+            while p < indptr[a + 1] and r < indptr[b + 1]:
+                if indices[p] == indices[r]:
+                    product += np.float64(data[p]) * data[r]
+                    p += 1
+                    r += 1
+                elif indices[p] < indices[r]:
+                    p += 1
+                else:
+                    r += 1
+        product *= scale[a] * scale[b]
+        if metric == 2:
+            d = 1.0 - product
+            d = d if d > tau else 0.0
+        else:
+            both = norms[a] + norms[b]
+            d = both - 2.0 * product
+            d = d if d > tau * both else 0.0
+        keys[i] = np.int64(d * steps + 0.5)
+    return keys

@@ -1,0 +1,256 @@
+"""PairwiseDistances: all pairs of documents met once, in blocks, never kept; evidence where sums do not suffice.
+
+One sweep gives the block weights, extremes and per-document means of Euclidean distance (silhouette, Dunn, Hubert and
+the rest), a second one resolves the C-index; the measures of pair order have counts of their own. Memory is bounded by
+`max_memory` whatever the number of documents, and `estimate` says beforehand what a sweep costs.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from doccluster.blocks import resolve_threads
+from doccluster.errors import NotComputable
+from doccluster.measures.extreme_sums import ExtremeSums
+from doccluster.measures.geometry import ClusterGeometry
+from doccluster.measures.order_counts import OrderCounts, count_order, sample_order
+from doccluster.measures.pair_sweep import PairSweep, sampled_parts, sweep
+from doccluster.measures.sorted_documents import SortedDocuments
+from doccluster.progress import Progress
+from doccluster.validation import RandomState, check_matrix, parse_size
+
+FloatArray = npt.NDArray[np.float64]
+
+MAX_MEMORY = 512 * 2**20  # working memory by default, besides the matrix and its sorted copy
+SECONDS_PER_POSTING = 1.2e-9  # one product through the inverted index, on one thread
+SECONDS_PER_PAIR = 4e-9  # distance, sums and histogram of one pair, on one thread
+SECONDS_PER_DENSE_PRODUCT = 1e-10
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What a sweep over all pairs costs: seconds, and bytes besides the matrix."""
+
+    seconds: float
+    bytes: int
+
+
+def estimate_seconds(matrix: Any, *, n_threads: int | None = None) -> float:
+    """Return about how many seconds one sweep over all pairs of rows takes (the C-index takes two)."""
+    checked = check_matrix(matrix)
+    n = checked.shape[0]
+    pairs = n * n / 2
+    if sparse.issparse(checked):
+        met = np.bincount(checked.indices, minlength=checked.shape[1]).astype(np.float64)
+        products = float(met @ met) / 2 * SECONDS_PER_POSTING
+    else:
+        products = pairs * checked.shape[1] * SECONDS_PER_DENSE_PRODUCT
+    return float((products + pairs * SECONDS_PER_PAIR) / resolve_threads(n_threads))
+
+
+class PairwiseDistances:
+    """Distances of all pairs of documents, summed, compared and counted.
+
+    Parameters
+    ----------
+    geometry : ClusterGeometry
+        The same documents, clusters and metric; what sums give under cosine is taken from it.
+    max_memory : int or str, optional
+        Bound on working memory besides the matrix and its sorted copy ("2G"); 512 MiB by default. Where the tables of
+        documents by clusters do not fit, each pair is met twice; where k x k tables do not fit, the measures that
+        need them say so.
+    n_threads : int, optional
+        None means all; no value depends on it.
+    block_size : int, optional
+        Rows per block.
+    progress : callable, optional
+        Told the number of pairs done and to do.
+    """
+
+    def __init__(
+        self,
+        geometry: ClusterGeometry,
+        *,
+        max_memory: int | str | None = None,
+        n_threads: int | None = None,
+        block_size: int | None = None,
+        progress: Progress | None = None,
+    ) -> None:
+        self.geometry = geometry
+        self._memory = MAX_MEMORY if max_memory is None else parse_size(max_memory)
+        self._n_threads = geometry.n_threads if n_threads is None else n_threads
+        self._block_size = block_size
+        self._progress = geometry.progress if progress is None else progress
+
+    def estimate(self) -> Estimate:
+        """Return what one sweep costs before it is run."""
+        rows = self.geometry.rows
+        stored = rows.matrix.nnz if rows.is_sparse else rows.matrix.size
+        entry = 2 * (4 + rows.matrix.dtype.itemsize) + 8 if rows.is_sparse else 8
+        return Estimate(estimate_seconds(rows.matrix, n_threads=self._n_threads), int(stored * entry + self._memory))
+
+    @cached_property
+    def documents(self) -> SortedDocuments:
+        """The documents sorted by cluster."""
+        return SortedDocuments(self.geometry)
+
+    @cached_property
+    def sweep(self) -> PairSweep:
+        """What one sweep over all pairs says; all measures share it."""
+        return sweep(
+            self.geometry,
+            self.documents,
+            memory=self._memory,
+            n_threads=self._n_threads,
+            block_size=self._block_size,
+            progress=self._progress,
+        )
+
+    # --- sums ------------------------------------------------------------------------------------------------------
+
+    @property
+    def is_linear(self) -> bool:
+        """Whether sums of distances follow from sums of rows, so that no sweep is needed for them."""
+        return self.geometry.metric != "euclidean"
+
+    @property
+    def block_weights(self) -> FloatArray:
+        """W(C_i, C_j): distances of ordered pairs summed by pair of clusters, array of shape (k, k)."""
+        return self.geometry.block_weights if self.is_linear else self.sweep.table("weights")
+
+    @property
+    def cluster_weights(self) -> tuple[FloatArray, FloatArray]:
+        """W(C_i, C_i) and W(C_i, V), two arrays of shape (k,)."""
+        return self.geometry.cluster_weights if self.is_linear else self.sweep.cluster_weights
+
+    @property
+    def silhouette_parts(self) -> tuple[FloatArray, FloatArray]:
+        """Mean distance to the own and to the nearest other cluster, two arrays of shape (n,)."""
+        return self.geometry.silhouette_parts if self.is_linear else self.sweep.silhouette_parts
+
+    def sampled_silhouette_parts(
+        self, n_sampled: int, random_state: RandomState
+    ) -> tuple[npt.NDArray[np.int64], FloatArray, FloatArray]:
+        """Return a sample of documents (row numbers, ascending) and their mean distances to own and next cluster."""
+        return sampled_parts(
+            self.geometry,
+            self.documents,
+            n_sampled,
+            random_state,
+            n_threads=self._n_threads,
+            progress=self._progress,
+        )
+
+    @property
+    def sum_of_weights(self) -> float:
+        """The sum of the distances of all M pairs."""
+        return float(self.cluster_weights[1].sum()) / 2
+
+    @property
+    def sum_of_squared_weights(self) -> float:
+        """The sum of the squared distances of all M pairs."""
+        return self.sweep.sum_of_squares
+
+    @property
+    def gram_frobenius_squared(self) -> float:
+        """The sum of the squared cosines of all ordered pairs, a document with itself too (metric cosine)."""
+        if self.geometry.metric != "cosine":
+            raise NotComputable("the squared cosines are summed under metric='cosine' only")
+        products = self.sum_of_squared_weights - 2 * self.sum_of_weights + self.geometry.n_pairs
+        return 2 * products + self.geometry.n_documents - self.geometry.n_zero_rows
+
+    @property
+    def zero_distance_pairs(self) -> int:
+        """The number of pairs at distance 0 (P9)."""
+        return self.sweep.zero_distance_pairs
+
+    # --- extremes --------------------------------------------------------------------------------------------------
+
+    @property
+    def least_between(self) -> float:
+        """The least distance of two documents of different clusters; inf if there is one cluster."""
+        return float(self._distance(self.sweep.least_between))
+
+    @property
+    def largest_within(self) -> float:
+        """The largest distance of two documents of one cluster; 0 if no cluster has two."""
+        return float(self._distance(self.sweep.largest_within))
+
+    @property
+    def least_squared_between(self) -> float:
+        """The least squared Euclidean distance of two documents of different clusters, in any metric."""
+        least, geometry = self.sweep.least_between, self.geometry
+        if geometry.metric != "cosine":
+            return least
+        zero = geometry.zero_rows
+        if np.count_nonzero(zero) > 1:
+            return 0.0  # two documents without terms, in different clusters
+        # A document without terms is at squared distance 1 from every unit row.
+        touches = zero.any() and int((geometry.sizes - zero).sum() - (geometry.sizes - zero)[zero > 0].sum()) > 0
+        return min(2 * least, 1.0) if touches else 2 * least
+
+    @property
+    def block_least(self) -> FloatArray:
+        """The least distance between two clusters, array of shape (k, k), inf on the diagonal."""
+        return np.asarray(self._distance(self.sweep.table("least")))
+
+    @property
+    def block_largest(self) -> FloatArray:
+        """The largest distance within a cluster or between two, array of shape (k, k)."""
+        return np.asarray(self._distance(self.sweep.table("largest")))
+
+    @property
+    def hausdorff(self) -> FloatArray:
+        """The Hausdorff distances max(max_x min_y, max_y min_x) of the clusters, array of shape (k, k)."""
+        return np.asarray(self._distance(self.sweep.table("hausdorff")))
+
+    def _distance(self, squared: Any) -> Any:
+        return np.sqrt(squared) if self.geometry.metric == "euclidean" else squared
+
+    @cached_property
+    def extreme_sums(self) -> ExtremeSums:
+        """The sums of the N_in smallest and of the N_in largest distances, W_min and W_max."""
+        return ExtremeSums.of(
+            self.documents,
+            self.sweep.histogram,
+            self.geometry.n_inner_pairs,
+            self.geometry.n_pairs,
+            n_threads=self._n_threads,
+            block_size=self._block_size,
+            progress=self._progress,
+        )
+
+    # --- order -----------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def order_counts(self) -> OrderCounts:
+        """s+ and s-: pairs of pairs, one within and one between clusters, in the right and in the wrong order."""
+        return count_order(
+            self.geometry,
+            self.documents,
+            memory=self._memory,
+            n_threads=self._n_threads,
+            block_size=self._block_size,
+            progress=self._progress,
+        )
+
+    def sampled_order(self, n_sampled: int, random_state: RandomState) -> tuple[float, float, float]:
+        """Return the shares of s+ and s- among all comparisons, and the covariance-free standard error of s+ - s-."""
+        return sample_order(self.geometry, self.documents, n_sampled, random_state)
+
+    # --- correlation with the partition ----------------------------------------------------------------------------
+
+    @property
+    def weight_deviation(self) -> float:
+        """The population standard deviation of the M distances; exactly 0 where they are equal within rounding."""
+        pairs = self.geometry.n_pairs
+        mean_square, square_mean = self.sum_of_squared_weights / pairs, (self.sum_of_weights / pairs) ** 2
+        variance = mean_square - square_mean
+        return math.sqrt(variance) if variance > 1e-12 * mean_square else 0.0

@@ -1,0 +1,124 @@
+"""Documents laid out for a sweep over all pairs: sorted by cluster, with an inverted index of the sorted rows.
+
+Memory: 8 + 2 b bytes per stored entry (b = 4 or 8, the size of a weight) for each of the two copies of the index, and
+one line of n numbers per thread; nothing of size n x n.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from doccluster.blocks import map_blocks
+from doccluster.kernels.pairwise import COSINE, EUCLIDEAN, SQEUCLIDEAN, places_after
+from doccluster.measures.cluster_sums import cluster_order
+from doccluster.measures.geometry import ClusterGeometry
+from doccluster.progress import Progress
+
+FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
+
+METRIC_CODE = {"euclidean": EUCLIDEAN, "sqeuclidean": SQEUCLIDEAN, "cosine": COSINE}
+PAIRS_PER_BLOCK = 2**24  # a few hundredths of a second: interrupts are answered between blocks
+CELLS_PER_BLOCK = 2**20  # rows of a block times clusters: bounds the sums of one block
+GRAM_CELLS = 2**21  # products of a dense block held at a time: 16 MiB
+
+
+class SortedDocuments:
+    """Rows sorted by cluster, ready for the kernels of pairs.
+
+    Attributes
+    ----------
+    order : int64 array of shape (n,)
+        The row of the document at each place.
+    starts : int64 array of shape (k + 1,)
+        The first place of each cluster.
+    labels : int64 array of shape (n,)
+        The cluster of each place, ascending.
+    metric : int
+        Which distance, as the kernels number them.
+    atom : float
+        The squared (or cosine) distance of documents without a common term; -1 (none) if rows are not unit.
+    upper : float
+        A bound on every squared (or cosine) distance.
+    """
+
+    def __init__(self, geometry: ClusterGeometry) -> None:
+        rows = geometry.rows
+        self.order, self.starts = cluster_order(geometry.partition)
+        self.labels = geometry.labels[self.order]
+        self.metric = METRIC_CODE[geometry.metric]
+        self.tau = rows.tau
+        norms = rows.squared_norms[self.order]
+        scale = rows.scale[self.order]
+        if geometry.metric == "cosine":
+            self.atom, self.upper = 1.0, 2.0
+        elif rows.is_unit:
+            self.atom, self.upper = 2.0, 4.0
+        else:
+            self.atom, self.upper = -1.0, 4.0 * float(norms.max()) or 1.0
+        self.dense = np.empty((0, 0))
+        if rows.is_sparse:
+            self.documents = (*_indexed(sparse.csr_array(rows.matrix)[self.order]), scale, norms)
+        else:
+            self.dense = rows.dense_block(self.order)
+            empty = sparse.csr_array((self.n, 1), dtype=np.float64)
+            self.documents = (*_indexed(empty), np.ones(self.n), norms)
+
+    @property
+    def n(self) -> int:
+        """The number of documents."""
+        return int(self.order.size)
+
+    def blocks(self, *, block_size: int | None = None) -> list[IntArray]:
+        """Return all places in consecutive blocks."""
+        k = self.starts.size - 1
+        size = min(PAIRS_PER_BLOCK // self.n, CELLS_PER_BLOCK // k, 2048)
+        if self.dense.size:
+            size = min(size, GRAM_CELLS // self.n)
+        size = block_size or max(16, size)
+        return [np.arange(first, min(first + size, self.n)) for first in range(0, self.n, size)]
+
+    def products(self, places: IntArray, *, later_only: bool) -> tuple[FloatArray, int]:
+        """Return the products of dense rows with the rows from an offset on, and the offset; a blank if sparse."""
+        if not self.dense.size:
+            return np.empty((1, 0)), 0
+        offset = int(places[0]) if later_only else 0
+        return self.dense[places] @ self.dense[offset:].T, offset
+
+    def map(
+        self,
+        kernel: Callable[..., Any],
+        blocks: list[IntArray],
+        *arguments: Any,
+        n_threads: int | None,
+        progress: Progress,
+        stage: str,
+        later_only: bool = True,
+    ) -> Iterator[tuple[IntArray, Any]]:
+        """Yield each block with what the kernel says of it, in the order of the blocks, and tell how far it is."""
+
+        def run(places: IntArray) -> tuple[IntArray, Any]:
+            gram, offset = self.products(places, later_only=later_only)
+            return places, kernel(places, self.documents, gram, offset, *arguments)
+
+        total, done = self.n * (self.n + 1) // 2, 0
+        for places, result in map_blocks(run, blocks, n_threads=n_threads):
+            done += int((self.n - places).sum())
+            yield places, result
+            progress(stage, done, total)
+
+
+def _indexed(matrix: sparse.csr_array) -> tuple[Any, ...]:
+    """Return the csr arrays of sorted rows, where the postings of later rows begin, and the inverted index."""
+    indptr = matrix.indptr.astype(np.int64)
+    indices = matrix.indices.astype(np.int32, copy=False)
+    by_term = matrix.tocsc()
+    post_ptr = by_term.indptr.astype(np.int64)
+    after = np.empty(indices.size, np.int64)
+    places_after(indptr, indices, post_ptr, after)
+    return indptr, indices, matrix.data, after, post_ptr, by_term.indices.astype(np.int32, copy=False), by_term.data
