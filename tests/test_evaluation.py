@@ -1,0 +1,422 @@
+"""score() and evaluate(): what may be given, what comes back, and that each evidence object is built once."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+
+import doccluster
+from doccluster.errors import DocclusterWarning, InputError, NotComputable
+from doccluster.evaluation import evaluate, score
+from doccluster.measures import get_measure, list_measures
+from doccluster.measures.contingency import ContingencyTable
+from doccluster.measures.geometry import ClusterGeometry
+
+FOUND = [0, 0, 1, 1, 2, 2]
+TRUTH = ["a", "a", "a", "b", "c", "c"]
+ROWS = np.array([[1, 0, 0], [0.8, 0.6, 0], [0, 1, 0], [0, 0.6, 0.8], [0, 0, 1], [0.6, 0, 0.8]])
+
+
+# --- labels ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("found", "truth"),
+    [
+        (np.array(FOUND), np.array(TRUTH)),
+        (pd.Series(FOUND, index=list("uvwxyz")), pd.Series(TRUTH, dtype="category")),
+        ([("c", x) for x in FOUND], [frozenset({x, "z"}) for x in "aaabcc"]),
+        ([True, True, 7, 7, "x", "x"], TRUTH),
+        (np.array(FOUND)[:, None], np.array(TRUTH)[:, None]),
+        ([-1, -1, 7, 7, 100, 100], TRUTH),
+        (np.array(FOUND, dtype=np.uint8), np.array([0.5, 0.5, 0.5, 1.5, 2.5, 2.5])),
+        (pd.Series(FOUND), pd.array([1, 1, 1, 2, 3, 3], dtype="Int64")),
+    ],
+)
+def test_any_hashable_labels_give_the_same_score(found, truth):
+    if isinstance(truth[0], frozenset):
+        truth = ["".join(sorted(each)) for each in truth]
+    assert score("adjusted_rand", found, truth=truth).value == score("adjusted_rand", FOUND, truth=TRUTH).value
+
+
+def test_frozen_sets_as_found_labels_are_labels():
+    found = [frozenset({x}) for x in FOUND]
+    assert score("rand", found, truth=TRUTH).value == score("rand", FOUND, truth=TRUTH).value
+
+
+@pytest.mark.parametrize(
+    ("found", "truth", "message"),
+    [
+        ([], [], "found is empty"),
+        ([0, 1], [0, 1, 1], "found has 2 labels, truth has 3"),
+        ([0, None], [0, 1], "found has missing values"),
+        ([0, math.nan], [0, 1], "found has missing values"),
+        ([[0], [1]], [0, 1], "cannot be hashed"),
+        ("ab", [0, 1], "found is a single string"),
+        ([0, 1], "ab", "truth is a single string"),
+        ([0, 1], 3, "truth is not a sequence"),
+        ([0, 1], [None, math.nan], "no document has exactly one label in truth"),
+        ([0, 1], [[0, 1], [0, 1]], "no document has exactly one label in truth"),
+        (np.zeros((2, 2)), [0, 1], "2 dimensions"),
+        ([0, 1], np.zeros((2, 2)), "2 dimensions"),
+        ([0, 1], {}, "truth has no column"),
+    ],
+)
+def test_wrong_labels_are_refused_in_one_sentence(found, truth, message):
+    with pytest.raises(InputError, match=message):
+        score("purity", found, truth=truth)
+
+
+@pytest.mark.parametrize("missing", [None, math.nan, "", "  ", pd.NA, np.nan])
+def test_documents_without_truth_are_left_out_and_counted(missing):
+    ours = score("purity", [0, 0, 1, 1], truth=["a", missing, "b", "a"])
+    assert ours.value == score("purity", [0, 1, 1], truth=["a", "b", "a"]).value
+    assert ours.note == "on 3 of 4 documents (1 without a label)"
+
+
+def test_missing_numbers_and_empty_text_in_arrays_are_missing_truth():
+    assert (
+        score("rand", [0, 1, 1], truth=np.array([1.0, np.nan, 2.0])).note == "on 2 of 3 documents (1 without a label)"
+    )
+    assert score("rand", [0, 1, 1], truth=np.array(["x", "", "y"])).note == "on 2 of 3 documents (1 without a label)"
+
+
+def test_clusters_without_labelled_documents_keep_their_place():
+    ours = score("purity", ["p", "q", "r"], truth=["a", None, "a"])
+    assert ours.per_cluster[[0, 2]].tolist() == [1.0, 1.0]
+    assert math.isnan(ours.per_cluster[1])
+    assert ours.per_pair.shape == (3, 1)
+
+
+def test_documents_with_several_labels_are_left_out_but_count_for_the_gain_of_topics():
+    truth = [("a",), ("a", "b"), ("b",), (), ("a",), ["a", "b"]]
+    found = [0, 0, 0, 1, 1, 1]
+    purity = score("purity", found, truth=truth)
+    assert purity.value == score("purity", [0, 0, 1], truth=["a", "b", "a"]).value
+    assert purity.note == "on 3 of 6 documents (1 without a label, 2 with several labels)"
+    gain = score("nccg", found, truth=truth)
+    # topic a: two documents in cluster 0, two in cluster 1; topic b: two and one
+    four, three = (2 + 4 + 4 + 4) / 16, (2 + 3 + 3) / 9
+    least = [(4 + 1) / 8, (3 + 1) / 6]
+    expected = np.mean([(four - least[0]) / (1 - least[0]), (three - least[1]) / (1 - least[1])])
+    assert gain.value == pytest.approx(expected)
+
+
+def test_noise_label_is_dropped_only_when_named():
+    found, truth = [-1, 0, 0, 1], ["a", "a", "a", "b"]
+    assert score("rand", found, truth=truth).value < 1
+    dropped = score("rand", found, truth=truth, noise=-1)
+    assert dropped.value == 1.0
+    assert "without 1 documents labelled noise" in dropped.note
+    with pytest.raises(InputError, match="noise label"):
+        score("rand", [7, 7], truth=[0, 1], noise=7)
+
+
+def test_noise_is_dropped_from_vectors_too():
+    kept = score("rss", FOUND[:4], vectors=ROWS[:4]).value
+    assert score("rss", FOUND, vectors=ROWS, noise=2).value == pytest.approx(kept)
+
+
+# --- names and parameters --------------------------------------------------------------------------------------------
+
+
+def test_variants_are_reached_by_name_parameter_or_argument():
+    by_name = score("nmi_strehl", FOUND, truth=TRUTH).value
+    assert score("nmi", FOUND, truth=TRUTH, variant="strehl").value == by_name
+    assert get_measure("nmi", variant="strehl").name == "nmi_strehl"
+    by_parameter = score("nmi", FOUND, truth=TRUTH, average="geometric").value
+    assert by_parameter == score("nmi", FOUND, truth=TRUTH, variant="geometric").value
+
+
+@pytest.mark.parametrize("average", ["arithmetic", "geometric", "strehl", "min", "max", "joint"])
+def test_every_variant_of_nmi_has_a_name(average):
+    assert 0 <= score("nmi", FOUND, truth=TRUTH, variant=average).value <= 1
+
+
+def test_unknown_names_are_listed_all_at_once_with_the_nearest():
+    with pytest.raises(InputError) as refused:
+        evaluate(FOUND, truth=TRUTH, measures=["purty", "rand", "sillhouette", "qqqq"])
+    message = str(refused.value)
+    assert "'purty', did you mean purity" in message
+    assert "'sillhouette', did you mean silhouette" in message
+    assert "'qqqq', `doccluster measures` lists them all" in message
+    assert "'rand'" not in message
+
+
+def test_unknown_variant_names_the_nearest():
+    with pytest.raises(InputError, match="nmi_geometric"):
+        get_measure("nmi", variant="geometrc")
+
+
+def test_what_a_measure_needs_and_was_not_given_is_named():
+    with pytest.raises(InputError, match="purity: give truth="):
+        score("purity", FOUND)
+    with pytest.raises(InputError, match="silhouette: give vectors="):
+        score("silhouette", FOUND, truth=TRUTH)
+    with pytest.raises(InputError, match="nothing to judge by"):
+        evaluate(FOUND)
+    with pytest.raises(InputError, match="rss, silhouette: give vectors="):
+        evaluate(FOUND, truth=TRUTH, measures=["rand", "rss", "silhouette"])
+
+
+def test_score_takes_one_truth_column():
+    with pytest.raises(InputError, match="2 columns"):
+        score("rand", FOUND, truth={"a": TRUTH, "b": TRUTH})
+    assert score("rand", FOUND, truth={"only": TRUTH}).truth == "only"
+
+
+def test_unknown_metric_is_refused():
+    with pytest.raises(InputError, match="metric='manhattan'"):
+        score("rss", FOUND, vectors=ROWS, metric="manhattan")
+
+
+# --- vectors ---------------------------------------------------------------------------------------------------------
+
+
+def test_kinds_of_matrices_give_the_same_score():
+    expected = score("silhouette", FOUND, vectors=ROWS).value
+    kinds = (sparse.csr_array(ROWS), sparse.csc_matrix(ROWS), sparse.coo_array(ROWS), pd.DataFrame(ROWS), ROWS.tolist())
+    for kind in kinds:
+        assert score("silhouette", FOUND, vectors=kind).value == pytest.approx(expected, abs=1e-12)
+    narrow = score("silhouette", FOUND, vectors=sparse.csr_array(ROWS.astype(np.float32))).value
+    assert narrow == pytest.approx(expected, abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("vectors", "message"),
+    [
+        (ROWS[:4], "found has 6 labels, vectors has 4 rows"),
+        (np.where(ROWS == 1, np.nan, ROWS), "NaN or infinity"),
+        (np.where(ROWS == 1, np.inf, ROWS), "NaN or infinity"),
+        (ROWS[:, 0], "1 dimension"),
+        ([["a"] * 3] * 6, "not numeric"),
+    ],
+)
+def test_wrong_vectors_are_refused(vectors, message):
+    with pytest.raises((InputError, TypeError), match=message):
+        score("rss", FOUND, vectors=vectors)
+
+
+def test_scaled_rows_are_normalised_for_the_cosine_and_the_result_says_so():
+    scaled = ROWS * np.arange(1, 7)[:, None]
+    ours = score("silhouette", FOUND, vectors=scaled)
+    assert ours.value == pytest.approx(score("silhouette", FOUND, vectors=ROWS).value, abs=1e-12)
+    assert "not of unit length" in ours.note
+    with pytest.warns(DocclusterWarning, match="not of unit length"):
+        evaluate(FOUND, vectors=scaled, measures=["silhouette", "rss"])
+    assert scaled[1, 0] == 1.6  # the caller's rows are untouched
+    assert score("rss", FOUND, vectors=scaled, metric="euclidean").note is None
+
+
+def test_empty_documents_are_counted_in_the_note():
+    with_empty = np.vstack([ROWS, np.zeros(3)])
+    ours = score("silhouette", [*FOUND, 0], vectors=with_empty)
+    assert "1 document(s) without terms" in ours.note
+    with pytest.warns(DocclusterWarning, match="1 document"):
+        evaluate([*FOUND, 0], vectors=with_empty, measures=["silhouette"])
+
+
+# --- undefined values ------------------------------------------------------------------------------------------------
+
+
+def test_undefined_values_are_nan_with_a_reason_or_raise_when_strict():
+    ours = score("nccg", [0, 1], truth=["a", "b"])
+    assert math.isnan(ours.value)
+    assert ours.note == "no topic has two documents"
+    with pytest.raises(NotComputable, match="nccg is undefined: no topic has two documents"):
+        score("nccg", [0, 1], truth=["a", "b"], strict=True)
+    with pytest.raises(NotComputable):
+        evaluate([0, 1], truth=["a", "b"], strict=True)
+    assert math.isnan(score("silhouette", [0] * 6, vectors=ROWS).value)
+
+
+TRIVIAL = {
+    "one document": ([0], [0]),
+    "both one cluster": ([0, 0, 0], [1, 1, 1]),
+    "both singletons": ([0, 1, 2], [2, 1, 0]),
+}
+
+
+@pytest.mark.parametrize("case", TRIVIAL)
+def test_identical_trivial_partitions_score_the_maximum_of_agreement(case):
+    found, truth = TRIVIAL[case]
+    ones = (
+        "nmi nmi_geometric nmi_min nmi_max nmi_joint ami ami_min v_measure adjusted_rand rand jaccard fowlkes_mallows "
+        "adjusted_fowlkes_mallows pair_precision pair_recall pair_f hubert_discrete_normalized bcubed_f "
+        "pair_sets_index normalized_clustering_accuracy normalized_pivoted_accuracy"
+    )
+    for name in ones.split():
+        assert score(name, found, truth=truth).value == 1.0, name
+    for name in ("variation_of_information", "mirkin", "van_dongen"):
+        assert score(name, found, truth=truth).value == 0.0, name
+
+
+@pytest.mark.parametrize(("found", "truth"), [([0, 0, 0, 0], [0, 0, 1, 2]), ([0, 0, 1, 2], [0, 0, 0, 0])])
+def test_one_cluster_or_one_class_says_nothing(found, truth):
+    zeros = (
+        "nmi nmi_geometric nmi_min nmi_max nmi_joint nmi_strehl ami adjusted_rand hubert_discrete_normalized "
+        "adjusted_fowlkes_mallows normalized_clustering_accuracy"
+    )
+    for name in zeros.split():
+        assert score(name, found, truth=truth).value == 0.0, name
+
+
+def test_singletons_are_no_better_than_chance_where_chance_is_taken_off():
+    found, truth = [0, 1, 2, 3, 4], [0, 0, 1, 1, 1]
+    for name in ("ami", "ami_min", "adjusted_rand", "hubert_discrete_normalized", "adjusted_fowlkes_mallows"):
+        assert score(name, found, truth=truth).value == 0.0, name
+    assert score("nmi_min", found, truth=truth).value == pytest.approx(1.0, abs=1e-12)
+    assert score("pair_precision", found, truth=truth).value == 0.0
+
+
+# --- evaluate --------------------------------------------------------------------------------------------------------
+
+
+def test_default_set_has_every_counted_measure_that_the_input_allows():
+    names = [s.name for s in evaluate(FOUND, truth=TRUTH)]
+    assert names == [record.name for record in list_measures(family="external", counted=True)]
+    everything = evaluate(FOUND, truth=TRUTH, vectors=ROWS, measures="all")
+    assert [s.name for s in everything] == [record.name for record in list_measures()]
+
+
+def test_each_evidence_object_is_built_once(monkeypatch):
+    built = []
+    tables = ContingencyTable.from_partitions.__func__
+    geometry = ClusterGeometry.__init__
+
+    def counted_table(cls, *arguments, **more):
+        built.append("contingency")
+        return tables(cls, *arguments, **more)
+
+    def counted_geometry(self, *arguments, **more):
+        built.append("geometry")
+        geometry(self, *arguments, **more)
+
+    monkeypatch.setattr(ContingencyTable, "from_partitions", classmethod(counted_table))
+    monkeypatch.setattr(ClusterGeometry, "__init__", counted_geometry)
+    names = [r.name for r in list_measures() if not r.by_name_only]
+    assert len(names) >= 100
+    evaluate(FOUND, truth=TRUTH, vectors=ROWS, measures=names)
+    assert sorted(built) == ["contingency", "geometry"]
+
+
+def test_measures_of_all_pairs_above_the_limit_are_reported_with_their_cost():
+    result = evaluate(FOUND, vectors=ROWS, pairwise_seconds=0.0)
+    left_out = [s for s in result if s.note and s.note.startswith("not computed, needs ~")]
+    assert {s.name for s in left_out} == {
+        record.name for record in list_measures(counted=True) if record.evidence_for("cosine") == "pairwise"
+    }
+    assert all(math.isnan(s.value) for s in left_out)
+    by_name = evaluate(FOUND, vectors=ROWS, pairwise_seconds=0.0, measures=["dunn"])
+    assert by_name["dunn"].is_defined
+
+
+def test_a_measure_taken_by_name_only_is_reported_in_the_default_set():
+    left_out = evaluate(FOUND, truth=TRUTH)["divergence_from_random_baseline"]
+    assert left_out.note == "not computed by default, ask for it by name"
+
+
+def test_several_truth_columns_have_a_score_each_and_a_best_one():
+    frame = pd.DataFrame({"topic": TRUTH, "place": ["x", "y", "x", "y", None, "x"]})
+    result = evaluate(FOUND, truth=frame, measures=["purity", "variation_of_information", "mcnemar"])
+    assert [(s.name, s.truth) for s in result][:2] == [("purity", "topic"), ("purity", "place")]
+    assert result.get("purity", truth="place").note == "on 5 of 6 documents (1 without a label)"
+    assert result.coverage["place"] == {
+        "n_documents": 6,
+        "n_used": 5,
+        "n_unlabelled": 1,
+        "n_several": 0,
+        "n_classes": 2,
+    }
+    best = result.best()
+    assert best["purity"].truth == "topic"
+    assert best["variation_of_information"].truth == "topic"
+    assert "mcnemar" not in best
+    assert dict(result.classes) == {"topic": ("a", "b", "c"), "place": ("x", "y")}
+
+
+def test_measures_may_be_given_with_parameters():
+    result = evaluate(FOUND, truth=TRUTH, measures={"pair_f": {"beta": 5}, "mutual_information": {"base": 2}})
+    assert result["pair_f"].value == score("pair_f", FOUND, truth=TRUTH, beta=5).value
+    assert result["mutual_information"].parameters == {"base": 2}
+    with pytest.raises(InputError, match="no parameter gamma"):
+        evaluate(FOUND, truth=TRUTH, measures={"pair_f": {"gamma": 5}})
+
+
+def test_a_single_name_is_a_list_of_one():
+    assert [s.name for s in evaluate(FOUND, truth=TRUTH, measures="rand")] == ["rand"]
+
+
+# --- results that travel ---------------------------------------------------------------------------------------------
+
+
+def test_frame_is_tidy():
+    frame = evaluate(FOUND, truth=TRUTH, measures=["nmi", "nmi_geometric", "ami"]).to_frame()
+    head = ["measure", "variant", "family", "source", "value", "direction", "range", "note"]
+    assert list(frame.columns)[:8] == head
+    assert frame["variant"].tolist() == ["", "geometric", ""]
+    assert frame["family"].tolist() == ["external"] * 3
+    assert frame["value"].dtype == np.float64
+
+
+def test_json_is_strict_and_keeps_reasons():
+    result = evaluate([0, 1], truth=["a", "b"], measures=["nccg", "purity"])
+    content = json.loads(result.to_json())
+    undefined, purity = content["scores"]
+    assert undefined["value"] is None
+    assert undefined["note"] == "no topic has two documents"
+    assert undefined["per_class"] == [None, None]
+    assert purity["per_cluster"] == [1.0, 1.0]
+    assert content["provenance"]["n_documents"] == 2
+    assert content["timings"]["contingency"] >= 0
+    assert content["clusters"] == [0, 1]
+
+
+def test_json_has_infinity_as_a_word():
+    content = evaluate([0, 0, 1, 1], vectors=np.eye(2)[[0, 0, 1, 1]], measures=["calinski_harabasz"]).to_dict()
+    assert content["scores"][0]["value"] == "Infinity"
+
+
+def test_latex_is_a_table_with_escaped_text():
+    text = evaluate(FOUND, truth={"50% & more": TRUTH, "b": TRUTH}, measures=["conditional_entropy"]).to_latex()
+    assert r"50\% \& more" in text
+    assert r"Conditional entropy H(T|C) & $\downarrow$ &" in text
+    assert text.count("{") == text.count("}")
+    assert text.startswith(r"\begin{tabular}{llrr}")
+
+
+def test_printed_table_is_grouped_with_arrows_and_reasons():
+    text = str(evaluate([0, 0, 1], truth=["a", "b", None], vectors=ROWS[:3], measures=["purity", "nccg", "rss"]))
+    lines = text.splitlines()
+    headings = [line.strip() for line in lines if line.startswith(("External", "Internal"))]
+    assert headings == ["External: against the truth", "Internal: from the vectors"]
+    assert "↑" in next(line for line in lines if "purity" in line)
+    assert "undefined" in next(line for line in lines if "nccg" in line)
+    assert "↓" in next(line for line in lines if line.strip().startswith("rss"))
+    assert "truth: on 2 of 3 documents (1 without a label)" in text
+
+
+def test_scores_are_numbers_and_show_briefly():
+    ours = score("purity", FOUND, truth=TRUTH)
+    assert float(ours) == ours.value
+    assert repr(ours) == "Score(purity=0.833333, truth='truth')"
+
+
+def test_what_was_not_evaluated_says_how_to_ask_for_it():
+    result = evaluate(FOUND, truth=TRUTH, measures=["rand"])
+    assert "rand" in result
+    assert len(result) == 1
+    with pytest.raises(InputError, match=r"measures=\['purity'\]"):
+        result["purity"]
+    with pytest.raises(InputError, match="against 'x'"):
+        result.get("rand", truth="x")
+
+
+def test_public_names_are_those_of_the_package_root():
+    assert doccluster.evaluate is evaluate
+    assert doccluster.score is score
