@@ -5,9 +5,16 @@ from doccluster.artifacts.model import Model, load_model, model_folder, save_mod
 from doccluster.artifacts.new_folder import check_output, new_folder
 from doccluster.artifacts.run_folder import labels_checksum, load_run, run_record, save_run
 from doccluster.artifacts.storage import read_json
-from doccluster.artifacts.tables import assignments_table, clusters_table, per_cluster_values, skipped_table
+from doccluster.artifacts.tables import (
+    LEADING_MEASURES,
+    assignments_table,
+    clusters_table,
+    per_cluster_values,
+    skipped_table,
+)
 
 __all__ = [
+    "LEADING_MEASURES",
     "Model",
     "assignments_table",
     "check_output",

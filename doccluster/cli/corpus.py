@@ -41,9 +41,8 @@ def _print_inspection(found: Inspection) -> None:
     say(f"  documents  {found.n_documents:,}")
     if found.n_terms is not None and found.n_entries is not None:
         filled = 100 * found.n_entries / (found.n_documents * found.n_terms)
-        say(
-            f"  matrix     {found.n_documents:,} x {found.n_terms:,}, {filled:.2f} % filled, {found.n_empty:,} empty rows"
-        )
+        shape = f"{found.n_documents:,} x {found.n_terms:,}"
+        say(f"  matrix     {shape}, {filled:.2f} % filled, {found.n_empty:,} empty rows")
     if found.lengths is not None:
         told = ", ".join(f"{name} {value:,.0f}" for name, value in found.lengths.items())
         say(f"  characters {told}")

@@ -1,0 +1,120 @@
+"""`explain RUN_DIR CLUSTER`: what a cluster of a finished run is about; with a document's id, why it is where it is."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from doccluster.cli.console import plain, print_json, say
+from doccluster.errors import InputError
+
+if TYPE_CHECKING:
+    from doccluster.labeling import ClusterDescription, Term
+    from doccluster.run import Run
+
+N_REASONS = 5
+
+
+def explain_cluster(folder: str, wanted: str | None, as_json: bool) -> None:
+    """Print what is said of a cluster (`wanted` is its number), of a document (its id), or list the clusters (None).
+
+    Raises
+    ------
+    InputError
+        If there is no such cluster or document.
+    """
+    from doccluster.artifacts import load_run
+
+    run = load_run(folder)
+    if wanted is None:
+        content, lines = _all_clusters(run)
+    elif _is_cluster(wanted, run):
+        content, lines = _one_cluster(run, run.clusters[int(wanted)])
+    elif wanted in run.documents.ids:
+        content, lines = _one_document(run, run.documents.ids.index(wanted))
+    else:
+        raise InputError(
+            f"{folder} has no cluster and no document {wanted!r}; give a number from 0 to {run.n_clusters - 1}, or the "
+            "id of a document."
+        )
+    if as_json:
+        print_json(content)
+        return
+    for line in lines:
+        say(line)
+
+
+def _is_cluster(wanted: str, run: Run) -> bool:
+    return wanted.isdecimal() and int(wanted) < run.n_clusters
+
+
+def _all_clusters(run: Run) -> tuple[dict[str, Any], list[str]]:
+    rows = [{"cluster": one.cluster, "size": one.size, "label": one.label} for one in run.clusters]
+    return {"clusters": rows}, [f"{row['cluster']:>5}  {row['size']:>7,}  {row['label']}" for row in rows]
+
+
+def _one_cluster(run: Run, one: ClusterDescription) -> tuple[dict[str, Any], list[str]]:
+    from doccluster.artifacts import LEADING_MEASURES, per_cluster_values
+
+    measures = {name: float(values[one.cluster]) for name, values in per_cluster_values(run).items()}
+    content = asdict(one) | {"measures": measures}
+    for document in (*content["representatives"], *content["borderline"]):
+        document["id"] = run.documents.ids[document["row"]]
+        document["title"] = run.documents.titles[document["row"]]
+    lines = [f"cluster {one.cluster}: {one.label}", f"  {one.size:,} of {run.n_documents:,} documents"]
+    lines += [f"  {name} {measures[name]:.3f}" for name in LEADING_MEASURES if name in measures]
+    lines += _terms("holds it together (share of cohesion, documents)", one.descriptive)
+    lines += _terms("sets it apart (share of the distance to the others, documents)", one.discriminating)
+    lines.append("representative documents (cosine to the centroid)")
+    for shown in one.representatives:
+        copies = f"   and {shown.n_copies:,} near-copies" if shown.n_copies else ""
+        lines.append(f"  {shown.similarity:.3f}  {_name(run, shown.row)}{copies}")
+    if one.borderline:
+        lines.append("borderline documents (margin, next cluster)")
+    for near in one.borderline:
+        other = run.clusters[near.runner_up].label
+        lines.append(f"  {near.margin:+.3f}  {near.runner_up} ({other})  {_name(run, near.row)}")
+    return content, lines
+
+
+def _one_document(run: Run, row: int) -> tuple[dict[str, Any], list[str]]:
+    own, next_best = int(run.partition.labels[row]), int(run.runner_up[row])
+    content: dict[str, Any] = {"id": run.documents.ids[row], "title": run.documents.titles[row]}
+    lines = [_name(run, row)]
+    for role, cluster, cosine in (
+        ("cluster", own, run.similarity[row]),
+        ("runner_up", next_best, run.runner_up_similarity[row]),
+    ):
+        if cluster < 0:
+            continue
+        reasons = _reasons(run, row, cluster)
+        content[role] = {
+            "cluster": cluster,
+            "label": run.clusters[cluster].label,
+            "similarity": float(cosine),
+            "terms": [asdict(reason) for reason in reasons],
+        }
+        word = "is in" if role == "cluster" else "the next is"
+        lines.append(f"  {word} {cluster} ({run.clusters[cluster].label}), cosine {cosine:.3f}, of which")
+        lines += [f"    {reason.contribution:.3f}  {plain(reason.term)}" for reason in reasons[:N_REASONS]]
+    return content, lines
+
+
+def _reasons(run: Run, row: int, cluster: int) -> Any:
+    from doccluster.labeling import explain_membership
+
+    vectors = run.vectors
+    names = vectors.display_terms if vectors.display_terms is not None else vectors.terms
+    return explain_membership(vectors.matrix, row, run.centroids, cluster, names=names)
+
+
+def _terms(heading: str, terms: tuple[Term, ...]) -> list[str]:
+    if not terms:
+        return []
+    return [heading, *(f"  {term.share:6.1%}  {term.support:>6,}  {plain(term.term)}" for term in terms)]
+
+
+def _name(run: Run, row: int) -> str:
+    name = run.documents.name(row)
+    own_id = run.documents.ids[row]
+    return own_id if name == own_id else f"{own_id}  {name}"

@@ -1,0 +1,256 @@
+"""Bad input gives one clear sentence and the right exit code, and loses nothing."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from doccluster.errors import InputError
+
+
+def one_sentence(done, code, *words):
+    """Check the exit code, and that there is one sentence with these words and no traceback."""
+    assert done.code == code, done.err
+    lines = [line for line in done.err.splitlines() if line and not line.startswith(("Usage:", "Try "))]
+    assert len(lines) == 1, done.err
+    assert "Traceback" not in done.err
+    for word in words:
+        assert word in lines[0], lines[0]
+
+
+def write_texts(path, texts):
+    path.write_text("".join(json.dumps({"text": text}) + "\n" for text in texts), encoding="utf-8")
+    return path
+
+
+def test_more_clusters_than_documents(doccluster, tiny, tmp_path):
+    done = doccluster("run", tiny, "-o", tmp_path / "out", "-k", 12)
+    one_sentence(done, 2, "n_clusters=12", "9 document", "<= 9")
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(("k", "word"), [("-3", "-3"), ("0", "0"), ("many", "many"), ("2.5", "2.5")])
+def test_a_number_of_clusters_that_is_none(doccluster, tiny, tmp_path, k, word):
+    one_sentence(doccluster("run", tiny, "-o", tmp_path / "out", "-k", k), 2, word)
+
+
+def test_no_number_of_clusters(doccluster, tiny, tmp_path):
+    one_sentence(doccluster("run", tiny, "-o", tmp_path / "out"), 2, "-k")
+
+
+def test_one_cluster_is_legal(doccluster, tiny, tmp_path):
+    done = doccluster("run", tiny, "-o", tmp_path / "out", "-k", 1, "--truth", "class")
+    assert done.code == 0, done.err
+    rows = (tmp_path / "out" / "assignments.csv").read_text(encoding="utf-8").splitlines()
+    assert all(line.endswith(",,") for line in rows[1:]), "with one cluster there is no runner-up and no margin"
+
+
+def test_one_document_is_legal(doccluster, tmp_path):
+    source = write_texts(tmp_path / "one.jsonl", ["oil prices rise"])
+    done = doccluster("run", source, "-o", tmp_path / "out", "-k", 1)
+    assert done.code == 0, done.err
+
+
+def test_identical_documents_give_the_clusters_that_can_be_filled_and_say_so(doccluster, tmp_path):
+    source = write_texts(tmp_path / "same.jsonl", ["oil prices rise"] * 6)
+    done = doccluster("run", source, "-o", tmp_path / "out", "-k", 3)
+    assert done.code == 0, done.err
+    assert "3 clusters were asked for; only 1 could be filled" in done.out
+
+
+def test_documents_without_any_text(doccluster, tmp_path):
+    source = write_texts(tmp_path / "empty.jsonl", ["", "  ", "\n"])
+    one_sentence(doccluster("run", source, "-o", tmp_path / "out", "-k", 2), 3)
+    assert not (tmp_path / "out").exists()
+
+
+def test_documents_without_any_term(doccluster, tmp_path):
+    source = write_texts(tmp_path / "marks.jsonl", ["! ? !", "...", "the of and"])
+    one_sentence(doccluster("run", source, "-o", tmp_path / "out", "-k", 2, "--language", "english"), 3, "term")
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_nan_or_infinity_in_a_matrix(doccluster, tmp_path, value):
+    sparse.save_npz(tmp_path / "x.npz", sparse.csr_array(np.array([[1.0, value], [0.5, 1.0]])))
+    done = doccluster("cluster", tmp_path / "x.npz", "-k", 2, "-o", tmp_path / "out")
+    one_sentence(done, 2, "NaN or infinity")
+
+
+def test_an_unknown_column_lists_the_columns_there_are(doccluster, newsroom, tmp_path):
+    done = doccluster("run", newsroom, "-o", tmp_path / "out", "-k", 2, "--text-column", "boddy")
+    one_sentence(done, 2, "boddy", "title", "text", "topic")
+
+
+def test_an_unknown_truth_lists_the_label_columns(doccluster, tiny, tmp_path):
+    one_sentence(doccluster("run", tiny, "-o", tmp_path / "out", "-k", 2, "--truth", "colour"), 2, "colour", "class")
+
+
+def test_a_missing_file(doccluster, tmp_path):
+    done = doccluster("run", tmp_path / "nowhere.csv", "-o", tmp_path / "out", "-k", 2)
+    one_sentence(done, 2, "nowhere.csv")
+
+
+def test_a_broken_archive(doccluster, tmp_path):
+    (tmp_path / "texts.zip").write_bytes(b"PK\x03\x04 and then nothing that makes sense")
+    done = doccluster("run", tmp_path / "texts.zip", "-o", tmp_path / "out", "-k", 2)
+    assert done.code == 3
+    assert "Traceback" not in done.err
+
+
+def test_an_output_folder_that_is_in_use_is_refused_before_any_work(doccluster, tiny, tmp_path):
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "mine.txt").write_text("keep me", encoding="utf-8")
+    one_sentence(doccluster("run", tiny, "-o", tmp_path / "out", "-k", 2), 2, "already exists", "--overwrite")
+    done = doccluster("run", tiny, "-o", tmp_path / "out", "-k", 2, "--overwrite")
+    one_sentence(done, 2, "other things than a run")
+    assert (tmp_path / "out" / "mine.txt").read_text(encoding="utf-8") == "keep me"
+
+
+def test_overwrite_replaces_a_run_and_keeps_what_the_user_put_there(doccluster, tiny, tmp_path):
+    output = tmp_path / "out"
+    assert doccluster("run", tiny, "-o", output, "-k", 2).code == 0
+    (output / "notes.txt").write_text("mine", encoding="utf-8")
+    assert doccluster("run", tiny, "-o", output, "-k", 3, "--overwrite").code == 0
+    assert json.loads((output / "run.json").read_text(encoding="utf-8"))["counts"]["n_clusters"] == 3
+    assert (output / "notes.txt").read_text(encoding="utf-8") == "mine"
+    assert [entry.name for entry in tmp_path.iterdir()] == ["out"]
+
+
+def test_an_output_that_is_a_file_or_lies_under_one(doccluster, tiny, tmp_path):
+    (tmp_path / "file").write_text("", encoding="utf-8")
+    one_sentence(doccluster("run", tiny, "-o", tmp_path / "file", "-k", 2), 2, "is a file")
+    one_sentence(doccluster("run", tiny, "-o", tmp_path / "file" / "out", "-k", 2), 2, "cannot be written")
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="the superuser may write everywhere")
+def test_a_folder_without_permission(doccluster, tiny, tmp_path):
+    locked = tmp_path / "locked"
+    locked.mkdir(mode=0o500)
+    one_sentence(doccluster("run", tiny, "-o", locked / "out", "-k", 2), 2, "cannot be written")
+
+
+def test_a_full_disk_leaves_nothing_under_the_name_and_the_old_run_in_place(doccluster, tiny, tmp_path, monkeypatch):
+    output = tmp_path / "out"
+    assert doccluster("run", tiny, "-o", output, "-k", 2).code == 0
+    before = {path.name: path.stat().st_mtime_ns for path in output.iterdir()}
+
+    def full(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("doccluster.artifacts.run_folder.save_evaluation", full)
+    one_sentence(doccluster("run", tiny, "-o", output, "-k", 3, "--overwrite"), 2, "No space left")
+    one_sentence(doccluster("run", tiny, "-o", tmp_path / "new", "-k", 3), 2, "No space left")
+    assert {path.name: path.stat().st_mtime_ns for path in output.iterdir()} == before
+    assert [entry.name for entry in tmp_path.iterdir()] == ["out"]
+
+
+def copy_of(finished, tmp_path):
+    import shutil
+
+    return shutil.copytree(finished, tmp_path / "copy")
+
+
+@pytest.mark.parametrize("name", ["centroids.npz", "vectorizer.npz", "model.json"])
+@pytest.mark.parametrize("kept", [0.0, 0.5, 0.95])
+def test_a_truncated_model_file(doccluster, finished, tiny, tmp_path, name, kept):
+    folder = copy_of(finished, tmp_path)
+    path = folder / "model" / name
+    path.write_bytes(path.read_bytes()[: int(kept * path.stat().st_size)])
+    one_sentence(doccluster("assign", folder, tiny), 2, name)
+
+
+@pytest.mark.parametrize("name", ["vectors.npz", "partition.npz", "documents.json", "clusters.json", "evaluation.npz"])
+def test_a_truncated_run_file(doccluster, finished, tmp_path, name):
+    folder = copy_of(finished, tmp_path)
+    path = folder / "model" / name
+    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+    one_sentence(doccluster("explain", folder), 2, name, "damaged")
+
+
+@pytest.mark.parametrize("name", ["model/model.json", "run.json"])
+def test_a_file_from_a_newer_schema(doccluster, finished, tmp_path, name):
+    folder = copy_of(finished, tmp_path)
+    record = json.loads((folder / name).read_text(encoding="utf-8"))
+    (folder / name).write_text(json.dumps({**record, "schema": 99}), encoding="utf-8")
+    one_sentence(doccluster("explain", folder), 2, "schema version 99", "newer", "upgrade")
+
+
+def test_a_pickle_in_place_of_an_array_is_never_loaded(doccluster, finished, tiny, tmp_path):
+    folder = copy_of(finished, tmp_path)
+    np.savez(folder / "model" / "centroids.npz", data=np.array([{"evil": 1}], dtype=object))
+    one_sentence(doccluster("assign", folder, tiny), 2, "centroids.npz")
+
+
+def test_a_model_that_is_not_there(doccluster, tiny, tmp_path):
+    one_sentence(doccluster("assign", tmp_path / "nothing", tiny), 2, "nothing")
+    one_sentence(doccluster("explain", tiny, 0), 2, "model.json")
+
+
+def test_a_cluster_that_is_not_there(doccluster, finished):
+    one_sentence(doccluster("explain", finished, 7), 2, "'7'", "0 to 2")
+
+
+SLOW_FIT = """
+import os, sys
+from doccluster.clustering import SphericalKMeans
+from doccluster.cli.main import main
+
+fit = SphericalKMeans.fit
+def told(self, X, *rest, **more):
+    # the parent sends the signal when it sees this file
+    open(os.environ["STARTED"], "w").close()
+    return fit(self, X, *rest, **more)
+SphericalKMeans.fit = told
+main(sys.argv[1:])
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGINT to send on Windows")
+def test_ctrl_c_during_a_fit_saves_the_best_so_far_and_exits_130(tmp_path):
+    generator = np.random.default_rng(0)
+    rows = sparse.random_array((4000, 2000), density=0.02, rng=generator, format="csr")
+    sparse.save_npz(tmp_path / "x.npz", rows)
+    output, started = tmp_path / "out", tmp_path / "started"
+    arguments = ["cluster", "x.npz", "-k", "40", "-o", "out", "--n-init", "100000", "--measures", "silhouette"]
+    process = subprocess.Popen(
+        [sys.executable, "-c", SLOW_FIT, *arguments, "--no-report", "--json"],
+        cwd=tmp_path,
+        env={**os.environ, "STARTED": str(started)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        deadline = time.monotonic() + 120
+        while not started.exists():
+            assert process.poll() is None, process.communicate()[1]
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+        time.sleep(8)  # some starts are finished by then; how many does not matter
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=120)
+    finally:
+        process.kill()
+    assert process.returncode == 130, err
+    assert "interrupted" in err
+    assert json.loads(out)["interrupted"] is True
+    record = json.loads((output / "run.json").read_text(encoding="utf-8"))
+    assert record["provenance"]["interrupted"] is True
+    assert record["counts"]["n_clusters"] == 40
+    assert len((output / "assignments.csv").read_text(encoding="utf-8").splitlines()) == 4001
+
+
+def test_every_one_of_our_errors_is_an_input_error_for_callers_in_python(tiny, tmp_path):
+    from doccluster import run_pipeline
+
+    with pytest.raises(InputError, match="n_clusters=12"):
+        run_pipeline(tiny, n_clusters=12)

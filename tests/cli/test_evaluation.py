@@ -1,0 +1,212 @@
+"""The verbs evaluate, measures and explain, as a user types them."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+import doccluster
+from doccluster.cli.main import main
+from doccluster.measures import list_measures
+from doccluster.vectors import DocumentVectors
+from doccluster.vectors.read_matrix import write_matrix
+
+FOUND = [0, 0, 1, 1, 2, 2]
+TRUTH = ["a", "a", "a", "b", "c", "c"]
+IDS = ["d1", "d2", "d3", "d4", "d5", "d6"]
+ROWS = np.array([[1, 0, 0], [0.8, 0.6, 0], [0, 1, 0], [0, 0.6, 0.8], [0, 0, 1], [0.6, 0, 0.8]])
+
+
+@pytest.fixture
+def run(capsys):
+    def call(*arguments):
+        with pytest.raises(SystemExit) as stop:
+            main([str(argument) for argument in arguments])
+        captured = capsys.readouterr()
+        return stop.value.code, captured.out, captured.err
+
+    return call
+
+
+@pytest.fixture
+def files(tmp_path):
+    def table(name, header, *columns):
+        with (tmp_path / name).open("w", encoding="utf-8", newline="") as file:
+            writer = csv.writer(file)
+            writer.writerow(header)
+            writer.writerows(zip(*columns, strict=True))
+
+    table("labels.csv", ["id", "cluster"], IDS, FOUND)
+    table("truth.csv", ["id", "topic"], IDS[::-1], TRUTH[::-1])
+    table("wide.csv", ["id", "topic", "place"], IDS, TRUTH, ["x", "y", "", "y", "x", "x"])
+    table("several.csv", ["id", "topics"], IDS, ["a", "a;b", "b", "", "a", "b ; a"])
+    (tmp_path / "labels.txt").write_text("".join(f"{label}\n" for label in FOUND), encoding="utf-8")
+    (tmp_path / "truth.txt").write_text("\n".join(TRUTH), encoding="utf-8-sig")
+    write_matrix(tmp_path / "vectors.npz", DocumentVectors(sparse.csr_array(ROWS[::-1]), tuple(IDS[::-1])))
+    return tmp_path
+
+
+def evaluated(run, *arguments):
+    code, out, err = run("evaluate", *arguments, "--json")
+    assert code == 0, err
+    return {entry["measure"]: entry for entry in json.loads(out)["scores"]}
+
+
+def test_files_with_ids_are_joined_by_id(run, files):
+    scores = evaluated(run, files / "labels.csv", "--truth", files / "truth.csv", "--vectors", files / "vectors.npz")
+    assert scores["nmi"]["value"] == pytest.approx(doccluster.score("nmi", FOUND, truth=TRUTH).value)
+    assert scores["rss"]["value"] == pytest.approx(doccluster.score("rss", FOUND, vectors=ROWS).value, abs=1e-6)
+
+
+def test_files_of_one_label_per_line_are_joined_by_order(run, files):
+    scores = evaluated(run, files / "labels.txt", "--truth", files / "truth.txt", "--measures", "purity,rand")
+    assert list(scores) == ["purity", "rand"]
+    assert scores["purity"]["value"] == pytest.approx(5 / 6)
+    assert scores["purity"]["truth"] == "truth"
+
+
+def test_a_file_of_lines_and_a_table_are_joined_by_order(run, files):
+    scores = evaluated(run, files / "labels.txt", "--truth", files / "wide.csv", "--truth-column", "topic")
+    assert scores["purity"]["value"] == pytest.approx(5 / 6)
+
+
+def test_several_truth_columns_are_shown_side_by_side(run, files):
+    arguments = ["--truth", files / "wide.csv", "--truth-column", "topic", "--truth-column", "place"]
+    code, out, _ = run("evaluate", files / "labels.csv", *arguments, "--measures", "purity")
+    assert code == 0
+    assert "topic" in out
+    assert "place: on 5 of 6 documents (1 without a label)" in out
+
+
+def test_documents_that_the_truth_lacks_have_no_label(run, files):
+    (files / "part.csv").write_text("id,topic\nd1,a\nd3,b\n", encoding="utf-8")
+    scores = evaluated(run, files / "labels.csv", "--truth", files / "part.csv", "--measures", "purity")
+    assert scores["purity"]["note"] == "on 2 of 6 documents (4 without a label)"
+
+
+def test_several_labels_in_a_cell_are_cut_at_the_separator(run, files):
+    arguments = ["--truth", files / "several.csv", "--label-separator", ";", "--measures", "purity"]
+    scores = evaluated(run, files / "labels.csv", *arguments)
+    assert scores["purity"]["note"] == "on 3 of 6 documents (1 without a label, 2 with several labels)"
+
+
+def test_documents_that_a_run_left_without_a_cluster_are_left_out(run, files):
+    blank = "id,title,cluster,similarity\nd1,x,0,1\nd2,x,,\nd3,x,1,1\n"
+    (files / "assignments.csv").write_text(blank, encoding="utf-8")
+    code, out, err = run("evaluate", files / "assignments.csv", "--truth", files / "truth.csv", "--json")
+    assert code == 0
+    assert "1 documents" in err
+    assert json.loads(out)["provenance"]["n_documents"] == 2
+
+
+def test_euclidean_takes_rows_as_they_are(run, files):
+    scaled = sparse.csr_array(ROWS * np.arange(1, 7)[:, None])
+    sparse.save_npz(files / "scaled.npz", sparse.csr_matrix(scaled))
+    arguments = ["--vectors", files / "scaled.npz", "--metric", "euclidean", "--measures", "rss"]
+    scores = evaluated(run, files / "labels.txt", *arguments)
+    expected = doccluster.score("rss", FOUND, vectors=scaled, metric="euclidean").value
+    assert scores["rss"]["value"] == pytest.approx(expected, rel=1e-6)
+
+
+def test_csv_and_latex_are_printed_alone(run, files):
+    arguments = ["evaluate", files / "labels.csv", "--truth", files / "truth.csv", "--measures", "nmi"]
+    _, out, _ = run(*arguments, "--csv")
+    rows = list(csv.DictReader(io.StringIO(out)))
+    assert [(row["measure"], row["direction"]) for row in rows] == [("nmi", "higher")]
+    _, out, _ = run(*arguments, "--latex")
+    assert out.startswith(r"\begin{tabular}")
+    code, _, err = run(*arguments, "--csv", "--latex")
+    assert code == 2
+    assert "one of" in err
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("", "is empty"),
+        ("name,cluster\nd1,0\nd2,1\n", "first column is 'name', not 'id'"),
+        ("id,one,two\nd1,0,1\n", "name the one meant"),
+        ("id,cluster\nd1,0\nd1,1\n", "the id 'd1' more than once"),
+        ("id,cluster\nd1,0,9\n", "record 2: 3 cells"),
+        ("id,cluster\n", "no document"),
+        ("0\n\n1\n", "1 lines without a label"),
+    ],
+)
+def test_label_files_of_another_form_are_refused_naming_the_two_forms(run, tmp_path, content, message):
+    (tmp_path / "labels").write_text(content, encoding="utf-8")
+    (tmp_path / "truth").write_text("a\nb\n", encoding="utf-8")
+    code, _, err = run("evaluate", tmp_path / "labels", "--truth", tmp_path / "truth")
+    assert code == 2
+    assert message in err
+    assert err.count("\n") == 1
+
+
+def test_wrong_use_of_evaluate_is_one_sentence(run, files):
+    for arguments, message in (
+        (["evaluate", files / "labels.csv"], "give --truth, --vectors, or both"),
+        (["evaluate", files / "none.csv", "--truth", files / "truth.csv"], "cannot be read"),
+        (
+            ["evaluate", files / "labels.csv", "--column", "topic", "--truth", files / "truth.csv"],
+            "has no column 'topic'",
+        ),
+        (
+            ["evaluate", files / "labels.csv", "--truth", files / "truth.csv", "--measures", "purty"],
+            "did you mean purity",
+        ),
+        (["evaluate", files / "labels.txt", "--truth", files / "part.txt"], "has 6 labels and"),
+    ):
+        (files / "part.txt").write_text("a\nb\n", encoding="utf-8")
+        code, _, err = run(*arguments)
+        assert code == 2, err
+        assert message in err
+
+
+def test_ids_that_the_vectors_lack_are_named(run, files):
+    (files / "other.csv").write_text("id,cluster\nd1,0\nd9,1\n", encoding="utf-8")
+    code, _, err = run("evaluate", files / "other.csv", "--vectors", files / "vectors.npz")
+    assert code == 2
+    assert "'d9'" in err
+
+
+def test_measures_lists_every_record_as_data(run):
+    code, out, _ = run("measures", "--json")
+    records = json.loads(out)
+    assert code == 0
+    assert [record["name"] for record in records] == [record.name for record in list_measures()]
+    for record in records:
+        assert {"name", "family", "source", "direction", "range", "cost"} <= set(record)
+    counted = [record for record in records if "variant_of" not in record and "alias_of" not in record]
+    assert sum(record["family"] == "external" for record in counted) == 44
+
+
+def test_measures_can_be_filtered(run):
+    _, out, _ = run("measures", "--family", "external", "--source", "strehl", "--json")
+    assert {"purity", "nmi_strehl", "strehl_f"} <= {record["name"] for record in json.loads(out)}
+    _, out, _ = run("measures", "--source", "zaki", "--cost", "contingency")
+    assert "max_matching" in out
+    assert "measures; " in out
+    _, out, _ = run("measures", "--source", "nobody wrote this")
+    assert "no measure matches" in out
+
+
+def test_explain_says_what_a_measure_is(run):
+    code, out, _ = run("explain", "nmi_geometric")
+    assert code == 0
+    for part in ("variant of nmi", "sqrt(H(C) H(T))", "Zaki & Meira", "higher is better", "[0, 1]", "O(n)", "edges"):
+        assert part in out
+    _, out, _ = run("explain", "purity", "--json")
+    assert json.loads(out)["formula"].startswith("(1/n) sum_i max_j n_ij")
+
+
+def test_explain_of_something_unknown_names_the_nearest(run):
+    code, _, err = run("explain", "silhouete")
+    assert code == 2
+    assert "did you mean silhouette" in err
+    code, _, err = run("explain", "nowhere", "3")
+    assert code == 2
+    assert "no folder of a run" in err

@@ -1,0 +1,182 @@
+"""`run` from a source to its folder: what it prints, what it writes, what it refuses."""
+
+from __future__ import annotations
+
+import csv
+import json
+
+import numpy as np
+import pytest
+from scipy import io, sparse
+
+OUTPUTS = {"assignments.csv", "clusters.csv", "scores.csv", "skipped.csv", "run.json", "report.html", "model"}
+
+
+def rows_of(path):
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_run_writes_every_promised_file_and_nothing_else(finished):
+    assert {entry.name for entry in finished.iterdir()} == OUTPUTS
+    assert not [entry for entry in finished.parent.iterdir() if entry != finished], "something half was left behind"
+
+
+def test_first_screen_says_what_was_read_vectorized_and_clustered(doccluster, tiny, tmp_path):
+    done = doccluster("run", tiny, "-o", tmp_path / "out", "-k", 3, "--truth", "class")
+    assert done.code == 0
+    lines = done.out.splitlines()
+    assert lines[0].startswith("  read       9 documents")
+    assert lines[1].startswith("  vectorize  9 x ")
+    assert lines[2].startswith("  cluster    spherical k-means, k=3, best of 10 starts")
+    for heading in ("size", "label", "coherence", "density", "silhouette"):
+        assert heading in done.out
+    assert "report.html" in lines[-1]
+    assert "run.json" in lines[-1]
+    assert done.err == ""
+
+
+def test_json_is_one_document_with_clusters_scores_and_files(doccluster, tiny, tmp_path):
+    done = doccluster("run", tiny, "-o", tmp_path / "out", "-k", 3, "--truth", "class", "--json")
+    told = json.loads(done.out)
+    assert done.code == 0
+    assert [one["size"] for one in told["clusters"]] == [3, 3, 3]
+    assert {score["measure"] for score in told["scores"]} >= {"purity", "silhouette", "coherence"}
+    assert told["interrupted"] is False
+    assert len(told["files"]) == len(OUTPUTS)
+
+
+def test_assignments_name_every_document_with_its_cluster_and_margin(finished):
+    rows = rows_of(finished / "assignments.csv")
+    assert [row["id"] for row in rows] == sorted(row["id"] for row in rows)
+    assert len(rows) == 9
+    assert list(rows[0]) == ["id", "title", "date", "cluster", "similarity", "runner_up", "margin"]
+    by_folder = {}
+    for row in rows:
+        by_folder.setdefault(row["id"].split("/")[0], set()).add(row["cluster"])
+        assert 0 < float(row["similarity"]) <= 1
+        assert row["runner_up"] != row["cluster"]
+    assert all(len(clusters) == 1 for clusters in by_folder.values())
+
+
+def test_clusters_table_has_a_line_per_cluster_with_the_intrinsic_measures(finished):
+    rows = rows_of(finished / "clusters.csv")
+    assert [row["cluster"] for row in rows] == ["0", "1", "2"]
+    for column in ("size", "label", "terms", "discriminating_terms", "coherence", "density", "silhouette"):
+        assert all(row[column] for row in rows), column
+    assert len({row["label"] for row in rows}) == 3
+
+
+def test_run_json_says_how_to_repeat_the_run(finished):
+    record = json.loads((finished / "run.json").read_text(encoding="utf-8"))
+    assert record["schema"] == 1
+    assert record["provenance"]["seed"] == 0
+    assert set(record["provenance"]["versions"]) >= {"doccluster", "python", "numpy", "scikit-learn"}
+    assert len(record["provenance"]["checksum"]) == 64
+    assert list(record["provenance"]["timings"]) == ["read", "vectorize", "cluster", "label", "judge"]
+    assert record["parameters"]["n_clusters"] == 3
+    assert record["parameters"]["truth"] == ["class"]
+
+
+def test_model_holds_no_pickle_and_names_its_schema(finished):
+    names = {path.name for path in (finished / "model").iterdir()}
+    assert {name.rsplit(".")[-1] for name in names} == {"json", "npz"}
+    for path in (finished / "model").glob("*.npz"):
+        with np.load(path, allow_pickle=False) as arrays:
+            assert all(arrays[name].dtype.kind in "iufUSb" for name in arrays.files)
+    assert json.loads((finished / "model" / "model.json").read_text(encoding="utf-8"))["schema"] == 1
+
+
+def test_documents_without_terms_have_a_blank_cluster_and_a_line_in_skipped(doccluster, tmp_path):
+    source = tmp_path / "texts.csv"
+    texts = ["oil price rises", "crude oil falls", "wheat harvest", "late wheat harvest", "? !", "the of and"]
+    source.write_text("id,text\n" + "".join(f"{n},{text}\n" for n, text in enumerate(texts)), encoding="utf-8")
+    done = doccluster("run", source, "-o", tmp_path / "out", "-k", 2, "--language", "en")
+    assert done.code == 0, done.err
+    rows = {row["id"]: row for row in rows_of(tmp_path / "out" / "assignments.csv")}
+    assert len(rows) == 6
+    assert [rows[name]["cluster"] for name in ("4", "5")] == ["", ""]
+    assert [row["source"] for row in rows_of(tmp_path / "out" / "skipped.csv") if row["reason"] == "no-terms"] == [
+        "4",
+        "5",
+    ]
+    assert "2 no-terms" in done.out
+    scores = {row["measure"]: row for row in rows_of(tmp_path / "out" / "scores.csv")}
+    assert float(scores["silhouette"]["value"]) > 0.1
+
+
+@pytest.mark.parametrize("kind", ["mat", "mtx", "npz"])
+def test_a_ready_matrix_runs_like_texts_do(doccluster, tmp_path, kind):
+    counts = np.array([[3, 1, 0, 0], [2, 2, 0, 0], [1, 3, 0, 0], [0, 0, 2, 1], [0, 0, 1, 2], [0, 0, 1, 1]])
+    path = tmp_path / f"counts.{kind}"
+    if kind == "mat":
+        rows = [" ".join(f"{column + 1} {value}" for column, value in enumerate(row) if value) for row in counts]
+        path.write_text(f"6 4 {np.count_nonzero(counts)}\n" + "\n".join(rows) + "\n", encoding="utf-8")
+    elif kind == "mtx":
+        io.mmwrite(path, sparse.coo_array(counts))
+    else:
+        sparse.save_npz(path, sparse.csr_array(counts))
+    (tmp_path / "counts.rclass").write_text("a\na\na\nb\nb\nb\n", encoding="utf-8")
+    (tmp_path / "counts.clabel").write_text("oil\ncrude\nwheat\nharvest\n", encoding="utf-8")
+    done = doccluster("run", path, "-o", tmp_path / "out", "-k", 2, "--truth", "class")
+    assert done.code == 0, done.err
+    clusters = rows_of(tmp_path / "out" / "clusters.csv")
+    assert [set(row["terms"].split(", ")) for row in clusters] == [{"oil", "crude"}, {"wheat", "harvest"}]
+    assert {row["measure"]: row["value"] for row in rows_of(tmp_path / "out" / "scores.csv")}["purity"] == "1.0"
+
+
+def test_several_labels_per_document_are_judged_on_those_with_one_and_the_count_says_so(doccluster, tmp_path):
+    source = tmp_path / "texts.jsonl"
+    records = [
+        {"text": "oil price rises", "topic": ["oil"]},
+        {"text": "crude oil price falls", "topic": ["oil"]},
+        {"text": "wheat harvest", "topic": ["grain"]},
+        {"text": "late wheat harvest", "topic": ["grain", "oil"]},
+        {"text": "wheat harvest rain", "topic": []},
+    ]
+    source.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
+    done = doccluster("run", source, "-o", tmp_path / "out", "-k", 2, "--truth", "topic")
+    assert done.code == 0, done.err
+    purity = next(row for row in rows_of(tmp_path / "out" / "scores.csv") if row["measure"] == "purity")
+    assert purity["value"] == "1.0"
+    assert "3 of 5" in purity["note"]
+    assert "3 of 5" in done.out
+
+
+def test_hostile_titles_cannot_run_in_a_spreadsheet_nor_steer_the_terminal(doccluster, tmp_path):
+    source = tmp_path / "texts.jsonl"
+    titles = ["=HYPERLINK(1)", "+1", "-1+2", "@SUM(A1)", "\x1b[31mred", "<script>alert(1)</script>"]
+    records = [{"id": title, "title": title, "text": f"oil price number {n}"} for n, title in enumerate(titles)]
+    source.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
+    done = doccluster("run", source, "-o", tmp_path / "out", "-k", 2)
+    assert done.code == 0, done.err
+    rows = rows_of(tmp_path / "out" / "assignments.csv")
+    assert len(rows) == 6
+    for row in rows:
+        assert not row["title"].startswith(("=", "+", "-", "@"))
+        assert not row["id"].startswith(("=", "+", "-", "@"))
+    assert "\x1b" not in (tmp_path / "out" / "assignments.csv").read_text(encoding="utf-8")
+    shown = doccluster("explain", tmp_path / "out", 0)
+    assert shown.code == 0, shown.err
+    assert "\x1b" not in shown.out
+
+
+def test_paths_with_any_letters_work(doccluster, tiny, tmp_path):
+    output = tmp_path / "Ünï çø∂é 報告 out"
+    done = doccluster("run", tiny, "-o", output, "-k", 2)
+    assert done.code == 0, done.err
+    assert (output / "report.html").is_file()
+
+
+def test_undecodable_file_names_go_through_to_the_tables(doccluster, tmp_path):
+    folder = tmp_path / "texts"
+    folder.mkdir()
+    try:
+        for number, name in enumerate((b"caf\xe9.txt", b"b.txt", b"c.txt")):
+            with open(bytes(folder) + b"/" + name, "wb") as file:  # noqa: PTH123 - a name that is no text
+                file.write(b"oil price wheat %d" % number)
+    except OSError:
+        pytest.skip("this file system takes only names that are text")
+    done = doccluster("run", folder, "-o", tmp_path / "out", "-k", 2)
+    assert done.code == 0, done.err
+    assert len(rows_of(tmp_path / "out" / "assignments.csv")) == 3
