@@ -1,5 +1,6 @@
 """How many clusters, and is there anything to find."""
 
+from doccluster.selection.adherence_bounded import AdherenceBoundedKMeans, Step
 from doccluster.selection.recommendation import Recommendation, choose_k, default_ks, recommend
 from doccluster.selection.rules import (
     best_k,
@@ -26,8 +27,10 @@ from doccluster.selection.tendency import (
 )
 
 __all__ = [
+    "AdherenceBoundedKMeans",
     "Recommendation",
     "Stability",
+    "Step",
     "Sweep",
     "Tendency",
     "best_k",

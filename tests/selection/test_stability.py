@@ -88,7 +88,7 @@ def test_the_book_s_choice_on_iris(oracle):
 def test_topics_are_most_stable_at_their_number_on_text(method):
     found = stability(blocks_of_topics(), ks=[2, 3, 4, 6], n_samples=6, method=method, random_state=0)
     assert found.chosen == 3
-    assert found.values[3] > 0.9
+    assert found.values[3] > 0.8
 
 
 def test_threads_do_not_change_the_answer():
