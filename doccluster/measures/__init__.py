@@ -19,6 +19,7 @@ from doccluster.measures import to_means as to_means
 from doccluster.measures import all_pairs as all_pairs
 from doccluster.measures import pair_order as pair_order
 from doccluster.measures import generalised_dunn as generalised_dunn
+from doccluster.measures import topics as topics
 
 # isort: on
 from doccluster.measures.registry import Measure, Values, get_measure, get_measures, list_measures
