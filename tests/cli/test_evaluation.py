@@ -146,24 +146,23 @@ def test_label_files_of_another_form_are_refused_naming_the_two_forms(run, tmp_p
     assert err.count("\n") == 1
 
 
-def test_wrong_use_of_evaluate_is_one_sentence(run, files):
-    for arguments, message in (
-        (["evaluate", files / "labels.csv"], "give --truth, --vectors, or both"),
-        (["evaluate", files / "none.csv", "--truth", files / "truth.csv"], "cannot be read"),
-        (
-            ["evaluate", files / "labels.csv", "--column", "topic", "--truth", files / "truth.csv"],
-            "has no column 'topic'",
-        ),
-        (
-            ["evaluate", files / "labels.csv", "--truth", files / "truth.csv", "--measures", "purty"],
-            "did you mean purity",
-        ),
-        (["evaluate", files / "labels.txt", "--truth", files / "part.txt"], "has 6 labels and"),
-    ):
-        (files / "part.txt").write_text("a\nb\n", encoding="utf-8")
-        code, _, err = run(*arguments)
-        assert code == 2, err
-        assert message in err
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["labels.csv"], "give --truth, --vectors, or both"),
+        (["none.csv", "--truth", "truth.csv"], "cannot be read"),
+        (["labels.csv", "--column", "topic", "--truth", "truth.csv"], "has no column 'topic'"),
+        (["labels.csv", "--truth", "truth.csv", "--measures", "purty"], "did you mean purity"),
+        (["labels.txt", "--truth", "short.txt"], "has 6 labels and"),
+    ],
+)
+def test_wrong_use_of_evaluate_is_one_sentence(run, files, monkeypatch, arguments, message):
+    (files / "short.txt").write_text("a\nb\n", encoding="utf-8")
+    monkeypatch.chdir(files)
+    code, _, err = run("evaluate", *arguments)
+    assert code == 2
+    assert message in err
+    assert err.count("\n") == 1
 
 
 def test_ids_that_the_vectors_lack_are_named(run, files):
