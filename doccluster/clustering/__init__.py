@@ -4,5 +4,6 @@ from __future__ import annotations
 
 from doccluster.clustering.assign import Assignment, assign_to_centroids
 from doccluster.clustering.spherical_k_means import SphericalKMeans
+from doccluster.clustering.vmf_mixture import VonMisesFisherMixture
 
-__all__ = ["Assignment", "SphericalKMeans", "assign_to_centroids"]
+__all__ = ["Assignment", "SphericalKMeans", "VonMisesFisherMixture", "assign_to_centroids"]
