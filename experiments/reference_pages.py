@@ -1,0 +1,140 @@
+"""The generated pages of docs/reference, made from the registry so that they cannot lag behind it.
+
+Run with ``python -m experiments.reference_pages`` (``make docs``); a test fails while a page is not up to date.
+"""
+
+from __future__ import annotations
+
+import pathlib
+from collections.abc import Callable
+
+from doccluster.measures import Measure, list_measures
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+
+ARROWS = {"higher": "higher is better", "lower": "lower is better", "none": "no better direction"}
+FAMILIES = {
+    "external": (
+        "External measures",
+        "They compare the found clusters with a truth, document by document, and need no vectors. Rows of the "
+        "contingency table are clusters (k of them, of sizes n_i), columns are classes (g, of sizes m_j); n_ij is the "
+        "number of documents in both. TP, FP, FN and TN are the pairs of documents in the same cluster and class, the "
+        "same cluster only, the same class only, and apart; M = n (n - 1) / 2. H is entropy and I mutual information, "
+        "in nats.",
+    ),
+    "internal": (
+        "Internal measures",
+        "They need the vectors and no truth. s_i is the sum of the rows of cluster i, mu_i = s_i / n_i its mean, and "
+        "c_i = s_i / |s_i| its centroid (a unit vector); D_ij is the distance of two means. The metric is the cosine "
+        'by default; `metric="euclidean"` takes rows as they are.',
+    ),
+    "intrinsic": (
+        "Intrinsic measures",
+        "Proposed for text by Sharma & Sharma: what each cluster is like by itself and beside the others.",
+    ),
+    "topic": (
+        "Measures of topic words",
+        "They judge the top terms of the clusters by the documents the terms share.",
+    ),
+}
+COSTS = {
+    "contingency": "counts of documents by cluster and class, O(n)",
+    "geometry": "sums and one reading of the matrix, O(nnz k)",
+    "pairwise": "all pairs of documents in blocks, O(n^2) time, bounded memory",
+    "topics": "documents that share top terms, O(nnz)",
+}
+
+
+def measures_page() -> str:
+    """Return the page of all measures."""
+    records = list_measures()
+    counted = sum(record.is_counted for record in records)
+    lines = [
+        "# Measures",
+        "",
+        "This page is made from the registry by `make docs`; do not edit it.",
+        "",
+        f"There are {counted} measures of their own, and {len(records) - counted} variants and aliases of them, which "
+        "are not counted. Each is computed by `doccluster.score(name, found, truth=..., vectors=...)`, is listed by "
+        "`doccluster measures` and explained by `doccluster explain NAME`.",
+        "",
+        "Values that are not defined are nan with a reason in the note, never a silent 0; see the edges of each. "
+        "Costs:",
+        "",
+        *(f"- **{name}**: {text}" for name, text in COSTS.items()),
+        "",
+    ]
+    for family in FAMILIES:
+        lines += _family(family, [record for record in records if record.family == family])
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _family(family: str, records: list[Measure]) -> list[str]:
+    title, text = FAMILIES[family]
+    own = [record for record in records if record.is_counted]
+    lines = [f"## {title}", "", text, "", "| measure | in words | better | range | cost |", "|---|---|---|---|---|"]
+    for record in own:
+        cells = (f"[`{record.name}`](#{record.name})", record.title, record.direction, record.range, _cost(record))
+        lines.append("| " + " | ".join(_cell(cell) for cell in cells) + " |")
+    lines.append("")
+    for record in own:
+        lines += _measure(record, [each for each in records if record.name == _root(each) and each is not record])
+    return lines
+
+
+def _cost(record: Measure) -> str:
+    other = {record.evidence_for(metric) for metric in record.metrics or ("cosine",)}
+    return " or ".join(sorted(other))
+
+
+def _root(record: Measure) -> str:
+    """Return the counted measure that a variant, or an alias of a variant, belongs to."""
+    by_name = {each.name: each for each in list_measures()}
+    while not record.is_counted:
+        record = by_name[record.variant_of or record.alias_of or ""]
+    return record.name
+
+
+def _measure(record: Measure, relatives: list[Measure]) -> list[str]:
+    lines = [f"### {record.name}", "", f"{record.title}: {record.meaning}", ""]
+    rows = [
+        ("Formula", record.formula),
+        ("Range", f"{record.range}; {ARROWS[record.direction]}"),
+        ("Edges", record.edges),
+        ("Source", record.source),
+        ("Comes with", ", ".join(f"`{part}`" for part in record.parts)),
+        ("Parameters", ", ".join(f"`{name}={value!r}`" for name, value in record.options.items())),
+    ]
+    lines += [f"- {name}: {_text(text)}" for name, text in rows if text]
+    for each in relatives:
+        kind = "Variant" if each.variant_of else "Alias"
+        differs = each.formula if each.formula != record.formula else each.title
+        lines.append(f"- {kind} `{each.name}` ({_direction(each, record)}{each.title}): {_text(differs)}")
+    return [*lines, ""]
+
+
+def _direction(record: Measure, base: Measure) -> str:
+    return "" if record.direction == base.direction else f"{ARROWS[record.direction]}; "
+
+
+def _text(text: str) -> str:
+    return text.replace("*", r"\*").replace("<", "&lt;")
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", r"\|")
+
+
+PAGES: dict[str, Callable[[], str]] = {"docs/reference/measures.md": measures_page}
+
+
+def main() -> None:
+    """Write every page."""
+    for path, page in PAGES.items():
+        (ROOT / path).parent.mkdir(parents=True, exist_ok=True)
+        (ROOT / path).write_text(page(), encoding="utf-8", newline="\n")
+        print(path)
+
+
+if __name__ == "__main__":
+    main()
