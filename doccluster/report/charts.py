@@ -45,6 +45,7 @@ def line_chart(
     log_y: bool = False,
     y_range: Range = (None, None),
     chosen: float | None = None,
+    markers: bool = True,
     width: float = 7.2,
     height: float = 4.2,
     path: Path | None = None,
@@ -60,6 +61,8 @@ def line_chart(
         Half the height of the band around the series of that name, for instance a standard error.
     chosen : float, optional
         The x to mark with a vertical line, for instance the k that was chosen.
+    markers : bool
+        Whether each value has a sign of its own; better not if there are very many.
     path : str or path, optional
         Where to write the figure.
 
@@ -72,7 +75,7 @@ def line_chart(
     figure, axes = new_axes(width, height)
     for index, (name, values) in enumerate(series.items()):
         heights = same_length(name, values, places.size)
-        style = category_style(index)
+        style = category_style(index) if markers else {**category_style(index), "marker": ""}
         axes.plot(places, heights, label=plain(name), **style)
         if spread is not None and name in spread:
             half = same_length(f"the spread of {name}", spread[name], places.size)

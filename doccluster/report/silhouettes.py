@@ -23,6 +23,7 @@ def silhouette_plot(
     x_label: str = "silhouette",
     y_label: str = "cluster",
     max_points: int = 4000,
+    mean: float | None = None,
     width: float = 7.2,
     height: float | None = None,
     path: Path | None = None,
@@ -39,6 +40,8 @@ def silhouette_plot(
         What to call cluster 0, 1, ...; its number by default.
     max_points : int
         About how many documents are drawn; of more, evenly spaced ones, so the outlines keep their shape.
+    mean : float, optional
+        Where to draw the dashed line; by default at the mean of the values.
     path : str or path, optional
         Where to write the figure.
 
@@ -60,7 +63,9 @@ def silhouette_plot(
         middle.append(at + own.size / 2)
         at += own.size + gap
     if defined.any():
-        axes.axvline(float(widths[defined].mean()), color=INK, linewidth=1, linestyle=(0, (2, 3)))
+        axes.axvline(
+            float(widths[defined].mean()) if mean is None else mean, color=INK, linewidth=1, linestyle=(0, (2, 3))
+        )
     axes.axvline(0, color=MUTED, linewidth=0.8)
     axes.set_ylim(max(at, 1.0), -gap)
     shown = np.arange(0, kinds.size, tick_step(kinds.size))

@@ -1,0 +1,211 @@
+"""The quality tab as plain data: what went in, what each cluster is like, and how clusters stand to each other."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from doccluster.evaluation.truth import coverage_note
+from doccluster.report.stories import cluster_values, story_name
+from doccluster.report.wording import one_line
+from doccluster.run import Run
+
+MAX_SKIPPED = 100
+MAX_TABLE = 500  # clusters with a line in the table of measures
+MAX_CLUSTERS = 60  # lines of the confusion table
+MAX_CLASSES = 24  # its columns
+MAX_CELLS_WITH_NUMBERS = 16  # k up to which a k x k table shows its numbers
+MAX_PAIRS = 200  # k up to which a k x k table is drawn whole
+
+
+@dataclass(frozen=True)
+class SkippedLine:
+    """One input that gave no document, or one document that gave no term."""
+
+    source: str
+    reason: str
+    detail: str
+
+
+@dataclass(frozen=True)
+class DataCard:
+    """What went into the run: counts, and what was left out with the reasons."""
+
+    n_documents: int
+    n_terms: int
+    n_stored: int
+    filled: float
+    mean_terms: float
+    mean_length: float
+    n_empty: int
+    n_skipped: int
+    reasons: tuple[tuple[str, int], ...]
+    skipped: tuple[SkippedLine, ...]
+    sources: tuple[tuple[str, int], ...]
+    n_sources: int
+
+
+@dataclass(frozen=True)
+class ClusterRow:
+    """What the measures say of one cluster; nan where they say nothing."""
+
+    number: int
+    label: str
+    size: int
+    similarity: float
+    coherence: float
+    adherence: float
+    density: float
+    separation: float
+    silhouette: float
+
+
+@dataclass(frozen=True, eq=False)
+class PairTable:
+    """One value for each ordered pair of clusters; the diagonal, a cluster with itself, is nan."""
+
+    numbers: tuple[int, ...]
+    values: npt.NDArray[np.float64]
+    low: float
+    high: float
+    n_clusters: int
+
+    @property
+    def shows_numbers(self) -> bool:
+        """Whether the table is small enough to be read number by number."""
+        return len(self.numbers) <= MAX_CELLS_WITH_NUMBERS
+
+    def depth(self, value: float) -> float:
+        """Return where a value lies between the least and the greatest, 0 to 1."""
+        return (value - self.low) / (self.high - self.low) if self.high > self.low else 0.0
+
+
+@dataclass(frozen=True)
+class ConfusionRow:
+    """One cluster: how many of its labelled documents each class has."""
+
+    number: int
+    label: str
+    counts: tuple[int, ...]
+    n_others: int
+    total: int
+
+    @property
+    def purity(self) -> float:
+        """The share of the commonest class shown."""
+        return max(self.counts, default=0) / self.total if self.total else float("nan")
+
+
+@dataclass(frozen=True)
+class Confusion:
+    """Clusters against the classes of one truth column."""
+
+    column: str
+    classes: tuple[str, ...]
+    n_other_classes: int
+    rows: tuple[ConfusionRow, ...]
+    n_hidden: int
+    coverage: str
+
+
+def data_card(run: Run) -> DataCard:
+    """Return what went into a run."""
+    matrix = run.vectors.matrix
+    n_documents, n_terms = matrix.shape
+    stored = int(matrix.nnz) if hasattr(matrix, "nnz") else int(np.count_nonzero(matrix))
+    sources = Counter(source for source in run.documents.sources if source)
+    reasons = Counter(one.reason for one in run.skipped)
+    return DataCard(
+        n_documents=run.n_documents,
+        n_terms=int(n_terms),
+        n_stored=stored,
+        filled=stored / (n_documents * n_terms),
+        mean_terms=stored / n_documents,
+        mean_length=float(run.documents.lengths.mean()),
+        n_empty=len(run.empty_documents),
+        n_skipped=len(run.skipped),
+        reasons=tuple(reasons.most_common()),
+        skipped=tuple(
+            SkippedLine(one_line(one.source), one_line(one.reason, 40), one_line(one.detail))
+            for one in run.skipped[:MAX_SKIPPED]
+        ),
+        sources=tuple((one_line(name, 60), count) for name, count in _commonest(sources, 12)),
+        n_sources=len(sources),
+    )
+
+
+def cluster_rows(run: Run) -> tuple[ClusterRow, ...]:
+    """Return the four intrinsic measures and the silhouette of each cluster, the largest first."""
+    columns = {
+        "coherence": cluster_values(run, "coherence"),
+        "adherence": cluster_values(run, "adherence"),
+        "density": cluster_values(run, "density"),
+        "separation": cluster_values(run, "ics"),
+        "silhouette": cluster_values(run, "silhouette"),
+    }
+    totals = np.bincount(run.partition.labels, weights=run.similarity, minlength=run.n_clusters)
+    return tuple(
+        ClusterRow(
+            number=one.cluster,
+            label=story_name(one.cluster, one.label),
+            size=one.size,
+            similarity=float(totals[one.cluster] / one.size),
+            **{name: float(values[one.cluster]) for name, values in columns.items()},
+        )
+        for one in run.clusters[:MAX_TABLE]
+    )
+
+
+def pair_table(run: Run, name: str) -> PairTable | None:
+    """Return what the measure `name` says of each pair of clusters; None if there is no pair or no value."""
+    table = next((s.per_pair for s in run.evaluation.scores if s.name == name and s.per_pair is not None), None)
+    k = run.n_clusters
+    if table is None or k < 2 or np.shape(table) != (k, k):
+        return None
+    # clusters are numbered from the largest, so a table that must be cut keeps the large ones
+    values = np.array(table, dtype=np.float64)[:MAX_PAIRS, :MAX_PAIRS]
+    np.fill_diagonal(values, np.nan)
+    finite = values[np.isfinite(values)]
+    if finite.size == 0:
+        return None
+    return PairTable(tuple(range(len(values))), values, float(finite.min()), float(finite.max()), k)
+
+
+def confusion(run: Run, column: str) -> Confusion | None:
+    """Return the clusters of a run against one truth column; None if no document has exactly one label."""
+    rows, labels = run.classes(column)
+    if rows.size == 0:
+        return None
+    names, codes = np.unique(np.asarray(labels, dtype=object), return_inverse=True)
+    counts = np.zeros((run.n_clusters, names.size), dtype=np.int64)
+    np.add.at(counts, (run.partition.labels[rows], codes), 1)
+    # each class stands under the cluster that has most of it, so that agreement lies along the diagonal
+    kept = np.argsort(-counts.sum(axis=0), kind="stable")[:MAX_CLASSES]
+    kept = kept[np.lexsort((-counts[:, kept].max(axis=0), counts[:, kept].argmax(axis=0)))]
+    shown = run.clusters[:MAX_CLUSTERS]
+    return Confusion(
+        column=one_line(column, 60),
+        classes=tuple(one_line(str(names[code]), 40) for code in kept),
+        n_other_classes=int(names.size - kept.size),
+        rows=tuple(
+            ConfusionRow(
+                number=one.cluster,
+                label=story_name(one.cluster, one.label),
+                counts=tuple(counts[one.cluster, kept].tolist()),
+                n_others=int(counts[one.cluster].sum() - counts[one.cluster, kept].sum()),
+                total=int(counts[one.cluster].sum()),
+            )
+            for one in shown
+        ),
+        n_hidden=run.n_clusters - len(shown),
+        coverage=coverage_note(run.evaluation.coverage[column]) or "" if column in run.evaluation.coverage else "",
+    )
+
+
+def _commonest(counts: Counter[str], n: int) -> list[tuple[str, int]]:
+    ordered: Any = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
+    return list(ordered[:n])

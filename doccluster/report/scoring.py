@@ -1,0 +1,118 @@
+"""Every score as plain data, grouped by family: value, better direction, range, and the reason where there is none."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from doccluster.evaluation import Score
+from doccluster.evaluation.result import ARROWS
+from doccluster.evaluation.tables import HEADINGS, by_measure, families_of, truth_of
+from doccluster.report.wording import decimal, one_line
+from doccluster.run import Run
+
+BETTER = {"higher": "higher is better", "lower": "lower is better", "none": "no better direction"}
+EXPLAINED = {
+    "external": "How well the clusters agree with labels that somebody gave the documents.",
+    "internal": "How tight and how well separated the clusters are, from the document vectors alone.",
+    "intrinsic": "What each cluster is like, and how it stands to the others.",
+    "topic": "How well the foremost terms of the clusters go together.",
+}
+NOT_COMPUTED = "not computed"  # how the note of a score begins that was left out for its cost
+
+
+@dataclass(frozen=True)
+class ScoreCell:
+    """One value: its text, what it is worth for sorting, and whether it is a value, undefined, skipped or absent."""
+
+    text: str
+    sort: str
+    status: str
+
+
+@dataclass(frozen=True)
+class ScoreRow:
+    """One measure; `gauge` is where its first value lies in its range, 0 to 1, or None without fixed bounds."""
+
+    name: str
+    title: str
+    arrow: str
+    better: str
+    range: str
+    source: str
+    meaning: str
+    cells: tuple[ScoreCell, ...]
+    note: str
+    gauge: float | None
+    is_variant: bool
+
+
+@dataclass(frozen=True)
+class ScoreFamily:
+    """The measures of one family; `columns` are the truth columns, or one column called "value"."""
+
+    key: str
+    heading: str
+    explained: str
+    columns: tuple[str, ...]
+    rows: tuple[ScoreRow, ...]
+
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """The names of the measures that were not computed, but would be if they were asked for."""
+        return tuple(row.name for row in self.rows if any(cell.status == "skipped" for cell in row.cells))
+
+
+def score_families(run: Run) -> tuple[ScoreFamily, ...]:
+    """Return all scores of a run, by family."""
+    truths = truth_of(run.evaluation)
+    families = []
+    for key, scores in families_of(run.evaluation):
+        columns: list[str | None] = [*truths] if key == "external" else [None]
+        rows = tuple(_row(first, cells) for first, cells in by_measure(scores, columns))
+        names = tuple(one_line(str(column), 60) if column else "value" for column in columns)
+        families.append(ScoreFamily(key, HEADINGS[key], EXPLAINED[key], names, rows))
+    return tuple(families)
+
+
+def _row(first: Score, scores: list[Score | None]) -> ScoreRow:
+    record = first.measure
+    return ScoreRow(
+        name=record.name,
+        title=record.title,
+        arrow=ARROWS[record.direction],
+        better=BETTER[record.direction],
+        range=record.range,
+        source=record.source,
+        meaning=record.meaning,
+        cells=tuple(_cell(score) for score in scores),
+        note=_note(scores),
+        gauge=_gauge(scores[0]),
+        is_variant=not record.is_counted,
+    )
+
+
+def _cell(score: Score | None) -> ScoreCell:
+    if score is None:
+        return ScoreCell("", "", "absent")
+    if score.is_defined:
+        spread = "" if score.standard_error is None else f" ± {decimal(score.standard_error, 4)}"
+        return ScoreCell(f"{decimal(score.value, 4)}{spread}", repr(score.value), "value")
+    if (score.note or "").startswith(NOT_COMPUTED):
+        return ScoreCell(NOT_COMPUTED, "", "skipped")
+    return ScoreCell("undefined", "", "undefined")
+
+
+def _note(scores: list[Score | None]) -> str:
+    parts = [part for score in scores if score is not None for part in (score.note or "").split("; ") if part]
+    unseen = (part.removeprefix(f"{NOT_COMPUTED}, ").removeprefix(f"{NOT_COMPUTED} ") for part in dict.fromkeys(parts))
+    return one_line("; ".join(unseen), 400)
+
+
+def _gauge(score: Score | None) -> float | None:
+    if score is None or not score.is_defined or score.measure.direction == "none":
+        return None
+    low, high = score.measure.bounds
+    if low is None or high is None or not math.isfinite(score.value):
+        return None
+    return min(1.0, max(0.0, (score.value - low) / (high - low)))

@@ -1,0 +1,183 @@
+"""Run -> plain data: everything the page says, decided here, so that the templates only lay it out."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass
+from datetime import date
+from pathlib import PurePath
+
+from doccluster.report.quality import ClusterRow, Confusion, DataCard, PairTable, cluster_rows, confusion, data_card
+from doccluster.report.quality import pair_table as pair_table_of
+from doccluster.report.scoring import ScoreFamily, score_families
+from doccluster.report.stories import Story, stories_of
+from doccluster.report.wording import as_date, counted, decimal, duration, memory, one_line, span_words
+from doccluster.run import Run
+
+
+@dataclass(frozen=True)
+class Fact:
+    """One figure of the head of the page, and what it means."""
+
+    name: str
+    value: str
+    meaning: str
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Where the run comes from, as rows of names and values."""
+
+    command: str
+    seed: int
+    checksum: str
+    started: str
+    total: str
+    peak_memory: str
+    interrupted: bool
+    timings: tuple[tuple[str, str, float], ...]
+    parameters: tuple[tuple[str, str], ...]
+    versions: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Summary:
+    """All that the page says of one run."""
+
+    title: str
+    source: str
+    sentence: str
+    notes: tuple[str, ...]
+    facts: tuple[Fact, ...]
+    n_clusters: int
+    stories: tuple[Story, ...]
+    names: dict[int, str]
+    data: DataCard
+    clusters: tuple[ClusterRow, ...]
+    adherence: PairTable | None
+    separation: PairTable | None
+    confusions: tuple[Confusion, ...]
+    families: tuple[ScoreFamily, ...]
+    origin: Origin
+
+    @property
+    def n_hidden_stories(self) -> int:
+        """How many clusters have no card."""
+        return self.n_clusters - len(self.stories)
+
+    @property
+    def has_dates(self) -> bool:
+        """Whether any document has a date."""
+        return any(story.first for story in self.stories)
+
+
+def summarize(run: Run) -> Summary:
+    """Return all that the report says of a run."""
+    stories = stories_of(run)
+    source = _source(run)
+    return Summary(
+        title=f"{counted(run.n_documents, 'document')} in {counted(run.n_clusters, 'cluster')}",
+        source=source,
+        sentence=_sentence(run, stories, source),
+        notes=tuple(one_line(note, 400) for note in run.notes),
+        facts=_facts(run),
+        n_clusters=run.n_clusters,
+        stories=stories,
+        names={one.cluster: one_line(one.label, 120) or f"Cluster {one.cluster}" for one in run.clusters},
+        data=data_card(run),
+        clusters=cluster_rows(run),
+        adherence=pair_table_of(run, "adherence"),
+        separation=pair_table_of(run, "ics"),
+        confusions=tuple(filter(None, (confusion(run, column) for column in run.truth))),
+        families=score_families(run),
+        origin=_origin(run),
+    )
+
+
+def _source(run: Run) -> str:
+    """Return the names of what was read, without the folders they lie in."""
+    given = run.parameters.get("source")
+    paths = [given] if isinstance(given, str) else list(given or ())
+    names = [PurePath(str(path)).name or str(path) for path in paths]
+    if len(names) > 3:
+        names = [*names[:2], f"{len(names) - 2} more"]
+    return one_line(", ".join(names), 120)
+
+
+def _sentence(run: Run, stories: tuple[Story, ...], source: str) -> str:
+    read = counted(run.n_documents, "document") + (f" from {source}" if source else "")
+    span = _span([day for story in stories for day in (story.first, story.last) if day is not None])
+    dated = f", dated {span}," if span else ""
+    if run.n_clusters == 1:
+        return f"{read}{dated} {'make' if run.n_documents > 1 else 'makes'} one cluster."
+    sizes = run.partition.sizes
+    least, most = int(sizes.min()), int(sizes.max())
+    between = f"{least:,}" if least == most else f"{least:,} to {most:,}"
+    return f"{read}{dated} fall into {run.n_clusters:,} clusters of {between}."
+
+
+def _span(days: list[date]) -> str:
+    return span_words(min(days), max(days)) if days else ""
+
+
+_HEADLINES = (
+    ("coherence", "Coherence", "the share of documents to whose cluster no other comes near"),
+    ("silhouette", "Silhouette", "how much nearer documents are to their own cluster than to the next, −1 to 1"),
+    ("nmi", "NMI", "agreement with the labels in {}, 0 to 1"),
+    ("adjusted_rand", "Adjusted Rand", "agreement with the labels in {}, 0 by chance, 1 if they are the same"),
+)
+
+
+def _facts(run: Run) -> tuple[Fact, ...]:
+    facts = [
+        Fact("Documents", f"{run.n_documents:,}", "that have terms, and so a cluster"),
+        Fact("Clusters", f"{run.n_clusters:,}", "groups of documents that share their terms"),
+        Fact("Terms", f"{run.vectors.n_terms:,}", "different words (or other features) the documents are compared by"),
+    ]
+    for name, title, meaning in _HEADLINES:
+        score = next((score for score in run.evaluation.scores if score.name == name), None)
+        if score is not None and not math.isnan(score.value):
+            truth = one_line(score.truth or "the truth", 40)
+            facts.append(Fact(title, decimal(score.value, 2), meaning.format(truth)))
+    return tuple(facts)
+
+
+def _origin(run: Run) -> Origin:
+    origin = run.provenance
+    total = sum(origin.timings.values())
+    return Origin(
+        command=origin.command,
+        seed=origin.seed,
+        checksum=origin.checksum,
+        started=_time_words(origin.started),
+        total=duration(total),
+        peak_memory=memory(origin.peak_memory) if origin.peak_memory else "",
+        interrupted=origin.interrupted,
+        timings=tuple(
+            (stage, duration(seconds), seconds / total if total > 0 else 0.0)
+            for stage, seconds in origin.timings.items()
+        ),
+        parameters=_parameters(run),
+        versions=tuple((name, str(version)) for name, version in origin.versions.items()),
+    )
+
+
+def _parameters(run: Run) -> tuple[tuple[str, str], ...]:
+    """Return the arguments of the run that were given, and below them what those left open came to."""
+    rows = []
+    for name, value in run.parameters.items():
+        if isinstance(value, dict):
+            rows += [(f"{name}.{inner}", _as_text(one)) for inner, one in value.items()]
+        elif value is not None:
+            rows.append((name, _as_text(value)))
+    return tuple((one_line(name, 80), one_line(text, 400)) for name, text in rows)
+
+
+def _as_text(value: object) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+
+
+def _time_words(text: str) -> str:
+    day = as_date(text)
+    return one_line(text[:19].replace("T", " ") + " UTC", 40) if day and len(text) > 10 else one_line(text, 40)

@@ -1,0 +1,140 @@
+"""How text from strangers, numbers and dates are shown: nothing a document says can change the page around it."""
+
+from __future__ import annotations
+
+import math
+import re
+from datetime import date, datetime
+from urllib.parse import urlsplit
+
+MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+TITLE_LENGTH = 220
+
+# control characters; signs that turn the direction of the text after them around; halves of surrogate pairs
+_UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u202a-\u202e\u2066-\u2069\ufeff]")
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_SPACE = re.compile(r"[\s\u2028\u2029]+")
+
+
+def visible(text: str) -> str:
+    """Return `text` without characters that are not seen but act: controls and changes of writing direction.
+
+    >>> visible("abc\u202egpj.exe\x00")
+    'abcgpj.exe'
+    """
+    return _SURROGATE.sub("\ufffd", _UNSEEN.sub("", text))
+
+
+def one_line(text: str, length: int = TITLE_LENGTH) -> str:
+    """Return `text` on one line of at most `length` characters.
+
+    >>> one_line("  a\\n  long   title ", 8)
+    'a long …'
+    """
+    # a title may be a megabyte: look only at what can be shown
+    line = _SPACE.sub(" ", visible(text[: 8 * length])).strip()
+    return line if len(line) <= length else line[: length - 1].rstrip() + "…"
+
+
+def safe_link(link: str) -> str | None:
+    """Return the link if it leads to a web page, else None: a `javascript:` or `data:` link would run in our page.
+
+    >>> safe_link("https://example.org/a?b=1"), safe_link(" javascript:alert(1)")
+    ('https://example.org/a?b=1', None)
+    """
+    address = link.strip()
+    if not address or len(address) > 2000 or address != visible(address) or _SPACE.search(address):
+        return None
+    try:
+        parts = urlsplit(address)
+    except ValueError:
+        return None
+    return address if parts.scheme in ("http", "https") and parts.netloc else None
+
+
+def decimal(value: float | None, digits: int = 2) -> str:
+    """Return a number for a table: thousands apart, a true minus sign, a dash where there is none.
+
+    >>> decimal(0.12345), decimal(-12345.6), decimal(float("nan")), decimal(float("inf"))
+    ('0.12', '\u221212,346', '–', '∞')
+    """
+    if value is None or math.isnan(value):
+        return "–"
+    if math.isinf(value):
+        return "∞" if value > 0 else "\u2212∞"
+    size = abs(value)
+    text = f"{size:,.0f}" if size >= 1000 else f"{size:.{digits}f}"
+    if size and float(text.replace(",", "")) == 0:
+        text = f"{size:.1e}"
+    return f"\u2212{text}" if value < 0 else text
+
+
+def as_date(text: str) -> date | None:
+    """Return the day of an ISO 8601 date or time, None if it is none.
+
+    >>> as_date("2026-03-03T06:40:00+00:00"), as_date("2026-03"), as_date("soon")
+    (datetime.date(2026, 3, 3), datetime.date(2026, 3, 1), None)
+    """
+    for candidate in (text, text[:10], f"{text[:7]}-01", f"{text[:4]}-01-01"):
+        try:
+            return datetime.fromisoformat(candidate).date()
+        except ValueError:
+            continue
+    return None
+
+
+def date_words(day: date) -> str:
+    """Return a date as people write it, the same in every locale.
+
+    >>> date_words(date(2026, 3, 3))
+    '3 Mar 2026'
+    """
+    return f"{day.day} {MONTHS[day.month - 1]} {day.year}"
+
+
+def span_words(first: date, last: date) -> str:
+    """Return the time from `first` to `last` in as few words as say it.
+
+    >>> span_words(date(2026, 3, 3), date(2026, 3, 9)), span_words(date(2026, 3, 3), date(2026, 4, 9))
+    ('3–9 Mar 2026', '3 Mar – 9 Apr 2026')
+    """
+    if first == last:
+        return date_words(first)
+    if (first.year, first.month) == (last.year, last.month):
+        return f"{first.day}–{date_words(last)}"
+    if first.year == last.year:
+        return f"{first.day} {MONTHS[first.month - 1]} – {date_words(last)}"
+    return f"{date_words(first)} – {date_words(last)}"
+
+
+def counted(n: int, one: str, many: str | None = None) -> str:
+    """Return a count with its noun.
+
+    >>> counted(1, "document"), counted(1234, "document"), counted(2, "near-copy", "near-copies")
+    ('1 document', '1,234 documents', '2 near-copies')
+    """
+    return f"{n:,} {one if n == 1 else many or one + 's'}"
+
+
+def duration(seconds: float) -> str:
+    """Return a time in the unit that suits it.
+
+    >>> duration(0.0123), duration(3.21), duration(754)
+    ('12 ms', '3.2 s', '12 min 34 s')
+    """
+    if seconds < 1:
+        return f"{1000 * seconds:.0f} ms"
+    if seconds < 60:
+        return f"{seconds:.1f} s"
+    return f"{int(seconds // 60)} min {int(seconds % 60)} s"
+
+
+def memory(n_bytes: int) -> str:
+    """Return a number of bytes in the unit that suits it.
+
+    >>> memory(123456), memory(2_500_000_000)
+    ('123 kB', '2.50 GB')
+    """
+    if n_bytes >= 10**9:
+        return f"{n_bytes / 1e9:.2f} GB"
+    return f"{n_bytes / 1e6:.0f} MB" if n_bytes >= 10**6 else f"{n_bytes / 1e3:.0f} kB"
