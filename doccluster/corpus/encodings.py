@@ -44,6 +44,7 @@ _SINGLE_BYTE = [
     *("iso8859_2", "iso8859_5", "iso8859_7", "koi8_r", "koi8_u"),
 ]
 _EAST_ASIAN = ["cp932", "euc_jp", "gb18030", "big5", "cp949"]
+_MULTI_BYTE = frozenset({"cp932", "euc_jp", "gb18030", "big5", "cp949"})  # the names codecs give them
 _EAST_ASIAN_SHARE = 0.1  # of the bytes: below it, a few accented letters look like one ideograph
 # The other encodings of the Latin script, and the languages whose letters need them: elsewhere they only look as good.
 _CENTRAL = frozenset({"Hungarian", "Polish", "Czech", "Slovak", "Slovene", "Croatian", "Romanian"})
@@ -188,7 +189,7 @@ def detect(data: bytes) -> str | None:
         return None
     name = codec_name(best.encoding) or best.encoding
     if name != "cp1252" and name not in _LATIN_LANGUAGES:
-        return name
+        return name if name in _MULTI_BYTE or best.percent_coherence >= 30 or _is_mostly_high(sample) else "cp1252"
     western = min((match.percent_chaos for match in matches if "cp1252" in match.could_be_from_charset), default=100.0)
     coherence = _COHERENT if western <= best.percent_chaos + 5 else 0.0
     for match in matches:
@@ -197,6 +198,14 @@ def detect(data: bytes) -> str | None:
         if close and match.language in languages and match.percent_coherence >= coherence:
             return codec_name(match.encoding)
     return "cp1252"
+
+
+def _is_mostly_high(sample: bytes) -> bool:
+    """Say whether the lines with non-ASCII bytes are written in another script, not in Latin letters with accents."""
+    told = [line for line in _SPACES.split(sample) if not line.isascii()]
+    high: int = sum(byte > 127 for line in told for byte in line)
+    latin = sum(65 <= byte & 0xDF <= 90 for line in told for byte in line)
+    return bool(high >= 0.25 * (high + latin))
 
 
 def _telling_sample(data: bytes) -> bytes:

@@ -12,6 +12,7 @@ import io
 from collections.abc import Iterator
 from typing import Any
 
+from doccluster.corpus.dates import iso_date
 from doccluster.corpus.document import Skipped
 from doccluster.corpus.draft import Draft, ReadFailure
 from doccluster.corpus.encodings import codec_name, declared_encoding, decode, encoding_by_mark
@@ -100,4 +101,7 @@ def _date(entry: Any) -> str:
                 return dt.datetime.fromtimestamp(calendar.timegm(moment), dt.UTC).isoformat()
             except (ValueError, OverflowError, OSError):
                 continue
+        written = iso_date(dict.get(entry, name))
+        if written:
+            return written
     return ""
