@@ -152,8 +152,8 @@ def sweep_rows(
 
 
 @jit(fastmath=REGROUP)
-def collect_bin(rows, documents, gram, gram_offset, metric, tau, atom, n_bins, inverse_width, wanted, low, high):
-    """Return `squared` of the pairs with later rows, off the atom, in the bin `wanted` and between `low` and `high`."""
+def collect_bins(rows, documents, gram, gram_offset, metric, tau, atom, n_bins, inverse_width, one, other, low, high):
+    """Return `squared` of the pairs with later rows, off the atom, in one of two bins and between `low` and `high`."""
     n = documents[8].size
     squared = np.empty(n)
     found = np.empty(1024)
@@ -164,7 +164,8 @@ def collect_bin(rows, documents, gram, gram_offset, metric, tau, atom, n_bins, i
         squared_distances(row, row + 1, n, documents, line, gram_offset, metric, tau, squared)
         for j in range(row + 1, n):
             s = squared[j]
-            if s != atom and low <= s <= high and min(int(s * inverse_width), n_bins - 1) == wanted:
+            b = min(int(s * inverse_width), n_bins - 1)
+            if b in (one, other) and s != atom and low <= s <= high:
                 if n_found == found.size:
                     grown = np.empty(2 * found.size)
                     grown[:n_found] = found

@@ -67,7 +67,14 @@ class ClusterSums:
     @cached_property
     def total(self) -> npt.NDArray[np.float64]:
         """The sum of all rows, float64 array of shape (n_terms,)."""
-        return np.asarray(self.sums.sum(axis=0), dtype=np.float64).ravel()
+        if not sparse.issparse(self.sums):
+            return np.asarray(self.sums.sum(axis=0), dtype=np.float64)
+        return np.bincount(self.sums.indices, weights=self.sums.data, minlength=self.sums.shape[1]).astype(np.float64)
+
+    @cached_property
+    def total_squared(self) -> float:
+        """The squared length of the sum of all rows."""
+        return float(np.square(self.total).sum())  # not a BLAS product: its threads cost more than the sum
 
 
 @dataclass(frozen=True, eq=False)

@@ -169,7 +169,7 @@ class ClusterGeometry:
     @cached_property
     def grand_norm(self) -> float:
         """The squared length of the sum of all rows."""
-        return float(self.cluster_sums.total @ self.cluster_sums.total)
+        return self.cluster_sums.total_squared
 
     @property
     def mean_norms(self) -> FloatArray:

@@ -110,7 +110,7 @@ def _known_of_clusters(rows: Rows, partition: Partition, sums: ClusterSums) -> t
     squared = sums.squared_norms
     sizes = partition.sizes.astype(np.float64)
     norm_totals = np.bincount(partition.labels, weights=rows.squared_norms, minlength=partition.n_clusters)
-    grand_norm = float(sums.total @ sums.total) / partition.n_documents**2
+    grand_norm = sums.total_squared / partition.n_documents**2
     return sizes, np.sqrt(squared), squared / sizes**2, norm_totals, np.float64(grand_norm)
 
 

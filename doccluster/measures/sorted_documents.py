@@ -77,7 +77,7 @@ class SortedDocuments:
     def blocks(self, *, block_size: int | None = None) -> list[IntArray]:
         """Return all places in consecutive blocks."""
         k = self.starts.size - 1
-        size = min(PAIRS_PER_BLOCK // self.n, CELLS_PER_BLOCK // k, 2048)
+        size = min(PAIRS_PER_BLOCK // self.n, CELLS_PER_BLOCK // k, self.n // 32, 2048)
         if self.dense.size:
             size = min(size, GRAM_CELLS // self.n)
         size = block_size or max(16, size)

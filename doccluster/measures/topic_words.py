@@ -89,7 +89,7 @@ class TopicWords:
             whole = sparse.csc_array(occurs, dtype=np.int64)
             return np.asarray((whole.T @ whole).toarray(), dtype=np.int64)
         whole = occurs.astype(np.float64)  # exact below 2^53 documents
-        return np.rint(whole.T @ whole).astype(np.int64)
+        return np.asarray(np.rint(whole.T @ whole), dtype=np.int64)
 
     def _largest(self, cluster: int, number: int) -> IntArray:
         sums = self.geometry.sums
