@@ -29,6 +29,7 @@ from doccluster.errors import InputError
 from doccluster.measures import matching as matching_module
 from doccluster.measures.contingency import ContingencyTable
 from doccluster.measures.matching import best_matching, is_unique
+from doccluster.measures.pair_counting import hubert_discrete_normalized
 from doccluster.partition import Partition
 from tests.oracles import external
 
@@ -237,3 +238,21 @@ def test_strehl_entropy_can_be_given_the_number_of_classes_of_the_whole():
     subset = doccluster.score("strehl_entropy", [0, 0, 1, 1], truth=[0, 1, 1, 1], n_classes=4).value
     two = doccluster.score("strehl_entropy", [0, 0, 1, 1], truth=[0, 1, 1, 1]).value
     assert 1 - subset == pytest.approx((1 - two) / 2)
+
+
+def all_partitions(n):
+    """Every partition of n documents, as labels in order of appearance."""
+    if n == 0:
+        yield []
+        return
+    for shorter in all_partitions(n - 1):
+        for label in range(max(shorter, default=-1) + 2):
+            yield [*shorter, label]
+
+
+@pytest.mark.parametrize(("n", "least"), [(3, -0.5), (4, -0.5), (5, -3 / 7)])
+def test_least_value_of_the_normalised_hubert_statistic_over_all_pairs_of_partitions(n, least):
+    tables = [table_of(found, truth) for found in all_partitions(n) for truth in all_partitions(n)]
+    scores = [hubert_discrete_normalized(table) for table in tables]
+    assert min(scores) == pytest.approx(least, abs=1e-12)
+    assert max(scores) == 1.0
