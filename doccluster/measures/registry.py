@@ -147,12 +147,22 @@ def measure(name: str, **record: Any) -> Callable[[F], F]:
     """Register the decorated function as the measure `name`; may be stacked to register variants and aliases."""
 
     def register(function: F) -> F:
-        if name in _MEASURES:
-            raise ValueError(f"the measure {name!r} is registered twice")
-        _MEASURES[name] = Measure(name=name, function=function, **record)
+        _add(Measure(name=name, function=function, **record))
         return function
 
     return register
+
+
+def _add(record: Measure) -> None:
+    """Register a record; the same measure may come again, as when its module is reloaded, but not another one."""
+    known = _MEASURES.get(record.name)
+    if known is not None and _home(known) != _home(record):
+        raise ValueError(f"the measure {record.name!r} is registered twice: in {_home(known)} and {_home(record)}")
+    _MEASURES[record.name] = record
+
+
+def _home(record: Measure) -> tuple[str, str]:
+    return record.function.__module__, getattr(record.function, "__qualname__", record.name)
 
 
 def external_measure(name: str, **record: Any) -> Callable[[F], F]:
@@ -171,12 +181,10 @@ def alias(name: str, *, of: str, **changes: Any) -> None:
 
 
 def _register_like(of: str, name: str, **changes: Any) -> None:
-    if name in _MEASURES:
-        raise ValueError(f"the measure {name!r} is registered twice")
     base = _MEASURES[of]
     if base.swapped == of and "swapped" not in changes:
         changes["swapped"] = name  # what is symmetric stays so in its variants
-    _MEASURES[name] = replace(base, name=name, **changes)
+    _add(replace(base, name=name, **changes))
 
 
 def get_measure(name: str, *, variant: str | None = None) -> Measure:
