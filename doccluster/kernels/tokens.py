@@ -1,4 +1,4 @@
-"""Loops over tokens: from bytes of text to counts per document, and from token numbers to sorted matrix rows."""
+"""Loops over counted tokens: from token numbers to sorted, weighted matrix rows, all in place."""
 
 from __future__ import annotations
 
@@ -33,55 +33,55 @@ def count_distinct(tokens, ends, seen, counts, lengths):
 
 
 @jit
-def sort_pairs(pairs, start, stop):
-    """Sort `pairs[start:stop]` in place, ascending."""
-    if stop - start > 48:
-        pairs[start:stop].sort()
-        return
-    for place in range(start + 1, stop):
-        pair = pairs[place]
-        hole = place
-        while hole > start and pairs[hole - 1] > pair:
-            pairs[hole] = pairs[hole - 1]
-            hole -= 1
-        pairs[hole] = pair
+def renumber(columns, numbers):
+    """Replace each column by its number, in place."""
+    for place in range(columns.size):
+        columns[place] = numbers[columns[place]]
 
 
 @jit
-def settle_rows(lengths, tokens, counts, column_of, binary):
-    """Turn tokens into columns, in place: drop those without one, sort each row, add up equal columns; returns kept.
+def settle_rows(columns, counts, starts, n_columns, binary, lengths):
+    """Sort each row by column, add up equal columns and drop negative ones, all in place; returns how many stay.
 
-    column_of: int32 column of each token, -1 for none. Afterwards `tokens[:kept]` holds columns.
+    Two linear passes, into the order of the columns and back, instead of a sort of each row.
+
+    starts: int64 array of shape (n_rows + 1,), where each row starts; lengths: int32, receives the new row lengths.
+    binary: put every count to one.
     """
-    kept = 0
-    start = 0
-    longest = 0
-    for document in range(lengths.size):
-        longest = max(longest, lengths[document])
-    pairs = np.empty(longest, np.int64)
-    for document in range(lengths.size):
-        stop = start + lengths[document]
-        n_pairs = 0
-        for place in range(start, stop):
-            column = column_of[tokens[place]]
+    heads = np.zeros(n_columns + 1, np.int64)
+    for column in columns:
+        if column >= 0:
+            heads[column + 1] += 1
+    for column in range(n_columns):
+        heads[column + 1] += heads[column]
+    row_of = np.empty(heads[n_columns], np.int32)
+    count_of = np.empty(heads[n_columns], np.int32)
+    for row in range(lengths.size):
+        for place in range(starts[row], starts[row + 1]):
+            column = columns[place]
             if column >= 0:
-                pairs[n_pairs] = (np.int64(column) << np.int64(32)) | np.int64(counts[place])
-                n_pairs += 1
-        sort_pairs(pairs, 0, n_pairs)
-        first = kept
-        for pair in pairs[:n_pairs]:
-            column = np.int32(pair >> np.int64(32))
-            count = np.int32(pair & np.int64(0xFFFFFFFF))
-            if kept > first and tokens[kept - 1] == column:
-                counts[kept - 1] += count
+                row_of[heads[column]] = row
+                count_of[heads[column]] = counts[place]
+                heads[column] += 1
+    lengths[:] = 0
+    begin = 0
+    for column in range(n_columns):  # heads[column] is now where the column ends
+        for place in range(begin, heads[column]):
+            row = row_of[place]
+            where = starts[row] + lengths[row]
+            if lengths[row] > 0 and columns[where - 1] == column:
+                counts[where - 1] += count_of[place]
             else:
-                tokens[kept] = column
-                counts[kept] = count
-                kept += 1
-        if binary:
-            counts[first:kept] = 1
-        lengths[document] = kept - first
-        start = stop
+                columns[where] = column
+                counts[where] = count_of[place]
+                lengths[row] += 1
+        begin = heads[column]
+    kept = 0
+    for row in range(lengths.size):
+        for place in range(starts[row], starts[row] + lengths[row]):
+            columns[kept] = columns[place]
+            counts[kept] = 1 if binary else counts[place]
+            kept += 1
     return kept
 
 
@@ -95,22 +95,21 @@ def add_frequencies(columns, counts, document_frequency, term_frequency):
 
 
 @jit
-def keep_columns(lengths, columns, counts, new_column, indices, data, ends):
-    """Copy settled rows into `indices` and `data`, renumbering columns and leaving out those whose number is -1.
-
-    ends: int64, receives the number of entries copied up to the end of each row. `new_column` keeps the order.
-    """
+def drop_columns(columns, counts, lengths, new_column):
+    """Renumber the columns of all rows in place and drop those whose number is -1; returns how many entries stay."""
     place = 0
-    copied = 0
-    for document in range(lengths.size):
-        for _ in range(lengths[document]):
+    kept = 0
+    for row in range(lengths.size):
+        first = kept
+        for _ in range(lengths[row]):
             column = new_column[columns[place]]
             if column >= 0:
-                indices[copied] = column
-                data[copied] = counts[place]
-                copied += 1
+                columns[kept] = column
+                counts[kept] = counts[place]
+                kept += 1
             place += 1
-        ends[document] = copied
+        lengths[row] = kept - first
+    return kept
 
 
 @jit

@@ -1,8 +1,4 @@
-"""Counters: each numbers the tokens it meets, and counts them per document.
-
-One works on any analyzer, in Python; the other reads runs of word characters with a compiled loop. Both give the same
-counts for the same tokens.
-"""
+"""The general counter: numbers the tokens that any analyzer finds, in Python, and counts them per document."""
 
 from __future__ import annotations
 
@@ -10,7 +6,6 @@ from array import array
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -39,14 +34,6 @@ class CountedBlock:
     counter: int = 0
 
 
-class Counter(Protocol):
-    """Counts the tokens of documents, and knows the written form of each number it gave."""
-
-    def count(self, documents: Sequence[str]) -> CountedBlock: ...
-
-    def written_forms(self) -> list[str]: ...
-
-
 class AnalyzerCounter:
     """The general counter: any function from a document to a list of written forms."""
 
@@ -67,10 +54,10 @@ class AnalyzerCounter:
         counts = np.empty_like(columns)
         lengths = np.empty(len(documents), dtype=np.int32)
         kept = count_distinct(columns, np.frombuffer(ends, dtype=np.int64), seen, counts, lengths)
-        return CountedBlock(lengths, columns[:kept].copy(), counts[:kept].copy())
+        return CountedBlock(lengths, columns[:kept], counts[:kept])
 
-    def written_forms(self) -> list[str]:
-        """Return the written form of each number.
+    def sorted_forms(self) -> tuple[list[str], npt.NDArray[np.int32]]:
+        """Return the written forms in the order of their characters, and the place of each number in that order.
 
         Raises
         ------
@@ -80,4 +67,9 @@ class AnalyzerCounter:
         strange = next((form for form in self._numbers if not isinstance(form, str)), None)
         if strange is not None:
             raise InputError(f"the analyzer returned {strange!r}; it must return a list of strings for each document.")
-        return list(self._numbers)
+        forms = sorted(self._numbers)
+        rank = np.empty(len(forms), dtype=np.int32)
+        rank[np.fromiter(map(self._numbers.__getitem__, forms), dtype=np.intp, count=len(forms))] = np.arange(
+            len(forms)
+        )
+        return forms, rank

@@ -8,35 +8,55 @@ from __future__ import annotations
 
 import queue
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from doccluster.blocks import map_blocks, resolve_threads
 from doccluster.errors import InputError
 from doccluster.text.analysis import Analysis
-from doccluster.text.counters import AnalyzerCounter, CountedBlock, Counter
+from doccluster.text.counters import AnalyzerCounter, CountedBlock
+from doccluster.text.runs import RunCounter
 
-BLOCK_CHARACTERS = 1 << 22
+BLOCK_CHARACTERS = 1 << 19
+_CHUNK = 64
 
 
 class CounterPool:
-    """The counters of one job, lent to the threads one block at a time."""
+    """The counters of one job, lent to the threads one block at a time.
+
+    Any analyzer has one counter, since Python threads would only wait for each other; runs of word characters have one
+    for each thread.
+    """
 
     def __init__(self, analysis: Analysis, *, n_threads: int | None = None) -> None:
-        if analysis.run_length is None:  # Python code: more threads would only wait for each other
-            self.n_threads = 1
-            self.counters: list[Counter] = [AnalyzerCounter(analysis.analyze)]
+        threads = resolve_threads(n_threads)
+        self.counters: list[AnalyzerCounter] | list[RunCounter]
+        if analysis.run_length is None:
+            self.counters = [AnalyzerCounter(analysis.analyze)]
         else:
-            self.n_threads = resolve_threads(n_threads)
-            self.counters = [AnalyzerCounter(analysis.analyze) for _ in range(self.n_threads)]
+            self.counters = [RunCounter(analysis) for _ in range(threads)]
         self._free: queue.SimpleQueue[int] = queue.SimpleQueue()
         for number in range(len(self.counters)):
             self._free.put(number)
 
     def count(self, documents: Iterable[Any], *, block_characters: int = BLOCK_CHARACTERS) -> Iterator[CountedBlock]:
         """Yield the counts of `documents` in blocks of about `block_characters`, in order."""
-        yield from map_blocks(self._count_block, text_blocks(documents, block_characters), n_threads=self.n_threads)
+        blocks = text_blocks(documents, block_characters)
+        yield from map_blocks(self._count_block, blocks, n_threads=len(self.counters))
+
+    def sorted_forms(self) -> tuple[list[str], list[npt.NDArray[np.int32]]]:
+        """Return all written forms in the order of their characters, and each counter's numbers as places in it.
+
+        The counters are used up.
+        """
+        first, *others = self.counters
+        numbers = [first.absorb(other) for other in others]  # type: ignore[union-attr, arg-type]
+        forms, rank = first.sorted_forms()
+        self.counters = []
+        return forms, [rank, *(rank[of_other] for of_other in numbers)]
 
     def _count_block(self, documents: Sequence[str]) -> CountedBlock:
         number = self._free.get()
@@ -60,17 +80,33 @@ def text_blocks(documents: Iterable[Any], block_characters: int) -> Iterator[lis
         raise InputError("one string was given where an iterable of documents is expected; put it into a list.")
     if not isinstance(documents, Iterable):
         raise InputError(f"documents is {type(documents).__name__}, expected an iterable of strings; give a list.")
+    number = 0
     block: list[str] = []
     size = 0
-    for number, document in enumerate(documents):
-        text = document if type(document) is str else as_text(document, number)
-        block.append(text)
-        size += len(text) + 1
+    rest = iter(documents)
+    while chunk := list(islice(rest, _CHUNK)):
+        if set(map(type, chunk)) != {str}:
+            chunk = [as_text(document, number + place) for place, document in enumerate(chunk)]
+        number += len(chunk)
+        block += chunk
+        size += sum(map(len, chunk))
         if size >= block_characters:
-            yield block
+            yield from _cut(block, block_characters)
             block, size = [], 0
     if block:
-        yield block
+        yield from _cut(block, block_characters)
+
+
+def _cut(documents: list[str], block_characters: int) -> Iterator[list[str]]:
+    """Yield the documents in lists of no more characters than two blocks, or of one document."""
+    size, start = 0, 0
+    for place, document in enumerate(documents):
+        size += len(document)
+        if size >= 2 * block_characters:
+            yield documents[start : place + 1]
+            size, start = 0, place + 1
+    if start < len(documents):
+        yield documents[start:]
 
 
 def as_text(document: Any, number: int) -> str:

@@ -46,7 +46,8 @@ class DocumentVectors:
     @cached_property
     def is_empty(self) -> npt.NDArray[np.bool_]:
         """Whether each document has no term left (a zero row), bool array of shape (n_documents,)."""
-        return squared_row_norms(self.matrix) == 0
+        empty: npt.NDArray[np.bool_] = squared_row_norms(self.matrix) == 0
+        return empty
 
     @property
     def empty_ids(self) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""Documents counted by term: the sorted terms, how common each is, and the rows, still in blocks."""
+"""Documents counted by term: the sorted terms, how common each is, and the rows."""
 
 from __future__ import annotations
 
@@ -10,9 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from doccluster.text.analysis import Analysis
-from doccluster.text.counters import CountedBlock
 from doccluster.text.counting import CounterPool
-from doccluster.vectors.counted_rows import frequencies, number_terms, places_of, settle_blocks, stack_rows
+from doccluster.vectors.row_store import RowStore
 
 
 @dataclass
@@ -23,33 +22,32 @@ class TermCounts:
     ----------
     terms : list of str
         One per column: sorted, or in the order of the vocabulary that was given.
-    blocks : list of CountedBlock
-        The rows; emptied by `matrix`.
+    rows : RowStore
+        The rows; used up by `matrix`.
     document_frequency, term_frequency : int64 arrays of shape (n_terms,)
         In how many documents each term occurs, and how often in all.
     written : dict of str to int, or None
         With stemming, how often each written form occurs.
     stop_words_met : set of str
         The stop words that were left out of these documents.
-    n_documents : int
-        The number of rows.
     """
 
     terms: list[str]
-    blocks: list[CountedBlock]
+    rows: RowStore
     document_frequency: npt.NDArray[np.int64]
     term_frequency: npt.NDArray[np.int64]
     written: dict[str, int] | None
     stop_words_met: set[str]
-    n_documents: int
+
+    @property
+    def n_documents(self) -> int:
+        """The number of rows."""
+        return self.rows.n_rows
 
     def matrix(self, keep: npt.NDArray[np.bool_], *, dtype: npt.DTypeLike) -> Any:
-        """Return the counts of the terms in `keep` as a csr array; the blocks are used up."""
-        new_column = np.where(keep, np.cumsum(keep) - 1, -1).astype(np.int32)
-        n_entries = int(self.document_frequency[keep].sum())
-        return stack_rows(
-            self.blocks, new_column, n_entries=n_entries, n_terms=int(np.count_nonzero(keep)), dtype=dtype
-        )
+        """Return the counts of the terms in `keep` as a csr array; the rows are used up."""
+        self.rows.keep(keep)
+        return self.rows.to_matrix(int(np.count_nonzero(keep)), dtype=dtype)
 
 
 def count_terms(
@@ -62,33 +60,51 @@ def count_terms(
 ) -> TermCounts:
     """Return the term counts of `documents`; a `vocabulary` (term -> column) settles the columns beforehand."""
     pool = CounterPool(analysis, n_threads=n_threads)
-    blocks = list(pool.count(documents))
-    forms = [counter.written_forms() for counter in pool.counters]
-    plain = analysis.stem is None and not analysis.stop_words
-    written = count_written_forms(blocks, forms) if analysis.stem is not None else None
-    if vocabulary is None:
-        terms, columns = number_terms(forms, None if plain else analysis.term_of)
-    else:
-        terms = sorted(vocabulary, key=vocabulary.__getitem__)
-        columns = [places_of(of_counter, None if plain else analysis.term_of, vocabulary) for of_counter in forms]
-    settled = list(settle_blocks(blocks, columns, binary=binary, n_threads=n_threads))
-    document_frequency, term_frequency = frequencies(settled, len(terms))
-    met = analysis.stop_words.intersection(*[set().union(*forms)]) | analysis.stop_words_met
-    n_documents = sum(block.lengths.size for block in settled)
-    return TermCounts(terms, settled, document_frequency, term_frequency, written, set(met), n_documents)
+    rows = RowStore(pool.count(documents))
+    forms, numbers = pool.sorted_forms()
+    met = set(analysis.stop_words.intersection(forms)) | analysis.stop_words_met
+    written = None
+    if analysis.stem is not None:
+        written = dict(zip(forms, rows.occurrences(numbers, len(forms)).tolist(), strict=True))
+    terms, column = number_terms(forms, analysis) if vocabulary is None else find_terms(forms, analysis, vocabulary)
+    rows.settle(
+        numbers if column is None else [column[of_counter] for of_counter in numbers],
+        len(terms),
+        binary=binary,
+        n_threads=n_threads,
+    )
+    document_frequency, term_frequency = rows.frequencies(len(terms))
+    return TermCounts(terms, rows, document_frequency, term_frequency, written, met)
 
 
-def count_written_forms(blocks: Iterable[CountedBlock], forms: Sequence[Sequence[str]]) -> dict[str, int]:
-    """Return how often each written form occurs in all; `blocks` are not settled yet."""
-    totals = [np.zeros(len(of_counter)) for of_counter in forms]
-    for block in blocks:
-        total = totals[block.counter]
-        total += np.bincount(block.columns, weights=block.counts, minlength=total.size)
-    written: dict[str, int] = {}
-    for of_counter, total in zip(forms, totals, strict=True):
-        for form, times in zip(of_counter, total.tolist(), strict=True):
-            written[form] = written.get(form, 0) + int(times)
-    return written
+def number_terms(forms: list[str], analysis: Analysis) -> tuple[list[str], npt.NDArray[np.int32] | None]:
+    """Return the sorted terms, and the place of the term of each written form: -1 for none, None when all are terms.
+
+    forms: sorted written forms.
+    """
+    if analysis.stem is None and not analysis.stop_words:
+        return forms, None
+    if analysis.stem is None:
+        stays = np.array([form not in analysis.stop_words for form in forms], dtype=bool)
+        terms = [form for form, is_term in zip(forms, stays.tolist(), strict=True) if is_term]
+        return terms, np.where(stays, np.cumsum(stays) - 1, -1).astype(np.int32)
+    term_of_form = list(map(analysis.term_of, forms))
+    terms = sorted({term for term in term_of_form if term is not None})
+    place: dict[str | None, int] = dict(zip(terms, range(len(terms)), strict=True))
+    place[None] = -1
+    return terms, np.fromiter(map(place.__getitem__, term_of_form), dtype=np.int32, count=len(forms))
+
+
+def find_terms(
+    forms: list[str], analysis: Analysis, vocabulary: Mapping[str, int]
+) -> tuple[list[str], npt.NDArray[np.int32]]:
+    """Return the terms of a vocabulary by column, and the column of the term of each written form, -1 for none."""
+    terms = sorted(vocabulary, key=vocabulary.__getitem__)
+    found: Iterable[str | None] = forms
+    if analysis.stem is not None or analysis.stop_words:
+        found = map(analysis.term_of, forms)
+    columns = (-1 if term is None else vocabulary.get(term, -1) for term in found)
+    return terms, np.fromiter(columns, dtype=np.int32, count=len(forms))
 
 
 def commonest_forms(terms: Sequence[str], written: Mapping[str, int], analysis: Analysis) -> list[str]:

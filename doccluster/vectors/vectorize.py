@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sklearn.utils.validation import check_is_fitted
 
-from doccluster.corpus import Corpus
 from doccluster.errors import InputError
 from doccluster.validation import unit_rows
 from doccluster.vectors.document_vectors import DocumentVectors
 from doccluster.vectors.vectorizer import TfidfVectorizer
+
+if TYPE_CHECKING:
+    from doccluster.corpus import Corpus
 
 
 def vectorize(corpus: Corpus | Iterable[str], vectorizer: Any = None, **options: Any) -> DocumentVectors:
@@ -46,9 +48,9 @@ def vectorize(corpus: Corpus | Iterable[str], vectorizer: Any = None, **options:
         vectorizer = _new_vectorizer(options)
     elif options:
         raise InputError(f"both a vectorizer and {', '.join(sorted(options))} were given; set them on the vectorizer.")
-    texts = corpus.texts if isinstance(corpus, Corpus) else corpus
+    texts = getattr(corpus, "texts", corpus)
     matrix = vectorizer.transform(texts) if _is_fitted(vectorizer) else vectorizer.fit_transform(texts)
-    ids = corpus.ids if isinstance(corpus, Corpus) else tuple(map(str, range(1, matrix.shape[0] + 1)))
+    ids = getattr(corpus, "ids", None) or tuple(map(str, range(1, matrix.shape[0] + 1)))
     terms = vectorizer.get_feature_names_out()
     return DocumentVectors(
         matrix=unit_rows(matrix, warn=False),

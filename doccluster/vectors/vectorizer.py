@@ -249,7 +249,9 @@ class TfidfVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         )
 
     def _learn(self, counts: TermCounts, keep: npt.NDArray[np.bool_], analysis: Analysis) -> None:
-        terms = [term for term, stays in zip(counts.terms, keep.tolist(), strict=True) if stays]
+        terms = counts.terms
+        if not keep.all():
+            terms = [term for term, stays in zip(counts.terms, keep.tolist(), strict=True) if stays]
         self.vocabulary_ = dict(zip(terms, range(len(terms)), strict=True))
         self.document_frequency_ = counts.document_frequency[keep]
         self.n_documents_ = counts.n_documents
