@@ -1,4 +1,4 @@
-"""`choose-k`: how many clusters the data support, with the evidence."""
+"""`choose-k` and `compare`: how many clusters the data support, and which algorithm finds them best."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from doccluster.cli.source_options import (
 )
 
 if TYPE_CHECKING:
-    from doccluster.selection import Recommendation
+    from doccluster.selection import Comparison, Recommendation
 
 SHOWN = ("silhouette", "null_silhouette", "stability", "null_stability", "gap_rss", "calinski_harabasz", "rss")
 
@@ -128,3 +128,82 @@ def print_choice(found: Recommendation) -> None:
         say(f"  {name.replace('_', ' '):<24}{'no k qualifies' if k is None else k}")
     say()
     say(f"  {found.sentence}")
+
+
+@click.command("compare", short_help="Compare algorithms over seeds and corpora.")
+@click.argument("sources", nargs=-1, required=True, metavar="SRC...")
+@click.option("-o", "--output", required=True, metavar="DIR", help="A folder for tables, LaTeX and figures.")
+@click.option("--truth", metavar="COLUMN", help="The classes; a matrix with classes has its own.")
+@click.option("-k", "--clusters", "n_clusters", type=click.IntRange(min=1), help="By default the number of classes.")
+@click.option(
+    "--algorithm",
+    "algorithms",
+    multiple=True,
+    default=("spherical-kmeans", "kmeans"),
+    show_default=True,
+    metavar="NAME",
+    help="May be repeated; with parameters as in spherical-kmeans:n_init=1,refine=true.",
+)
+@click.option("--seeds", type=click.IntRange(min=1), default=10, show_default=True, help="Seeds 0 to N-1, for all.")
+@click.option("--measures", metavar="NAMES", help="Only these measures (commas between them).")
+@click.option("--checkpoint", metavar="DIR", help="Keep finished runs here, and go on from them.")
+@reader_options
+@vectorizer_options
+@threads_option
+@json_option
+def compare_command(sources: tuple[str, ...], **given: Any) -> None:
+    """Compare algorithms over seeds and corpora: means with intervals, paired tests, time, memory, measure agreement.
+
+    Each SRC is a corpus of its own. Every fit runs in a process of its own.
+    """
+    from doccluster.pipeline import compare_sources
+
+    measures = None if given["measures"] is None else [name.strip() for name in given["measures"].split(",")]
+    with progress_shown(quiet=given["as_json"]) as progress:
+        found = compare_sources(
+            sources,
+            truth=given["truth"],
+            n_clusters=given["n_clusters"],
+            output=given["output"],
+            reader=reader_arguments(given),
+            language=language_argument(given),
+            vectorizer=vectorizer_arguments(given),
+            algorithms=given["algorithms"],
+            seeds=range(given["seeds"]),
+            measures=measures,
+            checkpoint=given["checkpoint"],
+            n_threads=given["threads"],
+            progress=progress,
+        )
+    if given["as_json"]:
+        print_json(found.summary().to_dict("records"))
+    else:
+        print_comparison(found)
+        say(f"  {given['output']}: runs, summary, tests, agreement, ranks (csv), summary.tex, figures (svg)")
+
+
+def print_comparison(found: Comparison) -> None:
+    """Print the headline measures of each algorithm on each corpus, mean and t interval."""
+    from rich.table import Table
+
+    from doccluster.pipeline.comparing import HEADLINE
+
+    summary = found.summary()
+    shown = [name for name in HEADLINE if name in set(summary["measure"])]
+    table = Table(box=None, pad_edge=False)
+    table.add_column("corpus")
+    table.add_column("algorithm")
+    for name in shown:
+        table.add_column(name.replace("_", " "), justify="right")
+    for (corpus, algorithm), group in summary.groupby(["corpus", "algorithm"], sort=False):
+        own = group.set_index("measure")
+        cells = [_with_half(own.loc[name, "mean"], own.loc[name, "high"], name) for name in shown]
+        table.add_row(str(corpus), str(algorithm), *cells)
+    standard_output().print(table)
+
+
+def _with_half(mean: Any, high: Any, name: str) -> str:
+    mean, half = float(mean), float(high) - float(mean)
+    if name == "peak_memory":
+        return f"{mean / 2**20:.1f} MiB"
+    return f"{mean:.3f}" if half != half else f"{mean:.3f} ± {half:.3f}"

@@ -2,6 +2,7 @@
 
 from doccluster.pipeline.assigning import assign_documents
 from doccluster.pipeline.choosing import Choice, choose_clusters
+from doccluster.pipeline.comparing import compare_sources
 from doccluster.pipeline.inspecting import Inspection, LabelColumn, inspect_source
 from doccluster.pipeline.main_line import RunInterrupted, run_pipeline
 from doccluster.pipeline.repeating import Repetition, repeat_run
@@ -19,6 +20,7 @@ __all__ = [
     "Vectorized",
     "assign_documents",
     "choose_clusters",
+    "compare_sources",
     "inspect_source",
     "is_matrix",
     "read_source",

@@ -1,6 +1,7 @@
 """How many clusters, and is there anything to find."""
 
 from doccluster.selection.adherence_bounded import AdherenceBoundedKMeans, Step
+from doccluster.selection.comparison import Comparison, LabelledCorpus, compare
 from doccluster.selection.recommendation import Recommendation, choose_k, default_ks, recommend
 from doccluster.selection.rules import (
     best_k,
@@ -28,6 +29,8 @@ from doccluster.selection.tendency import (
 
 __all__ = [
     "AdherenceBoundedKMeans",
+    "Comparison",
+    "LabelledCorpus",
     "Recommendation",
     "Stability",
     "Step",
@@ -36,6 +39,7 @@ __all__ = [
     "best_k",
     "cell_counts",
     "choose_k",
+    "compare",
     "default_ks",
     "delta_ch",
     "distance_distribution_test",

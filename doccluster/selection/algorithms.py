@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -75,43 +76,91 @@ def get_algorithm(algorithm: Any = "spherical-kmeans", *, n_init: int = 10, metr
     Parameters
     ----------
     algorithm : str, Algorithm or estimator
-        "spherical-kmeans" (ours, cosine), "kmeans" (scikit-learn's, Euclidean), "vmf" (our mixture, cosine), or any
-        estimator with a parameter n_clusters.
+        A name in `ALGORITHMS`, with parameters if wanted (see `parse_algorithm`), or any estimator with a parameter
+        n_clusters.
     n_init : int
-        Starts per fit, for algorithms given by name.
+        Starts per fit, for algorithms given by name alone.
     metric : {"cosine", "euclidean"}
         By default that of the named algorithm; cosine for other estimators.
     """
     if isinstance(algorithm, Algorithm):
         return algorithm
-    if not isinstance(algorithm, str):
-        return Algorithm(type(algorithm).__name__, algorithm, metric or "cosine")
-    if algorithm not in _MAKERS:
-        raise InputError(f"there is no algorithm {algorithm!r}; choose one of {', '.join(sorted(_MAKERS))}.")
-    make, default = _MAKERS[algorithm]
-    return Algorithm(algorithm, make(n_init), metric or default)
+    if isinstance(algorithm, str):
+        return parse_algorithm(algorithm, n_init=n_init)
+    return Algorithm(type(algorithm).__name__, algorithm, metric or "cosine")
 
 
-def _spherical_kmeans(n_init: int) -> Any:
+def parse_algorithm(text: str, *, n_init: int = 10) -> Algorithm:
+    """Return the algorithm described by a text: its name, then parameters of its estimator if wanted.
+
+    Examples
+    --------
+    >>> parse_algorithm("spherical-kmeans:n_init=1,refine=true").estimator.n_init
+    1
+
+    Raises
+    ------
+    InputError
+        If the name or a parameter is unknown.
+    """
+    name, _, settings = text.partition(":")
+    if name not in ALGORITHMS:
+        raise InputError(f"there is no algorithm {name!r}; choose one of {', '.join(sorted(ALGORITHMS))}.")
+    make, metric = ALGORITHMS[name]
+    estimator = make()
+    known = estimator.get_params(deep=False)
+    if "n_init" in known:
+        estimator.set_params(n_init=n_init)
+    for pair in filter(None, settings.split(",")):
+        parameter, equals, value = pair.partition("=")
+        if not equals or parameter not in known:
+            raise InputError(f"{pair!r} is not a parameter of {name}; it has {', '.join(sorted(known))}.")
+        estimator.set_params(**{parameter: _value(value)})
+    return Algorithm(text, estimator, metric)
+
+
+def _value(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError:
+        return text
+
+
+def _spherical_kmeans() -> Any:
     from doccluster.clustering import SphericalKMeans
 
-    return SphericalKMeans(2, n_init=n_init, n_threads=1)
+    return SphericalKMeans(2, n_threads=1)
 
 
-def _kmeans(n_init: int) -> Any:
+def _kmeans() -> Any:
     from sklearn.cluster import KMeans
 
-    return KMeans(2, n_init=n_init)
+    return KMeans(2)
 
 
-def _vmf(n_init: int) -> Any:
+def _mini_batch() -> Any:
+    from sklearn.cluster import MiniBatchKMeans
+
+    return MiniBatchKMeans(2)
+
+
+def _bisecting() -> Any:
+    from sklearn.cluster import BisectingKMeans
+
+    return BisectingKMeans(2)
+
+
+def _vmf() -> Any:
     from doccluster.clustering import VonMisesFisherMixture
 
-    return VonMisesFisherMixture(2, n_init=n_init)
+    return VonMisesFisherMixture(2)
 
 
-_MAKERS: dict[str, tuple[Callable[[int], Any], Metric]] = {
+# name: (how an estimator is made, the metric its clusters are judged in)
+ALGORITHMS: dict[str, tuple[Callable[[], Any], Metric]] = {
     "spherical-kmeans": (_spherical_kmeans, "cosine"),
     "kmeans": (_kmeans, "euclidean"),
+    "minibatch-kmeans": (_mini_batch, "euclidean"),
+    "bisecting-kmeans": (_bisecting, "euclidean"),
     "vmf": (_vmf, "cosine"),
 }

@@ -221,7 +221,7 @@ def _fit_chain(
 
 
 def _can_warm_start(algorithm: Algorithm) -> bool:
-    return "init" in algorithm.estimator.get_params(deep=False) and algorithm.name in ("spherical-kmeans", "kmeans")
+    return algorithm.name.partition(":")[0] in ("spherical-kmeans", "kmeans")
 
 
 def _objective(points: Any, labels: npt.NDArray[np.int64], algorithm: Algorithm) -> float:

@@ -9,7 +9,7 @@ import pandas as pd
 from sklearn.cluster import KMeans
 
 import doccluster
-from doccluster.report import charts
+from doccluster.report.charts import line_chart
 from doccluster.selection import knee_k, penalised_k, sweep
 from experiments.reproduction import Work
 
@@ -116,4 +116,11 @@ def draw_rss_curve(work: Work) -> None:
     pd.DataFrame({"k": rss.keys(), "rss": rss.values()}).to_csv(work.results / "rss.csv", index=False)
     chosen = {"knee": knee_k(rss)} | {f"penalty {p}": penalised_k(rss, penalty=p) for p in (0.5, 1.0, 2.0)}
     pd.DataFrame(chosen.items(), columns=["rule", "k"]).to_csv(work.results / "chosen.csv", index=False)
-    charts.save(charts.line_chart({"RSS": rss}, x="number of clusters K", y="RSS"), work.results / "rss.svg")
+    line_chart(
+        list(rss),
+        {"RSS": list(rss.values())},
+        x_label="number of clusters K",
+        y_label="RSS(K)",
+        chosen=knee_k(rss),
+        path=work.results / "rss.svg",
+    )
