@@ -1,6 +1,6 @@
 """Runs and models as folders: tables, json with a schema version and npz; no pickle anywhere."""
 
-from doccluster.artifacts.csv_files import csv_text, write_csv
+from doccluster.artifacts.csv_files import csv_text, storable, write_csv
 from doccluster.artifacts.model import Model, load_model, model_folder, save_model
 from doccluster.artifacts.new_folder import check_output, new_folder
 from doccluster.artifacts.run_folder import labels_checksum, load_run, run_record, save_run
@@ -31,5 +31,6 @@ __all__ = [
     "save_model",
     "save_run",
     "skipped_table",
+    "storable",
     "write_csv",
 ]

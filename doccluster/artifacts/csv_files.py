@@ -21,8 +21,16 @@ def safe_cell(value: Any) -> Any:
     """
     if not isinstance(value, str):
         return value
-    cleaned = _UNPRINTABLE.sub("", value)
+    cleaned = _UNPRINTABLE.sub("", storable(value))
     return f"'{cleaned}" if _FORMULA.match(cleaned) else cleaned
+
+
+def storable(text: str) -> str:
+    """Return a text that UTF-8 (and a column of text in a data frame) can hold: lone surrogates become escapes.
+
+    Names of files whose bytes are no text hold them.
+    """
+    return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def csv_text(frame: pd.DataFrame) -> str:
@@ -31,9 +39,8 @@ def csv_text(frame: pd.DataFrame) -> str:
     for column in safe.columns:
         if not pd.api.types.is_numeric_dtype(safe[column]):
             safe[column] = safe[column].map(safe_cell)
-    # names of undecodable files hold lone surrogates, which UTF-8 cannot write
     text: str = safe.to_csv(index=False, lineterminator="\n")
-    return text.encode("utf-8", "backslashreplace").decode("utf-8")
+    return text
 
 
 def write_csv(frame: pd.DataFrame, path: Path) -> None:

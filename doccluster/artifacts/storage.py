@@ -81,22 +81,14 @@ def write_arrays(path: Path, arrays: Arrays) -> None:
 def read_arrays(path: Path, *, needs: tuple[str, ...] = ()) -> dict[str, npt.NDArray[Any]]:
     """Return the arrays of an npz file; see `read_json` for the errors."""
     try:
-        with np.load(path, allow_pickle=False) as archive:
+        # np.load given a name leaves the file open when it is no archive
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
             arrays = {name: archive[name] for name in archive.files}
     except OSError as error:
         if error.errno is not None:
             raise _unreadable(path, error) from error
         raise damaged(path, str(error)) from error
-    except (
-        ValueError,
-        EOFError,
-        KeyError,
-        zipfile.BadZipFile,
-        zlib.error,
-        NotImplementedError,
-        AttributeError,
-    ) as error:
-        # AttributeError: a file that is a bare npy array is not an archive
+    except _DAMAGE as error:
         raise damaged(path, str(error)) from error
     missing = [name for name in needs if name not in arrays]
     if missing:

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from doccluster.artifacts.csv_files import storable
+
 if TYPE_CHECKING:
     from doccluster.run import Documents, Run
 
@@ -31,8 +33,8 @@ def assignments_table(run: Run) -> pd.DataFrame:
 def _document_columns(documents: Documents) -> pd.DataFrame:
     columns: dict[str, Any] = {
         "position": documents.positions,
-        "id": documents.ids,
-        "title": documents.titles,
+        "id": [*map(storable, documents.ids)],
+        "title": [*map(storable, documents.titles)],
         "date": documents.dates,
     }
     return pd.DataFrame(columns)
@@ -51,9 +53,8 @@ def clusters_table(run: Run) -> pd.DataFrame:
     )
     for name, values in per_cluster_values(run).items():
         table[name] = np.round(values, DIGITS)
-    table["central_document"] = [
-        run.documents.ids[cluster.representatives[0].row] if cluster.representatives else "" for cluster in run.clusters
-    ]
+    central = [one.representatives[0].row if one.representatives else None for one in run.clusters]
+    table["central_document"] = ["" if row is None else storable(run.documents.ids[row]) for row in central]
     return table
 
 
@@ -71,7 +72,7 @@ def per_cluster_values(run: Run) -> dict[str, Any]:
 
 def skipped_table(run: Run) -> pd.DataFrame:
     """Return one row per input that gave no document or no term, with the reason."""
-    rows = [(one.source, one.reason, one.detail) for one in run.skipped]
+    rows = [(storable(one.source), one.reason, storable(one.detail)) for one in run.skipped]
     return pd.DataFrame(rows, columns=["source", "reason", "detail"])
 
 

@@ -98,6 +98,7 @@ def _warnings_told() -> Iterator[None]:
                 shown(message, category, *where, **more)
 
         warnings.showwarning = tell
+        warnings.simplefilter("always", DocclusterWarning)
         yield
 
 

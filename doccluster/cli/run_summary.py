@@ -84,7 +84,7 @@ def _filled(matrix: Any) -> float:
 
 
 def _method(run: Run) -> str:
-    starts = run.parameters.get("clustering", {}).get("n_init", 10)
+    starts = (run.parameters.get("clustering") or {}).get("n_init", 10)
     seconds = run.provenance.timings.get("cluster", 0.0)
     return (
         f"spherical k-means, k={run.n_clusters}, best of {starts} starts, seed {run.provenance.seed}, {seconds:.1f} s"

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from doccluster.artifacts import Model, load_model
+from doccluster.artifacts import Model, load_model, storable
 from doccluster.clustering import assign_to_centroids
 from doccluster.errors import InputError
 from doccluster.pipeline.sources import Source, read_source
@@ -50,12 +50,13 @@ def assign_documents(
         If the model is damaged or from a newer version.
     """
     fitted = model if isinstance(model, Model) else load_model(model)
-    weighting = fitted.settings.get("vectorizer", {}).get("weighting")
+    weighting = (fitted.settings.get("vectorizer") or {}).get("weighting")
     read = read_source(source, reader=reader or {}, weighting=weighting, progress=progress)
     vectors = _vectors(fitted, read)
     best = assign_to_centroids(vectors.matrix, fitted.centroids, n_threads=n_threads)
     names = np.array(fitted.labels, dtype=object)
-    table = pd.DataFrame({"id": read.documents.ids, "title": read.documents.titles, "date": read.documents.dates})
+    ids, titles = ([*map(storable, names)] for names in (read.documents.ids, read.documents.titles))
+    table = pd.DataFrame({"id": ids, "title": titles, "date": read.documents.dates})
     table["cluster"] = pd.array(best.labels, dtype="Int64")
     table["label"] = names[best.labels]
     table["similarity"] = np.round(best.similarity, 6)

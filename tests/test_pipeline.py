@@ -1,0 +1,323 @@
+"""The whole line as a call from Python: the same labels again, honest with empty documents, stopped without loss."""
+
+from __future__ import annotations
+
+import json
+import pathlib
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+
+from doccluster.artifacts import load_run
+from doccluster.clustering import SphericalKMeans
+from doccluster.corpus import Corpus
+from doccluster.errors import InputError, NothingUsable
+from doccluster.pipeline import (
+    RunInterrupted,
+    assign_documents,
+    inspect_source,
+    repeat_run,
+    run_pipeline,
+    write_vectors,
+)
+from doccluster.pipeline.fitting import largest_first
+
+SAMPLES = pathlib.Path(__file__).resolve().parent.parent / "corpora" / "samples"
+TINY = SAMPLES / "tiny"
+NEWSROOM = SAMPLES / "newsroom" / "articles.jsonl"
+
+
+@pytest.fixture(scope="module")
+def news_folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("news") / "run"
+    run_pipeline(NEWSROOM, n_clusters=12, output=folder, truth="topic", random_state=7, report=False)
+    return folder
+
+
+def test_nine_texts_fall_into_their_three_folders():
+    run = run_pipeline(TINY, n_clusters=3, truth="class")
+    assert run.evaluation.get("purity").value == 1.0
+    assert sorted(run.partition.sizes) == [3, 3, 3]
+    words = {word for cluster in run.clusters for word in cluster.label.split(", ")}
+    assert words >= {"harbour", "orchard"}
+
+
+def test_similarity_is_the_cosine_to_the_own_centroid_and_the_margin_that_to_the_next():
+    run = run_pipeline(TINY, n_clusters=3)
+    rows = run.vectors.matrix.toarray().astype(np.float64)
+    centroids = np.stack([rows[run.partition.labels == cluster].sum(axis=0) for cluster in range(3)])
+    centroids /= np.linalg.norm(centroids, axis=1, keepdims=True)
+    table = rows @ centroids.T
+    own = table[np.arange(9), run.partition.labels]
+    table[np.arange(9), run.partition.labels] = -2
+    np.testing.assert_allclose(run.similarity, own, atol=1e-5)
+    np.testing.assert_allclose(run.margin, own - table.max(axis=1), atol=1e-5)
+    np.testing.assert_array_equal(run.runner_up, table.argmax(axis=1))
+
+
+def test_clusters_are_numbered_by_size(news_folder):
+    sizes = load_run(news_folder).partition.sizes
+    assert (np.diff(sizes) <= 0).all()
+
+
+def test_largest_first_moves_labels_and_centroids_together():
+    partition, centroids = largest_first(np.array([4, 0, 4, 2, 2, 2]), np.arange(10).reshape(5, 2))
+    assert partition.labels.tolist() == [1, 2, 1, 0, 0, 0]
+    assert centroids.tolist() == [[4, 5], [8, 9], [0, 1]]
+
+
+@pytest.mark.parametrize("n_threads", [1, 3])
+def test_the_same_seed_gives_the_same_labels_for_any_number_of_threads(news_folder, n_threads):
+    again = run_pipeline(NEWSROOM, n_clusters=12, random_state=7, n_threads=n_threads)
+    np.testing.assert_array_equal(again.partition.labels, load_run(news_folder).partition.labels)
+
+
+def test_another_seed_is_another_run(news_folder):
+    other = run_pipeline(NEWSROOM, n_clusters=12, random_state=8)
+    assert (other.partition.labels != load_run(news_folder).partition.labels).any()
+
+
+def test_a_drawn_seed_is_kept_so_that_the_run_can_be_repeated(tmp_path):
+    first = run_pipeline(TINY, n_clusters=3, random_state=None, output=tmp_path / "run", report=False)
+    assert repeat_run(tmp_path / "run").run.provenance.seed == first.provenance.seed
+
+
+def test_a_repeated_run_has_the_same_labels_and_nothing_to_say(news_folder):
+    again = repeat_run(news_folder / "run.json")
+    assert again.same_labels
+    assert again.differences == ()
+
+
+def test_a_repeated_run_on_other_data_says_what_differs(tmp_path):
+    source = tmp_path / "texts.jsonl"
+    records = NEWSROOM.read_text(encoding="utf-8").splitlines()
+    source.write_text("\n".join(records[:60]), encoding="utf-8")
+    run_pipeline(source, n_clusters=6, output=tmp_path / "run", report=False)
+    source.write_text("\n".join(records[:50]), encoding="utf-8")
+    again = repeat_run(tmp_path / "run")
+    assert not again.same_labels
+    told = " / ".join(again.differences)
+    assert "checksums differ" in told
+    assert "documents: 60 then, 50 now" in told
+
+
+def test_a_repeated_run_under_other_versions_names_them(tmp_path):
+    run_pipeline(TINY, n_clusters=3, output=tmp_path / "run", report=False)
+    record = json.loads((tmp_path / "run" / "run.json").read_text(encoding="utf-8"))
+    record["provenance"]["versions"]["numpy"] = "0.9"
+    (tmp_path / "run" / "run.json").write_text(json.dumps(record), encoding="utf-8")
+    again = repeat_run(tmp_path / "run")
+    assert again.same_labels
+    assert any(line.startswith("numpy was 0.9, is ") for line in again.differences)
+
+
+def test_a_run_is_found_again_from_another_directory(tmp_path, monkeypatch):
+    monkeypatch.chdir(SAMPLES)
+    run_pipeline("tiny", n_clusters=3, output=tmp_path / "run", report=False)
+    monkeypatch.chdir(tmp_path)
+    assert repeat_run("run").same_labels
+
+
+def test_a_run_on_texts_in_memory_says_that_it_cannot_be_repeated(tmp_path):
+    run_pipeline(["oil price", "oil well", "wheat crop"], n_clusters=2, output=tmp_path / "run", report=False)
+    with pytest.raises(InputError, match="in memory"):
+        repeat_run(tmp_path / "run")
+
+
+def test_the_checksum_follows_the_texts_and_not_the_place(tmp_path):
+    import shutil
+
+    shutil.copytree(TINY, tmp_path / "elsewhere")
+    here, there = inspect_source(TINY), inspect_source(tmp_path / "elsewhere")
+    assert here.checksum == there.checksum
+    (tmp_path / "elsewhere" / "bread" / "flour.txt").write_text("changed", encoding="utf-8")
+    assert inspect_source(tmp_path / "elsewhere").checksum != here.checksum
+
+
+def test_documents_without_terms_take_no_part_but_are_listed():
+    texts = ["oil price rises", "crude oil price", "!!!", "wheat harvest", "late wheat harvest", "the of and"]
+    run = run_pipeline(texts, n_clusters=2, language="english")
+    assert run.documents.ids == ("1", "2", "4", "5")
+    assert run.empty_documents.ids == ("3", "6")
+    assert [one.source for one in run.skipped if one.reason == "no-terms"] == ["3", "6"]
+    alone = run_pipeline([texts[n] for n in (0, 1, 3, 4)], n_clusters=2, language="english")
+    assert run.evaluation.get("silhouette").value == pytest.approx(alone.evaluation.get("silhouette").value, abs=0.05)
+    assert any("2 document(s) without any term" in note for note in run.notes)
+
+
+def test_nothing_but_documents_without_terms_is_nothing_usable():
+    zero = sparse.csr_array((3, 4))
+    with pytest.raises(NothingUsable):
+        run_pipeline(["! !", "?"], n_clusters=1)
+    from doccluster.pipeline.main_line import split_empty
+    from doccluster.run import Documents
+    from doccluster.vectors import DocumentVectors
+
+    with pytest.raises(NothingUsable, match="none of the 3"):
+        split_empty(Documents.from_ids(("a", "b", "c"), {}), DocumentVectors(zero, ("a", "b", "c")))
+
+
+def test_multiple_labels_count_only_where_there_is_exactly_one(tmp_path):
+    topics = (("oil",), ("oil",), ("grain",), ("grain", "oil"), ())
+    texts = ("oil price rises", "crude oil price", "wheat harvest", "late wheat harvest", "wheat harvest rain")
+    corpus = Corpus(tuple("abcde"), texts, {"topic": topics}, pd.DataFrame(index=range(5)))
+    run = run_pipeline(corpus, n_clusters=2, truth="topic")
+    coverage = run.evaluation.coverage["topic"]
+    assert [coverage[name] for name in ("n_used", "n_unlabelled", "n_several")] == [3, 1, 1]
+    assert run.evaluation.get("purity").value == 1.0
+    rows, labels = run.classes("topic")
+    assert rows.tolist() == [0, 1, 2]
+    assert labels == ("oil", "oil", "grain")
+
+
+class StopsInTheMiddle(SphericalKMeans):
+    """Ctrl-C after the best start so far: fitted, then interrupted, as the estimator promises."""
+
+    def fit(self, X, y=None, sample_weight=None):
+        super().fit(X, y, sample_weight)
+        raise KeyboardInterrupt
+
+
+class StopsAtOnce(SphericalKMeans):
+    """Ctrl-C before there is anything to keep."""
+
+    def fit(self, X, y=None, sample_weight=None):
+        raise KeyboardInterrupt
+
+
+def test_a_stopped_fit_keeps_the_best_so_far_and_marks_the_run(monkeypatch, tmp_path):
+    monkeypatch.setattr("doccluster.pipeline.fitting.SphericalKMeans", StopsInTheMiddle)
+    with pytest.raises(RunInterrupted) as stopped:
+        run_pipeline(TINY, n_clusters=3, output=tmp_path / "run", report=False)
+    assert stopped.value.run.provenance.interrupted
+    kept = load_run(tmp_path / "run")
+    assert kept.provenance.interrupted
+    assert any("interrupted" in note for note in kept.notes)
+    np.testing.assert_array_equal(kept.partition.labels, stopped.value.run.partition.labels)
+
+
+def test_a_fit_stopped_before_its_first_result_writes_nothing(monkeypatch, tmp_path):
+    monkeypatch.setattr("doccluster.pipeline.fitting.SphericalKMeans", StopsAtOnce)
+    with pytest.raises(KeyboardInterrupt) as stopped:
+        run_pipeline(TINY, n_clusters=3, output=tmp_path / "run", report=False)
+    assert not isinstance(stopped.value, RunInterrupted)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_progress_is_told_every_stage(tmp_path):
+    stages = []
+    run_pipeline(
+        TINY,
+        n_clusters=3,
+        output=tmp_path / "run",
+        report=False,
+        progress=lambda stage, done, total=None: stages.append(stage),
+    )
+    assert {"read", "vectorize", "cluster", "label", "judge", "write"} <= set(stages)
+
+
+def test_new_documents_go_to_the_cluster_of_their_words(tmp_path):
+    run = run_pipeline(TINY, n_clusters=3, output=tmp_path / "run", report=False)
+    table = assign_documents(tmp_path / "run", ["herring boats in the harbour", "rye bread from the oven", "xyzzy"])
+    harbour = int(run.partition.labels[run.documents.ids.index("harbour/tide.txt")])
+    bread = int(run.partition.labels[run.documents.ids.index("bread/flour.txt")])
+    assert table["cluster"].tolist()[:2] == [harbour, bread]
+    assert table["cluster"].isna().tolist() == [False, False, True]
+    assert table["label"].tolist()[2] == ""
+
+
+def test_the_documents_of_a_run_are_assigned_to_their_own_clusters(news_folder):
+    run = load_run(news_folder)
+    table = assign_documents(news_folder, NEWSROOM)
+    np.testing.assert_array_equal(table["cluster"].to_numpy(np.int64), run.partition.labels)
+    np.testing.assert_allclose(table["similarity"], run.similarity, atol=1e-5)
+
+
+def test_vectors_written_to_a_file_cluster_like_the_texts(tmp_path):
+    made = write_vectors(NEWSROOM, tmp_path / "x.npz", classes_from="topic")
+    direct = run_pipeline(NEWSROOM, n_clusters=12, truth="topic", random_state=7)
+    through_file = run_pipeline(tmp_path / "x.npz", n_clusters=12, truth="class", random_state=7)
+    assert made.vectors.n_documents == 176
+    np.testing.assert_array_equal(direct.partition.labels, through_file.partition.labels)
+    assert direct.evaluation.get("nmi").value == through_file.evaluation.get("nmi").value
+    assert [one.label for one in direct.clusters] == [one.label for one in through_file.clusters]
+    assert not [path for path in tmp_path.iterdir() if path.name != "x.npz"]
+
+
+def test_vectors_are_not_written_over_a_file_unasked(tmp_path):
+    (tmp_path / "x.npz").write_bytes(b"mine")
+    with pytest.raises(InputError, match="already exists"):
+        write_vectors(TINY, tmp_path / "x.npz")
+    assert (tmp_path / "x.npz").read_bytes() == b"mine"
+
+
+def test_a_matrix_model_refuses_texts_and_other_columns(tmp_path):
+    sparse.save_npz(tmp_path / "x.npz", sparse.csr_array(np.eye(4) + 1))
+    sparse.save_npz(tmp_path / "y.npz", sparse.csr_array(np.eye(5) + 1))
+    run_pipeline(tmp_path / "x.npz", n_clusters=2, output=tmp_path / "run", report=False)
+    with pytest.raises(InputError, match="knows no words"):
+        assign_documents(tmp_path / "run", ["some text"])
+    with pytest.raises(InputError, match="5 columns, the model has 4"):
+        assign_documents(tmp_path / "run", tmp_path / "y.npz")
+
+
+def test_a_matrix_is_not_read_together_with_texts(tmp_path):
+    sparse.save_npz(tmp_path / "x.npz", sparse.csr_array(np.eye(4)))
+    with pytest.raises(InputError, match="give it alone"):
+        run_pipeline([TINY, tmp_path / "x.npz"], n_clusters=2)
+    with pytest.raises(InputError, match="text_column"):
+        run_pipeline(tmp_path / "x.npz", n_clusters=2, reader={"text_column": "text"})
+
+
+def test_inspection_counts_what_is_there():
+    found = inspect_source(NEWSROOM)
+    assert found.n_documents == 176
+    assert dict(found.languages) == {"english": 1.0}
+    topics = next(column for column in found.labels if column.name == "topic")
+    assert topics.n_classes == 8
+    assert topics.n_single == 176
+    assert found.first_date < found.last_date
+    texts = [json.loads(line)["text"] for line in NEWSROOM.read_text(encoding="utf-8").splitlines()]
+    assert found.lengths["most"] >= max(map(len, texts))
+
+
+def test_languages_are_told_apart_by_their_function_words():
+    german = ["Der Preis für das Öl ist in der Nacht gestiegen und die Händler sind nicht froh"] * 3
+    french = ["Le prix du blé est monté dans la nuit et les marchands ne sont pas contents"] * 3
+    run = run_pipeline([*german, *french], n_clusters=2)
+    assert set(run.parameters["resolved"]["languages"]) == {"german", "french"}
+    terms = set(run.vectors.terms)
+    assert not terms & {"der", "und", "les", "dans"}
+    assert {"preis", "prix"} <= terms
+
+
+def test_a_language_without_a_list_is_refused_with_those_there_are():
+    with pytest.raises(InputError, match=r"klingon.*english"):
+        run_pipeline(TINY, n_clusters=2, language="klingon")
+
+
+def test_texts_without_blanks_are_cut_into_pairs_of_characters():
+    texts = ["東京都の天気は晴れ", "大阪の天気は雨", "小麦の収穫が遅れる", "小麦の価格が上がる"]
+    run = run_pipeline(texts, n_clusters=2)
+    assert run.parameters["resolved"]["analyzer"] == "cjk"
+    assert run.partition.labels[0] == run.partition.labels[1] != run.partition.labels[2]
+
+
+@pytest.mark.parametrize("seed", [-1, 1.5, "seven", True])
+def test_a_seed_that_is_none_is_refused_before_any_work(seed):
+    with pytest.raises(InputError, match="not a seed"):
+        run_pipeline(TINY, n_clusters=2, random_state=seed)
+
+
+@pytest.mark.real
+def test_reuters_single_topic_documents_are_judged_alone(real_corpora):
+    folder = next(path for path in real_corpora.iterdir() if "reuters" in path.name.lower())
+    run = run_pipeline(
+        folder, n_clusters=20, truth="topics", measures=["purity", "silhouette"], clustering={"n_init": 1}
+    )
+    assert len(run.documents) + len(run.empty_documents) == 21578 - sum(one.reason != "no-terms" for one in run.skipped)
+    coverage = run.evaluation.coverage["topics"]
+    assert coverage["n_used"] == pytest.approx(9494, abs=5)
+    assert coverage["n_several"] > 1000
