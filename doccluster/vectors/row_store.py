@@ -88,10 +88,8 @@ class RowStore:
             return int(settle_rows(self.columns[here], self.counts[here], local, n_columns, binary, lengths))
 
         ranges = list(zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True))
-        kept = map_blocks(settle_range, ranges, n_threads=n_threads)
-        self.n_entries = self._close_gaps(
-            starts, [(int(starts[first]), n) for (first, _), n in zip(ranges, kept, strict=True)]
-        )
+        kept = list(map_blocks(settle_range, ranges, n_threads=n_threads))
+        self.n_entries = self._close_gaps(starts[edges[:-1]].tolist(), kept)
 
     def frequencies(self, n_columns: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
         """Return in how many rows each column occurs, and how often in all, int64 arrays of shape (n_columns,)."""
