@@ -68,7 +68,11 @@ def collect_keys(
 ):
     """Return the keys first..last-1 of the pairs inside (or between) clusters, and the number of pairs at the atom."""
     squared = np.empty(labels.size)
-    found = np.empty(1024, np.int64)
+    capacity = 0
+    for place in range(rows.size):
+        low, high = _range_of(rows[place], inside, labels, starts)
+        capacity += high - low
+    found = np.empty(capacity, np.int64)
     n_found, at_atom = 0, 0
     for place in range(rows.size):
         row = rows[place]
@@ -81,68 +85,26 @@ def collect_keys(
                 continue
             key = np.int64(squared[j] * steps + 0.5)
             if first_key <= key < last_key:
-                if n_found == found.size:
-                    grown = np.empty(2 * found.size, np.int64)
-                    grown[:n_found] = found
-                    found = grown
                 found[n_found] = key
                 n_found += 1
-    return found[:n_found].copy(), at_atom
+    return found[:n_found], at_atom
 
 
 @jit
-def compare_keys(
-    rows,
-    documents,
-    gram,
-    gram_offset,
-    labels,
-    starts,
-    metric,
-    tau,
-    atom,
-    steps,
-    inside,
-    keys,
-    below,
-    finder,
-    part_size,
-):
-    """Compare the pairs inside (or between) clusters, off the atom, with a sorted list of other pairs.
+def compare_sorted(found, keys, below):
+    """Compare sorted keys of some pairs with a sorted list of other pairs.
 
     `keys` are distinct and ascending, ``below[i]`` counts the pairs of the list with a key under ``keys[i]``
-    (``below[len(keys)]`` all of them); ``finder[b]`` is the first place with ``keys - keys[0] >= b * part_size``.
-    Returns how many pairs of pairs have the listed key below, and how many have it equal, and the pairs at the atom.
+    (``below[len(keys)]`` all of them). Returns how many pairs of pairs have the listed key below, and how many equal.
     """
-    squared = np.empty(labels.size)
-    total_below, total_equal, at_atom = 0, 0, 0
-    for place in range(rows.size):
-        row = rows[place]
-        low, high = _range_of(row, inside, labels, starts)
-        line = gram[place % gram.shape[0]]
-        squared_distances(row, low, high, documents, line, gram_offset, metric, tau, squared)
-        for j in range(low, high):
-            if squared[j] == atom:
-                at_atom += 1
-                continue
-            key = np.int64(squared[j] * steps + 0.5)
-            if key < keys[0]:
-                continue
-            if key > keys[-1]:
-                total_below += below[keys.size]
-                continue
-            part = (key - keys[0]) // part_size
-            left, right = finder[part], finder[part + 1]
-            while left < right:
-                middle = (left + right) // 2
-                if keys[middle] < key:
-                    left = middle + 1
-                else:
-                    right = middle
-            total_below += below[left]
-            if keys[left] == key:
-                total_equal += below[left + 1] - below[left]
-    return total_below, total_equal, at_atom
+    total_below, total_equal, place = 0, 0, 0
+    for i in range(found.size):
+        while place < keys.size and keys[place] < found[i]:
+            place += 1
+        total_below += below[place]
+        if place < keys.size and keys[place] == found[i]:
+            total_equal += below[place + 1] - below[place]
+    return total_below, total_equal
 
 
 @jit

@@ -2,7 +2,7 @@
 
 Distances are compared as whole steps of the grid (P9). With float32 rows there are a few million possible steps and
 one count of each is kept. With finer grids the smaller kind of pairs (within or between) is sorted, in parts that fit
-in memory, and each pair of the other kind is looked up.
+in memory, and merged with those of the other kind, sorted block by block.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from doccluster.blocks import map_blocks, resolve_threads
 from doccluster.errors import NotComputable
-from doccluster.kernels.pair_order import collect_keys, compare_keys, count_coarse_keys, count_keys, sampled_keys
+from doccluster.kernels.pair_order import collect_keys, compare_sorted, count_coarse_keys, count_keys, sampled_keys
 from doccluster.measures.geometry import ClusterGeometry
 from doccluster.measures.sorted_documents import SortedDocuments
 from doccluster.progress import Progress
@@ -26,7 +26,7 @@ IntArray = npt.NDArray[np.int64]
 
 COUNTED_KEYS = 2**23  # possible keys up to which each is counted: two tables of 64 MiB
 COARSE_BINS = 2**16
-FINDER_PARTS = 2**20
+BLOCK_PAIRS = 2**23  # keys of a block, sorted at once: 64 MiB
 BYTES_PER_KEY = 32  # a key while its part is collected, sorted and summed
 
 
@@ -51,7 +51,7 @@ def count_order(
     if geometry.n_inner_pairs == 0 or geometry.n_outer_pairs == 0:
         return OrderCounts(0, 0)
     counter = _Counter(geometry, documents, memory, block_size, {"n_threads": n_threads, "progress": progress})
-    return counter.by_table() if counter.n_keys <= COUNTED_KEYS else counter.by_lookup()
+    return counter.by_table() if counter.n_keys <= COUNTED_KEYS else counter.by_merging()
 
 
 class _Counter:
@@ -64,7 +64,7 @@ class _Counter:
         options: dict[str, Any],
     ) -> None:
         self.documents, self.options = documents, options
-        self.blocks = documents.blocks(block_size=block_size)
+        self.blocks = documents.blocks(block_size=block_size or max(16, min(2048, BLOCK_PAIRS // documents.n)))
         self.steps = 1.0 / geometry.rows.grid
         self.n_keys = int(documents.upper * self.steps * (1 + 1e-9)) + 2
         self.atom_key = int(documents.atom * self.steps + 0.5)
@@ -109,8 +109,8 @@ class _Counter:
             atoms = [atoms[0] + a, atoms[1] + b]
         return atoms[0], atoms[1]
 
-    def by_lookup(self) -> OrderCounts:
-        """Sort the smaller kind of pairs in parts, and look up each pair of the other kind in every part."""
+    def by_merging(self) -> OrderCounts:
+        """Sort the smaller kind of pairs in parts, and merge each part with the other kind, sorted block by block."""
         inside = self.n_inner <= self.n_outer
         below = equal = 0
         for first, last in self._parts(inside):
@@ -123,7 +123,7 @@ class _Counter:
             else:
                 keys, counts = np.unique(keys, return_counts=True)
             if keys.size:
-                more_below, more_equal = self._look_up(keys, counts, not inside)
+                more_below, more_equal = self._merge(keys, counts, not inside)
                 below, equal = below + more_below, equal + more_equal
         above = self.n_inner * self.n_outer - below - equal
         return OrderCounts(below, above) if inside else OrderCounts(above, below)
@@ -145,14 +145,17 @@ class _Counter:
         bounds.append(max(self.n_keys, COARSE_BINS * width))
         return list(itertools.pairwise(bounds))
 
-    def _look_up(self, keys: IntArray, counts: IntArray, inside: bool) -> tuple[int, int]:
+    def _merge(self, keys: IntArray, counts: IntArray, inside: bool) -> tuple[int, int]:
         """Return how many comparisons find the sorted pair below, and how many equal."""
         below = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
-        step = int(keys[-1] - keys[0]) // FINDER_PARTS + 1
-        edges = keys[0] + step * np.arange(int(keys[-1] - keys[0]) // step + 2)
-        finder = np.searchsorted(keys, edges).astype(np.int64)
+
+        def compare(*block: Any) -> tuple[int, int, int]:
+            found, atoms = collect_keys(*block, inside, 0, self.n_keys)
+            found.sort()
+            return (*compare_sorted(found, keys, below), atoms)
+
         total_below = total_equal = at_atom = 0
-        for part in self._map(compare_keys, inside, keys, below, finder, step):
+        for part in self._map(compare):
             total_below, total_equal = total_below + int(part[0]), total_equal + int(part[1])
             at_atom += int(part[2])
         place = int(np.searchsorted(keys, self.atom_key))
