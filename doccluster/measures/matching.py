@@ -100,9 +100,8 @@ def _best_of_each_star(
 
 def _solve_block(rows: Integers, columns: Integers, values: npt.NDArray[np.float64]) -> Integers:
     """Return the chosen cells of one connected block."""
-    row_names, row = np.unique(rows, return_inverse=True)
-    column_names, column = np.unique(columns, return_inverse=True)
-    n_rows, n_columns = row_names.size, column_names.size
+    row, n_rows = _ranks(rows)
+    column, n_columns = _ranks(columns)
     if n_rows * n_columns <= MAX_DENSE_CELLS:
         dense = np.zeros((n_rows, n_columns))
         dense[row, column] = values
@@ -112,6 +111,18 @@ def _solve_block(rows: Integers, columns: Integers, values: npt.NDArray[np.float
     cell_of = sparse.csr_array((np.arange(1, row.size + 1), (row, column)), shape=(n_rows, n_columns))
     cells = np.asarray(cell_of[matched_rows, matched_columns]).ravel()
     return cells[cells > 0].astype(np.int64) - 1  # pairs that share nothing are no pairs
+
+
+def _ranks(indices: Integers) -> tuple[Integers, int]:
+    """Return the rank of each index among the distinct ones, and the number of these."""
+    span = int(indices.max()) + 1
+    if span > 4 * indices.size:
+        names, ranks = np.unique(indices, return_inverse=True)
+        return ranks.astype(np.int64), int(names.size)
+    is_present = np.zeros(span, np.bool_)
+    is_present[indices] = True
+    ranks = np.cumsum(is_present) - 1
+    return ranks[indices], int(ranks[-1]) + 1
 
 
 def _solve_sparse(
