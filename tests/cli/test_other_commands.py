@@ -1,0 +1,157 @@
+"""inspect, vectorize, cluster, assign, report, rerun, explain: each does its one thing, as text and as JSON."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from doccluster.cli.console import plain
+
+
+def test_inspect_says_what_is_in_a_source(doccluster, newsroom):
+    done = doccluster("inspect", newsroom)
+    assert done.code == 0, done.err
+    assert "documents  176" in done.out
+    assert "english" in done.out
+    assert "topic: 8 classes" in done.out
+
+
+def test_inspect_as_json_counts_reasons_and_labels(doccluster, tiny):
+    told = json.loads(doccluster("inspect", tiny, "--json").out)
+    assert told["n_documents"] == 9
+    assert told["labels"][0]["n_classes"] == 3
+    assert sum(told["reasons"].values()) == len(told["skipped"])
+
+
+def test_vectorize_then_cluster_gives_the_clusters_of_run(doccluster, tiny, tmp_path):
+    made = doccluster("vectorize", tiny, "-o", tmp_path / "x.npz", "--classes-from", "class", "--json")
+    assert made.code == 0, made.err
+    assert json.loads(made.out)["n_documents"] == 9
+    one = doccluster("cluster", tmp_path / "x.npz", "-k", 3, "--truth", "class", "-o", tmp_path / "a", "--json")
+    two = doccluster("run", tiny, "-k", 3, "--truth", "class", "-o", tmp_path / "b", "--json")
+    assert [c["label"] for c in json.loads(one.out)["clusters"]] == [
+        c["label"] for c in json.loads(two.out)["clusters"]
+    ]
+
+
+def test_vectorize_does_not_write_over_a_file_unasked(doccluster, tiny, tmp_path):
+    (tmp_path / "x.npz").write_bytes(b"mine")
+    done = doccluster("vectorize", tiny, "-o", tmp_path / "x.npz")
+    assert done.code == 2
+    assert "already exists" in done.err
+    assert doccluster("vectorize", tiny, "-o", tmp_path / "x.npz", "--overwrite").code == 0
+
+
+@pytest.mark.parametrize("place", ["", "model"])
+def test_assign_prints_a_csv_of_new_documents(doccluster, finished, tmp_path, place):
+    (tmp_path / "new.txt").write_text("herring boats in the harbour\nrye bread from the oven\n", encoding="utf-8")
+    done = doccluster("assign", finished / place, tmp_path / "new.txt", "--format", "lines")
+    assert done.code == 0, done.err
+    rows = list(csv.DictReader(io.StringIO(done.out)))
+    assert list(rows[0]) == ["id", "title", "date", "cluster", "label", "similarity", "runner_up", "margin"]
+    assert "harbour" in rows[0]["label"]
+    assert "oven" in rows[1]["label"]
+
+
+def test_assign_to_a_file_prints_the_counts(doccluster, finished, tiny, tmp_path):
+    done = doccluster("assign", finished, tiny, "-o", tmp_path / "new.csv")
+    assert done.code == 0, done.err
+    with (
+        (finished / "assignments.csv").open(encoding="utf-8") as then,
+        (tmp_path / "new.csv").open(encoding="utf-8") as now,
+    ):
+        before = {row["id"]: row["cluster"] for row in csv.DictReader(then)}
+        assert {row["id"]: row["cluster"] for row in csv.DictReader(now)} == before
+    assert doccluster("assign", finished, tiny, "-o", tmp_path / "new.csv").code == 2
+
+
+def test_assign_as_json_has_null_for_a_document_without_a_known_term(doccluster, finished, tmp_path):
+    (tmp_path / "new.txt").write_text("xyzzy plugh\nherring\n", encoding="utf-8")
+    done = doccluster("assign", finished, tmp_path / "new.txt", "--format", "lines", "--json")
+    documents = json.loads(done.out)["documents"]
+    assert [one["cluster"] is None for one in documents] == [True, False]
+
+
+def test_report_writes_the_page_again(doccluster, finished, tmp_path):
+    folder = shutil.copytree(finished, tmp_path / "copy")
+    (folder / "report.html").unlink()
+    done = doccluster("report", folder)
+    assert done.code == 0, done.err
+    page = (folder / "report.html").read_text(encoding="utf-8")
+    assert "harbour" in page
+    done = doccluster("report", folder, "-o", tmp_path / "page.html")
+    assert (tmp_path / "page.html").is_file()
+
+
+def test_report_says_where_it_cannot_write(doccluster, finished, tmp_path):
+    done = doccluster("report", finished, "-o", tmp_path / "no" / "such" / "folder.html")
+    assert done.code == 2
+    assert "cannot be written" in done.err
+    assert "Traceback" not in done.err
+
+
+def test_rerun_gives_the_same_labels(doccluster, finished):
+    done = doccluster("rerun", finished / "run.json")
+    assert done.code == 0, done.err
+    assert "the same labels for 9 documents" in done.out
+
+
+def test_rerun_says_what_differs_and_exits_1(doccluster, tiny, tmp_path):
+    source = shutil.copytree(tiny, tmp_path / "texts")
+    assert doccluster("run", source, "-o", tmp_path / "out", "-k", 3).code == 0
+    for name in ("flour", "crust", "morning"):
+        (source / "bread" / f"{name}.txt").write_text("Herring and tide, herring and tide.", encoding="utf-8")
+    done = doccluster("rerun", tmp_path / "out", "--json")
+    told = json.loads(done.out)
+    assert done.code == 1
+    assert told["same_labels"] is False
+    assert any("checksums differ" in line for line in told["differences"])
+
+
+def test_explain_a_cluster_shows_terms_representatives_and_borders(doccluster, finished):
+    done = doccluster("explain", finished, 0)
+    assert done.code == 0, done.err
+    for words in ("holds it together", "sets it apart", "representative documents", "borderline documents"):
+        assert words in done.out
+
+
+def test_explain_a_document_takes_its_cosine_apart(doccluster, finished):
+    told = json.loads(doccluster("explain", finished, "orchard/market.txt", "--json").out)
+    for role in ("cluster", "runner_up"):
+        parts = [term["contribution"] for term in told[role]["terms"]]
+        assert sum(parts) == pytest.approx(told[role]["similarity"], abs=1e-5)
+    assert told["cluster"]["similarity"] > told["runner_up"]["similarity"]
+
+
+def test_explain_a_run_lists_its_clusters(doccluster, finished):
+    done = doccluster("explain", finished)
+    assert done.code == 0, done.err
+    assert len(done.out.splitlines()) == 3
+
+
+def test_nothing_is_told_on_the_way_when_nobody_watches(tiny, tmp_path):
+    command = [sys.executable, "-m", "doccluster.cli.main", "run", str(tiny), "-k", "3", "-o", str(tmp_path / "out")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
+    assert done.returncode == 0
+    assert done.stderr == ""
+    assert "\x1b" not in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("plain", "plain"),
+        ("\x1b[31mred", " [31mred"),
+        ("a\r\nb", "a b"),
+        ("\u202eabc", " abc"),
+        ("naïve 東京", "naïve 東京"),
+    ],
+)
+def test_text_from_documents_cannot_steer_a_terminal(text, shown):
+    assert plain(text) == shown
