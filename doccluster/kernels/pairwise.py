@@ -158,12 +158,22 @@ def collect_bins(rows, documents, gram, gram_offset, metric, tau, atom, n_bins, 
     squared = np.empty(n)
     found = np.empty(1024)
     n_found = 0
+    # Most pairs are told apart by edges a little outside the bins; the bin itself decides.
+    widen = 1e-9 / inverse_width
+    one_low, one_high = one / inverse_width - widen, (one + 1) / inverse_width + widen
+    other_low, other_high = other / inverse_width - widen, (other + 1) / inverse_width + widen
+    if one == n_bins - 1:
+        one_high = np.inf
+    if other == n_bins - 1:
+        other_high = np.inf
     for place in range(rows.size):
         row = rows[place]
         line = gram[place % gram.shape[0]]
         squared_distances(row, row + 1, n, documents, line, gram_offset, metric, tau, squared)
         for j in range(row + 1, n):
             s = squared[j]
+            if not (one_low <= s <= one_high or other_low <= s <= other_high):
+                continue
             b = min(int(s * inverse_width), n_bins - 1)
             if b in (one, other) and s != atom and low <= s <= high:
                 if n_found == found.size:

@@ -30,7 +30,7 @@ FloatArray = npt.NDArray[np.float64]
 
 MAX_MEMORY = 512 * 2**20  # working memory by default, besides the matrix and its sorted copy
 SECONDS_PER_POSTING = 1.2e-9  # one product through the inverted index, on one thread
-SECONDS_PER_PAIR = 4e-9  # distance, sums and histogram of one pair, on one thread
+SECONDS_PER_PAIR = 6e-9  # distance, sums and histogram of one pair, on one thread
 SECONDS_PER_DENSE_PRODUCT = 1e-10
 
 
