@@ -183,6 +183,7 @@ def _record(record: Measure) -> dict[str, Any]:
     result: dict[str, Any] = {name: getattr(record, name) for name in fields}
     result["parts"] = list(record.parts)
     result["metrics"] = list(record.metrics)
+    result["cost_by_metric"] = {metric: record.evidence_for(metric) for metric in record.metrics}
     result["parameters"] = record.options
     for kind in ("variant_of", "alias_of"):
         if getattr(record, kind) is not None:
@@ -248,7 +249,7 @@ def _explanation(record: Measure) -> list[str]:
         "source": record.source,
         "direction": better[record.direction],
         "range": record.range,
-        "cost": COST_IN_WORDS[record.cost],
+        "cost": _cost_in_words(record),
         "metrics": ", ".join(record.metrics),
         "means": record.meaning,
         "edges": record.edges,
@@ -258,6 +259,13 @@ def _explanation(record: Measure) -> list[str]:
     }
     head = [f"{record.name}: {record.title}" + ("" if record.is_counted else f" ({kind})")]
     return head + [line for name, text in rows.items() if text for line in _wrapped(name, plain(text))]
+
+
+def _cost_in_words(record: Measure) -> str:
+    """Return the cost, and under which metrics it is another."""
+    others = {metric: kind for metric, kind in record.evidence_by_metric.items() if kind != record.cost}
+    more = "".join(f"; metric {metric}: {COST_IN_WORDS[kind]}" for metric, kind in others.items())
+    return COST_IN_WORDS[record.cost] + more
 
 
 def _wrapped(name: str, text: str) -> list[str]:

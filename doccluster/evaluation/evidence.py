@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -18,7 +17,7 @@ METRICS = ("cosine", "euclidean", "sqeuclidean")
 
 @dataclass(eq=False)
 class EvidenceStore:
-    """What is known of one partition; builds each evidence object at most once and notes how long that took.
+    """What is known of one partition; builds each evidence object at most once.
 
     Attributes
     ----------
@@ -27,7 +26,6 @@ class EvidenceStore:
     matrix : csr or dense array of shape (n_documents, n_terms), or None
     metric : "cosine" or "euclidean"
     terms : what the topic measures take as top terms; None for those of largest weight
-    timings : dict of evidence to seconds
     """
 
     found: Partition
@@ -38,7 +36,6 @@ class EvidenceStore:
     n_threads: int | None = None
     max_memory: str | int | None = None
     progress: Progress = silent
-    timings: dict[str, float] = field(default_factory=dict)
     _built: dict[Any, Any] = field(default_factory=dict)
 
     def evidence_kind(self, measure: Measure) -> str:
@@ -68,10 +65,7 @@ class EvidenceStore:
 
     def _once(self, key: Any, build: Callable[[], Any]) -> Any:
         if key not in self._built:
-            start = time.perf_counter()
             self._built[key] = build()
-            name = key if isinstance(key, str) else key[0]
-            self.timings[name] = self.timings.get(name, 0.0) + time.perf_counter() - start
         return self._built[key]
 
     def _geometry(self) -> Any:

@@ -233,10 +233,11 @@ def _evaluation(
     strict: bool,
     dropped: str | None,
 ) -> Evaluation:
-    start = time.perf_counter()
     scores = []
+    timings: dict[str, float] = {}
     for number, (record, parameters) in enumerate(chosen.items()):
         store.progress("judge", number, len(chosen))
+        start = time.perf_counter()
         columns: list[TruthColumn | None] = [*store.columns] if record.family == "external" else [None]
         for column in columns:
             if record in skipped:
@@ -244,13 +245,14 @@ def _evaluation(
                 scores.append(Score(record, float("nan"), note=skipped[record], truth=name))
             else:
                 scores.append(_with_note(_one_score(store, record, column, parameters, strict=strict), dropped))
-    measuring = time.perf_counter() - start - sum(store.timings.values())
+        kind = store.evidence_kind(record)
+        timings[kind] = timings.get(kind, 0.0) + time.perf_counter() - start
     return Evaluation(
         tuple(scores),
         clusters=store.found.names,
         classes={column.name: column.truth.names for column in store.columns},
         coverage={column.name: column.coverage for column in store.columns},
-        timings={**store.timings, "measures": max(0.0, measuring)},
+        timings=timings,
         provenance=_provenance(store),
     )
 

@@ -109,7 +109,7 @@ class Evaluation:
     coverage : mapping of column name to mapping
         n_documents, n_used, n_unlabelled, n_several and n_classes of each truth column.
     timings : mapping
-        Seconds spent on each evidence object, and on the measures.
+        Seconds spent on each kind of evidence and the measures taken from it.
     provenance : mapping
         Versions, metric, sizes.
     """
