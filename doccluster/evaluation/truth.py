@@ -6,7 +6,7 @@ and why, travels with every score.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -126,7 +126,7 @@ def _column(name: str, labels: Any, found: Partition, keep: npt.NDArray[np.bool_
 def _as_array(labels: Any, name: str) -> npt.NDArray[Any]:
     """Return one value per document: a plain array of numbers or text, else an array of objects."""
     if isinstance(labels, Partition):
-        return labels.labels
+        return _objects(labels.names)[labels.labels]
     if isinstance(labels, str | bytes):
         raise InputError(f"{name} is a single string; give one label per document.")
     if hasattr(labels, "to_numpy"):
@@ -140,9 +140,12 @@ def _as_array(labels: Any, name: str) -> npt.NDArray[Any]:
         listed = list(labels)
     except TypeError as error:
         raise InputError(f"{name} is not a sequence of labels: {error}.") from error
-    result = np.empty(len(listed), object)
-    result[:] = listed
-    return result
+    return _objects(listed)
+
+
+def _objects(values: Sequence[Any]) -> npt.NDArray[Any]:
+    """Return an array of objects, each value one of them, also where the values are sequences themselves."""
+    return np.fromiter(values, object, len(values))
 
 
 def _single_labels(name: str, values: npt.NDArray[Any], found: Partition) -> TruthColumn:
@@ -182,8 +185,7 @@ def _several_labels(values: npt.NDArray[Any]) -> list[tuple[Any, ...]] | None:
 def _multiple_labels(name: str, labels: list[tuple[Any, ...]], found: Partition) -> TruthColumn:
     number = np.fromiter((len(each) for each in labels), np.int64, len(labels))
     usable = number == 1
-    single = np.empty(int(usable.sum()), object)
-    single[:] = [each[0] for each in labels if len(each) == 1]
+    single = _objects([each[0] for each in labels if len(each) == 1])
     topics, names = _topic_counts(labels, number, found)
     counts = {"n_unlabelled": int(np.count_nonzero(number == 0)), "n_several": int(np.count_nonzero(number > 1))}
     return _reduced(name, found, usable, single, topics=topics, topic_names=names, **counts)
