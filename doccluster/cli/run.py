@@ -148,10 +148,7 @@ def report_command(folder: str, output: str | None) -> None:
 @overwrite_option
 @threads_option
 @json_option
-@click.pass_context
-def rerun_command(
-    context: click.Context, record: str, output: str | None, overwrite: bool, threads: int | None, as_json: bool
-) -> None:
+def rerun_command(record: str, output: str | None, overwrite: bool, threads: int | None, as_json: bool) -> None:
     """Repeat a run from its run.json; exit 0 if every document has the same label, else say what differs and exit 1."""
     from doccluster.pipeline import repeat_run
 
@@ -167,4 +164,4 @@ def rerun_command(
         for difference in again.differences:
             say(f"  {difference}")
     if not again.same_labels:
-        context.exit(1)
+        sys.exit(1)

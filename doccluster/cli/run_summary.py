@@ -97,7 +97,7 @@ def _print_clusters(run: Run) -> None:
     from rich.text import Text
 
     values = {name: value for name, value in per_cluster_values(run).items() if name in SHOWN_PER_CLUSTER}
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
     table.add_column("cluster", justify="right")
     table.add_column("size", justify="right")
     table.add_column("label", overflow="fold")
