@@ -45,6 +45,16 @@ COSTS = {
 }
 
 
+SOURCES = (
+    "**IIR**: C. D. Manning, P. Raghavan, H. Schütze, *Introduction to Information Retrieval*, Cambridge 2008, ch. 16.",
+    "**Strehl 2002**: A. Strehl, *Relationship-based Clustering and Cluster Ensembles for High-dimensional Data "
+    "Mining*, thesis, University of Texas at Austin, ch. 4.",
+    "**Sharma & Sharma**: I. Sharma, H. Sharma, *Document Clustering: How to Measure Quality of Clusters in Absence of "
+    "Ground Truth*.",
+    "**Zaki & Meira**: M. J. Zaki, W. Meira, *Data Mining and Analysis*, Cambridge 2014, ch. 17.",
+)
+
+
 def measures_page() -> str:
     """Return the page of all measures."""
     records = list_measures()
@@ -66,6 +76,8 @@ def measures_page() -> str:
     ]
     for family in FAMILIES:
         lines += _family(family, [record for record in records if record.family == family])
+    lines += ["## Sources", "", "Four sources have short names:", "", *(f"- {source}" for source in SOURCES), ""]
+    lines += ["What they leave open or print wrongly: [errata of the papers](../explanation/errata-of-the-papers.md)."]
     return "\n".join(lines).rstrip() + "\n"
 
 
