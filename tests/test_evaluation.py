@@ -340,6 +340,22 @@ def test_several_truth_columns_have_a_score_each_and_a_best_one():
     assert dict(result.classes) == {"topic": ("a", "b", "c"), "place": ("x", "y")}
 
 
+def test_a_truth_column_that_cannot_be_used_is_left_out_with_a_warning():
+    columns = {"topic": TRUTH, "people": [None] * 6, "places": [("x", "y")] * 5 + [()]}
+    with pytest.warns(DocclusterWarning, match="in people, places; that truth is left out"):
+        result = evaluate(FOUND, truth=columns, measures=["purity"])
+    assert [s.truth for s in result] == ["topic"]
+    with pytest.raises(InputError, match="in people, places"):
+        evaluate(FOUND, truth={name: columns[name] for name in ("people", "places")})
+
+
+def test_large_tables_stay_out_of_json():
+    labels = np.arange(150)
+    result = evaluate(labels, truth=labels, measures=["purity"])
+    assert result["purity"].per_pair.shape == (150, 150)
+    assert "per_pair" not in result.to_dict()["scores"][0]
+
+
 def test_measures_may_be_given_with_parameters():
     result = evaluate(FOUND, truth=TRUTH, measures={"pair_f": {"beta": 5}, "mutual_information": {"base": 2}})
     assert result["pair_f"].value == score("pair_f", FOUND, truth=TRUTH, beta=5).value

@@ -19,6 +19,7 @@ Floats = npt.NDArray[np.float64]
 
 ARROWS = {"higher": "↑", "lower": "↓", "none": "·"}
 FAMILIES = ("external", "internal", "intrinsic", "topic")
+MAX_TABLE_CELLS = 10_000  # of a table per pair in JSON
 COLUMNS = (
     *("measure", "variant", "family", "source", "value", "direction", "range", "note"),
     *("truth", "standard_error"),
@@ -164,7 +165,10 @@ class Evaluation:
         return pd.DataFrame([score.as_row() for score in self.scores], columns=list(COLUMNS))
 
     def to_dict(self, *, documents: bool = False) -> dict[str, Any]:
-        """Return plain data for JSON: nan is None, infinity a word; values per document only with `documents`."""
+        """Return plain data for JSON: nan is None, infinity a word.
+
+        Values per document are left out unless `documents` is true, and tables of more than 10,000 cells always.
+        """
         return {
             "clusters": [_plain(name) for name in self.clusters],
             "classes": {column: [_plain(name) for name in names] for column, names in self.classes.items()},
@@ -200,7 +204,8 @@ def _score_as_dict(score: Score, documents: bool) -> dict[str, Any]:
     row["parameters"] = {name: _plain(value) for name, value in score.parameters.items()}
     for part in PARTS:
         values = getattr(score, part)
-        if values is not None and (documents or part != "per_document"):
+        is_wanted = documents if part == "per_document" else part != "per_pair" or np.size(values) <= MAX_TABLE_CELLS
+        if values is not None and is_wanted:
             row[part] = _plain(values)
     return row
 

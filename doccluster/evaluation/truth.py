@@ -6,6 +6,7 @@ and why, travels with every score.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -14,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from doccluster.errors import InputError
+from doccluster.errors import DocclusterWarning, InputError
 from doccluster.measures.contingency import ContingencyTable
 from doccluster.partition import Partition, is_missing
 
@@ -107,10 +108,31 @@ def truth_columns(truth: Any, found: Partition, keep: npt.NDArray[np.bool_] | No
             raise InputError("truth has no column; give labels, or a mapping of column name to labels.")
     else:
         columns = {DEFAULT_COLUMN: truth}
-    return [_column(name, labels, found, keep) for name, labels in columns.items()]
+    return _usable_columns(columns, found, keep)
 
 
-def _column(name: str, labels: Any, found: Partition, keep: npt.NDArray[np.bool_] | None) -> TruthColumn:
+def _usable_columns(
+    columns: Mapping[str, Any], found: Partition, keep: npt.NDArray[np.bool_] | None
+) -> list[TruthColumn]:
+    """Return the columns that some document has one label in; of several, others are left out with a warning."""
+    result, refused = [], []
+    for name, labels in columns.items():
+        column = _column(name, labels, found, keep)
+        if column is None:
+            refused.append(name)
+        else:
+            result.append(column)
+    if not result:
+        raise InputError(
+            f"no document has exactly one label in {', '.join(refused)}; external measures need at least one."
+        )
+    if refused:
+        left_out = f"no document has exactly one label in {', '.join(refused)}; that truth is left out."
+        warnings.warn(left_out, DocclusterWarning, stacklevel=5)
+    return result
+
+
+def _column(name: str, labels: Any, found: Partition, keep: npt.NDArray[np.bool_] | None) -> TruthColumn | None:
     values = _as_array(labels, name)
     expected = found.n_documents if keep is None else keep.size
     if values.size != expected:
@@ -148,7 +170,7 @@ def _objects(values: Sequence[Any]) -> npt.NDArray[Any]:
     return np.fromiter(values, object, len(values))
 
 
-def _single_labels(name: str, values: npt.NDArray[Any], found: Partition) -> TruthColumn:
+def _single_labels(name: str, values: npt.NDArray[Any], found: Partition) -> TruthColumn | None:
     usable = ~_missing(values)
     n_unlabelled = int(values.size - np.count_nonzero(usable))
     return _reduced(name, found, usable, values[usable], n_unlabelled=n_unlabelled)
@@ -182,7 +204,7 @@ def _several_labels(values: npt.NDArray[Any]) -> list[tuple[Any, ...]] | None:
     return result
 
 
-def _multiple_labels(name: str, labels: list[tuple[Any, ...]], found: Partition) -> TruthColumn:
+def _multiple_labels(name: str, labels: list[tuple[Any, ...]], found: Partition) -> TruthColumn | None:
     number = np.fromiter((len(each) for each in labels), np.int64, len(labels))
     usable = number == 1
     single = _objects([each[0] for each in labels if len(each) == 1])
@@ -205,9 +227,9 @@ def _topic_counts(
 
 def _reduced(
     name: str, found: Partition, usable: npt.NDArray[np.bool_], labels: npt.NDArray[Any], **counts: Any
-) -> TruthColumn:
+) -> TruthColumn | None:
     if labels.size == 0:
-        raise InputError(f"no document has exactly one label in {name}; external measures need at least one.")
+        return None
     truth = Partition.from_labels(labels, name=name)
     if labels.size == found.n_documents:
         part, clusters = found, np.arange(found.n_clusters)
