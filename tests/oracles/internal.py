@@ -1,6 +1,6 @@
 """Internal, intrinsic and topic measures by brute force: every pair of documents, every term, in plain Python loops.
 
-Each oracle takes dense rows, labels and the metric, and follows the printed formula; nothing is shared with the package.
+Each oracle takes dense rows, labels and the metric, and follows the printed formula; nothing comes from the package.
 """
 
 from __future__ import annotations
