@@ -50,6 +50,43 @@ class TermCounts:
         return self.rows.to_matrix(int(np.count_nonzero(keep)), dtype=dtype)
 
 
+class TermStatistics:
+    """What is kept of batches of documents after their rows are gone: how common each term is."""
+
+    def __init__(self) -> None:
+        self._place: dict[str, int] = {}
+        self._document_frequency = np.zeros(0, dtype=np.int64)
+        self._term_frequency = np.zeros(0, dtype=np.int64)
+        self._written: dict[str, int] | None = None
+        self._stop_words_met: set[str] = set()
+        self._n_documents = 0
+
+    def add(self, counts: TermCounts) -> None:
+        """Add the terms of a batch."""
+        place = self._place
+        places = np.array([place.setdefault(term, len(place)) for term in counts.terms], dtype=np.intp)
+        new = np.zeros(len(place) - self._document_frequency.size, dtype=np.int64)
+        self._document_frequency = np.concatenate([self._document_frequency, new])
+        self._term_frequency = np.concatenate([self._term_frequency, new])
+        self._document_frequency[places] += counts.document_frequency  # terms of one batch are distinct
+        self._term_frequency[places] += counts.term_frequency
+        self._stop_words_met |= counts.stop_words_met
+        self._n_documents += counts.n_documents
+        if counts.written is not None:
+            total = self._written = self._written or {}
+            for form, times in counts.written.items():
+                total[form] = total.get(form, 0) + times
+
+    def summary(self, vocabulary: Mapping[str, int] | None) -> TermCounts:
+        """Return all batches together, without rows; the terms in the order of `vocabulary`, or sorted."""
+        terms = sorted(self._place, key=None if vocabulary is None else vocabulary.__getitem__)
+        order = np.array([self._place[term] for term in terms], dtype=np.intp)
+        rows = RowStore([])
+        rows.lengths = np.zeros(self._n_documents, dtype=np.int32)
+        df, tf = self._document_frequency[order], self._term_frequency[order]
+        return TermCounts(terms, rows, df, tf, self._written, self._stop_words_met)
+
+
 def count_terms(
     documents: Iterable[Any],
     analysis: Analysis,

@@ -14,7 +14,7 @@ from doccluster.errors import NothingUsable
 from doccluster.text.analysis import Analysis
 from doccluster.text.tokens import DEFAULT_TOKEN_PATTERN
 from doccluster.vectors.parameters import analysis_of, dtype_of, given_vocabulary, max_features_of, tell, weighting_of
-from doccluster.vectors.term_counts import TermCounts, commonest_forms, count_terms
+from doccluster.vectors.term_counts import TermCounts, TermStatistics, commonest_forms, count_terms
 from doccluster.vectors.term_selection import select_terms
 from doccluster.vectors.vectorizer_state import read_state, write_state
 from doccluster.vectors.weighting import collection_weights, weigh_rows
@@ -171,6 +171,19 @@ class TfidfVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self._weigh(matrix)
         return matrix
 
+    def fit_batches(self, batches: Iterable[Iterable[Any]]) -> TfidfVectorizer:
+        """Learn the terms of documents that come in batches, holding one batch at a time; returns self.
+
+        The result is that of `fit` on all documents at once.
+        """
+        known, analysis = self._checked()
+        total = TermStatistics()
+        for documents in batches:
+            total.add(count_terms(documents, analysis, vocabulary=known, binary=self.binary, n_threads=self.n_threads))
+        counts = total.summary(known)
+        self._learn(counts, self._select(counts, fixed=known is not None), analysis)
+        return self
+
     def transform(self, documents: Iterable[Any]) -> Any:
         """Return the rows of `documents` over the terms that were learned; unknown terms are left out."""
         check_is_fitted(self, "vocabulary_")
@@ -214,23 +227,22 @@ class TfidfVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def _fit(self, documents: Iterable[Any]) -> Any:
         """Learn, and return the counts of the terms that stay."""
-        dtype, limit = dtype_of(self), max_features_of(self)
-        weighting = weighting_of(self)
+        known, analysis = self._checked()
+        counts = count_terms(documents, analysis, vocabulary=known, binary=self.binary, n_threads=self.n_threads)
+        keep = self._select(counts, fixed=known is not None)
+        self._learn(counts, keep, analysis)
+        return counts.matrix(keep, dtype=dtype_of(self))
+
+    def _checked(self) -> tuple[dict[str, int] | None, Analysis]:
+        """Check all parameters before any text is read; returns the given vocabulary and the analysis."""
+        for check in (dtype_of, max_features_of, weighting_of):
+            check(self)
         known = None if self.vocabulary is None else given_vocabulary(self.vocabulary, lowercase=self.lowercase)
         analysis = analysis_of(self)
         tell(analysis.warnings)
-        counts = count_terms(documents, analysis, vocabulary=known, binary=self.binary, n_threads=self.n_threads)
-        keep = self._select(counts, limit, fixed=known is not None)
-        self._learn(counts, keep, analysis)
-        self.fixed_vocabulary_ = known is not None
-        factors = collection_weights(self.document_frequency_, self.n_documents_, weighting=weighting, dtype=dtype)
-        if factors is not None:
-            self.idf_ = factors
-        elif hasattr(self, "idf_"):
-            del self.idf_
-        return counts.matrix(keep, dtype=dtype)
+        return known, analysis
 
-    def _select(self, counts: TermCounts, limit: int | None, *, fixed: bool) -> npt.NDArray[np.bool_]:
+    def _select(self, counts: TermCounts, *, fixed: bool) -> npt.NDArray[np.bool_]:
         if not counts.terms or counts.n_documents == 0:
             raise NothingUsable(
                 f"empty vocabulary: the {counts.n_documents} document(s) hold no term, perhaps only stop words; "
@@ -244,7 +256,7 @@ class TfidfVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             n_documents=counts.n_documents,
             min_df=self.min_df,
             max_df=self.max_df,
-            max_features=limit,
+            max_features=max_features_of(self),
             dtype=dtype_of(self),
         )
 
@@ -259,6 +271,14 @@ class TfidfVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.stop_words_removed_ = tuple(sorted(counts.stop_words_met))
         shown = terms if counts.written is None else commonest_forms(terms, counts.written, analysis)
         self.display_terms_ = np.array(shown, dtype=object)
+        self.fixed_vocabulary_ = self.vocabulary is not None
+        factors = collection_weights(
+            self.document_frequency_, self.n_documents_, weighting=weighting_of(self), dtype=dtype_of(self)
+        )
+        if factors is not None:
+            self.idf_ = factors
+        elif hasattr(self, "idf_"):
+            del self.idf_
 
     def _weigh(self, matrix: Any) -> None:
         weigh_rows(

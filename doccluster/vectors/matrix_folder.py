@@ -1,0 +1,162 @@
+"""A csr matrix on disk that is written batch by batch and opened without being read: plain binary files and a json."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from types import TracebackType
+from typing import Any, BinaryIO
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from doccluster.errors import InputError, SchemaError
+from doccluster.text.packed_strings import pack_strings, unpack_strings
+from doccluster.vectors.document_vectors import DocumentVectors
+
+FOLDER_SCHEMA = 1
+_INT32_MAX = int(np.iinfo(np.int32).max)
+_AT_ONCE = 1 << 22
+
+
+class MatrixWriter:
+    """Writes rows to a folder, as they come; `vectors.json` is written last and marks the folder as whole."""
+
+    def __init__(self, folder: str | os.PathLike[str], *, n_columns: int, dtype: npt.DTypeLike) -> None:
+        self.folder = Path(folder)
+        if self.folder.exists() and (not self.folder.is_dir() or any(self.folder.iterdir())):
+            raise InputError(f"{self.folder} exists and is not an empty folder; give a new one.")
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self._n_columns = n_columns
+        self._dtype = np.dtype(dtype)
+        self._n_entries = 0
+        self._n_rows = 0
+        self._id_bytes = 0
+        names = ("data", "indices", "indptr", "id_characters", "id_ends")
+        self._files: dict[str, BinaryIO] = {name: (self.folder / f"{name}.bin").open("wb") for name in names}
+        self._write("indptr", np.zeros(1, dtype=np.int64))
+
+    def __enter__(self) -> MatrixWriter:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        for file in self._files.values():
+            file.close()
+
+    def append(self, ids: list[str], rows: Any) -> None:
+        """Write the rows of some documents after those written before."""
+        self._write("data", rows.data.astype(self._dtype, copy=False))
+        self._write("indices", rows.indices.astype(np.int32, copy=False))
+        self._write("indptr", rows.indptr[1:].astype(np.int64) + self._n_entries)
+        characters, ends = pack_strings(ids)
+        self._write("id_characters", characters)
+        self._write("id_ends", ends + self._id_bytes)
+        self._id_bytes += characters.size
+        self._n_entries += rows.nnz
+        self._n_rows += rows.shape[0]
+
+    def matrix(self) -> Any:
+        """Return what was written so far as a csr array over the files, which may be changed in place."""
+        for file in self._files.values():
+            file.flush()
+        return _open_csr(self.folder, (self._n_rows, self._n_columns), self._dtype, self._n_entries, np.int32, "r+")
+
+    def finish(self, terms: Any = None, display_terms: Any = None) -> None:
+        """Close the files and write the terms and the description."""
+        for file in self._files.values():
+            file.close()
+        index_type = "int32"
+        if self._n_entries > _INT32_MAX:  # scipy wants both index arrays of one type
+            index_type = "int64"
+            _widen(self.folder / "indices.bin")
+        arrays: dict[str, Any] = {}
+        for name, strings in (("terms", terms), ("display_terms", display_terms)):
+            if strings is not None:
+                arrays[f"{name}_characters"], arrays[f"{name}_ends"] = pack_strings(strings)
+        np.savez(self.folder / "terms.npz", **arrays)
+        description = {
+            "schema": FOLDER_SCHEMA,
+            "shape": [self._n_rows, self._n_columns],
+            "n_entries": self._n_entries,
+            "dtype": self._dtype.name,
+            "index_type": index_type,
+        }
+        (self.folder / "vectors.json").write_text(json.dumps(description, indent=1) + "\n", encoding="utf-8")
+
+    def _write(self, name: str, values: npt.NDArray[Any]) -> None:
+        self._files[name].write(np.ascontiguousarray(values).data)
+
+
+def open_vectors(folder: str | os.PathLike[str]) -> DocumentVectors:
+    """Return the vectors in a folder that `vectorize_stream` wrote, mapped from disk: only what is used is read.
+
+    Raises
+    ------
+    InputError
+        If the folder is missing, or was not written to its end.
+    SchemaError
+        If it is damaged, or written by a newer version.
+    """
+    place = Path(folder)
+    if not (place / "vectors.json").is_file():
+        raise InputError(f"{place} holds no finished vectors (no vectors.json); write it with vectorize_stream.")
+    description = json.loads((place / "vectors.json").read_text(encoding="utf-8"))
+    if description.get("schema") != FOLDER_SCHEMA:
+        raise SchemaError(
+            f"{place} has schema {description.get('schema')!r}, this version reads {FOLDER_SCHEMA}; update doccluster."
+        )
+    n_rows, n_columns = description["shape"]
+    matrix = _open_csr(
+        place,
+        (n_rows, n_columns),
+        np.dtype(description["dtype"]),
+        description["n_entries"],
+        description["index_type"],
+        "r",
+    )
+    ids = unpack_strings(
+        np.fromfile(place / "id_characters.bin", dtype=np.uint8), np.fromfile(place / "id_ends.bin", dtype=np.int64)
+    )
+    with np.load(place / "terms.npz", allow_pickle=False) as arrays:
+        terms, display_terms = (
+            np.array(unpack_strings(arrays[f"{name}_characters"], arrays[f"{name}_ends"]), dtype=object)
+            if f"{name}_ends" in arrays
+            else None
+            for name in ("terms", "display_terms")
+        )
+    return DocumentVectors(matrix, tuple(ids), terms, display_terms)
+
+
+def _open_csr(
+    folder: Path, shape: tuple[int, int], dtype: np.dtype[Any], n_entries: int, index_type: npt.DTypeLike, mode: Any
+) -> Any:
+    data = _map(folder / "data.bin", dtype, n_entries, mode)
+    indices = _map(folder / "indices.bin", np.dtype(index_type), n_entries, mode)
+    indptr = _map(folder / "indptr.bin", np.dtype(np.int64), shape[0] + 1, "r")
+    matrix = sparse.csr_array((data, indices, indptr), shape=shape)
+    matrix.has_sorted_indices = True
+    matrix.has_canonical_format = True
+    return matrix
+
+
+def _map(path: Path, dtype: np.dtype[Any], size: int, mode: Any) -> npt.NDArray[Any]:
+    if path.stat().st_size != size * dtype.itemsize:
+        raise SchemaError(f"{path} has {path.stat().st_size} bytes, expected {size * dtype.itemsize}; write it again.")
+    if size == 0:  # an empty file cannot be mapped
+        return np.empty(0, dtype=dtype)
+    return np.memmap(path, dtype=dtype, mode=mode, shape=(size,))
+
+
+def _widen(path: Path) -> None:
+    """Rewrite a file of int32 as int64, a part at a time."""
+    wide = path.with_suffix(".wide")
+    narrow = np.memmap(path, dtype=np.int32, mode="r")
+    with wide.open("wb") as file:
+        for start in range(0, narrow.size, _AT_ONCE):
+            file.write(narrow[start : start + _AT_ONCE].astype(np.int64).data)
+    del narrow
+    wide.replace(path)
