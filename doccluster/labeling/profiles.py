@@ -86,8 +86,14 @@ class ClusterProfiles:
         return self._with_data(np.minimum(shares, 1.0))
 
     def label_scores(self) -> sparse.csr_array:
-        """Return how well each term names each cluster: c_t (c_t - r_t), heavy inside and rarer outside; else 0."""
-        return self._with_data(np.maximum(self.centroids.data * (self.centroids.data - self.outside.data), 0))
+        """Return how well each term names each cluster: (c_t - r_t)^2 / (c_t + r_t) where c_t > r_t, else 0.
+
+        Heavy inside and rare outside; a word that is everywhere ("said") scores low although its weight is high.
+        """
+        inside, outside = self.centroids.data, self.outside.data
+        total = np.abs(inside) + np.abs(outside)
+        scores = np.divide(np.square(inside - outside), total, out=np.zeros_like(total), where=inside > outside)
+        return self._with_data(scores)
 
     def _with_data(self, data: Floats) -> sparse.csr_array:
         return sparse.csr_array((data, self.sums.indices, self.sums.indptr), shape=self.sums.shape)

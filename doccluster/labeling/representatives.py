@@ -68,17 +68,17 @@ def borderline_documents(
     """Return for each cluster its documents of smallest margin to another cluster, smallest first; none if k = 1."""
     if partition.n_clusters == 1:
         return [()]
-    found = []
+    found, margin = [], placement.margin
     for cluster in range(partition.n_clusters):
         members = partition.members(cluster)
-        rows = members[_smallest(placement.margin[members], n_documents)]
+        rows = members[_smallest(margin[members], n_documents)]
         found.append(
             tuple(
                 Borderline(
                     int(row),
                     float(placement.similarity[row]),
                     int(placement.runner_up[row]),
-                    float(placement.margin[row]),
+                    float(margin[row]),
                 )
                 for row in rows
             )
