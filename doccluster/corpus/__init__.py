@@ -1,7 +1,8 @@
 """How text gets in: every reader ends in a `Corpus`."""
 
 from doccluster.corpus.document import Corpus, Skipped
+from doccluster.corpus.duplicates import find_exact_duplicates, find_near_duplicates
 from doccluster.corpus.formats import FORMATS
 from doccluster.corpus.reading import read_corpus
 
-__all__ = ["FORMATS", "Corpus", "Skipped", "read_corpus"]
+__all__ = ["FORMATS", "Corpus", "Skipped", "find_exact_duplicates", "find_near_duplicates", "read_corpus"]

@@ -53,7 +53,9 @@ def _is_tar(head: bytes, name: str) -> bool:
     return True
 
 
-def open_packed(file: InputFile, limits: Limits, *, budget: Budget | None = None, depth: int = 0) -> Iterator[Any]:
+def open_packed(
+    file: InputFile, limits: Limits, *, budget: Budget | None = None, depth: int = 0
+) -> Iterator[InputFile | Skipped]:
     """Return `file` itself, or what is packed in it, one `InputFile` (or `Skipped`) after the other.
 
     An item is to be read before the next one is asked for.
@@ -76,13 +78,21 @@ def open_packed(file: InputFile, limits: Limits, *, budget: Budget | None = None
             if isinstance(member, Skipped):
                 yield member
             else:
-                yield from open_packed(member, limits, budget=budget, depth=depth + 1)
+                yield from _opened_member(member, limits, budget, depth + 1)
             if budget.is_spent:
                 return
     except ReadFailure as failure:
         yield Skipped(file.name, failure.reason, failure.detail)
     except BROKEN as error:
         yield Skipped(file.name, "broken-archive", str(error))
+
+
+def _opened_member(member: InputFile, limits: Limits, budget: Budget, depth: int) -> Iterator[InputFile | Skipped]:
+    """Return what is in a member; one that is broken from its first byte on does not stop the others."""
+    try:
+        yield from open_packed(member, limits, budget=budget, depth=depth)
+    except ReadFailure as failure:
+        yield Skipped(member.name, failure.reason, failure.detail)
 
 
 def _uncompressed(file: InputFile, kind: str, budget: Budget) -> InputFile:

@@ -188,6 +188,8 @@ def detect(data: bytes) -> str | None:
     if best is None:
         return None
     name = codec_name(best.encoding) or best.encoding
+    if name == "cp1251" and _is_hebrew(sample):
+        return "cp1255"
     if name != "cp1252" and name not in _LATIN_LANGUAGES:
         return name if name in _MULTI_BYTE or best.percent_coherence >= 30 or _is_mostly_high(sample) else "cp1252"
     western = min((match.percent_chaos for match in matches if "cp1252" in match.could_be_from_charset), default=100.0)
@@ -198,6 +200,13 @@ def detect(data: bytes) -> str | None:
         if close and match.language in languages and match.percent_coherence >= coherence:
             return codec_name(match.encoding)
     return "cp1252"
+
+
+def _is_hebrew(sample: bytes) -> bool:
+    """Say whether all letters are among the 27 of Hebrew: Russian in the same bytes would have no ы, ь, ю, я."""
+    high = [byte for byte in sample if byte >= 0xC0]
+    latin = sum(65 <= byte & 0xDF <= 90 for byte in sample)
+    return len(high) >= 60 and latin < len(high) and all(0xE0 <= byte <= 0xFA for byte in high)
 
 
 def _is_mostly_high(sample: bytes) -> bool:

@@ -64,6 +64,7 @@ _BLOCKS = frozenset(
         "ul",
     ]
 )
+_CDATA = "<![CDATA["
 _CELLS = frozenset({"td", "th"})
 _SILENT = frozenset(
     ["script", "style", "template", "noscript", "applet", "svg"]
@@ -151,6 +152,10 @@ def scan(markup: str) -> Iterator[str | Tag]:
             break
         if start > position:
             yield markup[position:start]
+        if markup.startswith(_CDATA, start):
+            position = _end(markup, "]]>", start)
+            yield html.escape(markup[start + len(_CDATA) : position].removesuffix("]]>"), quote=False)
+            continue
         found = _TAG.match(markup, start)
         if found is None:
             position = _end_of_declaration(markup, start)
@@ -173,11 +178,16 @@ def scan(markup: str) -> Iterator[str | Tag]:
 
 def _end_of_declaration(markup: str, start: int) -> int:
     """Return where a comment, CDATA mark, doctype or instruction ends; `start` itself when it is none of them."""
-    for opening, ending in (("<!--", "-->"), ("<![CDATA[", ""), ("<!", ">"), ("<?", ">"), ("</", ">")):
+    for opening, ending in (("<!--", "-->"), ("<!", ">"), ("<?", ">"), ("</", ">")):
         if markup.startswith(opening, start):
-            end = markup.find(ending, start + len(opening))
-            return len(markup) if end < 0 else end + len(ending)
+            return _end(markup, ending, start + len(opening))
     return start
+
+
+def _end(markup: str, ending: str, start: int) -> int:
+    """Return where the next `ending` ends, the end of the markup when there is none."""
+    end = markup.find(ending, start)
+    return len(markup) if end < 0 else end + len(ending)
 
 
 def _after_silent(markup: str, tag: Tag, end: int, endless: set[str]) -> int:

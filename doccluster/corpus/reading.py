@@ -161,7 +161,7 @@ def _check_encoding(encoding: str | None) -> str | None:
     if encoding is None:
         return None
     try:
-        b"".decode(encoding)
+        b"a".decode(encoding)
         return codec_name(encoding) or encoding
     except (LookupError, ValueError, TypeError) as error:
         raise InputError(f"encoding={encoding!r} is not known; give for instance utf-8 or cp1252.") from error
