@@ -29,8 +29,9 @@ def short_labels(
 ) -> list[str]:
     """Return one label per cluster, all different; ``cluster 3`` where no term can be shown.
 
-    Terms are ranked by ``(c_t - r_t) ** 2 / (c_t + r_t)``: heavy in the cluster, rare outside. A term must be in a tenth of the
-    cluster's documents and in two of them (this is relaxed when nothing is left); labels share at most one term.
+    Terms are ranked by ``(c_t - r_t) ** 2 / (c_t + r_t)``: heavy in the cluster, rare outside. A term must be in a
+    tenth of the cluster's documents and in two of them (this is relaxed when nothing is left); two labels share at most
+    one term while there are others.
     """
     if names is None:
         return [f"cluster {cluster}" for cluster in range(profiles.n_clusters)]
