@@ -67,7 +67,7 @@ def heat_map(
     _name_cells(axes, column_names, n_columns, vertical=False)
     if n_rows <= 20 and n_columns <= 16:
         _write_numbers(axes, values, low, high, digits)
-    bar = figure.colorbar(image, ax=axes, fraction=0.04, pad=0.02)
+    bar = figure.colorbar(image, ax=axes, fraction=0.035, pad=0.02, aspect=40)
     bar.outline.set_visible(False)
     bar.ax.tick_params(length=0)
     bar.set_label(plain(scale_label))

@@ -23,16 +23,20 @@ NOT_COMPUTED = "not computed"  # how the note of a score begins that was left ou
 
 @dataclass(frozen=True)
 class ScoreCell:
-    """One value: its text, what it is worth for sorting, and whether it is a value, undefined, skipped or absent."""
+    """One value: its text, its worth for sorting, and whether it is a value, undefined, skipped or absent.
+
+    `gauge` is where it lies in the range of the measure, 0 to 1; None without fixed bounds or a better direction.
+    """
 
     text: str
     sort: str
     status: str
+    gauge: float | None = None
 
 
 @dataclass(frozen=True)
 class ScoreRow:
-    """One measure; `gauge` is where its first value lies in its range, 0 to 1, or None without fixed bounds."""
+    """One measure: its record in words, and its value for each column of the table."""
 
     name: str
     title: str
@@ -43,7 +47,6 @@ class ScoreRow:
     meaning: str
     cells: tuple[ScoreCell, ...]
     note: str
-    gauge: float | None
     is_variant: bool
 
 
@@ -87,7 +90,6 @@ def _row(first: Score, scores: list[Score | None]) -> ScoreRow:
         meaning=record.meaning,
         cells=tuple(_cell(score) for score in scores),
         note=_note(scores),
-        gauge=_gauge(scores[0]),
         is_variant=not record.is_counted,
     )
 
@@ -97,7 +99,7 @@ def _cell(score: Score | None) -> ScoreCell:
         return ScoreCell("", "", "absent")
     if score.is_defined:
         spread = "" if score.standard_error is None else f" ± {decimal(score.standard_error, 4)}"
-        return ScoreCell(f"{decimal(score.value, 4)}{spread}", repr(score.value), "value")
+        return ScoreCell(f"{decimal(score.value, 4)}{spread}", repr(score.value), "value", _gauge(score))
     if (score.note or "").startswith(NOT_COMPUTED):
         return ScoreCell(NOT_COMPUTED, "", "skipped")
     return ScoreCell("undefined", "", "undefined")
@@ -109,10 +111,8 @@ def _note(scores: list[Score | None]) -> str:
     return one_line("; ".join(unseen), 400)
 
 
-def _gauge(score: Score | None) -> float | None:
-    if score is None or not score.is_defined or score.measure.direction == "none":
-        return None
+def _gauge(score: Score) -> float | None:
     low, high = score.measure.bounds
-    if low is None or high is None or not math.isfinite(score.value):
+    if low is None or high is None or score.measure.direction == "none" or not math.isfinite(score.value):
         return None
     return min(1.0, max(0.0, (score.value - low) / (high - low)))

@@ -110,34 +110,35 @@ def _sentence(run: Run, stories: tuple[Story, ...], source: str) -> str:
     span = _span([day for story in stories for day in (story.first, story.last) if day is not None])
     dated = f", dated {span}," if span else ""
     if run.n_clusters == 1:
-        return f"{read}{dated} {'make' if run.n_documents > 1 else 'makes'} one cluster."
+        return f"{read}{dated} {'form' if run.n_documents > 1 else 'forms'} one cluster."
     sizes = run.partition.sizes
     least, most = int(sizes.min()), int(sizes.max())
-    between = f"{least:,}" if least == most else f"{least:,} to {most:,}"
+    between = f"{least:,} each" if least == most else f"{least:,} to {most:,} documents"
     return f"{read}{dated} fall into {run.n_clusters:,} clusters of {between}."
 
 
 def _span(days: list[date]) -> str:
-    return span_words(min(days), max(days)) if days else ""
+    return span_words(min(days), max(days)).replace(" – ", " to ") if days else ""
 
 
+MAX_TRUTHS = 2  # truth columns in the head of the page
 _HEADLINES = (
-    ("coherence", "Coherence", "the share of documents to whose cluster no other comes near"),
-    ("silhouette", "Silhouette", "how much nearer documents are to their own cluster than to the next, −1 to 1"),
-    ("nmi", "NMI", "agreement with the labels in {}, 0 to 1"),
-    ("adjusted_rand", "Adjusted Rand", "agreement with the labels in {}, 0 by chance, 1 if they are the same"),
+    ("silhouette", "Silhouette", "how much nearer its own cluster is to a document than the next, −1 to 1"),
+    ("nmi", "NMI", "agreement with {}, 0 to 1"),
+    ("adjusted_rand", "Adjusted Rand", "agreement with {}, 0 by chance, at most 1"),
 )
 
 
 def _facts(run: Run) -> tuple[Fact, ...]:
     facts = [
-        Fact("Documents", f"{run.n_documents:,}", "that have terms, and so a cluster"),
-        Fact("Clusters", f"{run.n_clusters:,}", "groups of documents that share their terms"),
-        Fact("Terms", f"{run.vectors.n_terms:,}", "different words (or other features) the documents are compared by"),
+        Fact("Documents", f"{run.n_documents:,}", ""),
+        Fact("Clusters", f"{run.n_clusters:,}", ""),
+        Fact("Terms", f"{run.vectors.n_terms:,}", ""),
+        Fact("Similarity", decimal(float(run.similarity.mean())), "mean cosine of documents to their centroid"),
     ]
     for name, title, meaning in _HEADLINES:
-        score = next((score for score in run.evaluation.scores if score.name == name), None)
-        if score is not None and not math.isnan(score.value):
+        scores = [score for score in run.evaluation.scores if score.name == name and not math.isnan(score.value)]
+        for score in scores[:MAX_TRUTHS]:
             truth = one_line(score.truth or "the truth", 40)
             facts.append(Fact(title, decimal(score.value, 2), meaning.format(truth)))
     return tuple(facts)

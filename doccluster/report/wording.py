@@ -64,8 +64,9 @@ def decimal(value: float | None, digits: int = 2) -> str:
         return "∞" if value > 0 else "\u2212∞"
     size = abs(value)
     text = f"{size:,.0f}" if size >= 1000 else f"{size:.{digits}f}"
-    if size and float(text.replace(",", "")) == 0:
-        text = f"{size:.1e}"
+    if float(text.replace(",", "")) == 0:
+        # a score that is nearly nothing is told from nothing; in a short column it is nothing
+        return f"{value:.1e}".replace("-", "\u2212") if size and digits >= 4 else text
     return f"\u2212{text}" if value < 0 else text
 
 

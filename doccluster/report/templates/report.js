@@ -78,7 +78,7 @@
   const read = () => cards.map((card) => ({
     card,
     whole: plain(card.textContent),
-    head: plain(all("h3, .title, .terms th, .byline", card).map((part) => part.textContent).join("\n")),
+    head: plain(all("h3, .leading .title, .terms th, .byline", card).map((part) => part.textContent).join("\n")),
     details: card.querySelector("details.all"),
     rows: all(".all tbody tr", card).map((row) => ({ row, text: plain(row.textContent) })),
   }));
