@@ -2,15 +2,19 @@
 
 A folder holds `expected.csv` (the printed values: key, place, printed, tolerance, right, note) and `run.py` with
 `SOURCE` and `reproduce(work) -> {key: our value}`, which uses public names of doccluster only. Where a printed value is
-known to be a misprint or cut off instead of rounded, `right` holds the right one and `note` says why.
+known to be a misprint or cut off instead of rounded, or a claim does not hold, `right` holds what is right and `note`
+says why.
 """
 
 from __future__ import annotations
 
 import csv
 import importlib
+import importlib.metadata
+import json
 import math
 import pathlib
+import platform
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 
@@ -65,7 +69,12 @@ def reproduce(name: str, *, quick: bool = False) -> list[Row]:
     if unknown:
         raise KeyError(f"{name} computes values that expected.csv does not have: {sorted(unknown)}")
     rows = [_compare(name, line, ours.get(line["key"])) for line in expected]
-    _write(folder / "results" / f"{'quick' if quick else 'full'}.csv", rows)
+    if not quick:
+        _write(folder / "results" / "numbers.csv", rows)
+        packages = ("doccluster", "numpy", "scipy", "scikit-learn", "numba", "pandas")
+        versions = {name: importlib.metadata.version(name) for name in packages}
+        stamp = {"seed": Work.seed, "python": platform.python_version(), **versions}
+        (folder / "results" / "versions.json").write_text(json.dumps(stamp, indent=2) + "\n", encoding="utf-8")
     return rows
 
 
@@ -79,7 +88,7 @@ def _compare(name: str, line: dict[str, str], ours: float | None) -> Row:
     elif abs(ours - printed) <= tolerance:
         verdict = "agrees"
     elif abs(ours - right) <= tolerance:
-        verdict = "agrees with the corrected value"
+        verdict = "as the note says"
     else:
         verdict = "differs"
     return Row(name, line["place"], line["key"], printed, ours, tolerance, verdict, line["note"])

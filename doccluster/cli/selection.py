@@ -35,7 +35,7 @@ SHOWN = ("silhouette", "null_silhouette", "stability", "null_stability", "gap_rs
 @click.argument("sources", nargs=-1, required=True, metavar="SRC...")
 @click.option("-o", "--output", metavar="DIR", help="A folder for the table and the figures.")
 @click.option(
-    "--k", "k_range", callback=number_range, metavar="A-B", help="The numbers to try; by default up to sqrt n."
+    "--k", "k_range", callback=number_range, metavar="A-B", help="The numbers to try; by default to 3 sqrt n."
 )
 @click.option(
     "--algorithm",

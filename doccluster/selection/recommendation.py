@@ -35,7 +35,8 @@ class Recommendation:
     about_as_good : tuple of int
         Every k whose merit is within a tenth of the best, the recommended one among them.
     has_structure : bool
-        Whether the silhouette of the data exceeds that of data without clusters (p_value <= level).
+        Whether the silhouette of the data exceeds that of data without clusters: p_value <= level, or above all of the
+        reference data sets where these are too few for the level.
     p_value : float
         (b + 1) / (t + 1) with b of the t reference data sets reaching the figure of the data.
     merit : mapping of k to float
@@ -76,8 +77,8 @@ def choose_k(
     Parameters
     ----------
     matrix : csr or dense array of shape (n_documents, n_terms)
-    ks : numbers of clusters to try; by default about 20 from 2 to the square root of the number of documents, spread
-        geometrically (see `default_ks`)
+    ks : numbers of clusters to try; by default about 25 from 2 to three times the square root of the number of
+        documents, spread geometrically (see `default_ks`)
     n_null, n_stability : int
         Reference data sets (19 allow p = 0.05) and resampled data sets; the resampled clusterings of one reference data
         set are compared as well.
@@ -111,15 +112,15 @@ def choose_k(
 
 
 def default_ks(n_documents: int) -> list[int]:
-    """Return about 20 numbers of clusters between 2 and the square root of n (at least 10), spread geometrically.
+    """Return about 25 numbers of clusters between 2 and three times the square root of n, spread geometrically.
 
     Examples
     --------
-    >>> default_ks(100)
-    [2, 3, 4, 5, 6, 7, 8, 9, 10]
+    >>> default_ks(49)
+    [2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 13, 14, 16, 17, 19, 21]
     """
-    largest = min(n_documents - 1, max(10, math.isqrt(n_documents)))
-    return sorted({round(k) for k in np.geomspace(2, largest, 20)} | set(range(2, min(largest, 10) + 1)))
+    largest = min(n_documents - 1, max(10, 3 * math.isqrt(n_documents)))
+    return sorted({round(k) for k in np.geomspace(2, largest, 25)} | set(range(2, min(largest, 10) + 1)))
 
 
 def recommend(found: Sweep, *, level: float = 0.05) -> Recommendation:
@@ -127,7 +128,8 @@ def recommend(found: Sweep, *, level: float = 0.05) -> Recommendation:
     p_value = structure_p_value(found)
     merit = merits(found)
     best = best_k(merit)
-    if best is None or p_value > level:
+    least = 1 / (found.null_silhouettes.shape[0] + 1)  # no p value can be below: with few references reaching it is all
+    if best is None or p_value > max(level, least):
         return Recommendation(None, (), False, p_value, merit, found)
     good = tuple(k for k, value in merit.items() if value >= 0.9 * merit[best])
     return Recommendation(best, good, True, p_value, merit, found)

@@ -1,0 +1,50 @@
+"""``python -m experiments NAME ... | all [--quick] [--json]``: printed numbers beside ours, one table per source."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from dataclasses import asdict
+
+from experiments.reproduction import SOURCES, Row, reproduce
+
+
+def main() -> int:
+    """Print one row per printed number; the exit status is 1 if one differs."""
+    parser = argparse.ArgumentParser(prog="python -m experiments", description=__doc__)
+    parser.add_argument("names", nargs="+", choices=[*SOURCES, "all"])
+    parser.add_argument("--quick", action="store_true", help="leave out what takes minutes")
+    parser.add_argument("--json", action="store_true", help="one JSON document instead of tables")
+    given = parser.parse_args()
+    names = list(SOURCES) if "all" in given.names else given.names
+    rows: list[Row] = []
+    for name in names:
+        if not given.json:
+            print(f"\n{name}", flush=True)
+        found = reproduce(name, quick=given.quick)
+        rows += found
+        if not given.json:
+            print_rows(found)
+    if given.json:
+        json.dump([asdict(row) for row in rows], sys.stdout, indent=2)
+        print()
+    return int(any(row.verdict == "differs" for row in rows))
+
+
+def print_rows(rows: list[Row]) -> None:
+    """Print one source's table and how many agree."""
+    width = max(len(row.key) for row in rows)
+    print(f"  {'':<{width}}  {'printed':>12}  {'ours':>12}  verdict")
+    for row in rows:
+        ours = "" if row.ours is None else f"{row.ours:12.6g}"
+        note = f"  ({row.note})" if row.note and row.verdict != "agrees" else ""
+        print(f"  {row.key:<{width}}  {row.printed:12.6g}  {ours:>12}  {row.verdict}{note}")
+    counts: dict[str, int] = {}
+    for row in rows:
+        counts[row.verdict] = counts.get(row.verdict, 0) + 1
+    print("  " + ", ".join(f"{count} {verdict}" for verdict, count in counts.items()))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,125 @@
+"""The experiment of Sharma & Sharma: do intrinsic measures follow the adjusted Rand index over runs of k-means?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+import doccluster
+from doccluster.report.charts import line_chart
+from doccluster.synthetic import SyntheticVectors, make_sharma, make_sparse_vmf, make_vmf_mixture
+from experiments.reproduction import Work
+
+SOURCE = "Sharma & Sharma, intrinsic measures for clusterings by spherical k-means"
+K, RUNS = 5, 50
+FOLLOWS = 0.5
+FIGURES = {
+    "figure-2": ("objective", "similarity_of_largest"),
+    "figure-3": ("coherence_of_largest", "density_of_largest"),
+    "figure-4": ("adherence_max", "adherence_min"),
+}
+
+
+def reproduce(work: Work) -> dict[str, float]:
+    """Return the shape of the matrix and 1.0 for each measure that follows ARI (by its mean correlation over sets)."""
+    n_sets = 4 if work.quick else 20
+    correlations = pd.concat([correlate(name, sets) for name, sets in all_sets(n_sets, work)])
+    if not work.quick:
+        correlations.to_csv(work.results / "correlations.csv", index=False)
+        draw(work)
+    means = correlations[correlations["data"] == "algorithm 1, block"].groupby("measure")["correlation"].mean()
+    return {
+        "n_documents": float(min(pair(make_sharma(K, random_state=seed))[0].shape[0] for seed in range(20))),
+        "n_terms": float(pair(make_sharma(K, random_state=0))[0].shape[1]),
+        **{f"{name}_follows_ari": float(means[name] > FOLLOWS) for name in ("objective", *SHOWN)},
+        "coherence_follows_better_than_objective": float(means["coherence_of_largest"] > means["objective"]),
+    }
+
+
+SHOWN = ("similarity_of_largest", "coherence_of_largest", "density_of_largest", "adherence_max", "adherence_min")
+
+
+def all_sets(n_sets: int, work: Work) -> Iterator[tuple[str, Iterator[tuple[Any, Any]]]]:
+    """Yield a name and the (matrix, truth) pairs of each kind of data."""
+    seeds = range(n_sets)
+    yield "algorithm 1, block", (pair(make_sharma(K, random_state=seed)) for seed in seeds)
+    if work.quick:
+        return
+    yield "algorithm 1, dense (literal)", (pair(make_sharma(K, structure="dense", random_state=seed)) for seed in seeds)
+    yield "sparse vMF-like", (pair(make_sparse_vmf(200, 2000, K, mean_resultant_length=0.5, random_state=seed)) for seed in seeds)
+    yield (
+        "vMF mixture",
+        (pair(make_vmf_mixture(200, 50, K, kappa=40.0, separation=0.3, random_state=seed)) for seed in seeds),
+    )
+    for path in sorted((work.folder.parents[2] / "shared" / "corpora" / "cluto_matrices").glob("*/*.mat")):
+        vectors, classes = doccluster.read_matrix(path)
+        if classes is not None and path.parent.name == path.stem:
+            yield path.stem, iter([(vectors.matrix, classes)])
+
+
+def pair(made: SyntheticVectors) -> tuple[Any, Any]:
+    """Return the matrix and the truth of a generated set."""
+    return made.vectors.matrix, made.truth
+
+
+def correlate(name: str, sets: Iterator[tuple[Any, Any]]) -> pd.DataFrame:
+    """Return one row per data set and measure: its correlation with ARI over 50 runs from random seeds."""
+    rows = []
+    for number, (matrix, truth) in enumerate(sets):
+        runs = measure_runs(matrix, truth)
+        for measure in runs.columns.drop("ari"):
+            flat = runs[measure].std() == 0 or runs["ari"].std() == 0
+            value = float("nan") if flat else float(np.corrcoef(runs[measure], runs["ari"])[0, 1])
+            rows.append((name, number, measure, value))
+    return pd.DataFrame(rows, columns=["data", "set", "measure", "correlation"])
+
+
+def measure_runs(matrix: Any, truth: Any) -> pd.DataFrame:
+    """Return the measures of the paper's figures, and ARI, for 50 runs of spherical k-means from random documents."""
+    k = len(set(truth)) if not isinstance(truth, np.ndarray) else int(np.unique(truth).size)
+    return pd.DataFrame([measure_run(matrix, truth, k, seed) for seed in range(RUNS)])
+
+
+def measure_run(matrix: Any, truth: Any, k: int, seed: int) -> dict[str, float]:
+    """Return the measures of one run."""
+    model = doccluster.SphericalKMeans(k, init="random", n_init=1, random_state=seed).fit(matrix)
+    found = model.labels_
+    largest = int(np.bincount(found).argmax())
+
+    def of_largest(name: str) -> float:
+        return float(doccluster.score(name, found, vectors=matrix).per_cluster[largest])
+
+    return {
+        "ari": float(doccluster.score("adjusted_rand", found, truth=truth).value),
+        "objective": model.objective_,
+        "similarity_of_largest": of_largest("cluster_similarity"),
+        "coherence_of_largest": of_largest("coherence"),
+        "density_of_largest": of_largest("density"),
+        "coherence": float(doccluster.score("coherence", found, vectors=matrix).value),
+        "silhouette": float(doccluster.score("silhouette", found, vectors=matrix).value),
+        "adherence_max": float(doccluster.score("adherence_max", found, vectors=matrix).value),
+        "adherence_min": float(doccluster.score("adherence_min", found, vectors=matrix).value),
+    }
+
+
+def draw(work: Work) -> None:
+    """Draw figures 2 to 4 for one generated set, the runs in ascending order of ARI, each curve scaled to [0, 1]."""
+    runs = (
+        measure_runs(*pair(make_sharma(K, random_state=work.seed)))
+        .sort_values("ari", kind="stable")
+        .reset_index(drop=True)
+    )
+    runs.to_csv(work.results / "runs.csv", index=False)
+    scaled = (runs - runs.min()) / (runs.max() - runs.min()).replace(0, 1)
+    for name, measures in FIGURES.items():
+        series = {"ARI": runs["ari"].to_numpy(), **{measure: scaled[measure].to_numpy() for measure in measures}}
+        line_chart(
+            np.arange(1, RUNS + 1),
+            series,
+            x_label="runs by ARI",
+            y_label="value (scaled to [0, 1] but for ARI)",
+            path=work.results / f"{name}.svg",
+        )
