@@ -37,7 +37,7 @@ COST_IN_WORDS = {
 @click.command("evaluate")
 @click.argument("labels", type=click.Path(dir_okay=False))
 @click.option("--truth", type=click.Path(dir_okay=False), help="Class labels, in a file of the same two forms.")
-@click.option("--vectors", type=click.Path(dir_okay=False), help="A matrix file: .npz, .mat (CLUTO) or .mtx.")
+@click.option("--vectors", type=click.Path(), help="A matrix file (.npz, .mat of CLUTO, .mtx), or the folder of a run.")
 @click.option("--column", metavar="NAME", help="The label column of LABELS, if it has several.")
 @click.option("--truth-column", multiple=True, metavar="NAME", help="A column of the truth (may be repeated).")
 @click.option("--label-separator", metavar="TEXT", help="What parts several labels in one cell of the truth.")
@@ -134,12 +134,17 @@ def _vectors(found: Any, path: str, metric: str, keep: list[int]) -> Any:
     import numpy as np
     from scipy import sparse
 
+    from doccluster.artifacts import load_run
     from doccluster.evaluation.label_files import rows_of
     from doccluster.vectors import read_matrix
     from doccluster.vectors.matrix_files import load_matrix_file
 
-    read = read_matrix(path, weighting="none")[0]
-    matrix = read.matrix if metric == "cosine" else load_matrix_file(Path(path)).matrix
+    if Path(path).is_dir():
+        read = load_run(path).vectors
+        matrix = read.matrix
+    else:
+        read = read_matrix(path, weighting="none")[0]
+        matrix = read.matrix if metric == "cosine" else load_matrix_file(Path(path)).matrix
     rows = rows_of(found, read.ids, read.n_documents, path)[np.array(keep)]
     return (sparse.csr_array(matrix) if sparse.issparse(matrix) else matrix)[rows]
 

@@ -209,3 +209,17 @@ def test_explain_of_something_unknown_names_the_nearest(run):
     code, _, err = run("explain", "nowhere", "3")
     assert code == 2
     assert "no folder of a run" in err
+
+
+def test_a_run_is_judged_again_by_its_own_vectors(run, finished):
+    scores = evaluated(run, finished / "assignments.csv", "--vectors", finished, "--measures", "silhouette,rss")
+    table = csv.DictReader(io.StringIO((finished / "scores.csv").read_text(encoding="utf-8-sig")))
+    recorded = {row["measure"]: row for row in table}
+    for name in ("silhouette", "rss"):
+        assert scores[name]["value"] == pytest.approx(float(recorded[name]["value"]), rel=1e-9)
+
+
+def test_explain_of_a_folder_explains_its_clusters(run, finished):
+    code, out, _ = run("explain", finished, "0", "--json")
+    assert code == 0
+    assert json.loads(out)
