@@ -24,7 +24,7 @@ endif
 	@touch $@
 
 demo: $(GROUPS_STAMP)  ## cluster the bundled newsroom sample and print where the report is
-	$(BIN)/doccluster run corpora/samples/newsroom/articles.jsonl --output demo --clusters 8 --truth topic --seed 7 --overwrite
+	$(BIN)/doccluster run corpora/samples/newsroom/articles.jsonl --output demo --clusters 32 --stemming english --truth story --seed 7 --overwrite
 
 test: $(GROUPS_STAMP)  ## run the test suite
 	$(BIN)/python -m pytest --numprocesses auto --dist worksteal
