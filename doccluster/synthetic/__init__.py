@@ -1,7 +1,32 @@
 """Made corpora with a known truth."""
 
+from doccluster.synthetic.files import write_vectors, write_vmf_mixture, write_zipf
+from doccluster.synthetic.likeness import describe_vectors
 from doccluster.synthetic.made import SyntheticVectors
 from doccluster.synthetic.sharma import make_sharma
+from doccluster.synthetic.sparse_vmf import make_sparse_vmf
+from doccluster.synthetic.twin import CorpusModel, fit_corpus_model, make_twin, sample_twin
 from doccluster.synthetic.vmf import VmfMixture, make_vmf_mixture, plan_vmf_mixture, sample_vmf
+from doccluster.synthetic.zipf import ZipfCorpus, ZipfDocument, make_zipf_corpus, plan_zipf
 
-__all__ = ["SyntheticVectors", "VmfMixture", "make_sharma", "make_vmf_mixture", "plan_vmf_mixture", "sample_vmf"]
+__all__ = [
+    "CorpusModel",
+    "SyntheticVectors",
+    "VmfMixture",
+    "ZipfCorpus",
+    "ZipfDocument",
+    "describe_vectors",
+    "fit_corpus_model",
+    "make_sharma",
+    "make_sparse_vmf",
+    "make_twin",
+    "make_vmf_mixture",
+    "make_zipf_corpus",
+    "plan_vmf_mixture",
+    "plan_zipf",
+    "sample_twin",
+    "sample_vmf",
+    "write_vectors",
+    "write_vmf_mixture",
+    "write_zipf",
+]

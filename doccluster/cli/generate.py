@@ -1,0 +1,260 @@
+"""`generate`: made corpora with a known truth, as files that the other commands read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from doccluster.cli.console import (
+    json_option,
+    options,
+    overwrite_option,
+    print_json,
+    progress_shown,
+    say,
+    seed_option,
+    standard_output,
+    threads_option,
+)
+from doccluster.cli.source_options import (
+    language_argument,
+    reader_arguments,
+    reader_options,
+    vectorizer_arguments,
+    vectorizer_options,
+)
+from doccluster.errors import InputError
+
+if TYPE_CHECKING:
+    from doccluster.vectors import DocumentVectors
+
+MATRIX_ENDINGS = (".mat", ".mtx", ".mtx.gz", ".npz", ".npy")
+
+
+@click.group("generate", short_help="Make a synthetic corpus with a known truth.")
+def generate_command() -> None:
+    """Make a synthetic corpus with a known truth, and corpus.toml beside it with all parameters.
+
+    The same seed gives the same bytes, whatever the number of threads.
+    """
+
+
+def _output(default: str, endings: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Return the options that every kind has."""
+    return options(
+        click.option("-o", "--output", default=default, show_default=True, metavar="FILE", help=f"Ends in {endings}."),
+        seed_option,
+        overwrite_option,
+        threads_option,
+        json_option,
+    )
+
+
+def _count(flag: str, name: str, default: int | None, text: str) -> Callable[..., Any]:
+    return click.option(flag, name, type=int, default=default, show_default=default is not None, help=text)
+
+
+def _number(flag: str, default: float | None, text: str) -> Callable[..., Any]:
+    return click.option(flag, type=float, default=default, show_default=default is not None, help=text)
+
+
+def _place(output: str, overwrite: bool) -> Path:
+    place = Path(output)
+    if place.exists() and not overwrite:
+        raise InputError(f"{place} exists; choose another name, or give --overwrite.")
+    return place
+
+
+def _numbers(_context: click.Context, _option: click.Parameter, value: str | None) -> float | list[float] | None:
+    """Return one number, or a list of numbers separated by commas."""
+    if value is None:
+        return None
+    try:
+        found = [float(part) for part in value.split(",")]
+    except ValueError as error:
+        raise click.BadParameter(f"{value!r} is not a number, or numbers separated by commas.") from error
+    return found[0] if len(found) == 1 else found
+
+
+def _finish(files: Iterable[Path], parameters: Any, as_json: bool, **more: Any) -> None:
+    """Print what was made, and where it is."""
+    if as_json:
+        print_json({"files": [str(path) for path in files], "parameters": parameters, **more})
+        return
+    shape = f"{parameters['n_documents']:,} documents"
+    if parameters["kind"] != "zipf":
+        shape += f" x {parameters['n_terms']:,} terms"
+    clusters = parameters.get("n_clusters", parameters.get("n_topics"))
+    say(f"  {parameters['kind']}  {shape}, {clusters:,} {'topics' if parameters['kind'] == 'zipf' else 'clusters'}")
+    for path in files:
+        say(f"  {path}")
+
+
+@generate_command.command("vmf")
+@_count("-n", "n_documents", 1000, "Documents.")
+@_count("-d", "n_terms", 100, "Dimensions, 2 to 100,000.")
+@_count("-k", "n_clusters", 5, "Clusters.")
+@click.option(
+    "--kappa", callback=_numbers, default="50", show_default=True, metavar="X[,X...]", help="Concentrations, 0 to 1e7."
+)
+@_number("--separation", None, "Cosine between each two mean directions; independent directions when left out.")
+@click.option("--weights", callback=_numbers, metavar="X,X...", help="Shares of the clusters, which sum to one.")
+@click.option("--dtype", type=click.Choice(["float32", "float64"]), default="float32", show_default=True)
+@_output("corpus.npy", ".npy (written block by block) or .npz")
+def vmf_command(output: str, seed: int, overwrite: bool, threads: int | None, as_json: bool, **given: Any) -> None:
+    """Dense unit rows of a mixture of von Mises-Fisher distributions."""
+    from doccluster.synthetic import plan_vmf_mixture, write_vectors, write_vmf_mixture
+
+    place = _place(output, overwrite)
+    with progress_shown(quiet=as_json) as progress:
+        mixture = plan_vmf_mixture(**given, random_state=seed)
+        if place.name.endswith(".npz"):
+            files = write_vectors(place, mixture.draw(n_threads=threads))
+        else:
+            files = write_vmf_mixture(place, mixture, n_threads=threads, progress=progress)
+    _finish(files, mixture.parameters, as_json)
+
+
+@generate_command.command("sparse-vmf")
+@_count("-n", "n_documents", 1000, "Documents.")
+@_count("-d", "n_terms", 20_000, "Terms.")
+@_count("-k", "n_clusters", 10, "Clusters.")
+@_number("--mean-resultant-length", 0.3, "Length of the mean of a cluster's rows.")
+@_count("--terms-per-document", "terms_per_document", 100, "Terms of each document.")
+@_number("--separation", 0.1, "Cosine between each two cluster means.")
+@_number("--background", 0.3, "Share of a document's terms that all clusters share.")
+@_number("--value-spread", 0.4, "Standard deviation of the logarithm of the values.")
+@click.option("--weights", callback=_numbers, metavar="X,X...", help="Shares of the clusters, which sum to one.")
+@_output("corpus.npz", ".npz or .mtx")
+def sparse_vmf_command(
+    output: str, seed: int, overwrite: bool, threads: int | None, as_json: bool, **given: Any
+) -> None:
+    """Sparse non-negative unit rows around sparse mean directions."""
+    from doccluster.synthetic import make_sparse_vmf, write_vectors
+
+    place = _place(output, overwrite)
+    with progress_shown(quiet=as_json):
+        made = make_sparse_vmf(**given, random_state=seed, n_threads=threads)
+        files = write_vectors(place, made)
+    _finish(files, made.parameters, as_json)
+
+
+@generate_command.command("sharma")
+@_count("-k", "n_clusters", 5, "Clusters.")
+@_number("--overlap", 0.3, "gamma: overlap columns are twice this share of the documents.")
+@_number("--alpha", 0.4, "Subtracted from the values of block columns.")
+@_number("--beta", 0.3, "Subtracted from the values of overlap columns.")
+@_number("--sigma", 1 / 6, "Standard deviation of the values before they are cut to 0..1.")
+@click.option("--structure", type=click.Choice(["block", "dense"]), default="block", show_default=True)
+@click.option("--extra-rows", type=click.Choice(["owner", "per_column", "gamma_n"]), default="owner", show_default=True)
+@_count("--scale", "scale", 1, "Times 4 documents and 10 terms per cluster.")
+@_count("--documents-per-cluster", "documents_per_cluster", None, "Instead of 4 times the scale.")
+@_count("--terms-per-cluster", "terms_per_cluster", None, "Instead of 10 times the scale.")
+@_output("corpus.npz", ".npz or .mtx")
+def sharma_command(output: str, seed: int, overwrite: bool, threads: int | None, as_json: bool, **given: Any) -> None:
+    """The matrices of Algorithm 1 of Sharma and Sharma."""
+    from doccluster.synthetic import make_sharma, write_vectors
+
+    place = _place(output, overwrite)
+    with progress_shown(quiet=as_json):
+        made = make_sharma(**given, random_state=seed)
+        files = write_vectors(place, made)
+    _finish(files, made.parameters, as_json)
+
+
+@generate_command.command("zipf")
+@_count("-n", "n_documents", 10_000, "Documents.")
+@_count("-k", "n_topics", 20, "Topics.")
+@_count("--stories", "n_stories", None, "Stories; one for 50 documents when left out, at most 5000.")
+@_count("--vocabulary", "n_terms", 50_000, "Words.")
+@_number("--overlap", 0.2, "Share of the topics' words that all topics have in common.")
+@_number("--background", 0.4, "Share of words of no topic.")
+@_number("--story-share", 0.3, "Share of words of the story.")
+@_count("--median-length", "median_length", 120, "Words of half of the documents.")
+@_number("--length-spread", 0.6, "Standard deviation of the logarithm of the lengths.")
+@_number("--near-duplicates", 0.05, "Share of documents that repeat an earlier one with small edits.")
+@_number("--days", 365.0, "Length of the period in days.")
+@_output("corpus.jsonl.gz", ".jsonl or .jsonl.gz")
+def zipf_command(output: str, seed: int, overwrite: bool, threads: int | None, as_json: bool, **given: Any) -> None:
+    """Documents of invented words: topics, stories that come and go, near-duplicates."""
+    from doccluster.synthetic import plan_zipf, write_zipf
+
+    place = _place(output, overwrite)
+    with progress_shown(quiet=as_json) as progress:
+        corpus = plan_zipf(**given, random_state=seed)
+        files = write_zipf(place, corpus, n_threads=threads, progress=progress)
+    _finish(files, corpus.parameters, as_json)
+
+
+@generate_command.command("like")
+@click.argument("sources", nargs=-1, required=True, metavar="SRC...")
+@click.option("-k", "--clusters", type=int, required=True, help="Clusters that the source is divided into.")
+@_count("-n", "n_documents", None, "Documents; as many as in the source when left out.")
+@reader_options
+@vectorizer_options
+@_output("corpus.npz", ".npz or .mtx")
+def like_command(
+    sources: tuple[str, ...],
+    clusters: int,
+    n_documents: int | None,
+    output: str,
+    seed: int,
+    overwrite: bool,
+    threads: int | None,
+    as_json: bool,
+    **given: Any,
+) -> None:
+    """A sparse corpus with known truth that resembles SRC (texts, or a matrix file), and a table of both."""
+    from doccluster.synthetic import SyntheticVectors, describe_vectors, fit_corpus_model, sample_twin, write_vectors
+
+    place = _place(output, overwrite)
+    with progress_shown(quiet=as_json):
+        vectors, classes = _source(sources, given)
+        model = fit_corpus_model(vectors, clusters, random_state=seed, n_threads=threads)
+        n = vectors.n_documents if n_documents is None else n_documents
+        made = sample_twin(model, n, terms=vectors.terms, random_state=seed, n_threads=threads)
+        chosen = {**reader_arguments(given), **vectorizer_arguments(given), "language": language_argument(given)}
+        record = {"source": list(sources), "options": [f"{name}={value}" for name, value in chosen.items()]}
+        made = SyntheticVectors(made.vectors, made.truth, {**made.parameters, **record})
+        real = describe_vectors(model.fitted, model.labels, truth=model.filled(classes))
+        twin = describe_vectors(made.vectors, made.truth, truth=made.truth)
+        files = write_vectors(place, made)
+    _finish(files, made.parameters, as_json, real=real, twin=twin)
+    if not as_json:
+        _print_likeness(real, twin)
+
+
+def _source(sources: tuple[str, ...], given: dict[str, Any]) -> tuple[DocumentVectors, list[str] | None]:
+    """Return the vectors of a matrix file or of texts, and the class of each document where every one has one."""
+    from doccluster.corpus import read_corpus
+    from doccluster.vectors import read_matrix, vectorize
+
+    reader = reader_arguments(given)
+    if len(sources) == 1 and sources[0].endswith(MATRIX_ENDINGS):
+        weighting = given["weighting"] or "tfidf"
+        names = {name: reader[name] for name in ("classes", "terms") if name in reader}
+        return read_matrix(sources[0], weighting=weighting, drop_empty_columns=True, **names)
+    corpus = read_corpus([Path(source) for source in sources], **reader)
+    language = language_argument(given)
+    chosen = {} if language == "auto" else {"stop_words": None if language == "none" else language}
+    vectors = vectorize(corpus, **chosen, **vectorizer_arguments(given))
+    for column in corpus.labels.values():
+        if all(len(labels) == 1 for labels in column):
+            return vectors, [labels[0] for labels in column]
+    return vectors, None
+
+
+def _print_likeness(real: dict[str, float], twin: dict[str, float]) -> None:
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False)
+    table.add_column("")
+    table.add_column("real", justify="right")
+    table.add_column("twin", justify="right")
+    for name, value in real.items():
+        table.add_row(name, *("-" if number != number else f"{number:,.4g}" for number in (value, twin[name])))
+    say()
+    standard_output().print(table)

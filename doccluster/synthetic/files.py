@@ -1,0 +1,214 @@
+"""Made corpora as files: all of them appear together under their final names, or none does.
+
+Data are written to a temporary name in the same folder and renamed at the end, so a full disk leaves nothing that looks
+like a corpus. `corpus.toml` beside them says what each file was made from.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import tomllib
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+from scipy import io, sparse
+
+from doccluster import __version__
+from doccluster.errors import InputError
+from doccluster.progress import Progress, silent
+from doccluster.synthetic.made import SyntheticVectors
+from doccluster.synthetic.vmf import VmfMixture
+from doccluster.synthetic.zipf import ZipfCorpus
+from doccluster.vectors import write_matrix
+
+RECORD = "corpus.toml"
+_WRITER = "doccluster generate"
+_COMPRESSION = 6
+
+
+def write_vectors(path: str | os.PathLike[str], made: SyntheticVectors) -> list[Path]:
+    """Write vectors, their truth and `corpus.toml`; return the files.
+
+    Parameters
+    ----------
+    path : path
+        .npz (vectors, terms and classes in one file), .mtx (sparse) or .npy (dense), both with the classes beside them
+        as .rclass. `read_matrix` reads all three.
+    made : SyntheticVectors
+
+    Raises
+    ------
+    InputError
+        If the name does not end in one of these, or a file cannot be written; nothing is then left behind.
+    """
+    place = Path(path)
+    truth = [str(label) for label in made.truth]
+    matrix = made.vectors.matrix
+    kind = _ending(place, (".npz", ".mtx", ".npy"))
+    if kind == ".npz":
+
+        def write(target: Path) -> None:
+            write_matrix(target, made.vectors, classes=truth)
+
+        return _write_all(place, {place: write}, made.parameters)
+    if (kind == ".npy") == sparse.issparse(matrix):
+        right = ".npz or .mtx" if sparse.issparse(matrix) else ".npz or .npy"
+        raise InputError(f"{place} ends in {kind}, which does not fit these vectors; choose {right}.")
+
+    def write_values(target: Path) -> None:
+        if kind == ".npy":
+            np.save(target, matrix, allow_pickle=False)
+        else:
+            io.mmwrite(target, matrix, precision=9 if matrix.dtype == np.float32 else 17)
+
+    return _write_all(place, {place: write_values, place.with_suffix(".rclass"): _lines(truth)}, made.parameters)
+
+
+def write_vmf_mixture(
+    path: str | os.PathLike[str],
+    mixture: VmfMixture,
+    *,
+    n_threads: int | None = None,
+    progress: Progress = silent,
+) -> list[Path]:
+    """Write the rows of a mixture block by block to a .npy file, for sets larger than memory; return the files.
+
+    Raises
+    ------
+    InputError
+        If the name does not end in .npy, or a file cannot be written; nothing is then left behind.
+    """
+    place = Path(path)
+    _ending(place, (".npy",))
+
+    def write(target: Path) -> None:
+        header: Any = {"descr": mixture.dtype.str, "fortran_order": False, "shape": mixture.shape}
+        write_header: Any = np.lib.format.write_array_header_1_0
+        with target.open("wb") as handle:
+            write_header(handle, header)
+            done = 0
+            for block in mixture.blocks(n_threads=n_threads):
+                handle.write(block.data)
+                done += block.shape[0]
+                progress("write", done, mixture.shape[0])
+
+    truth = _lines([str(label) for label in mixture.truth])
+    return _write_all(place, {place: write, place.with_suffix(".rclass"): truth}, mixture.parameters)
+
+
+def write_zipf(
+    path: str | os.PathLike[str], corpus: ZipfCorpus, *, n_threads: int | None = None, progress: Progress = silent
+) -> list[Path]:
+    """Write documents as one JSON object per line (.jsonl or .jsonl.gz), in the memory of a few blocks.
+
+    Raises
+    ------
+    InputError
+        If the name ends otherwise, or a file cannot be written; nothing is then left behind.
+    """
+    place = Path(path)
+    ending = _ending(place, (".jsonl", ".jsonl.gz"))
+
+    def write(target: Path) -> None:
+        with target.open("wb") as handle, _compressed(handle, ending) as stream:
+            done = 0
+            for block in corpus.blocks(n_threads=n_threads):
+                lines = (json.dumps(asdict(document), ensure_ascii=False) for document in block)
+                stream.write("".join(f"{line}\n" for line in lines).encode())
+                done += len(block)
+                progress("write", done, corpus.n_documents)
+
+    return _write_all(place, {place: write}, corpus.parameters)
+
+
+@contextmanager
+def _compressed(handle: BinaryIO, ending: str) -> Iterator[Any]:
+    if not ending.endswith(".gz"):
+        yield handle
+        return
+    # neither a name nor a time in the header: the same documents give the same bytes
+    with gzip.GzipFile(filename="", mode="wb", fileobj=handle, mtime=0, compresslevel=_COMPRESSION) as stream:
+        yield stream
+
+
+def _ending(place: Path, known: tuple[str, ...]) -> str:
+    for ending in sorted(known, key=len, reverse=True):
+        if place.name.endswith(ending) and place.name != ending:
+            return ending
+    raise InputError(f"{place} does not end in {', '.join(known)}; choose a name that does.")
+
+
+def _lines(values: list[str]) -> Callable[[Path], None]:
+    def write(target: Path) -> None:
+        target.write_text("".join(f"{value}\n" for value in values), encoding="utf-8")
+
+    return write
+
+
+def _write_all(place: Path, writers: dict[Path, Callable[[Path], None]], parameters: Mapping[str, Any]) -> list[Path]:
+    """Write all files under temporary names, the record last, then rename them; on any failure remove them."""
+    record = place.with_name(RECORD)
+    text = _record_text(record, place.name, parameters)
+
+    def write_record(target: Path) -> None:
+        target.write_text(text, encoding="utf-8")
+
+    files: dict[Path, Callable[[Path], None]] = {**writers, record: write_record}
+    temporary = {final: final.with_name(f".partial-{os.getpid()}-{final.name}") for final in files}
+    try:
+        place.parent.mkdir(parents=True, exist_ok=True)
+        for final, write in files.items():
+            write(temporary[final])
+        for final, partial in temporary.items():
+            partial.replace(final)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise InputError(
+            f"{place} could not be written ({reason}) and nothing was left; free space or choose another folder."
+        ) from error
+    finally:
+        for partial in temporary.values():
+            with suppress(OSError):  # the failure that is told is the one of the writing
+                partial.unlink(missing_ok=True)
+    return list(files)
+
+
+def _record_text(record: Path, name: str, parameters: Mapping[str, Any]) -> str:
+    """Return the record of a folder with the entry of one file added or replaced."""
+    entries: dict[str, Any] = {}
+    if record.exists():
+        try:
+            entries = tomllib.loads(record.read_text(encoding="utf-8"))
+        except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+            raise InputError(f"{record} cannot be read ({error}); choose another folder.") from error
+        if entries.pop("written_by", None) != _WRITER:
+            raise InputError(f"{record} was not written by `{_WRITER}`; choose another folder.")
+    entries[name] = {"doccluster": __version__, "numpy": np.__version__, **parameters}
+    lines = ["# What the files of this folder were made from.", f"written_by = {toml_value(_WRITER)}"]
+    for title, entry in sorted(entries.items()):
+        lines += ["", f"[{toml_value(title)}]"]
+        lines += [f"{key} = {toml_value(value)}" for key, value in entry.items()]
+    return "\n".join(lines) + "\n"
+
+
+def toml_value(value: Any) -> str:
+    """Return a text, number, truth value or list of them as TOML.
+
+    >>> toml_value(["a", 1, 0.5, True])
+    '["a", 1, 0.5, true]'
+    """
+    if isinstance(value, bool | np.bool_):
+        return "true" if value else "false"
+    if isinstance(value, int | np.integer):
+        return str(int(value))
+    if isinstance(value, float | np.floating):
+        return repr(float(value))
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(toml_value, value))}]"
+    return json.dumps(str(value), ensure_ascii=False).replace("\x7f", "\\u007f")

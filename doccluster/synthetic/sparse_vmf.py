@@ -1,0 +1,208 @@
+"""Sparse non-negative unit rows around sparse mean directions: what von Mises-Fisher samples are not, shaped like text.
+
+As in the von Mises-Fisher distribution, each cluster has a mean direction, the directions have a given cosine to one
+another, and rows have a given mean resultant length about it (the number that sets kappa). Unlike it, rows are sparse
+and non-negative, so they are not symmetric about the mean and the cosine to it has another distribution.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from doccluster.blocks import map_blocks, row_blocks
+from doccluster.clustering.vmf_sampling import block_generator, spawn_entropy
+from doccluster.errors import InputError
+from doccluster.kernels.vmf import MAX_CONCENTRATION, concentration
+from doccluster.synthetic.checks import check_dimensions, check_float_type, check_share, check_weights, seed_record
+from doccluster.synthetic.inclusion import draw_terms, inclusion_with_squares, squares_range
+from doccluster.synthetic.made import SyntheticVectors, row_names
+from doccluster.validation import RandomState, as_generator, check_n_clusters, check_positive_int
+from doccluster.vectors import DocumentVectors
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+_BLOCK_VALUES = 2**18
+_SHARED_VOCABULARY = 0.2  # of the columns, for the terms that all clusters use
+
+
+def make_sparse_vmf(
+    n_documents: int,
+    n_terms: int,
+    n_clusters: int,
+    *,
+    mean_resultant_length: float = 0.3,
+    terms_per_document: int = 100,
+    separation: float = 0.1,
+    background: float = 0.3,
+    value_spread: float = 0.4,
+    weights: npt.ArrayLike | None = None,
+    random_state: RandomState = None,
+    dtype: npt.DTypeLike = np.float32,
+    n_threads: int | None = None,
+) -> SyntheticVectors:
+    """Return sparse non-negative unit rows around sparse mean directions, and the cluster of each.
+
+    Parameters
+    ----------
+    n_documents, n_terms, n_clusters : int
+    mean_resultant_length : float in (0, 1)
+        The length of the mean of a cluster's rows, in expectation; its square is the mean cosine of two of its rows.
+    terms_per_document : int
+        Terms of each row, exactly.
+    separation : float in [0, 1)
+        The cosine between each two cluster means, in expectation. It comes from terms that all clusters share.
+    background : float in [0, 1)
+        The share of a row's terms that are from the shared vocabulary (a fifth of the columns).
+    value_spread : float >= 0
+        Values before normalising are log-normal with this standard deviation of the logarithm.
+    weights : float array of shape (n_clusters,), or None
+        Probabilities of the clusters; None makes them equal.
+    random_state : None, int or numpy Generator
+    dtype : float32 or float64
+    n_threads : int or None
+        The rows are the same for any number.
+
+    Returns
+    -------
+    SyntheticVectors
+        csr rows. `parameters["kappa"]` is the concentration of a von Mises-Fisher distribution of that mean resultant
+        length in as many dimensions.
+
+    Raises
+    ------
+    InputError
+        If an argument is outside its range, or the vocabulary cannot give rows that near (or that far) apart.
+
+    Notes
+    -----
+    A row is n unit values on m terms, term t with probability p_t, so the mean has length
+    sqrt(sum p_t^2 / m) exp(-value_spread^2 / 2). Each cluster's terms, and the shared ones, follow a power of the rank
+    that is solved for, which gives document frequencies like those of text.
+
+    Examples
+    --------
+    >>> vectors, truth = make_sparse_vmf(400, 5000, 4, random_state=0)
+    >>> set(np.diff(vectors.matrix.indptr).tolist())
+    {100}
+    """
+    n_rows = check_positive_int(n_documents, "n_documents")
+    k = check_n_clusters(n_clusters, n_rows)
+    shares = check_weights(weights, k)
+    float_type = check_float_type(dtype)
+    plan = _plan(n_terms, k, mean_resultant_length, terms_per_document, separation, background, value_spread)
+    generator = as_generator(random_state)
+    columns = generator.permutation(plan.n_terms)
+    truth = generator.choice(k, size=n_rows, p=shares).astype(np.int64, copy=False)
+    matrix = _draw(plan, truth, columns, spawn_entropy(generator), float_type, n_threads)
+    parameters = {
+        "kind": "sparse-vmf",
+        "n_documents": n_rows,
+        "n_terms": plan.n_terms,
+        "n_clusters": k,
+        "mean_resultant_length": float(mean_resultant_length),
+        "kappa": float(concentration(plan.n_terms, float(mean_resultant_length), MAX_CONCENTRATION)),
+        "terms_per_document": plan.n_own + plan.n_shared,
+        "separation": float(separation),
+        "background": float(background),
+        "value_spread": plan.value_spread,
+        "weights": shares.tolist(),
+        "dtype": str(float_type),
+        "random_state": seed_record(random_state),
+    }
+    return SyntheticVectors(DocumentVectors(matrix, row_names(n_rows)), truth, parameters)
+
+
+@dataclass(frozen=True, eq=False)
+class _Plan:
+    """Inclusion probabilities: of the shared terms, and of each cluster's own, the same by rank for all clusters."""
+
+    n_terms: int
+    n_own: int
+    n_shared: int
+    own: Floats
+    shared: Floats
+    value_spread: float
+
+
+def _plan(
+    n_terms: int,
+    n_clusters: int,
+    resultant: float,
+    terms_per_document: int,
+    separation: float,
+    background: float,
+    value_spread: float,
+) -> _Plan:
+    dimensions = check_dimensions(n_terms)
+    m = check_positive_int(terms_per_document, "terms_per_document")
+    length = check_share(resultant, "mean_resultant_length")
+    cosine = check_share(separation, "separation")
+    spread = check_share(value_spread, "value_spread", most=3.0)
+    n_shared = round(m * check_share(background, "background"))
+    shared_columns = int(dimensions * _SHARED_VOCABULARY) if n_shared else 0
+    own_columns = (dimensions - shared_columns) // n_clusters
+    if own_columns < m - n_shared or shared_columns < n_shared or m == n_shared:
+        raise InputError(
+            f"n_terms={dimensions} leaves each of {n_clusters} clusters {own_columns} terms of its own, for "
+            f"{m - n_shared} of them in each document; choose more terms, fewer clusters or less background."
+        )
+    squares = length**2 * m * np.exp(spread**2)
+    own = _part(own_columns, m - n_shared, squares, 1.0 - cosine, length, "own")
+    shared = _part(shared_columns, n_shared, squares, cosine, length, "shared")
+    return _Plan(dimensions, m - n_shared, n_shared, own, shared, spread)
+
+
+def _part(n_columns: int, n_chosen: int, squares: float, share: float, length: float, which: str) -> Floats:
+    """Return the inclusion probabilities of one part, whose squares sum to `share` of `squares`."""
+    low, high = squares_range(n_columns, n_chosen) if n_columns else (0.0, 0.0)
+    if not low * (1 - 1e-9) <= squares * share <= high * (1 + 1e-9):
+        reach = [length * np.sqrt(bound / (squares * share)) if squares * share > 0 else 0.0 for bound in (low, high)]
+        hint = (
+            f"for this separation they can give {reach[0]:.3g} to {reach[1]:.3g}"
+            if share > 0
+            else "separation=0 needs background=0"
+        )
+        raise InputError(
+            f"mean_resultant_length={length:g} cannot be had with {n_chosen} of {n_columns} {which} terms in a "
+            f"document: {hint}; change mean_resultant_length, separation, background, terms_per_document or n_terms."
+        )
+    return inclusion_with_squares(n_columns, n_chosen, squares * share) if n_columns else np.empty(0)
+
+
+def _draw(
+    plan: _Plan,
+    truth: Ints,
+    columns: Ints,
+    entropy: tuple[int, ...],
+    dtype: np.dtype[Any],
+    n_threads: int | None,
+) -> sparse.csr_array:
+    m = plan.n_own + plan.n_shared
+    blocks = row_blocks(truth.size, max(1, _BLOCK_VALUES // m))
+    indices = np.empty((truth.size, m), dtype=np.int32)
+    values = np.empty((truth.size, m), dtype=dtype)
+
+    def one(number: int) -> None:
+        block = blocks[number]
+        generator = block_generator(entropy, number)
+        n_rows = block.stop - block.start
+        own = draw_terms(plan.own, n_rows, plan.n_own, generator) + plan.shared.size
+        own += truth[block, None] * plan.own.size
+        shared = draw_terms(plan.shared, n_rows, plan.n_shared, generator) if plan.n_shared else own[:, :0]
+        chosen = columns[np.concatenate([shared, own], axis=1)]
+        order = np.argsort(chosen, axis=1)
+        indices[block] = np.take_along_axis(chosen, order, axis=1)
+        raw = np.exp(plan.value_spread * generator.standard_normal((n_rows, m)))
+        values[block] = raw / np.linalg.norm(raw, axis=1)[:, None]
+
+    for _ in map_blocks(one, range(len(blocks)), n_threads=n_threads):
+        pass
+    starts = np.arange(truth.size + 1, dtype=np.int64) * m
+    starts = starts.astype(np.int32) if starts[-1] < 2**31 else starts
+    return sparse.csr_array((values.ravel(), indices.ravel(), starts), shape=(truth.size, plan.n_terms))

@@ -1,0 +1,287 @@
+"""A sparse corpus with a known truth that resembles a given one, and a table of how alike the two are.
+
+The given corpus is clustered, and each cluster is described by how often each term occurs in its documents, how many
+terms they have, and its share. The twin's documents are drawn from that, independently within a cluster, so the truth
+is what they were drawn from and not an opinion.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from doccluster.blocks import map_blocks, row_blocks
+from doccluster.clustering import SphericalKMeans
+from doccluster.clustering.vmf_sampling import block_generator, spawn_entropy
+from doccluster.errors import InputError, NothingUsable
+from doccluster.kernels.term_draws import PATIENCE, draw_distinct
+from doccluster.kernels.vmf import MAX_CONCENTRATION, concentration
+from doccluster.synthetic.checks import seed_record
+from doccluster.synthetic.made import SyntheticVectors, row_names
+from doccluster.validation import RandomState, as_generator, check_n_clusters, check_positive_int
+from doccluster.vectors import DocumentVectors
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+_BLOCK_DOCUMENTS = 512
+_CERTAIN = 0.999  # a term of every document of a cluster is drawn as if it missed one in a thousand
+
+
+@dataclass(frozen=True, eq=False)
+class TermWeights:
+    """Terms to draw from, the heaviest first: cumulative weights, columns, and the value that each has."""
+
+    edges: Floats
+    columns: npt.NDArray[np.int32]
+    values: Floats
+
+    @classmethod
+    def of(cls, weights: Floats, columns: npt.NDArray[Any], values: Floats) -> TermWeights:
+        """Return the terms in descending order of weight, those without weight left out."""
+        order = np.argsort(-weights, kind="stable")[: int(np.count_nonzero(weights))]
+        return cls(np.cumsum(weights[order]), columns[order].astype(np.int32), values[order])
+
+
+@dataclass(frozen=True, eq=False)
+class CorpusModel:
+    """What a twin is drawn from.
+
+    Attributes
+    ----------
+    weights, resultants, kappas : float64 arrays of shape (n_clusters,)
+        Shares, mean resultant lengths and the concentrations that belong to them.
+    fitted : DocumentVectors
+        The documents of the given corpus that have terms.
+    rows : int array of shape (n_fitted,)
+        Where these stand in the given corpus.
+    labels : int32 array of shape (n_fitted,)
+        Their clusters.
+    n_terms : int
+    """
+
+    fitted: DocumentVectors
+    rows: Ints
+
+    weights: Floats
+    resultants: Floats
+    kappas: Floats
+    labels: npt.NDArray[np.int32]
+    n_terms: int
+    own: tuple[TermWeights, ...]  # of each cluster
+    common: TermWeights
+    common_shares: Floats  # of the draws of each cluster
+    value_spread: float
+    lengths: tuple[Ints, ...]  # terms per document of each cluster, as found
+
+    def filled(self, values: Sequence[Any] | None) -> list[Any] | None:
+        """Return those of one value per document of the given corpus that belong to documents with terms."""
+        return None if values is None else [values[row] for row in self.rows]
+
+
+def fit_corpus_model(
+    vectors: DocumentVectors, n_clusters: int, *, random_state: RandomState = None, n_threads: int | None = None
+) -> CorpusModel:
+    """Cluster vectors by spherical k-means and describe each cluster.
+
+    Raises
+    ------
+    InputError
+        If the vectors are dense or have negative values: such rows are no texts.
+    NothingUsable
+        If all rows are zero.
+    """
+    if not sparse.issparse(vectors.matrix):
+        raise InputError("the vectors are dense, and a twin has terms; give texts or a sparse matrix.")
+    matrix = sparse.csr_array(vectors.matrix)
+    filled = np.flatnonzero(np.diff(matrix.indptr))
+    if not filled.size:
+        raise NothingUsable("no document has a term, so there is nothing to resemble.")
+    matrix = matrix[filled]
+    if matrix.data.min() < 0:
+        raise InputError("the vectors have negative values, and a twin has terms; give texts or term weights.")
+    k = check_n_clusters(n_clusters, matrix.shape[0])
+    seed = int(as_generator(random_state).integers(2**31))
+    found = SphericalKMeans(k, random_state=seed, n_threads=n_threads).fit(matrix)
+    fitted = DocumentVectors(matrix, tuple(vectors.ids[row] for row in filled), vectors.terms, vectors.display_terms)
+    return _describe(fitted, filled, found.labels_, found.centroids_.shape[0])
+
+
+def _describe(fitted: DocumentVectors, rows: Ints, labels: npt.NDArray[np.int32], k: int) -> CorpusModel:
+    matrix = fitted.matrix
+    n, n_terms = matrix.shape
+    sizes = np.bincount(labels, minlength=k)
+    membership = sparse.csr_array((np.ones(n), (labels, np.arange(n))), shape=(k, n))
+    occurs = sparse.csr_array((np.ones(matrix.nnz), matrix.indices, matrix.indptr), shape=matrix.shape)
+    frequencies = sparse.csr_array(membership @ occurs)
+    sums = sparse.csr_array(membership @ matrix.astype(np.float64))
+    squares = np.asarray(sums.multiply(sums).sum(axis=1)).ravel()
+    resultants = np.minimum(np.sqrt(squares) / sizes, 1.0)
+    df = np.bincount(matrix.indices, minlength=n_terms)
+    lengths = np.diff(matrix.indptr).astype(np.int64)
+    # a row of m terms has values near 1 / sqrt(m): what is left is the weight of the term
+    logs = np.log(matrix.data.astype(np.float64)) + 0.5 * np.log(np.repeat(lengths, lengths))
+    means = np.bincount(matrix.indices, weights=logs, minlength=n_terms) / np.maximum(df, 1)
+    log_sums = sparse.csr_array(
+        membership @ sparse.csr_array((logs, matrix.indices, matrix.indptr), shape=matrix.shape)
+    )
+    own, common_shares, between = _own_terms(frequencies, log_sums, means, sizes)
+    spread = float(np.sqrt(max(float(logs @ logs) - between, 0.0) / max(matrix.nnz - frequencies.nnz, 1)))
+    return CorpusModel(
+        fitted=fitted,
+        rows=rows,
+        weights=sizes / n,
+        resultants=resultants,
+        kappas=np.array([concentration(n_terms, length, MAX_CONCENTRATION) for length in resultants]),
+        labels=labels,
+        n_terms=n_terms,
+        own=own,
+        common=TermWeights.of(df.astype(np.float64), np.arange(n_terms), np.exp(means)),
+        common_shares=common_shares,
+        value_spread=spread,
+        lengths=tuple(lengths[labels == cluster] for cluster in range(k)),
+    )
+
+
+def _own_terms(
+    frequencies: Any, log_sums: Any, means: Floats, sizes: Ints
+) -> tuple[tuple[TermWeights, ...], Floats, float]:
+    """Return the terms of each cluster, the share of its draws left to the corpus, and the squares its means explain.
+
+    Of n documents, f have a term: f (f - 1) / (n (n - 1)) is the share of pairs of different documents that have it in
+    common, and its square root the probability that gives the twin as many. It is below f / n, by most for terms of one
+    document; what is missing of the mean number of terms goes to the corpus. A term's value in a cluster is the mean of
+    its logarithms there, with the mean of the corpus counted as one more document.
+    """
+    own, shares, explained = [], [], 0.0
+    sums_of_row = np.zeros(means.size)
+    for cluster, size in enumerate(sizes):
+        row = slice(frequencies.indptr[cluster], frequencies.indptr[cluster + 1])
+        counts, columns = frequencies.data[row], frequencies.indices[row]
+        kept = np.sqrt(counts * (counts - 1) / (size * (size - 1))) if size > 1 else np.full(counts.size, _CERTAIN)
+        # drawn by these weights until a document is full, terms occur nearly as often as their probability
+        weights = -np.log1p(-np.minimum(kept, _CERTAIN))
+        missing = max(float(counts.sum() / size - kept.sum()), 0.0) if size > 1 else 0.0
+        if not weights.any():  # no two documents share a term
+            weights, missing = counts / size, 0.0
+        logs = slice(log_sums.indptr[cluster], log_sums.indptr[cluster + 1])
+        sums_of_row[:] = 0.0  # a product leaves out sums that are zero, so the two rows need not be alike
+        sums_of_row[log_sums.indices[logs]] = log_sums.data[logs]
+        explained += float(np.sum(sums_of_row[columns] ** 2 / counts))
+        values = np.exp((sums_of_row[columns] + means[columns]) / (counts + 1))
+        own.append(TermWeights.of(weights, columns, values))
+        shares.append(missing / (missing + float(weights.sum())))
+    return tuple(own), np.array(shares), explained
+
+
+def sample_twin(
+    model: CorpusModel,
+    n_documents: int,
+    *,
+    terms: Any = None,
+    random_state: RandomState = None,
+    n_threads: int | None = None,
+) -> SyntheticVectors:
+    """Return documents drawn from the model of a corpus, and the cluster of each.
+
+    Parameters
+    ----------
+    model : CorpusModel
+    n_documents : int
+    terms : array of str, optional
+        The names of the columns.
+    random_state : None, int or numpy Generator
+    n_threads : int or None
+        The rows are the same for any number.
+    """
+    n = check_positive_int(n_documents, "n_documents")
+    generator = as_generator(random_state)
+    truth = generator.choice(model.weights.size, size=n, p=model.weights).astype(np.int64, copy=False)
+    entropy = spawn_entropy(generator)
+
+    def one(rows: slice) -> tuple[Ints, npt.NDArray[np.int32], npt.NDArray[np.float32]]:
+        return _draw_block(model, truth[rows], block_generator(entropy, rows.start // _BLOCK_DOCUMENTS))
+
+    parts = list(map_blocks(one, row_blocks(n, _BLOCK_DOCUMENTS), n_threads=n_threads))
+    lengths = np.concatenate([part[0] for part in parts])
+    starts = np.concatenate([[0], np.cumsum(lengths)])
+    matrix = sparse.csr_array(
+        (np.concatenate([part[2] for part in parts]), np.concatenate([part[1] for part in parts]), starts),
+        shape=(n, model.n_terms),
+    )
+    matrix.sort_indices()
+    parameters = {
+        "kind": "like",
+        "n_documents": n,
+        "n_terms": model.n_terms,
+        "n_clusters": model.weights.size,
+        "weights": model.weights.tolist(),
+        "mean_resultant_lengths": model.resultants.tolist(),
+        "kappas": model.kappas.tolist(),
+        "value_spread": model.value_spread,
+        "random_state": seed_record(random_state),
+    }
+    return SyntheticVectors(DocumentVectors(matrix, row_names(n), terms, terms), truth, parameters)
+
+
+def _draw_block(
+    model: CorpusModel, labels: Ints, generator: np.random.Generator
+) -> tuple[Ints, npt.NDArray[np.int32], npt.NDArray[np.float32]]:
+    """Return lengths, columns and unit values of a block of documents."""
+    places = generator.random(labels.size)
+    found = [model.lengths[label] for label in labels]
+    lengths = np.array([known[int(place * known.size)] for known, place in zip(found, places, strict=True)])
+    columns = np.empty(int(lengths.sum()), dtype=np.int32)
+    seen = np.zeros(model.n_terms, dtype=np.int64)
+    at = 0
+    for row, (label, length) in enumerate(zip(labels, lengths, strict=True)):
+        own, common = model.own[label], model.common
+        uniforms = generator.random(PATIENCE * length)
+        share = model.common_shares[label]
+        out = columns[at : at + length]
+        draw_distinct(own.edges, own.columns, common.edges, common.columns, share, uniforms, seen, row + 1, out)
+        at += length
+    raw = _values(model, labels, lengths, columns)
+    raw *= np.exp(model.value_spread * generator.standard_normal(columns.size))
+    norms = np.sqrt(np.add.reduceat(raw**2, np.concatenate([[0], np.cumsum(lengths)[:-1]])))
+    return lengths, columns, (raw / np.repeat(norms, lengths)).astype(np.float32)
+
+
+def _values(model: CorpusModel, labels: Ints, lengths: Ints, columns: npt.NDArray[np.int32]) -> Floats:
+    """Return the value of each drawn term in the cluster of its document."""
+    values = np.empty(columns.size)
+    owner = np.repeat(labels, lengths)
+    by_column = np.empty(model.n_terms)
+    for label in np.unique(labels):
+        here = owner == label
+        by_column[model.common.columns] = model.common.values
+        by_column[model.own[label].columns] = model.own[label].values
+        values[here] = by_column[columns[here]]
+    return values
+
+
+def make_twin(
+    vectors: DocumentVectors,
+    n_clusters: int,
+    *,
+    n_documents: int | None = None,
+    random_state: RandomState = None,
+    n_threads: int | None = None,
+) -> SyntheticVectors:
+    """Return a corpus with a known truth that resembles the given vectors; as many documents unless said otherwise.
+
+    Raises
+    ------
+    InputError
+        If the vectors are dense or have negative values, or there are fewer documents than clusters.
+    """
+    generator = as_generator(random_state)
+    model = fit_corpus_model(vectors, n_clusters, random_state=generator, n_threads=n_threads)
+    n = vectors.n_documents if n_documents is None else n_documents
+    made = sample_twin(model, n, terms=vectors.terms, random_state=generator, n_threads=n_threads)
+    return SyntheticVectors(made.vectors, made.truth, {**made.parameters, "random_state": seed_record(random_state)})

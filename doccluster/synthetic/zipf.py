@@ -1,0 +1,356 @@
+"""Documents of invented words with a truth at three levels: topic, story and near-duplicate.
+
+Everything that the line from text to report meets is there: a Zipfian vocabulary, words that all topics use, documents
+of very different length, stories that start, peak and fade in time, and copies with small edits. Documents are made in
+blocks with a generator each, so any number of them takes the memory of a few blocks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from doccluster.blocks import map_blocks, row_blocks
+from doccluster.clustering.vmf_sampling import block_generator, spawn_entropy
+from doccluster.corpus.document import Corpus
+from doccluster.errors import InputError
+from doccluster.synthetic.checks import check_share, seed_record
+from doccluster.synthetic.stories import Stories
+from doccluster.synthetic.words import MAX_WORDS, invented_words
+from doccluster.validation import RandomState, as_generator, check_n_clusters, check_positive_int
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+_BLOCK_DOCUMENTS = 512
+_FLATTENING = 2.7  # of Zipf's law as Mandelbrot has it: p ~ 1 / (rank + 2.7)
+_TOPIC_WORDS = 800
+_STORY_WORDS = 30
+_COMMONEST = 100  # ranks that no topic has as its own: they play the part of stop words
+_LENGTHS = (12, 4000)  # words of a document
+_SENTENCE = 14  # words of a sentence, on average
+_EDITED = 0.04  # of the words of a near-duplicate
+_TITLE_WORDS = 5
+_EPOCH = np.datetime64("2024-01-01T00:00:00", "s")
+
+
+@dataclass(frozen=True)
+class ZipfDocument:
+    """One made document.
+
+    Attributes
+    ----------
+    id, title, text, date : str
+        The date is ISO 8601 text; documents come in order of time.
+    topic, story : str
+        The truth at two levels; a story belongs to one topic.
+    copy_of : str
+        The id of the document that this one repeats with small edits, or empty.
+    """
+
+    id: str
+    title: str
+    text: str
+    date: str
+    topic: str
+    story: str
+    copy_of: str
+
+
+class ZipfCorpus:
+    """A made corpus: vocabulary, topics and stories are drawn, its documents are made when they are asked for.
+
+    Made by `plan_zipf`. `documents()` yields them in order of time, in constant memory.
+    """
+
+    def __init__(
+        self,
+        n_documents: int,
+        vocabulary: _Vocabulary,
+        stories: Stories,
+        settings: _Settings,
+        entropy: tuple[int, ...],
+        parameters: dict[str, Any],
+    ) -> None:
+        self.n_documents = n_documents
+        self.parameters = parameters
+        self._vocabulary = vocabulary
+        self._stories = stories
+        self._settings = settings
+        self._entropy = entropy
+
+    def documents(self, *, n_threads: int | None = None) -> Iterator[ZipfDocument]:
+        """Yield the documents; the same ones for any number of threads."""
+        for block in self.blocks(n_threads=n_threads):
+            yield from block
+
+    def blocks(self, *, n_threads: int | None = None) -> Iterator[list[ZipfDocument]]:
+        """Yield the documents in lists of at most 512."""
+        return map_blocks(self._block, row_blocks(self.n_documents, _BLOCK_DOCUMENTS), n_threads=n_threads)
+
+    def to_corpus(self) -> Corpus:
+        """Return all documents as a corpus with the label columns topic, story and copy_of."""
+        documents = list(self.documents())
+        columns = {name: [getattr(document, name) for document in documents] for name in ("title", "date")}
+        empty = [""] * len(documents)
+        labels = {
+            name: tuple((value,) if (value := getattr(document, name)) else () for document in documents)
+            for name in ("topic", "story", "copy_of")
+        }
+        return Corpus(
+            ids=tuple(document.id for document in documents),
+            texts=tuple(document.text for document in documents),
+            labels=labels,
+            metadata=pd.DataFrame({**columns, "source": empty, "link": empty}),
+        )
+
+    def _block(self, rows: slice) -> list[ZipfDocument]:
+        generator = block_generator(self._entropy, rows.start // _BLOCK_DOCUMENTS)
+        numbers = np.arange(rows.start, rows.stop)
+        n = numbers.size
+        stories = self._stories.choose(numbers, self.n_documents, generator.random(n))
+        sources = _sources(n, self._settings.near_duplicates, generator)
+        stories = stories[sources]
+        topics = self._stories.topics[stories]
+        lengths = self._settings.lengths(n, generator)
+        tokens = self._vocabulary.draw_tokens(stories, topics, lengths, self._settings, generator)
+        texts = np.split(tokens, np.cumsum(lengths)[:-1])
+        for row in np.flatnonzero(sources != np.arange(n)):
+            texts[row] = self._vocabulary.edited(texts[sources[row]], generator)
+        titles = self._vocabulary.draw_story_words(stories, _TITLE_WORDS, generator)[sources]
+        dates = self._dates(numbers, generator)
+        written = self._vocabulary.write(texts, generator)
+        return [
+            ZipfDocument(
+                id=str(numbers[row] + 1),
+                title=self._vocabulary.title(titles[row]),
+                text=written[row],
+                date=dates[row],
+                topic=f"topic-{topics[row] + 1}",
+                story=f"story-{stories[row] + 1}",
+                copy_of=str(numbers[sources[row]] + 1) if sources[row] != row else "",
+            )
+            for row in range(n)
+        ]
+
+    def _dates(self, numbers: Ints, generator: np.random.Generator) -> list[str]:
+        """Return the moment of each document, in order: one somewhere in each n-th part of the period."""
+        seconds = (numbers + generator.random(numbers.size)) / self.n_documents * self._settings.days * 86_400
+        moments = _EPOCH + seconds.astype("timedelta64[s]")
+        return [f"{moment}Z" for moment in np.datetime_as_string(moments, unit="s")]
+
+
+def plan_zipf(
+    n_documents: int,
+    *,
+    n_topics: int = 20,
+    n_stories: int | None = None,
+    n_terms: int = 50_000,
+    overlap: float = 0.2,
+    background: float = 0.4,
+    story_share: float = 0.3,
+    median_length: int = 120,
+    length_spread: float = 0.6,
+    near_duplicates: float = 0.05,
+    days: float = 365.0,
+    random_state: RandomState = None,
+) -> ZipfCorpus:
+    """Return a corpus of invented words whose documents are made when they are asked for.
+
+    Parameters
+    ----------
+    n_documents : int
+    n_topics : int
+    n_stories : int, optional
+        At least `n_topics`; by default one for 50 documents, at most 5000.
+    n_terms : int
+        The size of the vocabulary, at most a million words.
+    overlap : float in [0, 1]
+        The share of the topics' own words that all topics have in common: 0 keeps them apart, 1 makes them one.
+    background : float in [0, 1]
+        The share of words drawn from the whole vocabulary by Zipf's law, whatever the topic.
+    story_share : float in [0, 1 - background]
+        The share of words drawn from the 30 words of the story; the rest is from the topic.
+    median_length, length_spread : int and float
+        Lengths in words are log-normal with this median and this standard deviation of the logarithm.
+    near_duplicates : float in [0, 1)
+        The share of documents that repeat an earlier one with one word in 25 changed and a new date.
+    days : float
+        The length of the period, from the first of January 2024 on.
+    random_state : None, int or numpy Generator
+
+    Raises
+    ------
+    InputError
+        If an argument is outside its range.
+
+    Examples
+    --------
+    >>> corpus = plan_zipf(100, n_topics=3, random_state=0)
+    >>> sum(1 for document in corpus.documents())
+    100
+    """
+    n = check_positive_int(n_documents, "n_documents")
+    k = check_n_clusters(n_topics, n)
+    stories = max(k, min(n // 50, 5000)) if n_stories is None else check_positive_int(n_stories, "n_stories")
+    if stories < k:
+        raise InputError(f"n_stories={stories} is below n_topics={k}; each topic has at least one story.")
+    least = 2 * (_COMMONEST + _TOPIC_WORDS)
+    if not least <= check_positive_int(n_terms, "n_terms") <= MAX_WORDS:
+        raise InputError(f"n_terms={n_terms} is outside {least}..{MAX_WORDS:,}; choose a vocabulary of that size.")
+    settings = _Settings(
+        check_share(overlap, "overlap"),
+        check_share(background, "background"),
+        check_share(story_share, "story_share", most=1.0 - check_share(background, "background")),
+        check_positive_int(median_length, "median_length"),
+        check_share(length_spread, "length_spread", most=3.0),
+        check_share(near_duplicates, "near_duplicates", most=0.99),
+        check_share(days, "days", least=1e-3, most=100_000.0),
+    )
+    generator = as_generator(random_state)
+    drawn_stories = Stories.draw(stories, k, generator)
+    vocabulary = _Vocabulary.draw(n_terms, drawn_stories.topics, k, settings.overlap, generator)
+    parameters = {
+        "kind": "zipf",
+        "n_documents": n,
+        "n_topics": k,
+        "n_stories": stories,
+        "n_terms": n_terms,
+        **asdict(settings),
+        "random_state": seed_record(random_state),
+    }
+    return ZipfCorpus(n, vocabulary, drawn_stories, settings, spawn_entropy(generator), parameters)
+
+
+def make_zipf_corpus(n_documents: int, **options: Any) -> Corpus:
+    """Return all documents of `plan_zipf`, which has the options, as a corpus in memory."""
+    return plan_zipf(n_documents, **options).to_corpus()
+
+
+@dataclass(frozen=True)
+class _Settings:
+    """Shares and lengths, checked."""
+
+    overlap: float
+    background: float
+    story_share: float
+    median_length: int
+    length_spread: float
+    near_duplicates: float
+    days: float
+
+    def lengths(self, n: int, generator: np.random.Generator) -> Ints:
+        drawn = self.median_length * np.exp(self.length_spread * generator.standard_normal(n))
+        lengths: Ints = np.clip(drawn, *_LENGTHS).astype(np.int64)
+        return lengths
+
+
+@dataclass(frozen=True, eq=False)
+class _Vocabulary:
+    """The words, and which of them topics and stories prefer.
+
+    Attributes
+    ----------
+    spellings : object array of shape (4 * n_terms,)
+        Each word as it stands within a sentence, at its start, at its end, and as a sentence of its own.
+    n_terms : int
+    topics, stories : int32 arrays of shape (n_topics, 800) and (n_stories, 30)
+        Word ranks, the preferred ones first.
+    """
+
+    spellings: npt.NDArray[np.object_]
+    n_terms: int
+    topics: npt.NDArray[np.int32]
+    stories: npt.NDArray[np.int32]
+    word_edges: Floats
+    topic_edges: Floats
+    story_edges: Floats
+
+    @classmethod
+    def draw(
+        cls, n_terms: int, story_topics: Ints, n_topics: int, overlap: float, generator: np.random.Generator
+    ) -> _Vocabulary:
+        words = invented_words(n_terms)
+        capital = [word.capitalize() for word in words]
+        spellings = words + capital + [f"{word}." for word in words] + [f"{word}." for word in capital]
+        rest = n_terms - _COMMONEST
+        common = generator.choice(rest, _TOPIC_WORDS, replace=False) + _COMMONEST
+        is_common = generator.random(_TOPIC_WORDS) < overlap  # the same ranks for all topics: they share that mass
+        topics = np.empty((n_topics, _TOPIC_WORDS), dtype=np.int32)
+        for topic in range(n_topics):
+            own = generator.choice(rest, _TOPIC_WORDS, replace=False) + _COMMONEST
+            topics[topic] = np.where(is_common, common, own)
+        stories = np.empty((story_topics.size, _STORY_WORDS), dtype=np.int32)
+        n_names = _STORY_WORDS // 3  # rare words that stand for names; the others are words of the topic
+        for story, topic in enumerate(story_topics):
+            names = generator.integers(n_terms // 2, n_terms, n_names)
+            stories[story] = generator.permutation(
+                np.concatenate([names, generator.choice(topics[topic], _STORY_WORDS - n_names, replace=False)])
+            )
+        edges = (_zipf_edges(n) for n in (n_terms, _TOPIC_WORDS, _STORY_WORDS))
+        return cls(np.array(spellings, dtype=object), n_terms, topics, stories, *edges)
+
+    def draw_tokens(
+        self, stories: Ints, topics: Ints, lengths: Ints, settings: _Settings, generator: np.random.Generator
+    ) -> Ints:
+        """Return the words of all documents, one after the other, as ranks."""
+        document = np.repeat(np.arange(lengths.size), lengths)
+        origin, place = generator.random(document.size), generator.random(document.size)
+        tokens = np.searchsorted(self.word_edges, place, side="right").astype(np.int64)
+        of_story = origin < settings.story_share
+        of_topic = ~of_story & (origin >= settings.story_share + settings.background)
+        positions = np.searchsorted(self.story_edges, place[of_story], side="right")
+        tokens[of_story] = self.stories[stories[document[of_story]], positions]
+        positions = np.searchsorted(self.topic_edges, place[of_topic], side="right")
+        tokens[of_topic] = self.topics[topics[document[of_topic]], positions]
+        return tokens
+
+    def draw_story_words(self, stories: Ints, n_words: int, generator: np.random.Generator) -> Ints:
+        positions = np.searchsorted(self.story_edges, generator.random((stories.size, n_words)), side="right")
+        words: Ints = self.stories[stories[:, None], positions].astype(np.int64)
+        return words
+
+    def edited(self, tokens: Ints, generator: np.random.Generator) -> Ints:
+        """Return a copy with one word in 25, and at least one, replaced by any word."""
+        copy = tokens.copy()
+        chosen = generator.random(copy.size) < _EDITED
+        chosen[generator.integers(copy.size)] = True
+        copy[chosen] = np.searchsorted(self.word_edges, generator.random(int(chosen.sum())), side="right")
+        return copy
+
+    def write(self, texts: list[Ints], generator: np.random.Generator) -> list[str]:
+        """Return each document as sentences."""
+        written = []
+        for tokens in texts:
+            ends = generator.random(tokens.size) < 1 / _SENTENCE
+            ends[-1] = True
+            begins = np.concatenate([[True], ends[:-1]])
+            written.append(" ".join(self.spellings[tokens + self.n_terms * (begins + 2 * ends)]))
+        return written
+
+    def title(self, tokens: Ints) -> str:
+        return " ".join(self.spellings[tokens]).capitalize()
+
+
+def _zipf_edges(n: int) -> Floats:
+    """Return the upper ends of the intervals of [0, 1) that stand for the ranks."""
+    edges: Floats = np.cumsum(1 / (np.arange(1, n + 1) + _FLATTENING))
+    edges /= edges[-1]
+    return edges[:-1]
+
+
+def _sources(n: int, share: float, generator: np.random.Generator) -> Ints:
+    """Return for each document of a block the one it is a copy of, itself for most; copies are of originals."""
+    sources = np.arange(n)
+    copies = generator.random(n) < share
+    copies[0] = False
+    originals = np.flatnonzero(~copies)
+    rows = np.flatnonzero(copies)
+    earlier = np.searchsorted(originals, rows)  # originals before each copy
+    sources[rows] = originals[(generator.random(rows.size) * earlier).astype(np.int64)]
+    return sources
