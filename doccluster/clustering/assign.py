@@ -19,7 +19,8 @@ from doccluster.clustering.document_matrix import (
     sparse_rows,
     unit_scale,
 )
-from doccluster.clustering.means import MeanTable, best_head, means_of_matrix
+from doccluster.clustering.mean_table import MeanTable, best_head
+from doccluster.clustering.means import means_of_matrix
 from doccluster.clustering.seeding import unit_rows_of
 from doccluster.errors import InputError
 from doccluster.kernels.assignment import assign_rows, nearest_two_rows, similarity_rows
@@ -80,8 +81,8 @@ def nearest_centroids(matrix: Any, centroids: Any, *, n_threads: int | None = No
     """Return the labels of `assign_to_centroids` alone, a few times faster."""
     sweep = _Sweep(matrix, centroids, n_threads)
     labels = np.empty(sweep.n_documents, np.int32)
-    best, second = (np.empty(sweep.n_documents, np.float32) for _ in range(2))
-    sweep.run(assign_rows, labels, best, second)
+    lower, no_bounds = np.empty(sweep.n_documents, np.float32), np.empty((sweep.n_documents, 0), np.float32)
+    sweep.run(assign_labels, labels, lower, no_bounds)
     return labels
 
 
@@ -91,6 +92,11 @@ def centroid_similarities(matrix: Any, centroids: Any, *, n_threads: int | None 
     similarities = np.empty((sweep.n_documents, sweep.n_clusters))
     sweep.run(similarity_rows, similarities)
     return similarities
+
+
+def assign_labels(rows: Any, table: Any, *outputs: npt.NDArray[Any]) -> None:
+    """Call the kernel that assigns, without groups of lanes."""
+    assign_rows(rows, table, 1, *outputs)
 
 
 class _Sweep:
@@ -117,15 +123,8 @@ class _Sweep:
 
         def one(block: slice) -> None:
             documents = reorder(_rows(self._rows, block), self._order, self._scale[block])
-            kernel(
-                documents.values,
-                documents.columns,
-                documents.starts,
-                documents.original,
-                *self._table.arrays,
-                self.n_clusters,
-                *(output[block] for output in outputs),
-            )
+            rows = documents.rows(slice(0, documents.n_documents))
+            kernel(rows, self._table.arrays, *(output[block] for output in outputs))
 
         workers = self._n_threads if self._rows.nnz * self.n_clusters > SERIAL_WORK else 1
         list(map_blocks(one, row_blocks(self.n_documents, BLOCK_ROWS), n_threads=workers))

@@ -78,10 +78,26 @@ class DocumentMatrix:
         """Return how many threads work of this size is worth."""
         return self.n_threads if multiplications > SERIAL_WORK else 1
 
-    def each_block(self, function: Callable[[slice], Any], *, per_entry: float) -> list[Any]:
+    def rows(self, block: slice) -> tuple[Any, Any, Any, Any]:
+        """Return a block of rows as kernels take it."""
+        return self.values, self.columns, self.starts[block.start : block.stop + 1], self.original
+
+    @cached_property
+    def is_signed(self) -> bool:
+        """Whether any value is negative."""
+        return bool(self.values.size and self.values.min() < 0)
+
+    @cached_property
+    def magnitudes(self) -> npt.NDArray[np.float32]:
+        """The absolute values; the same array where none is negative."""
+        return np.abs(self.values) if self.is_signed else self.values
+
+    def each_block(
+        self, function: Callable[[slice], Any], *, per_entry: float, blocks: list[slice] | None = None
+    ) -> list[Any]:
         """Return `function(block)` for each block of rows, in threads if the work is worth them."""
         n_threads = self.threads_for(self.values.size * per_entry)
-        return list(map_blocks(function, self.blocks(), n_threads=n_threads))
+        return list(map_blocks(function, self.blocks() if blocks is None else blocks, n_threads=n_threads))
 
 
 def sparse_rows(matrix: Any) -> sparse.csr_array:

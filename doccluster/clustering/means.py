@@ -13,9 +13,7 @@ from scipy import sparse
 from doccluster.blocks import map_blocks
 from doccluster.clustering.document_matrix import DocumentMatrix
 from doccluster.kernels.accumulation import copy_rows, list_entries, list_members, mean_rows
-from doccluster.kernels.mean_table import clear_head, count_tail, write_head, write_tail
 
-TAIL_COST = 32.0  # an entry of a tail list costs as much as this many cells of the dense head, measured
 CHUNK_ENTRIES = 4_000_000  # entries of members whose means are built at a time
 
 
@@ -169,71 +167,3 @@ def _merged(
         offsets = np.concatenate([[0], np.cumsum(chunk_sizes)]).astype(np.int64)
         copy_rows(new_values, new_columns, offsets, chunk, starts, values, columns)
     return Means(values, columns, starts, previous.n_columns, lengths)
-
-
-class MeanTable:
-    """Means laid out by term: a dense head of `n_head` x clusters for the common terms, lists for the others."""
-
-    def __init__(self, means: Means, n_head: int) -> None:
-        self.n_head = n_head
-        width = -(-means.n_clusters // 16) * 16 if means.n_clusters > 8 else 8
-        self.head = np.zeros((n_head, width), np.float32)
-        self.means = means
-        write_head(means.values, means.columns, means.starts, _all_clusters(means), self.head)
-        self._list_tail()
-
-    def replace(self, means: Means, changed: npt.NDArray[np.bool_]) -> None:
-        """Lay out `means` in place of the present ones, from which only the rows in `changed` differ."""
-        clusters = np.flatnonzero(changed).astype(np.int32)
-        clear_head(self.means.columns, self.means.starts, clusters, self.head)
-        write_head(means.values, means.columns, means.starts, clusters, self.head)
-        self.means = means
-        self._list_tail()
-
-    def _list_tail(self) -> None:
-        means = self.means
-        self.tail_starts = np.empty(means.n_columns - self.n_head + 1, np.int64)
-        count_tail(means.columns, self.n_head, self.tail_starts)
-        n_entries = int(self.tail_starts[-1])
-        self.tail_clusters, self.tail_values = np.empty(n_entries, np.int32), np.empty(n_entries, np.float32)
-        if n_entries:
-            write_tail(
-                means.values,
-                means.columns,
-                means.starts,
-                self.n_head,
-                self.tail_starts,
-                self.tail_clusters,
-                self.tail_values,
-            )
-
-    @property
-    def arrays(self) -> tuple[Any, ...]:
-        """The table as kernels take it: head, and the starts, clusters and values of the tail."""
-        return self.head, self.tail_starts, self.tail_clusters, self.tail_values
-
-
-def _all_clusters(means: Means) -> npt.NDArray[np.int32]:
-    return np.arange(means.n_clusters, dtype=np.int32)
-
-
-def best_head(means: Means, frequencies: npt.NDArray[np.int64], *, max_bytes: float = float("inf")) -> int:
-    """Return how many of the commonest terms are cheapest kept dense, within `max_bytes`.
-
-    A visit of a dense term costs one unit per cluster, of a listed term `TAIL_COST` per entry; terms are visited
-    `frequencies` times in a sweep over the documents.
-    """
-    postings = np.bincount(means.columns, minlength=means.n_columns)
-    dense = frequencies * float(means.n_clusters)
-    listed = frequencies * (TAIL_COST * postings)
-    cost = np.concatenate([[0.0], np.cumsum(dense - listed)])
-    limit = means.n_columns
-    if np.isfinite(max_bytes):
-        limit = min(limit, int(max_bytes // (4 * max(8, means.n_clusters + 15))))
-    return int(np.argmin(cost[: limit + 1]))
-
-
-def mean_table(documents: DocumentMatrix, means: Means, *, max_bytes: float = float("inf")) -> MeanTable:
-    """Return the table of `means` that is cheapest to sweep for `documents`."""
-    frequencies = np.bincount(documents.columns, minlength=documents.n_columns)
-    return MeanTable(means, best_head(means, frequencies, max_bytes=max_bytes))

@@ -4,36 +4,58 @@ A row's similarities to all clusters are built in one accumulator: four terms of
 accumulator is read and written once for four products), and the lists of the tail. The labels are those of float64
 arithmetic in ascending order of the original columns, lowest cluster on ties: whenever two clusters lie closer than
 twice the rounding error that float32 can have made, the row is swept again in float64.
+
+Kernels take rows as ``(values, columns, starts, original)``, the table of means as ``(head, tail_starts, tail_lanes,
+tail_values, lanes)`` where ``lanes[cluster]`` is the cluster's column in the head.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
+from doccluster.kernels.cache_lines import LINE, MOST_LINES, add_lines
 from doccluster.kernels.jit import jit
 
 ARITHMETIC = {"contract", "nnan", "nsz"}  # no reassociation: the error bound below counts the additions as written
-UNIT_ROUNDOFF = 6.0e-8  # of float32, 2**-24, rounded up
+UNIT_ROUNDOFF = 6.0e-8  # of float32, 2**-24, rounded up; the excess covers rows that are unit within 1e-5
+ROUNDING = np.float32(1.2e-7)  # of storing a value near 1 as float32
+LOWEST = np.float32(-2.0)  # below every cosine
+HIGHEST = np.float32(2.0)  # above every cosine
+
+
+@jit
+def head_end(columns, first, last, n_head):
+    """Return where the columns of the head end in a row; they are ascending, so those of the tail come last."""
+    while last > first and columns[last - 1] >= n_head:
+        last -= 1
+    return last
+
+
+@jit
+def rounding_error(first, split, last):
+    """Return a bound on the float32 rounding of a row's similarities.
+
+    By Cauchy and Schwarz the absolute terms of a product of unit vectors add up to at most 1, so each addition in the
+    chain, one for four terms of the head and one for each of the tail, errs by at most one unit roundoff.
+    """
+    return np.float32(UNIT_ROUNDOFF * (0.25 * (split - first) + (last - split) + 12.0))
 
 
 @jit(fastmath=ARITHMETIC)
-def sweep(values, columns, first, last, head, tail_starts, tail_clusters, tail_values, sums):
-    """Fill `sums` with the similarities of one row to all clusters; return a bound on their rounding error.
-
-    The row's columns are ascending, so those of the head come first. By Cauchy and Schwarz the absolute terms of a
-    product of unit vectors add up to at most 1, so each of the additions in a chain errs by at most one unit roundoff.
-    """
+def sweep(values, columns, first, last, head, tail_starts, tail_lanes, tail_values, sums):
+    """Fill `sums` with the similarities of one row to all lanes; return a bound on their rounding error."""
     n_head = head.shape[0]
     width = sums.size
-    split = last
-    while split > first and columns[split - 1] >= n_head:
-        split -= 1
+    split = head_end(columns, first, last, n_head)
     sums[:] = 0
     for position in range(split, last):
         value = values[position]
         term = columns[position] - n_head
         for entry in range(tail_starts[term], tail_starts[term + 1]):
-            sums[tail_clusters[entry]] += value * tail_values[entry]
+            sums[tail_lanes[entry]] += value * tail_values[entry]
+    if width <= LINE * MOST_LINES:
+        add_lines(values, columns, first, split, head, 0, width // LINE, sums)
+        return rounding_error(first, split, last)
     position = first
     while position + 4 <= split:
         row0 = head[columns[position]]
@@ -44,22 +66,20 @@ def sweep(values, columns, first, last, head, tail_starts, tail_clusters, tail_v
         value1 = values[position + 1]
         value2 = values[position + 2]
         value3 = values[position + 3]
-        for cluster in range(width):
-            sums[cluster] += (
-                value0 * row0[cluster] + value1 * row1[cluster] + value2 * row2[cluster] + value3 * row3[cluster]
-            )
+        for lane in range(width):
+            sums[lane] += value0 * row0[lane] + value1 * row1[lane] + value2 * row2[lane] + value3 * row3[lane]
         position += 4
     while position < split:
         row0 = head[columns[position]]
         value0 = values[position]
-        for cluster in range(width):
-            sums[cluster] += value0 * row0[cluster]
+        for lane in range(width):
+            sums[lane] += value0 * row0[lane]
         position += 1
-    return UNIT_ROUNDOFF * (0.25 * (split - first) + (last - split) + 10.0)
+    return rounding_error(first, split, last)
 
 
 @jit
-def sweep_exactly(values, columns, first, last, original, head, tail_starts, tail_clusters, tail_values, sums):
+def sweep_exactly(values, columns, first, last, original, head, tail_starts, tail_lanes, tail_values, sums):
     """Fill the float64 `sums` with the similarities of one row, terms in ascending order of the original columns."""
     n_head = head.shape[0]
     sums[:] = 0
@@ -69,113 +89,114 @@ def sweep_exactly(values, columns, first, last, original, head, tail_starts, tai
         value = np.float64(values[position])
         if columns[position] < n_head:
             row = head[columns[position]]
-            for cluster in range(sums.size):
-                sums[cluster] += value * np.float64(row[cluster])
+            for lane in range(sums.size):
+                sums[lane] += value * np.float64(row[lane])
         else:
             term = columns[position] - n_head
             for entry in range(tail_starts[term], tail_starts[term + 1]):
-                sums[tail_clusters[entry]] += value * np.float64(tail_values[entry])
+                sums[tail_lanes[entry]] += value * np.float64(tail_values[entry])
 
 
 @jit(fastmath=ARITHMETIC)
-def highest(sums, n_clusters):
-    """Return the largest of the first `n_clusters` sums; written so that it runs many clusters at a time."""
-    best = sums[0]
-    for cluster in range(1, n_clusters):
-        best = max(best, sums[cluster])
+def highest(sums, first, last):
+    """Return the largest of ``sums[first:last]``; written so that it runs many lanes at a time."""
+    best = sums[first]
+    for lane in range(first + 1, last):
+        best = max(best, sums[lane])
     return best
 
 
 @jit
-def first_index(sums, value):
-    """Return the lowest index that holds `value`, which is there."""
+def first_cluster(sums, value, lanes):
+    """Return the lowest cluster whose lane holds `value`, which one does."""
     cluster = 0
-    while sums[cluster] != value:
+    while sums[lanes[cluster]] != value:
         cluster += 1
     return cluster
 
 
-LOWEST = np.float32(-2.0)  # below every cosine
+@jit
+def set_bounds(sums, label_lane, n_lanes, group_width, error, upper):
+    """Write, for each group of lanes, an upper bound on the similarity to its clusters other than the label's."""
+    kept = sums[label_lane]
+    sums[label_lane] = LOWEST
+    for group in range(upper.size):
+        first = group * group_width
+        upper[group] = highest(sums, first, min(first + group_width, n_lanes)) + error
+    sums[label_lane] = kept
 
 
 @jit
-def assign_rows(
-    values, columns, starts, original, head, tail_starts, tail_clusters, tail_values, n_clusters, labels, best, second
-):
-    """Write each row's nearest cluster, its similarity and the highest similarity to another (-2 if there is none).
+def assign_one(values, columns, first, last, original, table, sums, exact, group_width, upper):
+    """Return a row's nearest cluster, a lower bound on the similarity to it, and whether float64 decided.
 
-    The similarities are float32 sums, or rounded float64 sums where the row was decided again. Return how many were.
+    `upper`, when it has a place for each group of lanes, is given upper bounds on the similarity to other clusters.
     """
-    sums = np.empty(head.shape[1], np.float32)
-    exact = np.empty(head.shape[1], np.float64)
-    decided_again = 0
-    for row in range(starts.size - 1):
-        first, last = starts[row], starts[row + 1]
-        error = sweep(values, columns, first, last, head, tail_starts, tail_clusters, tail_values, sums)
-        top = highest(sums, n_clusters)
-        label = first_index(sums, top)
-        sums[label] = LOWEST
-        runner_up = highest(sums, n_clusters)
-        if top - runner_up <= 2 * error and n_clusters > 1:
-            sweep_exactly(values, columns, first, last, original, head, tail_starts, tail_clusters, tail_values, exact)
-            exact_top = highest(exact, n_clusters)
-            label = first_index(exact, exact_top)
-            exact[label] = -2.0
-            top = np.float32(exact_top)
-            runner_up = np.float32(highest(exact, n_clusters))
-            decided_again += 1
-        labels[row] = label
-        best[row] = top
-        second[row] = runner_up
-    return decided_again
+    head, tail_starts, tail_lanes, tail_values, lanes = table
+    n_lanes = lanes.size
+    error = sweep(values, columns, first, last, head, tail_starts, tail_lanes, tail_values, sums)
+    top = highest(sums, 0, n_lanes)
+    label = first_cluster(sums, top, lanes)
+    sums[lanes[label]] = LOWEST
+    is_close = top - highest(sums, 0, n_lanes) <= 2 * error
+    sums[lanes[label]] = top
+    if is_close:
+        sweep_exactly(values, columns, first, last, original, head, tail_starts, tail_lanes, tail_values, exact)
+        exact_top = highest(exact, 0, n_lanes)
+        label = first_cluster(exact, exact_top, lanes)
+        if upper.size:
+            set_bounds(exact, lanes[label], n_lanes, group_width, ROUNDING, upper)
+        return label, np.float32(exact_top) - ROUNDING, True
+    if upper.size:
+        set_bounds(sums, lanes[label], n_lanes, group_width, error, upper)
+    return label, top - error, False
 
 
 @jit
-def nearest_two_rows(
-    values,
-    columns,
-    starts,
-    original,
-    head,
-    tail_starts,
-    tail_clusters,
-    tail_values,
-    n_clusters,
-    labels,
-    best,
-    runners_up,
-    second,
-):
-    """Write the nearest and the second nearest cluster of each row and their float64 similarities."""
-    exact = np.empty(head.shape[1], np.float64)
-    for row in range(starts.size - 1):
-        first, last = starts[row], starts[row + 1]
-        sweep_exactly(values, columns, first, last, original, head, tail_starts, tail_clusters, tail_values, exact)
-        best[row] = highest(exact, n_clusters)
-        labels[row] = first_index(exact, best[row])
-        if n_clusters > 1:
-            exact[labels[row]] = -2.0
-            second[row] = highest(exact, n_clusters)
-            runners_up[row] = first_index(exact, second[row])
+def assign_rows(rows, table, group_width, labels, lower, upper):
+    """Write each row's nearest cluster, a lower bound on the similarity to it and, if `upper` has columns, bounds.
 
-
-@jit
-def similarity_rows(
-    values, columns, starts, original, head, tail_starts, tail_clusters, tail_values, n_clusters, similarities
-):
-    """Write the float64 similarity of each row to each cluster."""
-    exact = np.empty(head.shape[1], np.float64)
+    Return how many rows were decided in float64.
+    """
+    values, columns, starts, original = rows
+    sums = np.empty(table[0].shape[1], np.float32)
+    exact = np.empty(table[0].shape[1], np.float64)
+    n_exact = 0
     for row in range(starts.size - 1):
-        sweep_exactly(
-            values,
-            columns,
-            starts[row],
-            starts[row + 1],
-            original,
-            head,
-            tail_starts,
-            tail_clusters,
-            tail_values,
-            exact,
+        label, similarity, was_exact = assign_one(
+            values, columns, starts[row], starts[row + 1], original, table, sums, exact, group_width, upper[row]
         )
-        similarities[row, :] = exact[:n_clusters]
+        labels[row] = label
+        lower[row] = similarity
+        n_exact += was_exact
+    return n_exact
+
+
+@jit
+def nearest_two_rows(rows, table, labels, best, runners_up, second):
+    """Write the nearest and the second nearest cluster of each row and their float64 similarities."""
+    values, columns, starts, original = rows
+    head, tail_starts, tail_lanes, tail_values, lanes = table
+    exact = np.empty(head.shape[1], np.float64)
+    for row in range(starts.size - 1):
+        first, last = starts[row], starts[row + 1]
+        sweep_exactly(values, columns, first, last, original, head, tail_starts, tail_lanes, tail_values, exact)
+        best[row] = highest(exact, 0, lanes.size)
+        labels[row] = first_cluster(exact, best[row], lanes)
+        if lanes.size > 1:
+            exact[lanes[labels[row]]] = LOWEST
+            second[row] = highest(exact, 0, lanes.size)
+            runners_up[row] = first_cluster(exact, second[row], lanes)
+
+
+@jit
+def similarity_rows(rows, table, similarities):
+    """Write the float64 similarity of each row to each cluster."""
+    values, columns, starts, original = rows
+    head, tail_starts, tail_lanes, tail_values, lanes = table
+    exact = np.empty(head.shape[1], np.float64)
+    for row in range(starts.size - 1):
+        first, last = starts[row], starts[row + 1]
+        sweep_exactly(values, columns, first, last, original, head, tail_starts, tail_lanes, tail_values, exact)
+        for cluster in range(lanes.size):
+            similarities[row, cluster] = exact[lanes[cluster]]

@@ -1,28 +1,71 @@
-"""The means laid out for the sweep: a dense head of common terms, lists of (cluster, value) for the rare ones."""
+"""The means laid out for the sweep: a dense head of common terms, lists of (lane, value) for the rare ones.
+
+A lane is a column of the table. Clusters whose means are alike lie in neighbouring lanes, so that the clusters that a
+document hesitates between share cache lines.
+"""
 
 from __future__ import annotations
+
+import numpy as np
 
 from doccluster.kernels.jit import jit
 
 
 @jit
-def write_head(values, columns, starts, clusters, head):
-    """Write the entries of the rows `clusters` into the dense head, whose row is the term and column the cluster."""
+def write_head(values, columns, starts, clusters, lanes, head):
+    """Write the means of `clusters` into the dense head, whose row is the term and whose column is the lane."""
     n_head = head.shape[0]
     for cluster in clusters:
+        lane = lanes[cluster]
         for position in range(starts[cluster], starts[cluster + 1]):
             if columns[position] < n_head:
-                head[columns[position], cluster] = values[position]
+                head[columns[position], lane] = values[position]
 
 
 @jit
-def clear_head(columns, starts, clusters, head):
-    """Write zero where `write_head` wrote the rows `clusters`."""
+def replace_head(
+    old_values,
+    old_columns,
+    old_starts,
+    values,
+    columns,
+    starts,
+    clusters,
+    lanes,
+    head,
+    places,
+    own_place,
+    signed,
+    rises,
+):
+    """Write new means of `clusters` in place of their old ones, and what changed into the head `rises`.
+
+    ``rises[term, places[cluster]]`` becomes the new value if the place is the cluster's own, else the largest rise
+    among the clusters that share it (the largest change if `signed`). A place of -1 is not recorded.
+    """
     n_head = head.shape[0]
+    seen = np.full(n_head, -1, np.int32)
     for cluster in clusters:
+        lane = lanes[cluster]
+        place = places[cluster]
         for position in range(starts[cluster], starts[cluster + 1]):
-            if columns[position] < n_head:
-                head[columns[position], cluster] = 0
+            term = columns[position]
+            if term < n_head:
+                seen[term] = cluster
+                value = values[position]
+                if place >= 0:
+                    if own_place[cluster]:
+                        rises[term, place] = value
+                    else:
+                        rise = value - head[term, lane]
+                        rises[term, place] = max(rises[term, place], abs(rise) if signed else rise)
+                head[term, lane] = value
+        for position in range(old_starts[cluster], old_starts[cluster + 1]):
+            term = old_columns[position]
+            if term < n_head and seen[term] != cluster:
+                head[term, lane] = 0
+                if signed and place >= 0 and not own_place[cluster]:
+                    rises[term, place] = max(rises[term, place], abs(old_values[position]))
 
 
 @jit
@@ -37,14 +80,80 @@ def count_tail(columns, n_head, tail_starts):
 
 
 @jit
-def write_tail(values, columns, starts, n_head, tail_starts, tail_clusters, tail_values):
-    """Fill the lists of the tail terms, clusters ascending."""
+def write_tail(values, columns, starts, n_head, clusters, lanes, tail_starts, tail_lanes, tail_values):
+    """Fill the lists of the tail terms with the means of `clusters`, in their order."""
     following = tail_starts[:-1].copy()
-    for cluster in range(starts.size - 1):
+    for cluster in clusters:
         for position in range(starts[cluster], starts[cluster + 1]):
             if columns[position] >= n_head:
                 term = columns[position] - n_head
                 slot = following[term]
-                tail_clusters[slot] = cluster
+                tail_lanes[slot] = lanes[cluster]
                 tail_values[slot] = values[position]
                 following[term] = slot + 1
+
+
+@jit
+def list_tail_changes(
+    old_values,
+    old_columns,
+    old_starts,
+    values,
+    columns,
+    starts,
+    clusters,
+    n_head,
+    n_columns,
+    places,
+    own_place,
+    signed,
+    change_columns,
+    change_places,
+    change_values,
+):
+    """List what `replace_head` records, for the terms of the tail; return the number of entries.
+
+    Several clusters of one place give several entries for a term: added up they are at least the largest.
+    """
+    old = np.zeros(n_columns - n_head, np.float32)
+    written = 0
+    for cluster in clusters:
+        place = places[cluster]
+        if place < 0:
+            continue
+        for position in range(old_starts[cluster], old_starts[cluster + 1]):
+            if old_columns[position] >= n_head:
+                old[old_columns[position] - n_head] = old_values[position]
+        for position in range(starts[cluster], starts[cluster + 1]):
+            if columns[position] >= n_head:
+                term = columns[position] - n_head
+                change = values[position] if own_place[cluster] else values[position] - old[term]
+                old[term] = 0
+                if signed:
+                    change = abs(change)
+                if change > 0 or own_place[cluster]:
+                    change_columns[written] = columns[position]
+                    change_places[written] = place
+                    change_values[written] = change
+                    written += 1
+        for position in range(old_starts[cluster], old_starts[cluster + 1]):
+            if old_columns[position] >= n_head:
+                term = old_columns[position] - n_head
+                if signed and old[term] != 0 and not own_place[cluster]:
+                    change_columns[written] = old_columns[position]
+                    change_places[written] = place
+                    change_values[written] = abs(old[term])
+                    written += 1
+                old[term] = 0
+    return written
+
+
+@jit
+def place_tail(columns, lanes, values, n_head, tail_starts, tail_lanes, tail_values):
+    """Sort entries (column, lane, value) of the tail into the list of each term, keeping their order."""
+    following = tail_starts[:-1].copy()
+    for entry in range(columns.size):
+        slot = following[columns[entry] - n_head]
+        tail_lanes[slot] = lanes[entry]
+        tail_values[slot] = values[entry]
+        following[columns[entry] - n_head] = slot + 1

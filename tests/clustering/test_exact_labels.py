@@ -12,7 +12,7 @@ from doccluster.clustering.lloyd import Limits, run_start
 from doccluster.clustering.means import means_of_matrix
 from tests.clustering.naive import cluto_matrix, naive_lloyd
 
-ALGORITHMS = ["lloyd"]
+ALGORITHMS = ["lloyd", "auto", "pruned"]
 
 
 def unit(dense):

@@ -1,0 +1,153 @@
+"""Means laid out for the sweep, and what changed in them laid out the same way.
+
+The table is hybrid: the commonest terms have a dense row each, the others a list of (lane, value). Rare terms occur in
+few means, so the lists save most of the memory of a dense table and, for many clusters, most of the time.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from doccluster.blocks import map_blocks
+from doccluster.clustering.document_matrix import DocumentMatrix
+from doccluster.clustering.means import Means
+from doccluster.kernels.cache_lines import LINE
+from doccluster.kernels.mean_table import (
+    count_tail,
+    list_tail_changes,
+    place_tail,
+    replace_head,
+    write_head,
+    write_tail,
+)
+
+TAIL_COST = 32.0  # an entry of a tail list costs as much as this many cells of the dense head, measured
+
+Table = tuple[
+    npt.NDArray[np.float32],
+    npt.NDArray[np.int64],
+    npt.NDArray[np.int32],
+    npt.NDArray[np.float32],
+    npt.NDArray[np.int32],
+]
+
+
+def table_width(n_lanes: int) -> int:
+    """Return the lanes rounded up to whole cache lines."""
+    return max(1, -(-n_lanes // LINE)) * LINE
+
+
+@dataclass(frozen=True, eq=False)
+class Places:
+    """Where the changes of moved clusters are recorded: one place for a group, or a place of the cluster's own.
+
+    Attributes
+    ----------
+    of_cluster : int32 array of shape (n_clusters,), -1 for clusters that did not move
+    is_own : bool array of shape (n_clusters,)
+    group, lane : int32 arrays of shape (n_places,)
+        The group that each place speaks of, and the lane if it is a cluster's own (else -1).
+    """
+
+    of_cluster: npt.NDArray[np.int32]
+    is_own: npt.NDArray[np.bool_]
+    group: npt.NDArray[np.int32]
+    lane: npt.NDArray[np.int32]
+
+
+class MeanTable:
+    """Means by term: a dense head of `n_head` terms x lanes, lists for the others."""
+
+    def __init__(self, means: Means, n_head: int, lanes: npt.NDArray[np.int32] | None = None) -> None:
+        self.n_head = n_head
+        self.means = means
+        self.lanes = np.arange(means.n_clusters, dtype=np.int32) if lanes is None else lanes
+        self._by_lane = np.argsort(self.lanes).astype(np.int32)
+        self._head = np.zeros((n_head, table_width(means.n_clusters)), np.float32)
+        write_head(means.values, means.columns, means.starts, self._by_lane, self.lanes, self._head)
+        self._list_tail()
+
+    def replace(
+        self, means: Means, changed: npt.NDArray[np.bool_], places: Places, *, signed: bool, n_threads: int
+    ) -> Table:
+        """Lay out `means`, from which only the rows in `changed` differ, and return the table of changes."""
+        old, self.means = self.means, means
+        clusters = self._by_lane[changed[self._by_lane]]
+        rises = np.zeros((self.n_head, table_width(places.group.size)), np.float32)
+
+        def one(chunk: npt.NDArray[np.int32]) -> None:
+            replace_head(*_rows(old), *_rows(means), chunk, self.lanes, self._head, *_owners(places), signed, rises)
+
+        # a thread takes whole lines: neighbours write to other parts of the table
+        cuts = np.flatnonzero(np.diff(self.lanes[clusters] // LINE)) + 1
+        list(map_blocks(one, np.split(clusters, cuts) if n_threads > 1 else [clusters], n_threads=n_threads))
+        changes = self._tail_changes(old, means, clusters, places, signed=signed)
+        self._list_tail()
+        lanes = np.arange(places.group.size, dtype=np.int32)
+        return rises, *changes, lanes
+
+    def _tail_changes(
+        self, old: Means, means: Means, clusters: npt.NDArray[np.int32], places: Places, *, signed: bool
+    ) -> tuple[Any, Any, Any]:
+        starts = np.zeros(means.n_columns - self.n_head + 1, np.int64)
+        if self.n_head == means.n_columns:
+            return starts, np.empty(0, np.int32), np.empty(0, np.float32)
+        capacity = int((means.starts[clusters + 1] - means.starts[clusters]).sum())
+        if signed:
+            capacity += int((old.starts[clusters + 1] - old.starts[clusters]).sum())
+        columns, lanes, values = (np.empty(capacity, kind) for kind in (np.int32, np.int32, np.float32))
+        where = (self.n_head, means.n_columns)
+        written = list_tail_changes(
+            *_rows(old), *_rows(means), clusters, *where, *_owners(places), signed, columns, lanes, values
+        )
+        count_tail(columns[:written], self.n_head, starts)
+        sorted_lanes, sorted_values = np.empty(written, np.int32), np.empty(written, np.float32)
+        place_tail(
+            columns[:written], lanes[:written], values[:written], self.n_head, starts, sorted_lanes, sorted_values
+        )
+        return starts, sorted_lanes, sorted_values
+
+    def _list_tail(self) -> None:
+        means = self.means
+        self._tail_starts = np.empty(means.n_columns - self.n_head + 1, np.int64)
+        count_tail(means.columns, self.n_head, self._tail_starts)
+        n_entries = int(self._tail_starts[-1])
+        self._tail_lanes, self._tail_values = np.empty(n_entries, np.int32), np.empty(n_entries, np.float32)
+        if n_entries:
+            tail = (self._tail_starts, self._tail_lanes, self._tail_values)
+            write_tail(*_rows(means), self.n_head, self._by_lane, self.lanes, *tail)
+
+    @property
+    def arrays(self) -> Table:
+        """The table as kernels take it: head; starts, lanes and values of the tail; the lane of each cluster."""
+        return self._head, self._tail_starts, self._tail_lanes, self._tail_values, self.lanes
+
+
+def _rows(means: Means) -> tuple[Any, Any, Any]:
+    return means.values, means.columns, means.starts
+
+
+def _owners(places: Places) -> tuple[Any, Any]:
+    return places.of_cluster, places.is_own
+
+
+def best_head(means: Means, frequencies: npt.NDArray[np.int64], *, max_bytes: float = float("inf")) -> int:
+    """Return how many of the commonest terms are cheapest kept dense, within `max_bytes`.
+
+    A visit of a dense term costs one unit per lane, of a listed term `TAIL_COST` per entry; terms are visited
+    `frequencies` times in a sweep over the documents.
+    """
+    width = table_width(means.n_clusters)
+    postings = np.bincount(means.columns, minlength=means.n_columns)
+    cost = np.concatenate([[0.0], np.cumsum(frequencies * (width - TAIL_COST * postings))])
+    limit = means.n_columns if max_bytes == float("inf") else min(means.n_columns, int(max_bytes // (4 * width)))
+    return int(np.argmin(cost[: limit + 1]))
+
+
+def document_frequencies(documents: DocumentMatrix) -> npt.NDArray[np.int64]:
+    """Return how many documents have each term."""
+    return np.bincount(documents.columns, minlength=documents.n_columns)
