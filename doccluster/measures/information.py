@@ -55,7 +55,7 @@ def _normalised_entropies(table: ContingencyTable, n_classes: int | None) -> np.
         raise InputError(f"n_classes={g} is below the {table.n_classes} classes that occur; give at least as many.")
     if g == 1:
         return np.zeros(table.n_clusters)
-    return table.class_entropy_of_clusters / math.log(g)
+    return np.minimum(table.class_entropy_of_clusters / math.log(g), 1.0)
 
 
 alias(
