@@ -96,7 +96,8 @@ def row_norms(matrix: Any) -> npt.NDArray[np.float64]:
 def squared_row_norms(matrix: Any) -> npt.NDArray[np.float64]:
     """Return the squared Euclidean length of each row, accumulated in float64."""
     if not sparse.issparse(matrix):
-        return np.einsum("ij,ij->i", matrix, matrix, dtype=np.float64)
+        norms: npt.NDArray[np.float64] = np.einsum("ij,ij->i", matrix, matrix, dtype=np.float64)
+        return norms
     squares = np.square(matrix.data, dtype=np.float64)
     sums = np.zeros(matrix.shape[0])
     filled = np.flatnonzero(np.diff(matrix.indptr))
