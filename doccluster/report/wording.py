@@ -17,7 +17,7 @@ _SPACE = re.compile(r"[\s\u2028\u2029]+")
 
 
 def visible(text: str) -> str:
-    """Return `text` without characters that are not seen but act: controls and changes of writing direction.
+    r"""Return `text` without characters that are not seen but act: controls and changes of writing direction.
 
     >>> visible("abc\u202egpj.exe\x00")
     'abcgpj.exe'
@@ -29,7 +29,7 @@ def one_line(text: str, length: int = TITLE_LENGTH) -> str:
     """Return `text` on one line of at most `length` characters.
 
     >>> one_line("  a\\n  long   title ", 8)
-    'a long …'
+    'a long…'
     """
     # a title may be a megabyte: look only at what can be shown
     line = _SPACE.sub(" ", visible(text[: 8 * length])).strip()
@@ -63,7 +63,7 @@ def decimal(value: float | None, digits: int = 2) -> str:
     if math.isinf(value):
         return "∞" if value > 0 else "\u2212∞"
     size = abs(value)
-    text = f"{size:,.0f}" if size >= 1000 else f"{size:.{digits}f}"
+    text = f"{size:,.0f}" if size >= 999.5 else f"{size:.{digits}f}"
     if float(text.replace(",", "")) == 0:
         # a score that is nearly nothing is told from nothing; in a short column it is nothing
         return f"{value:.1e}".replace("-", "\u2212") if size and digits >= 4 else text

@@ -138,8 +138,8 @@ def test_a_link_to_a_cluster_leads_from_the_tables_to_its_story(visit, newsroom_
     page = visit(newsroom_report)
     page.get_by_role("tab", name="Quality").click()
     page.locator("#measures tbody a").nth(3).click()
-    page.wait_for_function("location.hash === '#cluster-3'")
-    assert page.locator("#cluster-3").is_visible()
+    page.locator("#cluster-3").wait_for(state="visible")
+    assert page.url.endswith("#cluster-3")
     assert page.locator("#quality").is_hidden()
 
 
@@ -149,12 +149,12 @@ def test_the_filter_keeps_the_stories_with_every_word_and_opens_the_list_of_a_fo
     rows = page.locator("#cluster-0 details.all tbody tr")  # the least typical is not among the leading documents
     last = rows.last.evaluate("row => row.querySelector('bdi').textContent")
     page.locator("#filter").fill(last.upper())
-    page.wait_for_function("document.querySelector('#found').textContent !== ''")
+    page.locator("#found:not(:empty)").wait_for()
     assert len(labels(page)) < len(every)
     found = page.locator(".story:visible details.all[open] tr.hit")
     assert last in found.first.inner_text()
     page.locator("#filter").fill("no story has these words xyzzy")
-    page.wait_for_function("!document.querySelector('#nothing').hidden")
+    page.locator("#nothing").wait_for(state="visible")
     assert labels(page) == []
     page.locator("#clear").click()
     assert labels(page) == every
