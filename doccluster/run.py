@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from doccluster.vectors import TfidfVectorizer
 
 EXCERPT_LENGTH = 320
+NAME_LENGTH = 70
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +59,7 @@ class Documents:
 
     def name(self, row: int) -> str:
         """Return what to call a document: its title, else the beginning of its text, else its id."""
-        return self.titles[row] or self.excerpts[row][:80] or self.ids[row]
+        return self.titles[row] or _shortened(self.excerpts[row], NAME_LENGTH) or self.ids[row]
 
     def take(self, rows: npt.NDArray[np.int64]) -> Documents:
         """Return the documents of these rows, in this order."""
@@ -110,9 +111,11 @@ class Documents:
 def _excerpt(text: str) -> str:
     # a document may be megabytes long: look only at its beginning
     collapsed = " ".join(text[: 4 * EXCERPT_LENGTH].split())
-    if len(collapsed) <= EXCERPT_LENGTH:
-        return collapsed
-    return collapsed[:EXCERPT_LENGTH].rsplit(" ", 1)[0] + " …"
+    return _shortened(collapsed, EXCERPT_LENGTH)
+
+
+def _shortened(text: str, length: int) -> str:
+    return text if len(text) <= length else text[:length].rsplit(" ", 1)[0] + " …"
 
 
 @dataclass(frozen=True)

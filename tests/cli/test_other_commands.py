@@ -55,7 +55,7 @@ def test_assign_prints_a_csv_of_new_documents(doccluster, finished, tmp_path, pl
     assert done.code == 0, done.err
     rows = list(csv.DictReader(io.StringIO(done.out)))
     assert list(rows[0]) == ["id", "title", "date", "cluster", "label", "similarity", "runner_up", "margin"]
-    assert "harbour" in rows[0]["label"]
+    assert "nets" in rows[0]["label"]
     assert "oven" in rows[1]["label"]
 
 
