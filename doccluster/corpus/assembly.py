@@ -45,6 +45,7 @@ class _Place(NamedTuple):
     root: str
     folder: PurePosixPath
     in_archive: bool
+    is_plain: bool
     is_companion: bool
 
 
@@ -84,7 +85,8 @@ class CorpusBuilder:
         self._add_columns(draft, number, file)
         if file is not None and draft.is_whole_file:
             companion = _COMPANION.fullmatch(file.place.name) is not None
-            self._places[number] = _Place(file.root, file.place.parent, file.in_archive, companion)
+            is_plain = file.format == "text"
+            self._places[number] = _Place(file.root, file.place.parent, file.in_archive, is_plain, companion)
         return True
 
     def mark_collection(self, file: InputFile) -> None:
@@ -154,7 +156,7 @@ class CorpusBuilder:
         companions = {
             number
             for number, place in self._places.items()
-            if place.is_companion or (place.root, place.folder) in self._collections
+            if place.is_companion or (place.is_plain and (place.root, place.folder) in self._collections)
         }
         if len(companions) == len(self._texts):
             return list(range(len(self._texts)))

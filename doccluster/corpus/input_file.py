@@ -108,6 +108,7 @@ class InputFile:
     in_archive: bool = False
     local: Path | None = None
     encoding: str | None = None
+    format: str = ""
     guessed: list[str] = field(default_factory=list)
 
     @property

@@ -64,6 +64,7 @@ _BLOCKS = frozenset(
         "ul",
     ]
 )
+_INTERNAL_SUBSET = re.compile(r"<!doctype[^>\[]*\[", re.IGNORECASE)
 _CDATA = "<![CDATA["
 _CELLS = frozenset({"td", "th"})
 _SILENT = frozenset(
@@ -178,6 +179,9 @@ def scan(markup: str) -> Iterator[str | Tag]:
 
 def _end_of_declaration(markup: str, start: int) -> int:
     """Return where a comment, CDATA mark, doctype or instruction ends; `start` itself when it is none of them."""
+    subset = _INTERNAL_SUBSET.match(markup, start)
+    if subset is not None:
+        return _end(markup, ">", _end(markup, "]", subset.end()))
     for opening, ending in (("<!--", "-->"), ("<!", ">"), ("<?", ">"), ("</", ">")):
         if markup.startswith(opening, start):
             return _end(markup, ending, start + len(opening))

@@ -29,8 +29,9 @@ _SPLIT = re.compile(r"[-_](train|test)$", re.IGNORECASE)
 
 def read_newsgroups(file: InputFile, options: ReadOptions) -> Iterator[Draft | Skipped]:
     """Return the one message that the file is, without what `options.strip` names."""
-    # these messages declare no charset, and what is not ASCII in them is Western
-    message = file.text(options.limits.document_bytes, declared="utf-8")
+    data = file.read(options.limits.document_bytes)
+    # these messages declare no charset, and what is neither ASCII nor utf-8 in them is Western
+    message = file.decode(data, declared="utf-8" if _is_utf8(data) else "cp1252")
     headers, body = split_headers(message.replace("\r\n", "\n"))
     parts = [] if "headers" in options.strip else [message[: len(message) - len(body)].strip("\n")]
     if "quotes" in options.strip:
@@ -47,6 +48,14 @@ def read_newsgroups(file: InputFile, options: ReadOptions) -> Iterator[Draft | S
         extra={"split": split} if split else {},
         is_whole_file=True,
     )
+
+
+def _is_utf8(data: bytes) -> bool:
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def strip_quotes(text: str) -> str:

@@ -20,7 +20,7 @@ from doccluster.corpus.input_file import InputFile
 from doccluster.corpus.label_files import LabelFile
 from doccluster.corpus.options import ReadOptions, as_name, as_names, check_limits, check_strip
 from doccluster.corpus.sniffing import check_is_text, recognise
-from doccluster.corpus.walking import Walk, check_paths, stream_file
+from doccluster.corpus.walking import Walk, check_paths
 from doccluster.errors import DocclusterWarning, InputError, MissingDependency
 from doccluster.progress import Progress, silent
 
@@ -196,7 +196,8 @@ class _Reading:
         if paths is not None:
             self._read_paths(paths)
         elif hasattr(source, "read"):
-            self._read_file(stream_file(_binary(source), str(getattr(source, "name", "stream"))))
+            name = str(getattr(source, "name", "stream"))
+            self._read_items(Walk([], self.options.limits).opened(_binary(source), name))
         else:
             self._take(_in_memory(source, self.options))
 
@@ -235,10 +236,10 @@ class _Reading:
     def _read_file(self, file: InputFile) -> None:
         file.encoding = self.options.encoding
         try:
-            format = self._format_of(file)
-            if format == "reuters":
+            file.format = self._format_of(file)
+            if file.format == "reuters":
                 self.builder.mark_collection(file)
-            self._take(FORMATS[format](file, self.options), file)
+            self._take(FORMATS[file.format](file, self.options), file)
         except ReadFailure as failure:
             self.builder.skip(file.name, failure.reason, failure.detail)
         except UnknownColumn as error:

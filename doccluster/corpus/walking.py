@@ -47,6 +47,10 @@ class Walk:
             else:
                 yield from self._file(path, PurePosixPath(path.name), root=str(path.parent), is_only=is_only)
 
+    def opened(self, stream: io.BufferedIOBase, name: str) -> Iterator[InputFile | Skipped]:
+        """Return what is in an open binary stream."""
+        yield from self._unpacked(stream_file(stream, name))
+
     def linked(self, path: Path, by: InputFile) -> Iterator[InputFile | Skipped]:
         """Return the file that the file `by` (an OPML list) points to, unless it has been read."""
         base = by.local.parent.resolve() if by.local is not None else path.parent

@@ -75,6 +75,10 @@ def test_folders_in_an_archive_are_classes(tmp_path, packed):
     assert [entry.name for entry in tmp_path.iterdir()] == ["news.archive"]  # nothing was extracted
 
 
+def test_an_archive_in_an_open_stream_is_opened():
+    assert read_corpus(io.BytesIO(zipped({"a.txt": b"one", "b.csv": ROWS}))).texts == ("one", "first", "second")
+
+
 def test_the_one_folder_that_wraps_an_archive_is_no_class(tmp_path):
     path = tmp_path / "a.zip"
     path.write_bytes(zipped({"wrapper/1.txt": b"one", "wrapper/2.txt": b"two"}))

@@ -19,13 +19,14 @@ SEEDS = {
     "csv": b'id,text,label\n1,"quoted, text",x\n2,plain,y\n',
     "jsonl": b'{"id": 1, "text": "one", "topics": ["a"]}\n{"id": 2, "text": "two"}\n',
     "json": b'{"articles": [{"text": "one"}, {"text": "two"}]}',
-    "rss": b"<?xml version='1.0'?><rss version='2.0'><channel><item><title>a</title><description>b</description>"
-    b"<pubDate>Thu, 26 Feb 1987 15:01:01 GMT</pubDate></item></channel></rss>",
+    "rss": b"<?xml version='1.0'?><rss version='2.0'><channel><item><title>a</title>"
+    b"<description>b</description><pubDate>Thu, 26 Feb 1987 15:01:01 GMT</pubDate></item></channel></rss>",
     "html": b"<!doctype html><html><head><title>t</title></head><body><p>one<p>two &amp; three</body></html>",
-    "reuters": b'<!DOCTYPE lewis SYSTEM "lewis.dtd">\n<REUTERS TOPICS="YES" LEWISSPLIT="TRAIN" NEWID="1">\n<DATE>26-FEB-1987'
-    b" 15:01:01.79</DATE><TOPICS><D>earn</D></TOPICS><TEXT><TITLE>T</TITLE><BODY>b &lt;c> &#3;</BODY></TEXT></REUTERS>",
-    "mbox": b"From x\nSubject: =?utf-8?q?a?=\nDate: Mon, 02 Jan 2006 15:04:05 +0100\nContent-Type: text/plain; charset=utf-8\n"
-    b"\nbody\n",
+    "reuters": b'<!DOCTYPE lewis SYSTEM "lewis.dtd">\n<REUTERS TOPICS="YES" LEWISSPLIT="TRAIN" NEWID="1">\n'
+    b"<DATE>26-FEB-1987 15:01:01.79</DATE><TOPICS><D>earn</D></TOPICS><TEXT><TITLE>T</TITLE>"
+    b"<BODY>b &lt;c> &#3;</BODY></TEXT></REUTERS>",
+    "mbox": b"From x\nSubject: =?utf-8?q?a?=\nDate: Mon, 02 Jan 2006 15:04:05 +0100\n"
+    b"Content-Type: text/plain; charset=utf-8\n\nbody\n",
     "news": b"From: a@b.c\nSubject: s\nOrganization: o\nLines: 1\n\n> quote\ntext\n\n-- \nme\n",
     "opml": b"<opml><body><outline xmlUrl='a.xml'/></body></opml>",
     "gz": gzip.compress(b"some text of a few words\n" * 20),
@@ -41,8 +42,7 @@ def read_quietly(data: bytes, **options):
         warnings.simplefilter("default", DocclusterWarning)
         try:
             corpus = read_corpus(stream, **options)
-        except DocclusterError as error:
-            assert "\n" not in str(error)
+        except DocclusterError:
             return None
     assert len(set(corpus.ids)) == len(corpus.ids) == len(corpus.texts) == len(corpus.metadata) > 0
     assert all(len(values) == len(corpus) for values in corpus.labels.values())
@@ -102,5 +102,11 @@ def test_a_folder_with_everything_in_it_is_read(tmp_path):
     (tmp_path / "noise").write_bytes(random.Random(1).randbytes(5000))
     corpus = read_corpus(tmp_path)
     assert len(corpus) >= 10
-    assert {one.reason for one in corpus.skipped} <= {"binary", "unreadable", "no-entries"}
+    reasons = {one.reason for one in corpus.skipped}
+    assert reasons == {
+        "binary",
+        "unreadable",
+        "duplicate-id",
+        "companion",
+    }  # text beside Reuters files is not a document
     assert corpus.labels["topics"][corpus.ids.index("1")] in (("earn",), ("a",), ())
