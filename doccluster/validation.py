@@ -88,6 +88,16 @@ def _as_float(matrix: Any, dtype: npt.DTypeLike | None, name: str) -> Any:
         raise InputError(f"{name} is not numeric: {error}.") from error
 
 
+def compact_indices(matrix: Any) -> Any:
+    """Return a csr array with 32-bit index arrays where they suffice; scikit-learn's estimators take no others."""
+    if not sparse.issparse(matrix) or max(matrix.nnz, *matrix.shape) >= 2**31:
+        return matrix
+    indices, indptr = (array.astype(np.int32, copy=False) for array in (matrix.indices, matrix.indptr))
+    compact = sparse.csr_array(matrix.shape, dtype=matrix.dtype)
+    compact.data, compact.indices, compact.indptr = matrix.data, indices, indptr
+    return compact
+
+
 def row_norms(matrix: Any) -> npt.NDArray[np.float64]:
     """Return the Euclidean length of each row, accumulated in float64."""
     return np.sqrt(squared_row_norms(matrix))

@@ -14,7 +14,7 @@ from scipy import sparse
 
 from doccluster.errors import DocclusterWarning, InputError
 from doccluster.text.packed_strings import pack_strings
-from doccluster.validation import check_matrix, unit_rows
+from doccluster.validation import check_matrix, compact_indices, unit_rows
 from doccluster.vectors.document_vectors import DocumentVectors
 from doccluster.vectors.matrix_files import MATRIX_SCHEMA, MatrixFile, load_matrix_file
 from doccluster.vectors.weighting import collection_weights, parse_weighting, weigh_rows
@@ -75,7 +75,8 @@ def read_matrix(
         filled = _filled_columns(matrix)
         matrix = matrix[:, filled]
         columns, shown = (None if names is None else [names[i] for i in filled] for names in (columns, shown))
-    vectors = DocumentVectors(unit_rows(matrix, warn=False), tuple(ids), _object_array(columns), _object_array(shown))
+    matrix = compact_indices(unit_rows(matrix, warn=False))
+    vectors = DocumentVectors(matrix, tuple(ids), _object_array(columns), _object_array(shown))
     return vectors, row_classes
 
 
