@@ -16,13 +16,15 @@ from scipy import sparse
 
 from doccluster.blocks import map_blocks, row_blocks
 from doccluster.kernels.vmf import concentration, log_normalizers
-from doccluster.kernels.vmf_mixture import add_weighted_rows, posteriors
+from doccluster.kernels.vmf_mixture import add_by_term, add_weighted_rows, posteriors
 
 Floats = npt.NDArray[np.float64]
 
 _BLOCK_SHARES = 2**22  # posterior probabilities held at a time: 32 MiB
 _ROWS_PER_TASK = 1024
 _CLUSTERS_PER_TASK = 8  # 64 bytes of the sums of one term: threads then write to different cache lines
+_TERMS_PER_TASK = 2048
+_MANY_SHARES = 0.25  # of the posteriors of a block: above it, adding by term is quicker
 _SERIAL_WORK = 2_000_000  # multiplications below which starting threads costs more than it gains
 
 
@@ -221,24 +223,40 @@ def _posterior_blocks(
 
 
 def _add(documents: UnitDocuments, first: int, shares: Floats, sums: Floats, masses: Floats) -> None:
-    """Add a block of rows times posteriors, each thread to clusters of its own."""
+    """Add a block of rows times posteriors, the quicker way: by row if most posteriors are zero, else by term."""
+    if np.count_nonzero(shares) > _MANY_SHARES * shares.size:
+        _add_by_term(documents, first, shares, sums)
+        masses += shares.sum(axis=0)
+    else:
+        _add_by_row(documents, first, shares, sums, masses)
+
+
+def _add_by_row(documents: UnitDocuments, first: int, shares: Floats, sums: Floats, masses: Floats) -> None:
+    """Add a block row by row, each thread to clusters of its own."""
     k = masses.size
+    rows = (documents.values, documents.columns, documents.starts)
 
     def one(clusters: slice) -> None:
-        add_weighted_rows(
-            documents.values,
-            documents.columns,
-            documents.starts,
-            first,
-            shares,
-            clusters.start,
-            clusters.stop,
-            sums,
-            masses,
-        )
+        add_weighted_rows(*rows, first, shares, clusters.start, clusters.stop, sums, masses)
 
     n_threads = documents.threads_for(k)
     width = -(-k // n_threads)
     width = -(-width // _CLUSTERS_PER_TASK) * _CLUSTERS_PER_TASK
     for _ in map_blocks(one, row_blocks(k, width), n_threads=n_threads):
+        pass
+
+
+def _add_by_term(documents: UnitDocuments, first: int, shares: Floats, sums: Floats) -> None:
+    """Add a block term by term, each thread to terms of its own."""
+    starts = documents.starts[first : first + len(shares) + 1]
+    here = slice(int(starts[0]), int(starts[-1]))
+    parts = (documents.values[here], documents.columns[here], (starts - starts[0]).astype(np.int32))
+    block = sparse.csr_array(parts, shape=(len(shares), documents.n_terms)).tocsc()
+    by_term = (block.data, block.indices.astype(np.int32, copy=False), block.indptr.astype(np.int64))
+
+    def one(terms: slice) -> None:
+        add_by_term(*by_term, terms.start, terms.stop, shares, sums)
+
+    n_threads = documents.threads_for(shares.shape[1])
+    for _ in map_blocks(one, row_blocks(documents.n_terms, _TERMS_PER_TASK), n_threads=n_threads):
         pass

@@ -139,3 +139,37 @@ def add_weighted_rows(values, columns, starts, first, shares, low, high, sums, m
                 row = sums[columns[at]]
                 for a in range(n_active):
                     row[active[a]] += value * share[active[a]]
+
+
+@jit(fastmath={"contract"})
+def add_by_term(values, rows, term_starts, low, high, shares, sums):
+    """Add the rows of a block, times their shares, to the sums of the terms `low` to `high` - 1.
+
+    For blocks whose rows count in most clusters: one row of the sums stays in the cache while the rows that have the
+    term pass by. Each term's numbers are added in the order of the rows, whatever range it is computed in.
+
+    Parameters
+    ----------
+    values, rows, term_starts : arrays of the block as a csc matrix
+    low, high : int
+    shares : float64 array of shape (n_rows, n_clusters)
+    sums : float64 array of shape (n_terms, n_clusters), added to
+    """
+    n_clusters = shares.shape[1]
+    for term in range(low, high):
+        total = sums[term]
+        at, stop = term_starts[term], term_starts[term + 1]
+        while at + 4 <= stop:
+            v0, v1 = np.float64(values[at]), np.float64(values[at + 1])
+            v2, v3 = np.float64(values[at + 2]), np.float64(values[at + 3])
+            r0, r1 = shares[rows[at]], shares[rows[at + 1]]
+            r2, r3 = shares[rows[at + 2]], shares[rows[at + 3]]
+            for j in range(n_clusters):
+                total[j] += (v0 * r0[j] + v1 * r1[j]) + (v2 * r2[j] + v3 * r3[j])
+            at += 4
+        while at < stop:
+            value = np.float64(values[at])
+            row = shares[rows[at]]
+            for j in range(n_clusters):
+                total[j] += value * row[j]
+            at += 1

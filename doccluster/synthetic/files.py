@@ -7,6 +7,7 @@ like a corpus. `corpus.toml` beside them says what each file was made from.
 from __future__ import annotations
 
 import gzip
+import importlib.metadata
 import json
 import os
 import tomllib
@@ -19,7 +20,6 @@ from typing import Any, BinaryIO
 import numpy as np
 from scipy import io, sparse
 
-from doccluster import __version__
 from doccluster.errors import InputError
 from doccluster.progress import Progress, silent
 from doccluster.synthetic.made import SyntheticVectors
@@ -189,7 +189,7 @@ def _record_text(record: Path, name: str, parameters: Mapping[str, Any]) -> str:
             raise InputError(f"{record} cannot be read ({error}); choose another folder.") from error
         if entries.pop("written_by", None) != _WRITER:
             raise InputError(f"{record} was not written by `{_WRITER}`; choose another folder.")
-    entries[name] = {"doccluster": __version__, "numpy": np.__version__, **parameters}
+    entries[name] = {"doccluster": importlib.metadata.version("doccluster"), "numpy": np.__version__, **parameters}
     lines = ["# What the files of this folder were made from.", f"written_by = {toml_value(_WRITER)}"]
     for title, entry in sorted(entries.items()):
         lines += ["", f"[{toml_value(title)}]"]

@@ -8,9 +8,10 @@ from scipy import sparse, special, stats
 from sklearn.metrics import adjusted_rand_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from doccluster.clustering import SphericalKMeans, VonMisesFisherMixture
+from doccluster.clustering import SphericalKMeans, VonMisesFisherMixture, vmf_steps
+from doccluster.clustering.vmf_steps import MixtureParameters, UnitDocuments
 from doccluster.errors import DocclusterWarning, InputError, NothingUsable
-from doccluster.synthetic import make_vmf_mixture, plan_vmf_mixture
+from doccluster.synthetic import make_sparse_vmf, make_vmf_mixture, plan_vmf_mixture
 
 READS_CLASSIFIER_TAGS = (
     "scikit-learn reads classifier_tags, which a clusterer has not, of every sparse estimator with predict_proba"
@@ -162,6 +163,34 @@ def test_result_does_not_depend_on_threads(assignment):
     ]
     assert fits[0].history_ == fits[1].history_
     assert fits[0].means_.tobytes() == fits[1].means_.tobytes()
+
+
+def test_sums_by_row_and_by_term_are_the_product_of_posteriors_and_rows(monkeypatch):
+    rng = np.random.default_rng(0)
+    rows = sparse.random_array((900, 70), density=0.2, rng=rng, format="csr")
+    documents = UnitDocuments.from_matrix(rows, n_threads=2)
+    parameters = MixtureParameters(rng.random((70, 9)), np.full(9, 2.0), np.full(9, 1 / 9))
+    shares = np.empty((900, 9))
+    vmf_steps.expect_only(documents, parameters, shares=shares)
+    for many in (0.0, 2.0):  # always by term, never
+        monkeypatch.setattr(vmf_steps, "_MANY_SHARES", many)
+        found = vmf_steps.expect(documents, parameters, is_hard=False)
+        np.testing.assert_allclose(found.sums, rows.T @ shares, rtol=1e-12)
+        np.testing.assert_allclose(found.masses, shares.sum(axis=0), rtol=1e-12)
+
+
+@pytest.mark.parametrize("kappa", [0.5, 500.0])
+def test_steps_in_blocks_do_not_depend_on_threads(monkeypatch, kappa):
+    monkeypatch.setattr(vmf_steps, "_SERIAL_WORK", 0)
+    rows = make_sparse_vmf(20_000, 3000, 3, terms_per_document=20, background=0.2, random_state=0).vectors.matrix
+    table = np.random.default_rng(0).random((3000, 20)).astype(np.float32)
+    parameters = MixtureParameters(table, np.full(20, kappa), np.full(20, 0.05))
+    one, three = (
+        vmf_steps.expect(UnitDocuments.from_matrix(rows, n_threads=n), parameters, is_hard=False) for n in (1, 3)
+    )
+    assert one.sums.tobytes() == three.sums.tobytes()
+    assert one.masses.tobytes() == three.masses.tobytes()
+    assert one.log_densities.tobytes() == three.log_densities.tobytes()
 
 
 @pytest.mark.filterwarnings("ignore:X has rows that are not of unit length")
