@@ -91,7 +91,8 @@ def _two_dimensional(array: npt.NDArray[Any], path: Path) -> npt.NDArray[Any]:
 
 
 def _npz(path: Path) -> MatrixFile:
-    with np.load(path, allow_pickle=False) as file:
+    # numpy leaves a damaged file open when it opens it itself
+    with path.open("rb") as stream, np.load(stream, allow_pickle=False) as file:
         if "doccluster_schema" in file:
             return _own_npz(file, path)
         if "format" not in file:
@@ -102,7 +103,8 @@ def _npz(path: Path) -> MatrixFile:
                 f"{path} holds {', '.join(file.files) or 'nothing'}, expected a matrix saved by scipy.sparse.save_npz, "
                 "one two-dimensional array, or a file of ours."
             )
-    return MatrixFile(sparse.csr_array(sparse.load_npz(path)))
+    with path.open("rb") as stream:
+        return MatrixFile(sparse.csr_array(sparse.load_npz(stream)))
 
 
 def _own_npz(file: Any, path: Path) -> MatrixFile:

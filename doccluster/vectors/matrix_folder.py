@@ -136,7 +136,8 @@ def _open_csr(
 ) -> Any:
     data = _map(folder / "data.bin", dtype, n_entries, mode)
     indices = _map(folder / "indices.bin", np.dtype(index_type), n_entries, mode)
-    indptr = _map(folder / "indptr.bin", np.dtype(np.int64), shape[0] + 1, "r")
+    # scipy wants both index arrays of one type; the row ends are few, so it is they that are converted in memory.
+    indptr = _map(folder / "indptr.bin", np.dtype(np.int64), shape[0] + 1, "r").astype(index_type)
     matrix = sparse.csr_array((data, indices, indptr), shape=shape)
     matrix.has_sorted_indices = True
     matrix.has_canonical_format = True

@@ -1,0 +1,97 @@
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+
+from doccluster.errors import InputError, SchemaError
+from doccluster.text.packed_strings import pack_strings, unpack_strings
+from doccluster.text.runs import word_characters
+from doccluster.text.scripts import tokens_of_mixed_scripts
+from doccluster.text.stemming import STEMMING_LANGUAGES, build_stemmer
+from doccluster.text.tokens import build_tokenizer, word_run_length
+
+
+@pytest.mark.parametrize(
+    ("pattern", "length"),
+    [
+        (r"(?u)\b\w\w+\b", 2),
+        (r"\b\w+\b", 1),
+        (r"\w+", 1),
+        (r"\w\w\w+", 3),
+        (r"(?u)\b\w{4,}\b", 4),
+        (r"\w\w{2,}", 3),
+        (r"\w", None),
+        (r"\w{2,5}", None),
+        (r"\w{0,}", None),
+        (r"(?a)\w+", None),
+        (r"\B\w+", None),
+        (r"(\w+)", None),
+        (r"\w+?", None),
+    ],
+)
+def test_patterns_for_runs_of_word_characters_are_recognised_and_no_others(pattern, length):
+    assert word_run_length(pattern) == length
+
+
+@pytest.mark.parametrize("pattern", [r"(?u)\b\w\w+\b", r"\b\w+\b", r"\w\w\w+", r"\b\w{4,}\b"])
+def test_the_quicker_pattern_finds_the_same_tokens(pattern):
+    text = "a bb ccc dddd, e_e _ 12 1234 déjà-vu don't Ünïcödé東京 x\u0301y"
+    assert build_tokenizer(pattern)(text) == re.findall(pattern, text)
+
+
+@pytest.mark.parametrize("pattern", ["(", r"(\w)(\w)", 3])
+def test_a_pattern_that_cannot_be_used_is_refused(pattern):
+    if pattern == 3:
+        with pytest.raises((InputError, TypeError)):
+            build_tokenizer(pattern)  # type: ignore[arg-type]
+        return
+    with pytest.raises(InputError, match="token_pattern"):
+        build_tokenizer(pattern)
+
+
+def test_word_characters_are_those_of_re():
+    table = word_characters()
+    sample = [*range(0x3000), *range(0xD7F0, 0xE010), *range(0xFFF0, 0x10100), 0x1F600, 0x20000, 0x10FFFF]
+    assert [bool(table[point]) for point in sample] == [bool(re.match(r"\w", chr(point))) for point in sample]
+
+
+def test_scripts_without_blanks_become_pairs():
+    assert tokens_of_mixed_scripts("서울시 ไทย 2024年 ひらがな x yz") == [
+        "서울", "울시", "ไท", "ทย", "2024", "年", "ひら", "らが", "がな", "yz",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("language", STEMMING_LANGUAGES)
+def test_every_stemmer_takes_any_word_and_depends_on_the_word_alone(language):
+    stem = build_stemmer(language)
+    words = "running ion s '' _ 12 naïve éclair straße книга العربية والكتاب 東京 sses yy ies ing " + "x" * 50
+    once = [stem(word) for word in words.split()]
+    again = [stem(word) for word in reversed(words.split())]
+    assert once == again[::-1]
+
+
+def test_at_least_fifteen_languages_are_stemmed():
+    assert len(STEMMING_LANGUAGES) >= 15
+
+
+def test_an_unknown_stemmer_is_refused_with_the_names_there_are():
+    with pytest.raises(InputError, match="finnish"):
+        build_stemmer("klingon")
+
+
+def test_packed_strings_come_back_as_they_were():
+    strings = ["", "a", "東京", "\ud800", "line\nbreak", ""]
+    assert unpack_strings(*pack_strings(strings)) == strings
+    assert unpack_strings(*pack_strings([])) == []
+
+
+def test_damaged_packed_strings_are_found_out():
+    characters, ends = pack_strings(["ab", "é"])
+    with pytest.raises(SchemaError):
+        unpack_strings(characters[:-1], ends)
+    with pytest.raises(SchemaError):
+        unpack_strings(characters, ends[::-1])
+    with pytest.raises(SchemaError):
+        unpack_strings(characters, np.array([3, 4]))
