@@ -7,7 +7,7 @@ undone when centroids are handed out.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -69,6 +69,19 @@ class DocumentMatrix:
         digests = np.empty(self.n_documents, np.uint64)
         hash_rows(self.values, self.columns, self.starts, digests)
         return digests
+
+    def take(self, rows: npt.NDArray[np.int64]) -> DocumentMatrix:
+        """Return some of the documents, in the same columns."""
+        sizes = self.starts[rows + 1] - self.starts[rows]
+        starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+        positions = np.repeat(self.starts[rows] - starts[:-1], sizes) + np.arange(starts[-1])
+        return replace(
+            self,
+            values=self.values[positions],
+            columns=self.columns[positions],
+            starts=starts,
+            weights=self.weights[rows],
+        )
 
     def blocks(self) -> list[slice]:
         """Return the blocks of rows that kernels are given, the same for every number of threads."""

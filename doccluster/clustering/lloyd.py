@@ -41,6 +41,7 @@ class Limits:
     tol: float = 1e-4
     table_bytes: float = float("inf")
     algorithm: str = "auto"
+    refine: bool = False
 
 
 @dataclass(frozen=True, eq=False)

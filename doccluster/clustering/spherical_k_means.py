@@ -50,6 +50,12 @@ class SphericalKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
     random_state : int, numpy Generator or RandomState, optional
     n_threads : int, optional
         All processors by default; the result does not depend on it.
+    algorithm : {'auto', 'lloyd', 'pruned'}, default 'auto'
+        Whether an assignment skips what cannot have changed: where a sample says it pays, never, or always. The labels
+        are the same.
+    refine : bool, default False
+        After the batch steps of each start, move single documents and chains of documents while that raises the
+        objective (Dhillon, Guan and Kogan 2002); slower, and better optima.
     progress : callable ``(stage, done, total)``, optional
     verbose : int, default 0
 
@@ -136,7 +142,7 @@ class SphericalKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
             raise NothingUsable("X has no row with a non-zero value and a weight; there is nothing to cluster.")
         if scaled:
             _warn("X has rows that are not of unit length; a normalised copy is used (the cosine ignores length).")
-        best = BestStart(documents, Limits(self.max_iter, self.tol))
+        best = BestStart(documents, Limits(self.max_iter, self.tol, algorithm=self.algorithm, refine=self.refine))
         starts = draw_starts(documents, n_clusters, self.init, n_starts, as_generator(self.random_state), X)
         self.interrupted_ = False
         try:
@@ -158,6 +164,8 @@ class SphericalKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
         """Return the number of starts, or raise InputError."""
         check_init(self.init)
         check_positive_int(self.max_iter, "max_iter")
+        if self.algorithm not in ("auto", "lloyd", "pruned"):
+            raise InputError(f"algorithm={self.algorithm!r} is not known; use 'auto', 'lloyd' or 'pruned'.")
         if not isinstance(self.tol, int | float | np.number) or not self.tol >= 0:
             raise InputError(f"tol={self.tol!r} is not a share of the objective; give a number >= 0.")
         if not isinstance(self.init, str) and not callable(self.init):

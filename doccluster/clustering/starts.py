@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-import numpy.typing as npt
 
 from doccluster.clustering.document_matrix import DocumentMatrix
 from doccluster.clustering.lloyd import Limits, Observer, Snapshot, drop_empty, run_start
 from doccluster.clustering.means import Means
+from doccluster.clustering.refinement import refine_start
 from doccluster.clustering.seeding import Init, InvertedIndex, given_means, means_of_seeds
 from doccluster.progress import Progress, silent
 
@@ -33,6 +33,9 @@ class BestStart:
         """Return the start with the highest objective, the first among equals."""
         for means in seeds:
             found = run_start(self.documents, means, self.limits, progress=progress, observe=observe, keep=self._keep)
+            if self.limits.refine:
+                self.running = found
+                found = refine_start(self.documents, found, self.limits, progress=progress, keep=self._keep)
             self.objectives.append(found.objective)
             if self.finished is None or found.objective > self.finished.objective:
                 self.finished = found
@@ -77,21 +80,7 @@ def sample_means(documents: DocumentMatrix, n_clusters: int, generator: np.rando
     """Return the means that clustering a random sample ends at, itself begun by k-means++."""
     usable = np.flatnonzero(documents.is_usable)
     size = min(usable.size, max(usable.size // SAMPLE_SHARE, SAMPLE_PER_CLUSTER * n_clusters))
-    sample = take_rows(documents, np.sort(generator.permutation(usable)[:size]))
+    sample = documents.take(np.sort(generator.permutation(usable)[:size]))
     seeds = means_of_seeds("k-means++", n_clusters, sample, generator, None)
     means = run_start(sample, seeds, Limits(max_iter=SAMPLE_ITERATIONS)).means
     return replace(means, lengths=np.full(means.n_clusters, np.nan))
-
-
-def take_rows(documents: DocumentMatrix, rows: npt.NDArray[np.int64]) -> DocumentMatrix:
-    """Return some of the documents, in the same columns."""
-    sizes = documents.starts[rows + 1] - documents.starts[rows]
-    starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-    positions = np.repeat(documents.starts[rows] - starts[:-1], sizes) + np.arange(starts[-1])
-    return replace(
-        documents,
-        values=documents.values[positions],
-        columns=documents.columns[positions],
-        starts=starts,
-        weights=documents.weights[rows],
-    )

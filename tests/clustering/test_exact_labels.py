@@ -1,4 +1,4 @@
-"""Labels and means are those of the naive definition after every iteration, whatever the threads, blocks and pruning."""
+"""Labels and means are those of the naive definition after every iteration, whatever threads, blocks and pruning."""
 
 from __future__ import annotations
 

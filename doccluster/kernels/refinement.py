@@ -1,0 +1,166 @@
+"""Single-document moves: what the objective gains when one document changes its cluster, and chains of such moves.
+
+With s the sum of a cluster's (weighted) documents and L its length, moving document x of weight w from a to b gains
+
+    |s_a - w x| - L_a + |s_b + w x| - L_b,   |s + w x|^2 = L^2 + 2 w s.x + w^2
+
+(Dhillon, Guan and Kogan, Iterative Clustering of High Dimensional Text Data Augmented by Local Search, ICDM 2002).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from doccluster.kernels.assignment import sweep
+from doccluster.kernels.jit import jit
+
+
+@jit
+def longer_by(length, product, weight):
+    """Return |s + w x| - |s| for |s| = `length`, s.x = `product`, |x| = 1; a negative weight takes x away."""
+    return np.sqrt(max(0.0, length * length + 2.0 * weight * product + weight * weight)) - length
+
+
+@jit
+def best_moves(rows, table, lengths, sizes, weights, usable, labels, gains, targets, own_products, target_products):
+    """Write the best other cluster of each row, the gain of moving there, and the products with both sums.
+
+    A row that may not move (no direction, no weight, alone in its cluster) has gain -inf.
+    """
+    values, columns, starts, _ = rows
+    head, tail_starts, tail_lanes, tail_values, lanes = table
+    sums = np.empty(head.shape[1], np.float32)
+    for row in range(starts.size - 1):
+        gains[row] = -np.inf
+        targets[row] = labels[row]
+        if not usable[row] or sizes[labels[row]] < 2:
+            continue
+        sweep(values, columns, starts[row], starts[row + 1], head, tail_starts, tail_lanes, tail_values, sums)
+        weight = weights[row]
+        best = -np.inf
+        for cluster in range(lanes.size):
+            if cluster != labels[row]:
+                gain = longer_by(lengths[cluster], lengths[cluster] * sums[lanes[cluster]], weight)
+                if gain > best:
+                    best = gain
+                    targets[row] = cluster
+        own = labels[row]
+        own_products[row] = lengths[own] * sums[lanes[own]]
+        target_products[row] = lengths[targets[row]] * sums[lanes[targets[row]]]
+        gains[row] = best + longer_by(lengths[own], own_products[row], -weight)
+
+
+@jit
+def row_product(values, columns, first, last, dense):
+    """Return the product of a row with a dense vector."""
+    total = 0.0
+    for position in range(first, last):
+        total += np.float64(values[position]) * dense[columns[position]]
+    return total
+
+
+@jit
+def apply_moves(
+    values,
+    columns,
+    starts,
+    weights,
+    order,
+    least_gain,
+    lengths,
+    sizes,
+    labels,
+    targets,
+    own_products,
+    target_products,
+    n_columns,
+    moved_rows,
+):
+    """Move rows in `order` as long as each still gains, given the moves before it; return how many moved.
+
+    `own_products` and `target_products` are with the sums before the first move; what earlier moves added to or took
+    from the two clusters is added here. `lengths`, `sizes` and `labels` are kept up to date.
+    """
+    dense = np.zeros(n_columns, np.float64)
+    left = np.empty(order.size, np.int64)
+    joined = np.empty(order.size, np.int64)
+    n_moved = 0
+    for row in order:
+        own, target = labels[row], targets[row]
+        if sizes[own] < 2:
+            continue
+        first, last = starts[row], starts[row + 1]
+        for position in range(first, last):
+            dense[columns[position]] = values[position]
+        own_product, target_product = own_products[row], target_products[row]
+        for move in range(n_moved):
+            is_near = left[move] == own or left[move] == target or joined[move] == own or joined[move] == target
+            if is_near:
+                other = moved_rows[move]
+                product = weights[other] * row_product(values, columns, starts[other], starts[other + 1], dense)
+                own_product += product * (np.int64(joined[move] == own) - np.int64(left[move] == own))
+                target_product += product * (np.int64(joined[move] == target) - np.int64(left[move] == target))
+        for position in range(first, last):
+            dense[columns[position]] = 0.0
+        weight = weights[row]
+        loss = longer_by(lengths[own], own_product, -weight)
+        win = longer_by(lengths[target], target_product, weight)
+        if loss + win > least_gain:
+            lengths[own] += loss
+            lengths[target] += win
+            sizes[own] -= 1
+            sizes[target] += 1
+            left[n_moved], joined[n_moved], moved_rows[n_moved] = own, target, row
+            labels[row] = target
+            n_moved += 1
+    return n_moved
+
+
+@jit
+def best_chain(rows, weights, index, products, lengths, sizes, labels, moves):
+    """Make a chain of best moves, each row at most once, gains or not; return the length of its best beginning.
+
+    `products` is rows x clusters, s_j.x_i, kept up to date with `lengths`, `sizes` and `labels`; `moves` receives
+    (row, from, to). Returns also what that beginning gains.
+    """
+    values, columns, starts, _ = rows
+    index_starts, index_rows, index_values = index
+    n_rows, n_clusters = products.shape
+    is_free = np.ones(n_rows, np.bool_)
+    overlap = np.empty(n_rows, np.float64)
+    gained, best_gain, best_length = 0.0, 0.0, 0
+    for step in range(moves.shape[0]):
+        best, best_row, best_target = -np.inf, -1, -1
+        for row in range(n_rows):
+            own = labels[row]
+            if not is_free[row] or sizes[own] < 2:
+                continue
+            loss = longer_by(lengths[own], products[row, own], -weights[row])
+            for cluster in range(n_clusters):
+                if cluster != own:
+                    gain = loss + longer_by(lengths[cluster], products[row, cluster], weights[row])
+                    if gain > best:
+                        best, best_row, best_target = gain, row, cluster
+        if best_row < 0:
+            return best_length, best_gain
+        own = labels[best_row]
+        weight = weights[best_row]
+        lengths[own] += longer_by(lengths[own], products[best_row, own], -weight)
+        lengths[best_target] += longer_by(lengths[best_target], products[best_row, best_target], weight)
+        overlap[:] = 0.0
+        for position in range(starts[best_row], starts[best_row + 1]):
+            column = columns[position]
+            for entry in range(index_starts[column], index_starts[column + 1]):
+                overlap[index_rows[entry]] += np.float64(values[position]) * index_values[entry]
+        for row in range(n_rows):
+            products[row, own] -= weight * overlap[row]
+            products[row, best_target] += weight * overlap[row]
+        sizes[own] -= 1
+        sizes[best_target] += 1
+        labels[best_row] = best_target
+        is_free[best_row] = False
+        moves[step, 0], moves[step, 1], moves[step, 2] = best_row, own, best_target
+        gained += best
+        if gained > best_gain:
+            best_gain, best_length = gained, step + 1
+    return best_length, best_gain
