@@ -1,0 +1,39 @@
+"""What the README shows is what the commands print, and what it links to is there."""
+
+from __future__ import annotations
+
+import re
+
+from click.testing import CliRunner
+
+from doccluster.cli.main import commands
+from tests.conftest import ROOT
+
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def test_the_demo_prints_what_the_readme_shows(tmp_path, monkeypatch):
+    block = README.split("<!-- demo output")[1].split("```")[1].strip("\n").split("\n")
+    command, shown = block[0].removeprefix("$ doccluster "), block[1:]
+    monkeypatch.chdir(tmp_path)
+    arguments = command.replace("corpora/", f"{ROOT}/corpora/", 1).split()
+    printed = CliRunner().invoke(commands, arguments, catch_exceptions=False).output
+
+    def without_times(line):
+        return re.sub(r"\d+\.\d s$", "s", line.rstrip())
+
+    lines = [without_times(line) for line in printed.split("\n")]
+    missing = [line for line in map(without_times, shown) if line != "..." and line not in lines]
+    assert missing == []
+
+
+def test_the_makefile_makes_the_demo_of_the_readme():
+    recipe = re.search(r"^demo:.*\n\t(.*)$", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)[1]
+    shown = re.search(r"^\$ (doccluster run .*)$", README, re.MULTILINE)[1]
+    assert recipe.removeprefix("$(BIN)/").removesuffix(" --overwrite") == shown
+
+
+def test_every_link_leads_somewhere():
+    for page in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")]:
+        for target in re.findall(r"\]\((?!https?:|#)([^)#]+)", page.read_text(encoding="utf-8")):
+            assert (page.parent / target).exists(), f"{page.name} links to {target}"
