@@ -1,0 +1,214 @@
+"""PairwiseDistances: the parts that small inputs do not reach, sampling, promises on memory, and refusals."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn import metrics
+from sklearn.preprocessing import normalize
+
+from doccluster.errors import InputError, NotComputable
+from doccluster.measures import extreme_sums, get_measure, order_counts
+from doccluster.measures.distances import PairwiseDistances, estimate_seconds
+from doccluster.measures.geometry import ClusterGeometry
+from doccluster.partition import Partition
+
+
+def made(n=120, d=30, k=4, density=0.2, seed=0, dtype=np.float64):
+    generator = np.random.default_rng(seed)
+    matrix = sparse.random(n, d, density=density, random_state=generator, format="csr", dtype=np.float64)
+    norms = np.sqrt(np.asarray(matrix.multiply(matrix).sum(axis=1)).ravel())
+    scale = sparse.diags_array(np.where(norms > 0, 1 / np.maximum(norms, 1e-300), 0))
+    return sparse.csr_array(scale @ matrix).astype(dtype), generator.integers(0, k, n)
+
+
+def pairs_of(matrix, labels, metric="euclidean", **options):
+    return PairwiseDistances(ClusterGeometry(matrix, Partition.from_labels(labels), metric=metric), **options)
+
+
+def dense_distances(matrix, metric="euclidean"):
+    return metrics.pairwise_distances(matrix.toarray(), metric=metric)
+
+
+def test_scikit_learn_defines_the_same_silhouette_and_scatter_indices():
+    matrix, labels = made()
+    dense = matrix.toarray() + np.random.default_rng(1).random(matrix.shape)
+    geometry = ClusterGeometry(dense, Partition.from_labels(labels), metric="euclidean")
+    values = {name: get_measure(name).compute(geometry).value for name in ("calinski_harabasz", "davies_bouldin_mean")}
+    assert values["calinski_harabasz"] == pytest.approx(metrics.calinski_harabasz_score(dense, labels), rel=1e-10)
+    assert values["davies_bouldin_mean"] == pytest.approx(metrics.davies_bouldin_score(dense, labels), rel=1e-10)
+    for metric in ("euclidean", "cosine"):
+        widths = get_measure("silhouette").compute(pairs_of(dense, labels, metric)).per_document
+        np.testing.assert_allclose(widths, metrics.silhouette_samples(dense, labels, metric=metric), atol=1e-12)
+
+
+@pytest.mark.parametrize("held", [1, 50])
+@pytest.mark.parametrize("metric", ["euclidean", "cosine"])
+def test_bins_too_full_to_be_held_are_divided_until_they_are_not(monkeypatch, held, metric):
+    monkeypatch.setattr(extreme_sums, "HELD", held)
+    matrix, labels = made(n=80, density=0.5)
+    labels = np.minimum(labels, 1)
+    counts = np.rint(matrix.toarray() * 3)  # small whole numbers: most squared distances are tied
+    for rows in (matrix, sparse.csr_array(counts)):
+        pairs = pairs_of(rows, labels, metric)
+        table = dense_distances(rows, metric)
+        empty = np.asarray(rows.multiply(rows).sum(axis=1)).ravel() == 0
+        table[np.ix_(empty, empty)] = 0.0 if metric == "euclidean" else 1.0
+        ordered = np.sort(table[np.triu_indices(80, 1)])
+        number = pairs.geometry.n_inner_pairs
+        assert pairs.extreme_sums.smallest == pytest.approx(ordered[:number].sum(), rel=1e-9)
+        assert pairs.extreme_sums.largest == pytest.approx(ordered[-number:].sum(), rel=1e-9)
+
+
+@pytest.mark.parametrize("k", [2, 9])
+@pytest.mark.parametrize("metric", ["euclidean", "cosine"])
+def test_order_counts_agree_however_they_are_counted(monkeypatch, k, metric):
+    matrix, labels = made(n=90, k=k, density=0.1)
+    matrix.data = np.rint(matrix.data * 4 + 1)
+    rows = sparse.csr_array(normalize(matrix))
+    merged = pairs_of(rows, labels, metric).order_counts
+    monkeypatch.setattr(order_counts, "BYTES_PER_KEY", 2**24)  # hold few keys at a time: several parts
+    counter = order_counts._Counter
+    original = counter.__init__
+
+    def tight(self, *arguments, **options):
+        original(self, *arguments, **options)
+        self.held = 40
+
+    monkeypatch.setattr(counter, "__init__", tight)
+    assert pairs_of(rows, labels, metric).order_counts == merged
+    monkeypatch.setattr(order_counts, "COUNTED_KEYS", 2**31)
+    single = rows.astype(np.float32)
+    table = pairs_of(single, labels, metric, block_size=7, n_threads=3).order_counts
+    exact = sparse.csr_array(normalize(single.astype(np.float64)))  # float32 rows count as exactly unit
+    naive = naive_order(dense_distances(exact, metric), labels, metric, 1e-6)
+    assert (table.s_plus, table.s_minus) == naive
+    assert (merged.s_plus, merged.s_minus) == naive_order(dense_distances(rows, metric), labels, metric, 1e-10)
+
+
+def naive_order(table, labels, metric, grid):
+    upper = np.triu_indices(len(labels), 1)
+    values = table[upper] if metric == "cosine" else table[upper] ** 2
+    keys = np.rint(values / grid)
+    inside = labels[upper[0]] == labels[upper[1]]
+    closer = keys[inside][:, None] < keys[~inside][None, :]
+    farther = keys[inside][:, None] > keys[~inside][None, :]
+    return int(closer.sum()), int(farther.sum())
+
+
+def test_sampled_order_is_within_its_standard_error_and_says_that_it_is_sampled():
+    matrix, labels = made(n=300, density=0.3)
+    pairs = pairs_of(matrix, labels, "cosine")
+    for name in ("gamma", "tau", "g_plus"):
+        record = get_measure(name)
+        exact = record.compute(pairs)
+        sampled = record.compute(pairs, sample=4000, random_state=3)
+        assert exact.standard_error is None
+        assert 0 < sampled.standard_error < 0.05
+        assert abs(sampled.value - exact.value) < 4 * sampled.standard_error
+        assert "4,000" in sampled.note
+        assert record.compute(pairs, sample=4000, random_state=3).value == sampled.value
+
+
+def test_sampled_silhouette_is_within_its_standard_error():
+    matrix, labels = made(n=300, density=0.3)
+    record = get_measure("silhouette")
+    pairs = pairs_of(matrix, labels)
+    exact, sampled = record.compute(pairs), record.compute(pairs, sample=150, random_state=1)
+    assert abs(sampled.value - exact.value) < 4 * sampled.standard_error
+    assert "150" in sampled.note
+    known = ~np.isnan(sampled.per_document)
+    assert known.sum() == 150
+    np.testing.assert_allclose(sampled.per_document[known], exact.per_document[known], atol=1e-12)
+    assert record.compute(pairs, sample=300).value == pytest.approx(exact.value, abs=1e-12)
+    linear = ClusterGeometry(matrix, Partition.from_labels(labels))
+    assert record.compute(linear, sample=10).value == record.compute(linear).value
+
+
+def test_tables_that_do_not_fit_are_refused_with_what_they_need_but_the_rest_is_computed():
+    matrix, labels = made(n=60, k=30)
+    pairs = pairs_of(matrix, labels, max_memory=1000)
+    plain = pairs_of(matrix, labels)
+    for name in ("dunn", "silhouette", "c_index", "beta_cv", "point_biserial", "normalized_cut"):
+        assert get_measure(name).compute(pairs).value == pytest.approx(
+            get_measure(name).compute(plain).value, abs=1e-12
+        )
+    with pytest.raises(NotComputable, match="max_memory"):
+        get_measure("gdi_6_1").compute(pairs)
+
+
+def test_cost_is_stated_before_the_sweep():
+    matrix, labels = made()
+    estimate = pairs_of(matrix, labels, max_memory="1M").estimate()
+    assert estimate.seconds == estimate_seconds(matrix)
+    assert 2**20 <= estimate.bytes < 2**21
+    assert estimate_seconds(sparse.vstack([matrix] * 4), n_threads=1) > 8 * estimate_seconds(matrix, n_threads=1)
+
+
+def test_progress_ends_with_all_pairs_and_an_interrupt_passes_through():
+    matrix, labels = made()
+    told = []
+    pairs = pairs_of(
+        matrix, labels, progress=lambda stage, done, total: told.append((stage, done, total)), block_size=10
+    )
+    assert pairs.zero_distance_pairs >= 0
+    assert told[-1][1] == told[-1][2]
+    assert len(told) == 12
+
+    def interrupt(stage, done, total):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        pairs_of(matrix, labels, progress=interrupt, n_threads=2, block_size=10).sweep
+
+
+def test_unusable_input_is_refused():
+    partition = Partition.from_labels([0, 1])
+    with pytest.raises(InputError, match="3 document vectors and 2 labels"):
+        ClusterGeometry(np.eye(3), partition)
+    with pytest.raises(InputError, match="metric='manhattan'"):
+        ClusterGeometry(np.eye(2), partition, metric="manhattan")
+    with pytest.raises(InputError, match="NaN"):
+        ClusterGeometry(np.array([[1.0, math.nan], [0.0, 1.0]]), partition)
+    with pytest.raises(InputError, match="use PairwiseDistances"):
+        ClusterGeometry(np.eye(2), partition, metric="euclidean").block_weights
+    geometry = ClusterGeometry(np.eye(2), partition)
+    for name, options in (
+        ("davies_bouldin", {"q": 0}),
+        ("davies_bouldin", {"q": "two"}),
+        ("coherence", {"average": "some"}),
+        ("adherence", {"summary": "median"}),
+        ("gdi", {"between": 7}),
+        ("silhouette", {"over": "terms"}),
+    ):
+        with pytest.raises(InputError):
+            get_measure(name).compute(geometry, **options)
+
+
+def test_many_clusters_get_their_tables_in_a_reading_of_their_own(monkeypatch):
+    from doccluster.measures import geometry as module
+
+    matrix, labels = made(k=9)
+    plain = ClusterGeometry(matrix, Partition.from_labels(labels)).adherence
+    monkeypatch.setattr(module, "TABLES_UP_TO", 3)
+    late = ClusterGeometry(matrix, Partition.from_labels(labels))
+    assert late.similarities.adherence is None
+    np.testing.assert_array_equal(late.adherence, plain)
+
+
+def test_terms_of_few_clusters_are_kept_as_posting_lists(monkeypatch):
+    from doccluster.measures import cluster_sums as module
+
+    matrix, labels = made(n=400, d=300, k=60, density=0.005)
+    plain = ClusterGeometry(matrix, Partition.from_labels(labels))
+    assert (plain.cluster_sums.table.head_row < 0).any()
+    dense = ClusterGeometry(matrix.toarray(), Partition.from_labels(labels))
+    np.testing.assert_allclose(plain.sum_gram, dense.sum_gram, atol=1e-12)
+    np.testing.assert_allclose(plain.adherence, dense.adherence, atol=1e-12)
+    monkeypatch.setattr(module, "TABLE_BYTES", 60 * 8 * 20)  # room for 20 dense lines
+    tight = ClusterGeometry(matrix, Partition.from_labels(labels))
+    assert len(tight.cluster_sums.table.head) <= 20
+    np.testing.assert_allclose(tight.adherence, plain.adherence, atol=1e-12)
