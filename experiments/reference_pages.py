@@ -9,6 +9,7 @@ import pathlib
 from collections.abc import Callable
 
 from doccluster.measures import Measure, list_measures
+from experiments.cli_page import cli_page
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
@@ -137,7 +138,10 @@ def _cell(text: str) -> str:
     return text.replace("|", r"\|")
 
 
-PAGES: dict[str, Callable[[], str]] = {"docs/reference/measures.md": measures_page}
+PAGES: dict[str, Callable[[], str]] = {
+    "docs/reference/measures.md": measures_page,
+    "docs/reference/cli.md": cli_page,
+}
 
 
 def main() -> None:

@@ -321,3 +321,21 @@ def test_reuters_single_topic_documents_are_judged_alone(real_corpora):
     coverage = run.evaluation.coverage["topics"]
     assert coverage["n_used"] == pytest.approx(9494, abs=5)
     assert coverage["n_several"] > 1000
+
+
+def test_weighting_none_takes_counts_as_they_are():
+    run = run_pipeline(["oil oil oil price", "wheat wheat crop"], n_clusters=2, vectorizer={"weighting": "none"})
+    row = run.vectors.matrix[[0]].toarray().ravel()
+    assert sorted(row[row > 0].tolist()) == pytest.approx([1 / 10**0.5, 3 / 10**0.5], abs=1e-6)
+
+
+def test_auto_asks_the_data_for_the_number_of_clusters_and_says_why():
+    run = run_pipeline(NEWSROOM, n_clusters="auto", measures=["silhouette"], clustering={"n_init": 2})
+    assert run.parameters["n_clusters"] == "auto"
+    assert run.parameters["resolved"]["n_clusters"] == run.n_clusters > 1
+    assert any(note.startswith("k=auto: ") for note in run.notes)
+
+
+def test_a_word_that_is_no_number_of_clusters_is_refused():
+    with pytest.raises(InputError, match="'some' is not a number of clusters"):
+        run_pipeline(TINY, n_clusters="some")

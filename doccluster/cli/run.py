@@ -41,12 +41,14 @@ CLUSTERING = {
 clustering_options = options(
     clusters_option,
     seed_option,
-    click.option("--init", type=click.Choice(["k-means++", "random"]), help="How the first centroids are drawn."),
+    click.option(
+        "--init", type=click.Choice(["k-means++", "random", "subsample"]), help="How the first centroids are drawn."
+    ),
     click.option("--n-init", type=int, metavar="N", help="How many starts; the best is kept."),
     click.option("--max-iter", type=int, metavar="N", help="At most so many iterations in a start."),
     click.option("--refine", is_flag=True, help="Move single documents afterwards while the objective rises."),
     click.option("--max-memory", metavar="SIZE", help="Do not use more than this, such as 2G."),
-    click.option("--truth", multiple=True, metavar="COLUMN", help="Judge by the classes in this column (several)."),
+    click.option("--truth", multiple=True, metavar="COLUMN", help="Judge by the classes in this column."),
     click.option("--measures", metavar="NAMES", help="Only these measures (commas between them), or all."),
     threads_option,
 )
@@ -110,7 +112,7 @@ def execute(
 def wanted_clusters(clusters: int | str | None) -> int | str:
     """Return the number of clusters that was given, or raise InputError."""
     if clusters is None:
-        raise InputError("the number of clusters is missing; give -k N, for instance -k 20.")
+        raise InputError("the number of clusters is missing; give -k N, for instance -k 20, or -k auto to ask the data.")
     return clusters
 
 

@@ -46,13 +46,13 @@ VECTORIZER = {
 
 reader_options = options(
     click.option("--format", metavar="NAME", help="How to read the files; recognised by their content when left out."),
-    click.option("--text-column", multiple=True, metavar="NAME", help="Column that holds the text (several)."),
+    click.option("--text-column", multiple=True, metavar="NAME", help="Column that holds the text."),
     click.option("--id-column", metavar="NAME", help="Column of names of documents."),
     click.option("--title-column", metavar="NAME", help="Column of titles."),
     click.option("--date-column", metavar="NAME", help="Column of dates."),
     click.option("--link-column", metavar="NAME", help="Column of links."),
     click.option("--source-column", metavar="NAME", help="Column that says where a document comes from."),
-    click.option("--label-column", multiple=True, metavar="NAME", help="Column of class labels (several)."),
+    click.option("--label-column", multiple=True, metavar="NAME", help="Column of class labels."),
     click.option("--label-separator", metavar="TEXT", help="What stands between several labels in a cell."),
     click.option("--labels-file", metavar="FILE", help="Class labels in a second file."),
     click.option("--no-header", is_flag=True, help="The first row of a csv is a document."),
@@ -77,7 +77,7 @@ vectorizer_options = options(
         default=("auto",),
         show_default=True,
         metavar="NAME",
-        help="Whose function words are left out: auto, none, or a language (several).",
+        help="Whose function words are left out: auto, none, or a language.",
     ),
     click.option("--stemming", metavar="LANGUAGE", help="Put the forms of a word together."),
     click.option(

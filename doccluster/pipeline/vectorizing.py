@@ -47,6 +47,8 @@ def vectorize_texts(
         settings["analyzer"] = "cjk"
     if str(settings.get("analyzer", "word")).startswith("char"):
         settings["stop_words"] = None  # runs of characters are not words
+    if settings.get("weighting") == "none":
+        settings["weighting"] = "nnc"  # counts as they are; rows are unit all the same
     vectorizer = TfidfVectorizer(**settings, n_threads=n_threads)
     return Vectorized(vectorize(corpus, vectorizer), vectorizer, languages)
 

@@ -43,6 +43,11 @@ def test_a_number_of_clusters_that_is_none(doccluster, tiny, tmp_path, k, word):
     one_sentence(doccluster("run", tiny, "-o", tmp_path / "out", "-k", k), 2, word)
 
 
+@pytest.mark.parametrize("option", ["--n-init", "--max-iter", "--max-features"])
+def test_a_zero_that_was_typed_is_not_taken_for_a_default(doccluster, tiny, tmp_path, option):
+    one_sentence(doccluster("run", tiny, "-o", tmp_path / "out", "-k", 2, option, 0), 2, option[2:].replace("-", "_"))
+
+
 def test_no_number_of_clusters(doccluster, tiny, tmp_path):
     one_sentence(doccluster("run", tiny, "-o", tmp_path / "out"), 2, "-k")
 
