@@ -108,10 +108,10 @@ def compare_sorted(found, keys, below):
 
 
 @jit
-def sampled_keys(first, second, documents, dense, metric, tau, steps):
-    """Return the keys of the pairs (first[i], second[i]); `dense` (n, d) is empty where documents are sparse."""
+def squared_of_pairs(first, second, documents, dense, metric, tau):
+    """Return `squared` of the pairs (first[i], second[i]); `dense` (n, d) is empty where documents are sparse."""
     indptr, indices, data, _, _, _, _, scale, norms = documents
-    keys = np.empty(first.size, np.int64)
+    squared = np.empty(first.size)
     for i in range(first.size):
         a, b = first[i], second[i]
         product = 0.0
@@ -137,5 +137,5 @@ def sampled_keys(first, second, documents, dense, metric, tau, steps):
             both = norms[a] + norms[b]
             d = both - 2.0 * product
             d = d if d > tau * both else 0.0
-        keys[i] = np.int64(d * steps + 0.5)
-    return keys
+        squared[i] = d
+    return squared

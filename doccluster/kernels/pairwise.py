@@ -60,29 +60,39 @@ def squared_distances(row, low, high, documents, gram_line, gram_offset, metric,
 
 
 @jit(fastmath=REGROUP)
+def _sum_below(squared, distance, low, atom, edge):
+    """Return how many later pairs lie under `edge`, the atom left out, and the sum of their distances."""
+    number, total = 0, 0.0
+    for j in range(low, squared.size):
+        below = squared[j] < edge and squared[j] != atom
+        number += below
+        total += distance[j] if below else 0.0
+    return number, total
+
+
+@jit
+def _grown(store):
+    wider = np.empty((2, 2 * store.shape[1]))
+    wider[:, : store.shape[1]] = store
+    return wider
+
+
+@jit(fastmath=REGROUP)
 def sweep_rows(
-    rows,
-    documents,
-    gram,
-    gram_offset,
-    labels,
-    starts,
-    metric,
-    tau,
-    atom,
-    each_pair_once,
-    with_nearest,
-    n_bins,
-    inverse_width,
+    rows, documents, gram, gram_offset, labels, starts, metric, tau, atom, each_pair_once, with_nearest, edges
 ):
     """Meet all pairs of some rows (ascending places) with later rows, or with all rows unless `each_pair_once`.
+
+    `edges` (2, 2) are two ranges of `squared`, of which pairs (once) are sorted out; (0, 2) where there are none.
 
     Returns
     -------
     sums, nearest : arrays (len(rows), k), distances of each row to each cluster summed, and the least squared one
     column_sums, column_nearest : arrays (clusters met, n), the same for the other document of each pair
     largest, smallest : arrays (clusters met, k), extremes of `squared` by pair of clusters; the own one has no least
-    counts, bin_sums : arrays (n_bins,), pairs (met once, off the atom) by `squared`, and their summed distances
+    counts : array (2, 3), pairs off the atom below each range, at its lower, and at its upper edge
+    below : array (2,), the summed distances of the pairs below each range
+    inside : two arrays, `squared` of the pairs strictly within each range
     totals : number of pairs at the atom (once), number of pairs at zero, sum of squared distances of pairs met
     """
     n, k = labels.size, starts.size - 1
@@ -94,8 +104,10 @@ def sweep_rows(
     column_nearest = np.full((n_lines if each_pair_once and with_nearest else 0, n), np.inf)
     largest = np.full((n_lines, k), -1.0)
     smallest = np.full((n_lines, k), np.inf)
-    counts = np.zeros(n_bins, np.int64)
-    bin_sums = np.zeros(n_bins, np.float64)
+    counts = np.zeros((2, 3), np.int64)
+    below = np.zeros(2)
+    store = np.empty((2, 1024))
+    stored = np.zeros(2, np.int64)
     at_atom, at_zero, power = 0, 0, 0.0
     squared, distance = np.empty(n), np.empty(n)
     for place in range(rows.size):
@@ -140,73 +152,25 @@ def sweep_rows(
                     least_line[j] = min(least_line[j], squared[j])
         else:
             at_zero -= 1
-        if n_bins:
+        for j in range(row + 1, n):
+            at_atom += squared[j] == atom
+        for r in range(edges.shape[0]):
+            lower, upper = edges[r, 0], edges[r, 1]
+            number, total = _sum_below(squared, distance, row + 1, atom, lower)
+            counts[r, 0] += number
+            below[r] += total
             for j in range(row + 1, n):
-                if squared[j] == atom:
-                    at_atom += 1
-                else:
-                    b = min(int(squared[j] * inverse_width), n_bins - 1)
-                    counts[b] += 1
-                    bin_sums[b] += distance[j]
-    return sums, nearest, column_sums, column_nearest, largest, smallest, counts, bin_sums, at_atom, at_zero, power
-
-
-@jit(fastmath=REGROUP)
-def collect_bins(rows, documents, gram, gram_offset, metric, tau, atom, n_bins, inverse_width, one, other, low, high):
-    """Return `squared` of the pairs with later rows, off the atom, in one of two bins and between `low` and `high`."""
-    n = documents[8].size
-    squared = np.empty(n)
-    found = np.empty(1024)
-    n_found = 0
-    # Most pairs are told apart by edges a little outside the bins; the bin itself decides.
-    widen = 1e-9 / inverse_width
-    one_low, one_high = one / inverse_width - widen, (one + 1) / inverse_width + widen
-    other_low, other_high = other / inverse_width - widen, (other + 1) / inverse_width + widen
-    if one == n_bins - 1:
-        one_high = np.inf
-    if other == n_bins - 1:
-        other_high = np.inf
-    for place in range(rows.size):
-        row = rows[place]
-        line = gram[place % gram.shape[0]]
-        squared_distances(row, row + 1, n, documents, line, gram_offset, metric, tau, squared)
-        for j in range(row + 1, n):
-            s = squared[j]
-            if not (one_low <= s <= one_high or other_low <= s <= other_high):
-                continue
-            b = min(int(s * inverse_width), n_bins - 1)
-            if b in (one, other) and s != atom and low <= s <= high:
-                if n_found == found.size:
-                    grown = np.empty(2 * found.size)
-                    grown[:n_found] = found
-                    found = grown
-                found[n_found] = s
-                n_found += 1
-    return found[:n_found].copy()
-
-
-@jit(fastmath=REGROUP)
-def divide_bin(rows, documents, gram, gram_offset, metric, tau, atom, n_bins, inverse_width, wanted, low, high):
-    """Count the pairs of one bin between `low` and `high` in `n_bins` equal parts of that range.
-
-    Returns the counts, the summed distances, and the least and largest `squared` of each part.
-    """
-    n = documents[8].size
-    squared = np.empty(n)
-    counts = np.zeros(n_bins, np.int64)
-    sums = np.zeros(n_bins, np.float64)
-    least = np.full(n_bins, np.inf)
-    most = np.full(n_bins, -np.inf)
-    for place in range(rows.size):
-        row = rows[place]
-        line = gram[place % gram.shape[0]]
-        squared_distances(row, row + 1, n, documents, line, gram_offset, metric, tau, squared)
-        for j in range(row + 1, n):
-            s = squared[j]
-            if s != atom and low <= s <= high and min(int(s * inverse_width), n_bins - 1) == wanted:
-                b = min(int((s - low) / (high - low) * n_bins), n_bins - 1)
-                counts[b] += 1
-                sums[b] += np.sqrt(s) if metric == EUCLIDEAN else s
-                least[b] = min(least[b], s)
-                most[b] = max(most[b], s)
-    return counts, sums, least, most
+                s = squared[j]
+                if lower <= s <= upper and s != atom:
+                    if s == lower:
+                        counts[r, 1] += 1
+                    elif s == upper:
+                        counts[r, 2] += 1
+                    else:
+                        if stored[r] == store.shape[1]:
+                            store = _grown(store)
+                        store[r, stored[r]] = s
+                        stored[r] += 1
+    inside = (store[0, : stored[0]].copy(), store[1, : stored[1]].copy())
+    totals = (at_atom, at_zero, power)
+    return sums, nearest, column_sums, column_nearest, largest, smallest, counts, below, inside, totals

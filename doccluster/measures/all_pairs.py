@@ -38,12 +38,11 @@ def c_index(distances: PairwiseDistances) -> float | Values:
     geometry = distances.geometry
     if geometry.n_inner_pairs == 0 or geometry.n_outer_pairs == 0:
         return undefined(missing_pairs(geometry))
-    extremes = distances.extreme_sums
-    spread = extremes.largest - extremes.smallest
-    if spread <= 1e-12 * extremes.largest:
+    smallest, largest = distances.extreme_sums
+    if largest - smallest <= 1e-12 * largest:
         return undefined(EQUAL_DISTANCES)
     inside, _ = inner_and_outer(distances)
-    return min(max((inside - extremes.smallest) / spread, 0.0), 1.0)
+    return min(max((inside - smallest) / (largest - smallest), 0.0), 1.0)
 
 
 @pair_measure(

@@ -1,7 +1,7 @@
 """PairwiseDistances: all pairs of documents met once, in blocks, never kept; evidence where sums do not suffice.
 
 One sweep gives the block weights, extremes and per-document means of Euclidean distance (silhouette, Dunn, Hubert and
-the rest), a second one resolves the C-index; the measures of pair order have counts of their own. Memory is bounded by
+the rest) and the ends of the C-index; the measures of pair order have counts of their own. Memory is bounded by
 `max_memory` whatever the number of documents, and `estimate` says beforehand what a sweep costs.
 """
 
@@ -18,10 +18,10 @@ from scipy import sparse
 
 from doccluster.blocks import resolve_threads
 from doccluster.errors import NotComputable
-from doccluster.measures.extreme_sums import ExtremeSums
+from doccluster.measures.extreme_sums import WIDTH, SortedOut, edges_around
 from doccluster.measures.geometry import ClusterGeometry
 from doccluster.measures.order_counts import OrderCounts, count_order, sample_order
-from doccluster.measures.pair_sweep import PairSweep, sampled_parts, sweep
+from doccluster.measures.pair_sweep import PairSweep, run_sweep, sampled_parts, sweep
 from doccluster.measures.sorted_documents import SortedDocuments
 from doccluster.progress import Progress
 from doccluster.validation import RandomState, check_matrix, parse_size
@@ -43,7 +43,7 @@ class Estimate:
 
 
 def estimate_seconds(matrix: Any, *, n_threads: int | None = None) -> float:
-    """Return about how many seconds one sweep over all pairs of rows takes (the C-index takes two)."""
+    """Return about how many seconds one sweep over all pairs of rows takes."""
     checked = check_matrix(matrix)
     n = checked.shape[0]
     pairs = n * n / 2
@@ -215,17 +215,29 @@ class PairwiseDistances:
         return np.sqrt(squared) if self.geometry.metric == "euclidean" else squared
 
     @cached_property
-    def extreme_sums(self) -> ExtremeSums:
-        """The sums of the N_in smallest and of the N_in largest distances, W_min and W_max."""
-        return ExtremeSums.of(
+    def extreme_sums(self) -> tuple[float, float]:
+        """W_min and W_max: the sums of the N_in smallest and of the N_in largest distances."""
+        geometry, found = self.geometry, self.sweep.extremes
+        wanted, width = (geometry.n_inner_pairs, geometry.n_outer_pairs), WIDTH
+        while True:
+            sums = [found.sum_of_smallest(line, number, self.documents) for line, number in enumerate(wanted)]
+            if sums[0] is not None and sums[1] is not None:
+                return sums[0], self.sum_of_weights - sums[1]
+            width *= 4  # the sample misjudged an end: look again in wider ranges
+            found = self._look_again(edges_around(self.documents, wanted, geometry.n_pairs, width=width))
+
+    def _look_again(self, edges: FloatArray) -> SortedOut:
+        found = SortedOut(edges)
+        for _, result in run_sweep(
             self.documents,
-            self.sweep.histogram,
-            self.geometry.n_inner_pairs,
-            self.geometry.n_pairs,
+            edges,
+            each_pair_once=True,
             n_threads=self._n_threads,
             block_size=self._block_size,
             progress=self._progress,
-        )
+        ):
+            found.add(result[6], result[7], result[8], result[9][0])
+        return found
 
     # --- order -----------------------------------------------------------------------------------------------------
 

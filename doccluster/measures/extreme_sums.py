@@ -1,152 +1,94 @@
-"""Sums of the smallest and of the largest distances, exact, in bounded memory: what the C-index compares with.
+"""Sums of the smallest and of the largest distances, exact, from the same sweep: what the C-index compares with.
 
-A first sweep has counted and summed all distances in bins; only the bin in which the wanted number of pairs runs out
-is looked at again. A bin too full to be held is divided until it is not, or until all its distances are equal.
+The N smallest distances end somewhere; a sample of pairs says beforehand, within five standard errors, where. The sweep
+sums what lies below that narrow range and keeps what lies inside, so the end is found exactly without a second look.
+Values that many pairs share (the atom, an edge of a range) are counted, not kept, so ties cost no memory.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+import math
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
 
-from doccluster.kernels.pairwise import EUCLIDEAN, collect_bins, divide_bin
-from doccluster.measures.pair_sweep import BINS, Histogram
+from doccluster.kernels.pairwise import EUCLIDEAN
 from doccluster.measures.sorted_documents import SortedDocuments
-from doccluster.progress import Progress
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 
-HELD = 2**22  # distances of one bin held at a time: 32 MiB
+SAMPLED = 2**17  # pairs looked at beforehand, more where there are billions: the ranges hold about 1 % of all pairs
+WIDTH = 5.0  # half the width of a range in standard errors of the sampled quantile
+KEEP_ALL = 2**16  # so few pairs are all kept
 
 
-@dataclass(frozen=True)
-class ExtremeSums:
-    """W_min and W_max: the sums of the `n_wanted` smallest and of the `n_wanted` largest distances."""
-
-    smallest: float
-    largest: float
-
-    @classmethod
-    def of(
-        cls,
-        documents: SortedDocuments,
-        histogram: Histogram,
-        n_wanted: int,
-        n_pairs: int,
-        *,
-        n_threads: int | None,
-        block_size: int | None,
-        progress: Progress,
-    ) -> ExtremeSums:
-        """Return both sums; the sum of the largest is the total less the sum of the others."""
-        selection = _Selection(documents, histogram, n_threads, block_size, progress)
-        low, high = selection.sums_of_smallest(n_wanted, n_pairs - n_wanted)
-        return cls(low, selection.total - high)
+def edges_around(
+    documents: SortedDocuments, wanted: tuple[int, int], n_pairs: int, *, width: float = WIDTH
+) -> FloatArray:
+    """Return, for each number of smallest distances wanted, a range of `squared` in which they end; array (2, 2)."""
+    if n_pairs <= KEEP_ALL or not math.isfinite(width):
+        return np.tile([-1.0, np.inf], (2, 1))
+    sample = _sampled(documents, n_pairs)
+    edges = np.empty((2, 2))
+    for line, number in enumerate(wanted):
+        share = number / n_pairs
+        reach = width * math.sqrt(share * (1 - share) * sample.size) + 2
+        low, high = math.floor(share * sample.size - reach), math.ceil(share * sample.size + reach)
+        edges[line] = (sample[low] if low >= 0 else -1.0, sample[high] if high < sample.size else np.inf)
+    return edges
 
 
-@dataclass(frozen=True)
-class _Rest:
-    """What a sum of smallest distances still lacks: the `number` smallest of the `count` distances in a bin."""
-
-    known: float
-    number: int = 0
-    bin: int = -1
-    count: int = 0
+def _sampled(documents: SortedDocuments, n_pairs: int) -> FloatArray:
+    generator = np.random.default_rng(0)  # where the ranges lie changes no result
+    number = int(min(n_pairs // 4, max(SAMPLED, n_pairs // 4096), 2**22))
+    first = generator.integers(0, documents.n, number)
+    second = generator.integers(0, documents.n - 1, number)
+    return np.sort(documents.squared_of(first, second + (second >= first)))
 
 
-class _Selection:
-    def __init__(
-        self,
-        documents: SortedDocuments,
-        histogram: Histogram,
-        n_threads: int | None,
-        block_size: int | None,
-        progress: Progress,
-    ) -> None:
-        self.documents, self.histogram = documents, histogram
-        self.options: dict[str, Any] = {"n_threads": n_threads, "progress": progress, "stage": "extreme pairs"}
-        self.block_size = block_size
-        # The atom lies on the edge of a bin: everything in the bins below it is smaller, everything else larger.
-        self.atom_bin = BINS // 2
-        self.at_atom = float(self._distances(np.array(documents.atom))) if histogram.at_atom else 0.0
-        self.total = float(histogram.sums.sum()) + histogram.at_atom * self.at_atom
+@dataclass
+class SortedOut:
+    """The pairs sorted out by two ranges, gathered from blocks."""
 
-    def _distances(self, squared: FloatArray) -> FloatArray:
-        return np.sqrt(squared) if self.documents.metric == EUCLIDEAN else squared
+    edges: FloatArray = field(default_factory=lambda: np.empty((2, 2)))
+    counts: IntArray = field(default_factory=lambda: np.zeros((2, 3), np.int64))
+    below: FloatArray = field(default_factory=lambda: np.zeros(2))
+    inside: tuple[list[FloatArray], list[FloatArray]] = field(default_factory=lambda: ([], []))
+    at_atom: int = 0
 
-    def sums_of_smallest(self, one: int, other: int) -> tuple[float, float]:
-        """Return the sums of the `one` and of the `other` smallest distances; one more sweep serves both."""
-        rests = self._rest(one), self._rest(other)
-        held: dict[int, FloatArray] = {}
-        small = [rest.bin for rest in rests if rest.number and rest.count <= HELD]
-        if small:
-            found = np.concatenate(self._map(collect_bins, small[0], small[-1], 0.0, np.inf))
-            bins = np.minimum((found * self.histogram.inverse_width).astype(np.int64), BINS - 1)
-            held = {wanted: found[bins == wanted] for wanted in small}
-        first, second = (self._complete(rest, held) for rest in rests)
-        return first, second
+    def add(self, counts: IntArray, below: FloatArray, inside: tuple[FloatArray, FloatArray], at_atom: int) -> None:
+        """Take in what a block of rows has."""
+        self.counts += counts
+        self.below += below
+        for parts, part in zip(self.inside, inside, strict=True):
+            parts.append(part)
+        self.at_atom += at_atom
 
-    def _complete(self, rest: _Rest, held: dict[int, FloatArray]) -> float:
-        if rest.number == 0:
-            return rest.known
-        if rest.bin in held:
-            return rest.known + self._smallest_of(held[rest.bin], rest.number)
-        low, high = rest.bin / self.histogram.inverse_width, (rest.bin + 1) / self.histogram.inverse_width
-        # The edges are rounded, so the range is a little wider than the bin; the kernel still tests the bin itself.
-        high = self.documents.upper * 1.01 if rest.bin == BINS - 1 else high * (1 + 1e-12)
-        return rest.known + self._divided(rest.number, rest.bin, low * (1 - 1e-12), high)
+    def sum_of_smallest(self, line: int, number: int, documents: SortedDocuments) -> float | None:
+        """Return the sum of the `number` smallest distances; None if they do not end in the range of this line."""
+        values, counts = self._inside(line, documents.atom)
+        under, total = int(self.counts[line, 0]), float(self.below[line])
+        if 0 <= documents.atom < self.edges[line, 0]:
+            under, total = under + self.at_atom, total + self.at_atom * float(_distance(documents, documents.atom))
+        rest = number - under
+        if rest < 0 or rest > int(counts.sum()):
+            return None
+        taken = np.clip(rest - (np.cumsum(counts) - counts), 0, counts)
+        return total + float((_distance(documents, values) * taken).sum())
 
-    def _rest(self, number: int) -> _Rest:
-        counts, sums = self.histogram.counts, self.histogram.sums
-        below = int(counts[: self.atom_bin].sum())
-        if number <= below:
-            return self._rest_of_bins(number, 0, self.atom_bin, 0.0)
-        at_atom = min(number - below, self.histogram.at_atom)
-        known = float(sums[: self.atom_bin].sum()) + at_atom * self.at_atom
-        return self._rest_of_bins(number - below - at_atom, self.atom_bin, BINS, known)
-
-    def _rest_of_bins(self, number: int, first: int, last: int, known: float) -> _Rest:
-        counts, sums = self.histogram.counts[first:last], self.histogram.sums[first:last]
-        full, left = _full_parts(counts, number)
-        known += float(sums[:full].sum())
-        return _Rest(known, left, first + full, int(counts[full])) if left else _Rest(known)
-
-    def _smallest_of(self, squared: FloatArray, number: int) -> float:
-        return float(self._distances(np.partition(squared, number - 1)[:number]).sum())
-
-    def _divided(self, number: int, wanted: int, low: float, high: float) -> float:
-        """Return the sum of the `number` smallest distances of a bin between `low` and `high`, divided once more."""
-        counts, sums = np.zeros(BINS, np.int64), np.zeros(BINS)
-        least, most = np.full(BINS, np.inf), np.full(BINS, -np.inf)
-        for part in self._map(divide_bin, wanted, low, high):
-            counts += part[0]
-            sums += part[1]
-            np.minimum(least, part[2], out=least)
-            np.maximum(most, part[3], out=most)
-        full, left = _full_parts(counts, number)
-        value = float(sums[:full].sum())
-        if left == 0:
-            return value
-        if most[full] - least[full] <= 1e-13 * most[full]:
-            return value + left * float(self._distances(most[full]))
-        if counts[full] <= HELD:
-            found = np.concatenate(self._map(collect_bins, wanted, wanted, float(least[full]), float(most[full])))
-            return value + self._smallest_of(found, left)
-        return value + self._divided(left, wanted, float(least[full]), float(most[full]))
-
-    def _map(self, kernel: Any, *wanted: Any) -> list[Any]:
-        d = self.documents
-        arguments = (d.metric, d.tau, d.atom, BINS, self.histogram.inverse_width, *wanted)
-        blocks = d.blocks(block_size=self.block_size)
-        return [result for _, result in d.map(kernel, blocks, *arguments, **self.options)]
+    def _inside(self, line: int, atom: float) -> tuple[FloatArray, IntArray]:
+        """Return the distinct values in the range, ascending, the atom and the edges among them, and their counts."""
+        lower, upper = self.edges[line]
+        kept = np.concatenate([np.sort(np.concatenate(self.inside[line])) if self.inside[line] else np.empty(0)])
+        values = np.concatenate([kept, [lower, upper, atom]])
+        at_atom = self.at_atom if lower <= atom <= upper else 0
+        counts = np.concatenate([np.ones(kept.size, np.int64), [*self.counts[line, 1:], at_atom]]).astype(np.int64)
+        values, counts = values[counts > 0], counts[counts > 0]
+        order = np.argsort(values, kind="stable")
+        return values[order], counts[order]
 
 
-def _full_parts(counts: IntArray, number: int) -> tuple[int, int]:
-    """Return how many parts the `number` smallest fill entirely, and how many are left for the next part."""
-    reached = np.cumsum(counts)
-    full = int(np.searchsorted(reached, number, side="right"))
-    return full, number - (int(reached[full - 1]) if full else 0)
+def _distance(documents: SortedDocuments, squared: FloatArray | float) -> FloatArray:
+    return np.asarray(np.sqrt(squared) if documents.metric == EUCLIDEAN else squared, dtype=np.float64)

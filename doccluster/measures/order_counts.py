@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from doccluster.blocks import map_blocks, resolve_threads
 from doccluster.errors import NotComputable
-from doccluster.kernels.pair_order import collect_keys, compare_sorted, count_coarse_keys, count_keys, sampled_keys
+from doccluster.kernels.pair_order import collect_keys, compare_sorted, count_coarse_keys, count_keys
 from doccluster.measures.geometry import ClusterGeometry
 from doccluster.measures.sorted_documents import SortedDocuments
 from doccluster.progress import Progress
@@ -194,7 +194,7 @@ def sample_order(
     generator = as_generator(random_state)
     steps = 1.0 / geometry.rows.grid
     keys = [
-        sampled_keys(*pairs, documents.documents, documents.dense, documents.metric, documents.tau, steps)
+        np.floor(documents.squared_of(*pairs) * steps + 0.5)
         for pairs in (_inner_pairs(documents, number, generator), _outer_pairs(documents, number, generator))
     ]
     inner, outer = np.sort(keys[0]), np.sort(keys[1])

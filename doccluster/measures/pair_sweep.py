@@ -1,4 +1,4 @@
-"""One sweep over all pairs of documents, and what it leaves: sums, extremes and a histogram.
+"""One sweep over all pairs of documents, and what it leaves: sums, extremes, and pairs in two narrow ranges.
 
 While the tables documents x clusters fit in memory each pair is met once and told to both documents. Otherwise each
 row is met with all others and reduced at once: twice the work, memory O(n).
@@ -6,6 +6,7 @@ row is met with all others and reduced at once: twice the work, memory O(n).
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,6 +15,7 @@ import numpy.typing as npt
 
 from doccluster.errors import NotComputable
 from doccluster.kernels.pairwise import sweep_rows
+from doccluster.measures.extreme_sums import SortedOut, edges_around
 from doccluster.measures.geometry import ClusterGeometry
 from doccluster.measures.sorted_documents import SortedDocuments
 from doccluster.progress import Progress
@@ -21,18 +23,6 @@ from doccluster.validation import RandomState, as_generator, check_positive_int
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
-
-BINS = 2**16
-
-
-@dataclass(frozen=True, eq=False)
-class Histogram:
-    """Pairs by squared (or cosine) distance: equal bins from 0, and the pairs at the atom apart."""
-
-    counts: IntArray
-    sums: FloatArray
-    at_atom: int
-    inverse_width: float
 
 
 @dataclass(eq=False)
@@ -46,7 +36,7 @@ class PairSweep:
     least_between, largest_within : extremes over all pairs between, and within, clusters
     sum_of_squares : the squared distances of all pairs, summed
     zero_distance_pairs : pairs at distance 0
-    histogram : Histogram
+    extremes : SortedOut, what was found around the ends that the C-index compares with
     tables : k x k arrays ``weights``, ``least``, ``largest``, ``hausdorff``; empty if they did not fit
     """
 
@@ -56,7 +46,7 @@ class PairSweep:
     largest_within: float
     sum_of_squares: float
     zero_distance_pairs: int
-    histogram: Histogram
+    extremes: SortedOut
     tables: dict[str, FloatArray] = field(default_factory=dict)
     tables_need: int = 0
 
@@ -80,29 +70,42 @@ def sweep(
 ) -> PairSweep:
     """Meet all pairs of documents and return what they leave."""
     gathered = _Gathering(geometry, documents, memory)
-    inverse_width = BINS / documents.upper
-    arguments = (
-        documents.labels,
-        documents.starts,
-        documents.metric,
-        documents.tau,
-        documents.atom,
-        gathered.each_pair_once,
-        True,
-        BINS,
-        inverse_width,
-    )
-    for places, result in documents.map(
+    wanted = (geometry.n_inner_pairs, geometry.n_outer_pairs)
+    edges = edges_around(documents, wanted, geometry.n_pairs)
+    for places, result in run_sweep(
+        documents,
+        edges,
+        each_pair_once=gathered.each_pair_once,
+        n_threads=n_threads,
+        block_size=block_size,
+        progress=progress,
+    ):
+        gathered.add(places, *result[:6], *result[9])
+        gathered.extremes.add(result[6], result[7], result[8], result[9][0])
+    gathered.extremes.edges = edges
+    return gathered.finish()
+
+
+def run_sweep(
+    documents: SortedDocuments,
+    edges: FloatArray,
+    *,
+    each_pair_once: bool,
+    n_threads: int | None,
+    block_size: int | None,
+    progress: Progress,
+) -> Iterator[tuple[IntArray, Any]]:
+    """Yield what the kernel says of each block of rows."""
+    d = documents
+    return d.map(
         sweep_rows,
-        documents.blocks(block_size=block_size),
-        *arguments,
+        d.blocks(block_size=block_size),
+        *(d.labels, d.starts, d.metric, d.tau, d.atom, each_pair_once, True, edges),
         n_threads=n_threads,
         progress=progress,
         stage="pairs",
-        later_only=gathered.each_pair_once,
-    ):
-        gathered.add(places, *result)
-    return gathered.finish(inverse_width)
+        later_only=each_pair_once,
+    )
 
 
 class _Gathering:
@@ -122,8 +125,8 @@ class _Gathering:
         self.own, self.to_all = np.zeros(k), np.zeros(k)
         self.cohesion, self.separation = np.zeros(n), np.zeros(n)
         self.least_between, self.largest_within = np.inf, 0.0
-        self.counts, self.bin_sums = np.zeros(BINS, np.int64), np.zeros(BINS)
-        self.at_atom, self.at_zero, self.power = 0, 0, 0.0
+        self.extremes = SortedOut()
+        self.at_zero, self.power = 0, 0.0
 
     def add(
         self,
@@ -134,9 +137,7 @@ class _Gathering:
         column_nearest: FloatArray,
         largest: FloatArray,
         smallest: FloatArray,
-        counts: IntArray,
-        bin_sums: FloatArray,
-        at_atom: int,
+        _: int,
         at_zero: int,
         power: float,
     ) -> None:
@@ -145,9 +146,7 @@ class _Gathering:
         self.least_between = min(self.least_between, float(smallest.min()))
         within = largest[np.arange(len(largest)), np.arange(met.start, met.stop)]
         self.largest_within = max(self.largest_within, float(within.max()))
-        self.counts += counts
-        self.bin_sums += bin_sums
-        self.at_atom, self.at_zero, self.power = self.at_atom + at_atom, self.at_zero + at_zero, self.power + power
+        self.at_zero, self.power = self.at_zero + at_zero, self.power + power
         if self.with_tables:
             np.minimum(self.least[met], smallest, out=self.least[met])
             np.maximum(self.largest[met], largest, out=self.largest[met])
@@ -169,7 +168,7 @@ class _Gathering:
             np.add.at(self.weights, labels, sums)
             np.maximum.at(self.farthest, labels, nearest)
 
-    def finish(self, inverse_width: float) -> PairSweep:
+    def finish(self) -> PairSweep:
         """Return what all blocks leave."""
         if self.each_pair_once:
             for places in self.documents.blocks():
@@ -187,7 +186,7 @@ class _Gathering:
             self.largest_within,
             self.power,
             self.at_zero,
-            Histogram(self.counts, self.bin_sums, self.at_atom, inverse_width),
+            self.extremes,
             self._finished_tables(),
             2 * self.tables_need,
         )
@@ -238,8 +237,7 @@ def sampled_parts(
         *arguments,
         False,
         False,
-        0,
-        1.0,
+        np.empty((0, 2)),
         n_threads=n_threads,
         progress=progress,
         stage="sampled documents",

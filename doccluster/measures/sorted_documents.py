@@ -14,6 +14,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from doccluster.blocks import map_blocks
+from doccluster.kernels.pair_order import squared_of_pairs
 from doccluster.kernels.pairwise import COSINE, EUCLIDEAN, SQEUCLIDEAN, places_after
 from doccluster.measures.cluster_sums import cluster_order
 from doccluster.measures.geometry import ClusterGeometry
@@ -89,6 +90,10 @@ class SortedDocuments:
             return np.empty((1, 0)), 0
         offset = int(places[0]) if later_only else 0
         return self.dense[places] @ self.dense[offset:].T, offset
+
+    def squared_of(self, first: IntArray, second: IntArray) -> FloatArray:
+        """Return the squared (or cosine) distances of some pairs of places."""
+        return np.asarray(squared_of_pairs(first, second, self.documents, self.dense, self.metric, self.tau))
 
     def map(
         self,

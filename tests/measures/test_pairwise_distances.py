@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import math
+from functools import partial
 
 import numpy as np
 import pytest
@@ -11,7 +13,7 @@ from sklearn import metrics
 from sklearn.preprocessing import normalize
 
 from doccluster.errors import InputError, NotComputable
-from doccluster.measures import extreme_sums, get_measure, order_counts
+from doccluster.measures import extreme_sums, get_measure, order_counts, pair_sweep
 from doccluster.measures.distances import PairwiseDistances, estimate_seconds
 from doccluster.measures.geometry import ClusterGeometry
 from doccluster.partition import Partition
@@ -45,22 +47,21 @@ def test_scikit_learn_defines_the_same_silhouette_and_scatter_indices():
         np.testing.assert_allclose(widths, metrics.silhouette_samples(dense, labels, metric=metric), atol=1e-12)
 
 
-@pytest.mark.parametrize("held", [1, 50])
+@pytest.mark.parametrize("width", [5.0, 0.01])
 @pytest.mark.parametrize("metric", ["euclidean", "cosine"])
-def test_bins_too_full_to_be_held_are_divided_until_they_are_not(monkeypatch, held, metric):
-    monkeypatch.setattr(extreme_sums, "HELD", held)
-    matrix, labels = made(n=80, density=0.5)
-    labels = np.minimum(labels, 1)
+def test_extreme_sums_are_exact_also_where_the_sample_misjudges_the_ends(monkeypatch, width, metric):
+    monkeypatch.setattr(extreme_sums, "KEEP_ALL", 0)
+    monkeypatch.setattr(pair_sweep, "edges_around", partial(extreme_sums.edges_around, width=width))
+    matrix, labels = made(n=80, density=0.3)
     counts = np.rint(matrix.toarray() * 3)  # small whole numbers: most squared distances are tied
-    for rows in (matrix, sparse.csr_array(counts)):
-        pairs = pairs_of(rows, labels, metric)
+    for k, rows in itertools.product((2, 4), (matrix, sparse.csr_array(counts))):
+        pairs = pairs_of(rows, labels % k, metric)
         table = dense_distances(rows, metric)
         empty = np.asarray(rows.multiply(rows).sum(axis=1)).ravel() == 0
         table[np.ix_(empty, empty)] = 0.0 if metric == "euclidean" else 1.0
         ordered = np.sort(table[np.triu_indices(80, 1)])
         number = pairs.geometry.n_inner_pairs
-        assert pairs.extreme_sums.smallest == pytest.approx(ordered[:number].sum(), rel=1e-9)
-        assert pairs.extreme_sums.largest == pytest.approx(ordered[-number:].sum(), rel=1e-9)
+        assert pairs.extreme_sums == pytest.approx((ordered[:number].sum(), ordered[-number:].sum()), rel=1e-9)
 
 
 @pytest.mark.parametrize("k", [2, 9])
