@@ -62,19 +62,50 @@ def squared_distances(row, low, high, documents, gram_line, gram_offset, metric,
 @jit(fastmath=REGROUP)
 def _sum_below(squared, distance, low, atom, edge):
     """Return how many later pairs lie under `edge`, the atom left out, and the sum of their distances."""
-    number, total = 0, 0.0
+    number, total = 0.0, 0.0
     for j in range(low, squared.size):
-        below = squared[j] < edge and squared[j] != atom
+        below = 1.0 if squared[j] < edge and squared[j] != atom else 0.0
         number += below
-        total += distance[j] if below else 0.0
-    return number, total
+        total += below * distance[j]
+    return int(number), total
 
 
 @jit
-def _grown(store):
-    wider = np.empty((2, 2 * store.shape[1]))
-    wider[:, : store.shape[1]] = store
-    return wider
+def _within(squared, low, atom, lower, upper, found):
+    """Write the later pairs from `lower` to `upper`, the atom left out, to `found`; return their number."""
+    number = 0
+    for j in range(low, squared.size):
+        s = squared[j]
+        if lower <= s <= upper and s != atom:
+            found[number] = s
+            number += 1
+    return number
+
+
+@jit
+def _keep(found, number, lower, upper, counts, store, stored):
+    """Count the values at the edges, append the others to `store`; return it (grown if need be) and its new length."""
+    if stored + number > store.size:
+        wider = np.empty(2 * (stored + number))
+        wider[:stored] = store[:stored]
+        store = wider
+    for i in range(number):
+        if found[i] == lower:
+            counts[1] += 1
+        elif found[i] == upper:
+            counts[2] += 1
+        else:
+            store[stored] = found[i]
+            stored += 1
+    return store, stored
+
+
+@jit
+def _count_equal(squared, low, value):
+    number = 0
+    for j in range(low, squared.size):
+        number += squared[j] == value
+    return number
 
 
 @jit(fastmath=REGROUP)
@@ -106,10 +137,9 @@ def sweep_rows(
     smallest = np.full((n_lines, k), np.inf)
     counts = np.zeros((2, 3), np.int64)
     below = np.zeros(2)
-    store = np.empty((2, 1024))
-    stored = np.zeros(2, np.int64)
+    first_store, second_store, n_first, n_second = np.empty(1024), np.empty(1024), 0, 0
     at_atom, at_zero, power = 0, 0, 0.0
-    squared, distance = np.empty(n), np.empty(n)
+    squared, distance, found = np.empty(n), np.empty(n), np.empty(n)
     for place in range(rows.size):
         row = rows[place]
         own = labels[row]
@@ -152,25 +182,17 @@ def sweep_rows(
                     least_line[j] = min(least_line[j], squared[j])
         else:
             at_zero -= 1
-        for j in range(row + 1, n):
-            at_atom += squared[j] == atom
+        at_atom += _count_equal(squared, row + 1, atom)
         for r in range(edges.shape[0]):
             lower, upper = edges[r, 0], edges[r, 1]
             number, total = _sum_below(squared, distance, row + 1, atom, lower)
             counts[r, 0] += number
             below[r] += total
-            for j in range(row + 1, n):
-                s = squared[j]
-                if lower <= s <= upper and s != atom:
-                    if s == lower:
-                        counts[r, 1] += 1
-                    elif s == upper:
-                        counts[r, 2] += 1
-                    else:
-                        if stored[r] == store.shape[1]:
-                            store = _grown(store)
-                        store[r, stored[r]] = s
-                        stored[r] += 1
-    inside = (store[0, : stored[0]].copy(), store[1, : stored[1]].copy())
+            within = _within(squared, row + 1, atom, lower, upper, found)
+            if r == 0:
+                first_store, n_first = _keep(found, within, lower, upper, counts[r], first_store, n_first)
+            else:
+                second_store, n_second = _keep(found, within, lower, upper, counts[r], second_store, n_second)
+    inside = (first_store[:n_first].copy(), second_store[:n_second].copy())
     totals = (at_atom, at_zero, power)
     return sums, nearest, column_sums, column_nearest, largest, smallest, counts, below, inside, totals
