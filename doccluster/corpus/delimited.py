@@ -3,86 +3,127 @@
 from __future__ import annotations
 
 import csv
+import itertools
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from doccluster.corpus.columns import choose_columns, row_draft
+from doccluster.corpus.columns import Columns, choose_columns, row_draft
 from doccluster.corpus.document import Skipped
 from doccluster.corpus.draft import Draft
+from doccluster.corpus.encodings import decode, encoding_by_mark
 from doccluster.corpus.input_file import InputFile
 from doccluster.corpus.options import ReadOptions
 
 DELIMITERS = (",", "\t", ";", "|")
 _LARGEST_FIELD = 2**31 - 1  # the most that the csv module takes on every platform
 _SAMPLE_ROWS = 50
+_MOST_REPAIRS = 100  # rows with an open quote: each is followed by reading the rest of the file again
+_ESCAPED_QUOTE = re.compile(r'\\"[^,;\t|\r\n]')  # within a cell; a cell may well end in a backslash
+_NAMED_DELIMITER = re.compile(r"\ufeff?sep=(.)\r?\n", re.IGNORECASE)  # the line that spreadsheets put first
 
 
 def read_delimited(file: InputFile, options: ReadOptions) -> Iterator[Draft | Skipped]:
     """Return the rows of a table with a header (or columns named 1, 2, ... when the options say there is none)."""
     # The limit of the csv module is one for the process and too small for articles; it is only ever raised.
     csv.field_size_limit(max(csv.field_size_limit(), _LARGEST_FIELD))
-    sample = file.decode(_whole_lines(file.head))
-    dialect = choose_dialect(
-        sample, options.delimiter or ("\t" if file.place.suffix.lower() in (".tsv", ".tab") else None)
-    )
-    rows = _rows(file, options, dialect)
-    first = next(rows, None)
-    while isinstance(first, Skipped):
-        yield first
-        first = next(rows, None)
-    if first is None:
-        return
-    names = _header(first[1]) if options.header else [str(place + 1) for place in range(len(first[1]))]
-    columns = choose_columns(names, options, table=file.name)
+    rows = _Rows(file, options)
+    names: list[str] = []
+    columns: Columns | None = None
     number = 0
-    if not options.header:
-        number = 1
-        yield row_draft(dict(zip(names, first[1], strict=False)), columns, options, f"{file.name}:1")
-    for row in rows:
+    for row in rows.read():
         if isinstance(row, Skipped):
             yield row
             continue
+        if columns is None:
+            names = _header(row) if options.header else [str(place + 1) for place in range(len(row))]
+            columns = choose_columns(names, options, table=file.name)
+            if options.header:
+                continue
         number += 1
         where = f"{file.name}:{number}"
-        if any(row[1][len(names) :]):
-            detail = f"line {row[0]} has {len(row[1])} cells, expected {len(names)}"
+        cells = [rows.dialect.delimiter.join(row)] if len(names) == 1 else row  # one column has nothing to separate
+        if any(cells[len(names) :]):
+            detail = f"line {rows.line} has {len(cells)} cells, expected {len(names)}"
             yield Skipped(where, "bad-row", detail)
-            continue
-        yield row_draft(dict(zip(names, row[1], strict=False)), columns, options, where)
-
-
-def _whole_lines(head: bytes) -> bytes:
-    end = head.rfind(b"\n") + 1
-    return head[: end or len(head)] if not head.startswith((b"\xff\xfe", b"\xfe\xff")) else head
-
-
-def _rows(
-    file: InputFile, options: ReadOptions, dialect: type[csv.Dialect]
-) -> Iterator[tuple[int, list[str]] | Skipped]:
-    """Return line number and cells of each row that is not blank."""
-    too_long: list[Skipped] = []
-    reader = csv.reader(_lines(file, options, too_long), dialect)
-    while True:
-        try:
-            row = next(reader)
-        except StopIteration:
-            break
-        except csv.Error as error:
-            yield Skipped(f"{file.name}, line {reader.line_num}", "bad-row", str(error))
-            continue
-        finally:
-            yield from too_long
-            too_long.clear()
-        if row and (len(row) > 1 or row[0].strip()):
-            yield reader.line_num, row
-
-
-def _lines(file: InputFile, options: ReadOptions, too_long: list[Skipped]) -> Iterator[str]:
-    for number, line in enumerate(file.lines(options.limits.document_bytes), 1):
-        if line is None:
-            too_long.append(Skipped(f"{file.name}, line {number}", "too-long", "a line longer than a document may be"))
         else:
-            yield line
+            yield row_draft(dict(zip(names, cells, strict=False)), columns, options, where)
+
+
+class _Rows:
+    """The rows of a file as the csv module splits them, with what it cannot know: a quote that is never closed."""
+
+    def __init__(self, file: InputFile, options: ReadOptions) -> None:
+        sample = _sample(file)
+        delimiter = options.delimiter or ("\t" if file.place.suffix.lower() in (".tsv", ".tab") else None)
+        named = _NAMED_DELIMITER.match(sample)
+        self.line = 0
+        self._name = file.name
+        self._lines: Iterator[str | None] = file.lines(options.limits.document_bytes)
+        if named is not None and delimiter is None:
+            delimiter = named[1]
+            next(self._lines)
+            self.line = 1
+        self.dialect = choose_dialect(sample, delimiter)
+        self._taken: list[str] = []
+        self._too_long: list[Skipped] = []
+        self._repairs = 0
+
+    def read(self) -> Iterator[list[str] | Skipped]:
+        """Return the cells of each row that is not blank, and the rows that cannot be read."""
+        reader: Iterator[list[str]] = csv.reader(self._take_lines(), self.dialect)
+        while True:
+            self._taken.clear()
+            try:
+                row = next(reader)
+            except StopIteration:
+                yield from self._too_long
+                return
+            except csv.Error as error:
+                yield Skipped(f"{self._name}, line {self.line}", "bad-row", str(error))
+                continue
+            yield from self._too_long
+            self._too_long.clear()
+            if self._is_open():
+                first = self.line - len(self._taken) + 1
+                yield Skipped(f"{self._name}, line {first}", "bad-row", "a quote in it is never closed")
+                reader = self._restart()
+            elif row and (len(row) > 1 or row[0].strip()):
+                yield row
+
+    def _take_lines(self) -> Iterator[str]:
+        for line in self._lines:
+            self.line += 1
+            if line is None:
+                place = f"{self._name}, line {self.line}"
+                self._too_long.append(Skipped(place, "too-long", "a line longer than a document may be"))
+            else:
+                self._taken.append(line)
+                yield line
+
+    def _is_open(self) -> bool:
+        """Say whether the row ran to the end of the file because a quote is never closed."""
+        if len(self._taken) < 2 or self.dialect.escapechar is not None or self._repairs >= _MOST_REPAIRS:
+            return False
+        return sum(line.count('"') for line in self._taken) % 2 == 1
+
+    def _restart(self) -> Iterator[list[str]]:
+        """Read again from the line after the one with the open quote."""
+        self._repairs += 1
+        again = self._taken[1:]
+        self.line -= len(again)
+        self._lines = itertools.chain(again, self._lines)
+        return csv.reader(self._take_lines(), self.dialect)
+
+
+def _sample(file: InputFile) -> str:
+    """Return the first whole lines, to judge the dialect by."""
+    head = file.head
+    if file.encoding is not None:
+        return head.decode(file.encoding, "replace")
+    if encoding_by_mark(head) is None:
+        head = head[: head.rfind(b"\n") + 1 or len(head)]
+    return decode(head).text
 
 
 def _header(cells: Sequence[str]) -> list[str]:
@@ -109,7 +150,7 @@ def choose_dialect(sample: str, delimiter: str | None = None) -> type[csv.Dialec
 
     class Dialect(csv.excel):
         delimiter = chosen
-        escapechar = "\\" if '\\"' in sample and '""' not in sample else None
+        escapechar = "\\" if _ESCAPED_QUOTE.search(sample) and '""' not in sample else None
         skipinitialspace = f'{chosen} "' in sample and f'"{chosen}"' not in sample
 
     return Dialect

@@ -58,7 +58,7 @@ def _records(content: Any, options: ReadOptions, keys: tuple[str, ...] = ()) -> 
             if isinstance(value, list):
                 yield from _records(value, options, keys)
             else:
-                yield _with_keys(value, keys)
+                yield _with_keys(value, keys, is_named=False)
     elif not isinstance(content, Mapping) or has_text_column(content, options):
         yield _with_keys(content, keys)
     else:
@@ -75,11 +75,12 @@ def _records(content: Any, options: ReadOptions, keys: tuple[str, ...] = ()) -> 
             yield _with_keys(content, keys)
 
 
-def _with_keys(value: Any, keys: tuple[str, ...]) -> Any:
+def _with_keys(value: Any, keys: tuple[str, ...], *, is_named: bool = True) -> Any:
+    """Return a record with the keys above it as columns; the keys are its id unless it shares them with others."""
     if not keys or not isinstance(value, Mapping):
         return value
     named = {f"key_{level}": key for level, key in enumerate(keys, 1)}
-    return {**named, "id": "/".join(keys), **value}
+    return {**named, "id": "/".join(keys), **value} if is_named else {**named, **value}
 
 
 def _drafts(

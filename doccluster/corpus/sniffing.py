@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import json
 import re
 
@@ -44,7 +45,7 @@ def recognise(file: InputFile, options: ReadOptions) -> str:
     head = check_is_text(file)
     if head.startswith(b"PAR1"):
         return "parquet"
-    text = decode(head[: len(head) // 4 * 4] if encoding_by_mark(head) else head).text.lstrip("\ufeff \t\r\n")
+    text = _beginning(head).lstrip("\ufeff \t\r\n")
     name = file.place.name.lower()
     found = _by_content(text, name) or _by_name(name)
     if found is None and file.is_explicit and _is_table(text, options):
@@ -52,6 +53,16 @@ def recognise(file: InputFile, options: ReadOptions) -> str:
     if found is not None:
         return found
     return "lines" if file.is_only else "text"
+
+
+def _beginning(head: bytes) -> str:
+    """Return the first bytes as text; what gives a format away is ASCII, so that a wrong guess does no harm."""
+    if encoding_by_mark(head) is not None:
+        return decode(head[: len(head) // 4 * 4]).text
+    try:
+        return codecs.getincrementaldecoder("utf-8")().decode(head)  # the last character may be cut
+    except UnicodeDecodeError:
+        return head.decode("cp1252", "replace")
 
 
 def check_is_text(file: InputFile) -> bytes:

@@ -22,7 +22,7 @@ def no_network(monkeypatch):
     def refuse(*arguments, **keywords):
         raise AssertionError("a connection was opened")
 
-    monkeypatch.setattr(socket, "socket", refuse)
+    monkeypatch.setattr(socket.socket, "connect", refuse)
     monkeypatch.setattr(socket, "create_connection", refuse)
     monkeypatch.setattr(socket, "getaddrinfo", refuse)
 
@@ -201,6 +201,19 @@ def test_the_article_of_a_page_is_found_with_trafilatura_or_the_extra_is_named(m
     monkeypatch.setitem(__import__("sys").modules, "trafilatura", None)
     with pytest.raises(MissingDependency, match=r"doccluster\[html\]"):
         read_bytes(page, "page.html", html="article")
+
+
+def test_the_article_of_a_page_leaves_its_menus_out():
+    pytest.importorskip("trafilatura")
+    paragraph = "The ministers met on Monday and agreed to raise the price of wheat in spring. " * 4
+    page = (
+        "<html><head><title>T</title></head><body><nav><ul><li><a href='/'>Home menu</a></li></ul></nav><article>"
+        f"<h1>T</h1><p>{paragraph}</p><p>{paragraph}</p></article><footer>Imprint of the site</footer></body></html>"
+    )
+    article = read_bytes(page, "page.html", html="article").texts[0]
+    assert "ministers met" in article
+    assert "Home menu" not in article
+    assert "Home menu" in read_bytes(page, "page.html").texts[0]
 
 
 def test_xml_that_is_no_feed_gives_its_text():

@@ -145,6 +145,23 @@ def test_rows_that_are_too_wide_are_listed_and_short_ones_read():
     assert [(one.source, one.reason) for one in corpus.skipped] == [("rows.csv:2", "bad-row")]
 
 
+def test_a_quote_that_is_never_closed_costs_its_row_only():
+    corpus = read_bytes(b'id,text\n1,"two\nlines"\n2,"open, here\n3,next\n4,last\n')
+    assert (corpus.ids, corpus.texts) == (("1", "3", "4"), ("two\nlines", "next", "last"))
+    assert [(one.source, one.reason) for one in corpus.skipped] == [("rows.csv, line 4", "bad-row")]
+
+
+def test_quotes_may_be_escaped_by_a_backslash():
+    assert read_bytes(b'id,text\n1,"he said \\"no\\", twice"\n').texts == ('he said "no", twice',)
+    assert read_bytes(b'id,text\n1,"C:\\"\n2,"b"\n').texts == ("C:\\", "b")
+
+
+def test_one_column_needs_no_quotes_and_the_line_of_spreadsheets_is_understood():
+    assert read_bytes(b"text\nRain, wind, sun\nSnow\n").texts == ("Rain, wind, sun", "Snow")
+    assert read_bytes(b"sep=;\r\nid;text\r\n1;a, b\r\n").texts == ("a, b",)
+    assert read_bytes(b"id,text\r1,first\r2,second\r").texts == ("first", "second")
+
+
 def test_a_huge_field_is_read_and_an_over_long_one_listed():
     data = b"id,text\n1," + b"word " * 100_000 + b"\n2,short\n"
     assert [len(text) for text in read_bytes(data).texts] == [500_000, 5]
@@ -217,6 +234,12 @@ def test_keys_of_nested_records_can_be_labels():
     corpus = read_bytes(json.dumps(content).encode(), "n.json", format="json", label_columns="key_1")
     assert corpus.ids == ("Q1/100", "Q1/200", "Q2/300")
     assert corpus.labels == {"key_1": (("Q1",), ("Q1",), ("Q2",))}
+
+
+def test_records_in_a_list_below_keys_are_numbered_not_named_alike():
+    corpus = read_bytes(b'{"data": {"items": [{"text": "one"}, {"text": "two"}]}}', "n.json")
+    assert corpus.ids == ("n.json:1", "n.json:2")
+    assert corpus.skipped == ()
 
 
 def test_texts_by_id_and_an_array_of_texts_are_json_too():
