@@ -2,6 +2,7 @@
 
 from doccluster.selection.adherence_bounded import AdherenceBoundedKMeans, Step
 from doccluster.selection.comparison import Comparison, LabelledCorpus, compare
+from doccluster.selection.criteria import gap_statistic
 from doccluster.selection.recommendation import Recommendation, choose_k, default_ks, recommend
 from doccluster.selection.rules import (
     best_k,
@@ -16,7 +17,7 @@ from doccluster.selection.rules import (
     second_difference,
 )
 from doccluster.selection.stability import Stability, stability
-from doccluster.selection.sweep import Sweep, gap_statistic, sweep
+from doccluster.selection.sweep import Sweep, estimate_seconds, sweep
 from doccluster.selection.tendency import (
     Tendency,
     cell_counts,
@@ -43,6 +44,7 @@ __all__ = [
     "default_ks",
     "delta_ch",
     "distance_distribution_test",
+    "estimate_seconds",
     "gap_k",
     "gap_statistic",
     "hartigan",

@@ -65,6 +65,11 @@ class Algorithm:
         return np.asarray(found, dtype=np.int64)
 
     @property
+    def settings(self) -> str:
+        """Name and parameters, as text: what a fit depends on besides data, k and seed."""
+        return f"{self.name} {sorted(self.estimator.get_params(deep=False).items())}"
+
+    @property
     def takes_weights(self) -> bool:
         """Whether the estimator's fit takes sample weights."""
         return bool(has_fit_parameter(self.estimator, "sample_weight"))

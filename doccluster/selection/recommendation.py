@@ -4,14 +4,15 @@ The rule is ours and is measured, not derived (`experiments/choosing_k`). Each k
 without clusters are judged by as well: how far its silhouette, and how far the agreement of its resampled clusterings,
 lie above those of the reference data. Each excess is divided by its largest over k, and their sum is maximised.
 Whether there is anything to find is a Monte Carlo test: the largest standardised excess of the silhouette over k,
-against the same figure of each reference data set judged by the others.
+each data set, this one and every reference, judged by all the others, so that without clusters all are alike.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -19,9 +20,14 @@ import numpy.typing as npt
 from doccluster.errors import InputError
 from doccluster.selection.rules import best_k
 from doccluster.selection.sweep import Sweep, sweep
-from doccluster.validation import RandomState, as_generator
+from doccluster.validation import RandomState, as_generator, check_matrix, check_positive_int
 
 SMALLEST_SPREAD = 1e-4  # of a silhouette: keeps a spread of nearly nothing from deciding
+WITHOUT_CLUSTERS = {
+    "permute": "data with the terms dealt anew",
+    "uniform": "points uniform in the box of the data",
+    "sphere": "uniform directions",
+}
 
 
 @dataclass(frozen=True)
@@ -40,9 +46,13 @@ class Recommendation:
     p_value : float
         (b + 1) / (t + 1) with b of the t reference data sets reaching the figure of the data.
     merit : mapping of k to float
-        The sum of the two scaled excesses (each at most 1); nan where neither is known.
+        The sum of the two scaled excesses (each at most 1); nan where the clusters could not all be filled.
     sweep : Sweep
         The evidence.
+    rows : int64 array or None
+        The documents that were looked at, where these were a random sample; `sweep.labels` are theirs.
+    n_documents : int
+        All documents.
     """
 
     k: int | None
@@ -51,26 +61,43 @@ class Recommendation:
     p_value: float
     merit: Mapping[int, float]
     sweep: Sweep
+    rows: npt.NDArray[np.int64] | None = None
+    n_documents: int = 0
 
     @property
     def sentence(self) -> str:
         """The answer in one sentence."""
+        against = f"(p = {self.p_value:.2f} against {WITHOUT_CLUSTERS[self.sweep.null]})"
+        seen = (
+            "" if self.rows is None else f", in a random sample of {self.rows.size:,} of {self.n_documents:,} documents"
+        )
         if not self.has_structure:
-            return f"no structure beyond chance (p = {self.p_value:.2f} against data with the terms dealt anew)"
-        low, high = min(self.about_as_good), max(self.about_as_good)
-        others = f"; {low} to {high} are about as good" if low != high else ""
-        return f"{self.k} clusters{others} (p = {self.p_value:.2f} against data with the terms dealt anew)"
+            return f"no structure beyond chance {against}{seen}"
+        others = in_words([k for k in self.about_as_good if k != self.k])
+        also = f"; {others} {'is' if others.isdigit() else 'are'} about as good" if others else ""
+        return f"{self.k} clusters{also} {against}{seen}"
+
+
+def in_words(numbers: Sequence[int]) -> str:
+    """Return numbers as a list in words.
+
+    >>> in_words([3, 4, 9])
+    '3, 4 and 9'
+    """
+    texts = [str(number) for number in numbers]
+    return " and ".join(filter(None, [", ".join(texts[:-1]), *texts[-1:]]))
 
 
 def choose_k(
-    matrix: object,
+    matrix: Any,
     *,
-    ks: object = None,
+    ks: Iterable[int] | None = None,
     n_null: int = 19,
     n_stability: int = 10,
     level: float = 0.05,
+    max_documents: int | None = None,
     random_state: RandomState = None,
-    **settings: object,
+    **settings: Any,
 ) -> Recommendation:
     """Return the recommended number of clusters with its evidence.
 
@@ -84,6 +111,9 @@ def choose_k(
         set are compared as well.
     level : float
         The largest p value that counts as structure.
+    max_documents : int, optional
+        Look at a random sample of so many documents, which bounds time and memory; clusters too small to be seen in
+        the sample are then not counted.
     **settings
         Anything else `sweep` takes.
 
@@ -93,22 +123,28 @@ def choose_k(
         If there are fewer than 4 documents, or no reference data set was asked for.
     """
     rng = as_generator(random_state)
-    n_documents = int(getattr(matrix, "shape", (0,))[0])
+    data = check_matrix(matrix)
+    n_documents = int(data.shape[0])
     if n_documents < 4:
-        raise InputError(f"{n_documents} document(s) are too few to choose a number of clusters; give at least 4.")
+        raise InputError(
+            f"{n_documents} document(s) are too few to choose a number of clusters; give at least 4, or the number."
+        )
     if n_null < 1:
         raise InputError(f"n_null={n_null} leaves nothing to compare with; give at least 1 (19 for p = 0.05).")
-    sizes = default_ks(n_documents) if ks is None else sorted({int(k) for k in ks})  # type: ignore[attr-defined]
+    rows = None
+    if max_documents is not None and check_positive_int(max_documents, "max_documents") < n_documents:
+        rows = np.sort(rng.choice(n_documents, max(4, max_documents), replace=False))
+        data = data[rows]
     found = sweep(
-        matrix,
-        ks=sizes,
+        data,
+        ks=default_ks(data.shape[0]) if ks is None else ks,
         n_null=n_null,
         n_stability=n_stability,
         n_null_stability=1 if n_stability else 0,
         random_state=rng,
-        **settings,  # type: ignore[arg-type]
+        **settings,
     )
-    return recommend(found, level=level)
+    return replace(recommend(found, level=level), rows=rows, n_documents=n_documents)
 
 
 def default_ks(n_documents: int) -> list[int]:
@@ -136,16 +172,21 @@ def recommend(found: Sweep, *, level: float = 0.05) -> Recommendation:
 
 
 def structure_p_value(found: Sweep) -> float:
-    """Return (b + 1) / (t + 1) for the largest standardised excess of the silhouette over k."""
+    """Return (b + 1) / (t + 1) for the largest standardised excess of the silhouette over k.
+
+    The data and the t reference data sets are treated alike, each judged by the t others, so that the p value is exact
+    where the data are one more draw of the null.
+    """
     usable = [i for i, k in enumerate(found.table["k"]) if k > 1]
-    nulls = found.null_silhouettes[:, usable]
     data = found.table["silhouette"].to_numpy(dtype=float)[usable]
-    observed = _largest_excess(data, nulls)
-    reached = 0
-    for number in range(nulls.shape[0]):
-        others = np.delete(nulls, number, axis=0) if nulls.shape[0] > 1 else nulls
-        reached += _largest_excess(nulls[number], others) >= observed
-    return float((reached + 1) / (nulls.shape[0] + 1))
+    everything = np.vstack([data, found.null_silhouettes[:, usable]])
+    if everything.shape[0] == 2:  # one reference: nothing to standardise by
+        excess = everything - everything.mean(axis=0)
+        figures = [float(np.nanmax(own)) if np.isfinite(own).any() else -math.inf for own in excess]
+    else:
+        figures = [_largest_excess(own, np.delete(everything, i, axis=0)) for i, own in enumerate(everything)]
+    reached = sum(figure >= figures[0] for figure in figures[1:])
+    return float((reached + 1) / len(figures))
 
 
 def _largest_excess(values: npt.NDArray[np.float64], reference: npt.NDArray[np.float64]) -> float:
@@ -157,7 +198,10 @@ def _largest_excess(values: npt.NDArray[np.float64], reference: npt.NDArray[np.f
 
 def merits(found: Sweep) -> dict[int, float]:
     """Return for each k > 1 the sum of its scaled excesses of silhouette and of stability over the reference data."""
-    table = found.table[found.table["k"] > 1]
+    filled = (found.table["k"] > 1) & (found.table["n_clusters"] == found.table["k"])
+    table = found.table[filled]
+    if table.empty:
+        return {}
     parts = [table["silhouette"] - table["null_silhouette"]]
     if "stability" in table and "null_stability" in table:
         parts.append(table["stability"] - table["null_stability"])

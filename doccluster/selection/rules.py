@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Mapping
 from typing import Literal
@@ -51,7 +52,8 @@ def gap_k(
     gap, sd : mapping of k to the gap and to the standard deviation of the reference dispersions
     rule : {"zaki", "zaki_2sd", "tibshirani", "max"}
         The least k with gap(k) >= gap(k+1) - c sd(k+1), with c = 1 (Zaki & Meira, section 17.3.1), c = 2, or
-        c = sqrt(1 + 1/t) (Tibshirani, Walther & Hastie 2001); or the k of the largest gap.
+        c = sqrt(1 + 1/t) (Tibshirani, Walther & Hastie 2001); or the k of the largest gap. Where k + 1 is not among the
+        gaps, the next k that is takes its place.
     n_samples : int
         The number t of reference sets; needed by "tibshirani".
 
@@ -67,8 +69,8 @@ def gap_k(
     factors = {"zaki": 1.0, "zaki_2sd": 2.0, "tibshirani": math.sqrt(1 + 1 / (n_samples or 1))}
     if rule not in factors:
         raise InputError(f"rule={rule!r} is not a rule of the gap statistic; choose one of {[*factors, 'max']}.")
-    for k in sorted(gap):
-        if k + 1 in gap and gap[k] >= gap[k + 1] - factors[rule] * sd[k + 1]:
+    for k, after in itertools.pairwise(sorted(gap)):
+        if gap[k] >= gap[after] - factors[rule] * sd[after]:
             return k
     return None
 
@@ -140,9 +142,3 @@ def sd_index(scatter: Mapping[int, float], separation: Mapping[int, float]) -> d
         return {}
     alpha = separation[ks[-1]]
     return {k: alpha * scatter[k] + separation[k] for k in ks}
-
-
-def about_as_good(values: Mapping[int, float], chosen: int, *, margin: Mapping[int, float]) -> list[int]:
-    """Return every k whose value is within its margin of the value at the chosen k (larger is better)."""
-    best = values[chosen]
-    return [k for k, value in sorted(values.items()) if not math.isnan(value) and value >= best - margin.get(k, 0.0)]

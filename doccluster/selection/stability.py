@@ -9,6 +9,7 @@ import itertools
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
@@ -22,6 +23,7 @@ from doccluster.measures.contingency import ContingencyTable
 from doccluster.partition import Partition
 from doccluster.progress import Progress, silent
 from doccluster.selection.algorithms import Algorithm, get_algorithm
+from doccluster.selection.checkpoint import Checkpoint, fingerprint
 from doccluster.selection.rules import best_k
 from doccluster.validation import RandomState, as_generator, check_matrix, unit_rows
 
@@ -157,6 +159,7 @@ def stability(
     n_init: int = 3,
     random_state: RandomState = None,
     n_threads: int | None = None,
+    checkpoint: str | Path | None = None,
     progress: Progress = silent,
 ) -> Stability:
     """Return how stable the clustering is for each k, by Algorithm 17.1 of Zaki & Meira.
@@ -175,6 +178,8 @@ def stability(
         Draw n documents with replacement; draw a `share` without; or disturb all weights by a log-normal `noise`.
     measure : str
         Any external measure.
+    checkpoint : path or None
+        A folder for finished values of k; the same call with the same seed goes on from there.
 
     Raises
     ------
@@ -190,25 +195,38 @@ def stability(
     sizes = sorted(set(ks))
     counts = [resample(data.shape[0], method=method, share=share, random_state=rng) for _ in range(n_samples)]
     seeds = [int(seed) for seed in rng.integers(2**31, size=n_samples)]
-    jobs = [(k, sample) for k in sizes for sample in range(n_samples)]
+    told = {"algorithm": chosen.settings, "method": method, "measure": measure, "share": share, "noise": noise}
+    store = Checkpoint(checkpoint, fingerprint=fingerprint(data, **told, seeds=seeds))
+    results: dict[int, list[float]] = {}
 
     def fit(job: tuple[int, int]) -> npt.NDArray[np.int64] | None:
         k, sample = job
         own = np.random.default_rng([seeds[sample], k])
         return _labels_of_sample(data, counts[sample], chosen, k, method=method, noise=noise, random_state=own)
 
-    labels: dict[int, list[npt.NDArray[np.int64] | None]] = {k: [] for k in sizes}
-    for done, ((k, _), found) in enumerate(zip(jobs, map_blocks(fit, jobs, n_threads=n_threads), strict=True), start=1):
-        labels[k].append(found)
+    for k in sizes:
+        saved = store.load(f"k-{k}")
+        if saved is not None:
+            results[k] = saved
+    open_sizes = [k for k in sizes if k not in results]
+    jobs = [(k, sample) for k in open_sizes for sample in range(n_samples)]
+    labels: list[npt.NDArray[np.int64] | None] = []
+    for done, ((k, sample), found) in enumerate(
+        zip(jobs, map_blocks(fit, jobs, n_threads=n_threads), strict=True), start=1
+    ):
+        labels.append(found)
+        if sample == n_samples - 1:
+            results[k] = list(mean_agreement(labels, counts, measure=measure))
+            store.save(f"k-{k}", results[k])
+            labels = []
         progress("stability", done, len(jobs))
-    results = {k: mean_agreement(labels[k], counts, measure=measure) for k in sizes}
-    values = {k: result[0] for k, result in results.items()}
+    values = {k: results[k][0] for k in sizes}
     return Stability(
         measure,
         values,
-        {k: result[1] for k, result in results.items()},
+        {k: results[k][1] for k in sizes},
         best_k(values, largest=record.direction == "higher"),
-        {k: result[2] for k, result in results.items()},
+        {k: int(results[k][2]) for k in sizes},
     )
 
 

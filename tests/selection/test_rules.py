@@ -84,8 +84,10 @@ def test_best_k_ignores_nan_and_prefers_the_smaller_k():
     assert rules.best_k({2: math.nan}) is None
 
 
-def test_about_as_good_is_within_the_margin():
-    assert rules.about_as_good({2: 0.5, 3: 0.6, 4: 0.58}, 3, margin={2: 0.05, 4: 0.05}) == [3, 4]
+def test_gap_looks_at_the_next_k_that_was_tried():
+    gap, sd = {2: 0.1, 5: 0.4, 9: 0.3}, {2: 0.0, 5: 0.0, 9: 0.01}
+    assert rules.gap_k(gap, sd) == 5
+    assert rules.gap_k({2: 0.1, 5: 0.4}, sd) is None
 
 
 def test_reference_values(oracle):
