@@ -112,7 +112,9 @@ def execute(
 def wanted_clusters(clusters: int | str | None) -> int | str:
     """Return the number of clusters that was given, or raise InputError."""
     if clusters is None:
-        raise InputError("the number of clusters is missing; give -k N, for instance -k 20, or -k auto to ask the data.")
+        raise InputError(
+            "the number of clusters is missing; give -k N, for instance -k 20, or -k auto to ask the data."
+        )
     return clusters
 
 
