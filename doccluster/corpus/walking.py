@@ -25,7 +25,10 @@ def check_paths(paths: list[Path]) -> None:
     """Raise InputError for the first path that does not exist."""
     for path in paths:
         if str(path) != STDIN and not os.path.lexists(path):
-            raise InputError(f"{str(path)!r} does not exist; give a file, a folder, or - for standard input.")
+            shown = str(path) if len(str(path)) <= 200 else f"{str(path)[:80]} ..."
+            raise InputError(
+                f"{shown!r} does not exist; give a file, a folder, or - for standard input (texts go in a list)."
+            )
 
 
 class Walk:
