@@ -14,6 +14,7 @@ from doccluster.blocks import map_blocks, resolve_threads, row_blocks
 from doccluster.clustering.document_matrix import (
     BLOCK_ROWS,
     SERIAL_WORK,
+    document_frequencies,
     frequency_order,
     reorder,
     sparse_rows,
@@ -103,7 +104,7 @@ class _Sweep:
     """Documents and the table of the centroids, for kernels that visit each document once."""
 
     def __init__(self, matrix: Any, centroids: Any, n_threads: int | None) -> None:
-        self._rows = sparse_rows(check_matrix(matrix, name="X"))
+        self._rows = check_matrix(matrix, name="X")
         centres = unit_rows_of(sparse_rows(check_matrix(centroids, name="centroids")))
         if centres.shape[1] != self._rows.shape[1]:
             raise InputError(
@@ -111,11 +112,12 @@ class _Sweep:
                 "that the centroids were made with."
             )
         self.n_documents, self.n_clusters = self._rows.shape[0], centres.shape[0]
-        self._order = frequency_order(self._rows)
+        frequencies = document_frequencies(self._rows)
+        self._order = frequency_order(frequencies)
         self._scale, _ = unit_scale(self._rows)
         means = means_of_matrix(centres, self._order)
-        frequencies = np.bincount(self._rows.indices, minlength=self._order.size)[self._order]
-        self._table = MeanTable(means, best_head(means, frequencies))
+        self._table = MeanTable(means, best_head(means, frequencies[self._order]))
+        self._n_entries = int(frequencies.sum())
         self._n_threads = resolve_threads(n_threads)
 
     def run(self, kernel: Callable[..., Any], *outputs: npt.NDArray[Any]) -> None:
@@ -126,12 +128,14 @@ class _Sweep:
             rows = documents.rows(slice(0, documents.n_documents))
             kernel(rows, self._table.arrays, *(output[block] for output in outputs))
 
-        workers = self._n_threads if self._rows.nnz * self.n_clusters > SERIAL_WORK else 1
+        workers = self._n_threads if self._n_entries * self.n_clusters > SERIAL_WORK else 1
         list(map_blocks(one, row_blocks(self.n_documents, BLOCK_ROWS), n_threads=workers))
 
 
-def _rows(rows: sparse.csr_array, block: slice) -> sparse.csr_array:
-    """Return a block of rows as views of the same arrays."""
+def _rows(rows: Any, block: slice) -> Any:
+    """Return a block of rows of a csr or dense matrix as views of the same arrays."""
+    if not sparse.issparse(rows):
+        return rows[block]
     starts = rows.indptr[block.start : block.stop + 1]
     entries = slice(starts[0], starts[-1])
     shape = (block.stop - block.start, rows.shape[1])

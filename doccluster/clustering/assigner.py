@@ -6,55 +6,62 @@ taken for the rest. Either way the labels are the same.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import numpy.typing as npt
 
 from doccluster.clustering.document_matrix import DocumentMatrix
-from doccluster.clustering.lanes import group_width, lanes_by_likeness
-from doccluster.clustering.mean_table import MeanTable, Places, Table, best_head, document_frequencies, table_width
+from doccluster.clustering.lanes import MOST_GROUPS, group_width, lanes_by_likeness
+from doccluster.clustering.mean_table import MeanTable, Places, Table, best_head
 from doccluster.clustering.means import Means
+from doccluster.clustering.movement import Chords, choose_places, measure_chords, no_places
 from doccluster.kernels.assignment import HIGHEST, LOWEST, assign_rows
 from doccluster.kernels.cache_lines import LINE
 from doccluster.kernels.pruning import assign_pruned
 
-CHORD_SLACK = 1.00002  # rows are unit within 1e-5
-CHORD_ROUNDING = 3e-7  # of adding a float32 movement to a float32 bound
 SAMPLE_EVERY = 16  # one block in so many tells what pruning would cost
 RANDOM_LINE = 2.0  # reading one line here and there, beside reading neighbours
 ROW_LINES = 8.0  # what looking at a row costs at all
 WORTH_IT = 0.9  # pruning must promise at least a tenth
+LONGEST_WAIT = 8  # iterations until pruning is tried again where it did not pay
 
 
 class Assigner:
-    """The nearest mean of each document, iteration after iteration."""
+    """The nearest mean of each document, iteration after iteration.
+
+    The first call finds a table for the seeds, the second lays out the means, now full, for all that follow; only with
+    these does pruning begin.
+    """
 
     def __init__(
-        self, documents: DocumentMatrix, *, algorithm: str = "auto", table_bytes: float = float("inf")
+        self,
+        documents: DocumentMatrix,
+        *,
+        algorithm: str = "auto",
+        table_bytes: float = float("inf"),
+        most_groups: int = MOST_GROUPS,
     ) -> None:
         self._documents = documents
-        self._prunes = algorithm != "lloyd"
+        self._prunes = algorithm != "lloyd" and most_groups > 0
         self._always = algorithm == "pruned"
         self._table_bytes = table_bytes
+        self._most_groups = most_groups
         self._table: MeanTable | None = None
+        self._group_width = LINE
         self._labels = np.zeros(documents.n_documents, np.int32)
         self._lower = np.empty(documents.n_documents, np.float32)
         self._upper = np.empty((documents.n_documents, 0), np.float32)
-        self._bounds_hold = False
         self._calls = 0
         self._wait = 0
-        self._backoff = 1
-        self.lines_read: list[float] = []
+        self._next_wait = 1
 
     def assign(
         self, means: Means, changed: npt.NDArray[np.bool_], movements: npt.NDArray[np.float64] | None = None
     ) -> npt.NDArray[np.int32]:
         """Return the nearest mean of each document; `movements` are chords since the last call, for `changed` means."""
         self._calls += 1
-        if self._table is None or movements is None or (self._calls <= 3 and not self._bounds_hold):
+        if self._table is None or movements is None or self._calls == 2:
             self._lay_out(means)
-            self._sweep_all(self._documents.blocks())
+            self._sweep(self._documents.blocks())
         else:
             self._follow(self._table, means, changed, movements)
         return self._labels.copy()
@@ -66,26 +73,30 @@ class Assigner:
         self._upper[rows] = HIGHEST
 
     def _lay_out(self, means: Means) -> None:
-        """Build the table; from the second time on, with alike clusters side by side and room for bounds."""
+        """Build the table; from the second time on with alike clusters side by side and room for bounds."""
         self._table = None  # the old table goes before the new one comes
         lanes = None
         if self._prunes and self._calls > 1:
-            self._width = group_width(means.n_clusters)
-            lanes = lanes_by_likeness(means, self._width)
-            n_groups = -(-means.n_clusters // self._width)
-            if self._upper.shape[1] != n_groups:
-                self._upper = np.empty((self._documents.n_documents, n_groups), np.float32)
-        n_head = best_head(means, document_frequencies(self._documents), max_bytes=self._table_bytes)
+            self._group_width = group_width(means.n_clusters, self._most_groups)
+            lanes = lanes_by_likeness(means, self._group_width)
+            n_groups = -(-means.n_clusters // self._group_width)
+            self._upper = np.empty((self._documents.n_documents, n_groups), np.float32)
+        n_head = best_head(means, self._documents.frequencies, max_bytes=self._table_bytes)
         self._table = MeanTable(means, n_head, lanes)
-        self._bounds_hold = lanes is not None
 
-    def _sweep_all(self, blocks: list[slice]) -> None:
+    def _sweep(self, blocks: list[slice]) -> None:
+        """Find the labels of some blocks, and bounds if there is room for them, without regard to the past."""
         assert self._table is not None
-        table, width = self._table.arrays, getattr(self, "_width", LINE)
+        table = self._table.arrays
 
         def one(block: slice) -> None:
             assign_rows(
-                self._documents.rows(block), table, width, self._labels[block], self._lower[block], self._upper[block]
+                self._documents.rows(block),
+                table,
+                self._group_width,
+                self._labels[block],
+                self._lower[block],
+                self._upper[block],
             )
 
         self._documents.each_block(one, per_entry=table[0].shape[1], blocks=blocks)
@@ -94,72 +105,31 @@ class Assigner:
         self, table: MeanTable, means: Means, changed: npt.NDArray[np.bool_], movements: npt.NDArray[np.float64]
     ) -> None:
         """Bring the table to `means` and the labels with it."""
-        blocks = self._documents.blocks()
-        places = self._places(changed, movements, table.lanes)
-        n_threads = self._documents.threads_for(means.values.size * 10)
-        changes = table.replace(means, changed, places, signed=self._documents.is_signed, n_threads=n_threads)
-        if not self._bounds_hold or self._wait > 0:
-            self._wait -= 1
-            self._sweep_all(blocks)
+        blocks, documents = self._documents.blocks(), self._documents
+        prunes = self._upper.shape[1] > 0 and self._wait == 0
+        moved = np.flatnonzero(changed)
+        places = no_places(changed.size)
+        if prunes:
+            places = choose_places(moved, movements, table.lanes, self._group_width, only_shared=documents.is_signed)
+        workers = documents.threads_for(means.values.size * 10)
+        changes = table.replace(means, changed, places, signed=documents.is_signed, n_threads=workers)
+        if not prunes:
+            self._wait = max(0, self._wait - 1)
+            self._sweep(blocks)
             return
-        chords = self._chords(changed, movements, places, table.lanes)
-        sample = blocks[::SAMPLE_EVERY] if not self._always else blocks
-        rest = [block for number, block in enumerate(blocks) if number % SAMPLE_EVERY] if not self._always else []
-        if self._prune(sample, table.arrays, changes, places, chords) < WORTH_IT:
-            self._backoff = 1
+        chords = measure_chords(moved, movements, places, table.lanes, self._group_width, self._upper.shape[1])
+        sample = set(range(0, len(blocks), 1 if self._always else SAMPLE_EVERY))
+        cost = self._prune([blocks[number] for number in sorted(sample)], table.arrays, changes, places, chords)
+        rest = [block for number, block in enumerate(blocks) if number not in sample]
+        if cost < WORTH_IT:
+            self._next_wait = 1
             self._prune(rest, table.arrays, changes, places, chords)
         else:
-            self._wait, self._backoff = self._backoff, min(8, 2 * self._backoff)
-            self._sweep_all(rest)
+            self._wait, self._next_wait = self._next_wait, min(LONGEST_WAIT, 2 * self._next_wait)
+            self._sweep(rest)
 
-    def _places(
-        self, changed: npt.NDArray[np.bool_], movements: npt.NDArray[np.float64], lanes: npt.NDArray[np.int32]
-    ) -> Places:
-        """Give each group with moved clusters a place; clusters that moved alone or farthest have their own."""
-        k = changed.size
-        group_of = lanes // getattr(self, "_width", LINE)
-        moved = np.flatnonzero(changed)
-        per_group = np.bincount(group_of[moved], minlength=int(group_of.max()) + 1)
-        is_own = np.zeros(k, np.bool_)
-        if not self._documents.is_signed:
-            is_own[moved] = per_group[group_of[moved]] == 1
-            spare = -int(np.count_nonzero(per_group)) % LINE
-            sharing = moved[~is_own[moved]]
-            is_own[sharing[np.argsort(-movements[sharing], kind="stable")[:spare]]] = True
-        shared = np.unique(group_of[moved[~is_own[moved]]])
-        own = moved[is_own[moved]]
-        of_cluster = np.full(k, -1, np.int32)
-        of_cluster[moved] = np.searchsorted(shared, group_of[moved])
-        of_cluster[own] = shared.size + np.arange(own.size)
-        return Places(
-            of_cluster,
-            is_own,
-            np.concatenate([shared, group_of[own]]).astype(np.int32),
-            np.concatenate([np.full(shared.size, -1), lanes[own]]).astype(np.int32),
-        )
-
-    def _chords(
-        self,
-        changed: npt.NDArray[np.bool_],
-        movements: npt.NDArray[np.float64],
-        places: Places,
-        lanes: npt.NDArray[np.int32],
-    ) -> tuple[Any, Any, Any]:
-        """Return the largest movement of each group, of its clusters without own place, and of each lane, upwards."""
-        n_groups = self._upper.shape[1]
-        lane_chord = np.zeros(table_width(lanes.size), np.float32)
-        moved = np.flatnonzero(changed)
-        lane_chord[lanes[moved]] = movements[moved] * CHORD_SLACK + CHORD_ROUNDING
-        group_chord, rest_chord = np.zeros(n_groups, np.float32), np.zeros(n_groups, np.float32)
-        np.maximum.at(group_chord, lanes // self._width, lane_chord[lanes])
-        rest = ~places.is_own
-        np.maximum.at(rest_chord, lanes[rest] // self._width, lane_chord[lanes[rest]])
-        return group_chord, rest_chord, lane_chord
-
-    def _prune(
-        self, blocks: list[slice], table: Table, changes: Table, places: Places, chords: tuple[Any, Any, Any]
-    ) -> float:
-        """Assign some blocks with pruning; return the cache lines read as a share of those of whole sweeps."""
+    def _prune(self, blocks: list[slice], table: Table, changes: Table, places: Places, chords: Chords) -> float:
+        """Follow the means in some blocks; return the cache lines read as a share of those of whole sweeps."""
         most_groups = max(1, self._upper.shape[1] // 3)
 
         def one(block: slice) -> npt.NDArray[np.int64]:
@@ -170,8 +140,8 @@ class Assigner:
                 table,
                 changes,
                 (places.group, places.lane),
-                chords,
-                self._width,
+                (chords.of_group, chords.of_rest, chords.of_lane),
+                self._group_width,
                 most_groups,
                 self._labels[block],
                 self._lower[block],
@@ -180,18 +150,18 @@ class Assigner:
             )
             return work
 
-        results = self._documents.each_block(one, per_entry=table[0].shape[1] // 4, blocks=blocks)
-        work = np.sum(results, axis=0) if results else np.zeros(4)
+        work = self._documents.each_block(one, per_entry=table[0].shape[1] / 4, blocks=blocks)
         n_rows = sum(block.stop - block.start for block in blocks)
-        entries = max(1.0, self._documents.values.size / self._documents.n_documents)
-        line = entries * LINE / LINE
-        whole = table[0].shape[1] / LINE * line + ROW_LINES
+        return self._share_of_lines(np.sum(work, axis=0), n_rows, table, changes) if n_rows else 0.0
+
+    def _share_of_lines(self, work: npt.NDArray[np.int64], n_rows: int, table: Table, changes: Table) -> float:
+        n_changes, n_groups, n_whole, n_exact = work.tolist()
+        entries = self._documents.values.size / self._documents.n_documents
+        whole = entries * table[0].shape[1] / LINE + ROW_LINES
         read = (
             n_rows * ROW_LINES / 4
-            + work[0] * (changes[0].shape[1] / LINE * line + ROW_LINES)
-            + work[1] * (RANDOM_LINE * self._width / LINE * line + ROW_LINES)
-            + (work[2] + 3 * work[3]) * whole
+            + n_changes * (entries * changes[0].shape[1] / LINE + ROW_LINES)
+            + n_groups * (RANDOM_LINE * entries * self._group_width / LINE + ROW_LINES)
+            + (n_whole + 3 * n_exact) * whole
         )
-        share = float(read / max(1.0, n_rows * whole))
-        self.lines_read.append(share)
-        return share
+        return float(read / (n_rows * whole))

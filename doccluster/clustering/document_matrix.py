@@ -16,7 +16,14 @@ import numpy.typing as npt
 from scipy import sparse
 
 from doccluster.blocks import map_blocks, row_blocks
-from doccluster.kernels.reordering import count_columns, hash_rows, reorder_rows
+from doccluster.kernels.reordering import (
+    compress_dense,
+    count_columns,
+    count_dense,
+    find_filled,
+    hash_rows,
+    reorder_rows,
+)
 from doccluster.validation import UNIT_TOLERANCE, check_matrix, row_norms
 
 BLOCK_ROWS = 2048
@@ -57,10 +64,8 @@ class DocumentMatrix:
     @cached_property
     def is_usable(self) -> npt.NDArray[np.bool_]:
         """Whether each row has a direction and a weight: only such rows found or keep a cluster."""
-        has_value = np.zeros(self.n_documents, np.bool_)
-        filled = np.flatnonzero(np.diff(self.starts))
-        if filled.size:
-            has_value[filled] = np.maximum.reduceat(self.values != 0, self.starts[filled])
+        has_value = np.empty(self.n_documents, np.bool_)
+        find_filled(self.values, self.starts, has_value)
         return has_value & (self.weights > 0)
 
     @cached_property
@@ -96,6 +101,13 @@ class DocumentMatrix:
         return self.values, self.columns, self.starts[block.start : block.stop + 1], self.original
 
     @cached_property
+    def frequencies(self) -> npt.NDArray[np.int64]:
+        """How many entries each column has."""
+        counts = np.zeros(self.n_columns, np.int64)
+        count_columns(self.columns, counts)
+        return counts
+
+    @cached_property
     def is_signed(self) -> bool:
         """Whether any value is negative."""
         return bool(self.values.size and self.values.min() < 0)
@@ -127,46 +139,70 @@ def unit_scale(matrix: Any) -> tuple[npt.NDArray[np.float64], bool]:
     return np.divide(1.0, norms, out=np.zeros_like(norms), where=filled), True
 
 
-def frequency_order(matrix: sparse.csr_array) -> npt.NDArray[np.int32]:
-    """Return the columns in descending order of how many rows have them, lower columns first among equals."""
+def document_frequencies(matrix: Any) -> npt.NDArray[np.int64]:
+    """Return how many entries each column of a csr or dense matrix has."""
     counts = np.zeros(matrix.shape[1], np.int64)
-    count_columns(matrix.indices, counts)
-    return np.argsort(-counts, kind="stable").astype(np.int32)
+    if sparse.issparse(matrix):
+        count_columns(matrix.indices, counts)
+    else:
+        count_dense(matrix, counts, np.empty(matrix.shape[0], np.int64))
+    return counts
+
+
+def frequency_order(frequencies: npt.NDArray[np.int64]) -> npt.NDArray[np.int32]:
+    """Return the columns in descending order of document frequency, lower columns first among equals."""
+    return np.argsort(-frequencies, kind="stable").astype(np.int32)
 
 
 def reorder(
-    matrix: sparse.csr_array,
+    matrix: Any,
     order: npt.NDArray[np.int32],
     scale: npt.NDArray[np.float64],
     *,
     weights: npt.NDArray[np.float64] | None = None,
     n_threads: int = 1,
 ) -> DocumentMatrix:
-    """Return the rows of `matrix` times `scale`, with column `order[c]` renumbered `c`, as a DocumentMatrix."""
-    n_documents, n_columns = matrix.shape
-    rank = np.empty(n_columns, np.int32)
-    rank[order] = np.arange(n_columns, dtype=np.int32)
+    """Return the rows of a csr or dense `matrix` times `scale`, with column `order[c]` renumbered `c`."""
+    n_documents = matrix.shape[0]
+    if weights is None:
+        weights = np.ones(n_documents)
+    one, values, columns, starts = (_from_sparse if sparse.issparse(matrix) else _from_dense)(matrix, order, scale)
+    workers = n_threads if values.size > SERIAL_WORK // 100 else 1
+    list(map_blocks(one, row_blocks(n_documents, BLOCK_ROWS), n_threads=workers))
+    return DocumentMatrix(values, columns, starts, order, weights, n_threads)
+
+
+def _from_sparse(
+    matrix: sparse.csr_array, order: npt.NDArray[np.int32], scale: npt.NDArray[np.float64]
+) -> tuple[Callable[[slice], None], Any, Any, Any]:
+    """Return arrays for the renumbered rows and the function that fills a block of them."""
+    rank = np.empty(order.size, np.int32)
+    rank[order] = np.arange(order.size, dtype=np.int32)
     starts = matrix.indptr.astype(np.int64)
-    values = np.empty(matrix.nnz, np.float32)
-    columns = np.empty(matrix.nnz, np.int32)
+    values, columns = np.empty(matrix.nnz, np.float32), np.empty(matrix.nnz, np.int32)
 
     def one(block: slice) -> None:
         here = slice(starts[block.start], starts[block.stop])
-        reorder_rows(
-            matrix.data[here],
-            matrix.indices[here].astype(np.int32, copy=False),
-            starts[block.start : block.stop + 1] - here.start,
-            scale[block],
-            rank,
-            values[here],
-            columns[here],
-        )
+        indices = matrix.indices[here].astype(np.int32, copy=False)
+        begins = starts[block.start : block.stop + 1] - here.start
+        reorder_rows(matrix.data[here], indices, begins, scale[block], rank, values[here], columns[here])
 
-    workers = n_threads if matrix.nnz > SERIAL_WORK // 100 else 1
-    list(map_blocks(one, row_blocks(n_documents, BLOCK_ROWS), n_threads=workers))
-    if weights is None:
-        weights = np.ones(n_documents)
-    return DocumentMatrix(values, columns, starts, order, weights, n_threads)
+    return one, values, columns, starts
+
+
+def _from_dense(
+    matrix: npt.NDArray[Any], order: npt.NDArray[np.int32], scale: npt.NDArray[np.float64]
+) -> tuple[Callable[[slice], None], Any, Any, Any]:
+    """Return arrays for the non-zero values of the renumbered rows and the function that fills a block of them."""
+    sizes = np.empty(matrix.shape[0], np.int64)
+    count_dense(matrix, np.zeros(order.size, np.int64), sizes)
+    starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    values, columns = np.empty(starts[-1], np.float32), np.empty(starts[-1], np.int32)
+
+    def one(block: slice) -> None:
+        compress_dense(matrix[block], starts[block.start : block.stop + 1], scale[block], order, values, columns)
+
+    return one, values, columns, starts
 
 
 def prepare(
@@ -179,6 +215,7 @@ def prepare(
     InputError
         If `matrix` is not a finite numeric matrix.
     """
-    rows = sparse_rows(check_matrix(matrix, name=name))
-    scale, scaled = unit_scale(rows)
-    return reorder(rows, frequency_order(rows), scale, weights=weights, n_threads=n_threads), scaled
+    matrix = check_matrix(matrix, name=name)
+    scale, scaled = unit_scale(matrix)
+    order = frequency_order(document_frequencies(matrix))
+    return reorder(matrix, order, scale, weights=weights, n_threads=n_threads), scaled

@@ -7,13 +7,15 @@ import numpy.typing as npt
 from scipy import sparse
 
 from doccluster.clustering.means import Means
+from doccluster.kernels.cache_lines import LINE
 
+MOST_GROUPS = 64  # each costs four bytes a document
 HEAVIEST = 48  # terms of each mean that are compared
 
 
-def group_width(n_clusters: int, *, line: int = 16, most_groups: int = 64) -> int:
+def group_width(n_clusters: int, most_groups: int) -> int:
     """Return the lanes of a group: one cache line, more when that would make more than `most_groups` groups."""
-    return line * max(1, -(-n_clusters // (line * most_groups)))
+    return LINE * max(1, -(-n_clusters // (LINE * most_groups)))
 
 
 def lanes_by_likeness(means: Means, width: int) -> npt.NDArray[np.int32]:

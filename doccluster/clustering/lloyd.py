@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from doccluster.clustering.assigner import Assigner
 from doccluster.clustering.document_matrix import DocumentMatrix
+from doccluster.clustering.lanes import MOST_GROUPS
 from doccluster.clustering.means import Means, update_means
 from doccluster.clustering.refill import empty_clusters, own_similarities, refill
 from doccluster.progress import Progress, silent
@@ -40,6 +41,7 @@ class Limits:
     max_iter: int = 300
     tol: float = 1e-4
     table_bytes: float = float("inf")
+    most_groups: int = MOST_GROUPS
     algorithm: str = "auto"
     refine: bool = False
 
@@ -68,7 +70,9 @@ def run_start(
 
     `keep` is given a snapshot after every iteration, so that an interruption loses nothing.
     """
-    assigner = Assigner(documents, algorithm=limits.algorithm, table_bytes=limits.table_bytes)
+    assigner = Assigner(
+        documents, algorithm=limits.algorithm, table_bytes=limits.table_bytes, most_groups=limits.most_groups
+    )
     changed = np.ones(means.n_clusters, np.bool_)
     labels = assigner.assign(means, changed)
     refilled = refill(documents, labels, means)

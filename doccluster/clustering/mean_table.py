@@ -13,7 +13,6 @@ import numpy as np
 import numpy.typing as npt
 
 from doccluster.blocks import map_blocks
-from doccluster.clustering.document_matrix import DocumentMatrix
 from doccluster.clustering.means import Means
 from doccluster.kernels.cache_lines import LINE
 from doccluster.kernels.mean_table import (
@@ -146,8 +145,3 @@ def best_head(means: Means, frequencies: npt.NDArray[np.int64], *, max_bytes: fl
     cost = np.concatenate([[0.0], np.cumsum(frequencies * (width - TAIL_COST * postings))])
     limit = means.n_columns if max_bytes == float("inf") else min(means.n_columns, int(max_bytes // (4 * width)))
     return int(np.argmin(cost[: limit + 1]))
-
-
-def document_frequencies(documents: DocumentMatrix) -> npt.NDArray[np.int64]:
-    """Return how many documents have each term."""
-    return np.bincount(documents.columns, minlength=documents.n_columns)

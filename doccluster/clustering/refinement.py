@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from doccluster.clustering.document_matrix import DocumentMatrix
 from doccluster.clustering.lloyd import Limits, Snapshot, changed_clusters, run_start
-from doccluster.clustering.mean_table import MeanTable, best_head, document_frequencies
+from doccluster.clustering.mean_table import MeanTable, best_head
 from doccluster.clustering.means import Means, update_means
 from doccluster.clustering.seeding import InvertedIndex
 from doccluster.kernels.assignment import similarity_rows
@@ -173,5 +173,5 @@ def _with_means(
 
 
 def _table(documents: DocumentMatrix, means: Means, limits: Limits) -> MeanTable:
-    n_head = best_head(means, document_frequencies(documents), max_bytes=limits.table_bytes)
+    n_head = best_head(means, documents.frequencies, max_bytes=limits.table_bytes)
     return MeanTable(means, n_head)

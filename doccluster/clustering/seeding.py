@@ -20,7 +20,7 @@ from scipy import sparse
 
 from doccluster.blocks import map_blocks, row_blocks
 from doccluster.clustering.document_matrix import DocumentMatrix, sparse_rows, unit_scale
-from doccluster.clustering.means import Means, means_of_matrix, means_of_rows
+from doccluster.clustering.means import Means, means_of_matrix
 from doccluster.errors import InputError
 from doccluster.kernels.seeding import (
     count_by_term,
@@ -32,6 +32,7 @@ from doccluster.kernels.seeding import (
 )
 from doccluster.validation import check_matrix
 
+MOST_VISITS = 4e10  # about a minute of one processor; beyond it seeds are drawn from a random sample
 SAME_ROW = 1e-6  # float32 rows closer than this to a seed are copies of it
 
 Init = str | Callable[..., Any] | Any
@@ -76,6 +77,17 @@ class InvertedIndex:
 def default_trials(n_clusters: int) -> int:
     """Return how many candidates the greedy form weighs for each seed, 2 + log k, as scikit-learn does."""
     return 2 + int(math.log(n_clusters))
+
+
+def affordable_documents(frequencies: npt.NDArray[np.int64], n_documents: int, n_clusters: int) -> int:
+    """Return from how many documents seeds can be drawn with at most `MOST_VISITS` visits of the index.
+
+    A candidate visits the documents of each of its terms: a document drawn at random has term t with probability
+    df / n, and then df visits.
+    """
+    visits = n_clusters * default_trials(n_clusters) * float(np.sum(frequencies.astype(np.float64) ** 2)) / n_documents
+    share = min(1.0, MOST_VISITS / max(1.0, visits))
+    return n_documents if share == 1.0 else min(n_documents, max(int(n_documents * share), 5 * n_clusters))
 
 
 def kmeans_plus_plus(
@@ -171,12 +183,3 @@ def unit_rows_of(rows: sparse.csr_array) -> sparse.csr_array:
     scale, _ = unit_scale(rows)
     data = (rows.data * np.repeat(scale, np.diff(rows.indptr))).astype(np.float32)
     return sparse.csr_array((data, rows.indices, rows.indptr), shape=rows.shape)
-
-
-def means_of_seeds(
-    init: Init, n_clusters: int, documents: DocumentMatrix, generator: np.random.Generator, index: InvertedIndex | None
-) -> Means:
-    """Return the documents that `init`, 'k-means++' or 'random', chooses."""
-    if init == "random":
-        return means_of_rows(documents, random_rows(documents, n_clusters, generator))
-    return means_of_rows(documents, kmeans_plus_plus(documents, n_clusters, generator, index=index))

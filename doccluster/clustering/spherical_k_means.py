@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 from typing import Any, Self
 
@@ -12,9 +13,10 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from doccluster.blocks import resolve_threads
 from doccluster.clustering.assign import centroid_similarities, nearest_centroids
-from doccluster.clustering.document_matrix import DocumentMatrix, prepare
+from doccluster.clustering.document_matrix import DocumentMatrix, document_frequencies, prepare
 from doccluster.clustering.lloyd import Limits, Snapshot
-from doccluster.clustering.seeding import Init, check_init
+from doccluster.clustering.memory import MemoryPlan, plan_memory, size_of
+from doccluster.clustering.seeding import Init, affordable_documents, check_init, default_trials
 from doccluster.clustering.starts import BestStart, draw_starts
 from doccluster.errors import DocclusterWarning, InputError, MemoryLimitError, NothingUsable
 from doccluster.progress import Progress, silent
@@ -56,8 +58,12 @@ class SphericalKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
     refine : bool, default False
         After the batch steps of each start, move single documents and chains of documents while that raises the
         objective (Dhillon, Guan and Kogan 2002); slower, and better optima.
+    max_memory : str or int, optional
+        The most that the fit may hold beyond `X`, such as '2G'. Dense table, bounds, threads and the documents that
+        seeds are drawn from are cut to fit; what cannot fit is refused before it begins (`plan_memory` tells).
     progress : callable ``(stage, done, total)``, optional
     verbose : int, default 0
+        With 1 the memory plan is printed before the fit begins.
 
     Attributes
     ----------
@@ -135,15 +141,26 @@ class SphericalKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
         given, X = X, check_matrix(X)
         validate_data(self, given, skip_check_array=True)
         n_clusters, n_starts = check_n_clusters(self.n_clusters, X.shape[0]), self._check_parameters()
-        documents, scaled = prepare(
-            X, weights=_weights(sample_weight, X.shape[0]), n_threads=resolve_threads(self.n_threads)
-        )
+        plan = self._plan(X, n_clusters, n_starts)
+        if self.verbose:
+            sys.stderr.write(f"{plan}\n")
+        documents, scaled = prepare(X, weights=_weights(sample_weight, X.shape[0]), n_threads=plan.n_threads)
         if not documents.is_usable.any():
             raise NothingUsable("X has no row with a non-zero value and a weight; there is nothing to cluster.")
         if scaled:
             _warn("X has rows that are not of unit length; a normalised copy is used (the cosine ignores length).")
-        best = BestStart(documents, Limits(self.max_iter, self.tol, algorithm=self.algorithm, refine=self.refine))
-        starts = draw_starts(documents, n_clusters, self.init, n_starts, as_generator(self.random_state), X)
+        limits = Limits(
+            self.max_iter,
+            self.tol,
+            table_bytes=plan.head_bytes,
+            most_groups=plan.n_groups,
+            algorithm=self.algorithm,
+            refine=self.refine,
+        )
+        generator = as_generator(self.random_state)
+        seed_documents = plan.seed_documents
+        best = BestStart(documents, limits)
+        starts = draw_starts(documents, n_clusters, self.init, n_starts, generator, X, seed_documents=seed_documents)
         self.interrupted_ = False
         try:
             self._store(documents, best.run(starts, progress=self.progress or silent))
@@ -159,6 +176,32 @@ class SphericalKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
                 f"{self.centroids_.shape[0]} clusters are returned."
             )
         return self
+
+    def plan_memory(self, X: Any) -> MemoryPlan:
+        """Return what `fit` will hold in memory beyond `X`, and how it keeps within `max_memory`.
+
+        Raises
+        ------
+        MemoryLimitError
+            If the smallest plan does not fit; the message names the smallest `max_memory` that would do.
+        """
+        X = check_matrix(X)
+        return self._plan(X, check_n_clusters(self.n_clusters, X.shape[0]), self._check_parameters())
+
+    def _plan(self, X: Any, n_clusters: int, n_starts: int) -> MemoryPlan:
+        frequencies = document_frequencies(X)
+        size = size_of(
+            frequencies,
+            n_documents=X.shape[0],
+            n_clusters=n_clusters,
+            n_threads=resolve_threads(self.n_threads),
+            n_starts=n_starts,
+            n_candidates=default_trials(n_clusters),
+            draws_from_index=isinstance(self.init, str) and self.init != "random",
+            prunes=self.algorithm != "lloyd",
+        )
+        affordable = affordable_documents(frequencies, X.shape[0], n_clusters)
+        return plan_memory(size, None if self.max_memory is None else parse_size(self.max_memory), affordable)
 
     def _check_parameters(self) -> int:
         """Return the number of starts, or raise InputError."""

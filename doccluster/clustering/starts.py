@@ -6,12 +6,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 import numpy as np
+import numpy.typing as npt
 
 from doccluster.clustering.document_matrix import DocumentMatrix
 from doccluster.clustering.lloyd import Limits, Observer, Snapshot, drop_empty, run_start
-from doccluster.clustering.means import Means
+from doccluster.clustering.means import Means, means_of_rows
 from doccluster.clustering.refinement import refine_start
-from doccluster.clustering.seeding import Init, InvertedIndex, given_means, means_of_seeds
+from doccluster.clustering.seeding import Init, InvertedIndex, given_means, kmeans_plus_plus, random_rows
 from doccluster.progress import Progress, silent
 
 SAMPLE_SHARE = 10  # 'subsample' clusters one document in ten ...
@@ -61,8 +62,10 @@ def draw_starts(
     n_starts: int,
     generator: np.random.Generator,
     original: object,
+    *,
+    seed_documents: int | None = None,
 ) -> Iterator[Means]:
-    """Yield the means at which each start begins."""
+    """Yield the means at which each start begins; seeds come from at most `seed_documents` random documents."""
     if not isinstance(init, str):
         for _ in range(n_starts):
             yield given_means(init, n_clusters, documents, original, generator)
@@ -70,10 +73,30 @@ def draw_starts(
         for _ in range(n_starts):
             yield sample_means(documents, n_clusters, generator)
     else:
-        index = InvertedIndex.of(documents) if init == "k-means++" else None
-        drawn = [means_of_seeds(init, n_clusters, documents, generator, index) for _ in range(n_starts)]
-        del index
-        yield from drawn
+        for rows in _seeds(documents, n_clusters, init, n_starts, generator, seed_documents):
+            yield means_of_rows(documents, rows)
+
+
+def _seeds(
+    documents: DocumentMatrix,
+    n_clusters: int,
+    init: str,
+    n_starts: int,
+    generator: np.random.Generator,
+    seed_documents: int | None,
+) -> list[npt.NDArray[np.int64]]:
+    """Return the documents that each start begins at."""
+    if init == "random":
+        return [random_rows(documents, n_clusters, generator) for _ in range(n_starts)]
+    if seed_documents is None or seed_documents >= documents.n_documents:
+        index = InvertedIndex.of(documents)
+        return [kmeans_plus_plus(documents, n_clusters, generator, index=index) for _ in range(n_starts)]
+    usable = np.flatnonzero(documents.is_usable)
+    found = []
+    for _ in range(n_starts):
+        sample = np.sort(generator.permutation(usable)[: max(seed_documents, n_clusters)])
+        found.append(sample[kmeans_plus_plus(documents.take(sample), n_clusters, generator)])
+    return found
 
 
 def sample_means(documents: DocumentMatrix, n_clusters: int, generator: np.random.Generator) -> Means:
@@ -81,6 +104,6 @@ def sample_means(documents: DocumentMatrix, n_clusters: int, generator: np.rando
     usable = np.flatnonzero(documents.is_usable)
     size = min(usable.size, max(usable.size // SAMPLE_SHARE, SAMPLE_PER_CLUSTER * n_clusters))
     sample = documents.take(np.sort(generator.permutation(usable)[:size]))
-    seeds = means_of_seeds("k-means++", n_clusters, sample, generator, None)
+    seeds = means_of_rows(sample, kmeans_plus_plus(sample, n_clusters, generator))
     means = run_start(sample, seeds, Limits(max_iter=SAMPLE_ITERATIONS)).means
     return replace(means, lengths=np.full(means.n_clusters, np.nan))

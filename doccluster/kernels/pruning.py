@@ -44,10 +44,17 @@ def sweep_group(
         sums[lane] = 0
     for position in range(split, last):
         term = columns[position] - n_head
-        for entry in range(tail_starts[term], tail_starts[term + 1]):
-            lane = tail_lanes[entry]
-            if first_lane <= lane < last_lane:
-                sums[lane] += values[position] * tail_values[entry]
+        entry, end = tail_starts[term], tail_starts[term + 1]
+        below = end
+        while entry < below:  # the list is in order of the lanes
+            middle = (entry + below) // 2
+            if tail_lanes[middle] < first_lane:
+                entry = middle + 1
+            else:
+                below = middle
+        while entry < end and tail_lanes[entry] < last_lane:
+            sums[tail_lanes[entry]] += values[position] * tail_values[entry]
+            entry += 1
     add_lines(values, columns, first, split, head, first_lane, (last_lane - first_lane) // LINE, sums)
 
 

@@ -36,6 +36,40 @@ def reorder_rows(values, columns, starts, scale, rank, new_values, new_columns):
 
 
 @jit
+def count_dense(matrix, counts, sizes):
+    """Write how many non-zero values each column and each row of a dense block has; columns are added to `counts`."""
+    for row in range(matrix.shape[0]):
+        sizes[row] = 0
+        for column in range(matrix.shape[1]):
+            if matrix[row, column] != 0:
+                counts[column] += 1
+                sizes[row] += 1
+
+
+@jit
+def compress_dense(matrix, starts, scale, order, new_values, new_columns):
+    """Write the non-zero values of a dense block times `scale[row]`, columns in the given order."""
+    for row in range(matrix.shape[0]):
+        slot = starts[row]
+        for column in range(order.size):
+            value = matrix[row, order[column]]
+            if value != 0:
+                new_columns[slot] = column
+                new_values[slot] = value * scale[row]
+                slot += 1
+
+
+@jit
+def find_filled(values, starts, has_value):
+    """Write whether each row has a value other than zero."""
+    for row in range(starts.size - 1):
+        has_value[row] = False
+        for position in range(starts[row], starts[row + 1]):
+            if values[position] != 0:
+                has_value[row] = True
+
+
+@jit
 def hash_rows(values, columns, starts, digests):
     """Write a 64-bit digest of each row; rows with the same non-zero entries have the same digest, -0 being 0."""
     bits = values.view(np.uint32)

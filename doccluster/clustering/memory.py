@@ -1,0 +1,173 @@
+"""How much memory a fit will take, said before it begins, and kept within `max_memory`.
+
+Counted is what the fit holds beyond the matrix it is given, at the moment that holds most: when seeds are drawn (the
+documents, their index and similarities to candidates) or when means are replaced (documents, bounds, the table of
+means, old and new means). The interpreter and the compiled kernels, some 200 MB, are there before and are not counted.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from doccluster.clustering.lanes import MOST_GROUPS
+from doccluster.errors import MemoryLimitError
+from doccluster.kernels.cache_lines import LINE
+
+SCRATCH_PER_ROW = 48  # labels before, after and while assigning, member lists, similarities of the last pass
+SLACK = 8 * 2**20  # small arrays and what the allocator keeps
+
+
+@dataclass(frozen=True)
+class MemoryPlan:
+    """What a fit will hold, in bytes, and the choices that make it so.
+
+    Attributes
+    ----------
+    documents : int
+        Float32 rows with columns renumbered, kept during the whole fit.
+    seeding : int
+        The inverted index of the documents (or of a sample of them) and similarities to candidates.
+    means : int
+        Sparse means, old and new, at most.
+    table : int
+        The table of means and the table of changes.
+    bounds : int
+        Labels, bounds and lists of members.
+    threads : int
+        Scratch space of all threads.
+    n_groups : int
+        Groups of clusters that have a bound for each document; 0 is plain Lloyd.
+    head_bytes : float
+        The largest dense part of the table of means.
+    seed_documents : int
+        Documents that seeds are drawn from; all of them where the memory allows.
+    n_threads : int
+    limit : int, or None
+    """
+
+    documents: int
+    seeding: int
+    means: int
+    table: int
+    bounds: int
+    threads: int
+    n_groups: int
+    head_bytes: int
+    seed_documents: int
+    n_threads: int
+    limit: int | None = None
+
+    @property
+    def total(self) -> int:
+        """The most that is held at a time."""
+        iterating = self.means + self.table + self.bounds + self.threads
+        return self.documents + max(self.seeding, iterating) + SLACK
+
+    def __str__(self) -> str:
+        parts = {
+            "documents": self.documents,
+            "seeding": self.seeding,
+            "means": self.means,
+            "table of means": self.table,
+            "labels and bounds": self.bounds,
+            f"scratch of {self.n_threads} thread(s)": self.threads,
+        }
+        lines = [f"  {name:<22} {in_words(size):>10}" for name, size in parts.items()]
+        limit = "" if self.limit is None else f" of {in_words(self.limit)} allowed"
+        return "\n".join([f"memory beyond the data: at most {in_words(self.total)}{limit}", *lines])
+
+
+@dataclass(frozen=True)
+class Size:
+    """The sizes that decide how much memory a fit takes."""
+
+    n_documents: int
+    n_columns: int
+    n_entries: int
+    n_clusters: int
+    mean_entries: int
+    n_threads: int
+    n_starts: int
+    n_candidates: int
+    draws_from_index: bool
+    prunes: bool
+
+
+def size_of(frequencies: npt.NDArray[np.int64], **known: Any) -> Size:
+    """Return the sizes; a term occurs in at most as many means as documents, so the means have a known largest size."""
+    mean_entries = int(np.minimum(frequencies, known["n_clusters"]).sum())
+    return Size(n_columns=frequencies.size, n_entries=int(frequencies.sum()), mean_entries=mean_entries, **known)
+
+
+def plan_memory(size: Size, limit: int | None, seed_documents: int) -> MemoryPlan:
+    """Return the plan that leaves out least and keeps within `limit` bytes, with at most `seed_documents` for seeding.
+
+    Given up, in this order: the size of the dense head, pruning, threads, drawing seeds from all documents.
+
+    Raises
+    ------
+    MemoryLimitError
+        If not even the smallest plan fits; the message names the smallest limit that would do.
+    """
+    width = LINE * -(-size.n_clusters // LINE)
+    widest = 4 * width * size.n_columns
+    groups = min(MOST_GROUPS, -(-size.n_clusters // LINE)) if size.prunes else 0
+    full = _plan(size, widest, groups, size.n_threads, seed_documents)
+    if limit is None or full.total <= limit:
+        return replace(full, limit=limit)
+    for n_groups, n_threads, share in _concessions(groups, size.n_threads):
+        seeds = min(seed_documents, max(2 * size.n_clusters, int(size.n_documents * share)))
+        bare = _plan(size, 0, n_groups, n_threads, seeds)
+        if bare.total <= limit:
+            per_byte = 1 + n_groups / max(1, width)  # the table of changes is as long and narrower
+            head = min(widest, int((limit - bare.total) / per_byte))
+            return replace(_plan(size, head, n_groups, n_threads, seeds), limit=limit)
+    raise MemoryLimitError(
+        f"max_memory={in_words(limit)} is too small to cluster {size.n_documents:,} documents with {size.n_entries:,} "
+        f"entries into {size.n_clusters:,} clusters; give at least {in_words(bare.total, up=True)}."
+    )
+
+
+def _concessions(groups: int, n_threads: int) -> list[tuple[int, int, float]]:
+    """Return (groups, threads, share of the documents that seeds are drawn from), the best first."""
+    steps = [(groups, n_threads, 1.0), (groups, n_threads, 0.25), (groups, 1, 0.1), (0, n_threads, 0.1), (0, 1, 0.1)]
+    return [*steps, (0, 1, 0.01), (0, 1, 0.0)]
+
+
+def _plan(size: Size, head: int, n_groups: int, n_threads: int, seeds: int) -> MemoryPlan:
+    share = seeds / size.n_documents
+    index = 8 * size.n_entries + 24 * size.n_columns if size.draws_from_index else 0
+    sampled = 0 if share == 1.0 else int(8 * size.n_entries * share)
+    seeding = int(index * share) + sampled + int(size.n_documents * share) * (4 * size.n_candidates + 32)
+    width = LINE * -(-size.n_clusters // LINE)
+    places = LINE * -(-n_groups // LINE)
+    changes = int(head * places / width)
+    return MemoryPlan(
+        documents=8 * size.n_entries + 16 * size.n_documents + 12 * size.n_columns,
+        seeding=seeding,
+        means=(4 if size.n_starts == 1 else 5) * 8 * size.mean_entries,
+        table=head + changes + 8 * size.mean_entries + 16 * size.n_columns,
+        bounds=size.n_documents * (SCRATCH_PER_ROW + 4 * n_groups),
+        threads=n_threads * (24 * size.n_columns + 64 * width),
+        n_groups=n_groups,
+        head_bytes=head,
+        seed_documents=seeds,
+        n_threads=n_threads,
+    )
+
+
+def in_words(n_bytes: float, *, up: bool = False) -> str:
+    """Return a size as `parse_size` reads it, such as 1.5G; rounded up with `up`.
+
+    >>> in_words(3 * 2**29)
+    '1.5G'
+    """
+    for unit, size in (("G", 2**30), ("M", 2**20)):
+        if n_bytes >= size:
+            number = n_bytes / size
+            return f"{(np.ceil(number * 10) / 10 if up else number):.1f}{unit}"
+    return f"{int(np.ceil(n_bytes / 1024))}K"

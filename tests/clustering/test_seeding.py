@@ -1,0 +1,114 @@
+"""Seeds: the draws of k-means++ by its definition, and what keeps isolated documents out."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from doccluster.clustering import SphericalKMeans
+from doccluster.clustering.document_matrix import prepare
+from doccluster.clustering.seeding import InvertedIndex, affordable_documents, default_trials, kmeans_plus_plus
+
+
+@pytest.fixture
+def rows():
+    rng = np.random.default_rng(5)
+    own = rng.integers(8, size=300)
+    counts = rng.poisson(0.1 + 0.9 * (np.arange(64)[None, :] % 8 == own[:, None])).astype(float)
+    counts[counts.sum(axis=1) == 0, 0] = 1
+    return (counts / np.linalg.norm(counts, axis=1, keepdims=True)).astype(np.float32)
+
+
+def naive_seeds(rows, weights, k, generator):
+    """Greedy k-means++ by its definition, all similarities dense."""
+    cosines = rows.astype(np.float64) @ rows.T.astype(np.float64)
+    nearest = np.zeros(rows.shape[0])
+    chosen = []
+    while len(chosen) < k:
+        distances = weights * np.where(1 - nearest > 1e-6, 1 - nearest, 0)
+        cumulated = np.cumsum(distances)
+        draws = generator.random(default_trials(k) if chosen else 1) * cumulated[-1]
+        candidates = np.searchsorted(cumulated, draws, side="right")
+        left = [np.sum(weights * np.maximum(0, 1 - np.maximum(nearest, cosines[c]))) for c in candidates]
+        best = candidates[int(np.argmin(left))]
+        nearest = cosines[best].copy() if not chosen else np.maximum(nearest, cosines[best])
+        chosen.append(int(best))
+    return chosen
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("n_threads", [1, 3])
+def test_seeds_are_those_of_the_definition(rows, seed, n_threads):
+    weights = np.random.default_rng(1).uniform(0.5, 2, size=300)
+    documents, _ = prepare(sparse.csr_array(rows), weights=weights, n_threads=n_threads)
+    found = kmeans_plus_plus(documents, 20, np.random.default_rng(seed))
+    assert list(found) == naive_seeds(rows, weights, 20, np.random.default_rng(seed))
+
+
+def test_the_index_is_the_transpose_for_any_number_of_threads(rows, monkeypatch):
+    monkeypatch.setattr("doccluster.clustering.document_matrix.SERIAL_WORK", 0)
+    for n_threads in (1, 2, 5):
+        documents, _ = prepare(sparse.csr_array(rows), n_threads=n_threads)
+        index = InvertedIndex.of(documents)
+        transposed = sparse.csr_array(rows).T.tocsr()[documents.original]
+        assert np.array_equal(index.starts, transposed.indptr)
+        assert np.array_equal(index.rows, transposed.indices)
+        assert np.array_equal(index.values, transposed.data)
+
+
+def test_copies_of_a_seed_are_never_drawn(rows):
+    documents, _ = prepare(sparse.csr_array(np.repeat(rows[:10], 30, axis=0)))
+    found = kmeans_plus_plus(documents, 25, np.random.default_rng(0))
+    assert sorted(found // 30) == list(range(10))
+
+
+def test_rows_without_terms_or_weight_are_never_seeds(rows):
+    rows[:150] = 0
+    weights = np.ones(300)
+    weights[200:] = 0
+    documents, _ = prepare(sparse.csr_array(rows), weights=weights)
+    found = kmeans_plus_plus(documents, 40, np.random.default_rng(0))
+    assert found.min() >= 150
+    assert found.max() < 200
+
+
+def test_isolated_documents_rarely_become_seeds():
+    """A third of the documents share no term with any other: drawn evenly they would be a third of the seeds."""
+    rng = np.random.default_rng(2)
+    own = rng.integers(10, size=400)
+    topical = rng.poisson(1.0 * (np.arange(100)[None, :] % 10 == own[:, None])).astype(float)
+    topical[topical.sum(axis=1) == 0, 0] = 1
+    alone = np.eye(200)
+    rows = np.block([[topical, np.zeros((400, 200))], [np.zeros((200, 100)), alone]])
+    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+    documents, _ = prepare(sparse.csr_array(rows.astype(np.float32)))
+    seeds = np.concatenate([kmeans_plus_plus(documents, 10, np.random.default_rng(s)) for s in range(20)])
+    assert np.mean(seeds >= 400) < 0.1
+
+
+def test_seeds_can_be_drawn_from_a_sample(rows):
+    frequencies = np.full(1000, 500_000)
+    assert affordable_documents(frequencies, 1_000_000, 10_000) < 1_000_000
+    assert affordable_documents(frequencies, 1_000_000, 2) == 1_000_000
+
+
+@pytest.mark.parametrize("init", ["k-means++", "random", "subsample"])
+def test_the_same_seed_gives_the_same_labels_for_any_number_of_threads(rows, init, monkeypatch):
+    monkeypatch.setattr("doccluster.clustering.document_matrix.SERIAL_WORK", 0)
+    labels = [
+        SphericalKMeans(9, init=init, n_init=2, random_state=6, n_threads=n).fit_predict(sparse.csr_array(rows))
+        for n in (1, 2, 4)
+    ]
+    assert np.array_equal(labels[0], labels[1])
+    assert np.array_equal(labels[0], labels[2])
+
+
+def test_centroids_can_be_made_by_a_function(rows):
+    def first_rows(X, n_clusters, random_state):
+        assert isinstance(random_state, np.random.RandomState)
+        return X[:n_clusters]
+
+    by_function = SphericalKMeans(5, init=first_rows, n_init=1).fit(rows)
+    given = SphericalKMeans(5, init=rows[:5]).fit(rows)
+    assert np.array_equal(by_function.labels_, given.labels_)
