@@ -80,6 +80,8 @@ def progress_shown(*, quiet: bool = False) -> Iterator[Progress]:
 
             def tell(stage: str, done: int, total: int | None = None) -> None:
                 if stage not in tasks:
+                    for earlier in tasks.values():
+                        bars.stop_task(earlier)  # its clock stops where the next stage begins
                     tasks[stage] = bars.add_task(stage, total=total)
                 bars.update(tasks[stage], completed=done, total=total)
 
