@@ -7,6 +7,7 @@ import importlib
 import pathlib
 
 from experiments.benchmarks.harness import ROWS, run_rows
+from experiments.benchmarks.page import write_page
 
 
 def modules() -> list[str]:
@@ -15,7 +16,7 @@ def modules() -> list[str]:
     return sorted(
         path.stem
         for path in folder.glob("*.py")
-        if path.stem not in {"__init__", "__main__", "harness"} and "@row(" in path.read_text(encoding="utf-8")
+        if path.stem not in {"__init__", "__main__", "harness", "page"} and "@row(" in path.read_text(encoding="utf-8")
     )
 
 
@@ -44,6 +45,8 @@ def main(arguments: list[str] | None = None) -> None:
                 print(f"{module}\t{row.name}\t{row.title}")
         else:
             run_rows(module, only=tuple(asked.only), quick=asked.quick, again=asked.again)
+    if not (asked.list or asked.quick):
+        print(f"written: {write_page(modules())}")
 
 
 if __name__ == "__main__":

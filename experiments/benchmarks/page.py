@@ -1,0 +1,108 @@
+"""From the results of benchmarks to docs/explanation/performance.md: every figure on that page comes from here.
+
+A row's `<figure>_times_ours` is a contender's figure over ours (above 1: we are better); a module may also record
+`<contender>_<figure>_times` under our own name. The newest figure of each name is shown.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import math
+import pathlib
+from collections.abc import Iterable
+
+from experiments.benchmarks.harness import RESULTS, ROOT, ROWS, Row, read_results
+
+PAGE = ROOT / "docs" / "explanation" / "performance.md"
+UNITS = {"seconds": "s", "peak_bytes": "peak", "peak_bytes_beyond_data": "peak beyond data"}
+HEAD = """# Performance
+
+Written by `doccluster benchmark` (or `make bench`) from `experiments/benchmarks/results`; no figure on this page is
+typed by hand. Contenders run in turn in one session; times are medians, and the ratios of medians are what to trust:
+the machines these ran on are shared, and seconds drift. A ratio above 1 means that the other takes so many times ours.
+Where a target was missed the table says so.
+"""
+
+
+def write_page(modules: Iterable[str]) -> pathlib.Path:
+    """Write the page for the modules that have results, and return its path."""
+    parts = [HEAD]
+    for module in modules:
+        results = read_results(RESULTS / f"{module}.csv")
+        if results:
+            parts.append(_section(module, results))
+    PAGE.write_text("\n".join(parts), encoding="utf-8")
+    return PAGE
+
+
+def _section(module: str, results: list[dict[str, str]]) -> str:
+    loaded = importlib.import_module(f"experiments.benchmarks.{module}")
+    title = (loaded.__doc__ or module).strip().splitlines()[0].rstrip(".")
+    lines = [f"## {title}", "", f"`doccluster benchmark {module}`. {_environment(module)}", ""]
+    for row in ROWS.get(loaded.__name__, []):
+        newest = _newest(results, row.name)
+        if newest:
+            lines += [*_row_table(row, newest), ""]
+    return "\n".join(lines)
+
+
+def _environment(module: str) -> str:
+    path = RESULTS / f"{module}.environment.json"
+    if not path.exists():
+        return ""
+    facts = json.loads(path.read_text(encoding="utf-8"))
+    packages = ", ".join(f"{name} {version}" for name, version in facts["packages"].items() if name != "doccluster")
+    memory = facts["memory_bytes"] / 2**30
+    return f"{facts['processor']}, {facts['cores']} cores, {memory:.0f} GiB, Python {facts['python']}, {packages}."
+
+
+def _newest(results: list[dict[str, str]], name: str) -> dict[tuple[str, str], dict[str, str]]:
+    return {
+        (line["contender"], line["figure"]): line
+        for line in results
+        if line["row"] == name and line["contender"] != "harness"
+    }
+
+
+def _row_table(row: Row, newest: dict[tuple[str, str], dict[str, str]]) -> list[str]:
+    contenders = list(dict.fromkeys(contender for contender, _ in newest))
+    target = "" if row.target is None else f" Target: {row.target:g}x."
+    lines = [f"**{row.title}** (`{row.name}`).{target}", "", "| | figure | median | lowest to highest | over ours |"]
+    lines.append("|---|---|---|---|---|")
+    for contender in contenders:
+        for (who, figure), line in newest.items():
+            if who != contender or "_times" in figure:
+                continue
+            if figure.startswith("failed"):
+                lines.append(f"| {contender} | {_plain(figure)} | | | |")
+                continue
+            ratio = newest.get((contender, f"{figure}_times_ours")) or newest.get(
+                (contenders[0], f"{contender}_{figure}_times")
+            )
+            shown = "" if ratio is None else f"{float(ratio['value']):.3g}x"
+            spread = (
+                ""
+                if line["repeats"] == "1"
+                else f"{_value(figure, line['lowest'])} to {_value(figure, line['highest'])}"
+            )
+            lines.append(
+                f"| {contender} | {UNITS.get(figure, figure.replace('_', ' '))} | {_value(figure, line['value'])} "
+                f"| {spread} | {shown} |"
+            )
+    return lines
+
+
+def _plain(text: str) -> str:
+    return text.replace("|", "/").replace("\n", " ")
+
+
+def _value(figure: str, text: str) -> str:
+    value = float(text)
+    if math.isnan(value):
+        return "-"
+    if "bytes" in figure:
+        return f"{value / 2**20:,.0f} MiB"
+    if figure == "seconds" or figure.endswith("_seconds"):
+        return f"{value:.3g} s"
+    return f"{value:,.0f}" if value == int(value) and abs(value) < 1e12 else f"{value:.6g}"
