@@ -123,7 +123,7 @@ def plan_memory(size: Size, limit: int | None, seed_documents: int) -> MemoryPla
         seeds = min(seed_documents, max(2 * size.n_clusters, int(size.n_documents * share)))
         bare = _plan(size, 0, n_groups, n_threads, seeds)
         if bare.total <= limit:
-            per_byte = 1 + n_groups / max(1, width)  # the table of changes is as long and narrower
+            per_byte = 1 + _places(n_groups) / width  # the table of changes is as long and narrower
             head = min(widest, int((limit - bare.total) / per_byte))
             return replace(_plan(size, head, n_groups, n_threads, seeds), limit=limit)
     raise MemoryLimitError(
@@ -144,8 +144,7 @@ def _plan(size: Size, head: int, n_groups: int, n_threads: int, seeds: int) -> M
     sampled = 0 if share == 1.0 else int(8 * size.n_entries * share)
     seeding = int(index * share) + sampled + int(size.n_documents * share) * (4 * size.n_candidates + 32)
     width = LINE * -(-size.n_clusters // LINE)
-    places = LINE * -(-n_groups // LINE)
-    changes = int(head * places / width)
+    changes = int(head * _places(n_groups) / width)
     return MemoryPlan(
         documents=8 * size.n_entries + 16 * size.n_documents + 12 * size.n_columns,
         seeding=seeding,
@@ -158,6 +157,11 @@ def _plan(size: Size, head: int, n_groups: int, n_threads: int, seeds: int) -> M
         seed_documents=seeds,
         n_threads=n_threads,
     )
+
+
+def _places(n_groups: int) -> int:
+    """Return the width of the table of changes: a place for each group, whole cache lines."""
+    return LINE * -(-n_groups // LINE)
 
 
 def in_words(n_bytes: float, *, up: bool = False) -> str:

@@ -1,0 +1,110 @@
+"""The promise of memory: planned, said, refused with the smallest value that would do, and kept."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from doccluster.clustering import SphericalKMeans
+from doccluster.errors import MemoryLimitError
+from doccluster.validation import parse_size
+
+# What a fit holds beyond its data, measured in a process of its own after the kernels have been loaded.
+MEASURE = """
+import json, pathlib, sys, warnings
+import numpy as np
+from scipy import sparse
+from doccluster.clustering import SphericalKMeans
+
+def memory(key):
+    lines = pathlib.Path("/proc/self/status").read_text().splitlines()
+    return next(int(line.split()[1]) * 1024 for line in lines if line.startswith(key))
+
+settings, n, n_terms, length = json.loads(sys.argv[1]), 20_000, 20_000, 80
+rng = np.random.default_rng(0)
+columns = (n_terms * rng.random(n * length) ** 3).astype(np.int32)
+values = np.ones(n * length, np.float32)
+X = sparse.csr_array((values, columns, np.arange(0, n * length + 1, length)), shape=(n, n_terms))
+X.sum_duplicates()
+X.data /= np.repeat(np.sqrt(np.add.reduceat(X.data.astype(float) ** 2, X.indptr[:-1])), np.diff(X.indptr))
+small = X[:3000, :]
+SphericalKMeans(**{**settings, "n_clusters": 40, "max_memory": None}).fit(small)
+del small, columns, values, rng
+pathlib.Path("/proc/self/clear_refs").write_text("5")
+before = memory("VmRSS")
+model = SphericalKMeans(**settings)
+plan = model.plan_memory(X)
+model.fit(X)
+print(json.dumps({"held": memory("VmHWM") - before, "planned": plan.total, "clusters": model.centroids_.shape[0]}))
+"""
+
+
+def measured(**settings):
+    command = [sys.executable, "-c", MEASURE, json.dumps(settings)]
+    return json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="peak memory is read from /proc")
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"n_clusters": 300, "max_memory": "85M", "n_init": 1},
+        {"n_clusters": 300, "max_memory": "81M", "n_init": 2},
+        {"n_clusters": 2000, "max_memory": "150M", "n_init": 1},
+    ],
+)
+def test_a_fit_keeps_within_max_memory(settings):
+    found = measured(max_iter=3, random_state=0, n_threads=2, **settings)
+    assert found["planned"] <= parse_size(settings["max_memory"])
+    assert found["held"] <= parse_size(settings["max_memory"])
+    assert found["clusters"] == settings["n_clusters"]
+
+
+@pytest.fixture
+def documents():
+    rng = np.random.default_rng(0)
+    rows = sparse.random_array((3000, 2000), density=0.01, rng=rng, format="csr", dtype=np.float32)
+    norms = np.sqrt(rows.multiply(rows).sum(axis=1))
+    return sparse.csr_array(sparse.diags_array(1 / np.where(norms > 0, norms, 1)) @ rows).astype(np.float32)
+
+
+def test_too_little_is_refused_with_the_smallest_value_that_would_do(documents):
+    with pytest.raises(MemoryLimitError, match="give at least") as refusal:
+        SphericalKMeans(40, max_memory="1M").fit(documents)
+    smallest = re.search(r"at least ([0-9.]+[MGK])\.", str(refusal.value))[1]
+    model = SphericalKMeans(40, n_init=1, random_state=0, max_memory=smallest).fit(documents)
+    assert model.plan_memory(documents).total <= parse_size(smallest)
+    with pytest.raises(MemoryLimitError):
+        SphericalKMeans(40, max_memory=int(0.9 * parse_size(smallest))).plan_memory(documents)
+
+
+def test_limits_change_the_plan_and_not_the_labels(documents):
+    generous = SphericalKMeans(40, init=documents[:40], max_memory="1G")
+    tight = SphericalKMeans(40, init=documents[:40])
+    smallest = min(
+        size for size in range(2**20, 2**26, 2**15) if _fits(SphericalKMeans(40, max_memory=size), documents)
+    )
+    tight.set_params(max_memory=smallest)
+    assert tight.plan_memory(documents).head_bytes < generous.plan_memory(documents).head_bytes
+    assert np.array_equal(tight.fit_predict(documents), generous.fit_predict(documents))
+
+
+def _fits(model, documents):
+    try:
+        model.plan_memory(documents)
+    except MemoryLimitError:
+        return False
+    return True
+
+
+def test_the_plan_is_printed_when_verbose(documents, capsys):
+    SphericalKMeans(4, n_init=1, max_iter=1, verbose=1).fit(documents)
+    said = capsys.readouterr().err
+    assert "memory beyond the data: at most" in said
+    assert "table of means" in said
