@@ -26,6 +26,7 @@ from doccluster.clustering.vmf_steps import (
     expect,
     expect_labels,
     expect_only,
+    frequency_order,
     maximize,
 )
 from doccluster.errors import DocclusterWarning, InputError, NothingUsable
@@ -167,7 +168,8 @@ class VonMisesFisherMixture(ClusterMixin, BaseEstimator):
         n_clusters = check_n_clusters(self.n_clusters, X.shape[0])
         self._check_parameters(X)
         rows = unit_rows(X)
-        documents = UnitDocuments.from_matrix(rows, n_threads=resolve_threads(self.n_threads))
+        self._order = frequency_order(rows)
+        documents = UnitDocuments.from_matrix(rows, n_threads=resolve_threads(self.n_threads), order=self._order)
         if documents.is_empty.all():
             raise NothingUsable("X has no row with a non-zero value; there is nothing to fit.")
         self._store(self._best_start(rows, documents, n_clusters), documents, sparse.issparse(X))
@@ -233,7 +235,7 @@ class VonMisesFisherMixture(ClusterMixin, BaseEstimator):
         self._parameters = fit.parameters
         self.weights_ = fit.parameters.weights
         self.concentrations_ = fit.parameters.kappas
-        means = np.ascontiguousarray(fit.parameters.table.T)
+        means = self._dense_means()
         self.means_ = sparse.csr_array(means) if is_sparse else means
         self.labels_ = self._labels(fit.found.labels)
         self.entropies_ = fit.found.entropies
@@ -315,16 +317,29 @@ class VonMisesFisherMixture(ClusterMixin, BaseEstimator):
         generator = as_generator(self.random_state if random_state is None else random_state)
         n_rows = check_positive_int(n_samples, "n_samples")
         labels = generator.choice(self.weights_.size, size=n_rows, p=self.weights_).astype(np.int64, copy=False)
-        table = self._parameters.table
-        means = np.ascontiguousarray(table.T, dtype=np.float64)
-        rows = VmfRows(means, self.concentrations_, labels, entropy=spawn_entropy(generator), dtype=table.dtype)
+        means = self._dense_means()
+        rows = VmfRows(
+            means.astype(np.float64),
+            self.concentrations_,
+            labels,
+            entropy=spawn_entropy(generator),
+            dtype=means.dtype,
+        )
         return rows.draw(n_threads=self.n_threads), labels
+
+    def _dense_means(self) -> npt.NDArray[Any]:
+        """Return the mean directions with the columns as they were given."""
+        table = self._parameters.table
+        means = np.empty(table.shape[::-1], dtype=table.dtype)
+        means[:, self._order] = table.T
+        return means
 
     def _documents(self, X: Any) -> UnitDocuments:
         check_is_fitted(self)
         matrix = check_matrix(X)
         validate_data(self, X, skip_check_array=True, reset=False)
-        return UnitDocuments.from_matrix(unit_rows(matrix, warn=False), n_threads=resolve_threads(self.n_threads))
+        rows = unit_rows(matrix, warn=False)
+        return UnitDocuments.from_matrix(rows, n_threads=resolve_threads(self.n_threads), order=self._order)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -30,7 +30,10 @@ _SERIAL_WORK = 2_000_000  # multiplications below which starting threads costs m
 
 @dataclass(frozen=True, eq=False)
 class UnitDocuments:
-    """Unit rows as the kernels read them: csr arrays, float32 or float64 values, int32 columns, int64 starts."""
+    """Unit rows as the kernels read them: csr arrays, float32 or float64 values, int32 columns, int64 starts.
+
+    Columns may be renumbered so that the commonest come first: the tables are then mostly read where they are cached.
+    """
 
     values: npt.NDArray[Any]
     columns: npt.NDArray[np.int32]
@@ -39,13 +42,22 @@ class UnitDocuments:
     n_threads: int
 
     @classmethod
-    def from_matrix(cls, matrix: Any, *, n_threads: int) -> UnitDocuments:
-        """Return a checked matrix of unit or zero rows, dense or csr, without its stored zeros."""
+    def from_matrix(cls, matrix: Any, *, n_threads: int, order: npt.NDArray[np.int64] | None = None) -> UnitDocuments:
+        """Return a checked matrix of unit or zero rows, dense or csr, without its stored zeros.
+
+        Column `order[c]` of the matrix becomes column c.
+        """
         rows = sparse.csr_array(matrix)
         if (rows.data == 0).any():
             rows = rows.copy()
             rows.eliminate_zeros()
         columns = rows.indices.astype(np.int32, copy=False)
+        if order is not None:
+            rank = np.empty(order.size, np.int32)
+            rank[order] = np.arange(order.size, dtype=np.int32)
+            rows = sparse.csr_array((rows.data, rank[columns], rows.indptr), shape=rows.shape, copy=True)
+            rows.sort_indices()
+            columns = rows.indices
         return cls(rows.data, columns, rows.indptr.astype(np.int64), rows.shape[1], n_threads)
 
     @property
@@ -62,6 +74,16 @@ class UnitDocuments:
     def threads_for(self, n_clusters: int) -> int:
         """Return how many threads one pass over these documents is worth."""
         return self.n_threads if self.values.size * n_clusters > _SERIAL_WORK else 1
+
+
+def frequency_order(matrix: Any) -> npt.NDArray[np.int64]:
+    """Return the columns of a csr or dense matrix, those with most values first, the lower first among equals."""
+    counts = (
+        np.bincount(matrix.indices, minlength=matrix.shape[1])
+        if sparse.issparse(matrix)
+        else np.count_nonzero(matrix, axis=0)
+    )
+    return np.argsort(-counts, kind="stable")
 
 
 @dataclass(frozen=True, eq=False)

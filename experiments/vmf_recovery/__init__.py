@@ -1,0 +1,1 @@
+"""Whether the mixture finds the parameters that a corpus was drawn with: bias and spread over seeds."""
