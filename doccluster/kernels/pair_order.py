@@ -110,7 +110,7 @@ def compare_sorted(found, keys, below):
 @jit
 def squared_of_pairs(first, second, documents, dense, metric, tau):
     """Return `squared` of the pairs (first[i], second[i]); `dense` (n, d) is empty where documents are sparse."""
-    indptr, indices, data, _, _, _, _, scale, norms = documents
+    indptr, indices, data, scale, norms = documents[0], documents[1], documents[2], documents[7], documents[8]
     squared = np.empty(first.size)
     for i in range(first.size):
         a, b = first[i], second[i]

@@ -2,7 +2,8 @@
 
 Documents are sorted by cluster, so a cluster is a range of places. The products of a row with all later rows are
 added up through the inverted index (`post_ptr`, `post_row`, `post_data`); `after` says, for each stored entry, where
-the postings of later rows begin, so that each pair is met once. Dense matrices bring their products ready in `gram`.
+the postings of later rows begin, so that each pair is met once. Terms of many documents have a dense line in `head`
+instead (`head_line` is -1 for the others). Dense matrices bring their products ready in `gram`.
 
 `squared` holds what pairs are ordered by: the squared Euclidean distance, or the cosine distance; 0 where it is
 rounding noise (P9). Pairs without a common term lie exactly at `atom` (2, or 1); they are most of the pairs of text.
@@ -31,22 +32,48 @@ def places_after(indptr, indices, post_ptr, after):
 
 
 @jit(fastmath=REGROUP)
+def _add_lines(head, lines, weights, n_lines, low, high, products):
+    """Add weighted lines of `head`, four at a time, to ``products[low:high]``."""
+    i = 0
+    while i + 3 < n_lines:
+        one, two, three, four = head[lines[i]], head[lines[i + 1]], head[lines[i + 2]], head[lines[i + 3]]
+        w1, w2, w3, w4 = weights[i], weights[i + 1], weights[i + 2], weights[i + 3]
+        for j in range(low, high):
+            products[j] += w1 * one[j] + w2 * two[j] + w3 * three[j] + w4 * four[j]
+        i += 4
+    while i < n_lines:
+        one, w1 = head[lines[i]], weights[i]
+        for j in range(low, high):
+            products[j] += w1 * one[j]
+        i += 1
+
+
+@jit(fastmath=REGROUP)
 def squared_distances(row, low, high, documents, gram_line, gram_offset, metric, tau, squared):
     """Fill ``squared[low:high]`` with the distances of `row` to the documents at these places."""
-    indptr, indices, data, after, post_ptr, post_row, post_data, scale, norms = documents
+    indptr, indices, data, after, post_ptr, post_row, post_data, scale, norms, head_line, head = documents
     if gram_line.size:
         squared[low:high] = gram_line[low - gram_offset : high - gram_offset]
     else:
         squared[low:high] = 0.0
+        lines = np.empty(head.shape[0], np.int64)
+        weights = np.empty(head.shape[0])
+        n_lines = 0
         for e in range(indptr[row], indptr[row + 1]):
             t = indices[e]
             x = np.float64(data[e])
+            if head_line[t] >= 0:
+                lines[n_lines] = head_line[t]
+                weights[n_lines] = x
+                n_lines += 1
+                continue
             start = after[e] if low > row else post_ptr[t]
             for p in range(start, post_ptr[t + 1]):
                 j = post_row[p]
                 if j >= high:
                     break
                 squared[j] += x * post_data[p]
+        _add_lines(head, lines, weights, n_lines, low, high, squared)
     own_scale, q = scale[row], norms[row]
     if metric == COSINE:
         for j in range(low, high):
@@ -60,14 +87,23 @@ def squared_distances(row, low, high, documents, gram_line, gram_offset, metric,
 
 
 @jit(fastmath=REGROUP)
-def _sum_below(squared, distance, low, atom, edge):
-    """Return how many later pairs lie under `edge`, the atom left out, and the sum of their distances."""
-    number, total = 0.0, 0.0
+def _sums_below(squared, distance, low, atom, first_edge, second_edge):
+    """Return how many later pairs lie under each edge, the summed distances of both, and how many lie at the atom.
+
+    Pairs at the atom are in neither of the former. Numbers are counted as floats: exact, and of the width of the rest.
+    """
+    first, second, first_total, second_total, at_atom = 0.0, 0.0, 0.0, 0.0, 0.0
     for j in range(low, squared.size):
-        below = 1.0 if squared[j] < edge and squared[j] != atom else 0.0
-        number += below
-        total += below * distance[j]
-    return int(number), total
+        s, d = squared[j], distance[j]
+        off = 1.0 if s != atom else 0.0
+        under_first = off if s < first_edge else 0.0
+        under_second = off if s < second_edge else 0.0
+        at_atom += 1.0 - off
+        first += under_first
+        second += under_second
+        first_total += under_first * d
+        second_total += under_second * d
+    return first, second, first_total, second_total, at_atom
 
 
 @jit
@@ -98,14 +134,6 @@ def _keep(found, number, lower, upper, counts, store, stored):
             store[stored] = found[i]
             stored += 1
     return store, stored
-
-
-@jit
-def _count_equal(squared, low, value):
-    number = 0
-    for j in range(low, squared.size):
-        number += squared[j] == value
-    return number
 
 
 @jit(fastmath=REGROUP)
@@ -182,17 +210,20 @@ def sweep_rows(
                     least_line[j] = min(least_line[j], squared[j])
         else:
             at_zero -= 1
-        at_atom += _count_equal(squared, row + 1, atom)
-        for r in range(edges.shape[0]):
-            lower, upper = edges[r, 0], edges[r, 1]
-            number, total = _sum_below(squared, distance, row + 1, atom, lower)
-            counts[r, 0] += number
-            below[r] += total
-            within = _within(squared, row + 1, atom, lower, upper, found)
-            if r == 0:
-                first_store, n_first = _keep(found, within, lower, upper, counts[r], first_store, n_first)
-            else:
-                second_store, n_second = _keep(found, within, lower, upper, counts[r], second_store, n_second)
+        if not edges.size:
+            continue
+        under = _sums_below(squared, distance, row + 1, atom, edges[0, 0], edges[1, 0])
+        counts[0, 0] += int(under[0])
+        counts[1, 0] += int(under[1])
+        below[0] += under[2]
+        below[1] += under[3]
+        at_atom += int(under[4])
+        lower, upper = edges[0]
+        within = _within(squared, row + 1, atom, lower, upper, found)
+        first_store, n_first = _keep(found, within, lower, upper, counts[0], first_store, n_first)
+        lower, upper = edges[1]
+        within = _within(squared, row + 1, atom, lower, upper, found)
+        second_store, n_second = _keep(found, within, lower, upper, counts[1], second_store, n_second)
     inside = (first_store[:n_first].copy(), second_store[:n_second].copy())
     totals = (at_atom, at_zero, power)
     return sums, nearest, column_sums, column_nearest, largest, smallest, counts, below, inside, totals

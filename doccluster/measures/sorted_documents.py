@@ -26,6 +26,8 @@ IntArray = npt.NDArray[np.int64]
 METRIC_CODE = {"euclidean": EUCLIDEAN, "sqeuclidean": SQEUCLIDEAN, "cosine": COSINE}
 PAIRS_PER_BLOCK = 2**24  # a few hundredths of a second: interrupts are answered between blocks
 CELLS_PER_BLOCK = 2**20  # rows of a block times clusters: bounds the sums of one block
+COMMON_FROM = 0.15  # a term of a larger share of documents is added as a dense line: no scattered writes
+COMMON_BYTES = 32 * 2**20
 GRAM_CELLS = 2**21  # products of a dense block held at a time: 16 MiB
 
 
@@ -64,11 +66,12 @@ class SortedDocuments:
             self.atom, self.upper = -1.0, 4.0 * float(norms.max()) or 1.0
         self.dense = np.empty((0, 0))
         if rows.is_sparse:
-            self.documents = (*_indexed(sparse.csr_array(rows.matrix)[self.order]), scale, norms)
+            matrix = sparse.csr_array(rows.matrix)[self.order]
+            self.documents = (*_indexed(matrix), scale, norms, *_common_terms(matrix))
         else:
             self.dense = rows.dense_block(self.order)
             empty = sparse.csr_array((self.n, 1), dtype=np.float64)
-            self.documents = (*_indexed(empty), np.ones(self.n), norms)
+            self.documents = (*_indexed(empty), np.ones(self.n), norms, *_common_terms(empty))
 
     @property
     def n(self) -> int:
@@ -116,6 +119,18 @@ class SortedDocuments:
             done += int((self.n - places).sum())
             yield places, result
             progress(stage, done, total)
+
+
+def _common_terms(matrix: sparse.csr_array) -> tuple[npt.NDArray[np.int32], npt.NDArray[Any]]:
+    """Return the line of each common term (-1 for the others), and its weights in all documents, one line a term."""
+    n, n_terms = matrix.shape
+    met = np.bincount(matrix.indices, minlength=n_terms)
+    most = max(0, COMMON_BYTES // (n * matrix.dtype.itemsize))
+    common = np.flatnonzero(met > COMMON_FROM * n)
+    common = np.sort(common[np.argsort(-met[common], kind="stable")][:most])
+    line = np.full(n_terms, -1, np.int32)
+    line[common] = np.arange(common.size)
+    return line, np.ascontiguousarray(matrix[:, common].toarray().T)
 
 
 def _indexed(matrix: sparse.csr_array) -> tuple[Any, ...]:
