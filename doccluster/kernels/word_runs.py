@@ -29,6 +29,7 @@ _WHICH_BYTE = np.uint64(0x0001020304050607)
 _MIX_LOW = np.uint64(0x9E3779B97F4A7C15)
 _MIX_HIGH = np.uint64(0xC2B2AE3D27D4EB4F)
 _MIX_TAIL = np.uint64(0x100000001B3)
+FIRST_BYTES = np.array([(1 << 8 * size) - 1 for size in range(9)], dtype=np.uint64)  # masks for the first 0..8 bytes
 
 
 @jit
@@ -119,23 +120,15 @@ def is_shorter(text, begin, end, shortest):
 @jit
 def token_key(eights, text, begin, end):
     """Return the first 16 bytes of a token as two numbers, and its hash."""
+    # Without branches on the size, which no processor foresees.
     size = end - begin
-    low = eights[begin]
-    if size < 8:
-        low &= (_ONE << np.uint64(8 * size)) - _ONE
-    code = low * _MIX_LOW
-    code ^= code >> _HALF
-    high = np.uint64(0)
-    if size > 8:
-        high = eights[begin + 8]
-        if size < 16:
-            high &= (_ONE << np.uint64(8 * (size - 8))) - _ONE
-        tail = high
-        for place in range(begin + 16, end):
-            tail = (tail ^ np.uint64(text[place])) * _MIX_TAIL
-        code = (code ^ tail) * _MIX_HIGH
-        code ^= code >> _HALF
-    return low, high, (code * _MIX_LOW) >> np.uint64(16)
+    low = eights[begin] & FIRST_BYTES[min(size, 8)]
+    in_high = min(max(size - 8, 0), 8)
+    high = eights[begin + 8] & FIRST_BYTES[in_high]
+    code = low * _MIX_LOW ^ high * _MIX_HIGH
+    for place in range(begin + 16, end):
+        code = (code ^ np.uint64(text[place])) * _MIX_TAIL
+    return low, high, (code ^ (code >> _HALF)) * _MIX_LOW >> np.uint64(16)
 
 
 @jit

@@ -246,3 +246,33 @@ def test_vectorize_refuses_options_it_does_not_know():
         vectorize(TEXTS, n_gram=2)
     with pytest.raises(InputError, match="min_df"):
         vectorize(TEXTS, TfidfVectorizer(), min_df=2)
+
+
+def test_several_callers_at_once_do_not_disturb_one_another():
+    from concurrent.futures import ThreadPoolExecutor
+
+    corpora = [[f"word{caller} shared text{number} naïve" for number in range(300)] for caller in range(6)]
+    expected = [TfidfVectorizer(n_threads=1).fit_transform(corpus).toarray() for corpus in corpora]
+    with ThreadPoolExecutor(6) as callers:
+        found = list(callers.map(lambda corpus: TfidfVectorizer(n_threads=2).fit_transform(corpus).toarray(), corpora))
+    for one, other in zip(found, expected, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.skipif(not hasattr(__import__("os"), "fork"), reason="this system does not fork")
+def test_a_forked_child_can_vectorize_after_its_parent_did():
+    code = """
+import os, sys
+from doccluster.vectors import TfidfVectorizer
+texts = ["two cats", "one dog"] * 50
+expected = TfidfVectorizer(n_threads=2).fit_transform(texts)
+child = os.fork()
+if child == 0:
+    found = TfidfVectorizer(n_threads=2).fit_transform(texts)
+    os._exit(0 if (found != expected).nnz == 0 else 1)
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+    import subprocess
+    import sys
+
+    assert subprocess.run([sys.executable, "-W", "error", "-c", code], check=False, timeout=120).returncode == 0
