@@ -61,7 +61,7 @@ def judge(points: Any, partition: Partition, algorithm: Algorithm) -> dict[str, 
         ch = math.inf if rss == 0 else (n - k) / (k - 1) * between / rss
     silhouette = math.nan
     if k > 1:
-        silhouette = score("silhouette", partition.labels, vectors=points, metric=algorithm.metric).value
+        silhouette = score("silhouette", partition.labels, vectors=points, metric=algorithm.metric, n_threads=1).value
     within = within_weight(points, partition, metric=algorithm.metric)
     return {"n_clusters": k, "rss": rss, "within": within, "silhouette": silhouette, "calinski_harabasz": ch}
 
@@ -95,11 +95,11 @@ def _objective(points: Any, labels: npt.NDArray[np.int64], algorithm: Algorithm)
 
 
 def _distances_to_own(points: Any, means: Any, partition: Partition) -> npt.NDArray[np.float64]:
-    distances = squared_row_norms(points)
+    distances = squared_row_norms(points) + squared_row_norms(means)[partition.labels]
     for cluster in range(partition.n_clusters):
         rows = partition.members(cluster)
         mean = means[[cluster]].toarray().ravel() if sparse.issparse(means) else means[cluster]
-        distances[rows] += mean @ mean - 2 * (points[rows] @ mean)
+        distances[rows] -= 2 * (points[rows] @ mean)
     return distances
 
 
@@ -107,4 +107,5 @@ def _scatter(points: Any, partition: Partition) -> dict[str, float]:
     if partition.n_clusters < 2:
         return {"sd_scat": math.nan, "sd_dis": math.nan}
     names = ("sd_scat", "sd_dis")
-    return {name: float(score(name, partition.labels, vectors=points, metric="euclidean").value) for name in names}
+    given = {"vectors": points, "metric": "euclidean", "n_threads": 1}
+    return {name: float(score(name, partition.labels, **given).value) for name in names}
