@@ -64,7 +64,7 @@ def print_table(lines: list[dict[str, str]]) -> None:
     methods = ["spherical k-means", *MIXTURES]
     print("| corpus | " + " | ".join(methods) + " | entropy (soft, free) |")
     print("|---|" + "---|" * (len(methods) + 1))
-    for corpus in dict.fromkeys(line["corpus"] for line in lines):
+    for corpus in (name for name in CORPORA if any(line["corpus"] == name for line in lines)):
         cells = []
         for method in methods:
             values = [float(line["nmi"]) for line in lines if (line["corpus"], line["method"]) == (corpus, method)]
