@@ -20,6 +20,7 @@ _HOMES = {
     "vectorize": "doccluster.vectors",
     "Partition": "doccluster.partition",
     "SphericalKMeans": "doccluster.clustering",
+    "VonMisesFisherMixture": "doccluster.clustering",
     "evaluate": "doccluster.evaluation",
     "score": "doccluster.evaluation",
     "get_measure": "doccluster.measures",
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
     from doccluster import errors as errors
     from doccluster.artifacts import load_run as load_run
     from doccluster.clustering import SphericalKMeans as SphericalKMeans
+    from doccluster.clustering import VonMisesFisherMixture as VonMisesFisherMixture
     from doccluster.corpus import Corpus as Corpus
     from doccluster.corpus import read_corpus as read_corpus
     from doccluster.evaluation import evaluate as evaluate
