@@ -91,10 +91,10 @@ def text_blocks(documents: Iterable[Any], block_characters: int) -> Iterator[lis
         block += chunk
         size += sum(map(len, chunk))
         if size >= block_characters:
-            yield from _cut(block, block_characters)
+            yield from [block] if size < 2 * block_characters else _cut(block, block_characters)
             block, size = [], 0
     if block:
-        yield from _cut(block, block_characters)
+        yield block
 
 
 def _cut(documents: list[str], block_characters: int) -> Iterator[list[str]]:
