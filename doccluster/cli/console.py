@@ -158,6 +158,10 @@ seed_option = click.option(
     "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Same seed, same labels."
 )
 clusters_option = click.option(
-    "-k", "--clusters", callback=number_of_clusters, metavar="N", help="How many clusters: a number, or auto."
+    "-k",
+    "--clusters",
+    callback=number_of_clusters,
+    metavar="N",
+    help="How many clusters: a number, or auto (the default), which asks the data.",
 )
 overwrite_option = click.option("--overwrite", is_flag=True, help="Replace an earlier run in the output folder.")

@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from doccluster.cli.console import json_option, overwrite_option, print_json, progress_shown, say, threads_option
+from doccluster.cli.console import (
+    json_option,
+    overwrite_option,
+    print_json,
+    progress_shown,
+    say,
+    seed_option,
+    threads_option,
+)
 from doccluster.cli.source_options import (
     language_argument,
     reader_arguments,
@@ -23,14 +31,22 @@ if TYPE_CHECKING:
 
 @click.command("inspect", short_help="Say what is in a source, without clustering it.")
 @click.argument("sources", nargs=-1, required=True, metavar="SRC...")
+@click.option("--tendency", is_flag=True, help="Also test whether there is anything to find (takes some seconds).")
+@seed_option
 @reader_options
 @json_option
-def inspect_command(sources: tuple[str, ...], as_json: bool, **given: Any) -> None:
+def inspect_command(sources: tuple[str, ...], as_json: bool, tendency: bool, seed: int, **given: Any) -> None:
     """Say what is in a source: documents, lengths, languages, dates, labels, and what would be skipped and why."""
     from doccluster.pipeline import inspect_source
 
     with progress_shown(quiet=as_json) as progress:
-        found = inspect_source([Path(source) for source in sources], reader=reader_arguments(given), progress=progress)
+        found = inspect_source(
+            [Path(source) for source in sources],
+            reader=reader_arguments(given),
+            tendency=tendency,
+            random_state=seed,
+            progress=progress,
+        )
     if as_json:
         print_json({**asdict(found), "reasons": found.reasons})
     else:
@@ -57,6 +73,11 @@ def _print_inspection(found: Inspection) -> None:
         _print_labels(column)
     for reason, count in found.reasons.items():
         say(f"  skipped    {count:,} {reason}")
+    for test in found.tendency or ():
+        told = (
+            f"{test.value:.3g}, without clusters {test.null_mean:.3g} (sd {test.null_sd:.2g}), p = {test.p_value:.2f}"
+        )
+        say(f"  tendency   {test.name.replace('_', ' ')} {told}; {test.note}")
 
 
 def _print_labels(column: LabelColumn) -> None:

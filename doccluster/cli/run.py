@@ -110,12 +110,8 @@ def execute(
 
 
 def wanted_clusters(clusters: int | str | None) -> int | str:
-    """Return the number of clusters that was given, or raise InputError."""
-    if clusters is None:
-        raise InputError(
-            "the number of clusters is missing; give -k N, for instance -k 20, or -k auto to ask the data."
-        )
-    return clusters
+    """Return the number of clusters that was given; without one the data are asked."""
+    return "auto" if clusters is None else clusters
 
 
 def typed_command() -> str:

@@ -61,6 +61,9 @@ SHOWN = ("silhouette", "null_silhouette", "stability", "null_stability", "gap_rs
     show_default=True,
     help="How data are resampled.",
 )
+@click.option(
+    "--sample", "max_documents", type=click.IntRange(min=4), metavar="N", help="Look at N documents drawn at random."
+)
 @click.option("--penalty", type=float, metavar="LAMBDA", help="Also choose by RSS(k) + LAMBDA k.")
 @click.option("--checkpoint", metavar="DIR", help="Keep finished pieces here, and go on from them.")
 @seed_option
@@ -76,6 +79,8 @@ def choose_k_command(sources: tuple[str, ...], **given: Any) -> None:
         name: given[name]
         for name in ("algorithm", "n_init", "null", "n_null", "n_stability", "resampling", "penalty", "checkpoint")
     }
+    if given["max_documents"] is not None:
+        settings["max_documents"] = given["max_documents"]
     if given["k_range"] is not None:
         settings["ks"] = range(given["k_range"][0], given["k_range"][1] + 1)
     with progress_shown(quiet=given["as_json"]) as progress:
@@ -87,6 +92,7 @@ def choose_k_command(sources: tuple[str, ...], **given: Any) -> None:
             vectorizer=vectorizer_arguments(given),
             n_threads=given["threads"],
             random_state=given["seed"],
+            announce=lambda sentence: click.echo(sentence, err=True),
             progress=progress,
             **settings,
         )
@@ -106,6 +112,8 @@ def choice_as_json(found: Recommendation) -> dict[str, Any]:
         "has_structure": found.has_structure,
         "p_value": found.p_value,
         "sentence": found.sentence,
+        "n_documents": found.n_documents,
+        "n_looked_at": found.n_documents if found.rows is None else int(found.rows.size),
         "choices": dict(found.sweep.choices),
         "table": found.sweep.table.to_dict("records"),
         "seconds": found.sweep.seconds,
@@ -176,7 +184,9 @@ def compare_command(sources: tuple[str, ...], **given: Any) -> None:
             progress=progress,
         )
     if given["as_json"]:
-        print_json(found.summary().to_dict("records"))
+        headline = headline_measures(found)
+        tables = {"summary": found.summary(), "tests": found.tests(headline), "agreement": found.agreement()}
+        print_json({name: table.to_dict("records") for name, table in tables.items()})
     else:
         print_comparison(found)
         say(f"  {given['output']}: runs, summary, tests, agreement, ranks (csv), summary.tex, figures (svg)")
@@ -186,10 +196,8 @@ def print_comparison(found: Comparison) -> None:
     """Print the headline measures of each algorithm on each corpus, mean and t interval."""
     from rich.table import Table
 
-    from doccluster.pipeline.comparing import HEADLINE
-
     summary = found.summary()
-    shown = [name for name in HEADLINE if name in set(summary["measure"])]
+    shown = headline_measures(found)
     table = Table(box=None, pad_edge=False)
     table.add_column("corpus")
     table.add_column("algorithm")
@@ -200,6 +208,28 @@ def print_comparison(found: Comparison) -> None:
         cells = [_with_half(own.loc[name, "mean"], own.loc[name, "high"], name) for name in shown]
         table.add_row(str(corpus), str(algorithm), *cells)
     standard_output().print(table)
+    print_agreement(found)
+
+
+def headline_measures(found: Comparison) -> list[str]:
+    """Return the measures that are shown and tested, of those that were found."""
+    from doccluster.pipeline.comparing import HEADLINE
+
+    return [name for name in HEADLINE if name in set(found.runs["measure"])]
+
+
+def print_agreement(found: Comparison) -> None:
+    """Print which measures without truth rank the runs of a corpus most and least like adjusted Rand."""
+    import pandas as pd
+
+    agreement = found.agreement().dropna(subset="correlation")
+    for corpus, group in agreement.groupby("corpus", sort=False):
+        ordered = group.sort_values("correlation", ascending=False)
+        say()
+        say(f"  {corpus}: rank correlation with adjusted Rand over {int(group['n'].max())} runs")
+        shown = ordered if len(ordered) <= 8 else pd.concat([ordered.head(5), ordered.tail(3)])
+        told = (f"{row.measure} {row.correlation:+.2f}" for row in shown.itertuples())
+        say("  " + ", ".join(told))
 
 
 def _with_half(mean: Any, high: Any, name: str) -> str:

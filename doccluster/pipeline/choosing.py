@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pandas as pd
+
 from doccluster.errors import InputError
+from doccluster.evaluation import score
 from doccluster.pipeline.main_line import split_empty
 from doccluster.pipeline.sources import read_source
 from doccluster.pipeline.vectorizing import adopt_vectors, vectorize_texts
 from doccluster.progress import Progress, silent
 from doccluster.run import Documents
-from doccluster.selection import Recommendation, choose_k
+from doccluster.selection import Recommendation, choose_k, default_ks, estimate_seconds
 from doccluster.vectors import DocumentVectors
 
 # the figures: file name -> (title, y axis, {column of the table: name in the legend}, {column: column of its spread})
@@ -54,6 +58,7 @@ def choose_clusters(
     language: str | Sequence[str] = "auto",
     vectorizer: Mapping[str, Any] | None = None,
     n_threads: int | None = None,
+    announce: Callable[[str], None] | None = None,
     progress: Progress = silent,
     **settings: Any,
 ) -> Choice:
@@ -64,7 +69,9 @@ def choose_clusters(
     source, reader, language, vectorizer, n_threads, progress
         As for `run_pipeline`.
     output : path, optional
-        A folder for choose_k.csv, choices.csv and one figure per criterion.
+        A folder for choose_k.csv, choices.csv, silhouettes.csv (the data of the silhouette plots) and the figures.
+    announce : callable, optional
+        Told in a sentence, before the work, about how long it will take.
     **settings
         As for `doccluster.selection.choose_k` (ks, algorithm, n_null, n_stability, random_state, checkpoint, ...).
     """
@@ -77,10 +84,35 @@ def choose_clusters(
         assert read.corpus is not None  # a source has one of the two
         made = vectorize_texts(read.corpus, language=language, options=vectorizer or {}, n_threads=n_threads)
     documents, empty, vectors = split_empty(read.documents, made.vectors)
+    if announce is not None:
+        announce(_time_needed(vectors.matrix, n_threads=n_threads, **settings))
     found = choose_k(vectors.matrix, n_threads=n_threads, progress=progress, **settings)
     if output is not None:
         write_choice(found, Path(output), vectors.matrix)
     return Choice(found, documents, vectors, len(empty))
+
+
+def _time_needed(
+    matrix: Any,
+    *,
+    ks: Iterable[int] | None = None,
+    algorithm: Any = "spherical-kmeans",
+    n_init: int = 5,
+    n_null: int = 19,
+    n_stability: int = 10,
+    max_documents: int | None = None,
+    n_threads: int | None = None,
+    **_rest: Any,
+) -> str:
+    """Return in a sentence how long `choose_k` will take with these settings."""
+    seen = matrix[: min(matrix.shape[0], max_documents or matrix.shape[0])]
+    sizes = list(default_ks(seen.shape[0]) if ks is None else ks)
+    n_data_sets = 1 + n_null + 2 * n_stability
+    seconds = estimate_seconds(
+        seen, ks=sizes, algorithm=algorithm, n_init=n_init, n_data_sets=n_data_sets, n_threads=n_threads
+    )
+    length = f"{max(1, round(seconds))} s" if seconds < 90 else f"{round(seconds / 60)} min"
+    return f"about {length} for {len(sizes)} numbers of clusters on {n_data_sets} data sets"
 
 
 def write_choice(found: Recommendation, folder: Path, matrix: Any) -> None:
@@ -93,11 +125,13 @@ def write_choice(found: Recommendation, folder: Path, matrix: Any) -> None:
     table.to_csv(folder / "choose_k.csv", index=False, lineterminator="\n")
     lines = [f"{name},{'' if k is None else k}" for name, k in found.sweep.choices.items()]
     (folder / "choices.csv").write_text("criterion,k\n" + "\n".join(lines) + "\n", encoding="utf-8")
-    _draw(found, folder, matrix)
+    rows = np.arange(matrix.shape[0]) if found.rows is None else found.rows
+    silhouettes = _silhouettes(found, matrix[rows])
+    _plot_data(silhouettes, rows).to_csv(folder / "silhouettes.csv", index=False, lineterminator="\n")
+    _draw(found, folder, silhouettes)
 
 
-def _draw(found: Recommendation, folder: Path, matrix: Any) -> None:
-    from doccluster.evaluation import score
+def _draw(found: Recommendation, folder: Path, silhouettes: Mapping[int, tuple[Any, Any]]) -> None:
     from doccluster.report.charts import line_chart, silhouette_plot
 
     table = found.sweep.table
@@ -116,8 +150,27 @@ def _draw(found: Recommendation, folder: Path, matrix: Any) -> None:
             chosen=found.k,
             path=folder / f"{name}.svg",
         )
+    for k, (per_document, labels) in silhouettes.items():
+        silhouette_plot(per_document, labels, title=f"k = {k}", path=folder / f"silhouette_plot_k{k}.svg")
+
+
+def _silhouettes(found: Recommendation, matrix: Any) -> dict[int, tuple[Any, Any]]:
+    """Return silhouettes and labels of the documents for each k that is about as good as the best."""
+    plots = {}
     for k in found.about_as_good:
         labels = found.sweep.labels[k]
-        per_document = score("silhouette", labels, vectors=matrix).per_document
+        per_document = score("silhouette", labels, vectors=matrix, metric=found.sweep.metric).per_document
         assert per_document is not None  # the silhouette has one value per document
-        silhouette_plot(per_document, labels, path=folder / f"silhouette_plot_k{k}.svg")
+        plots[k] = (per_document, labels)
+    return plots
+
+
+def _plot_data(silhouettes: Mapping[int, tuple[Any, Any]], rows: Any) -> pd.DataFrame:
+    """Return what silhouette plots show: for each k the documents by cluster, the best first."""
+    frames = [
+        pd.DataFrame({"k": k, "cluster": labels, "silhouette": values, "row": rows})
+        for k, (values, labels) in silhouettes.items()
+    ]
+    if not frames:
+        return pd.DataFrame(columns=["k", "cluster", "silhouette", "row"])
+    return pd.concat(frames).sort_values(["k", "cluster", "silhouette"], ascending=[True, True, False], kind="stable")

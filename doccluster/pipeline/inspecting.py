@@ -11,7 +11,9 @@ from typing import Any
 import numpy as np
 
 from doccluster.corpus import Corpus, Skipped
+from doccluster.pipeline.main_line import split_empty
 from doccluster.pipeline.sources import Source, read_source
+from doccluster.pipeline.vectorizing import adopt_vectors, vectorize_texts
 from doccluster.progress import Progress, silent
 from doccluster.text.language import guess_languages, share_without_blanks
 
@@ -26,6 +28,19 @@ class LabelColumn:
     n_without: int
     n_single: int
     n_several: int
+
+
+@dataclass(frozen=True)
+class TendencyResult:
+    """One test of clustering tendency: its value, what data without clusters give, and how likely those reach it."""
+
+    name: str
+    value: float
+    sd: float
+    null_mean: float
+    null_sd: float
+    p_value: float
+    note: str
 
 
 @dataclass(frozen=True)
@@ -51,6 +66,8 @@ class Inspection:
         Of a matrix.
     checksum : str
         As in run.json.
+    tendency : tuple of TendencyResult or None
+        Whether there is anything to find, where that was asked.
     """
 
     n_documents: int
@@ -66,6 +83,7 @@ class Inspection:
     n_terms: int | None = None
     n_entries: int | None = None
     n_empty: int | None = None
+    tendency: tuple[TendencyResult, ...] | None = None
 
     @property
     def reasons(self) -> dict[str, int]:
@@ -73,8 +91,18 @@ class Inspection:
         return dict(Counter(one.reason for one in self.skipped).most_common())
 
 
-def inspect_source(source: Any, *, reader: Mapping[str, Any] | None = None, progress: Progress = silent) -> Inspection:
+def inspect_source(
+    source: Any,
+    *,
+    reader: Mapping[str, Any] | None = None,
+    tendency: bool = False,
+    random_state: int = 0,
+    progress: Progress = silent,
+) -> Inspection:
     """Return what is in a source: a path, paths, a Corpus, a DataFrame, texts, or a matrix file.
+
+    With `tendency` the documents are vectorized and three tests ask whether there is anything to find (on a sample of
+    a large source, drawn by `random_state`).
 
     Examples
     --------
@@ -88,6 +116,7 @@ def inspect_source(source: Any, *, reader: Mapping[str, Any] | None = None, prog
         "labels": tuple(_label_column(name, values) for name, values in read.documents.labels.items()),
         "skipped": read.skipped,
         "checksum": read.checksum,
+        "tendency": _tendency(read, random_state, progress) if tendency else None,
     }
     if read.corpus is None:
         return Inspection(**known, **_of_matrix(read))
@@ -97,6 +126,29 @@ def inspect_source(source: Any, *, reader: Mapping[str, Any] | None = None, prog
         **_of_texts(read.corpus, read.documents.lengths),
         first_date=dates[0] if dates else "",
         last_date=dates[-1] if dates else "",
+    )
+
+
+def _tendency(read: Source, random_state: int, progress: Progress) -> tuple[TendencyResult, ...]:
+    from doccluster.selection import tendency_tests  # brings in scikit-learn, which inspecting alone does not need
+
+    if read.vectors is not None:
+        made = adopt_vectors(read.vectors, language="auto")
+    else:
+        assert read.corpus is not None  # a source has one of the two
+        made = vectorize_texts(read.corpus, language="auto", options={}, n_threads=None)
+    _, _, vectors = split_empty(read.documents, made.vectors)
+    return tuple(
+        TendencyResult(
+            test.name,
+            test.mean,
+            test.sd,
+            float(np.nanmean(test.null_values)),
+            float(np.nanstd(test.null_values)),
+            test.p_value,
+            test.note,
+        )
+        for test in tendency_tests(vectors.matrix, random_state=random_state, progress=progress)
     )
 
 

@@ -14,6 +14,8 @@ from doccluster.vectors import DocumentVectors
 # arguments of run_pipeline that say where results go and who is told, not what they are
 NOT_REPEATED = ("output", "overwrite", "report", "command", "progress")
 
+LOOKED_AT = 1000  # documents that "auto" looks at, which bounds its time however large the corpus; choose-k sees all
+
 
 def as_parameters(arguments: Mapping[str, Any]) -> dict[str, Any]:
     """Return the arguments of `run_pipeline` as JSON values; a source in memory is None, it cannot be written down."""
@@ -37,7 +39,9 @@ def clusters_wanted(
         raise InputError(f"n_clusters={n_clusters!r} is not a number of clusters; give a whole number or 'auto'.")
     from doccluster.selection import choose_k
 
-    choice = choose_k(vectors.matrix, random_state=seed, n_threads=n_threads, progress=progress)
+    choice = choose_k(
+        vectors.matrix, max_documents=LOOKED_AT, random_state=seed, n_threads=n_threads, progress=progress
+    )
     if choice.k is None:
         return 1, f"k=auto: {choice.sentence}; all documents are one cluster, give -k N to divide them all the same."
     return choice.k, f"k=auto: {choice.sentence}."

@@ -26,6 +26,7 @@ from doccluster.selection.tendency import (
     hopkins_test,
     kl_divergence,
     spatial_histogram_test,
+    tendency_tests,
 )
 
 __all__ = [
@@ -61,4 +62,5 @@ __all__ = [
     "spatial_histogram_test",
     "stability",
     "sweep",
+    "tendency_tests",
 ]

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import subprocess
 import sys
 import tempfile
@@ -201,8 +202,12 @@ def _fit_in_process(folder: Path, corpus: LabelledCorpus, algorithm: str, seed: 
         "seed": seed,
         "n_clusters": corpus.n_clusters,
     }
+    one_thread = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
     done = subprocess.run(
-        [sys.executable, "-m", "doccluster.selection.one_fit", json.dumps(job)], capture_output=True, text=True
+        [sys.executable, "-m", "doccluster.selection.one_fit", json.dumps(job)],
+        capture_output=True,
+        text=True,
+        env={**os.environ, **one_thread},  # so that runs side by side, and algorithms, are timed alike
     )
     if done.returncode:
         reason = done.stderr.strip().splitlines()[-1] if done.stderr.strip() else f"exit status {done.returncode}"

@@ -75,7 +75,8 @@ class Recommendation:
             return f"no structure beyond chance {against}{seen}"
         others = in_words([k for k in self.about_as_good if k != self.k])
         also = f"; {others} {'is' if others.isdigit() else 'are'} about as good" if others else ""
-        return f"{self.k} clusters{also} {against}{seen}"
+        end = "; more were not tried" if self.k == int(self.sweep.table["k"].max()) else ""
+        return f"{self.k} clusters{also}{end} {against}{seen}"
 
 
 def in_words(numbers: Sequence[int]) -> str:

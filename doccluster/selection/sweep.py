@@ -126,9 +126,9 @@ def sweep(
     store = Checkpoint(checkpoint, fingerprint=work.fingerprint())
     chains, labels = _fit_chains(work, store, n_threads=n_threads, progress=progress)
 
-    def resampled(points: Any, stage: str) -> Stability:
-        def tell(_stage: str, done: int, total: int | None = None) -> None:
-            progress(stage, done, total)
+    def resampled(points: Any, name: str) -> Stability:
+        def tell(stage: str, done: int, total: int | None = None) -> None:
+            progress(name, done, total)
 
         return stability(
             points,
@@ -139,7 +139,7 @@ def sweep(
             measure=stability_measure,
             random_state=rng,
             n_threads=n_threads,
-            checkpoint=None if checkpoint is None else Path(checkpoint) / stage.replace(" ", "-"),
+            checkpoint=None if checkpoint is None else Path(checkpoint) / name.replace(" ", "-"),
             progress=tell,
         )
 

@@ -7,7 +7,8 @@ reproduce the book's examples are named in each docstring.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -16,6 +17,7 @@ from scipy import sparse
 from scipy.special import logsumexp
 
 from doccluster.errors import InputError
+from doccluster.progress import Progress, silent
 from doccluster.selection.distance_blocks import (
     Metric,
     nearest_distances,
@@ -23,7 +25,7 @@ from doccluster.selection.distance_blocks import (
     pair_distance_range,
 )
 from doccluster.selection.null_models import NullModel, column_ranges, sample_null
-from doccluster.validation import RandomState, as_generator, check_matrix, check_positive_int
+from doccluster.validation import RandomState, as_generator, check_matrix, check_positive_int, unit_rows
 
 ZeroCells = Literal["smooth", "skip", "inf"]
 MAX_CELLS = 10_000_000
@@ -310,3 +312,36 @@ def distance_distribution_test(
         values[draw], null_values[draw] = divergence(data, reference), divergence(other, reference)
     note = f"{bins} bins on {'a common range' if shared_bins else 'own ranges'}, null {null!r}, empty bins: {zero}"
     return Tendency("distance_kl", values, null_values, note)
+
+
+def tendency_tests(
+    matrix: Any, *, max_documents: int = 1000, random_state: RandomState = None, progress: Progress = silent
+) -> list[Tendency]:
+    """Return all three tests with the defaults for sparse text, on a random sample of at most `max_documents`.
+
+    The sample bounds the cost: distances are between all pairs. The notes say so where it was drawn.
+
+    Raises
+    ------
+    InputError
+        If there are fewer than 3 documents or fewer than 2 terms.
+    """
+    rng = as_generator(random_state)
+    data = check_matrix(matrix)
+    n_documents = data.shape[0]
+    seen = ""
+    if n_documents > check_positive_int(max_documents, "max_documents"):
+        data = data[np.sort(rng.choice(n_documents, max_documents, replace=False))]
+        seen = f", a random sample of {max_documents:,} of {n_documents:,} documents"
+    data = unit_rows(data, warn=False)
+    tests: tuple[Callable[[], Tendency], ...] = (
+        lambda: hopkins_test(data, n_samples=39, random_state=rng),
+        lambda: distance_distribution_test(data, n_samples=19, random_state=rng),
+        lambda: spatial_histogram_test(data, n_samples=99, random_state=rng),
+    )
+    found = []
+    for number, test in enumerate(tests, start=1):
+        result = test()
+        found.append(replace(result, note=result.note + seen))
+        progress("tendency", number, len(tests))
+    return found

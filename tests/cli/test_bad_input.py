@@ -48,8 +48,9 @@ def test_a_zero_that_was_typed_is_not_taken_for_a_default(doccluster, tiny, tmp_
     one_sentence(doccluster("run", tiny, "-o", tmp_path / "out", "-k", 2, option, 0), 2, option[2:].replace("-", "_"))
 
 
-def test_no_number_of_clusters(doccluster, tiny, tmp_path):
-    one_sentence(doccluster("run", tiny, "-o", tmp_path / "out"), 2, "-k")
+def test_too_few_documents_to_ask_them_how_many_clusters(doccluster, tmp_path):
+    source = write_texts(tmp_path / "texts.jsonl", ["rain in the north", "oil prices rise", "wheat and rain"])
+    one_sentence(doccluster("run", source, "-o", tmp_path / "out"), 2, "3 document", "the number")
 
 
 def test_one_cluster_is_legal(doccluster, tiny, tmp_path):

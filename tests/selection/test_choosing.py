@@ -7,13 +7,24 @@ import json
 import math
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.cluster import KMeans
 from sklearn.metrics import calinski_harabasz_score, silhouette_score
 
-from doccluster.errors import InputError
-from doccluster.selection import choose_k, default_ks, gap_statistic, recommend, sweep
+from doccluster.errors import DocclusterWarning, InputError
+from doccluster.selection import (
+    Sweep,
+    choose_k,
+    default_ks,
+    estimate_seconds,
+    gap_statistic,
+    recommend,
+    stability,
+    sweep,
+)
 from doccluster.selection.null_models import sample_null
+from doccluster.selection.recommendation import structure_p_value
 from tests.selection.test_tendency import blocks_of_topics
 
 
@@ -109,3 +120,68 @@ def test_a_sweep_without_a_rise_over_the_reference_recommends_nothing(topics):
     found = sweep(topics, ks=[2, 3], n_null=3, n_init=1, random_state=0)
     flat = found.table.assign(silhouette=found.table["null_silhouette"])
     assert recommend(dataclasses.replace(found, table=flat)).k is None
+
+
+def test_an_answer_at_the_end_of_the_range_says_so(topics):
+    found = choose_k(topics, ks=[2, 3], n_null=4, n_init=2, n_stability=0, random_state=0)
+    assert found.k == 3
+    assert "more were not tried" in found.sentence
+
+
+def test_the_sentence_names_the_null_model_and_lists_what_is_about_as_good(topics):
+    found = choose_k(topics, ks=[3, 4, 5], null="sphere", n_null=4, n_init=2, n_stability=0, random_state=0)
+    assert "uniform directions" in found.sentence
+    several = dataclasses.replace(found, k=4, about_as_good=(3, 4, 9))
+    assert "3 and 9 are about as good" in several.sentence
+
+
+def test_a_sample_bounds_the_work_and_is_told(topics):
+    found = choose_k(topics, ks=[2, 4], n_null=3, n_init=1, n_stability=0, max_documents=80, random_state=0)
+    assert found.rows.size == np.unique(found.rows).size == 80
+    assert found.sweep.labels[4].size == 80
+    assert "random sample of 80 of 120 documents" in found.sentence
+
+
+def test_clusters_that_could_not_be_filled_are_not_recommended():
+    copies = np.repeat(np.eye(4), 10, axis=0)  # four distinct documents
+    with pytest.warns(DocclusterWarning):
+        found = choose_k(copies, ks=[2, 3, 4, 6], n_null=3, n_init=1, n_stability=0, random_state=0)
+    assert found.sweep.table.set_index("k").loc[6, "n_clusters"] == 4
+    assert 6 not in found.merit
+    assert found.k == 4
+
+
+def test_the_p_value_of_one_more_draw_of_the_null_is_uniform():
+    rng = np.random.default_rng(0)
+    p_values = []
+    for _ in range(300):
+        drawn = rng.normal(size=(5, 3))
+        table = pd.DataFrame({"k": [2, 3, 4], "n_clusters": [2, 3, 4], "silhouette": drawn[0]})
+        p_values.append(structure_p_value(Sweep(table, {}, {}, drawn[1:])))
+    shares = np.unique(p_values, return_counts=True)[1] / 300
+    assert shares == pytest.approx(np.full(5, 0.2), abs=0.07)  # three standard errors of a share of 300
+
+
+def test_stability_goes_on_from_its_finished_numbers(topics, tmp_path):
+    settings = {"n_samples": 3, "random_state": 0, "checkpoint": tmp_path}
+    first = stability(topics, ks=[2, 3], **settings)
+    (tmp_path / "k-2.json").write_text("[0.25, 0.0, 0]")  # to see that it is read and not made anew
+    (tmp_path / "k-3.json").unlink()
+    second = stability(topics, ks=[2, 3], **settings)
+    assert second.values == {2: 0.25, 3: first.values[3]}
+    with pytest.raises(InputError, match="other work"):
+        stability(topics, ks=[2], **{**settings, "measure": "rand"})
+
+
+def test_the_estimate_grows_with_the_work(topics):
+    little = estimate_seconds(topics, ks=[3], n_init=1, n_data_sets=1, n_threads=1)
+    assert 0 < little < 60
+    assert estimate_seconds(topics, ks=[3], n_init=100, n_data_sets=10, n_threads=1) > 20 * little
+
+
+def test_sd_and_krzanowski_lai_are_those_of_their_definitions(topics):
+    table = sweep(topics, ks=[2, 3, 4], n_null=0, n_init=2, random_state=0).table.set_index("k")
+    rss, d = table["rss"], topics.shape[1]
+    diff = {k: (k - 1) ** (2 / d) * rss[k - 1] - k ** (2 / d) * rss[k] for k in (3, 4)}
+    assert table.loc[3, "krzanowski_lai"] == pytest.approx(abs(diff[3] / diff[4]))
+    assert table["sd"].notna().all()

@@ -175,3 +175,11 @@ def test_the_book_s_monte_carlo_results(oracle):
         points, n_samples=100, shared_bins=False, null="uniform", metric="euclidean", zero="skip", random_state=0
     )
     assert distances.mean == pytest.approx(0.18, abs=0.01)
+
+
+def test_all_three_tests_on_a_sample_say_so():
+    found = tendency.tendency_tests(blocks_of_topics(), max_documents=60, random_state=0)
+    assert [test.name for test in found] == ["hopkins", "distance_kl", "spatial_kl"]
+    assert all("sample of 60 of 90 documents" in test.note for test in found)
+    again = tendency.tendency_tests(blocks_of_topics(), max_documents=60, random_state=0)
+    assert [test.mean for test in again] == [test.mean for test in found]
