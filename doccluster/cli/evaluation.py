@@ -152,7 +152,10 @@ def _vectors(found: Any, path: str, metric: str, keep: list[int]) -> Any:
 def _names(measures: str | None) -> Any:
     if measures is None or measures == "all":
         return measures
-    return [name.strip() for name in measures.split(",") if name.strip()]
+    names = [name.strip() for name in measures.split(",") if name.strip()]
+    if not names:
+        raise InputError("--measures names no measure; give names with commas between them, or all.")
+    return names
 
 
 def _print_evaluation(evaluation: Evaluation, *, as_json: bool, latex: bool, as_csv: bool) -> None:

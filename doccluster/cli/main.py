@@ -59,9 +59,8 @@ def commands() -> None:
 def main(arguments: list[str] | None = None) -> Any:
     """Run the command line; exit 0, 2 for wrong usage or input, 3 when nothing is usable, 130 when interrupted."""
     try:
-        commands.main(args=arguments, prog_name="doccluster", standalone_mode=False)
-    except click.exceptions.Exit as stop:
-        sys.exit(stop.exit_code)
+        # click returns the code of an Exit here, instead of raising it, and what a command returns: always None
+        sys.exit(commands.main(args=arguments, prog_name="doccluster", standalone_mode=False) or 0)
     except click.ClickException as error:
         error.show()
         sys.exit(error.exit_code)
@@ -74,7 +73,6 @@ def main(arguments: list[str] | None = None) -> Any:
     except BrokenPipeError:
         sys.stderr.close()
         sys.exit(0)
-    sys.exit(0)
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@ import numpy.typing as npt
 from doccluster.errors import InputError
 
 FORMS = "a csv file with a header (id, then one label column, or the column you name) or a file with one label per line"
+MISSING = frozenset({"nan", "NaN", "None", "<NA>"})  # what numpy, pandas and Python write where there is no label
 PREFERRED = ("cluster", "label", "class")  # the column of a wider table, if none is named; ours call it cluster
 
 
@@ -63,7 +64,13 @@ def read_labels(path: str | os.PathLike[str], *, columns: Sequence[str] = ()) ->
         raise InputError(f"{place} is a table whose first column is {header[0]!r}, not 'id'; give {FORMS}.")
     if columns:
         raise InputError(f"{place} has no header, so no column {columns[0]!r}; give {FORMS}.")
-    return LabelFile(str(place), None, {place.stem: tuple(line.strip() for line in lines)})
+    return LabelFile(str(place), None, {place.stem: tuple(map(_label, lines))})
+
+
+def _label(cell: str) -> str:
+    """Return the label in a cell or line; a missing one is empty, never the word nan."""
+    text = cell.strip()
+    return "" if text in MISSING else text
 
 
 def _read_table(path: str, text: str, delimiter: str, header: list[str], wanted: Sequence[str]) -> LabelFile:
@@ -80,7 +87,7 @@ def _read_table(path: str, text: str, delimiter: str, header: list[str], wanted:
         twice = next(name for number, name in enumerate(ids) if name in ids[:number])
         raise InputError(f"{path} has the id {twice!r} more than once; give each document one line.")
     places = {name: header.index(name) for name in names}
-    return LabelFile(path, ids, {name: tuple(row[place].strip() for row in rows) for name, place in places.items()})
+    return LabelFile(path, ids, {name: tuple(_label(row[place]) for row in rows) for name, place in places.items()})
 
 
 def _label_columns(path: str, header: list[str], wanted: Sequence[str]) -> list[str]:

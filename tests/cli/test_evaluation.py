@@ -89,6 +89,22 @@ def test_documents_that_the_truth_lacks_have_no_label(run, files):
     assert scores["purity"]["note"] == "on 2 of 6 documents (4 without a label)"
 
 
+@pytest.mark.parametrize("word", ["nan", "NaN", "None", "<NA>", ""])
+def test_a_missing_label_of_the_truth_is_no_class(run, files, word):
+    (files / "gaps.csv").write_text(f"id,topic\nd1,a\nd2,{word}\nd3,b\nd4,a\nd5,b\nd6,a\n", encoding="utf-8")
+    (files / "gaps.txt").write_text(f"a\n{word}\nb\na\nb\na\n", encoding="utf-8")
+    for found, truth in (("labels.csv", "gaps.csv"), ("labels.txt", "gaps.txt")):
+        scores = evaluated(run, files / found, "--truth", files / truth, "--measures", "purity")
+        assert scores["purity"]["note"] == "on 5 of 6 documents (1 without a label)"
+
+
+@pytest.mark.parametrize("names", ["", " , "])
+def test_an_empty_list_of_measures_is_refused(run, files, names):
+    code, out, err = run("evaluate", files / "labels.csv", "--truth", files / "truth.csv", "--measures", names)
+    assert (code, out) == (2, "")
+    assert "names no measure" in err
+
+
 def test_several_labels_in_a_cell_are_cut_at_the_separator(run, files):
     arguments = ["--truth", files / "several.csv", "--label-separator", ";", "--measures", "purity"]
     scores = evaluated(run, files / "labels.csv", *arguments)
@@ -135,6 +151,7 @@ def test_csv_and_latex_are_printed_alone(run, files):
         ("id,cluster\nd1,0,9\n", "record 2: 3 cells"),
         ("id,cluster\n", "no document"),
         ("0\n\n1\n", "1 lines without a label"),
+        ("0\nnan\n1\n", "1 lines without a label"),
     ],
 )
 def test_label_files_of_another_form_are_refused_naming_the_two_forms(run, tmp_path, content, message):
