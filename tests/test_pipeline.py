@@ -36,6 +36,24 @@ def news_folder(tmp_path_factory):
     return folder
 
 
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"n_clusters": -3}, "n_clusters=-3 is not a positive whole number"),
+        ({"n_clusters": "many"}, "give a whole number or 'auto'"),
+        ({"n_clusters": 3, "measures": ["nmi", "foo"], "truth": "class"}, "no measure 'foo'"),
+        ({"n_clusters": 3, "measures": ["nmi", "silhouette"]}, "nmi cannot be computed without a truth"),
+    ],
+)
+def test_what_can_be_refused_is_refused_before_the_source_is_read(arguments, message):
+    def texts():
+        raise AssertionError("the source was read")
+        yield
+
+    with pytest.raises(InputError, match=message):
+        run_pipeline(texts(), **arguments)
+
+
 def test_nine_texts_fall_into_their_three_folders():
     run = run_pipeline(TINY, n_clusters=3, truth="class")
     assert run.evaluation.get("purity").value == 1.0

@@ -17,7 +17,7 @@ from doccluster.evaluation import evaluate
 from doccluster.labeling import describe_clusters, place_documents
 from doccluster.pipeline.fitting import Fit, fit_clusters
 from doccluster.pipeline.provenance import Stages, peak_memory, versions
-from doccluster.pipeline.settings import as_parameters, clusters_wanted
+from doccluster.pipeline.settings import as_parameters, check_request, clusters_wanted
 from doccluster.pipeline.sources import Source, check_truth, read_source
 from doccluster.pipeline.vectorizing import Vectorized, adopt_vectors, vectorize_texts
 from doccluster.progress import Progress, silent
@@ -111,11 +111,12 @@ def run_pipeline(
     """
     parameters = as_parameters(locals())
     seed = secrets.randbits(31) if random_state is None else _checked_seed(random_state)
+    columns = (truth,) if isinstance(truth, str) else tuple(truth or ())
+    check_request(n_clusters, measures, has_truth=bool(columns))
     if output is not None:
         check_output(Path(output), overwrite=overwrite)
     clock = Stages(progress)
     with clock.stage("read"):
-        columns = (truth,) if isinstance(truth, str) else tuple(truth or ())
         read = read_source(
             source,
             reader=reader or {},

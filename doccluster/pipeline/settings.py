@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
 from doccluster.errors import InputError
+from doccluster.measures import get_measures
 from doccluster.progress import Progress
+from doccluster.validation import check_positive_int
 from doccluster.vectors import DocumentVectors
 
 # arguments of run_pipeline that say where results go and who is told, not what they are
@@ -23,20 +25,32 @@ def as_parameters(arguments: Mapping[str, Any]) -> dict[str, Any]:
     return {"source": _plain_source(arguments["source"]), "directory": str(Path.cwd()), **plain}
 
 
-def clusters_wanted(
-    n_clusters: Any, vectors: DocumentVectors, *, seed: int, n_threads: int | None, progress: Progress
-) -> tuple[int, str | None]:
-    """Return the number of clusters, and a sentence that says why where the data were asked.
+def check_request(n_clusters: Any, measures: Any, *, has_truth: bool) -> None:
+    """Refuse before any work what would else be refused after it.
 
     Raises
     ------
     InputError
-        If it is neither a number nor "auto".
+        If `n_clusters` is neither a positive number nor "auto", or a measure asked for is unknown or needs a truth.
     """
     if not isinstance(n_clusters, str):
-        return n_clusters, None
-    if n_clusters != "auto":
+        check_positive_int(n_clusters, "n_clusters")
+    elif n_clusters != "auto":
         raise InputError(f"n_clusters={n_clusters!r} is not a number of clusters; give a whole number or 'auto'.")
+    if measures == "all" or not isinstance(measures, Collection):
+        return
+    records = get_measures([measures] if isinstance(measures, str) else measures)
+    external = [record.name for record in records if record.family == "external"]
+    if external and not has_truth:
+        raise InputError(f"{', '.join(external)} cannot be computed without a truth; name a label column with truth=.")
+
+
+def clusters_wanted(
+    n_clusters: int | str, vectors: DocumentVectors, *, seed: int, n_threads: int | None, progress: Progress
+) -> tuple[int, str | None]:
+    """Return the number of clusters, and a sentence that says why where the data were asked."""
+    if not isinstance(n_clusters, str):
+        return n_clusters, None
     from doccluster.selection import choose_k
 
     choice = choose_k(
