@@ -1,8 +1,8 @@
 """How good the clusters are: spherical k-means, with and without refinement, beside scikit-learn's KMeans.
 
-``python -m experiments.quality.run [--quick] [FOLDER]`` clusters the seven CLUTO matrices and the single-topic documents of
-Reuters-21578 (where they are at hand, by default in ../shared/corpora), k = number of classes, ten seeds, ten starts each
-for both, on the same unit tf-idf rows; and counts clusters of one document that one start of each seeding makes.
+``python -m experiments.quality.run [--quick] [FOLDER]`` clusters the seven CLUTO matrices and the single-topic texts
+of Reuters-21578 (by default in ../shared/corpora), k = number of classes, ten seeds, ten starts each for both, on the
+same unit tf-idf rows; and counts the clusters of one document that one start of each seeding makes.
 Writes results/runs.csv, summary.csv and singletons.csv; an interrupted run goes on where it stopped.
 """
 
