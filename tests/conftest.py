@@ -6,6 +6,16 @@ import pathlib
 
 import pytest
 
+
+def stable_id(value: object) -> str:
+    """Return the id of a test case that is the same in every process: no addresses, and no sets in their own order."""
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{key!r}: {stable_id(item)}" for key, item in value.items()) + "}"
+    if isinstance(value, set | frozenset):
+        return "{" + ", ".join(sorted(map(repr, value))) + "}"
+    return getattr(value, "__name__", str(value))
+
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 SHARED = ROOT.parent / "shared"
 

@@ -12,6 +12,7 @@ from sklearn.feature_extraction.text import HashingVectorizer, TfidfTransformer
 
 from doccluster.text import counting, runs
 from doccluster.vectors import HashingTfidf, TfidfVectorizer
+from tests.conftest import stable_id
 from tests.vectors.peer import PeerVectorizer, assert_same_as_peer, assert_same_matrix, reuters_texts, udhr_texts
 
 WRITTEN = [
@@ -64,7 +65,7 @@ PARAMETERS = [
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("parameters", PARAMETERS, ids=str)
+@pytest.mark.parametrize("parameters", PARAMETERS, ids=stable_id)
 def test_written_texts_give_what_scikit_learn_gives(parameters, dtype):
     assert_same_as_peer(WRITTEN * 3, dtype=dtype, **parameters)
 
@@ -73,7 +74,7 @@ def test_written_texts_give_what_scikit_learn_gives(parameters, dtype):
 @pytest.mark.parametrize(
     "parameters",
     [{}, {"min_df": 3, "max_df": 0.4, "sublinear_tf": True}, {"max_features": 2000}, {"strip_accents": "unicode"}],
-    ids=str,
+    ids=stable_id,
 )
 def test_reuters_gives_what_scikit_learn_gives(real_corpora, parameters):
     texts = reuters_texts(real_corpora / "reuters21578")
@@ -88,7 +89,7 @@ def test_reuters_bigrams_give_what_scikit_learn_gives(real_corpora):
 
 
 @pytest.mark.real
-@pytest.mark.parametrize("parameters", [{}, {"dtype": np.float64, "max_features": 300}], ids=str)
+@pytest.mark.parametrize("parameters", [{}, {"dtype": np.float64, "max_features": 300}], ids=stable_id)
 def test_short_titles_give_what_scikit_learn_gives(real_corpora, parameters):
     path = real_corpora / "stackoverflow_titles" / "rawText" / "title_StackOverflow.txt"
     titles = path.read_text(encoding="utf-8").split("\n")[:-1]
@@ -97,7 +98,7 @@ def test_short_titles_give_what_scikit_learn_gives(real_corpora, parameters):
 
 
 @pytest.mark.real
-@pytest.mark.parametrize("parameters", [{}, {"lowercase": False}, {"token_pattern": r"\w+"}], ids=str)
+@pytest.mark.parametrize("parameters", [{}, {"lowercase": False}, {"token_pattern": r"\w+"}], ids=stable_id)
 def test_hundreds_of_languages_give_what_scikit_learn_gives(real_corpora, parameters):
     texts = udhr_texts(real_corpora / "languages_encodings" / "udhr2.zip")
     assert len(texts) > 300
@@ -182,7 +183,9 @@ def test_threads_and_blocks_change_nothing(monkeypatch, n_threads, block_charact
         np.testing.assert_array_equal(getattr(found, name), getattr(matrix, name))
 
 
-@pytest.mark.parametrize("parameters", [{}, {"stop_words": ["voters"]}, {"binary": True}, {"norm": None}], ids=str)
+@pytest.mark.parametrize(
+    "parameters", [{}, {"stop_words": ["voters"]}, {"binary": True}, {"norm": None}], ids=stable_id
+)
 def test_hashing_goes_to_the_columns_of_scikit_learns_hashing(parameters):
     documents = [document.replace("\ud800", "").replace("\udfff", "") for document in WRITTEN] * 2
     plain = {name: value for name, value in parameters.items() if name != "norm"}

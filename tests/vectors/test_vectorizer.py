@@ -13,6 +13,7 @@ from sklearn.preprocessing import Normalizer
 from doccluster.corpus import Corpus
 from doccluster.errors import DocclusterWarning, InputError, NothingUsable, SchemaError
 from doccluster.vectors import HashingTfidf, TfidfVectorizer, vectorize
+from tests.conftest import stable_id
 
 TEXTS = ["The elections were held.", "An election is held, voters elected.", "", "Voters vote: elections!"]
 
@@ -131,7 +132,7 @@ def test_pruning_every_term_is_said_in_one_sentence():
         ({"n_threads": 0}, "n_threads"),
         ({"analyzer": lambda document: [1]}, "must return a list of strings"),
     ],
-    ids=str,
+    ids=stable_id,
 )
 def test_parameters_that_cannot_be_used_are_refused_in_one_sentence(parameters, message):
     with pytest.raises(InputError, match=message):
@@ -175,7 +176,7 @@ def test_it_is_a_citizen_of_scikit_learn():
         {"stop_words": {"held", "an"}, "max_df": 0.9, "dtype": np.float64, "weighting": "bm25"},
         {"vocabulary": ["held", "voters"], "use_idf": False},
     ],
-    ids=str,
+    ids=stable_id,
 )
 def test_a_saved_vectorizer_gives_the_same_rows(parameters):
     vectorizer = TfidfVectorizer(**parameters)
