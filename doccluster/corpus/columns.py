@@ -174,16 +174,32 @@ def cell_text(value: Any) -> str:
 
 
 def cell_labels(value: Any, separator: str | None = None) -> tuple[str, ...]:
-    """Return the labels in a cell: none, one, or several (a list, or text cut at `separator`).
+    """Return the labels in a cell: none, one, or several (a list, a list written as JSON, or text cut at `separator`).
 
     >>> cell_labels(["earn", "acq"]), cell_labels("a;b", ";"), cell_labels(None)
     (('earn', 'acq'), ('a', 'b'), ())
+    >>> cell_labels('["earn", "acq"]'), cell_labels("[sic]")
+    (('earn', 'acq'), ('[sic]',))
     """
     if hasattr(value, "tolist") and not isinstance(value, pd.Timestamp):
         value = value.tolist()
     if isinstance(value, list | tuple | set):
         return tuple(text for text in (cell_text(one).strip() for one in value) if text)
     text = cell_text(value).strip()
+    if separator is None and text.startswith("["):
+        listed = _json_list(text)
+        if listed is not None:
+            return cell_labels(listed)
     if separator and separator in text:
         return tuple(part for part in (one.strip() for one in text.split(separator)) if part)
     return (text,) if text else ()
+
+
+def _json_list(text: str) -> list[Any] | None:
+    """Return the list of words or numbers that a cell of a csv holds as JSON; None if it holds something else."""
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    is_plain = isinstance(value, list) and all(isinstance(one, str | int | float) for one in value)
+    return value if is_plain else None

@@ -37,6 +37,14 @@ def test_a_csv_is_read_in_any_dialect_and_encoding(delimiter, encoding, end):
     assert [(one.source, one.reason) for one in corpus.skipped] == [("rows.csv:3", "empty")]
 
 
+def test_a_list_of_labels_written_as_json_is_several_labels():
+    cells = ['["sport"]', '["sport", "city"]', "[]", "[sic]", '{"a": 1}', "[1, 2]", '["open', "plain"]
+    buffer = io.StringIO()
+    csv.writer(buffer).writerows([["text", "tags"], *([f"text {n}", cell] for n, cell in enumerate(cells))])
+    found = read_bytes(buffer.getvalue().encode()).labels["tags"]
+    assert found == (("sport",), ("sport", "city"), (), ("[sic]",), ('{"a": 1}',), ("1", "2"), ('["open',), ("plain",))
+
+
 @given(
     st.lists(
         st.tuples(st.text(min_size=1).filter(lambda text: text.strip("\ufeff\u200b\u2060").strip()), st.text()),
