@@ -44,5 +44,5 @@ def find_checkout() -> pathlib.Path:
         if (folder / "experiments" / "benchmarks" / "__main__.py").is_file():
             return folder
     raise InputError(
-        "the benchmarks are part of the source checkout, not of the installed package; run this inside a checkout."
+        "benchmarks and experiments are part of the source checkout, not of the installed package; run this inside one."
     )

@@ -47,10 +47,10 @@ SHOWN = ("silhouette", "null_silhouette", "stability", "null_stability", "gap_rs
 @click.option("--n-init", type=click.IntRange(min=1), default=5, show_default=True, help="Starts per fit.")
 @click.option(
     "--null",
-    type=click.Choice(["permute", "uniform", "sphere"]),
-    default="permute",
+    type=click.Choice(["deal", "permute", "uniform", "sphere"]),
+    default="deal",
     show_default=True,
-    help="What data without clusters are: terms dealt anew, uniform in the box, uniform directions.",
+    help="Data without clusters: terms dealt anew, permuted one by one, uniform in the box, or directions.",
 )
 @click.option("--n-null", type=click.IntRange(min=1), default=19, show_default=True, help="Data sets without clusters.")
 @click.option("--n-stability", type=click.IntRange(min=0), default=10, show_default=True, help="Resampled data sets.")

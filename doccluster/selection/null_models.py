@@ -12,23 +12,26 @@ from scipy import sparse
 from doccluster.errors import InputError
 from doccluster.validation import unit_rows
 
-NullModel = Literal["uniform", "permute", "sphere"]
+NullModel = Literal["deal", "permute", "uniform", "sphere"]
 MAX_DENSE_CELLS = 50_000_000  # 400 MB of float64
+DEALING_ROUNDS = 50
+SHARE_LOST = 1e-3  # of the entries: what may be left out because its document already has that term
 
 
 def sample_null(
-    matrix: Any, *, model: NullModel = "permute", random_state: np.random.Generator, keep_unit_rows: bool = True
+    matrix: Any, *, model: NullModel = "deal", random_state: np.random.Generator, keep_unit_rows: bool = True
 ) -> Any:
     """Return one data set of the same shape drawn under a null hypothesis of no clusters.
 
     Parameters
     ----------
     matrix : csr or dense array of shape (n_documents, n_terms)
-    model : {"permute", "uniform", "sphere"}
-        "permute": each term's weights are dealt anew to documents, which keeps every document frequency and breaks
-        what terms have to do with one another; sparse stays sparse. "uniform": uniform in the box that the data span
-        (Zaki & Meira, section 17.3.1), dense. "sphere": uniform directions, folded to the positive orthant when the
-        data are non-negative, dense.
+    model : {"deal", "permute", "uniform", "sphere"}
+        "deal": the terms are dealt anew to documents, each document as many as it has and each term to as many
+        documents as it is in, which breaks what terms have to do with one another; sparse stays sparse. "permute":
+        each term's weights are dealt to documents whatever their lengths, so that all become about equally long;
+        sparse stays sparse. "uniform": uniform in the box that the data span (Zaki & Meira, section 17.3.1), dense.
+        "sphere": uniform directions, folded to the positive orthant when the data are non-negative, dense.
     random_state : Generator
     keep_unit_rows : bool
         Normalise the rows, as cosine needs; false for Euclidean data. Rows may come out empty under "permute".
@@ -37,8 +40,15 @@ def sample_null(
     ------
     InputError
         If the model is unknown, or a dense one would need more than 50,000,000 cells.
+
+    Notes
+    -----
+    "deal" shuffles the pairs of document and term, and swaps on where a document got a term twice, until at most one
+    entry in a thousand has no place; those are left out. Weights go with the term, freed of the length of their
+    document (times the root of its number of terms).
     """
     models: dict[str, Callable[[Any, np.random.Generator], Any]] = {
+        "deal": dealt_terms,
         "permute": permuted_columns,
         "uniform": uniform_box,
         "sphere": uniform_directions,
@@ -47,6 +57,32 @@ def sample_null(
         raise InputError(f"null model {model!r} is not known; choose one of {sorted(models)}.")
     sample = models[model](matrix, random_state)
     return unit_rows(sample, warn=False) if keep_unit_rows else sample
+
+
+def dealt_terms(matrix: Any, random_state: np.random.Generator) -> Any:
+    """Return the matrix with its terms dealt anew, document lengths and document frequencies kept.
+
+    A dense array has no terms to deal: its columns are permuted.
+    """
+    if not sparse.issparse(matrix):
+        return permuted_columns(matrix, random_state)
+    n_terms = matrix.shape[1]
+    lengths = np.diff(matrix.indptr)
+    rows = np.repeat(np.arange(lengths.size), lengths)
+    order = random_state.permutation(rows.size)
+    terms = matrix.indices[order].astype(np.int64)
+    weights = (matrix.data * np.sqrt(lengths)[rows])[order]
+    for _ in range(DEALING_ROUNDS):
+        again = np.flatnonzero(~_is_first(rows, terms, n_terms))
+        if again.size <= SHARE_LOST * rows.size:
+            break
+        others, at = np.unique(random_state.integers(rows.size, size=again.size), return_index=True)
+        free = ~np.isin(others, again)
+        one, two = again[at[free]], others[free]
+        terms[one], terms[two] = terms[two], terms[one]
+        weights[one], weights[two] = weights[two], weights[one]
+    kept = _is_first(rows, terms, n_terms)
+    return sparse.coo_array((weights[kept], (rows[kept], terms[kept])), shape=matrix.shape).tocsr()
 
 
 def permuted_columns(matrix: Any, random_state: np.random.Generator) -> Any:
@@ -79,7 +115,7 @@ def distinct_rows(
     return rows
 
 
-def _is_first(column: npt.NDArray[np.int64], rows: npt.NDArray[np.int32], n_rows: int) -> npt.NDArray[np.bool_]:
+def _is_first(column: npt.NDArray[np.int64], rows: npt.NDArray[np.integer[Any]], n_rows: int) -> npt.NDArray[np.bool_]:
     key = column * n_rows + rows
     order = np.argsort(key, kind="stable")
     first = np.ones(key.size, dtype=bool)
@@ -117,6 +153,6 @@ def _dense_shape(matrix: Any) -> tuple[int, int]:
     if n * d > MAX_DENSE_CELLS:
         raise InputError(
             f"this null model is dense and would need {n} x {d} = {n * d:,} cells (limit {MAX_DENSE_CELLS:,}); use "
-            "null='permute', or reduce the data first (doccluster.vectors, truncated SVD)."
+            "null='deal', or reduce the data first (doccluster.vectors, truncated SVD)."
         )
     return int(n), int(d)

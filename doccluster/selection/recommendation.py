@@ -22,9 +22,11 @@ from doccluster.selection.rules import best_k
 from doccluster.selection.sweep import Sweep, sweep
 from doccluster.validation import RandomState, as_generator, check_matrix, check_positive_int
 
+FOUND_AGAIN = 0.1  # adjusted Rand: structure that resampled data share by less than this more than noise is none
 SMALLEST_SPREAD = 1e-4  # of a silhouette: keeps a spread of nearly nothing from deciding
 WITHOUT_CLUSTERS = {
-    "permute": "data with the terms dealt anew",
+    "deal": "data with the terms dealt anew",
+    "permute": "data with each term permuted over documents",
     "uniform": "points uniform in the box of the data",
     "sphere": "uniform directions",
 }
@@ -41,8 +43,9 @@ class Recommendation:
     about_as_good : tuple of int
         Every k whose merit is within a tenth of the best, the recommended one among them.
     has_structure : bool
-        Whether the silhouette of the data exceeds that of data without clusters: p_value <= level, or above all of the
-        reference data sets where these are too few for the level.
+        Whether the silhouette of the data exceeds that of data without clusters (p_value <= level, or above all of the
+        reference data sets where these are too few for the level), and resampled clusterings agree by at least 0.1 more
+        than those of data without clusters (where stability was looked at).
     p_value : float
         (b + 1) / (t + 1) with b of the t reference data sets reaching the figure of the data.
     merit : mapping of k to float
@@ -166,10 +169,17 @@ def recommend(found: Sweep, *, level: float = 0.05) -> Recommendation:
     merit = merits(found)
     best = best_k(merit)
     least = 1 / (found.null_silhouettes.shape[0] + 1)  # no p value can be below: with few references reaching it is all
-    if best is None or p_value > max(level, least):
+    if best is None or p_value > max(level, least) or not _is_found_again(found):
         return Recommendation(None, (), False, p_value, merit, found)
     good = tuple(k for k, value in merit.items() if value >= 0.9 * merit[best])
     return Recommendation(best, good, True, p_value, merit, found)
+
+
+def _is_found_again(found: Sweep) -> bool:
+    """Return whether resampled clusterings agree materially more than those of reference data, for some k."""
+    if "stability" not in found.table or "null_stability" not in found.table:
+        return True  # not looked at
+    return bool((found.table["stability"] - found.table["null_stability"]).max() >= FOUND_AGAIN)
 
 
 def structure_p_value(found: Sweep) -> float:

@@ -60,7 +60,7 @@ class Sweep:
     null_silhouettes: npt.NDArray[np.float64] = field(repr=False)
     stability: Stability | None = None
     metric: Metric = "cosine"
-    null: NullModel = "permute"
+    null: NullModel = "deal"
     seconds: float = 0.0
 
     def column(self, name: str) -> dict[int, float]:
@@ -75,7 +75,7 @@ def sweep(
     algorithm: Any = "spherical-kmeans",
     n_init: int = 5,
     n_null: int = 10,
-    null: NullModel = "permute",
+    null: NullModel = "deal",
     n_stability: int = 0,
     n_null_stability: int = 0,
     resampling: Resampling = "subsample",
@@ -97,7 +97,7 @@ def sweep(
     algorithm : see `get_algorithm`
     n_init : int
         Random starts per fit; the best objective (least RSS) is kept.
-    n_null, null : int, {"permute", "uniform", "sphere"}
+    n_null, null : int, {"deal", "permute", "uniform", "sphere"}
         Reference data sets, and the null hypothesis they are drawn under.
     n_stability, resampling, stability_measure
         Resampled data sets for the stability criterion (0: left out).

@@ -185,3 +185,10 @@ def test_sd_and_krzanowski_lai_are_those_of_their_definitions(topics):
     diff = {k: (k - 1) ** (2 / d) * rss[k - 1] - k ** (2 / d) * rss[k] for k in (3, 4)}
     assert table.loc[3, "krzanowski_lai"] == pytest.approx(abs(diff[3] / diff[4]))
     assert table["sd"].notna().all()
+
+
+def test_structure_that_resampled_data_do_not_share_is_none(topics):
+    found = choose_k(topics, ks=[3, 4, 5], n_null=4, n_init=2, n_stability=3, random_state=0).sweep
+    assert recommend(found).k == 4
+    noisy = found.table.assign(stability=found.table["null_stability"] + 0.09)
+    assert recommend(dataclasses.replace(found, table=noisy)).k is None

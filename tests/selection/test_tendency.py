@@ -12,7 +12,7 @@ from scipy import sparse
 from doccluster.errors import InputError
 from doccluster.selection import tendency
 from doccluster.selection.distance_blocks import upper_distances
-from doccluster.selection.null_models import distinct_rows, permuted_columns, sample_null
+from doccluster.selection.null_models import dealt_terms, distinct_rows, permuted_columns, sample_null
 from doccluster.validation import row_norms, unit_rows
 
 POINTS = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [5.0, 5.0], [5.0, 6.0]])
@@ -88,6 +88,21 @@ def test_permuting_keeps_document_frequencies_and_values():
     assert abs(matrix - shuffled).sum() > 0
 
 
+def test_dealing_keeps_lengths_and_document_frequencies_and_breaks_what_goes_together():
+    rng = np.random.default_rng(0)
+    own = np.arange(400)[None, :] % 4 == np.arange(200)[:, None] % 4  # a quarter of the terms for each topic
+    share = rng.uniform(0.1, 0.6, 200)[:, None]
+    matrix = unit_rows(sparse.csr_array(((rng.random((200, 400)) < share) & own).astype(float)), warn=False)
+    dealt = dealt_terms(matrix, np.random.default_rng(1))
+    lost = matrix.nnz - dealt.nnz
+    assert 0 <= lost <= matrix.nnz / 1000
+    assert np.abs(np.diff(dealt.indptr) - np.diff(matrix.indptr)).sum() == lost
+    frequencies = [np.diff(sparse.csc_array(each).indptr) for each in (matrix, dealt)]
+    assert np.abs(frequencies[0] - frequencies[1]).sum() == lost
+    share_own = (dealt.toarray() > 0)[own].sum() / dealt.nnz
+    assert share_own == pytest.approx(0.25, abs=0.03)
+
+
 def test_rows_of_a_column_are_distinct_and_uniform():
     rng = np.random.default_rng(0)
     counts = np.array([10, 0, 3, 5] * 2000)
@@ -100,7 +115,7 @@ def test_rows_of_a_column_are_distinct_and_uniform():
     assert np.bincount(threes, minlength=10) / threes.size == pytest.approx(np.full(10, 0.1), abs=0.02)
 
 
-@pytest.mark.parametrize("model", ["uniform", "permute", "sphere"])
+@pytest.mark.parametrize("model", ["deal", "uniform", "permute", "sphere"])
 def test_null_rows_are_unit_or_empty(model):
     sample = sample_null(blocks_of_topics(), model=model, random_state=np.random.default_rng(0))
     norms = row_norms(sample)
@@ -109,9 +124,9 @@ def test_null_rows_are_unit_or_empty(model):
 
 def test_dense_null_of_a_large_sparse_matrix_is_refused():
     wide = sparse.random_array((10_000, 20_000), density=1e-5, format="csr", rng=np.random.default_rng(0))
-    with pytest.raises(InputError, match="permute"):
+    with pytest.raises(InputError, match="deal"):
         sample_null(wide, model="uniform", random_state=np.random.default_rng(0))
-    with pytest.raises(InputError, match="permute"):
+    with pytest.raises(InputError, match="deal"):
         sample_null(wide, model="box", random_state=np.random.default_rng(0))
 
 

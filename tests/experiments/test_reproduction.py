@@ -1,0 +1,50 @@
+"""Every printed number that takes no minutes comes out: to the printed digit, or as its note says."""
+
+from __future__ import annotations
+
+import csv
+import functools
+
+import pytest
+
+from experiments.reproduction import HERE, SOURCES, Row, reproduce
+
+AGREEING = {"agrees", "as the note says", "left out (quick)"}
+
+
+@functools.cache
+def quick(name: str) -> tuple[Row, ...]:
+    return tuple(reproduce(name, quick=True))
+
+
+@pytest.mark.parametrize("name", sorted(SOURCES))
+def test_every_quick_number_agrees_or_is_as_its_note_says(name):
+    rows = quick(name)
+    assert [row for row in rows if row.verdict not in AGREEING] == []
+    assert all(row.note for row in rows if row.verdict == "as the note says")
+
+
+@pytest.mark.parametrize("name", sorted(SOURCES))
+def test_most_numbers_are_quick(name):
+    rows = quick(name)
+    assert sum(row.verdict == "left out (quick)" for row in rows) <= len(rows) / 4
+
+
+@pytest.mark.parametrize("name", sorted(SOURCES))
+def test_kept_results_hold_every_printed_number_and_none_differs(name):
+    folder = HERE / SOURCES[name]
+    with (folder / "results" / "numbers.csv").open(encoding="utf-8", newline="") as file:
+        kept = list(csv.DictReader(file))
+    with (folder / "expected.csv").open(encoding="utf-8", newline="") as file:
+        expected = list(csv.DictReader(file))
+    assert [row["key"] for row in kept] == [row["key"] for row in expected]
+    assert {row["verdict"] for row in kept} <= {"agrees", "as the note says"}
+
+
+@pytest.mark.parametrize("name", sorted(SOURCES))
+def test_quick_numbers_are_the_kept_ones_where_nothing_is_drawn(name):
+    with (HERE / SOURCES[name] / "results" / "numbers.csv").open(encoding="utf-8", newline="") as file:
+        kept = {row["key"]: row for row in csv.DictReader(file)}
+    for row in quick(name):
+        if row.ours is not None and "Monte Carlo" not in row.note and row.tolerance > 0:
+            assert row.ours == pytest.approx(float(kept[row.key]["ours"]), abs=row.tolerance, rel=1e-9)
