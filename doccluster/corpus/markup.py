@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 _HAS_MARKUP = re.compile(r"<[a-zA-Z/!?]|&[#a-zA-Z]")
+_USUAL_TAG = re.compile(r"</(?:a|b|i|p|em|li|td|div|span|strong|h[1-6])>|<br ?/?>", re.IGNORECASE)
 _TAG = re.compile(r"<(/?)([a-zA-Z][^\s/>]*)")
 _TAG_END = re.compile(r"""(?:"[^"]*"|'[^']*'|[^"'>])*>""")
 _ATTRIBUTE = re.compile(r"""([^\s=/>"']+)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s>"']+))""")
@@ -97,6 +98,15 @@ class Page:
     title: str = ""
     date: str = ""
     link: str = ""
+
+
+def holds_tags(text: str) -> bool:
+    """Return whether the tags that HTML text is full of stand in `text`.
+
+    >>> holds_tags("The <b>ship</b> sails"), holds_tags("if a<b and c>d")
+    (True, False)
+    """
+    return _USUAL_TAG.search(text) is not None
 
 
 def strip_markup(text: str) -> str:

@@ -18,6 +18,7 @@ from doccluster.corpus.formats import FORMATS, check_format
 from doccluster.corpus.frames import read_frame, read_series, read_texts
 from doccluster.corpus.input_file import InputFile
 from doccluster.corpus.label_files import LabelFile
+from doccluster.corpus.markup import holds_tags
 from doccluster.corpus.options import ReadOptions, as_name, as_names, check_limits, check_strip
 from doccluster.corpus.sniffing import check_is_text, recognise
 from doccluster.corpus.walking import Walk, check_paths
@@ -25,6 +26,8 @@ from doccluster.errors import DocclusterWarning, InputError, MissingDependency
 from doccluster.progress import Progress, silent
 
 _TOLD_EVERY = 500  # documents between two calls of progress
+_TABLES = frozenset({"csv", "tsv", "jsonl", "json", "parquet"})
+_LOOKED_AT = range(10, 1001)  # so many rows of tables say whether their texts are HTML
 
 
 def read_corpus(
@@ -186,6 +189,7 @@ class _Reading:
         self.progress = progress
         self.builder = CorpusBuilder(max_length=options.limits.document_length)
         self.guessed: list[str] = []
+        self.with_tags: list[bool] = []
         self.unknown_column: UnknownColumn | None = None
         self.splits: set[str] = set()
         self.walk: Walk | None = None
@@ -215,6 +219,13 @@ class _Reading:
             more = f" and {len(self.guessed) - 1} more" if len(self.guessed) > 1 else ""
             warnings.warn(
                 f"the encoding of {self.guessed[0]}{more} is not known; read as cp1252 (encoding= names another).",
+                DocclusterWarning,
+                stacklevel=3,
+            )
+        if len(self.with_tags) in _LOOKED_AT and sum(self.with_tags) > len(self.with_tags) / 2:
+            warnings.warn(
+                "most texts hold HTML tags, whose names and addresses become terms; strip_html=True (--strip-html) "
+                "leaves them out.",
                 DocclusterWarning,
                 stacklevel=3,
             )
@@ -274,6 +285,8 @@ class _Reading:
                 self.splits.add(item.extra.get("split", ""))
                 if item.extra.get("split", "") != self.split:
                     continue
+            if (file is None or file.format in _TABLES) and len(self.with_tags) < _LOOKED_AT[-1]:
+                self.with_tags.append(not self.options.strip_html and holds_tags(item.text))
             self.builder.add(item, file=file)
             if len(self.builder) % _TOLD_EVERY == 0:
                 self.progress("read", len(self.builder))

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from doccluster.corpus import read_corpus
-from doccluster.errors import InputError, MissingDependency, NothingUsable
+from doccluster.errors import DocclusterWarning, InputError, MissingDependency, NothingUsable
 
 
 def read_bytes(data: bytes, name: str = "rows.csv", **options):
@@ -43,6 +43,16 @@ def test_a_list_of_labels_written_as_json_is_several_labels():
     csv.writer(buffer).writerows([["text", "tags"], *([f"text {n}", cell] for n, cell in enumerate(cells))])
     found = read_bytes(buffer.getvalue().encode()).labels["tags"]
     assert found == (("sport",), ("sport", "city"), (), ("[sic]",), ('{"a": 1}',), ("1", "2"), ('["open',), ("plain",))
+
+
+def test_html_in_the_texts_of_a_table_is_told_unless_it_is_stripped():
+    rows = "".join(f'{n},"The <b>ship</b> ""{n}"" sails to <a href=""http://x/{n}"">port</a>"\n' for n in range(20))
+    data = f"id,text\n{rows}".encode()
+    with pytest.warns(DocclusterWarning, match="--strip-html"):
+        assert "<b>" in read_bytes(data).texts[0]
+    assert read_bytes(data, strip_html=True).texts[0] == 'The ship "0" sails to port'
+    plain = "".join(f"{n},a<b and c>d\n" for n in range(20)).encode()
+    assert read_bytes(b"id,text\n" + plain).texts[0] == "a<b and c>d"
 
 
 @given(
