@@ -118,7 +118,8 @@ def data_card(run: Run) -> DataCard:
     n_documents, n_terms = matrix.shape
     stored = int(matrix.nnz) if hasattr(matrix, "nnz") else int(np.count_nonzero(matrix))
     sources = Counter(source for source in run.documents.sources if source)
-    reasons = Counter(one.reason for one in run.skipped)
+    left_out = [one for one in run.skipped if one.reason != "duplicate-id"]  # those are kept, under a new id
+    reasons = Counter(one.reason for one in left_out)
     return DataCard(
         n_documents=run.n_documents,
         n_terms=int(n_terms),
@@ -127,11 +128,11 @@ def data_card(run: Run) -> DataCard:
         mean_terms=stored / n_documents,
         mean_length=float(run.documents.lengths.mean()),
         n_empty=len(run.empty_documents),
-        n_skipped=len(run.skipped),
+        n_skipped=len(left_out),
         reasons=tuple(reasons.most_common()),
         skipped=tuple(
             SkippedLine(one_line(one.source), one_line(one.reason, 40), one_line(one.detail))
-            for one in run.skipped[:MAX_SKIPPED]
+            for one in left_out[:MAX_SKIPPED]
         ),
         sources=tuple((one_line(name, 60), count) for name, count in _commonest(sources, 12)),
         n_sources=len(sources),

@@ -182,3 +182,14 @@ def test_undecodable_file_names_go_through_to_the_tables(doccluster, tmp_path):
     done = doccluster("run", folder, "-o", tmp_path / "out", "-k", 2)
     assert done.code == 0, done.err
     assert len(rows_of(tmp_path / "out" / "assignments.csv")) == 3
+
+
+def test_a_document_kept_under_a_new_id_is_not_called_skipped(doccluster, tmp_path):
+    (tmp_path / "twins.csv").write_text(
+        "id,text\n1,oil price well\n1,oil price rig\n2,wheat crop rain\n3,\n", encoding="utf-8"
+    )
+    done = doccluster("run", tmp_path / "twins.csv", "-k", 2, "-o", tmp_path / "out")
+    assert "3 documents   (1 skipped: 1 empty; 1 kept under a new id -> " in done.out
+    assert "1 input left out" in (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    told = doccluster("run", tmp_path / "twins.csv", "-k", 2, "-o", tmp_path / "again", "--no-report", "--json")
+    assert '"n_skipped": 1,' in told.out
