@@ -75,7 +75,8 @@ class Recommendation:
             "" if self.rows is None else f", in a random sample of {self.rows.size:,} of {self.n_documents:,} documents"
         )
         if not self.has_structure:
-            return f"no structure beyond chance {against}{seen}"
+            why = "" if _is_found_again(self.sweep) else "; resampled data do not share what there is"
+            return f"no structure beyond chance {against}{seen}{why}"
         others = in_words([k for k in self.about_as_good if k != self.k])
         also = f"; {others} {'is' if others.isdigit() else 'are'} about as good" if others else ""
         end = "; more were not tried" if self.k == int(self.sweep.table["k"].max()) else ""

@@ -133,7 +133,7 @@ def test_dense_null_of_a_large_sparse_matrix_is_refused():
 @pytest.mark.parametrize("test", [tendency.hopkins_test, tendency.distance_distribution_test])
 def test_topics_are_found_and_noise_is_not(test):
     topics = blocks_of_topics()
-    noise = sample_null(topics, model="permute", random_state=np.random.default_rng(5))
+    noise = sample_null(topics, model="deal", random_state=np.random.default_rng(5))
     found = test(topics, n_samples=20, random_state=0)
     nothing = test(noise, n_samples=20, random_state=0)
     assert found.p_value < 0.1

@@ -1,0 +1,65 @@
+"""choose-k, compare and inspect --tendency: their answers as text, as JSON, and as files."""
+
+from __future__ import annotations
+
+import csv
+import json
+import subprocess
+import sys
+
+import pytest
+
+FEW = ("--n-null", 4, "--n-init", 1, "--n-stability", 2)
+
+
+def test_choose_k_writes_the_table_the_figures_and_the_data_of_the_silhouette_plots(doccluster, newsroom, tmp_path):
+    out = tmp_path / "k"
+    done = doccluster("choose-k", newsroom, "--k", "30-32", *FEW, "-o", out, "--json", "--penalty", 0.5)
+    assert done.code == 0, done.err
+    assert done.err.startswith("about ")
+    told = json.loads(done.out)
+    assert [row["k"] for row in told["table"]] == [30, 31, 32]
+    assert told["choices"]["penalised_rss"] in (30, 31, 32)
+    assert told["n_looked_at"] == told["n_documents"] == 176
+    names = {path.name for path in out.iterdir()}
+    assert {"choose_k.csv", "choices.csv", "silhouettes.csv", "silhouette.svg", "stability.svg"} <= names
+    with (out / "silhouettes.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == 176 * len(told["about_as_good"])
+    mean = sum(float(row["silhouette"]) for row in rows if row["k"] == str(told["k"])) / 176
+    assert mean == pytest.approx(next(row["silhouette"] for row in told["table"] if row["k"] == told["k"]), abs=1e-6)
+
+
+def test_choose_k_looks_at_a_sample_if_asked(doccluster, newsroom):
+    told = json.loads(doccluster("choose-k", newsroom, "--k", "5-6", *FEW, "--sample", 100, "--json").out)
+    assert told["n_looked_at"] == 100
+    assert "random sample of 100 of 176 documents" in told["sentence"]
+
+
+def test_inspect_tests_tendency_if_asked(doccluster, newsroom):
+    told = json.loads(doccluster("inspect", newsroom, "--tendency", "--json").out)
+    assert [test["name"] for test in told["tendency"]] == ["hopkins", "distance_kl", "spatial_kl"]
+    assert all(test["p_value"] <= 0.05 for test in told["tendency"])
+    assert "tendency   hopkins" in doccluster("inspect", newsroom, "--tendency").out
+    assert json.loads(doccluster("inspect", newsroom, "--json").out)["tendency"] is None
+
+
+def test_compare_gives_summary_tests_and_agreement(doccluster, newsroom, tmp_path):
+    out = tmp_path / "compared"
+    arguments = ("--algorithm", "spherical-kmeans:n_init=1", "--algorithm", "bisecting-kmeans", "--seeds", 3)
+    done = doccluster("compare", newsroom, "--truth", "topic", *arguments, "-o", out, "--json")
+    assert done.code == 0, done.err
+    told = json.loads(done.out)
+    assert {row["algorithm"] for row in told["summary"]} == {"spherical-kmeans:n_init=1", "bisecting-kmeans"}
+    assert {row["measure"] for row in told["tests"]} >= {"adjusted_rand", "seconds"}
+    assert any(row["measure"] == "silhouette" for row in told["agreement"])
+    assert (out / "summary.tex").read_text(encoding="utf-8").startswith(r"\begin{tabular}")
+
+
+def test_reproduce_prints_one_row_for_each_printed_number():
+    command = [sys.executable, "-m", "doccluster.cli.main", "reproduce", "iir-16", "--quick", "--json"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    rows = json.loads(done.stdout)
+    assert {"source", "place", "printed", "ours", "tolerance", "verdict"} <= set(rows[0])
+    assert {row["verdict"] for row in rows} <= {"agrees", "as the note says"}
