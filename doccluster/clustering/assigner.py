@@ -130,7 +130,6 @@ class Assigner:
 
     def _prune(self, blocks: list[slice], table: Table, changes: Table, places: Places, chords: Chords) -> float:
         """Follow the means in some blocks; return the cache lines read as a share of those of whole sweeps."""
-        most_groups = max(1, self._upper.shape[1] // 3)
 
         def one(block: slice) -> npt.NDArray[np.int64]:
             work = np.zeros(4, np.int64)
@@ -142,7 +141,6 @@ class Assigner:
                 (places.group, places.lane),
                 (chords.of_group, chords.of_rest, chords.of_lane),
                 self._group_width,
-                most_groups,
                 self._labels[block],
                 self._lower[block],
                 self._upper[block],
@@ -155,6 +153,7 @@ class Assigner:
         return self._share_of_lines(np.sum(work, axis=0), n_rows, table, changes) if n_rows else 0.0
 
     def _share_of_lines(self, work: npt.NDArray[np.int64], n_rows: int, table: Table, changes: Table) -> float:
+        """Return the cache lines read as a share of those of whole sweeps."""
         n_changes, n_groups, n_whole, n_exact = work.tolist()
         entries = self._documents.values.size / self._documents.n_documents
         whole = entries * table[0].shape[1] / LINE + ROW_LINES

@@ -33,13 +33,17 @@ from doccluster.kernels.assignment import (
 from doccluster.kernels.cache_lines import LINE, add_lines
 from doccluster.kernels.jit import jit
 
+SMALL_CHORD = np.float32(0.03)  # movements that tight bounds survive for several iterations
+FEW = 2
+
 
 @jit
-def sweep_group(
-    values, columns, first, split, last, head, tail_starts, tail_lanes, tail_values, first_lane, last_lane, sums
-):
-    """Fill ``sums[first_lane:last_lane]``, whole cache lines, with the similarities of one row."""
-    n_head = head.shape[0]
+def sweep_group(values, columns, first, split, last, table, group, group_width, sums):
+    """Fill the lanes of one group, whole cache lines, with the similarities of one row."""
+    head, tail_starts, tail_lanes, tail_values, _ = table
+    n_head, width = head.shape
+    first_lane = group * group_width
+    last_lane = min(first_lane + group_width, width)
     for lane in range(first_lane, last_lane):
         sums[lane] = 0
     for position in range(split, last):
@@ -60,7 +64,7 @@ def sweep_group(
 
 @jit
 def carry_bounds(changes, error, place_group, place_lane, label_lane, rest_chord, upper, carried):
-    """Write the upper bounds of one row after the move; return its exact own similarity if a column has it, else -2."""
+    """Write the upper bounds of one row after the move; return its own similarity if a place has it, else -2."""
     own = LOWEST
     carried[:] = upper
     for place in range(place_group.size):
@@ -77,145 +81,143 @@ def carry_bounds(changes, error, place_group, place_lane, label_lane, rest_chord
 
 
 @jit
-def can_stay(lower, upper, chord):
-    """Return whether no other cluster can be as near as the own one."""
-    reaching = 0
-    for group in range(upper.size):
-        reaching += upper[group] + chord[group] >= lower
-    return reaching == 0
+def highest_other(sums, group, group_width, n_lanes, lane):
+    """Return the highest similarity in a group but for one lane."""
+    kept = sums[lane]
+    sums[lane] = LOWEST
+    found = highest(sums, group * group_width, min((group + 1) * group_width, n_lanes))
+    sums[lane] = kept
+    return found
 
 
 @jit
-def assign_pruned(
-    rows, magnitudes, table, changes_table, places, chords, group_width, most_groups, labels, lower, upper, work
-):
+def look_at_groups(values, columns, first, split, last, table, group_width, error, own, sums, carried, looked_at):
+    """Look at every group whose bound reaches the best similarity so far; the own group has been looked at.
+
+    Return the lane with the highest similarity, that and the second highest, and how many groups were looked at.
+    """
+    n_lanes = table[4].size
+    own_group = own // group_width
+    top_lane, top, second = own, sums[own], LOWEST
+    n_looked_at = 0
+    for index in range(carried.size + 1):
+        group = own_group if index == 0 else index - 1
+        if index > 0:
+            if group == own_group or carried[group] < top - error:
+                continue
+            sweep_group(values, columns, first, split, last, table, group, group_width, sums)
+        looked_at[n_looked_at] = group
+        n_looked_at += 1
+        for lane in range(group * group_width, min((group + 1) * group_width, n_lanes)):
+            if lane != top_lane:
+                if sums[lane] > top:
+                    second = top
+                    top = sums[lane]
+                    top_lane = lane
+                elif sums[lane] > second:
+                    second = sums[lane]
+    return top_lane, top, second, n_looked_at
+
+
+@jit
+def decide_exactly(values, columns, first, last, original, table, group_width, exact, upper):
+    """Return the label in float64 and a lower bound on its similarity; write the upper bounds."""
+    head, tail_starts, tail_lanes, tail_values, lanes = table
+    sweep_exactly(values, columns, first, last, original, head, tail_starts, tail_lanes, tail_values, exact)
+    top = highest(exact, 0, lanes.size)
+    label = first_cluster(exact, top, lanes)
+    set_bounds(exact, lanes[label], lanes.size, group_width, ROUNDING, upper)
+    return label, np.float32(top) - ROUNDING
+
+
+@jit
+def count_reaching(lower, upper, chord):
+    """Return how many groups may hold a cluster as near as the own one."""
+    reaching = 0
+    for group in range(upper.size):
+        reaching += upper[group] + chord[group] >= lower
+    return reaching
+
+
+@jit
+def assign_pruned(rows, magnitudes, table, changes_table, places, chords, group_width, labels, lower, upper, work):
     """Make `labels`, which belong to the old means, those of the new ones, and carry the bounds over.
 
     `changes_table` is laid out as the table of means, with places for lanes; `places` is (group, lane or -1 for a
     whole group) of each; `chords` is (largest movement in each group, largest of those without a place of their own,
-    movement of each lane). A row for which more than `most_groups` groups remain is swept whole. `work` counts rows
-    swept for changes, groups looked at, rows swept whole and rows decided in float64.
+    movement of each lane). `work` counts rows swept for changes, groups looked at, rows swept whole and rows decided in
+    float64.
+
+    A row is looked at only if the triangle inequality leaves a group in question; then the table of changes tells which
+    remain. When all means move little, few such groups are looked at at once: tight bounds will last.
     """
     values, columns, starts, original = rows
-    head, tail_starts, tail_lanes, tail_values, lanes = table
     change_head, change_starts, change_places, change_values, _ = changes_table
-    place_group, place_lane = places
     group_chord, rest_chord, lane_chord = chords
-    n_lanes = lanes.size
-    n_groups = group_chord.size
-    sums = np.empty(head.shape[1], np.float32)
-    exact = np.empty(head.shape[1], np.float64)
-    changes = np.empty(change_head.shape[1], np.float32)
-    carried = np.empty(n_groups, np.float32)
-    looked_at = np.empty(n_groups, np.int64)
-    no_chord = np.zeros(n_groups, np.float32)
+    width, n_groups, lanes = table[0].shape[1], group_chord.size, table[4]
+    sums, exact = np.empty(width, np.float32), np.empty(width, np.float64)
+    changes, carried = np.empty(change_head.shape[1], np.float32), np.empty(n_groups, np.float32)
+    looked_at, no_chord = np.empty(n_groups, np.int64), np.zeros(n_groups, np.float32)
+    few = FEW if highest(group_chord, 0, n_groups) < SMALL_CHORD else 0
     for row in range(starts.size - 1):
-        label_lane = lanes[labels[row]]
-        own_group = label_lane // group_width
-        own_lower = lower[row] - lane_chord[label_lane]
-        if can_stay(own_lower, upper[row], group_chord):
+        own = lanes[labels[row]]
+        own_lower = lower[row] - lane_chord[own]
+        n_reaching = count_reaching(own_lower, upper[row], group_chord)
+        for group in range(n_groups):
+            carried[group] = upper[row, group] + group_chord[group]
+        if n_reaching == 0:
             lower[row] = own_lower
-            for group in range(n_groups):
-                upper[row, group] += group_chord[group]
+            upper[row] = carried
             continue
         first, last = starts[row], starts[row + 1]
-        split = head_end(columns, first, last, head.shape[0])
+        split = head_end(columns, first, last, table[0].shape[0])
         error = rounding_error(first, split, last)
-        if place_group.size:
+        if n_reaching > few:
             work[0] += 1
             change_error = sweep(
                 magnitudes, columns, first, last, change_head, change_starts, change_places, change_values, changes
             )
-            own = carry_bounds(
-                changes, change_error, place_group, place_lane, label_lane, rest_chord, upper[row], carried
-            )
-            if own > LOWEST:
-                own_lower = max(own_lower, own - change_error)
-            if can_stay(own_lower, carried, no_chord):
+            similarity = carry_bounds(changes, change_error, places[0], places[1], own, rest_chord, upper[row], carried)
+            if similarity > LOWEST:
+                own_lower = max(own_lower, similarity - change_error)
+            if count_reaching(own_lower, carried, no_chord) == 0:
                 lower[row] = own_lower
                 upper[row] = carried
                 continue
-        else:
-            carried[:] = upper[row]
         # the own group first: it gives the own similarity, which the other groups must reach
-        sweep_group(
-            values,
-            columns,
-            first,
-            split,
-            last,
-            head,
-            tail_starts,
-            tail_lanes,
-            tail_values,
-            own_group * group_width,
-            min((own_group + 1) * group_width, head.shape[1]),
-            sums,
-        )
-        carried[own_group] = HIGHEST
-        top = sums[label_lane]
-        n_reaching = 0
-        for group in range(n_groups):
-            n_reaching += carried[group] >= top - error
-        if n_reaching > most_groups:
+        work[1] += 1
+        sweep_group(values, columns, first, split, last, table, own // group_width, group_width, sums)
+        carried[own // group_width] = HIGHEST
+        if 3 * (count_reaching(sums[own] - error, carried, no_chord) - 1) > n_groups:
             work[2] += 1
-            label, similarity, was_exact = assign_one(
+            labels[row], lower[row], was_exact = assign_one(
                 values, columns, first, last, original, table, sums, exact, group_width, upper[row]
             )
-            labels[row], lower[row] = label, similarity
             work[3] += was_exact
             continue
-        work[1] += 1
-        n_looked_at = 1
-        looked_at[0] = own_group
-        top_lane = label_lane
-        second = LOWEST
-        for index in range(n_groups + 1):
-            group = own_group if index == 0 else index - 1
-            if index > 0:
-                if group == own_group or carried[group] < top - error:
-                    continue
-                sweep_group(
-                    values,
-                    columns,
-                    first,
-                    split,
-                    last,
-                    head,
-                    tail_starts,
-                    tail_lanes,
-                    tail_values,
-                    group * group_width,
-                    min((group + 1) * group_width, head.shape[1]),
-                    sums,
-                )
-                looked_at[n_looked_at] = group
-                n_looked_at += 1
-                work[1] += 1
-            for lane in range(group * group_width, min((group + 1) * group_width, n_lanes)):
-                if lane != top_lane:
-                    if sums[lane] > top:
-                        second = top
-                        top = sums[lane]
-                        top_lane = lane
-                    elif sums[lane] > second:
-                        second = sums[lane]
+        top_lane, top, second, n_looked_at = look_at_groups(
+            values, columns, first, split, last, table, group_width, error, own, sums, carried, looked_at
+        )
+        work[1] += n_looked_at - 1
         if top - second <= 2 * error:
             work[3] += 1
-            sweep_exactly(values, columns, first, last, original, head, tail_starts, tail_lanes, tail_values, exact)
-            exact_top = highest(exact, 0, n_lanes)
-            labels[row] = first_cluster(exact, exact_top, lanes)
-            lower[row] = np.float32(exact_top) - ROUNDING
-            set_bounds(exact, lanes[labels[row]], n_lanes, group_width, ROUNDING, upper[row])
+            labels[row], lower[row] = decide_exactly(
+                values, columns, first, last, original, table, group_width, exact, upper[row]
+            )
             continue
         lower[row] = top - error
         upper[row] = carried
-        sums[top_lane] = LOWEST
         for index in range(n_looked_at):
             group = looked_at[index]
-            upper[row, group] = highest(sums, group * group_width, min((group + 1) * group_width, n_lanes)) + error
-        if top_lane != label_lane:
-            cluster = 0
-            while lanes[cluster] != top_lane:
-                cluster += 1
-            labels[row] = cluster
+            upper[row, group] = highest_other(sums, group, group_width, lanes.size, top_lane) + error
+        if top_lane != own:
+            labels[row] = cluster_of_lane(lanes, top_lane)
+
+
+@jit
+def cluster_of_lane(lanes, lane):
+    """Return the cluster that has a lane."""
+    cluster = 0
+    while lanes[cluster] != lane:
+        cluster += 1
+    return cluster

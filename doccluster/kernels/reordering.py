@@ -14,6 +14,41 @@ def count_columns(columns, counts):
         counts[columns[position]] += 1
 
 
+SHORT = 40  # rows up to this length are sorted by insertion
+DIGIT = 8  # bits of the keys that one pass of the longer sort looks at
+
+
+@jit
+def insertion_sort(keys, length):
+    """Sort the first keys in place."""
+    for end in range(1, length):
+        key = keys[end]
+        slot = end
+        while slot > 0 and keys[slot - 1] > key:
+            keys[slot] = keys[slot - 1]
+            slot -= 1
+        keys[slot] = key
+
+
+@jit
+def radix_sort(keys, other, length, n_bits, counts):
+    """Return the array, `keys` or `other`, that has the first keys sorted by their bits from 32 on."""
+    shift = 32
+    while shift < 32 + n_bits:
+        counts[:] = 0
+        for place in range(length):
+            counts[((keys[place] >> shift) & 255) + 1] += 1
+        for digit in range(256):
+            counts[digit + 1] += counts[digit]
+        for place in range(length):
+            digit = (keys[place] >> shift) & 255
+            other[counts[digit]] = keys[place]
+            counts[digit] += 1
+        keys, other = other, keys
+        shift += DIGIT
+    return keys
+
+
 @jit
 def reorder_rows(values, columns, starts, scale, rank, new_values, new_columns):
     """Write each row with column `c` renumbered `rank[c]`, ascending, and its values times `scale[row]`.
@@ -23,16 +58,24 @@ def reorder_rows(values, columns, starts, scale, rank, new_values, new_columns):
     longest = 0
     for row in range(starts.size - 1):
         longest = max(longest, starts[row + 1] - starts[row])
-    keys = np.empty(longest, np.int64)
+    keys, other = np.empty(longest, np.int64), np.empty(longest, np.int64)
+    counts = np.empty(257, np.int64)
+    n_bits = 1
+    while (1 << n_bits) < rank.size:
+        n_bits += 1
     for row in range(starts.size - 1):
         first = starts[row]
         length = starts[row + 1] - first
         for offset in range(length):
             keys[offset] = (np.int64(rank[columns[first + offset]]) << 32) | offset
-        keys[:length].sort()
+        in_order = keys
+        if length <= SHORT:
+            insertion_sort(keys, length)
+        else:
+            in_order = radix_sort(keys, other, length, n_bits, counts)
         for offset in range(length):
-            new_columns[first + offset] = keys[offset] >> 32
-            new_values[first + offset] = values[first + (keys[offset] & 0xFFFFFFFF)] * scale[row]
+            new_columns[first + offset] = in_order[offset] >> 32
+            new_values[first + offset] = values[first + (in_order[offset] & 0xFFFFFFFF)] * scale[row]
 
 
 @jit
