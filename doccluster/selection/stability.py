@@ -197,29 +197,22 @@ def stability(
     seeds = [int(seed) for seed in rng.integers(2**31, size=n_samples)]
     told = {"algorithm": chosen.settings, "method": method, "measure": measure, "share": share, "noise": noise}
     store = Checkpoint(checkpoint, fingerprint=fingerprint(data, **told, seeds=seeds))
-    results: dict[int, list[float]] = {}
 
     def fit(job: tuple[int, int]) -> npt.NDArray[np.int64] | None:
         k, sample = job
         own = np.random.default_rng([seeds[sample], k])
         return _labels_of_sample(data, counts[sample], chosen, k, method=method, noise=noise, random_state=own)
 
-    for k in sizes:
-        saved = store.load(f"k-{k}")
-        if saved is not None:
-            results[k] = saved
-    open_sizes = [k for k in sizes if k not in results]
-    jobs = [(k, sample) for k in open_sizes for sample in range(n_samples)]
+    results = {k: saved for k in sizes if (saved := store.load(f"k-{k}")) is not None}
+    jobs = [(k, sample) for k in sizes if k not in results for sample in range(n_samples)]
     labels: list[npt.NDArray[np.int64] | None] = []
-    for done, ((k, sample), found) in enumerate(
-        zip(jobs, map_blocks(fit, jobs, n_threads=n_threads), strict=True), start=1
-    ):
+    for job, found in zip(jobs, map_blocks(fit, jobs, n_threads=n_threads), strict=True):
         labels.append(found)
-        if sample == n_samples - 1:
-            results[k] = list(mean_agreement(labels, counts, measure=measure))
-            store.save(f"k-{k}", results[k])
+        if len(labels) == n_samples:  # the last of its k
+            results[job[0]] = mean_agreement(labels, counts, measure=measure)
+            store.save(f"k-{job[0]}", results[job[0]])
             labels = []
-        progress("stability", done, len(jobs))
+        progress("stability", sizes.index(job[0]) * n_samples + job[1] + 1, len(sizes) * n_samples)
     values = {k: results[k][0] for k in sizes}
     return Stability(
         measure,
