@@ -72,6 +72,13 @@ class Assigner:
         self._lower[rows] = LOWEST
         self._upper[rows] = HIGHEST
 
+    @property
+    def bounds(self) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32], npt.NDArray[np.int32]]:
+        """What is known of each document: a lower bound on the similarity to its own mean, upper bounds on those to the
+        other means of each group (no columns before the second call), and the group of each cluster."""
+        assert self._table is not None
+        return self._lower, self._upper, self._table.lanes // self._group_width
+
     def _lay_out(self, means: Means) -> None:
         """Build the table; from the second time on with alike clusters side by side and room for bounds."""
         self._table = None  # the old table goes before the new one comes

@@ -7,9 +7,11 @@ import pytest
 from scipy import sparse
 
 from doccluster.clustering import document_matrix
+from doccluster.clustering.assigner import Assigner
 from doccluster.clustering.document_matrix import prepare
-from doccluster.clustering.lloyd import Limits, run_start
-from doccluster.clustering.means import means_of_matrix
+from doccluster.clustering.lloyd import Limits, changed_clusters, run_start
+from doccluster.clustering.means import means_of_matrix, means_of_rows, update_means
+from doccluster.clustering.refill import refill
 from tests.clustering.naive import cluto_matrix, naive_lloyd
 
 ALGORITHMS = ["lloyd", "auto", "pruned"]
@@ -61,7 +63,7 @@ def long_rows():
 DATA = {f.__name__: f for f in (topics, duplicates, orthogonal, ties, empty_rows, signed, long_rows)}
 
 
-def compare(matrix, start_rows, *, n_threads=1, algorithm="lloyd", weights=None, table_bytes=float("inf")):
+def compare(matrix, start_rows, *, n_threads=1, algorithm="lloyd", weights=None, **limits):
     """Run both to the end and compare every iteration."""
     documents, _ = prepare(matrix, n_threads=n_threads, weights=weights)
     start = sparse.csr_array(matrix[start_rows])
@@ -69,7 +71,7 @@ def compare(matrix, start_rows, *, n_threads=1, algorithm="lloyd", weights=None,
     found = run_start(
         documents,
         means_of_matrix(start, documents.original),
-        Limits(max_iter=60, tol=0.0, algorithm=algorithm, table_bytes=table_bytes),
+        Limits(max_iter=60, tol=0.0, algorithm=algorithm, **limits),
         observe=lambda iteration: seen.append((iteration.means.to_csr(documents.original), iteration.labels)),
     )
     naive = list(naive_lloyd(matrix, start.toarray(), weights=weights, max_iter=60))
@@ -98,9 +100,11 @@ def test_threads_and_block_sizes_change_nothing(n_threads, block_rows, algorithm
     compare(topics(), np.arange(12), n_threads=n_threads, algorithm=algorithm)
 
 
-@pytest.mark.parametrize("table_bytes", [0, 5_000])
-def test_a_short_dense_head_changes_nothing(table_bytes):
-    compare(topics(), np.arange(12), table_bytes=table_bytes)
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+@pytest.mark.parametrize("data", ["topics", "signed", "ties"])
+@pytest.mark.parametrize("table_bytes", [0, 700, 5_000])
+def test_a_short_dense_head_changes_nothing(table_bytes, data, algorithm):
+    compare(DATA[data](), np.arange(20), table_bytes=table_bytes, algorithm=algorithm)
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
@@ -116,3 +120,50 @@ def test_real_matrices_equal_the_naive_definition_at_every_iteration(real_corpor
     matrix, _ = cluto_matrix(real_corpora / "cluto_matrices", name)
     rows = np.random.default_rng(7).permutation(matrix.shape[0])[:k]
     assert compare(matrix, rows, algorithm=algorithm, n_threads=2) > 3
+
+
+def check_bounds(matrix, k):
+    """Run every iteration with pruning and compare what it believes of every document with the truth."""
+    documents, _ = prepare(matrix)
+    rows = np.random.default_rng(3).permutation(matrix.shape[0])[:k]
+    means = means_of_rows(documents, rows)
+    assigner = Assigner(documents, algorithm="pruned")
+    changed, movements, labels, checked = np.ones(k, np.bool_), None, None, 0
+    for _ in range(25):
+        found = assigner.assign(means, changed, movements)
+        moved_rows = refill(documents, found, means)
+        assigner.forget(moved_rows, found)
+        exact = matrix.astype(np.float64) @ means.to_csr(documents.original).toarray().T.astype(np.float64)
+        lower, upper, group_of = assigner.bounds
+        own = np.take_along_axis(exact, found[:, None].astype(np.int64), 1).ravel()
+        assert (lower <= own).all()
+        for group in range(upper.shape[1]):
+            members = np.flatnonzero(group_of == group)
+            others = np.where(members[None, :] == found[:, None], -2, exact[:, members])
+            assert (upper[:, group] >= others.max(axis=1)).all()
+            checked += 1
+        changed = np.ones(k, np.bool_) if labels is None else changed_clusters(labels, found, k)
+        labels = found
+        if not changed.any():
+            break
+        means, movements = update_means(documents, labels, means, changed)
+    return checked
+
+
+@pytest.mark.parametrize("k", [9, 24, 60])
+@pytest.mark.parametrize("data", DATA)
+def test_bounds_hold_for_every_document_after_every_iteration(data, k):
+    matrix = DATA[data]()
+    assert check_bounds(matrix, min(k, matrix.shape[0])) > 0
+
+
+@pytest.mark.real
+@pytest.mark.parametrize(("name", "k"), [("tr11", 40), ("re0", 150)])
+def test_bounds_hold_on_real_matrices(real_corpora, name, k):
+    matrix, _ = cluto_matrix(real_corpora / "cluto_matrices", name)
+    assert check_bounds(matrix, k) > 10
+
+
+@pytest.mark.parametrize("n_groups", [1, 2])
+def test_groups_wider_than_a_cache_line_change_nothing(n_groups):
+    compare(topics(), np.arange(70), algorithm="pruned", most_groups=n_groups)
