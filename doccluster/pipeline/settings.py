@@ -16,7 +16,7 @@ from doccluster.vectors import DocumentVectors
 # arguments of run_pipeline that say where results go and who is told, not what they are
 NOT_REPEATED = ("output", "overwrite", "report", "command", "progress")
 
-LOOKED_AT = 1000  # documents that "auto" looks at, which bounds its time however large the corpus; choose-k sees all
+LOOKED_AT = 500  # documents that "auto" looks at, which bounds its time however large the corpus; choose-k sees all
 
 
 def as_parameters(arguments: Mapping[str, Any]) -> dict[str, Any]:
