@@ -12,7 +12,7 @@ from doccluster.clustering.document_matrix import prepare
 from doccluster.clustering.lloyd import Limits, changed_clusters, run_start
 from doccluster.clustering.means import means_of_matrix, means_of_rows, update_means
 from doccluster.clustering.refill import refill
-from tests.clustering.naive import cluto_matrix, naive_lloyd
+from tests.clustering.naive import cluto_matrix, naive_lloyd, naive_similarities
 
 ALGORITHMS = ["lloyd", "auto", "pruned"]
 
@@ -56,11 +56,16 @@ def signed():
     return unit(np.random.default_rng(5).normal(size=(200, 9)))
 
 
+def sparse_signed():
+    rng = np.random.default_rng(12)
+    return unit(rng.normal(size=(150, 60)) * (rng.random((150, 60)) < 0.07))
+
+
 def long_rows():
     return unit(np.random.default_rng(6).random((60, 700)))
 
 
-DATA = {f.__name__: f for f in (topics, duplicates, orthogonal, ties, empty_rows, signed, long_rows)}
+DATA = {f.__name__: f for f in (topics, duplicates, orthogonal, ties, empty_rows, signed, sparse_signed, long_rows)}
 
 
 def compare(matrix, start_rows, *, n_threads=1, algorithm="lloyd", weights=None, **limits):
@@ -122,6 +127,17 @@ def test_real_matrices_equal_the_naive_definition_at_every_iteration(real_corpor
     assert compare(matrix, rows, algorithm=algorithm, n_threads=2) > 3
 
 
+def assert_bounds(assigner, exact, labels):
+    """Compare the bounds of every document with the exact similarities; return the number of groups."""
+    lower, upper, group_of = assigner.bounds
+    assert (lower <= np.take_along_axis(exact, labels[:, None].astype(np.int64), 1).ravel()).all()
+    for group in range(upper.shape[1]):
+        members = np.flatnonzero(group_of == group)
+        others = np.where(members[None, :] == labels[:, None], -2, exact[:, members])
+        assert (upper[:, group] >= others.max(axis=1)).all()
+    return upper.shape[1]
+
+
 def check_bounds(matrix, k):
     """Run every iteration with pruning and compare what it believes of every document with the truth."""
     documents, _ = prepare(matrix)
@@ -134,14 +150,7 @@ def check_bounds(matrix, k):
         moved_rows = refill(documents, found, means)
         assigner.forget(moved_rows, found)
         exact = matrix.astype(np.float64) @ means.to_csr(documents.original).toarray().T.astype(np.float64)
-        lower, upper, group_of = assigner.bounds
-        own = np.take_along_axis(exact, found[:, None].astype(np.int64), 1).ravel()
-        assert (lower <= own).all()
-        for group in range(upper.shape[1]):
-            members = np.flatnonzero(group_of == group)
-            others = np.where(members[None, :] == found[:, None], -2, exact[:, members])
-            assert (upper[:, group] >= others.max(axis=1)).all()
-            checked += 1
+        checked += assert_bounds(assigner, exact, found)
         changed = np.ones(k, np.bool_) if labels is None else changed_clusters(labels, found, k)
         labels = found
         if not changed.any():
@@ -167,3 +176,54 @@ def test_bounds_hold_on_real_matrices(real_corpora, name, k):
 @pytest.mark.parametrize("n_groups", [1, 2])
 def test_groups_wider_than_a_cache_line_change_nothing(n_groups):
     compare(topics(), np.arange(70), algorithm="pruned", most_groups=n_groups)
+
+
+def some_means(rng, matrix, k):
+    """Unit means of random groups of documents, as float32."""
+    groups = rng.integers(k, size=matrix.shape[0])
+    sums = np.stack([matrix[groups == c].sum(axis=0) for c in range(k)]).astype(np.float64)
+    return (sums / np.maximum(np.linalg.norm(sums, axis=1, keepdims=True), 1e-12)).astype(np.float32)
+
+
+def next_means(rng, means, matrix):
+    """Move some means a little or far, make some equal to others, put some on a document, halfway, or to zero."""
+    following = means.astype(np.float64)
+    for cluster in rng.permutation(means.shape[0])[: rng.integers(1, means.shape[0] + 1)]:
+        other = int(rng.integers(means.shape[0]))
+        document = matrix[[int(rng.integers(matrix.shape[0]))]].toarray().ravel().astype(np.float64)
+        kind = rng.choice(["little", "far", "equal", "document", "swap", "zero"], p=[0.5, 0.1, 0.15, 0.1, 0.12, 0.03])
+        if kind in ("little", "far"):
+            following[cluster] += (0.01 if kind == "little" else 1.0) * document
+        elif kind == "equal":
+            following[cluster] = following[other]
+        elif kind == "document":
+            following[cluster] = document
+        elif kind == "swap":
+            following[[cluster, other]] = following[[other, cluster]]
+        else:
+            following[cluster] = 0
+    return (following / np.maximum(np.linalg.norm(following, axis=1, keepdims=True), 1e-12)).astype(np.float32)
+
+
+@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize(
+    "data", ["topics", "ties", "duplicates", "orthogonal", "signed", "sparse_signed", "empty_rows"]
+)
+@pytest.mark.parametrize("table_bytes", [float("inf"), 1_500])
+def test_any_sequence_of_means_is_followed_exactly(data, seed, table_bytes):
+    rng = np.random.default_rng(seed)
+    matrix = DATA[data]()
+    documents, _ = prepare(matrix)
+    k = int(rng.integers(2, 45))
+    assigner = Assigner(documents, algorithm="pruned", table_bytes=table_bytes, most_groups=int(rng.integers(1, 5)))
+    means, changed, movements = some_means(rng, matrix, k), np.ones(k, np.bool_), None
+    for step in range(10):
+        in_columns = means_of_matrix(sparse.csr_array(means), documents.original)
+        exact = naive_similarities(matrix, means)
+        labels = assigner.assign(in_columns, changed, movements)
+        assert np.array_equal(labels, exact.argmax(axis=1)), f"step {step}"
+        assert_bounds(assigner, exact, labels)
+        following = next_means(rng, means, matrix)
+        movements = np.linalg.norm(following.astype(np.float64) - means.astype(np.float64), axis=1)
+        changed = movements > 0
+        means = following
