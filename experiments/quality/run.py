@@ -87,7 +87,7 @@ def load(folder: str, name: str) -> tuple[Any, list[str]]:
         matrix = tfidf([corpus.texts[row] for row in rows])
         classes = [labels[row][0] for row in rows]
     elif name == "stackoverflow":
-        titles = place / "stackoverflow_titles"
+        titles = place / "stackoverflow_titles" / "rawText"
         texts = (titles / "title_StackOverflow.txt").read_text(encoding="utf-8").splitlines()
         matrix = tfidf(texts)
         classes = (titles / "label_StackOverflow.txt").read_text(encoding="utf-8").split()
