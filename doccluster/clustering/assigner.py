@@ -38,12 +38,14 @@ class Assigner:
         *,
         algorithm: str = "auto",
         table_bytes: float = float("inf"),
+        change_bytes: float = float("inf"),
         most_groups: int = MOST_GROUPS,
     ) -> None:
         self._documents = documents
         self._prunes = algorithm != "lloyd" and most_groups > 0
         self._always = algorithm == "pruned"
         self._table_bytes = table_bytes
+        self._change_bytes = change_bytes
         self._most_groups = most_groups
         self._table: MeanTable | None = None
         self._group_width = LINE
@@ -119,7 +121,14 @@ class Assigner:
         if prunes:
             places = choose_places(moved, movements, table.lanes, self._group_width, only_shared=documents.is_signed)
         workers = documents.threads_for(means.values.size * 10)
-        changes = table.replace(means, changed, places, signed=documents.is_signed, n_threads=workers)
+        changes = table.replace(
+            means,
+            changed,
+            places,
+            signed=documents.is_signed,
+            n_threads=workers,
+            change_bytes=self._change_bytes,
+        )
         if not prunes:
             self._wait = max(0, self._wait - 1)
             self._sweep(blocks)

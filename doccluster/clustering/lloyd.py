@@ -41,6 +41,7 @@ class Limits:
     max_iter: int = 300
     tol: float = 1e-4
     table_bytes: float = float("inf")
+    change_bytes: float = float("inf")
     most_groups: int = MOST_GROUPS
     algorithm: str = "auto"
     refine: bool = False
@@ -71,7 +72,11 @@ def run_start(
     `keep` is given a snapshot after every iteration, so that an interruption loses nothing.
     """
     assigner = Assigner(
-        documents, algorithm=limits.algorithm, table_bytes=limits.table_bytes, most_groups=limits.most_groups
+        documents,
+        algorithm=limits.algorithm,
+        table_bytes=limits.table_bytes,
+        change_bytes=limits.change_bytes,
+        most_groups=limits.most_groups,
     )
     changed = np.ones(means.n_clusters, np.bool_)
     labels = assigner.assign(means, changed)

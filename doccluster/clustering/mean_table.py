@@ -17,7 +17,7 @@ from doccluster.clustering.means import Means
 from doccluster.kernels.cache_lines import LINE
 from doccluster.kernels.mean_table import (
     count_tail,
-    list_tail_changes,
+    note_tail_changes,
     place_tail,
     replace_head,
     write_head,
@@ -71,12 +71,26 @@ class MeanTable:
         self._list_tail()
 
     def replace(
-        self, means: Means, changed: npt.NDArray[np.bool_], places: Places, *, signed: bool, n_threads: int
+        self,
+        means: Means,
+        changed: npt.NDArray[np.bool_],
+        places: Places,
+        *,
+        signed: bool,
+        n_threads: int,
+        change_bytes: float = float("inf"),
     ) -> Table:
-        """Lay out `means`, from which only the rows in `changed` differ, and return the table of changes."""
+        """Lay out `means`, from which only the rows in `changed` differ, and return the table of changes.
+
+        Its dense part holds all terms, unless `change_bytes` allows fewer; changes are spread over more terms than
+        means are, so that lists would be long.
+        """
         old, self.means = self.means, means
         clusters = self._by_lane[changed[self._by_lane]]
-        rises = np.zeros((self.n_head, table_width(places.group.size)), np.float32)
+        width = table_width(places.group.size)
+        n_dense = means.n_columns if places.group.size else self.n_head
+        n_dense = max(self.n_head, min(n_dense, int(min(change_bytes, 2**62) // (4 * width))))
+        rises = np.zeros((n_dense, width), np.float32)
 
         def one(chunk: npt.NDArray[np.int32]) -> None:
             replace_head(*_rows(old), *_rows(means), chunk, self.lanes, self._head, *_owners(places), signed, rises)
@@ -84,36 +98,51 @@ class MeanTable:
         # a thread takes whole lines: neighbours write to other parts of the table
         cuts = np.flatnonzero(np.diff(self.lanes[clusters] // LINE)) + 1
         list(map_blocks(one, np.split(clusters, cuts) if n_threads > 1 else [clusters], n_threads=n_threads))
-        changes = self._tail_changes(old, means, clusters, places, signed=signed)
+        changes = self._tail_changes(old, means, clusters, places, rises, signed=signed)
         self._list_tail()
         lanes = np.arange(places.group.size, dtype=np.int32)
         return rises, *changes, lanes
 
     def _tail_changes(
-        self, old: Means, means: Means, clusters: npt.NDArray[np.int32], places: Places, *, signed: bool
+        self,
+        old: Means,
+        means: Means,
+        clusters: npt.NDArray[np.int32],
+        places: Places,
+        rises: npt.NDArray[np.float32],
+        *,
+        signed: bool,
     ) -> tuple[Any, Any, Any]:
-        starts = np.zeros(means.n_columns - self.n_head + 1, np.int64)
-        if self.n_head == means.n_columns:
+        """Note the changes of the tail terms in `rises` as far as it goes, and return lists for the others."""
+        starts = np.zeros(means.n_columns - rises.shape[0] + 1, np.int64)
+        if self.n_head == means.n_columns or not places.group.size:
             return starts, np.empty(0, np.int32), np.empty(0, np.float32)
-        capacity = int((means.starts[clusters + 1] - means.starts[clusters]).sum())
-        if signed:
-            capacity += int((old.starts[clusters + 1] - old.starts[clusters]).sum())
+        capacity = 0
+        if rises.shape[0] < means.n_columns:
+            capacity = int((means.starts[clusters + 1] - means.starts[clusters]).sum())
+            capacity += int((old.starts[clusters + 1] - old.starts[clusters]).sum()) if signed else 0
         columns, lanes, values = (np.empty(capacity, kind) for kind in (np.int32, np.int32, np.float32))
-        where = (self.n_head, means.n_columns)
-        written = list_tail_changes(
-            *_rows(old), *_rows(means), clusters, *where, *_owners(places), signed, columns, lanes, values
+        written = note_tail_changes(
+            _rows(old),
+            _rows(means),
+            clusters,
+            (self.n_head, means.n_columns),
+            _owners(places),
+            signed,
+            rises,
+            (columns, lanes, values),
         )
-        count_tail(columns[:written], self.n_head, starts)
+        count_tail(columns[:written], rises.shape[0], starts)
         sorted_lanes, sorted_values = np.empty(written, np.int32), np.empty(written, np.float32)
-        place_tail(
-            columns[:written], lanes[:written], values[:written], self.n_head, starts, sorted_lanes, sorted_values
-        )
+        entries = (columns[:written], lanes[:written], values[:written])
+        place_tail(*entries, rises.shape[0], starts, sorted_lanes, sorted_values)
         return starts, sorted_lanes, sorted_values
 
     def _list_tail(self) -> None:
         means = self.means
-        self._tail_starts = np.empty(means.n_columns - self.n_head + 1, np.int64)
-        count_tail(means.columns, self.n_head, self._tail_starts)
+        self._tail_starts = np.zeros(means.n_columns - self.n_head + 1, np.int64)
+        if self.n_head < means.n_columns:
+            count_tail(means.columns, self.n_head, self._tail_starts)
         n_entries = int(self._tail_starts[-1])
         self._tail_lanes, self._tail_values = np.empty(n_entries, np.int32), np.empty(n_entries, np.float32)
         if n_entries:

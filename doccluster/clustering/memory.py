@@ -43,6 +43,8 @@ class MemoryPlan:
         Groups of clusters that have a bound for each document; 0 is plain Lloyd.
     head_bytes : float
         The largest dense part of the table of means.
+    change_bytes : int
+        The largest dense part of the table of changes.
     seed_documents : int
         Documents that seeds are drawn from; all of them where the memory allows.
     n_threads : int
@@ -57,6 +59,7 @@ class MemoryPlan:
     threads: int
     n_groups: int
     head_bytes: int
+    change_bytes: int
     seed_documents: int
     n_threads: int
     limit: int | None = None
@@ -123,8 +126,8 @@ def plan_memory(size: Size, limit: int | None, seed_documents: int) -> MemoryPla
         seeds = min(seed_documents, max(2 * size.n_clusters, int(size.n_documents * share)))
         bare = _plan(size, 0, n_groups, n_threads, seeds)
         if bare.total <= limit:
-            per_byte = 1 + _places(n_groups) / width  # the table of changes is as long and narrower
-            head = min(widest, int((limit - bare.total) / per_byte))
+            # the table of changes is at least as long as the head, and narrower
+            head = min(widest, int((limit - bare.total) / (1 + _places(n_groups) / width)))
             return replace(_plan(size, head, n_groups, n_threads, seeds), limit=limit)
     raise MemoryLimitError(
         f"max_memory={in_words(limit)} is too small to cluster {size.n_documents:,} documents with {size.n_entries:,} "
@@ -144,7 +147,11 @@ def _plan(size: Size, head: int, n_groups: int, n_threads: int, seeds: int) -> M
     sampled = 0 if share == 1.0 else int(8 * size.n_entries * share)
     seeding = int(index * share) + sampled + int(size.n_documents * share) * (4 * size.n_candidates + 32)
     width = LINE * -(-size.n_clusters // LINE)
-    changes = int(head * _places(n_groups) / width)
+    changes = (
+        4 * size.n_columns * _places(n_groups)
+        if head == 4 * width * size.n_columns
+        else int(head * _places(n_groups) / width)
+    )
     return MemoryPlan(
         documents=8 * size.n_entries + 16 * size.n_documents + 12 * size.n_columns,
         seeding=seeding,
@@ -154,6 +161,7 @@ def _plan(size: Size, head: int, n_groups: int, n_threads: int, seeds: int) -> M
         threads=n_threads * (24 * size.n_columns + 64 * width),
         n_groups=n_groups,
         head_bytes=head,
+        change_bytes=changes,
         seed_documents=seeds,
         n_threads=n_threads,
     )

@@ -153,6 +153,7 @@ class SphericalKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
             self.max_iter,
             self.tol,
             table_bytes=plan.head_bytes,
+            change_bytes=plan.change_bytes,
             most_groups=plan.n_groups,
             algorithm=self.algorithm,
             refine=self.refine,

@@ -69,6 +69,19 @@ def replace_head(
 
 
 @jit
+def note_change(term, place, is_own, change, rises, listed, written):
+    """Record a change in the dense part of the table of changes or append it to the list; return the entries listed."""
+    if term < rises.shape[0]:
+        rises[term, place] = change if is_own else max(rises[term, place], change)
+        return written
+    columns, places, values = listed
+    columns[written] = term
+    places[written] = place
+    values[written] = change
+    return written + 1
+
+
+@jit
 def count_tail(columns, n_head, tail_starts):
     """Make `tail_starts` the start of each tail term's list, terms from `n_head` on."""
     tail_starts[:] = 0
@@ -94,57 +107,42 @@ def write_tail(values, columns, starts, n_head, clusters, lanes, tail_starts, ta
 
 
 @jit
-def list_tail_changes(
-    old_values,
-    old_columns,
-    old_starts,
-    values,
-    columns,
-    starts,
-    clusters,
-    n_head,
-    n_columns,
-    places,
-    own_place,
-    signed,
-    change_columns,
-    change_places,
-    change_values,
-):
-    """List what `replace_head` records, for the terms of the tail; return the number of entries.
+def note_tail_changes(old_rows, rows, clusters, sizes, owners, signed, rises, listed):
+    """Record what `replace_head` records, for the terms of the tail; return the number of entries listed.
 
-    Several clusters of one place give several entries for a term: added up they are at least the largest.
+    `sizes` are the terms of the head and all terms; `listed` receives the columns, places and values that the dense
+    part of the table of changes has no room for. Several clusters of one place give several such entries for a
+    term: added up they are at least the largest.
     """
+    n_head, n_columns = sizes
+    old_values, old_columns, old_starts = old_rows
+    values, columns, starts = rows
+    places, own_place = owners
     old = np.zeros(n_columns - n_head, np.float32)
     written = 0
     for cluster in clusters:
-        place = places[cluster]
+        place, is_own = places[cluster], own_place[cluster]
         if place < 0:
             continue
         for position in range(old_starts[cluster], old_starts[cluster + 1]):
             if old_columns[position] >= n_head:
                 old[old_columns[position] - n_head] = old_values[position]
         for position in range(starts[cluster], starts[cluster + 1]):
-            if columns[position] >= n_head:
-                term = columns[position] - n_head
-                change = values[position] if own_place[cluster] else values[position] - old[term]
-                old[term] = 0
+            term = columns[position]
+            if term >= n_head:
+                change = values[position] if is_own else values[position] - old[term - n_head]
+                old[term - n_head] = 0
                 if signed:
                     change = abs(change)
-                if change > 0 or own_place[cluster]:
-                    change_columns[written] = columns[position]
-                    change_places[written] = place
-                    change_values[written] = change
-                    written += 1
+                if change > 0 or is_own:
+                    written = note_change(term, place, is_own, change, rises, listed, written)
         for position in range(old_starts[cluster], old_starts[cluster + 1]):
-            if old_columns[position] >= n_head:
-                term = old_columns[position] - n_head
-                if signed and old[term] != 0 and not own_place[cluster]:
-                    change_columns[written] = old_columns[position]
-                    change_places[written] = place
-                    change_values[written] = abs(old[term])
-                    written += 1
-                old[term] = 0
+            term = old_columns[position]
+            if term >= n_head:
+                if signed and old[term - n_head] != 0 and not is_own:
+                    change = abs(old[term - n_head])
+                    written = note_change(term, place, False, change, rises, listed, written)
+                old[term - n_head] = 0
     return written
 
 

@@ -38,27 +38,21 @@ FEW = 2
 
 
 @jit
-def sweep_group(values, columns, first, split, last, table, group, group_width, sums):
-    """Fill the lanes of one group, whole cache lines, with the similarities of one row."""
+def add_tail(values, columns, split, last, table, sums):
+    """Fill `sums` with the part of the similarities of one row that its tail terms make, for all lanes."""
     head, tail_starts, tail_lanes, tail_values, _ = table
-    n_head, width = head.shape
-    first_lane = group * group_width
-    last_lane = min(first_lane + group_width, width)
-    for lane in range(first_lane, last_lane):
-        sums[lane] = 0
+    sums[:] = 0
     for position in range(split, last):
-        term = columns[position] - n_head
-        entry, end = tail_starts[term], tail_starts[term + 1]
-        below = end
-        while entry < below:  # the list is in order of the lanes
-            middle = (entry + below) // 2
-            if tail_lanes[middle] < first_lane:
-                entry = middle + 1
-            else:
-                below = middle
-        while entry < end and tail_lanes[entry] < last_lane:
+        term = columns[position] - head.shape[0]
+        for entry in range(tail_starts[term], tail_starts[term + 1]):
             sums[tail_lanes[entry]] += values[position] * tail_values[entry]
-            entry += 1
+
+
+@jit
+def add_group(values, columns, first, split, head, group, group_width, sums):
+    """Add the part that the head terms make, for the lanes of one group: whole cache lines."""
+    first_lane = group * group_width
+    last_lane = min(first_lane + group_width, head.shape[1])
     add_lines(values, columns, first, split, head, first_lane, (last_lane - first_lane) // LINE, sums)
 
 
@@ -91,7 +85,7 @@ def highest_other(sums, group, group_width, n_lanes, lane):
 
 
 @jit
-def look_at_groups(values, columns, first, split, last, table, group_width, error, own, sums, carried, looked_at):
+def look_at_groups(values, columns, first, split, table, group_width, error, own, sums, carried, looked_at):
     """Look at every group whose bound reaches the best similarity so far; the own group has been looked at.
 
     Return the lane with the highest similarity, that and the second highest, and how many groups were looked at.
@@ -105,7 +99,7 @@ def look_at_groups(values, columns, first, split, last, table, group_width, erro
         if index > 0:
             if group == own_group or carried[group] < top - error:
                 continue
-            sweep_group(values, columns, first, split, last, table, group, group_width, sums)
+            add_group(values, columns, first, split, table[0], group, group_width, sums)
         looked_at[n_looked_at] = group
         n_looked_at += 1
         for lane in range(group * group_width, min((group + 1) * group_width, n_lanes)):
@@ -186,7 +180,8 @@ def assign_pruned(rows, magnitudes, table, changes_table, places, chords, group_
                 continue
         # the own group first: it gives the own similarity, which the other groups must reach
         work[1] += 1
-        sweep_group(values, columns, first, split, last, table, own // group_width, group_width, sums)
+        add_tail(values, columns, split, last, table, sums)
+        add_group(values, columns, first, split, table[0], own // group_width, group_width, sums)
         carried[own // group_width] = HIGHEST
         if 3 * (count_reaching(sums[own] - error, carried, no_chord) - 1) > n_groups:
             work[2] += 1
@@ -196,7 +191,7 @@ def assign_pruned(rows, magnitudes, table, changes_table, places, chords, group_
             work[3] += was_exact
             continue
         top_lane, top, second, n_looked_at = look_at_groups(
-            values, columns, first, split, last, table, group_width, error, own, sums, carried, looked_at
+            values, columns, first, split, table, group_width, error, own, sums, carried, looked_at
         )
         work[1] += n_looked_at - 1
         if top - second <= 2 * error:
