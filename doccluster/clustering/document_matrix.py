@@ -172,6 +172,22 @@ def reorder(
     return DocumentMatrix(values, columns, starts, order, weights, n_threads)
 
 
+def as_given(matrix: Any, *, n_threads: int = 1) -> tuple[DocumentMatrix, bool]:
+    """Return the documents with their columns as they are, and whether rows had to be normalised.
+
+    Enough for what visits few documents, such as drawing seeds: unit float32 csr rows are not copied.
+    """
+    matrix = check_matrix(matrix)
+    scale, scaled = unit_scale(matrix)
+    order = np.arange(matrix.shape[1], dtype=np.int32)
+    if not sparse.issparse(matrix):
+        return reorder(matrix, order, scale, n_threads=n_threads), scaled
+    values = matrix.data if not scaled else matrix.data * np.repeat(scale, np.diff(matrix.indptr))
+    parts = values.astype(np.float32, copy=False), matrix.indices.astype(np.int32, copy=False)
+    starts = matrix.indptr.astype(np.int64)
+    return DocumentMatrix(*parts, starts, order, np.ones(matrix.shape[0]), n_threads), scaled
+
+
 def _from_sparse(
     matrix: sparse.csr_array, order: npt.NDArray[np.int32], scale: npt.NDArray[np.float64]
 ) -> tuple[Callable[[slice], None], Any, Any, Any]:

@@ -116,21 +116,21 @@ def first_cluster(sums, value, lanes):
 
 
 @jit
-def set_bounds(sums, label_lane, n_lanes, group_width, error, upper):
-    """Write, for each group of lanes, an upper bound on the similarity to its clusters other than the label's."""
+def set_bounds(sums, label_lane, n_lanes, group_width, error, upper, row):
+    """Write, for each group of lanes, an upper bound on a row's similarity to its clusters other than the label's."""
     kept = sums[label_lane]
     sums[label_lane] = LOWEST
-    for group in range(upper.size):
+    for group in range(upper.shape[1]):
         first = group * group_width
-        upper[group] = highest(sums, first, min(first + group_width, n_lanes)) + error
+        upper[row, group] = highest(sums, first, min(first + group_width, n_lanes)) + error
     sums[label_lane] = kept
 
 
 @jit
-def assign_one(values, columns, first, last, original, table, sums, exact, group_width, upper):
+def assign_one(values, columns, first, last, original, table, sums, exact, group_width, upper, row):
     """Return a row's nearest cluster, a lower bound on the similarity to it, and whether float64 decided.
 
-    `upper`, when it has a place for each group of lanes, is given upper bounds on the similarity to other clusters.
+    `upper`, when it has columns, is given upper bounds on the similarity to the other clusters of each group.
     """
     head, tail_starts, tail_lanes, tail_values, lanes = table
     n_lanes = lanes.size
@@ -141,15 +141,22 @@ def assign_one(values, columns, first, last, original, table, sums, exact, group
     is_close = top - highest(sums, 0, n_lanes) <= 2 * error
     sums[lanes[label]] = top
     if is_close:
-        sweep_exactly(values, columns, first, last, original, head, tail_starts, tail_lanes, tail_values, exact)
-        exact_top = highest(exact, 0, n_lanes)
-        label = first_cluster(exact, exact_top, lanes)
-        if upper.size:
-            set_bounds(exact, lanes[label], n_lanes, group_width, ROUNDING, upper)
-        return label, np.float32(exact_top) - ROUNDING, True
-    if upper.size:
-        set_bounds(sums, lanes[label], n_lanes, group_width, error, upper)
+        return decide_exactly(values, columns, first, last, original, table, group_width, exact, upper, row)
+    if upper.shape[1] > 0:
+        set_bounds(sums, lanes[label], n_lanes, group_width, error, upper, row)
     return label, top - error, False
+
+
+@jit
+def decide_exactly(values, columns, first, last, original, table, group_width, exact, upper, row):
+    """Do what `assign_one` does in float64."""
+    head, tail_starts, tail_lanes, tail_values, lanes = table
+    sweep_exactly(values, columns, first, last, original, head, tail_starts, tail_lanes, tail_values, exact)
+    top = highest(exact, 0, lanes.size)
+    label = first_cluster(exact, top, lanes)
+    if upper.shape[1] > 0:
+        set_bounds(exact, lanes[label], lanes.size, group_width, ROUNDING, upper, row)
+    return label, np.float32(top) - ROUNDING, True
 
 
 @jit
@@ -164,7 +171,7 @@ def assign_rows(rows, table, group_width, labels, lower, upper):
     n_exact = 0
     for row in range(starts.size - 1):
         label, similarity, was_exact = assign_one(
-            values, columns, starts[row], starts[row + 1], original, table, sums, exact, group_width, upper[row]
+            values, columns, starts[row], starts[row + 1], original, table, sums, exact, group_width, upper, row
         )
         labels[row] = label
         lower[row] = similarity

@@ -22,13 +22,11 @@ from doccluster.kernels.assignment import (
     LOWEST,
     ROUNDING,
     assign_one,
-    first_cluster,
+    decide_exactly,
     head_end,
     highest,
     rounding_error,
-    set_bounds,
     sweep,
-    sweep_exactly,
 )
 from doccluster.kernels.cache_lines import LINE, add_lines
 from doccluster.kernels.jit import jit
@@ -38,12 +36,11 @@ FEW = 2
 
 
 @jit
-def add_tail(values, columns, split, last, table, sums):
+def add_tail(values, columns, split, last, n_head, tail_starts, tail_lanes, tail_values, sums):
     """Fill `sums` with the part of the similarities of one row that its tail terms make, for all lanes."""
-    head, tail_starts, tail_lanes, tail_values, _ = table
     sums[:] = 0
     for position in range(split, last):
-        term = columns[position] - head.shape[0]
+        term = columns[position] - n_head
         for entry in range(tail_starts[term], tail_starts[term + 1]):
             sums[tail_lanes[entry]] += values[position] * tail_values[entry]
 
@@ -57,20 +54,19 @@ def add_group(values, columns, first, split, head, group, group_width, sums):
 
 
 @jit
-def carry_bounds(changes, error, place_group, place_lane, label_lane, rest_chord, upper, carried):
+def carry_bounds(changes, error, n_shared, place_group, place_lane, label_lane, rest_chord, upper, row, carried):
     """Write the upper bounds of one row after the move; return its own similarity if a place has it, else -2."""
     own = LOWEST
-    carried[:] = upper
-    for place in range(place_group.size):
+    for group in range(carried.size):
+        carried[group] = upper[row, group]
+    for place in range(n_shared):
         group = place_group[place]
-        if place_lane[place] < 0:
-            carried[group] = upper[group] + min(changes[place] + error + ROUNDING, rest_chord[group])
-    for place in range(place_group.size):
-        if place_lane[place] >= 0:
-            if place_lane[place] == label_lane:
-                own = changes[place]
-            else:
-                carried[place_group[place]] = max(carried[place_group[place]], changes[place] + error)
+        carried[group] += min(changes[place] + error + ROUNDING, rest_chord[group])
+    for place in range(n_shared, place_group.size):
+        if place_lane[place] == label_lane:
+            own = changes[place]
+        else:
+            carried[place_group[place]] = max(carried[place_group[place]], changes[place] + error)
     return own
 
 
@@ -85,12 +81,11 @@ def highest_other(sums, group, group_width, n_lanes, lane):
 
 
 @jit
-def look_at_groups(values, columns, first, split, table, group_width, error, own, sums, carried, looked_at):
+def look_at_groups(values, columns, first, split, head, n_lanes, group_width, error, own, sums, carried, looked_at):
     """Look at every group whose bound reaches the best similarity so far; the own group has been looked at.
 
     Return the lane with the highest similarity, that and the second highest, and how many groups were looked at.
     """
-    n_lanes = table[4].size
     own_group = own // group_width
     top_lane, top, second = own, sums[own], LOWEST
     n_looked_at = 0
@@ -99,7 +94,7 @@ def look_at_groups(values, columns, first, split, table, group_width, error, own
         if index > 0:
             if group == own_group or carried[group] < top - error:
                 continue
-            add_group(values, columns, first, split, table[0], group, group_width, sums)
+            add_group(values, columns, first, split, head, group, group_width, sums)
         looked_at[n_looked_at] = group
         n_looked_at += 1
         for lane in range(group * group_width, min((group + 1) * group_width, n_lanes)):
@@ -114,22 +109,11 @@ def look_at_groups(values, columns, first, split, table, group_width, error, own
 
 
 @jit
-def decide_exactly(values, columns, first, last, original, table, group_width, exact, upper):
-    """Return the label in float64 and a lower bound on its similarity; write the upper bounds."""
-    head, tail_starts, tail_lanes, tail_values, lanes = table
-    sweep_exactly(values, columns, first, last, original, head, tail_starts, tail_lanes, tail_values, exact)
-    top = highest(exact, 0, lanes.size)
-    label = first_cluster(exact, top, lanes)
-    set_bounds(exact, lanes[label], lanes.size, group_width, ROUNDING, upper)
-    return label, np.float32(top) - ROUNDING
-
-
-@jit
-def count_reaching(lower, upper, chord):
+def count_reaching(lower, carried):
     """Return how many groups may hold a cluster as near as the own one."""
     reaching = 0
-    for group in range(upper.size):
-        reaching += upper[group] + chord[group] >= lower
+    for group in range(carried.size):
+        reaching += carried[group] >= lower
     return reaching
 
 
@@ -146,62 +130,73 @@ def assign_pruned(rows, magnitudes, table, changes_table, places, chords, group_
     remain. When all means move little, few such groups are looked at at once: tight bounds will last.
     """
     values, columns, starts, original = rows
+    head, tail_starts, tail_lanes, tail_values, lanes = table
     change_head, change_starts, change_places, change_values, _ = changes_table
+    place_group, place_lane = places
     group_chord, rest_chord, lane_chord = chords
-    width, n_groups, lanes = table[0].shape[1], group_chord.size, table[4]
+    width, n_groups, n_head = head.shape[1], group_chord.size, head.shape[0]
     sums, exact = np.empty(width, np.float32), np.empty(width, np.float64)
     changes, carried = np.empty(change_head.shape[1], np.float32), np.empty(n_groups, np.float32)
-    looked_at, no_chord = np.empty(n_groups, np.int64), np.zeros(n_groups, np.float32)
+    looked_at = np.empty(n_groups, np.int64)
+    n_shared = 0
+    while n_shared < place_lane.size and place_lane[n_shared] < 0:
+        n_shared += 1
     few = FEW if highest(group_chord, 0, n_groups) < SMALL_CHORD else 0
     for row in range(starts.size - 1):
         own = lanes[labels[row]]
         own_lower = lower[row] - lane_chord[own]
-        n_reaching = count_reaching(own_lower, upper[row], group_chord)
+        n_reaching = 0
         for group in range(n_groups):
             carried[group] = upper[row, group] + group_chord[group]
+            n_reaching += carried[group] >= own_lower
         if n_reaching == 0:
             lower[row] = own_lower
-            upper[row] = carried
+            for group in range(n_groups):
+                upper[row, group] = carried[group]
             continue
         first, last = starts[row], starts[row + 1]
-        split = head_end(columns, first, last, table[0].shape[0])
+        split = head_end(columns, first, last, n_head)
         error = rounding_error(first, split, last)
         if n_reaching > few:
             work[0] += 1
             change_error = sweep(
                 magnitudes, columns, first, last, change_head, change_starts, change_places, change_values, changes
             )
-            similarity = carry_bounds(changes, change_error, places[0], places[1], own, rest_chord, upper[row], carried)
+            similarity = carry_bounds(
+                changes, change_error, n_shared, place_group, place_lane, own, rest_chord, upper, row, carried
+            )
             if similarity > LOWEST:
                 own_lower = max(own_lower, similarity - change_error)
-            if count_reaching(own_lower, carried, no_chord) == 0:
+            if count_reaching(own_lower, carried) == 0:
                 lower[row] = own_lower
-                upper[row] = carried
+                for group in range(n_groups):
+                    upper[row, group] = carried[group]
                 continue
         # the own group first: it gives the own similarity, which the other groups must reach
         work[1] += 1
-        add_tail(values, columns, split, last, table, sums)
-        add_group(values, columns, first, split, table[0], own // group_width, group_width, sums)
+        add_tail(values, columns, split, last, n_head, tail_starts, tail_lanes, tail_values, sums)
+        add_group(values, columns, first, split, head, own // group_width, group_width, sums)
         carried[own // group_width] = HIGHEST
-        if 3 * (count_reaching(sums[own] - error, carried, no_chord) - 1) > n_groups:
+        if 3 * (count_reaching(sums[own] - error, carried) - 1) > n_groups:
             work[2] += 1
             labels[row], lower[row], was_exact = assign_one(
-                values, columns, first, last, original, table, sums, exact, group_width, upper[row]
+                values, columns, first, last, original, table, sums, exact, group_width, upper, row
             )
             work[3] += was_exact
             continue
         top_lane, top, second, n_looked_at = look_at_groups(
-            values, columns, first, split, table, group_width, error, own, sums, carried, looked_at
+            values, columns, first, split, head, lanes.size, group_width, error, own, sums, carried, looked_at
         )
         work[1] += n_looked_at - 1
         if top - second <= 2 * error:
             work[3] += 1
-            labels[row], lower[row] = decide_exactly(
-                values, columns, first, last, original, table, group_width, exact, upper[row]
+            labels[row], lower[row], _ = decide_exactly(
+                values, columns, first, last, original, table, group_width, exact, upper, row
             )
             continue
         lower[row] = top - error
-        upper[row] = carried
+        for group in range(n_groups):
+            upper[row, group] = carried[group]
         for index in range(n_looked_at):
             group = looked_at[index]
             upper[row, group] = highest_other(sums, group, group_width, lanes.size, top_lane) + error

@@ -217,10 +217,10 @@ def sparsekmeans_500(session: Session) -> None:
 
 
 def seeds(session: Session, name: str, n_clusters: int) -> None:
-    """Compare greedy k-means++ with the same number of candidates, index and preparation included."""
+    """Compare greedy k-means++ with the same number of candidates, checks and index included."""
     from sklearn.cluster import kmeans_plusplus
 
-    from doccluster.clustering.document_matrix import prepare
+    from doccluster.clustering.document_matrix import as_given
     from doccluster.clustering.seeding import default_trials, kmeans_plus_plus
 
     load_kernels()
@@ -228,7 +228,7 @@ def seeds(session: Session, name: str, n_clusters: int) -> None:
     trials = default_trials(n_clusters)
 
     def ours() -> object:
-        documents, _ = prepare(matrix, n_threads=available_threads())
+        documents, _ = as_given(matrix, n_threads=available_threads())
         return kmeans_plus_plus(documents, n_clusters, np.random.default_rng(0))
 
     session.compare(

@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse
 
 from doccluster.clustering import SphericalKMeans
-from doccluster.clustering.document_matrix import prepare
+from doccluster.clustering.document_matrix import as_given, prepare
 from doccluster.clustering.seeding import InvertedIndex, affordable_documents, default_trials, kmeans_plus_plus
 
 
@@ -35,6 +35,17 @@ def naive_seeds(rows, weights, k, generator):
         nearest = cosines[best].copy() if not chosen else np.maximum(nearest, cosines[best])
         chosen.append(int(best))
     return chosen
+
+
+def test_seeds_do_not_depend_on_the_order_of_the_columns(rows):
+    matrix = sparse.csr_array(rows)
+    ordered, _ = prepare(matrix)
+    given, scaled = as_given(matrix)
+    assert not scaled
+    assert np.shares_memory(given.values, matrix.data)
+    for documents in (ordered, as_given(rows)[0], as_given(matrix * 3.0)[0]):
+        found = kmeans_plus_plus(documents, 12, np.random.default_rng(4))
+        assert np.array_equal(found, kmeans_plus_plus(given, 12, np.random.default_rng(4)))
 
 
 @pytest.mark.parametrize("seed", range(5))
