@@ -120,7 +120,7 @@ class Assigner:
         places = no_places(changed.size)
         if prunes:
             places = choose_places(moved, movements, table.lanes, self._group_width, only_shared=documents.is_signed)
-        workers = documents.threads_for(means.values.size * 10)
+        workers = documents.threads_for(means.values.size * 50)
         changes = table.replace(
             means,
             changed,

@@ -24,6 +24,7 @@ from doccluster.kernels.mean_table import (
     write_tail,
 )
 
+SMALL_TABLE = 64 * 2**20  # bytes up to which a table is kept dense: lists would only have to be made
 TAIL_COST = 32.0  # an entry of a tail list costs as much as this many cells of the dense head, measured
 
 Table = tuple[
@@ -172,5 +173,7 @@ def best_head(means: Means, frequencies: npt.NDArray[np.int64], *, max_bytes: fl
     width = table_width(means.n_clusters)
     postings = np.bincount(means.columns, minlength=means.n_columns)
     cost = np.concatenate([[0.0], np.cumsum(frequencies * (width - TAIL_COST * postings))])
+    if 4 * width * means.n_columns <= min(max_bytes, SMALL_TABLE):
+        return means.n_columns
     limit = means.n_columns if max_bytes == float("inf") else min(means.n_columns, int(max_bytes // (4 * width)))
     return int(np.argmin(cost[: limit + 1]))
