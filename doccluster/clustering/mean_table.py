@@ -164,6 +164,18 @@ def _owners(places: Places) -> tuple[Any, Any]:
     return places.of_cluster, places.is_own
 
 
+def longest_head(n_columns: int, n_clusters: int, n_entries: int) -> int:
+    """Return the most bytes that `best_head` can make of means with `n_entries` entries.
+
+    Where the sum that it minimises is smallest, every last part of the head costs no more dense than listed; as terms
+    come in descending order of frequency, so does the head as a whole without the frequencies: at most `TAIL_COST` cells
+    for each entry.
+    """
+    width = table_width(n_clusters)
+    whole = 4 * width * n_columns
+    return whole if whole <= SMALL_TABLE else min(whole, int(4 * TAIL_COST * n_entries))
+
+
 def best_head(means: Means, frequencies: npt.NDArray[np.int64], *, max_bytes: float = float("inf")) -> int:
     """Return how many of the commonest terms are cheapest kept dense, within `max_bytes`.
 

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from doccluster.clustering.lanes import MOST_GROUPS
+from doccluster.clustering.mean_table import longest_head, table_width
 from doccluster.errors import MemoryLimitError
 from doccluster.kernels.cache_lines import LINE
 
@@ -116,19 +117,21 @@ def plan_memory(size: Size, limit: int | None, seed_documents: int) -> MemoryPla
     MemoryLimitError
         If not even the smallest plan fits; the message names the smallest limit that would do.
     """
-    width = LINE * -(-size.n_clusters // LINE)
-    widest = 4 * width * size.n_columns
+    width = table_width(size.n_clusters)
+    widest = longest_head(size.n_columns, size.n_clusters, size.mean_entries)
     groups = min(MOST_GROUPS, -(-size.n_clusters // LINE)) if size.prunes else 0
-    full = _plan(size, widest, groups, size.n_threads, seed_documents)
+    all_changes = 4 * size.n_columns * _places(groups)
+    full = _plan(size, widest, all_changes, groups, size.n_threads, seed_documents)
     if limit is None or full.total <= limit:
         return replace(full, limit=limit)
     for n_groups, n_threads, share in _concessions(groups, size.n_threads):
         seeds = min(seed_documents, max(2 * size.n_clusters, int(size.n_documents * share)))
-        bare = _plan(size, 0, n_groups, n_threads, seeds)
+        bare = _plan(size, 0, 0, n_groups, n_threads, seeds)
         if bare.total <= limit:
             # the table of changes is at least as long as the head, and narrower
             head = min(widest, int((limit - bare.total) / (1 + _places(n_groups) / width)))
-            return replace(_plan(size, head, n_groups, n_threads, seeds), limit=limit)
+            changes = min(all_changes, limit - bare.total - head)
+            return replace(_plan(size, head, changes, n_groups, n_threads, seeds), limit=limit)
     raise MemoryLimitError(
         f"max_memory={in_words(limit)} is too small to cluster {size.n_documents:,} documents with {size.n_entries:,} "
         f"entries into {size.n_clusters:,} clusters; give at least {in_words(bare.total, up=True)}."
@@ -141,17 +144,12 @@ def _concessions(groups: int, n_threads: int) -> list[tuple[int, int, float]]:
     return [*steps, (0, 1, 0.01), (0, 1, 0.0)]
 
 
-def _plan(size: Size, head: int, n_groups: int, n_threads: int, seeds: int) -> MemoryPlan:
+def _plan(size: Size, head: int, changes: int, n_groups: int, n_threads: int, seeds: int) -> MemoryPlan:
     share = seeds / size.n_documents
     index = 8 * size.n_entries + 24 * size.n_columns if size.draws_from_index else 0
     sampled = 0 if share == 1.0 else int(8 * size.n_entries * share)
     seeding = int(index * share) + sampled + int(size.n_documents * share) * (4 * size.n_candidates + 32)
-    width = LINE * -(-size.n_clusters // LINE)
-    changes = (
-        4 * size.n_columns * _places(n_groups)
-        if head == 4 * width * size.n_columns
-        else int(head * _places(n_groups) / width)
-    )
+    width = table_width(size.n_clusters)
     return MemoryPlan(
         documents=8 * size.n_entries + 16 * size.n_documents + 12 * size.n_columns,
         seeding=seeding,

@@ -33,6 +33,8 @@ from doccluster.kernels.seeding import (
 from doccluster.validation import check_matrix
 
 MOST_VISITS = 4e10  # about a minute of one processor; beyond it seeds are drawn from a random sample
+SAMPLE_PER_SEED = 5
+FEWEST_TRIALS = 2  # one candidate would let isolated documents in
 SAME_ROW = 1e-6  # float32 rows closer than this to a seed are copies of it
 
 Init = str | Callable[..., Any] | Any
@@ -79,15 +81,20 @@ def default_trials(n_clusters: int) -> int:
     return 2 + int(math.log(n_clusters))
 
 
-def affordable_documents(frequencies: npt.NDArray[np.int64], n_documents: int, n_clusters: int) -> int:
-    """Return from how many documents seeds can be drawn with at most `MOST_VISITS` visits of the index.
+def affordable_seeding(frequencies: npt.NDArray[np.int64], n_documents: int, n_clusters: int) -> tuple[int, int]:
+    """Return from how many documents, and with how many candidates, seeds are drawn with about `MOST_VISITS` visits.
 
     A candidate visits the documents of each of its terms: a document drawn at random has term t with probability
-    df / n, and then df visits.
+    df / n, and then df visits. Beyond the limit seeds come from a random sample, of five documents a cluster at least,
+    and then from fewer candidates, of two at least.
     """
-    visits = n_clusters * default_trials(n_clusters) * float(np.sum(frequencies.astype(np.float64) ** 2)) / n_documents
-    share = min(1.0, MOST_VISITS / max(1.0, visits))
-    return n_documents if share == 1.0 else min(n_documents, max(int(n_documents * share), 5 * n_clusters))
+    trials = default_trials(n_clusters)
+    visits = n_clusters * trials * float(np.sum(frequencies.astype(np.float64) ** 2)) / n_documents
+    if visits <= MOST_VISITS:
+        return n_documents, trials
+    sample = min(n_documents, max(int(n_documents * MOST_VISITS / visits), SAMPLE_PER_SEED * n_clusters))
+    left = MOST_VISITS / (visits * sample / n_documents)
+    return sample, max(min(FEWEST_TRIALS, trials), int(trials * min(1.0, left)))
 
 
 def kmeans_plus_plus(

@@ -16,7 +16,7 @@ from doccluster.clustering.assign import centroid_similarities, nearest_centroid
 from doccluster.clustering.document_matrix import DocumentMatrix, document_frequencies, prepare
 from doccluster.clustering.lloyd import Limits, Snapshot
 from doccluster.clustering.memory import MemoryPlan, plan_memory, size_of
-from doccluster.clustering.seeding import Init, affordable_documents, check_init, default_trials
+from doccluster.clustering.seeding import Init, affordable_seeding, check_init, default_trials
 from doccluster.clustering.starts import BestStart, draw_starts
 from doccluster.errors import DocclusterWarning, InputError, MemoryLimitError, NothingUsable
 from doccluster.progress import Progress, silent
@@ -201,7 +201,7 @@ class SphericalKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
             draws_from_index=isinstance(self.init, str) and self.init != "random",
             prunes=self.algorithm != "lloyd",
         )
-        affordable = affordable_documents(frequencies, X.shape[0], n_clusters)
+        affordable, _ = affordable_seeding(frequencies, X.shape[0], n_clusters)
         return plan_memory(size, None if self.max_memory is None else parse_size(self.max_memory), affordable)
 
     def _check_parameters(self) -> int:

@@ -12,7 +12,14 @@ from doccluster.clustering.document_matrix import DocumentMatrix
 from doccluster.clustering.lloyd import Limits, Observer, Snapshot, drop_empty, run_start
 from doccluster.clustering.means import Means, means_of_rows
 from doccluster.clustering.refinement import refine_start
-from doccluster.clustering.seeding import Init, InvertedIndex, given_means, kmeans_plus_plus, random_rows
+from doccluster.clustering.seeding import (
+    Init,
+    InvertedIndex,
+    affordable_seeding,
+    given_means,
+    kmeans_plus_plus,
+    random_rows,
+)
 from doccluster.progress import Progress, silent
 
 SAMPLE_SHARE = 10  # 'subsample' clusters one document in ten ...
@@ -88,14 +95,17 @@ def _seeds(
     """Return the documents that each start begins at."""
     if init == "random":
         return [random_rows(documents, n_clusters, generator) for _ in range(n_starts)]
+    trials = affordable_seeding(documents.frequencies, documents.n_documents, n_clusters)[1]
     if seed_documents is None or seed_documents >= documents.n_documents:
         index = InvertedIndex.of(documents)
-        return [kmeans_plus_plus(documents, n_clusters, generator, index=index) for _ in range(n_starts)]
+        return [
+            kmeans_plus_plus(documents, n_clusters, generator, index=index, n_trials=trials) for _ in range(n_starts)
+        ]
     usable = np.flatnonzero(documents.is_usable)
     found = []
     for _ in range(n_starts):
         sample = np.sort(generator.permutation(usable)[: max(seed_documents, n_clusters)])
-        found.append(sample[kmeans_plus_plus(documents.take(sample), n_clusters, generator)])
+        found.append(sample[kmeans_plus_plus(documents.take(sample), n_clusters, generator, n_trials=trials)])
     return found
 
 

@@ -8,7 +8,7 @@ from scipy import sparse
 
 from doccluster.clustering import SphericalKMeans
 from doccluster.clustering.document_matrix import as_given, prepare
-from doccluster.clustering.seeding import InvertedIndex, affordable_documents, default_trials, kmeans_plus_plus
+from doccluster.clustering.seeding import InvertedIndex, affordable_seeding, default_trials, kmeans_plus_plus
 
 
 @pytest.fixture
@@ -98,10 +98,13 @@ def test_isolated_documents_rarely_become_seeds():
     assert np.mean(seeds >= 400) < 0.1
 
 
-def test_seeds_can_be_drawn_from_a_sample(rows):
-    frequencies = np.full(1000, 500_000)
-    assert affordable_documents(frequencies, 1_000_000, 10_000) < 1_000_000
-    assert affordable_documents(frequencies, 1_000_000, 2) == 1_000_000
+def test_much_seeding_takes_a_sample_and_then_fewer_candidates():
+    frequencies = np.full(1000, 100_000)
+    assert affordable_seeding(frequencies, 1_000_000, 2) == (1_000_000, default_trials(2))
+    sample, trials = affordable_seeding(frequencies, 1_000_000, 2000)
+    assert 10_000 < sample < 1_000_000
+    assert trials == default_trials(2000)
+    assert affordable_seeding(10 * frequencies, 1_000_000, 50_000) == (250_000, 2)
 
 
 @pytest.mark.parametrize("init", ["k-means++", "random", "subsample"])
