@@ -167,9 +167,9 @@ def _owners(places: Places) -> tuple[Any, Any]:
 def longest_head(n_columns: int, n_clusters: int, n_entries: int) -> int:
     """Return the most bytes that `best_head` can make of means with `n_entries` entries.
 
-    Where the sum that it minimises is smallest, every last part of the head costs no more dense than listed; as terms
-    come in descending order of frequency, so does the head as a whole without the frequencies: at most `TAIL_COST` cells
-    for each entry.
+    Where the sum that it minimises is smallest, every last part of the head costs no more dense than listed; terms come
+    in descending order of frequency, so the same holds of the whole head without the frequencies: at most `TAIL_COST`
+    cells for each entry.
     """
     width = table_width(n_clusters)
     whole = 4 * width * n_columns
