@@ -12,6 +12,7 @@ import click
 from doccluster.cli.console import json_option, overwrite_option, print_json, progress_shown, say, threads_option
 from doccluster.cli.run import clustering_options, execute
 from doccluster.cli.source_options import reader_arguments, reader_options
+from doccluster.cli.values import check_weighting, checked
 from doccluster.errors import InputError
 
 if TYPE_CHECKING:
@@ -24,7 +25,12 @@ if TYPE_CHECKING:
 @clustering_options
 @click.option("--classes", metavar="FILE", help="One class per line; then --truth class judges by them.")
 @click.option("--terms", metavar="FILE", help="One term per line, the names of the columns.")
-@click.option("--weighting", metavar="CODE", help="Of counts: tfidf (default), bm25, none, or SMART letters.")
+@click.option(
+    "--weighting",
+    callback=checked(check_weighting),
+    metavar="CODE",
+    help="Of counts: tfidf (default), bm25, none, or SMART letters.",
+)
 @overwrite_option
 @click.option("--report/--no-report", default=True, help="Whether to write report.html.")
 @json_option

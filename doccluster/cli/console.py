@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from doccluster.cli.values import Whole, number_of_clusters
 from doccluster.errors import DocclusterWarning
 from doccluster.progress import Progress, silent
 
@@ -104,36 +105,6 @@ def _warnings_told() -> Iterator[None]:
         yield
 
 
-def number_or_share(_context: click.Context, _option: click.Parameter, value: str | None) -> int | float | None:
-    """Return a number of documents (``2``) as an int, a share of them (``0.01``) as a float."""
-    if value is None:
-        return None
-    try:
-        return float(value) if "." in value else int(value)
-    except ValueError as error:
-        raise click.BadParameter(f"{value!r} is neither a number of documents (2) nor a share (0.01).") from error
-
-
-def number_of_clusters(_context: click.Context, _option: click.Parameter, value: str | None) -> int | str | None:
-    """Return a whole number as an int, or the word auto."""
-    if value is None or value == "auto":
-        return value
-    try:
-        return int(value)
-    except ValueError as error:
-        raise click.BadParameter(f"{value!r} is not a number of clusters; give a whole number, or auto.") from error
-
-
-def number_range(_context: click.Context, _option: click.Parameter, value: str | None) -> tuple[int, int] | None:
-    """Return the two ends of a range such as ``1-2``; one number is both."""
-    if value is None:
-        return None
-    match = re.fullmatch(r"(\d+)(?:[-,](\d+))?", value)
-    if match is None:
-        raise click.BadParameter(f"{value!r} is not a range; write for instance 1-2.")
-    return int(match[1]), int(match[2] or match[1])
-
-
 def options(*decorators: Callable[[Command], Command]) -> Callable[[Command], Command]:
     """Return one decorator for several options, shown in this order."""
 
@@ -153,10 +124,10 @@ def chosen(arguments: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, 
 
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead of text.")
-threads_option = click.option("--threads", type=int, help="How many threads work; all by default. No result changes.")
-seed_option = click.option(
-    "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Same seed, same labels."
+threads_option = click.option(
+    "--threads", type=Whole(min=1), help="How many threads work; all by default. No result changes."
 )
+seed_option = click.option("--seed", type=Whole(min=0), default=0, show_default=True, help="Same seed, same labels.")
 clusters_option = click.option(
     "-k",
     "--clusters",

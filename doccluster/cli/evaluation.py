@@ -16,6 +16,7 @@ from doccluster.cli.console import (
     standard_output,
     threads_option,
 )
+from doccluster.cli.values import measure_names
 from doccluster.errors import InputError
 
 if TYPE_CHECKING:
@@ -41,7 +42,12 @@ COST_IN_WORDS = {
 @click.option("--column", metavar="NAME", help="The label column of LABELS, if it has several.")
 @click.option("--truth-column", multiple=True, metavar="NAME", help="A column of the truth (may be repeated).")
 @click.option("--label-separator", metavar="TEXT", help="What parts several labels in one cell of the truth.")
-@click.option("--measures", metavar="A,B,...", help="Only these; `doccluster measures` lists them; 'all' for all.")
+@click.option(
+    "--measures",
+    callback=measure_names,
+    metavar="A,B,...",
+    help="Only these; `doccluster measures` lists them; 'all' for all.",
+)
 @click.option(
     "--metric", type=click.Choice(METRICS), default="cosine", show_default=True, help="Distance of documents."
 )
@@ -71,7 +77,7 @@ def _evaluated(
     column: str | None,
     truth_column: tuple[str, ...],
     label_separator: str | None,
-    measures: str | None,
+    measures: list[str] | str | None,
     metric: str,
     noise: str | None,
     strict: bool,
@@ -90,7 +96,7 @@ def _evaluated(
         [clusters[row] for row in keep],
         truth=None if truth is None else _truth(found, truth, truth_column, label_separator, keep),
         vectors=None if vectors is None else _vectors(found, vectors, metric, keep),
-        measures=_names(measures),
+        measures=measures,
         metric=metric,
         noise=noise,
         strict=strict,
@@ -147,15 +153,6 @@ def _vectors(found: Any, path: str, metric: str, keep: list[int]) -> Any:
         matrix = read.matrix if metric == "cosine" else load_matrix_file(Path(path)).matrix
     rows = rows_of(found, read.ids, read.n_documents, path)[np.array(keep)]
     return (sparse.csr_array(matrix) if sparse.issparse(matrix) else matrix)[rows]
-
-
-def _names(measures: str | None) -> Any:
-    if measures is None or measures == "all":
-        return measures
-    names = [name.strip() for name in measures.split(",") if name.strip()]
-    if not names:
-        raise InputError("--measures names no measure; give names with commas between them, or all.")
-    return names
 
 
 def _print_evaluation(evaluation: Evaluation, *, as_json: bool, latex: bool, as_csv: bool) -> None:

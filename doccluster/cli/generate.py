@@ -26,6 +26,7 @@ from doccluster.cli.source_options import (
     vectorizer_arguments,
     vectorizer_options,
 )
+from doccluster.cli.values import Whole
 from doccluster.errors import InputError
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ def _output(default: str, endings: str) -> Callable[[Callable[..., Any]], Callab
 
 
 def _count(flag: str, name: str, default: int | None, text: str) -> Callable[..., Any]:
-    return click.option(flag, name, type=int, default=default, show_default=default is not None, help=text)
+    return click.option(flag, name, type=Whole(min=1), default=default, show_default=default is not None, help=text)
 
 
 def _number(flag: str, default: float | None, text: str) -> Callable[..., Any]:
@@ -191,7 +192,7 @@ def zipf_command(output: str, seed: int, overwrite: bool, threads: int | None, a
 
 @generate_command.command("like")
 @click.argument("sources", nargs=-1, required=True, metavar="SRC...")
-@click.option("-k", "--clusters", type=int, required=True, help="Clusters that the source is divided into.")
+@click.option("-k", "--clusters", type=Whole(min=1), required=True, help="Clusters that the source is divided into.")
 @_count("-n", "n_documents", None, "Documents; as many as in the source when left out.")
 @reader_options
 @vectorizer_options

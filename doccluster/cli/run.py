@@ -28,6 +28,7 @@ from doccluster.cli.source_options import (
     vectorizer_arguments,
     vectorizer_options,
 )
+from doccluster.cli.values import Whole, check_size, checked, measure_names
 from doccluster.errors import InputError
 
 CLUSTERING = {
@@ -44,12 +45,16 @@ clustering_options = options(
     click.option(
         "--init", type=click.Choice(["k-means++", "random", "subsample"]), help="How the first centroids are drawn."
     ),
-    click.option("--n-init", type=int, metavar="N", help="How many starts; the best is kept."),
-    click.option("--max-iter", type=int, metavar="N", help="At most so many iterations in a start."),
+    click.option("--n-init", type=Whole(min=1), metavar="N", help="How many starts; the best is kept."),
+    click.option("--max-iter", type=Whole(min=1), metavar="N", help="At most so many iterations in a start."),
     click.option("--refine", is_flag=True, help="Move single documents afterwards while the objective rises."),
-    click.option("--max-memory", metavar="SIZE", help="Do not use more than this, such as 2G."),
+    click.option(
+        "--max-memory", callback=checked(check_size), metavar="SIZE", help="Do not use more than this, such as 2G."
+    ),
     click.option("--truth", multiple=True, metavar="COLUMN", help="Judge by the classes in this column."),
-    click.option("--measures", metavar="NAMES", help="Only these measures (commas between them), or all."),
+    click.option(
+        "--measures", callback=measure_names, metavar="NAMES", help="Only these measures (commas between them), or all."
+    ),
     threads_option,
 )
 
@@ -93,7 +98,7 @@ def execute(
                 language=language_argument(given) if "language" in given else "auto",
                 vectorizer=vectorizer,
                 clustering=chosen(given, CLUSTERING),
-                measures=_measures(given["measures"]),
+                measures=given["measures"],
                 n_threads=given["threads"],
                 report=given["report"],
                 command=typed_command(),
@@ -117,12 +122,6 @@ def wanted_clusters(clusters: int | str | None) -> int | str:
 def typed_command() -> str:
     """Return the command line as it can be typed again."""
     return shlex.join(["doccluster", *sys.argv[1:]])
-
-
-def _measures(names: str | None) -> Any:
-    if names is None or names == "all":
-        return names
-    return [name.strip() for name in names.split(",")]
 
 
 @click.command("report", short_help="Write the report of a finished run again.")

@@ -9,7 +9,6 @@ import click
 
 from doccluster.cli.console import (
     json_option,
-    number_range,
     print_json,
     progress_shown,
     say,
@@ -24,6 +23,7 @@ from doccluster.cli.source_options import (
     vectorizer_arguments,
     vectorizer_options,
 )
+from doccluster.cli.values import Whole, check_algorithm, checked, measure_names, number_range
 
 if TYPE_CHECKING:
     from doccluster.selection import Comparison, Recommendation
@@ -44,7 +44,7 @@ SHOWN = ("silhouette", "null_silhouette", "stability", "null_stability", "gap_rs
     show_default=True,
     help="What clusters.",
 )
-@click.option("--n-init", type=click.IntRange(min=1), default=5, show_default=True, help="Starts per fit.")
+@click.option("--n-init", type=Whole(min=1), default=5, show_default=True, help="Starts per fit.")
 @click.option(
     "--null",
     type=click.Choice(["deal", "permute", "uniform", "sphere"]),
@@ -52,8 +52,8 @@ SHOWN = ("silhouette", "null_silhouette", "stability", "null_stability", "gap_rs
     show_default=True,
     help="Data without clusters: terms dealt anew, permuted one by one, uniform in the box, or directions.",
 )
-@click.option("--n-null", type=click.IntRange(min=1), default=19, show_default=True, help="Data sets without clusters.")
-@click.option("--n-stability", type=click.IntRange(min=0), default=10, show_default=True, help="Resampled data sets.")
+@click.option("--n-null", type=Whole(min=1), default=19, show_default=True, help="Data sets without clusters.")
+@click.option("--n-stability", type=Whole(min=0), default=10, show_default=True, help="Resampled data sets.")
 @click.option(
     "--resampling",
     type=click.Choice(["bootstrap", "subsample", "perturb"]),
@@ -61,10 +61,8 @@ SHOWN = ("silhouette", "null_silhouette", "stability", "null_stability", "gap_rs
     show_default=True,
     help="How data are resampled.",
 )
-@click.option(
-    "--sample", "max_documents", type=click.IntRange(min=4), metavar="N", help="Look at N documents drawn at random."
-)
-@click.option("--penalty", type=float, metavar="LAMBDA", help="Also choose by RSS(k) + LAMBDA k.")
+@click.option("--sample", "max_documents", type=Whole(min=4), metavar="N", help="Look at N documents drawn at random.")
+@click.option("--penalty", type=click.FloatRange(min=0), metavar="LAMBDA", help="Also choose by RSS(k) + LAMBDA k.")
 @click.option("--checkpoint", metavar="DIR", help="Keep finished pieces here, and go on from them.")
 @seed_option
 @reader_options
@@ -142,18 +140,21 @@ def print_choice(found: Recommendation) -> None:
 @click.argument("sources", nargs=-1, required=True, metavar="SRC...")
 @click.option("-o", "--output", required=True, metavar="DIR", help="A folder for tables, LaTeX and figures.")
 @click.option("--truth", metavar="COLUMN", help="The classes; a matrix with classes has its own.")
-@click.option("-k", "--clusters", "n_clusters", type=click.IntRange(min=1), help="By default the number of classes.")
+@click.option("-k", "--clusters", "n_clusters", type=Whole(min=1), help="By default the number of classes.")
 @click.option(
     "--algorithm",
     "algorithms",
     multiple=True,
     default=("spherical-kmeans", "kmeans"),
     show_default=True,
+    callback=checked(check_algorithm),
     metavar="NAME",
     help="May be repeated; with parameters as in spherical-kmeans:n_init=1,refine=true.",
 )
-@click.option("--seeds", type=click.IntRange(min=1), default=10, show_default=True, help="Seeds 0 to N-1, for all.")
-@click.option("--measures", metavar="NAMES", help="Only these measures (commas between them).")
+@click.option("--seeds", type=Whole(min=1), default=10, show_default=True, help="Seeds 0 to N-1, for all.")
+@click.option(
+    "--measures", callback=measure_names, metavar="NAMES", help="Only these measures (commas between them), or all."
+)
 @click.option("--checkpoint", metavar="DIR", help="Keep finished runs here, and go on from them.")
 @reader_options
 @vectorizer_options
@@ -166,7 +167,6 @@ def compare_command(sources: tuple[str, ...], **given: Any) -> None:
     """
     from doccluster.pipeline import compare_sources
 
-    measures = None if given["measures"] is None else [name.strip() for name in given["measures"].split(",")]
     with progress_shown(quiet=given["as_json"]) as progress:
         found = compare_sources(
             sources,
@@ -178,7 +178,7 @@ def compare_command(sources: tuple[str, ...], **given: Any) -> None:
             vectorizer=vectorizer_arguments(given),
             algorithms=given["algorithms"],
             seeds=range(given["seeds"]),
-            measures=measures,
+            measures=given["measures"],
             checkpoint=given["checkpoint"],
             n_threads=given["threads"],
             progress=progress,

@@ -6,7 +6,18 @@ from typing import Any
 
 import click
 
-from doccluster.cli.console import chosen, number_or_share, number_range, options
+from doccluster.cli.console import chosen, options
+from doccluster.cli.values import (
+    Whole,
+    check_languages,
+    check_size,
+    check_stemming,
+    check_token_pattern,
+    check_weighting,
+    checked,
+    number_or_share,
+    number_range,
+)
 
 READER = {
     "format": "format",
@@ -62,10 +73,17 @@ reader_options = options(
     click.option("--split", metavar="NAME", help="Only documents of this part, such as train or test."),
     click.option("--html", type=click.Choice(["text", "article"]), help="All text of a web page, or its main article."),
     click.option("--strip-html", is_flag=True, help="The text columns of a table hold HTML."),
-    click.option("--max-document-length", type=int, metavar="N", help="Longer documents (characters) are skipped."),
-    click.option("--max-expanded-size", metavar="SIZE", help="What one archive may expand to, such as 4G."),
-    click.option("--max-members", type=int, metavar="N", help="How many members of an archive are read."),
-    click.option("--max-archive-depth", type=int, metavar="N", help="How many archives may lie inside one another."),
+    click.option(
+        "--max-document-length", type=Whole(min=1), metavar="N", help="Longer documents (characters) are skipped."
+    ),
+    click.option(
+        "--max-expanded-size",
+        callback=checked(check_size),
+        metavar="SIZE",
+        help="What one archive may expand to, such as 4G.",
+    ),
+    click.option("--max-members", type=Whole(min=1), metavar="N", help="How many members of an archive are read."),
+    click.option("--max-archive-depth", type=Whole(min=1), metavar="N", help="How deep archives may lie in archives."),
     click.option("--classes", metavar="FILE", help="For a matrix: one class per line."),
     click.option("--terms", metavar="FILE", help="For a matrix: one term per line."),
 )
@@ -76,10 +94,13 @@ vectorizer_options = options(
         multiple=True,
         default=("auto",),
         show_default=True,
+        callback=checked(check_languages),
         metavar="NAME",
         help="Whose function words are left out: auto, none, or a language.",
     ),
-    click.option("--stemming", metavar="LANGUAGE", help="Put the forms of a word together."),
+    click.option(
+        "--stemming", callback=checked(check_stemming), metavar="LANGUAGE", help="Put the forms of a word together."
+    ),
     click.option(
         "--min-df",
         callback=number_or_share,
@@ -89,10 +110,15 @@ vectorizer_options = options(
     click.option("--max-df", callback=number_or_share, metavar="N", help="A term may be in at most so many documents."),
     click.option("--ngrams", callback=number_range, metavar="A-B", help="Terms are runs of A to B words."),
     click.option("--analyzer", type=click.Choice(["word", "char", "char_wb", "cjk"]), help="What a term is."),
-    click.option("--max-features", type=int, metavar="N", help="Keep the N most frequent terms."),
-    click.option("--token-pattern", metavar="REGEX", help="What a token is."),
+    click.option("--max-features", type=Whole(min=1), metavar="N", help="Keep the N most frequent terms."),
+    click.option("--token-pattern", callback=checked(check_token_pattern), metavar="REGEX", help="What a token is."),
     click.option("--strip-accents", type=click.Choice(["ascii", "unicode"]), help="Leave accents out."),
-    click.option("--weighting", metavar="CODE", help="tfidf, bm25, none, or SMART letters such as ltc."),
+    click.option(
+        "--weighting",
+        callback=checked(check_weighting),
+        metavar="CODE",
+        help="tfidf, bm25, none, or SMART letters such as ltc.",
+    ),
 )
 
 

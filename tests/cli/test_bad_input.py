@@ -45,7 +45,7 @@ def test_a_number_of_clusters_that_is_none(doccluster, tiny, tmp_path, k, word):
 
 @pytest.mark.parametrize("option", ["--n-init", "--max-iter", "--max-features"])
 def test_a_zero_that_was_typed_is_not_taken_for_a_default(doccluster, tiny, tmp_path, option):
-    one_sentence(doccluster("run", tiny, "-o", tmp_path / "out", "-k", 2, option, 0), 2, option[2:].replace("-", "_"))
+    one_sentence(doccluster("run", tiny, "-o", tmp_path / "out", "-k", 2, option, 0), 2, option)
 
 
 def test_too_few_documents_to_ask_them_how_many_clusters(doccluster, tmp_path):

@@ -98,6 +98,12 @@ def test_a_missing_label_of_the_truth_is_no_class(run, files, word):
         assert scores["purity"]["note"] == "on 5 of 6 documents (1 without a label)"
 
 
+def test_an_unknown_measure_is_refused_with_the_nearest_ones(run, files):
+    code, _, err = run("evaluate", files / "labels.csv", "--truth", files / "truth.csv", "--measures", "purty")
+    assert code == 2
+    assert "did you mean purity" in err
+
+
 @pytest.mark.parametrize("names", ["", " , "])
 def test_an_empty_list_of_measures_is_refused(run, files, names):
     code, out, err = run("evaluate", files / "labels.csv", "--truth", files / "truth.csv", "--measures", names)
@@ -169,7 +175,6 @@ def test_label_files_of_another_form_are_refused_naming_the_two_forms(run, tmp_p
         (["labels.csv"], "give --truth, --vectors, or both"),
         (["none.csv", "--truth", "truth.csv"], "cannot be read"),
         (["labels.csv", "--column", "topic", "--truth", "truth.csv"], "has no column 'topic'"),
-        (["labels.csv", "--truth", "truth.csv", "--measures", "purty"], "did you mean purity"),
         (["labels.txt", "--truth", "short.txt"], "has 6 labels and"),
     ],
 )

@@ -1,0 +1,145 @@
+"""What an option takes: checked while the command line is parsed, so that no work is done before a refusal."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+from doccluster.errors import InputError
+
+Callback = Callable[[click.Context, click.Parameter, Any], Any]
+
+
+class Whole(click.IntRange):
+    """A whole number from `min` on, refused in a sentence that says which numbers are taken."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """Return the number, or stop."""
+        try:
+            number = int(value)
+        except ValueError:
+            number = None
+        if number is None or (self.min is not None and number < self.min):
+            self.fail(f"{str(value)!r} is not a whole number of at least {self.min}.", param, ctx)
+        return number
+
+
+def checked(check: Callable[[Any], Any]) -> Callback:
+    """Return an option's callback that gives what was typed to `check`, each part of an option that may be repeated.
+
+    What `check` returns is dropped: the library converts, and refuses the same things, when it gets the text itself.
+    """
+
+    def callback(_context: click.Context, option: click.Parameter, value: Any) -> Any:
+        for one in value if isinstance(value, tuple) else [value]:
+            try:
+                if one is not None:
+                    check(one)
+            except InputError as error:
+                told = re.sub(r"^\w+=", "", str(error)).replace("give None or ", "give ")
+                raise click.BadParameter(told) from error
+        return value
+
+    return callback
+
+
+def number_or_share(_context: click.Context, _option: click.Parameter, value: str | None) -> int | float | None:
+    """Return a number of documents (``2``) as an int, a share of them (``0.01``) as a float."""
+    if value is None:
+        return None
+    try:
+        number = float(value) if "." in value else int(value)
+    except ValueError as error:
+        raise click.BadParameter(f"{value!r} is neither a number of documents (2) nor a share (0.01).") from error
+    if not (number >= 1 if isinstance(number, int) else 0 <= number <= 1):
+        raise click.BadParameter(f"{value!r} is neither a number of documents from 1 on nor a share from 0.0 to 1.0.")
+    return number
+
+
+def number_of_clusters(_context: click.Context, _option: click.Parameter, value: str | None) -> int | str | None:
+    """Return a whole number as an int, or the word auto."""
+    if value is None or value == "auto":
+        return value
+    try:
+        number = int(value)
+    except ValueError:
+        number = 0
+    if number < 1:
+        raise click.BadParameter(f"{value!r} is not a number of clusters; give a whole number from 1 on, or auto.")
+    return number
+
+
+def number_range(_context: click.Context, _option: click.Parameter, value: str | None) -> tuple[int, int] | None:
+    """Return the two ends of a range such as ``1-2``; one number is both."""
+    if value is None:
+        return None
+    match = re.fullmatch(r"(\d+)(?:[-,](\d+))?", value)
+    if match is None:
+        raise click.BadParameter(f"{value!r} is not a range; write for instance 1-2.")
+    low, high = int(match[1]), int(match[2] or match[1])
+    if not 1 <= low <= high:
+        raise click.BadParameter(f"{value!r} is not a range from a smaller to a larger number, 1 or above.")
+    return low, high
+
+
+def measure_names(_context: click.Context, _option: click.Parameter, value: str | None) -> list[str] | str | None:
+    """Return the names of known measures, or the word all."""
+    if value is None or value == "all":
+        return value
+    from doccluster.measures import get_measures
+
+    names = [name.strip() for name in value.split(",") if name.strip()]
+    if not names:
+        raise click.BadParameter("it names no measure; give names with commas between them, or all.")
+    try:
+        get_measures(names)
+    except InputError as error:
+        raise click.BadParameter(str(error)) from error
+    return names
+
+
+def check_size(text: str) -> None:
+    """Raise InputError if a text is no number of bytes."""
+    from doccluster.validation import parse_size
+
+    parse_size(text)
+
+
+def check_weighting(code: str) -> None:
+    """Raise InputError if a weighting is not known; none leaves counts as they are."""
+    from doccluster.vectors.weighting import parse_weighting
+
+    if code != "none":
+        parse_weighting(code)
+
+
+def check_stemming(language: str) -> None:
+    """Raise InputError if words of a language cannot be stemmed."""
+    from doccluster.text.stemming import check_stemming as check
+
+    check(language)
+
+
+def check_token_pattern(pattern: str) -> None:
+    """Raise InputError if a text is no regular expression that finds tokens."""
+    from doccluster.text.tokens import build_tokenizer
+
+    build_tokenizer(pattern)
+
+
+def check_languages(names: str) -> None:
+    """Raise InputError if a text names, with commas, a language that has no list of function words."""
+    from doccluster.pipeline.vectorizing import choose_languages
+
+    parts = names.split(",")
+    choose_languages(parts[0] if len(parts) == 1 else parts, ())
+
+
+def check_algorithm(text: str) -> None:
+    """Raise InputError if an algorithm or one of its parameters is not known."""
+    from doccluster.selection.algorithms import parse_algorithm
+
+    parse_algorithm(text)
