@@ -8,10 +8,11 @@ import sys
 
 import click
 
+from doccluster.cli.verb import Verb
 from doccluster.errors import InputError
 
 
-@click.command("benchmark")
+@click.command("benchmark", cls=Verb)
 @click.argument("modules", nargs=-1)
 @click.option("--only", multiple=True, metavar="ROW", help="Only this row of the table (may be repeated).")
 @click.option("--quick", is_flag=True, help="Small data and one round, to see that it works.")

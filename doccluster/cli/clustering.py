@@ -13,13 +13,14 @@ from doccluster.cli.console import json_option, overwrite_option, print_json, pr
 from doccluster.cli.run import clustering_options, execute
 from doccluster.cli.source_options import reader_arguments, reader_options
 from doccluster.cli.values import check_weighting, checked
+from doccluster.cli.verb import Verb
 from doccluster.errors import InputError
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
-@click.command("cluster", short_help="Cluster a matrix file.")
+@click.command("cluster", cls=Verb, short_help="Cluster a matrix file.")
 @click.argument("matrix", metavar="X")
 @click.option("-o", "--output", required=True, metavar="DIR", help="The folder to write: tables, model, report.")
 @clustering_options
@@ -44,7 +45,7 @@ def cluster_command(matrix: str, **given: Any) -> None:
     execute((matrix,), given, reader=reader, vectorizer=vectorizer)
 
 
-@click.command("assign", short_help="Give new documents to the clusters of a run.")
+@click.command("assign", cls=Verb, short_help="Give new documents to the clusters of a run.")
 @click.argument("model", metavar="MODEL")
 @click.argument("sources", nargs=-1, required=True, metavar="SRC...")
 @click.option("-o", "--output", metavar="FILE", help="Write a csv file instead of printing it.")

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from doccluster.cli.values import Whole, number_of_clusters
+from doccluster.cli.verb import in_options
 from doccluster.errors import DocclusterWarning
 from doccluster.progress import Progress, silent
 
@@ -96,7 +97,8 @@ def _warnings_told() -> Iterator[None]:
 
         def tell(message: Any, category: Any, *where: Any, **more: Any) -> None:
             if issubclass(category, DocclusterWarning):
-                click.echo(f"warning: {plain(str(message))}", err=True)
+                command = click.get_current_context().command
+                click.echo(f"warning: {plain(in_options(str(message), command))}", err=True)
             else:
                 shown(message, category, *where, **more)
 

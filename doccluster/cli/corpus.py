@@ -24,12 +24,13 @@ from doccluster.cli.source_options import (
     vectorizer_arguments,
     vectorizer_options,
 )
+from doccluster.cli.verb import Verb
 
 if TYPE_CHECKING:
     from doccluster.pipeline.inspecting import Inspection, LabelColumn
 
 
-@click.command("inspect", short_help="Say what is in a source, without clustering it.")
+@click.command("inspect", cls=Verb, short_help="Say what is in a source, without clustering it.")
 @click.argument("sources", nargs=-1, required=True, metavar="SRC...")
 @click.option("--tendency", is_flag=True, help="Also test whether there is anything to find (takes some seconds).")
 @seed_option
@@ -92,7 +93,7 @@ def _coverage(column: LabelColumn) -> str:
     return ", ".join(f"{count:,} documents have {word}" for word, count in counts if count)
 
 
-@click.command("vectorize", short_help="Turn documents into a matrix file.")
+@click.command("vectorize", cls=Verb, short_help="Turn documents into a matrix file.")
 @click.argument("sources", nargs=-1, required=True, metavar="SRC...")
 @click.option("-o", "--output", required=True, metavar="X.npz", help="The matrix file to write, with ids and terms.")
 @click.option("--classes-from", metavar="COLUMN", help="Write the labels of this column as classes.")

@@ -17,6 +17,7 @@ from doccluster.cli.console import (
     threads_option,
 )
 from doccluster.cli.values import measure_names
+from doccluster.cli.verb import Verb
 from doccluster.errors import InputError
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ COST_IN_WORDS = {
 }
 
 
-@click.command("evaluate")
+@click.command("evaluate", cls=Verb)
 @click.argument("labels", type=click.Path(dir_okay=False))
 @click.option("--truth", type=click.Path(dir_okay=False), help="Class labels, in a file of the same two forms.")
 @click.option("--vectors", type=click.Path(), help="A matrix file (.npz, .mat of CLUTO, .mtx), or the folder of a run.")
@@ -166,7 +167,7 @@ def _print_evaluation(evaluation: Evaluation, *, as_json: bool, latex: bool, as_
         standard_output().print(evaluation)
 
 
-@click.command("measures")
+@click.command("measures", cls=Verb)
 @click.option("--family", type=click.Choice(FAMILIES), help="What is judged.")
 @click.option("--source", metavar="TEXT", help="Those whose citation has this text, for instance zaki.")
 @click.option("--cost", type=click.Choice(COSTS), help="The class of cost.")
@@ -217,7 +218,7 @@ def _print_measures(records: list[Measure]) -> None:
     say(f"{counted} measures; {len(records) - counted} variants and aliases of them (indented)")
 
 
-@click.command("explain")
+@click.command("explain", cls=Verb)
 @click.argument("subject")
 @click.argument("cluster", required=False)
 @json_option

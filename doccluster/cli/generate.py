@@ -27,6 +27,7 @@ from doccluster.cli.source_options import (
     vectorizer_options,
 )
 from doccluster.cli.values import Whole
+from doccluster.cli.verb import Verb
 from doccluster.errors import InputError
 
 if TYPE_CHECKING:
@@ -94,7 +95,7 @@ def _finish(files: Iterable[Path], parameters: Any, as_json: bool, **more: Any) 
         say(f"  {path}")
 
 
-@generate_command.command("vmf")
+@generate_command.command("vmf", cls=Verb)
 @_count("-n", "n_documents", 1000, "Documents.")
 @_count("-d", "n_terms", 100, "Dimensions, 2 to 100,000.")
 @_count("-k", "n_clusters", 5, "Clusters.")
@@ -119,7 +120,7 @@ def vmf_command(output: str, seed: int, overwrite: bool, threads: int | None, as
     _finish(files, mixture.parameters, as_json)
 
 
-@generate_command.command("sparse-vmf")
+@generate_command.command("sparse-vmf", cls=Verb)
 @_count("-n", "n_documents", 1000, "Documents.")
 @_count("-d", "n_terms", 20_000, "Terms.")
 @_count("-k", "n_clusters", 10, "Clusters.")
@@ -143,7 +144,7 @@ def sparse_vmf_command(
     _finish(files, made.parameters, as_json)
 
 
-@generate_command.command("sharma")
+@generate_command.command("sharma", cls=Verb)
 @_count("-k", "n_clusters", 5, "Clusters.")
 @_number("--overlap", 0.3, "gamma: overlap columns are twice this share of the documents.")
 @_number("--alpha", 0.4, "Subtracted from the values of block columns.")
@@ -166,7 +167,7 @@ def sharma_command(output: str, seed: int, overwrite: bool, threads: int | None,
     _finish(files, made.parameters, as_json)
 
 
-@generate_command.command("zipf")
+@generate_command.command("zipf", cls=Verb)
 @_count("-n", "n_documents", 10_000, "Documents.")
 @_count("-k", "n_topics", 20, "Topics.")
 @_count("--stories", "n_stories", None, "Stories; one for 50 documents when left out, at most 5000.")
@@ -190,7 +191,7 @@ def zipf_command(output: str, seed: int, overwrite: bool, threads: int | None, a
     _finish(files, corpus.parameters, as_json)
 
 
-@generate_command.command("like")
+@generate_command.command("like", cls=Verb)
 @click.argument("sources", nargs=-1, required=True, metavar="SRC...")
 @click.option("-k", "--clusters", type=Whole(min=1), required=True, help="Clusters that the source is divided into.")
 @_count("-n", "n_documents", None, "Documents; as many as in the source when left out.")

@@ -8,9 +8,10 @@ import sys
 import click
 
 from doccluster.cli.benchmark import find_checkout
+from doccluster.cli.verb import Verb
 
 
-@click.command("reproduce")
+@click.command("reproduce", cls=Verb)
 @click.argument("names", nargs=-1, required=True, metavar="NAME...|all")
 @click.option("--quick", is_flag=True, help="Leave out what takes minutes.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead of text.")

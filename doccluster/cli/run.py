@@ -29,6 +29,7 @@ from doccluster.cli.source_options import (
     vectorizer_options,
 )
 from doccluster.cli.values import Whole, check_size, checked, measure_names
+from doccluster.cli.verb import Verb
 from doccluster.errors import InputError
 
 CLUSTERING = {
@@ -59,7 +60,7 @@ clustering_options = options(
 )
 
 
-@click.command("run", short_help="Read, vectorize, cluster, judge and report, in one go.")
+@click.command("run", cls=Verb, short_help="Read, vectorize, cluster, judge and report, in one go.")
 @click.argument("sources", nargs=-1, required=True, metavar="SRC...")
 @click.option("-o", "--output", required=True, metavar="DIR", help="The folder to write: tables, model, report.")
 @clustering_options
@@ -124,7 +125,7 @@ def typed_command() -> str:
     return shlex.join(["doccluster", *sys.argv[1:]])
 
 
-@click.command("report", short_help="Write the report of a finished run again.")
+@click.command("report", cls=Verb, short_help="Write the report of a finished run again.")
 @click.argument("folder", metavar="RUN_DIR")
 @click.option("-o", "--output", metavar="FILE", help="Where to write it; report.html in the run folder by default.")
 def report_command(folder: str, output: str | None) -> None:
@@ -141,7 +142,7 @@ def report_command(folder: str, output: str | None) -> None:
     say(str(path))
 
 
-@click.command("rerun", short_help="Repeat a run from its run.json and say what differs.")
+@click.command("rerun", cls=Verb, short_help="Repeat a run from its run.json and say what differs.")
 @click.argument("record", metavar="RUN.JSON")
 @click.option("-o", "--output", metavar="DIR", help="Write the new run to this folder.")
 @overwrite_option

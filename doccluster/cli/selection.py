@@ -24,6 +24,7 @@ from doccluster.cli.source_options import (
     vectorizer_options,
 )
 from doccluster.cli.values import Whole, check_algorithm, checked, measure_names, number_range
+from doccluster.cli.verb import Verb
 
 if TYPE_CHECKING:
     from doccluster.selection import Comparison, Recommendation
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 SHOWN = ("silhouette", "null_silhouette", "stability", "null_stability", "gap_rss", "calinski_harabasz", "rss")
 
 
-@click.command("choose-k", short_help="Find how many clusters the data support.")
+@click.command("choose-k", cls=Verb, short_help="Find how many clusters the data support.")
 @click.argument("sources", nargs=-1, required=True, metavar="SRC...")
 @click.option("-o", "--output", metavar="DIR", help="A folder for the table and the figures.")
 @click.option(
@@ -136,7 +137,7 @@ def print_choice(found: Recommendation) -> None:
     say(f"  {found.sentence}")
 
 
-@click.command("compare", short_help="Compare algorithms over seeds and corpora.")
+@click.command("compare", cls=Verb, short_help="Compare algorithms over seeds and corpora.")
 @click.argument("sources", nargs=-1, required=True, metavar="SRC...")
 @click.option("-o", "--output", required=True, metavar="DIR", help="A folder for tables, LaTeX and figures.")
 @click.option("--truth", metavar="COLUMN", help="The classes; a matrix with classes has its own.")

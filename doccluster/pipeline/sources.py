@@ -80,7 +80,8 @@ def read_source(
 def _read_matrix(path: Any, options: Mapping[str, Any], weighting: str | None) -> Source:
     unused = sorted(set(options) - {*MATRIX_OPTIONS, "format"})
     if unused:
-        raise InputError(f"{path} is a matrix, which has no text to read with {', '.join(unused)}; leave that out.")
+        options_given = ", ".join(f"{name}=" for name in unused)
+        raise InputError(f"{path} is a matrix, which has no text to read with {options_given}; leave that out.")
     names = {name: options[name] for name in MATRIX_OPTIONS if name in options}
     vectors, classes = read_matrix(Path(path), weighting=weighting or "tfidf", **names)
     labels = {} if classes is None else {CLASS_COLUMN: tuple((name,) if name else () for name in classes)}

@@ -34,7 +34,7 @@ def write_texts(path, texts):
 
 def test_more_clusters_than_documents(doccluster, tiny, tmp_path):
     done = doccluster("run", tiny, "-o", tmp_path / "out", "-k", 12)
-    one_sentence(done, 2, "n_clusters=12", "9 document", "<= 9")
+    one_sentence(done, 2, "--clusters 12", "9 document", "<= 9")
     assert not (tmp_path / "out").exists()
 
 

@@ -1,8 +1,26 @@
-"""An option's value is checked before anything is read."""
+"""An option's value is checked before anything is read, and errors are told with options, not Python arguments."""
 
 from __future__ import annotations
 
+import warnings
+
+import click
 import pytest
+
+from doccluster.cli.main import COMMANDS, commands
+from doccluster.cli.run import CLUSTERING
+from doccluster.cli.source_options import READER, VECTORIZER
+from doccluster.cli.verb import OPTION_OF, Verb, in_options
+
+
+def verbs(group=commands, path=()):
+    """All commands, those of groups too, with their names."""
+    for name in group.list_commands(click.Context(group)):
+        command = group.get_command(click.Context(group), name)
+        if isinstance(command, click.Group):
+            yield from verbs(command, (*path, name))
+        else:
+            yield (*path, name), command
 
 
 TEXTS = ["inspect", "vectorize", "run", "choose-k", "compare", "assign"]
@@ -51,3 +69,65 @@ def test_a_bad_value_is_refused_before_the_source_is_looked_at(doccluster, tmp_p
 def test_a_number_of_threads_that_is_none_says_what_is_expected(doccluster, tiny):
     done = doccluster("run", tiny, "-o", "out", "--threads", "-1")
     assert "Invalid value for '--threads': '-1' is not a whole number of at least 1." in done.err
+
+
+def test_every_verb_names_its_options_in_errors():
+    found = dict(verbs())
+    assert {name[0] for name in found} == set(COMMANDS)
+    assert [name for name, command in found.items() if not isinstance(command, Verb)] == []
+
+
+def test_every_argument_that_an_option_is_renamed_to_is_known():
+    renamed = {argument: option for names in (READER, VECTORIZER, CLUSTERING) for option, argument in names.items()}
+    for argument, option in renamed.items():
+        assert OPTION_OF.get(argument, argument) == option
+
+
+@pytest.mark.parametrize(
+    ("verb", "told", "shown"),
+    [
+        (
+            "run",
+            "n_clusters=12 exceeds 9; choose n_clusters <= 9.",
+            "-k/--clusters 12 exceeds 9; choose -k/--clusters <= 9.",
+        ),
+        ("run", "too many (n_samples=9 should be >= n_clusters=12); stop.", "too many; stop."),
+        ("run", "name a label column with truth=.", "name a label column with --truth."),
+        (
+            "evaluate",
+            "silhouette: give vectors=; purity: give truth=.",
+            "silhouette: give --vectors; purity: give --truth.",
+        ),
+        (
+            "evaluate",
+            "nothing to judge by; give truth, vectors, or both.",
+            "nothing to judge by; give truth, vectors, or both.",
+        ),
+        ("run", "weighting='none' needs ngram_range=(1, 2).", "--weighting none needs --ngrams (1, 2)."),
+        ("run", "raise max_df, or lower min_df=2.", "raise --max-df, or lower --min-df 2."),
+        ("cluster", "max_df is not an option here", "max_df is not an option here"),
+        ("run", "/tmp/max_df/min_df.csv has no column 'min_df'", "/tmp/max_df/min_df.csv has no column 'min_df'"),
+    ],
+)
+def test_arguments_are_told_as_the_options_of_the_verb(verb, told, shown):
+    assert in_options(told, commands.get_command(click.Context(commands), verb)) == shown
+
+
+def test_errors_of_a_command_name_options(doccluster, tiny, tmp_path):
+    done = doccluster("run", tiny, "-o", tmp_path / "out", "-k", 3, "--measures", "purity")
+    assert done.err == "doccluster: purity cannot be computed without a truth; name a label column with --truth.\n"
+    done = doccluster("run", tiny, "-o", tmp_path / "out", "-k", 3, "--min-df", 8, "--max-df", 2)
+    assert "--max-df 2 is 2 documents, fewer than the 8 of --min-df 8" in done.err
+    done = doccluster("generate", "zipf", "-k", 50, "--stories", 3, "-o", tmp_path / "x.jsonl")
+    assert "--stories 3 is below -k 50" in done.err
+
+
+def test_warnings_of_a_command_name_options(doccluster, tmp_path):
+    (tmp_path / "x.mtx").write_text(
+        "%%MatrixMarket matrix array real general\n3 2\n1\n.5\n0\n0\n2\n1\n", encoding="utf-8"
+    )
+    with warnings.catch_warnings():
+        done = doccluster("cluster", tmp_path / "x.mtx", "-k", 2, "-o", tmp_path / "out")
+    assert done.code == 0, done.err
+    assert "give --weighting none to say so" in done.err
+    assert "weighting=" not in done.err
