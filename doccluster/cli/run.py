@@ -128,7 +128,8 @@ def typed_command() -> str:
 @click.command("report", cls=Verb, short_help="Write the report of a finished run again.")
 @click.argument("folder", metavar="RUN_DIR")
 @click.option("-o", "--output", metavar="FILE", help="Where to write it; report.html in the run folder by default.")
-def report_command(folder: str, output: str | None) -> None:
+@json_option
+def report_command(folder: str, output: str | None, as_json: bool) -> None:
     """Write the report of a finished run again, from what is in its folder."""
     from doccluster.artifacts import load_run
     from doccluster.report import write_report
@@ -139,7 +140,10 @@ def report_command(folder: str, output: str | None) -> None:
         write_report(run, path)
     except OSError as error:
         raise InputError(f"{path} cannot be written: {error.strerror or error}; choose another output.") from error
-    say(str(path))
+    if as_json:
+        print_json({"output": str(path), "n_documents": run.n_documents, "n_clusters": run.n_clusters})
+    else:
+        say(str(path))
 
 
 @click.command("rerun", cls=Verb, short_help="Repeat a run from its run.json and say what differs.")

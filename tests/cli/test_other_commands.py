@@ -89,6 +89,13 @@ def test_report_writes_the_page_again(doccluster, finished, tmp_path):
     assert (tmp_path / "page.html").is_file()
 
 
+def test_report_as_json_says_what_was_written(doccluster, finished, tmp_path):
+    done = doccluster("report", finished, "-o", tmp_path / "page.html", "--json")
+    assert done.code == 0, done.err
+    assert json.loads(done.out) == {"output": str(tmp_path / "page.html"), "n_documents": 9, "n_clusters": 3}
+    assert (tmp_path / "page.html").is_file()
+
+
 def test_report_says_where_it_cannot_write(doccluster, finished, tmp_path):
     done = doccluster("report", finished, "-o", tmp_path / "no" / "such" / "folder.html")
     assert done.code == 2
