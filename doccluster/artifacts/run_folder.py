@@ -121,7 +121,7 @@ def run_record(run: Run) -> dict[str, Any]:
         "counts": {
             "n_documents": run.n_documents,
             "n_empty": len(run.empty_documents),
-            "n_skipped": len(run.skipped),
+            "n_skipped": sum(not one.is_renamed for one in run.skipped),
             "n_terms": run.vectors.n_terms,
             "n_clusters": run.n_clusters,
         },

@@ -74,6 +74,9 @@ def _print_inspection(found: Inspection) -> None:
         _print_labels(column)
     for reason, count in found.reasons.items():
         say(f"  skipped    {count:,} {reason}")
+    if found.renamed:
+        told = "document is" if len(found.renamed) == 1 else "documents are"
+        say(f"  renamed    {len(found.renamed):,} {told} kept under a new id: {found.renamed[0].detail}")
     for test in found.tendency or ():
         told = (
             f"{test.value:.3g}, without clusters {test.null_mean:.3g} (sd {test.null_sd:.2g}), p = {test.p_value:.2f}"

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from doccluster.run import Run
 
 FILES = ("report.html", "assignments.csv", "clusters.csv", "scores.csv", "skipped.csv", "model", "run.json")
-RENAMED = "duplicate-id"  # skipped.csv lists these documents too, but they are kept
 SHOWN_PER_CLUSTER = ("coherence", "density", "silhouette")
 HEADLINES = ("silhouette", "objective", "purity", "nmi", "adjusted_rand", "pair_f")
 
@@ -45,7 +44,7 @@ def run_as_json(run: Run, output: Path | None) -> dict[str, Any]:
         "interrupted": run.provenance.interrupted,
         "n_documents": run.n_documents,
         "n_empty": len(run.empty_documents),
-        "n_skipped": sum(one.reason != RENAMED for one in run.skipped),
+        "n_skipped": sum(not one.is_renamed for one in run.skipped),
         "n_terms": run.vectors.n_terms,
         "n_clusters": run.n_clusters,
         "seed": run.provenance.seed,
@@ -71,8 +70,9 @@ def files_of(output: Path) -> list[str]:
 
 
 def _skipped(run: Run, output: Path | None) -> str:
-    reasons = Counter(one.reason for one in run.skipped)
-    n_renamed = reasons.pop(RENAMED, 0)
+    # skipped.csv lists the renamed ones too, but they are kept
+    reasons = Counter(one.reason for one in run.skipped if not one.is_renamed)
+    n_renamed = sum(one.is_renamed for one in run.skipped)
     told = []
     if reasons:
         counts = ", ".join(f"{count:,} {reason}" for reason, count in reasons.most_common())

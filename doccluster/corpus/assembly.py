@@ -10,7 +10,7 @@ from typing import NamedTuple, TypeVar
 
 import pandas as pd
 
-from doccluster.corpus.document import Corpus, Skipped
+from doccluster.corpus.document import RENAMED, Corpus, Skipped
 from doccluster.corpus.draft import Draft
 from doccluster.corpus.input_file import InputFile
 from doccluster.errors import NothingUsable
@@ -108,7 +108,7 @@ class CorpusBuilder:
             number += 1
             chosen = f"{wanted}#{number}"
         if chosen != wanted:
-            self.skip(where, "duplicate-id", f"the id {wanted!r} was taken; this document is kept as {chosen!r}")
+            self.skip(where, RENAMED, f"the id {wanted!r} was taken; this document is kept as {chosen!r}")
         self._used.add(chosen)
         return chosen
 

@@ -7,14 +7,21 @@ from dataclasses import dataclass, field
 
 import pandas as pd
 
+RENAMED = "duplicate-id"
+
 
 @dataclass(frozen=True)
 class Skipped:
-    """One input that gave no document: where it was, why it was left out, and details for a person."""
+    """One input that gave no document, or a document under another id: where it was, why, and details for a person."""
 
     source: str
     reason: str  # a short fixed word: empty, undecodable, unreadable, too-long, duplicate-id, unsafe-path, ...
     detail: str = ""
+
+    @property
+    def is_renamed(self) -> bool:
+        """Whether the document was kept after all, under an id that was free."""
+        return self.reason == RENAMED
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +39,7 @@ class Corpus:
     metadata : DataFrame of shape (n_documents, columns)
         Columns title, date (ISO 8601 text), source, link (missing values are empty strings), and any others kept.
     skipped : tuple of Skipped
-        What was found but not used.
+        What was found but not used, and the documents that were kept under another id.
     """
 
     ids: tuple[str, ...]

@@ -62,6 +62,9 @@ class Inspection:
         Of those that have one.
     labels : tuple of LabelColumn
     skipped : tuple of Skipped
+        What gave no document.
+    renamed : tuple of Skipped
+        Documents whose id was taken, kept under another one.
     n_terms, n_entries, n_empty : int or None
         Of a matrix.
     checksum : str
@@ -73,6 +76,7 @@ class Inspection:
     n_documents: int
     labels: tuple[LabelColumn, ...]
     skipped: tuple[Skipped, ...]
+    renamed: tuple[Skipped, ...]
     checksum: str
     lengths: Mapping[str, float] | None = None
     n_same_text: int | None = None
@@ -114,7 +118,8 @@ def inspect_source(
     known: dict[str, Any] = {
         "n_documents": len(read.documents),
         "labels": tuple(_label_column(name, values) for name, values in read.documents.labels.items()),
-        "skipped": read.skipped,
+        "skipped": tuple(one for one in read.skipped if not one.is_renamed),
+        "renamed": tuple(one for one in read.skipped if one.is_renamed),
         "checksum": read.checksum,
         "tendency": _tendency(read, random_state, progress) if tendency else None,
     }

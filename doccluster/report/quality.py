@@ -118,7 +118,7 @@ def data_card(run: Run) -> DataCard:
     n_documents, n_terms = matrix.shape
     stored = int(matrix.nnz) if hasattr(matrix, "nnz") else int(np.count_nonzero(matrix))
     sources = Counter(source for source in run.documents.sources if source)
-    left_out = [one for one in run.skipped if one.reason != "duplicate-id"]  # those are kept, under a new id
+    left_out = [one for one in run.skipped if not one.is_renamed]
     reasons = Counter(one.reason for one in left_out)
     return DataCard(
         n_documents=run.n_documents,

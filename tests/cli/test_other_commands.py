@@ -29,6 +29,19 @@ def test_inspect_as_json_counts_reasons_and_labels(doccluster, tiny):
     assert sum(told["reasons"].values()) == len(told["skipped"])
 
 
+def test_inspect_says_that_a_document_with_a_taken_id_is_kept_under_a_new_one(doccluster, tmp_path):
+    (tmp_path / "twins.csv").write_text("id,text\n1,oil price well\n1,oil price rig\n2,wheat crop\n3,\n", "utf-8")
+    done = doccluster("inspect", tmp_path / "twins.csv")
+    assert "documents  3" in done.out
+    assert "skipped    1 empty\n" in done.out
+    assert "duplicate-id" not in done.out
+    told = "the id '1' was taken; this document is kept as '1#2'"
+    assert f"renamed    1 document is kept under a new id: {told}" in done.out
+    as_json = json.loads(doccluster("inspect", tmp_path / "twins.csv", "--json").out)
+    assert as_json["reasons"] == {"empty": 1}
+    assert [one["detail"] for one in as_json["renamed"]] == [told]
+
+
 def test_vectorize_then_cluster_gives_the_clusters_of_run(doccluster, tiny, tmp_path):
     made = doccluster("vectorize", tiny, "-o", tmp_path / "x.npz", "--classes-from", "class", "--json")
     assert made.code == 0, made.err

@@ -193,3 +193,4 @@ def test_a_document_kept_under_a_new_id_is_not_called_skipped(doccluster, tmp_pa
     assert "1 input left out" in (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
     told = doccluster("run", tmp_path / "twins.csv", "-k", 2, "-o", tmp_path / "again", "--no-report", "--json")
     assert '"n_skipped": 1,' in told.out
+    assert json.loads((tmp_path / "out" / "run.json").read_text(encoding="utf-8"))["counts"]["n_skipped"] == 1
