@@ -17,6 +17,8 @@ from doccluster.kernels.jit import jit
 
 EUCLIDEAN, SQEUCLIDEAN, COSINE = 0, 1, 2
 
+CHUNK = 1024  # documents that a row is met with at a time
+
 # Sums and extremes over a cluster may be regrouped so that they vectorise; no value here is nan.
 REGROUP = {"reassoc", "contract", "nsz", "nnan"}
 
@@ -32,68 +34,131 @@ def places_after(indptr, indices, post_ptr, after):
 
 
 @jit(fastmath=REGROUP)
-def _add_lines(head, lines, weights, n_lines, low, high, products):
-    """Add weighted lines of `head`, four at a time, to ``products[low:high]``."""
+def _add_lines(head, lines, weights, low, high, products):
+    """Add weighted lines of `head`, eight at a time, to ``products[low:high]``."""
+    some = products[low:high]
     i = 0
-    while i + 3 < n_lines:
-        one, two, three, four = head[lines[i]], head[lines[i + 1]], head[lines[i + 2]], head[lines[i + 3]]
-        w1, w2, w3, w4 = weights[i], weights[i + 1], weights[i + 2], weights[i + 3]
-        for j in range(low, high):
-            products[j] += w1 * one[j] + w2 * two[j] + w3 * three[j] + w4 * four[j]
-        i += 4
-    while i < n_lines:
-        one, w1 = head[lines[i]], weights[i]
-        for j in range(low, high):
-            products[j] += w1 * one[j]
+    while i + 7 < lines.size:
+        a, b = head[lines[i], low:high], head[lines[i + 1], low:high]
+        c, d = head[lines[i + 2], low:high], head[lines[i + 3], low:high]
+        e, f = head[lines[i + 4], low:high], head[lines[i + 5], low:high]
+        g, h = head[lines[i + 6], low:high], head[lines[i + 7], low:high]
+        u, v, w, x = weights[i], weights[i + 1], weights[i + 2], weights[i + 3]
+        p, q, r, s = weights[i + 4], weights[i + 5], weights[i + 6], weights[i + 7]
+        for j in range(some.size):
+            first = u * a[j] + v * b[j] + w * c[j] + x * d[j]
+            some[j] += first + p * e[j] + q * f[j] + r * g[j] + s * h[j]
+        i += 8
+    while i < lines.size:
+        one, u = head[lines[i], low:high], weights[i]
+        for j in range(some.size):
+            some[j] += u * one[j]
         i += 1
 
 
+@jit
+def _split(row, later_only, documents, at_tail, at_head, tail, weights, head_lines, head_weights):
+    """List the postings that each term of `row` has to go through, and its terms that have a line in `head`.
+
+    `tail` (.., 2) takes the next and the last place of a posting list, from `at_tail` on. Returns where both lists end.
+    """
+    indptr, indices, data, after, post_ptr, head_line = documents[:5] + documents[9:10]
+    for e in range(indptr[row], indptr[row + 1]):
+        t = indices[e]
+        if head_line[t] >= 0:
+            head_lines[at_head] = head_line[t]
+            head_weights[at_head] = data[e]
+            at_head += 1
+        else:
+            tail[at_tail, 0] = after[e] if later_only else post_ptr[t]
+            tail[at_tail, 1] = post_ptr[t + 1]
+            weights[at_tail] = data[e]
+            at_tail += 1
+    return at_tail, at_head
+
+
+@jit
+def _add_postings(tail, weights, post_row, post_data, high, products):
+    """Add the postings before place `high` to `products`, and move on in each list."""
+    for i in range(weights.size):
+        p, end, x = tail[i, 0], tail[i, 1], weights[i]
+        while p < end:
+            j = post_row[p]
+            if j >= high:
+                break
+            products[j] += x * post_data[p]
+            p += 1
+        tail[i, 0] = p
+
+
 @jit(fastmath=REGROUP)
-def squared_distances(row, low, high, documents, gram_line, gram_offset, metric, tau, squared):
-    """Fill ``squared[low:high]`` with the distances of `row` to the documents at these places."""
-    indptr, indices, data, after, post_ptr, post_row, post_data, scale, norms, head_line, head = documents
-    if gram_line.size:
-        squared[low:high] = gram_line[low - gram_offset : high - gram_offset]
-    else:
-        squared[low:high] = 0.0
-        lines = np.empty(head.shape[0], np.int64)
-        weights = np.empty(head.shape[0])
-        n_lines = 0
-        for e in range(indptr[row], indptr[row + 1]):
-            t = indices[e]
-            x = np.float64(data[e])
-            if head_line[t] >= 0:
-                lines[n_lines] = head_line[t]
-                weights[n_lines] = x
-                n_lines += 1
-                continue
-            start = after[e] if low > row else post_ptr[t]
-            for p in range(start, post_ptr[t + 1]):
-                j = post_row[p]
-                if j >= high:
-                    break
-                squared[j] += x * post_data[p]
-        _add_lines(head, lines, weights, n_lines, low, high, squared)
-    own_scale, q = scale[row], norms[row]
+def _to_distances(own_scale, own_norm, scale, norms, metric, tau, squared):
+    """Turn the products of a row with some documents into distances."""
     if metric == COSINE:
-        for j in range(low, high):
+        for j in range(squared.size):
             d = 1.0 - squared[j] * (own_scale * scale[j])
             squared[j] = d if d > tau else 0.0
     else:
-        for j in range(low, high):
-            both = q + norms[j]
+        for j in range(squared.size):
+            both = own_norm + norms[j]
             d = both - 2.0 * (squared[j] * (own_scale * scale[j]))
             squared[j] = d if d > tau * both else 0.0
 
 
+@jit
+def squared_distances(row, low, high, documents, gram_line, gram_offset, metric, tau, squared):
+    """Fill ``squared[low:high]`` with the distances of `row` to the documents at these places."""
+    indptr, post_row, post_data, scale, norms, head = documents[0], *documents[5:9], documents[10]
+    if gram_line.size:
+        squared[low:high] = gram_line[low - gram_offset : high - gram_offset]
+    else:
+        squared[low:high] = 0.0
+        length = indptr[row + 1] - indptr[row]
+        tail, weights = np.empty((length, 2), np.int64), np.empty(length)
+        head_lines, head_weights = np.empty(length, np.int64), np.empty(length)
+        n_tail, n_lines = _split(row, low > row, documents, 0, 0, tail, weights, head_lines, head_weights)
+        _add_postings(tail, weights[:n_tail], post_row, post_data, high, squared)
+        _add_lines(head, head_lines[:n_lines], head_weights[:n_lines], low, high, squared)
+    others = slice(low, high)
+    _to_distances(scale[row], norms[row], scale[others], norms[others], metric, tau, squared[others])
+
+
 @jit(fastmath=REGROUP)
-def _sums_below(squared, distance, low, atom, first_edge, second_edge):
-    """Return how many later pairs lie under each edge, the summed distances of both, and how many lie at the atom.
+def _meet(squared, distance):
+    """Return the sums of `distance` and of its squares, and the extremes of `squared`.
+
+    Values that are not negative have the order of their bits, and extremes of integers vectorise.
+    """
+    total, squares = 0.0, 0.0
+    for j in range(distance.size):
+        total += distance[j]
+        squares += distance[j] * distance[j]
+    bits = squared.view(np.int64)
+    most, least = bits[0], bits[0]
+    for j in range(bits.size):
+        most = max(most, bits[j])
+        least = min(least, bits[j])
+    extremes = np.array([most, least]).view(np.float64)
+    return total, squares, extremes[0], extremes[1]
+
+
+@jit(fastmath=REGROUP)
+def _tell_others(squared, distance, sums, nearest):
+    """Tell the distances to the other document of each pair."""
+    for j in range(sums.size):
+        sums[j] += distance[j]
+    for j in range(nearest.size):
+        nearest[j] = min(nearest[j], squared[j])
+
+
+@jit(fastmath=REGROUP)
+def _sums_below(squared, distance, atom, first_edge, second_edge):
+    """Return how many pairs lie under each edge, the summed distances of both, and how many lie at the atom.
 
     Pairs at the atom are in neither of the former. Numbers are counted as floats: exact, and of the width of the rest.
     """
     first, second, first_total, second_total, at_atom = 0.0, 0.0, 0.0, 0.0, 0.0
-    for j in range(low, squared.size):
+    for j in range(squared.size):
         s, d = squared[j], distance[j]
         off = 1.0 if s != atom else 0.0
         under_first = off if s < first_edge else 0.0
@@ -107,15 +172,34 @@ def _sums_below(squared, distance, low, atom, first_edge, second_edge):
 
 
 @jit
-def _within(squared, low, atom, lower, upper, found):
-    """Write the later pairs from `lower` to `upper`, the atom left out, to `found`; return their number."""
-    number = 0
-    for j in range(low, squared.size):
+def _within(squared, atom, edges, is_near, first_found, second_found):
+    """Write the values in each range, the atom left out, to the two arrays; return the two numbers.
+
+    Nearly no value lies in a range: all are asked at once, and then eight at a time whether one was near.
+    """
+    (first_low, first_high), (second_low, second_high) = edges[0], edges[1]
+    n = squared.size
+    is_near[n : n + 8] = False
+    for j in range(n):
         s = squared[j]
-        if lower <= s <= upper and s != atom:
-            found[number] = s
-            number += 1
-    return number
+        near = ((s >= first_low) & (s <= first_high)) | ((s >= second_low) & (s <= second_high))
+        is_near[j] = near & (s != atom)
+    eights = is_near.view(np.uint64)
+    first, second = 0, 0
+    for some in range((n + 7) // 8):
+        if eights[some] == 0:
+            continue
+        for j in range(8 * some, 8 * some + 8):
+            if not is_near[j]:
+                continue
+            s = squared[j]
+            if first_low <= s <= first_high:
+                first_found[first] = s
+                first += 1
+            if second_low <= s <= second_high:
+                second_found[second] = s
+                second += 1
+    return first, second
 
 
 @jit
@@ -166,64 +250,70 @@ def sweep_rows(
     counts = np.zeros((2, 3), np.int64)
     below = np.zeros(2)
     first_store, second_store, n_first, n_second = np.empty(1024), np.empty(1024), 0, 0
-    at_atom, at_zero, power = 0, 0, 0.0
-    squared, distance, found = np.empty(n), np.empty(n), np.empty(n)
+    at_atom, at_zero, power, nothing = 0, 0, 0.0, np.empty(0)
+    squared, distance = np.empty(n), np.empty(n)
+    is_near, found, second_found = np.empty(CHUNK + 8, np.bool_), np.empty(CHUNK), np.empty(CHUNK)
+    indptr, post_row, post_data, scale, norms, head = documents[0], *documents[5:9], documents[10]
+    ends = np.zeros((rows.size + 1, 2), np.int64)
+    capacity = (indptr[rows + 1] - indptr[rows]).sum()
+    tail, weights = np.empty((capacity, 2), np.int64), np.empty(capacity)
+    head_lines, head_weights = np.empty(capacity, np.int64), np.empty(capacity)
     for place in range(rows.size):
-        row = rows[place]
-        own = labels[row]
-        low = row + 1 if each_pair_once else 0
-        gram_line = gram[place % gram.shape[0]]
-        squared_distances(row, low, n, documents, gram_line, gram_offset, metric, tau, squared)
-        if not each_pair_once:
-            squared[row] = 0.0
-        if metric == EUCLIDEAN:
-            for j in range(low, n):
-                distance[j] = np.sqrt(squared[j])
-        else:
-            distance[low:n] = squared[low:n]
-        for c in range(own if each_pair_once else 0, k):
-            begin, end = max(starts[c], low), starts[c + 1]
-            if begin >= end:
+        at = ends[place, 0], ends[place, 1]
+        ends[place + 1] = _split(rows[place], each_pair_once, documents, *at, tail, weights, head_lines, head_weights)
+    # a chunk of the other documents at a time: what is added to and the lines that are added stay near the processor
+    for chunk in range(rows[0] if each_pair_once else 0, n, CHUNK):
+        high = min(chunk + CHUNK, n)
+        for place in range(rows.size):
+            row = rows[place]
+            own = labels[row]
+            low = max(chunk, row + 1) if each_pair_once else chunk
+            if low >= high:
                 continue
-            total, squares, most, least, zeros = 0.0, 0.0, 0.0, np.inf, 0
-            for j in range(begin, end):
-                total += distance[j]
-                squares += distance[j] * distance[j]
-                most = max(most, squared[j])
-                least = min(least, squared[j])
-                zeros += squared[j] == 0.0
-            sums[place, c] = total
-            power += squares
-            at_zero += zeros
-            largest[own - first, c] = max(largest[own - first, c], most)
-            if c != own:
-                smallest[own - first, c] = min(smallest[own - first, c], least)
-                if with_nearest:
-                    nearest[place, c] = least
-        if each_pair_once:
-            line = column_sums[own - first]
-            for j in range(low, n):
-                line[j] += distance[j]
-            if with_nearest:
-                least_line = column_nearest[own - first]
-                for j in range(low, n):
-                    least_line[j] = min(least_line[j], squared[j])
-        else:
-            at_zero -= 1
-        if not edges.size:
-            continue
-        under = _sums_below(squared, distance, row + 1, atom, edges[0, 0], edges[1, 0])
-        counts[0, 0] += int(under[0])
-        counts[1, 0] += int(under[1])
-        below[0] += under[2]
-        below[1] += under[3]
-        at_atom += int(under[4])
-        lower, upper = edges[0]
-        within = _within(squared, row + 1, atom, lower, upper, found)
-        first_store, n_first = _keep(found, within, lower, upper, counts[0], first_store, n_first)
-        lower, upper = edges[1]
-        within = _within(squared, row + 1, atom, lower, upper, found)
-        second_store, n_second = _keep(found, within, lower, upper, counts[1], second_store, n_second)
+            if gram.size:
+                squared[low:high] = gram[place % gram.shape[0], low - gram_offset : high - gram_offset]
+            else:
+                squared[low:high] = 0.0
+                listed, lined = slice(ends[place, 0], ends[place + 1, 0]), slice(ends[place, 1], ends[place + 1, 1])
+                _add_postings(tail[listed], weights[listed], post_row, post_data, high, squared)
+                _add_lines(head, head_lines[lined], head_weights[lined], low, high, squared)
+            near = squared[low:high]
+            _to_distances(scale[row], norms[row], scale[low:high], norms[low:high], metric, tau, near)
+            if low <= row < high:
+                squared[row] = 0.0
+            far = np.sqrt(near, distance[low:high]) if metric == EUCLIDEAN else near
+            for c in range(labels[low], labels[high - 1] + 1):
+                met = slice(max(starts[c], low) - low, min(starts[c + 1], high) - low)
+                total, squares, most, least = _meet(near[met], far[met])
+                sums[place, c] += total
+                power += squares
+                largest[own - first, c] = max(largest[own - first, c], most)
+                if c != own:
+                    smallest[own - first, c] = min(smallest[own - first, c], least)
+                    if with_nearest:
+                        nearest[place, c] = min(nearest[place, c], least)
+                if least == 0.0:
+                    at_zero += np.count_nonzero(near[met] == 0.0)
+            if each_pair_once:
+                others = column_nearest[own - first, low:high] if with_nearest else nothing
+                _tell_others(near, far, column_sums[own - first, low:high], others)
+            later = max(0, row + 1 - low)
+            if not edges.size or later >= high - low:
+                continue
+            near, far = near[later:], far[later:]
+            under = _sums_below(near, far, atom, edges[0, 0], edges[1, 0])
+            counts[0, 0] += int(under[0])
+            counts[1, 0] += int(under[1])
+            below[0] += under[2]
+            below[1] += under[3]
+            at_atom += int(under[4])
+            within = _within(near, atom, edges, is_near, found, second_found)
+            lower, upper = edges[0]
+            first_store, n_first = _keep(found, within[0], lower, upper, counts[0], first_store, n_first)
+            lower, upper = edges[1]
+            second_store, n_second = _keep(second_found, within[1], lower, upper, counts[1], second_store, n_second)
+    if not each_pair_once:
+        at_zero -= rows.size
     inside = (first_store[:n_first].copy(), second_store[:n_second].copy())
     totals = (at_atom, at_zero, power)
     return sums, nearest, column_sums, column_nearest, largest, smallest, counts, below, inside, totals

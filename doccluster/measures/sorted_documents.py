@@ -26,7 +26,7 @@ IntArray = npt.NDArray[np.int64]
 METRIC_CODE = {"euclidean": EUCLIDEAN, "sqeuclidean": SQEUCLIDEAN, "cosine": COSINE}
 PAIRS_PER_BLOCK = 2**24  # a few hundredths of a second: interrupts are answered between blocks
 CELLS_PER_BLOCK = 2**20  # rows of a block times clusters: bounds the sums of one block
-COMMON_FROM = 0.15  # a term of a larger share of documents is added as a dense line: no scattered writes
+COMMON_FROM = 0.03  # a term of a larger share of documents is added as a dense line: no scattered writes
 COMMON_BYTES = 32 * 2**20
 GRAM_CELLS = 2**21  # products of a dense block held at a time: 16 MiB
 
