@@ -60,8 +60,9 @@ COST_IN_WORDS = {
 def evaluate_command(labels: str, as_json: bool, latex: bool, as_csv: bool, **options: Any) -> None:
     """Judge LABELS against a truth, against vectors, or both.
 
-    LABELS is a csv file with a header (id, then one label column, or the one you name), or has one label per line.
-    Files with ids are joined by id, others by order.
+    LABELS is a table with a header (id, then one label column, or the one you name), its cells parted by commas,
+    semicolons, tabs or blanks; or it has one label per line. Files with ids are joined by id, others by order, and a
+    warning says so where one has ids and the other has none.
     """
     if as_json + latex + as_csv > 1:
         raise click.UsageError("give one of --json, --latex and --csv")
@@ -121,7 +122,7 @@ def _rows_with_a_cluster(path: str, clusters: tuple[str, ...], *, has_ids: bool)
 def _truth(found: Any, path: str, columns: tuple[str, ...], separator: str | None, keep: list[int]) -> dict[str, Any]:
     from doccluster.evaluation.label_files import read_labels, rows_of
 
-    truth = read_labels(path, columns=columns)
+    truth = read_labels(path, columns=columns, label_separator=separator)
     rows = rows_of(found, truth.ids, truth.n_documents, truth.path, may_lack=True)[keep]
     result: dict[str, Any] = {}
     for name, cells in truth.columns.items():

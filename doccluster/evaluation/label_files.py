@@ -1,19 +1,22 @@
-"""Labels in files: a csv table with ids, or one label per line; and how files of the two kinds are brought together."""
+"""Labels in files: a table with ids, or one label per line; and how files of the two kinds are brought together."""
 
 from __future__ import annotations
 
 import csv
+import io
 import os
-from collections.abc import Mapping, Sequence
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
-from doccluster.errors import InputError
+from doccluster.errors import DocclusterWarning, InputError
 
-FORMS = "a csv file with a header (id, then one label column, or the column you name) or a file with one label per line"
+FORMS = "a table with a header (id, then one label column, or the column you name) or a file with one label per line"
+DELIMITERS = ("\t", ",", ";", " ")  # what may part the cells of a table, in the order they are tried
 MISSING = frozenset({"nan", "NaN", "None", "<NA>"})  # what numpy, pandas and Python write where there is no label
 PREFERRED = ("cluster", "label", "class")  # the column of a wider table, if none is named; ours call it cluster
 
@@ -32,15 +35,20 @@ class LabelFile:
         return len(next(iter(self.columns.values())))
 
 
-def read_labels(path: str | os.PathLike[str], *, columns: Sequence[str] = ()) -> LabelFile:
+def read_labels(
+    path: str | os.PathLike[str], *, columns: Sequence[str] = (), label_separator: str | None = None
+) -> LabelFile:
     """Return the labels in a file.
 
     Parameters
     ----------
     path : path
-        A csv (or tab-separated) table with a header whose first column is ``id``, or one label per line; UTF-8.
+        A table with a header whose first column is ``id``, its cells parted by commas, semicolons, tabs or blanks
+        (quotes as in csv); or one label per line; UTF-8.
     columns : sequence of str
         The label columns of a table; by default its only one, or the one called cluster, label or class.
+    label_separator : str, optional
+        What parts several labels: a line of labels with it is no line of a table.
 
     Raises
     ------
@@ -53,18 +61,45 @@ def read_labels(path: str | os.PathLike[str], *, columns: Sequence[str] = ()) ->
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise InputError(f"{place} cannot be read: {reason}; give {FORMS}, in UTF-8.") from error
-    lines = text.splitlines()
-    if not lines:
+    lines = text.removesuffix("\n").split("\n")
+    if not text.strip():
         raise InputError(f"{place} is empty; give {FORMS}.")
-    delimiter = "\t" if "\t" in lines[0] else ","
-    header = [name.strip() for name in next(csv.reader([lines[0]], delimiter=delimiter))]
-    if len(header) > 1 and header[0].lower() == "id":
-        return _read_table(str(place), text, delimiter, header, columns)
-    if len(header) > 1 and all(line.count(delimiter) == lines[0].count(delimiter) for line in lines):
-        raise InputError(f"{place} is a table whose first column is {header[0]!r}, not 'id'; give {FORMS}.")
+    for delimiter in DELIMITERS:
+        header = _header(lines[0], delimiter)
+        if len(header) > 1 and header[0].lower() == "id":
+            return _read_table(str(place), text, delimiter, header, columns)
+    _check_is_no_table(place, lines, label_separator)
     if columns:
         raise InputError(f"{place} has no header, so no column {columns[0]!r}; give {FORMS}.")
     return LabelFile(str(place), None, {place.stem: tuple(map(_label, lines))})
+
+
+def _header(line: str, delimiter: str) -> list[str]:
+    try:
+        return [name.strip() for name in next(_cells(line, delimiter), [])]
+    except csv.Error:
+        return []
+
+
+def _cells(text: str, delimiter: str) -> Iterator[list[str]]:
+    """Yield the cells of each record; blanks part cells in runs, and at the ends of a line they part nothing."""
+    if delimiter == " ":
+        text = "\n".join(line.rstrip() for line in text.split("\n"))
+    # strict: a quote that is never closed must not swallow the documents after it
+    return csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, skipinitialspace=True, strict=True)
+
+
+def _check_is_no_table(place: Path, lines: list[str], label_separator: str | None) -> None:
+    """Refuse what is a table without ids rather than a label on each line: every line has as many cells."""
+    for delimiter in DELIMITERS:
+        if delimiter == label_separator or delimiter not in lines[0].strip():
+            continue
+        if delimiter == " " and (len(lines) == 1 or len(set(lines)) < len(lines)):
+            continue  # a label may be of several words, but then some documents share it
+        lengths = {len(line.split()) if delimiter == " " else line.count(delimiter) for line in lines}
+        if len(lengths) == 1:
+            name = lines[0].split(None if delimiter == " " else delimiter)[0].strip()[:60]
+            raise InputError(f"{place} is a table whose first column is {name!r}, not 'id'; give {FORMS}.")
 
 
 def _label(cell: str) -> str:
@@ -75,7 +110,10 @@ def _label(cell: str) -> str:
 
 def _read_table(path: str, text: str, delimiter: str, header: list[str], wanted: Sequence[str]) -> LabelFile:
     names = _label_columns(path, header, wanted)
-    rows = [row for row in csv.reader(text.splitlines(keepends=True), delimiter=delimiter) if row][1:]
+    try:
+        rows = [row for row in _cells(text, delimiter) if row][1:]
+    except csv.Error as error:
+        raise InputError(f"{path} cannot be read as a table: {error}; look at its quotes.") from error
     if not rows:
         raise InputError(f"{path} has a header and no document; give {FORMS}.")
     short = next((number for number, row in enumerate(rows, start=2) if len(row) != len(header)), None)
@@ -114,6 +152,7 @@ def rows_of(
     ----------
     found : LabelFile
     other_ids : sequence of str, or None
+        Ids that only number the documents from 1 on count as none, unless they are those of `found`.
     n_others : int
         The number of documents of the other file.
     name : str
@@ -125,6 +164,11 @@ def rows_of(
     ------
     InputError
         If ids of `found` are missing in the other file, or numbers of documents differ where order must do.
+
+    Warns
+    -----
+    DocclusterWarning
+        If one file has ids and the other has none, so that only the order is left to join them by.
     """
     if found.ids is not None and other_ids is not None:
         place = {each: row for row, each in enumerate(other_ids)}
@@ -132,15 +176,34 @@ def rows_of(
         n_missing = int(np.count_nonzero(rows < 0))
         if n_missing == 0 or (may_lack and n_missing < rows.size):
             return rows
-        if n_missing < rows.size or n_others != rows.size:
+        if n_missing < rows.size or not _only_number(other_ids):
             example = found.ids[int(np.argmin(rows))]
             raise InputError(
                 f"{name} lacks {n_missing:,} of the {rows.size:,} ids of {found.path}, for instance {example!r}; "
                 "give files with the same ids."
             )
+        other_ids = None
     if n_others != found.n_documents:
         raise InputError(
             f"{found.path} has {found.n_documents:,} labels and {name} has {n_others:,} documents; give one label per "
             "document, or an id column in both."
         )
+    if found.ids is not None and not _only_number(found.ids):
+        _warn_of_order(name, found.path)
+    elif found.ids is None and other_ids is not None and not _only_number(other_ids):
+        _warn_of_order(found.path, name)
     return np.arange(n_others)
+
+
+def _only_number(ids: Sequence[str]) -> bool:
+    """Return whether ids are 1, 2, 3 ...: they say no more than the order does."""
+    return all(each == str(number) for number, each in enumerate(ids, start=1))
+
+
+def _warn_of_order(without: str, with_ids: str) -> None:
+    warnings.warn(
+        f"{without} has no ids and {with_ids} has; their documents are joined by order, line by line. If the order "
+        "differs, all scores are wrong: give ids in both to be sure.",
+        DocclusterWarning,
+        stacklevel=3,
+    )

@@ -9,6 +9,7 @@ import json
 import numpy as np
 import pytest
 from scipy import sparse
+from scipy.io import mmwrite
 
 import doccluster
 from doccluster.cli.main import main
@@ -73,6 +74,65 @@ def test_files_of_one_label_per_line_are_joined_by_order(run, files):
 def test_a_file_of_lines_and_a_table_are_joined_by_order(run, files):
     scores = evaluated(run, files / "labels.txt", "--truth", files / "wide.csv", "--truth-column", "topic")
     assert scores["purity"]["value"] == pytest.approx(5 / 6)
+
+
+TABLES = {
+    "comma": 'id,title,cluster\n"d1","a, b",0\nd2,"said ""x""",0\nd3,,1\nd4,"two\nlines",1\nd5,e,2\nd6,f,2\n',
+    "semicolon": 'ID;title;cluster\nd1;"a; b";0\nd2;"c, d";0\nd3;;1\nd4;e;1\nd5;f;2\nd6;g;2\n',
+    "tab": "id\ttitle\tcluster\nd1\ta, b\t0\nd2\tc\t0\nd3\t\t1\nd4\te\t1\nd5\tf\t2\nd6\tg\t2\n",
+    "blanks": '   id  title     cluster\n   d1  "a b"           0  \n   d2  c 0\nd3 d 1\nd4 e 1\nd5 f 2\nd6 g 2\n',
+    "comma and blank": 'id, title, cluster\nd1, "a, b", 0\nd2, c, 0\nd3, d, 1\nd4, e, 1\nd5, f, 2\nd6, g, 2\n',
+}
+
+
+@pytest.mark.parametrize("kind", TABLES)
+@pytest.mark.parametrize("ending", ["\n", "\r\n"])
+def test_cells_of_a_table_may_be_parted_by_what_tables_are_parted_by(run, files, kind, ending):
+    (files / "found").write_text(TABLES[kind], encoding="utf-8", newline=ending)
+    scores = evaluated(run, files / "found", "--truth", files / "truth.csv", "--measures", "purity")
+    assert scores["purity"]["value"] == pytest.approx(5 / 6)
+    assert scores["purity"]["note"] == ""
+
+
+def test_labels_of_several_words_are_no_table(run, files):
+    (files / "words.txt").write_text("crude oil\ncrude oil\nrye bread\nrye bread\nlate rain\nlate rain\n", "utf-8")
+    (files / "lists.txt").write_text("a;b\na;c\nb;a\na;b\na;b\nc;a\n", encoding="utf-8")
+    scores = evaluated(run, files / "labels.txt", "--truth", files / "words.txt", "--measures", "purity")
+    assert scores["purity"]["value"] == 1.0
+    several = ["--truth", files / "lists.txt", "--label-separator", ";", "--measures", "purity"]
+    code, _, err = run("evaluate", files / "labels.txt", *several)
+    assert code == 2
+    assert "no document has exactly one label" in err
+
+
+@pytest.mark.parametrize(
+    ("found", "other"),
+    [("labels.txt", "truth.csv"), ("labels.csv", "truth.txt"), ("labels.txt", "vectors.npz"), ("labels.csv", "x.mtx")],
+)
+def test_joining_by_order_what_has_ids_with_what_has_none_is_told(run, files, found, other):
+    mmwrite(files / "x.mtx", sparse.coo_array(ROWS))
+    option = "--truth" if other.startswith("truth") else "--vectors"
+    code, out, err = run("evaluate", files / found, option, files / other, "--json")
+    assert code == 0, err
+    assert json.loads(out)["scores"]
+    told = [line for line in err.splitlines() if line.startswith("warning: ") and "joined by order" in line]
+    assert len(told) == 1
+    without, with_ids = (found, other) if found.endswith("txt") else (other, found)
+    assert f"{without} has no ids and " in told[0]
+    assert f"{with_ids} has; " in told[0]
+
+
+def test_joining_by_order_where_no_file_has_ids_is_plain(run, files):
+    mmwrite(files / "x.mtx", sparse.coo_array(ROWS))
+    code, _, err = run("evaluate", files / "labels.txt", "--truth", files / "truth.txt", "--vectors", files / "x.mtx")
+    assert (code, err) == (0, "")
+
+
+def test_files_whose_ids_have_nothing_in_common_are_refused_even_if_they_are_as_long(run, files):
+    (files / "other.csv").write_text("id,topic\n" + "".join(f"x{n},a\n" for n in range(6)), encoding="utf-8")
+    code, _, err = run("evaluate", files / "labels.csv", "--truth", files / "other.csv")
+    assert code == 2
+    assert "lacks 6 of the 6 ids" in err
 
 
 def test_several_truth_columns_are_shown_side_by_side(run, files):
@@ -156,13 +216,17 @@ def test_csv_and_latex_are_printed_alone(run, files):
         ("id,cluster\nd1,0\nd1,1\n", "the id 'd1' more than once"),
         ("id,cluster\nd1,0,9\n", "record 2: 3 cells"),
         ("id,cluster\n", "no document"),
+        ("\n \n", "is empty"),
+        ("name;cluster\nd1;0\nd2;1\n", "first column is 'name', not 'id'"),
+        ("name cluster\nd1 0\nd2 1\n", "first column is 'name', not 'id'"),
+        ('id,cluster\nd1,"0\nd2,1\n', "look at its quotes"),
         ("0\n\n1\n", "1 lines without a label"),
         ("0\nnan\n1\n", "1 lines without a label"),
     ],
 )
 def test_label_files_of_another_form_are_refused_naming_the_two_forms(run, tmp_path, content, message):
     (tmp_path / "labels").write_text(content, encoding="utf-8")
-    (tmp_path / "truth").write_text("a\nb\n", encoding="utf-8")
+    (tmp_path / "truth").write_text("id,class\nd1,a\nd2,b\n", encoding="utf-8")
     code, _, err = run("evaluate", tmp_path / "labels", "--truth", tmp_path / "truth")
     assert code == 2
     assert message in err
