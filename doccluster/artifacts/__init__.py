@@ -4,7 +4,7 @@ from doccluster.artifacts.csv_files import csv_text, storable, write_csv
 from doccluster.artifacts.model import Model, load_model, model_folder, save_model
 from doccluster.artifacts.new_folder import check_output, new_folder
 from doccluster.artifacts.run_folder import labels_checksum, load_run, run_record, save_run
-from doccluster.artifacts.storage import read_json
+from doccluster.artifacts.storage import damage_told, damaged, read_json
 from doccluster.artifacts.tables import (
     LEADING_MEASURES,
     assignments_table,
@@ -20,6 +20,8 @@ __all__ = [
     "check_output",
     "clusters_table",
     "csv_text",
+    "damage_told",
+    "damaged",
     "labels_checksum",
     "load_model",
     "load_run",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -45,8 +46,7 @@ def load_evaluation(folder: Path) -> Evaluation:
     path = folder / "evaluation.json"
     record = read_json(path, needs=("scores", "clusters", "classes", "coverage", "timings", "provenance"))
     arrays = read_arrays(folder / "evaluation.npz", needs=("values", "standard_errors"))
-    if len(record["scores"]) != arrays["values"].size:
-        raise damaged(path, f"{len(record['scores'])} scores for {arrays['values'].size} values")
+    _check_lengths(record, arrays, folder / "evaluation.npz")
     return Evaluation(
         scores=tuple(_score(index, row, arrays, path) for index, row in enumerate(record["scores"])),
         clusters=tuple(record["clusters"]),
@@ -55,6 +55,15 @@ def load_evaluation(folder: Path) -> Evaluation:
         timings=record["timings"],
         provenance=record["provenance"],
     )
+
+
+def _check_lengths(record: dict[str, Any], arrays: Mapping[str, Any], path: Path) -> None:
+    """Raise SchemaError where an array has not one value for each score, document or cluster."""
+    expected = {"per_document": record["provenance"]["n_documents"], "per_cluster": len(record["clusters"])}
+    for name, values in arrays.items():
+        length = expected.get(name.partition(".")[2], len(record["scores"]) if "." not in name else len(values))
+        if len(values) != length:
+            raise damaged(path, f"{name} has {len(values)} values, expected {length}")
 
 
 def _score(index: int, row: dict[str, Any], arrays: dict[str, Any], path: Path) -> Score:

@@ -11,7 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from doccluster.artifacts.storage import (
+    damage_told,
     damaged,
+    lacking,
     pack_matrix,
     read_arrays,
     read_json,
@@ -91,6 +93,11 @@ def load_model(path: str | Path) -> Model:
         If a file is damaged, cut short, or from a newer version.
     """
     folder = model_folder(Path(path))
+    with damage_told(folder / "model.json"):
+        return _load_model(folder)
+
+
+def _load_model(folder: Path) -> Model:
     record = read_json(folder / "model.json", needs=("n_clusters", "n_terms", "labels", "vectorizer"))
     centroids = unpack_matrix(read_arrays(folder / "centroids.npz"), folder / "centroids.npz")
     if centroids.shape != (record["n_clusters"], record["n_terms"]) or len(record["labels"]) != centroids.shape[0]:
@@ -111,6 +118,8 @@ def model_folder(path: Path) -> Path:
     for folder in (path / "model", path):
         if (folder / "model.json").exists():
             return folder
+    if (path / "run.json").is_file():
+        raise lacking(path / "model" / "model.json")
     found = "is not there" if not path.exists() else "holds no model.json"
     raise InputError(f"{path} {found}; give the folder of a finished run, or its folder model.")
 
@@ -119,14 +128,22 @@ def _load_vectorizer(folder: Path, settings: dict[str, Any] | None) -> TfidfVect
     if settings is None:
         return None
     from doccluster.vectors import TfidfVectorizer
+    from doccluster.vectors.vectorizer_state import VECTORIZER_SCHEMA
 
-    arrays = read_arrays(folder / "vectorizer.npz")
+    path = folder / "vectorizer.npz"
+    arrays = read_arrays(path)
+    if settings.get("schema", VECTORIZER_SCHEMA) > VECTORIZER_SCHEMA:
+        raise SchemaError(
+            f"the vectorizer in {folder / 'model.json'} has schema version {settings['schema']}, this doccluster reads "
+            f"up to {VECTORIZER_SCHEMA}; it was written by a newer version: upgrade doccluster."
+        )
     try:
-        return TfidfVectorizer.from_state(arrays, settings)
-    except SchemaError as error:
-        raise SchemaError(f"{folder / 'vectorizer.npz'}: {error}") from error
+        vectorizer = TfidfVectorizer.from_state(arrays, settings)
     except (DocclusterError, KeyError, ValueError, TypeError, IndexError, AttributeError) as error:
-        raise damaged(folder / "vectorizer.npz", str(error)) from error
+        raise damaged(path, str(error).split(";")[0]) from error
+    if len(vectorizer.vocabulary_) != len(vectorizer.display_terms_):
+        raise damaged(path, "a term comes twice")
+    return vectorizer
 
 
 def _listed(names: Names | None) -> list[str] | None:

@@ -15,6 +15,7 @@ from doccluster.artifacts.evaluation_files import load_evaluation, save_evaluati
 from doccluster.artifacts.model import Model, load_model, model_folder, save_model
 from doccluster.artifacts.new_folder import new_folder
 from doccluster.artifacts.storage import (
+    damage_told,
     damaged,
     pack_matrix,
     read_arrays,
@@ -81,6 +82,11 @@ def load_run(folder: str | Path) -> Run:
         If a file is damaged, cut short, or from a newer version.
     """
     place = model_folder(Path(folder))
+    with damage_told(place.parent / "run.json"):
+        return _load_run(place)
+
+
+def _load_run(place: Path) -> Run:
     record = read_json(place.parent / "run.json", needs=("parameters", "provenance", "notes", "truth"))
     model = load_model(place)
     documents, empty_documents, skipped = _load_documents(place / "documents.json")
@@ -89,7 +95,8 @@ def load_run(folder: str | Path) -> Run:
     n = len(documents)
     if matrix.shape != (n, model.n_terms) or any(values.shape != (n,) for values in arrays.values()):
         raise damaged(place / "partition.npz", "its files are not of the same run")
-    clusters = _load_clusters(place / "clusters.json")
+    clusters = _load_clusters(place / "clusters.json", n_documents=n)
+    _check_numbers(arrays, len(clusters), place / "partition.npz")
     return Run(
         documents=documents,
         empty_documents=empty_documents,
@@ -108,6 +115,14 @@ def load_run(folder: str | Path) -> Run:
         notes=tuple(record["notes"]),
         vectorizer=model.vectorizer,
     )
+
+
+def _check_numbers(arrays: Mapping[str, Any], n_clusters: int, path: Path) -> None:
+    """Raise SchemaError if a document is in a cluster that is not there; -1 is no runner-up."""
+    for name, least in (("labels", 0), ("runner_up", -1)):
+        values = arrays[name]
+        if values.size and not least <= int(values.min()) <= int(values.max()) < n_clusters:
+            raise damaged(path, f"{name} names clusters other than the {n_clusters} there are")
 
 
 def run_record(run: Run) -> dict[str, Any]:
@@ -184,12 +199,15 @@ def _load_documents(path: Path) -> tuple[Documents, Documents, tuple[Skipped, ..
     try:
         skipped = tuple(Skipped(**one) for one in record["skipped"])
         return _documents(record["documents"]), _documents(record["empty_documents"]), skipped
-    except (KeyError, TypeError, ValueError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise damaged(path, str(error)) from error
 
 
 def _documents(record: dict[str, Any]) -> Documents:
     text = {name: tuple(record[name]) for name in ("ids", "titles", "dates", "sources", "links", "excerpts")}
+    columns = (*text.values(), record["lengths"], record["positions"], *record["labels"].values())
+    if len({len(column) for column in columns}) > 1:
+        raise ValueError("its columns differ in length")
     return Documents(
         **text,
         lengths=np.array(record["lengths"], dtype=np.int64),
@@ -198,12 +216,20 @@ def _documents(record: dict[str, Any]) -> Documents:
     )
 
 
-def _load_clusters(path: Path) -> tuple[ClusterDescription, ...]:
+def _load_clusters(path: Path, *, n_documents: int) -> tuple[ClusterDescription, ...]:
     record = read_json(path, needs=("clusters",))
     try:
-        return tuple(_cluster(one) for one in record["clusters"])
+        clusters = tuple(_cluster(one) for one in record["clusters"])
     except (KeyError, TypeError) as error:
         raise damaged(path, str(error)) from error
+    for place, one in enumerate(clusters):
+        rows = [shown.row for shown in one.representatives] + [near.row for near in one.borderline]
+        numbers = [near.runner_up for near in one.borderline]
+        if one.cluster != place or not all(0 <= number < len(clusters) for number in numbers):
+            raise damaged(path, "it names clusters that are not there")
+        if not all(0 <= row < n_documents for row in rows):
+            raise damaged(path, "it names documents that are not there")
+    return clusters
 
 
 def _cluster(record: dict[str, Any]) -> ClusterDescription:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import zipfile
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from doccluster.errors import InputError, SchemaError
+from doccluster.errors import DocclusterError, InputError, SchemaError
 
 SCHEMA = 1
 
@@ -120,10 +121,41 @@ def unpack_matrix(arrays: Arrays, path: Path) -> Any:
 def damaged(path: Path, reason: str) -> SchemaError:
     """Return the error for a file of ours that cannot be what we wrote."""
     detail = " ".join(reason.split()).rstrip(".")
-    return SchemaError(f"{path} is damaged, cut short or not a file of doccluster ({detail}); make it again.")
+    return SchemaError(f"{path} is damaged, cut short or not a file of doccluster ({detail}); {_next_step(path)}.")
+
+
+@contextmanager
+def damage_told(path: Path) -> Iterator[None]:
+    """Turn what Python raises over files whose parts do not fit one another into the error of a damaged file."""
+    try:
+        yield
+    except DocclusterError:
+        raise
+    except (*_DAMAGE, IndexError) as error:
+        raise damaged(path, f"{type(error).__name__}: {error}") from error
+
+
+def lacking(path: Path) -> InputError:
+    """Return the error for a file that a run should have."""
+    return InputError(f"the run in {_run_folder(path)} lacks its file {path}; {_next_step(path)}.")
+
+
+def _next_step(path: Path) -> str:
+    """Return what a person can do about a damaged file: the run can be repeated while its run.json is whole."""
+    record = _run_folder(path) / "run.json"
+    if path == record or not record.is_file():
+        return "make the run again"
+    return f"make the run again with `doccluster rerun {record} -o NEW_FOLDER`"
+
+
+def _run_folder(path: Path) -> Path:
+    return path.parent.parent if path.parent.name == "model" else path.parent
 
 
 def _unreadable(path: Path, error: OSError) -> InputError:
     if isinstance(error, FileNotFoundError):
+        folder = _run_folder(path)
+        if (folder / "model" / "model.json").is_file() or (folder / "run.json").is_file():
+            return lacking(path)
         return InputError(f"there is no file {path}; give the folder of a finished run.")
     return InputError(f"{path} cannot be read: {error.strerror or error}.")

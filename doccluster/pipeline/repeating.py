@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -10,11 +11,13 @@ from typing import Any
 
 import pandas as pd
 
-from doccluster.artifacts import labels_checksum, read_json
+from doccluster.artifacts import damage_told, damaged, labels_checksum, read_json
 from doccluster.errors import InputError
 from doccluster.pipeline.main_line import run_pipeline
 from doccluster.progress import Progress, silent
 from doccluster.run import Run
+
+COUNTS = ("n_documents", "n_terms", "n_clusters")
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,6 +49,7 @@ def repeat_run(
     """
     path = Path(record) / "run.json" if Path(record).is_dir() else Path(record)
     told = read_json(path, needs=("parameters", "provenance", "counts", "labels_checksum"))
+    _check_record(told, path)
     arguments = {
         name: value for name, value in told["parameters"].items() if name not in ("source", "directory", "resolved")
     }
@@ -55,6 +59,19 @@ def repeat_run(
     run = run_pipeline(source, **arguments, output=output, overwrite=overwrite, command=command, progress=progress)
     same = labels_checksum(run) == told["labels_checksum"]
     return Repetition(run, same, tuple(_differences(told, run, same, path.parent)))
+
+
+def _check_record(told: Mapping[str, Any], path: Path) -> None:
+    """Raise SchemaError, before the work, if what a repetition is compared with is not all there."""
+    with damage_told(path):
+        known = {*inspect.signature(run_pipeline).parameters, "directory", "resolved"}
+        unknown = sorted(set(told["parameters"]) - known)
+        if unknown:
+            raise damaged(path, f"it has parameters that are not known: {', '.join(unknown)}")
+        for part, names in (("provenance", ("seed", "checksum", "interrupted", "versions")), ("counts", COUNTS)):
+            missing = [name for name in names if name not in told[part]]
+            if missing:
+                raise damaged(path, f"its {part} lack {', '.join(missing)}")
 
 
 def _sources(parameters: Mapping[str, Any], record: Path) -> list[Path]:
@@ -80,10 +97,10 @@ def _differences(told: Mapping[str, Any], run: Run, same: bool, folder: Path) ->
     for name, version in provenance["versions"].items():
         if (now := run.provenance.versions.get(name)) != version:
             yield f"{name} was {version}, is {now}"
-    found = {"n_documents": run.n_documents, "n_terms": run.vectors.n_terms, "n_clusters": run.n_clusters}
-    for name, value in found.items():
-        if counts.get(name) != value:
-            yield f"{name.removeprefix('n_')}: {counts.get(name):,} then, {value:,} now"
+    found = (run.n_documents, run.vectors.n_terms, run.n_clusters)
+    for name, value in zip(COUNTS, found, strict=True):
+        if counts[name] != value:
+            yield f"{name.removeprefix('n_')}: {counts[name]:,} then, {value:,} now"
     if not same:
         yield _label_difference(run, folder)
 

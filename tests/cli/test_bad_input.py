@@ -190,6 +190,70 @@ def test_a_file_from_a_newer_schema(doccluster, finished, tmp_path, name):
     one_sentence(doccluster("explain", folder), 2, "schema version 99", "newer", "upgrade")
 
 
+FILES = [
+    "run.json",
+    *(f"model/{name}.json" for name in ("model", "documents", "clusters", "evaluation")),
+    *(f"model/{name}.npz" for name in ("centroids", "vectorizer", "vectors", "partition", "evaluation")),
+]
+
+
+@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize("content", [None, b"", b"{}", b'{"schema": 1}', bytes(range(256))])
+def test_a_damaged_or_missing_file_of_a_run_says_what_to_do_next(doccluster, finished, tmp_path, name, content):
+    folder = copy_of(finished, tmp_path)
+    if content is None:
+        (folder / name).unlink()
+    else:
+        (folder / name).write_bytes(content)
+    again = "make the run again" if name == "run.json" else f"doccluster rerun {folder / 'run.json'} -o NEW_FOLDER"
+    one_sentence(doccluster("report", folder, "-o", tmp_path / "page.html"), 2, name, again)
+
+
+@pytest.mark.parametrize("name", [name for name in FILES if name.endswith(".npz")])
+def test_arrays_of_a_run_that_do_not_fit_are_damage(doccluster, finished, tmp_path, name):
+    folder = copy_of(finished, tmp_path)
+    with np.load(folder / name) as file:
+        arrays = {key: file[key] for key in file.files}
+    for key in arrays:
+        if ".per_class" in key or ".per_pair" in key or arrays[key].ndim == 0:
+            continue
+        np.savez(folder / name, **{**arrays, key: arrays[key][:-1]})
+        one_sentence(doccluster("report", folder, "-o", tmp_path / "page.html"), 2, "damaged", "doccluster rerun")
+
+
+@pytest.mark.parametrize("key", ["labels", "runner_up"])
+@pytest.mark.parametrize("number", [-2, 3])
+def test_a_cluster_number_out_of_range_is_damage(doccluster, finished, tmp_path, key, number):
+    folder = copy_of(finished, tmp_path)
+    with np.load(folder / "model" / "partition.npz") as file:
+        arrays = {name: file[name] for name in file.files}
+    np.savez(folder / "model" / "partition.npz", **{**arrays, key: np.full_like(arrays[key], number)})
+    one_sentence(doccluster("report", folder, "-o", tmp_path / "page.html"), 2, "partition.npz", key, "rerun")
+
+
+def test_terms_that_come_twice_are_damage(doccluster, finished, tiny, tmp_path):
+    folder = copy_of(finished, tmp_path)
+    path = folder / "model" / "vectorizer.npz"
+    with np.load(path) as file:
+        arrays = {name: file[name] for name in file.files}
+    np.savez(path, **{**arrays, "term_characters": np.zeros_like(arrays["term_characters"])})
+    one_sentence(doccluster("assign", folder, tiny), 2, "vectorizer.npz", "damaged", "rerun")
+
+
+@pytest.mark.parametrize(
+    ("part", "name"), [("counts", "n_terms"), ("provenance", "seed"), ("provenance", "versions"), ("parameters", None)]
+)
+def test_a_damaged_run_json_is_refused_before_the_run_is_repeated(doccluster, finished, tmp_path, part, name):
+    folder = copy_of(finished, tmp_path)
+    record = json.loads((folder / "run.json").read_text(encoding="utf-8"))
+    if name is None:
+        record[part]["n_clusterz"] = record[part].pop("n_clusters")
+    else:
+        del record[part][name]
+    (folder / "run.json").write_text(json.dumps(record), encoding="utf-8")
+    one_sentence(doccluster("rerun", folder), 2, "run.json is damaged", name or "n_clusterz", "make the run again")
+
+
 def test_a_pickle_in_place_of_an_array_is_never_loaded(doccluster, finished, tiny, tmp_path):
     folder = copy_of(finished, tmp_path)
     np.savez(folder / "model" / "centroids.npz", data=np.array([{"evil": 1}], dtype=object))
