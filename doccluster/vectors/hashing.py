@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.exceptions import NotFittedError
-from sklearn.utils import murmurhash3_32
 
 from doccluster.text.analysis import Analysis
 from doccluster.text.counting import CounterPool
 from doccluster.text.tokens import DEFAULT_TOKEN_PATTERN
 from doccluster.validation import check_positive_int
+from doccluster.vectors.estimator import TextEstimator
 from doccluster.vectors.parameters import analysis_of, dtype_of, tell, weighting_of
 from doccluster.vectors.row_store import RowStore
 from doccluster.vectors.weighting import collection_weights, weigh_rows
 
 
-class HashingTfidf(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class HashingTfidf(TextEstimator):
     """Return documents as rows of tf-idf weights over a fixed number of columns, without a vocabulary.
 
     The column of a term is its murmur hash modulo `n_features`, as in scikit-learn's HashingVectorizer with
@@ -146,6 +145,8 @@ class HashingTfidf(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """Turn counts into weights, in place, by the document frequencies known now."""
         weighting = weighting_of(self)
         if weighting.needs_collection and not hasattr(self, "document_frequency_"):
+            from sklearn.exceptions import NotFittedError
+
             raise NotFittedError("HashingTfidf has seen no documents yet; call partial_fit, or set use_idf=False.")
         factors = None
         if weighting.needs_collection:
@@ -157,8 +158,6 @@ class HashingTfidf(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.string = True
-        tags.input_tags.two_d_array = False
         tags.requires_fit = bool(self.use_idf)
         return tags
 
@@ -185,7 +184,15 @@ def hashed_columns(forms: Sequence[str], analysis: Analysis, n_features: int) ->
 
 def hashed_column(term: str, n_features: int) -> int:
     """Return the column of a term: the absolute value of its signed 32-bit murmur hash, modulo the width."""
-    code = int(murmurhash3_32(term.encode("utf-8", "surrogatepass"), seed=0))
+    code = int(_murmurhash()(term.encode("utf-8", "surrogatepass"), seed=0))
     if code == -(2**31):  # its absolute value is no 32-bit number; scikit-learn sends it here
         return (2**31 - 1 - (n_features - 1)) % n_features
     return abs(code) % n_features
+
+
+@functools.cache
+def _murmurhash() -> Callable[..., int]:
+    from sklearn.utils import murmurhash3_32  # imported here: `TfidfVectorizer` does without scikit-learn
+
+    hash_of_bytes: Callable[..., int] = murmurhash3_32
+    return hash_of_bytes

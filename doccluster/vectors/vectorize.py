@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from sklearn.utils.validation import check_is_fitted
-
 from doccluster.errors import InputError
 from doccluster.validation import unit_rows
 from doccluster.vectors.document_vectors import DocumentVectors
@@ -69,7 +67,10 @@ def _new_vectorizer(options: dict[str, Any]) -> TfidfVectorizer:
 
 
 def _is_fitted(vectorizer: Any) -> bool:
+    if isinstance(vectorizer, TfidfVectorizer):
+        return hasattr(vectorizer, "vocabulary_")
     from sklearn.exceptions import NotFittedError
+    from sklearn.utils.validation import check_is_fitted
 
     try:
         check_is_fitted(vectorizer)

@@ -7,12 +7,11 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.utils.validation import check_is_fitted
 
 from doccluster.errors import NothingUsable
 from doccluster.text.analysis import Analysis
 from doccluster.text.tokens import DEFAULT_TOKEN_PATTERN
+from doccluster.vectors.estimator import TextEstimator
 from doccluster.vectors.parameters import analysis_of, dtype_of, given_vocabulary, max_features_of, tell, weighting_of
 from doccluster.vectors.term_counts import TermCounts, TermStatistics, commonest_forms, count_terms
 from doccluster.vectors.term_selection import select_terms
@@ -20,7 +19,7 @@ from doccluster.vectors.vectorizer_state import read_state, write_state
 from doccluster.vectors.weighting import collection_weights, weigh_rows
 
 
-class TfidfVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class TfidfVectorizer(TextEstimator):
     r"""Return documents as rows of tf-idf weights, term for term and value for value as scikit-learn's vectorizer.
 
     Parameters
@@ -186,7 +185,7 @@ class TfidfVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def transform(self, documents: Iterable[Any]) -> Any:
         """Return the rows of `documents` over the terms that were learned; unknown terms are left out."""
-        check_is_fitted(self, "vocabulary_")
+        self.require_fit("vocabulary_")
         counts = count_terms(
             documents, analysis_of(self), vocabulary=self.vocabulary_, binary=self.binary, n_threads=self.n_threads
         )
@@ -196,7 +195,7 @@ class TfidfVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def get_feature_names_out(self, input_features: Any = None) -> npt.NDArray[np.object_]:
         """Return the term of each column, stemmed when stemming is on: object array of shape (n_terms,)."""
-        check_is_fitted(self, "vocabulary_")
+        self.require_fit("vocabulary_")
         names = np.empty(len(self.vocabulary_), dtype=object)
         for term, column in self.vocabulary_.items():
             names[column] = term
@@ -204,7 +203,7 @@ class TfidfVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def state(self) -> tuple[dict[str, npt.NDArray[Any]], dict[str, Any]]:
         """Return what was learned as plain arrays, and the parameters as JSON values: enough for `from_state`."""
-        check_is_fitted(self, "vocabulary_")
+        self.require_fit("vocabulary_")
         return write_state(self)
 
     @classmethod
@@ -218,12 +217,6 @@ class TfidfVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """
         vectorizer: TfidfVectorizer = read_state(cls, arrays, settings)
         return vectorizer
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.string = True
-        tags.input_tags.two_d_array = False
-        return tags
 
     def _fit(self, documents: Iterable[Any]) -> Any:
         """Learn, and return the counts of the terms that stay."""

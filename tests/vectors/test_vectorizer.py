@@ -5,10 +5,14 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.base import clone
+from sklearn.base import clone, is_classifier
+from sklearn.compose import ColumnTransformer
 from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import Normalizer
+from sklearn.utils import estimator_html_repr, get_tags
 
 from doccluster.corpus import Corpus
 from doccluster.errors import DocclusterWarning, InputError, NothingUsable, SchemaError
@@ -166,6 +170,25 @@ def test_it_is_a_citizen_of_scikit_learn():
     assert vectorizer.set_output(transform="default").transform(TEXTS).shape[0] == len(TEXTS)
     with pytest.raises(ValueError, match="sparse"):
         TfidfVectorizer().set_output(transform="pandas").fit_transform(TEXTS)
+    assert vectorizer.set_params(min_df=2).min_df == 2
+    with pytest.raises(ValueError, match="no parameter 'mindf'"):
+        vectorizer.set_params(mindf=2)
+    assert repr(vectorizer) == "TfidfVectorizer(stop_words='english', min_df=2, stemming='porter')"
+    assert get_tags(vectorizer).input_tags.string
+    assert "TfidfVectorizer" in estimator_html_repr(pipeline)
+    assert "min_df" in vectorizer._repr_html_()
+    assert not is_classifier(vectorizer)
+    assert not get_tags(HashingTfidf(use_idf=False)).requires_fit
+
+
+def test_its_parameters_can_be_searched_and_its_rows_stand_beside_others():
+    search = GridSearchCV(
+        make_pipeline(TfidfVectorizer(), LogisticRegression()), {"tfidfvectorizer__min_df": [1, 2]}, cv=2
+    ).fit(TEXTS * 2, [0, 1] * len(TEXTS))
+    assert search.best_params_["tfidfvectorizer__min_df"] in (1, 2)
+    columns = ColumnTransformer([("text", TfidfVectorizer(), "text"), ("hash", HashingTfidf(n_features=8), "text")])
+    rows = columns.fit_transform(pd.DataFrame({"text": TEXTS}))
+    assert rows.shape == (len(TEXTS), len(TfidfVectorizer().fit(TEXTS).vocabulary_) + 8)
 
 
 @pytest.mark.parametrize(
