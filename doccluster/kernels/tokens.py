@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from doccluster.kernels.intrinsics import square_root
 from doccluster.kernels.jit import jit
 
 
@@ -40,22 +41,22 @@ def renumber(columns, numbers):
 
 
 @jit
-def settle_rows(columns, counts, starts, n_columns, binary, lengths):
+def settle_rows(columns, counts, starts, n_columns, binary, lengths, heads, row_of, count_of):
     """Sort each row by column, add up equal columns and drop negative ones, all in place; returns how many stay.
 
     Two linear passes, into the order of the columns and back, instead of a sort of each row.
 
     starts: int64 array of shape (n_rows + 1,), where each row starts; lengths: int32, receives the new row lengths.
-    binary: put every count to one.
+    binary: put every count to one. Room to work in: heads, int64 array of shape (n_columns + 1,); row_of, count_of,
+    int32 arrays of the size of `columns`.
     """
-    heads = np.zeros(n_columns + 1, np.int64)
+    for column in range(heads.size):
+        heads[column] = 0
     for column in columns:
         if column >= 0:
             heads[column + 1] += 1
     for column in range(n_columns):
         heads[column + 1] += heads[column]
-    row_of = np.empty(heads[n_columns], np.int32)
-    count_of = np.empty(heads[n_columns], np.int32)
     for row in range(lengths.size):
         for place in range(starts[row], starts[row + 1]):
             column = columns[place]
@@ -63,7 +64,8 @@ def settle_rows(columns, counts, starts, n_columns, binary, lengths):
                 row_of[heads[column]] = row
                 count_of[heads[column]] = counts[place]
                 heads[column] += 1
-    lengths[:] = 0
+    for row in range(lengths.size):
+        lengths[row] = 0
     begin = 0
     for column in range(n_columns):  # heads[column] is now where the column ends
         for place in range(begin, heads[column]):
@@ -123,6 +125,6 @@ def normalize_rows(data, indptr, squared):
         if total == 0.0:
             continue
         if squared:
-            total = np.sqrt(total)
+            total = square_root(total)
         for place in range(indptr[row], indptr[row + 1]):
             data[place] = data[place] / total

@@ -10,14 +10,21 @@ from __future__ import annotations
 
 import numpy as np
 
+from doccluster.kernels.intrinsics import eight_bytes
 from doccluster.kernels.jit import jit
-
-# What is kept of each token in one cache line: its first 16 bytes, its hash, and its last place in the output.
-LOW, HIGH, HASH, SEEN = range(4)
-# Where the loop stands, in `state`.
-DOCUMENT, PLACE, KEPT, FIRST, N_TOKENS, ARENA_USED, COUNTED = range(7)
-
-PADDING = 24  # bytes after the text, so that eight bytes can be read at any place of it
+from doccluster.kernels.text_loops import (
+    ARENA_USED,
+    COUNTED,
+    DOCUMENT,
+    FIRST,
+    HASH,
+    HIGH,
+    KEPT,
+    LOW,
+    N_TOKENS,
+    PLACE,
+    SEEN,
+)
 
 # numba turns a sum of signed and unsigned numbers into a float, so all arithmetic on keys is unsigned.
 _ONE = np.uint64(1)
@@ -63,11 +70,11 @@ def mark_gaps(text, lower, folded, gaps):
 
 
 @jit
-def mark_gaps_beyond_ascii(text, eights, is_word, n_bytes, gaps):
+def mark_gaps_beyond_ascii(text, is_word, n_bytes, gaps):
     """Mark in `gaps` the bytes of characters beyond ASCII that are no word characters (is_word: by code point)."""
     place = 0
     while place < n_bytes:
-        if eights[place] & _TOP_BITS == 0:
+        if eight_bytes(text, place) & _TOP_BITS == 0:
             place += 8
             continue
         stop = min(place + 8, n_bytes)
@@ -77,7 +84,8 @@ def mark_gaps_beyond_ascii(text, eights, is_word, n_bytes, gaps):
                 continue
             point, width = code_point(text, place)
             if not is_word[point]:
-                gaps[place : place + width] = 128
+                for byte in range(place, place + width):
+                    gaps[byte] = 128
             place += width
 
 
@@ -89,20 +97,20 @@ def first_marked(bits):
 
 
 @jit
-def next_run(gap_eights, place, stop):
+def next_run(gaps, place, stop):
     """Return where the next run of word characters begins and ends; it begins at `stop` or later if there is none."""
-    bits = ~gap_eights[place] & _TOP_BITS
+    bits = ~eight_bytes(gaps, place) & _TOP_BITS
     while bits == 0:
         place += 8
         if place >= stop:
             return place, place
-        bits = ~gap_eights[place] & _TOP_BITS
+        bits = ~eight_bytes(gaps, place) & _TOP_BITS
     begin = place + first_marked(bits)
     place = begin
-    bits = gap_eights[place] & _TOP_BITS
+    bits = eight_bytes(gaps, place) & _TOP_BITS
     while bits == 0:
         place += 8
-        bits = gap_eights[place] & _TOP_BITS
+        bits = eight_bytes(gaps, place) & _TOP_BITS
     return begin, place + first_marked(bits)
 
 
@@ -118,13 +126,13 @@ def is_shorter(text, begin, end, shortest):
 
 
 @jit
-def token_key(eights, text, begin, end):
+def token_key(text, begin, end):
     """Return the first 16 bytes of a token as two numbers, and its hash."""
     # Without branches on the size, which no processor foresees.
     size = end - begin
-    low = eights[begin] & FIRST_BYTES[min(size, 8)]
+    low = eight_bytes(text, begin) & FIRST_BYTES[min(size, 8)]
     in_high = min(max(size - 8, 0), 8)
-    high = eights[begin + 8] & FIRST_BYTES[in_high]
+    high = eight_bytes(text, begin + 8) & FIRST_BYTES[in_high]
     code = low * _MIX_LOW ^ high * _MIX_HIGH
     for place in range(begin + 16, end):
         code = (code ^ np.uint64(text[place])) * _MIX_TAIL
@@ -186,22 +194,36 @@ def fill_slots(slots, entries, n_tokens):
 
 
 @jit
-def count_runs(text, eights, gap_eights, ends, is_ascii, shortest, tokens, columns, counts, lengths, state):
+def save_state(state, document, place, kept, first, n_tokens, used, counted):
+    """Note where the loop stands."""
+    state[DOCUMENT] = document
+    state[PLACE] = place
+    state[KEPT] = kept
+    state[FIRST] = first
+    state[N_TOKENS] = n_tokens
+    state[ARENA_USED] = used
+    state[COUNTED] = counted
+
+
+@jit
+def count_runs(
+    text, gaps, ends, is_ascii, shortest, slots, entries, sizes, starts, arena, columns, counts, lengths, state
+):
     """Count the runs of at least `shortest` word characters of each document; returns whether all were counted.
 
     Parameters
     ----------
     text : uint8 array
         The folded documents in UTF-8, one gap byte between two of them, and PADDING gap bytes at the end.
-    eights, gap_eights : uint64 arrays
-        The eight bytes that begin at each place of the text and of its gaps (see `mark_gaps`).
+    gaps : uint8 array
+        Where no word is (see `mark_gaps`).
     ends : int64 array of shape (n_documents,)
         Where each document ends.
     is_ascii : bool
         Whether every character is one byte.
     shortest : int
         The fewest characters of a token.
-    tokens : tuple of arrays: slots, entries, sizes, starts, arena
+    slots, entries, sizes, starts, arena : arrays
         The hash table (int32 numbers of tokens, -1 where empty; a power of two), then of each token: its entry
         (uint64, four columns), its number of bytes, its start in the arena; and the bytes of all tokens, each followed
         by a line break.
@@ -210,7 +232,6 @@ def count_runs(text, eights, gap_eights, ends, is_ascii, shortest, tokens, colum
     state : int64 array of shape (7,)
         Where the loop stands; the first four are zero for a new text, and COUNTED is 1 before the first text.
     """
-    slots, entries, sizes, starts, arena = tokens
     place = state[PLACE]
     kept = state[KEPT]
     first = state[FIRST]
@@ -221,18 +242,18 @@ def count_runs(text, eights, gap_eights, ends, is_ascii, shortest, tokens, colum
     for document in range(state[DOCUMENT], ends.size):
         stop = ends[document]
         while True:
-            begin, end = next_run(gap_eights, place, stop)
+            begin, end = next_run(gaps, place, stop)
             if begin >= stop:
                 break
             place = end
             size = end - begin
             if size < shortest or (not is_ascii and is_shorter(text, begin, end, shortest)):
                 continue
-            low, high, code = token_key(eights, text, begin, end)
+            low, high, code = token_key(text, begin, end)
             token, slot = find_token(text, begin, size, low, high, code, slots, entries, sizes, starts, arena)
             if token < 0:
                 if n_tokens == sizes.size or used + size + 1 > arena.size:
-                    state[:] = (document, begin, kept, first, n_tokens, used, counted)
+                    save_state(state, document, begin, kept, first, n_tokens, used, counted)
                     return False
                 token = n_tokens
                 n_tokens += 1
@@ -250,21 +271,21 @@ def count_runs(text, eights, gap_eights, ends, is_ascii, shortest, tokens, colum
         lengths[document] = kept - first
         first = kept
         place = stop + 1
-    state[:] = (ends.size, place, kept, first, n_tokens, used, counted + kept)
+    save_state(state, ends.size, place, kept, first, n_tokens, used, counted + kept)
     return True
 
 
 @jit
-def absorb_tokens(tokens, others, n_others, state, numbers):
+def absorb_tokens(
+    slots, entries, sizes, starts, arena, other_entries, other_sizes, other_starts, other_arena, state, numbers
+):
     """Number the tokens of another counter as in this one, adding those it lacks; there must be room for all.
 
-    numbers: int32 array of shape (n_others,), receives the number of each token of `others` in `tokens`.
+    numbers: int32 array of the size of the other counter, receives the number here of each of its tokens.
     """
-    slots, entries, sizes, starts, arena = tokens
-    _, other_entries, other_sizes, other_starts, other_arena = others
     n_tokens = state[N_TOKENS]
     used = state[ARENA_USED]
-    for other in range(n_others):
+    for other in range(numbers.size):
         low, high, code = other_entries[other, LOW], other_entries[other, HIGH], other_entries[other, HASH]
         begin, size = other_starts[other], np.int64(other_sizes[other])
         token, slot = find_token(other_arena, begin, size, low, high, code, slots, entries, sizes, starts, arena)
@@ -285,5 +306,6 @@ def copy_tokens(order, sizes, starts, arena, out):
     place = 0
     for token in order:
         size = np.int64(sizes[token])
-        out[place : place + size + 1] = arena[starts[token] : starts[token] + size + 1]
+        for offset in range(size + 1):
+            out[place + offset] = arena[starts[token] + offset]
         place += size + 1

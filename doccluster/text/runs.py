@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from doccluster.errors import InputError
-from doccluster.kernels.word_runs import (
+from doccluster.kernels.text_loops import (
     ARENA_USED,
     COUNTED,
     DOCUMENT,
@@ -65,15 +65,14 @@ class RunCounter:
         text, ends, is_ascii = self._encode(documents)
         folded, gaps = np.empty_like(text), np.empty_like(text)
         mark_gaps(text, self._lowers, folded, gaps)
-        eights = every_eight_bytes(folded)
         if not is_ascii:
-            mark_gaps_beyond_ascii(folded, eights, word_characters(), int(ends[-1]), gaps)
-        fixed = (folded, eights, every_eight_bytes(gaps), ends, is_ascii, self._shortest)
+            mark_gaps_beyond_ascii(folded, word_characters(), int(ends[-1]), gaps)
+        fixed = (folded, gaps, ends, is_ascii, self._shortest)
         most = text.size // (self._shortest + 1) + 1
         columns, counts = np.empty(most, dtype=np.int32), np.empty(most, dtype=np.int32)
         lengths = np.empty(ends.size, dtype=np.int32)
         self._state[[DOCUMENT, PLACE, KEPT, FIRST]] = 0
-        while not count_runs(*fixed, self._tokens(), columns, counts, lengths, self._state):
+        while not count_runs(*fixed, *self._tokens(), columns, counts, lengths, self._state):
             self._grow()
         kept = int(self._state[KEPT])
         return CountedBlock(lengths, columns[:kept], counts[:kept])
@@ -85,7 +84,7 @@ class RunCounter:
         ):
             self._grow()
         numbers = np.empty(other.n_tokens, dtype=np.int32)
-        absorb_tokens(self._tokens(), other._tokens(), other.n_tokens, self._state, numbers)
+        absorb_tokens(*self._tokens(), *other._tokens()[1:], self._state, numbers)
         return numbers
 
     def sorted_forms(self) -> tuple[list[str], npt.NDArray[np.int32]]:
@@ -140,13 +139,6 @@ class RunCounter:
             setattr(self, name, larger)
         self._slots = np.full(2 * self._sizes.size, -1, dtype=np.int32)
         fill_slots(self._slots, self._entries, self.n_tokens)
-
-
-def every_eight_bytes(characters: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint64]:
-    """Return, for each place of a byte array but the last seven, the eight bytes from there as one number; a view."""
-    return np.lib.stride_tricks.as_strided(
-        characters[:8].view(np.uint64), shape=(characters.size - 7,), strides=(1,), writeable=False
-    )
 
 
 @lru_cache(maxsize=1)

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from doccluster.blocks import map_blocks
-from doccluster.kernels.tokens import add_frequencies, drop_columns, renumber, settle_rows
+from doccluster.kernels.text_loops import add_frequencies, drop_columns, renumber, settle_rows
 from doccluster.text.counters import CountedBlock
 
 # Large enough that the C library maps it by itself: untouched pages cost nothing, and growing moves no bytes.
@@ -85,7 +85,11 @@ class RowStore:
             here = slice(int(starts[first]), int(starts[last]))
             local = starts[first : last + 1] - starts[first]
             lengths = self.lengths[first:last]
-            return int(settle_rows(self.columns[here], self.counts[here], local, n_columns, binary, lengths))
+            heads = np.empty(n_columns + 1, dtype=np.int64)
+            room = np.empty((2, int(local[-1])), dtype=np.int32)
+            return int(
+                settle_rows(self.columns[here], self.counts[here], local, n_columns, binary, lengths, heads, *room)
+            )
 
         ranges = list(zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True))
         kept = list(map_blocks(settle_range, ranges, n_threads=n_threads))

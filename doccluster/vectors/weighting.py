@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from doccluster.blocks import map_blocks, row_blocks
 from doccluster.errors import InputError
-from doccluster.kernels.tokens import normalize_rows
+from doccluster.kernels.text_loops import normalize_rows
 
 TermPart = Literal["n", "l", "a", "b", "L", "bm25"]
 CollectionPart = Literal["n", "t", "p", "plus-one", "plus-one-smooth", "bm25"]
@@ -150,7 +150,7 @@ def weigh_rows(
         if factors is not None:
             values *= factors[matrix.indices[entries]]
         if weighting.norm is not None:
-            normalize_rows(values, local, weighting.norm == "l2")
+            normalize_rows[values.dtype.name](values, local, weighting.norm == "l2")
 
     for _ in map_blocks(weigh, row_blocks(matrix.shape[0], _ROWS_PER_BLOCK), n_threads=n_threads):
         pass

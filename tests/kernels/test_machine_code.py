@@ -1,0 +1,118 @@
+"""Loops that are loaded without their compiler: kept in a file, compiled anew when it does not fit, never misread."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from doccluster.kernels import machine_code, text_loops
+from doccluster.kernels.machine_code import LoopLibrary, cache_folders, read_code, write_code
+
+SUMS = """
+from doccluster.kernels.jit import jit
+
+@jit
+def weighted_sum(values, table, factor):
+    total = 0
+    for row in range(values.size):
+        for column in range(table.shape[1]):
+            total += values[row] * table[row, column] * factor
+    return total
+
+@jit
+def needs_memory(values):
+    return sorted([1, values[0]])[0]
+"""
+
+
+@pytest.fixture
+def package(tmp_path, monkeypatch):
+    """A package of kernels of its own, and an empty folder for machine code."""
+    folder = tmp_path / "kernels_of_a_test"
+    folder.mkdir()
+    (folder / "__init__.py").write_text("")
+    (folder / "sums.py").write_text(SUMS)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "code"))
+    yield folder
+    for name in [name for name in sys.modules if name.startswith("kernels_of_a_test")]:
+        del sys.modules[name]
+
+
+def sums(place="sums.weighted_sum", signature="int32[:] int64[:,:2] int64"):
+    library = LoopLibrary("test", package="kernels_of_a_test", sources=("sums",))
+    return library.loop(place, signature, returns=True)
+
+
+def test_a_loop_gives_what_its_source_gives_and_is_kept(package, monkeypatch):
+    values, table = np.array([1, 2], dtype=np.int32), np.array([[1, 2], [3, 4]])
+    assert sums()(values, table, 10) == 170
+    assert len(list((package.parent / "code").glob("test-*.loops"))) == 1
+    monkeypatch.setitem(sys.modules, "doccluster.kernels.compilation", None)  # there is no compiler any more
+    assert sums()(values, table, 10) == 170
+
+
+def test_a_damaged_file_and_a_changed_source_are_compiled_anew(package):
+    values, table = np.ones(1, dtype=np.int32), np.ones((1, 2), dtype=np.int64)
+    sums()(values, table, 1)
+    (kept,) = (package.parent / "code").iterdir()
+    whole = kept.read_bytes()
+    kept.write_bytes(whole[:-1])
+    assert sums()(values, table, 1) == 2
+    assert read_code(kept) is not None
+    (package / "sums.py").write_text(SUMS + "\n# changed\n")
+    assert sums()(values, table, 1) == 2
+    assert len(list((package.parent / "code").iterdir())) == 2
+
+
+def test_where_nothing_can_be_kept_loops_are_compiled_in_each_process(package, monkeypatch, tmp_path):
+    blocked = tmp_path / "a_file"
+    blocked.write_text("")
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(blocked))
+    assert not write_code(blocked / "test.loops", b"code")
+    assert sums()(np.ones(1, dtype=np.int32), np.ones((1, 2), dtype=np.int64), 3) == 6
+
+
+def test_without_a_chosen_folder_code_lies_beside_the_package_or_with_the_user(monkeypatch, tmp_path):
+    monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    beside, of_user = cache_folders()
+    assert beside.parent.name == "kernels"
+    assert of_user == tmp_path / "doccluster"
+
+
+def test_arrays_of_another_kind_are_refused_before_they_are_read():
+    columns, numbers = np.zeros(4, dtype=np.int32), np.zeros(1, dtype=np.int32)
+    with pytest.raises(TypeError, match="renumber got int64"):
+        text_loops.renumber(columns.astype(np.int64), numbers)
+    with pytest.raises(TypeError, match="not what it was compiled for"):
+        text_loops.renumber(columns[::2], numbers)
+    with pytest.raises(TypeError, match="shape"):
+        text_loops.fill_slots(columns, np.zeros((2, 3), dtype=np.uint64), 0)
+    with pytest.raises(ValueError, match="argument"):
+        text_loops.renumber(columns)
+
+
+def test_a_loop_that_does_not_stand_alone_is_refused(package):
+    with pytest.raises(RuntimeError, match="do not stand alone"):
+        sums("sums.needs_memory", "int64[:]")(np.ones(1, dtype=np.int64))
+
+
+def test_vectorizing_loads_neither_the_compiler_nor_scikit_learn():
+    text_loops.renumber(np.zeros(1, dtype=np.int32), np.zeros(1, dtype=np.int32))  # compiled, if it was not yet
+    code = (
+        "import sys\nfrom doccluster.vectors import TfidfVectorizer\n"
+        "assert TfidfVectorizer().fit_transform(['two naïve', 'words']).shape == (2, 3)\n"
+        "print(sorted({m.split('.')[0] for m in sys.modules}))"
+    )
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    for heavy in ("numba", "sklearn", "pandas"):
+        assert f"'{heavy}'" not in loaded
+
+
+def test_the_file_name_stands_for_the_processor(monkeypatch):
+    library = LoopLibrary("test", package="doccluster.kernels", sources=("tokens",))
+    before = library._key()
+    monkeypatch.setattr(machine_code, "_processor", lambda: ("another", "+nothing"))
+    assert library._key() != before
