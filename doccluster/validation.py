@@ -17,6 +17,7 @@ from doccluster.errors import DocclusterWarning, InputError, NothingUsable, NotN
 
 RandomState = None | int | np.random.Generator | np.random.RandomState
 
+EXPONENTS = 60  # rows with a largest value outside 2^-60..2^60 are brought into it, which float32 can hold too
 UNIT_TOLERANCE = 1e-5  # float32 rows normalised elsewhere are off by a few 1e-7
 
 
@@ -116,6 +117,39 @@ def squared_row_norms(matrix: Any) -> npt.NDArray[np.float64]:
     return sums
 
 
+def within_range(matrix: Any) -> Any:
+    """Return a checked matrix with rows whose squares could overflow or vanish scaled to a largest value of about one.
+
+    Only for what ignores the length of rows. The factors are powers of two, so no digit changes; where there is no such
+    row (and there is none in float32, whose squares are taken in float64) it is the matrix itself.
+    """
+    if matrix.dtype != np.float64:
+        return matrix
+    exponents = np.frexp(_largest_values(matrix))[1]
+    if np.all(np.abs(exponents) <= EXPONENTS):
+        return matrix
+    shifts = np.where(np.abs(exponents) <= EXPONENTS, 0, -exponents)
+    if not sparse.issparse(matrix):
+        return np.ldexp(matrix, shifts[:, None])
+    data = np.ldexp(matrix.data, np.repeat(shifts, np.diff(matrix.indptr)))
+    return sparse.csr_array((data, matrix.indices, matrix.indptr), shape=matrix.shape)
+
+
+def _largest_values(matrix: Any) -> npt.NDArray[np.float64]:
+    """Return the largest absolute value of each row."""
+    largest = np.zeros(matrix.shape[0])
+    if not sparse.issparse(matrix):
+        np.maximum(matrix.max(axis=1), -matrix.min(axis=1), out=largest)
+        return largest
+    filled = np.flatnonzero(np.diff(matrix.indptr))
+    if filled.size:
+        starts = matrix.indptr[filled]
+        largest[filled] = np.maximum(
+            np.maximum.reduceat(matrix.data, starts), -np.minimum.reduceat(matrix.data, starts)
+        )
+    return largest
+
+
 def unit_rows(matrix: Any, *, warn: bool = True, name: str = "X") -> Any:
     """Return `matrix` with rows of length one (zero rows stay zero); a copy, with one warning, if they were not.
 
@@ -124,9 +158,10 @@ def unit_rows(matrix: Any, *, warn: bool = True, name: str = "X") -> Any:
     DocclusterWarning
         If rows had to be normalised and `warn` is true.
     """
+    given, matrix = matrix, within_range(matrix)
     norms = row_norms(matrix)
     zero = norms == 0
-    if np.all(zero | (np.abs(norms - 1) <= UNIT_TOLERANCE)):
+    if matrix is given and np.all(zero | (np.abs(norms - 1) <= UNIT_TOLERANCE)):
         return matrix
     if warn:
         warnings.warn(

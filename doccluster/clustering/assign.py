@@ -25,7 +25,7 @@ from doccluster.clustering.means import means_of_matrix
 from doccluster.clustering.seeding import unit_rows_of
 from doccluster.errors import InputError
 from doccluster.kernels.assignment import assign_rows, nearest_two_rows, similarity_rows
-from doccluster.validation import check_matrix
+from doccluster.validation import check_matrix, within_range
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,8 +104,8 @@ class _Sweep:
     """Documents and the table of the centroids, for kernels that visit each document once."""
 
     def __init__(self, matrix: Any, centroids: Any, n_threads: int | None) -> None:
-        self._rows = check_matrix(matrix, name="X")
-        centres = unit_rows_of(sparse_rows(check_matrix(centroids, name="centroids")))
+        self._rows = within_range(check_matrix(matrix, name="X"))
+        centres = unit_rows_of(sparse_rows(within_range(check_matrix(centroids, name="centroids"))))
         if centres.shape[1] != self._rows.shape[1]:
             raise InputError(
                 f"X has {self._rows.shape[1]} features, but the centroids have {centres.shape[1]}; use the vectorizer "

@@ -24,7 +24,7 @@ from doccluster.kernels.reordering import (
     hash_rows,
     reorder_rows,
 )
-from doccluster.validation import UNIT_TOLERANCE, check_matrix, row_norms
+from doccluster.validation import UNIT_TOLERANCE, check_matrix, row_norms, within_range
 
 BLOCK_ROWS = 2048
 SERIAL_WORK = 4_000_000  # multiplications below which starting threads costs more than it gains
@@ -177,8 +177,10 @@ def as_given(matrix: Any, *, n_threads: int = 1) -> tuple[DocumentMatrix, bool]:
 
     Enough for what visits few documents, such as drawing seeds: unit float32 csr rows are not copied.
     """
-    matrix = check_matrix(matrix)
+    given = check_matrix(matrix)
+    matrix = within_range(given)
     scale, scaled = unit_scale(matrix)
+    scaled = scaled or matrix is not given
     order = np.arange(matrix.shape[1], dtype=np.int32)
     if not sparse.issparse(matrix):
         return reorder(matrix, order, scale, n_threads=n_threads), scaled
@@ -231,7 +233,8 @@ def prepare(
     InputError
         If `matrix` is not a finite numeric matrix.
     """
-    matrix = check_matrix(matrix, name=name)
+    given = check_matrix(matrix, name=name)
+    matrix = within_range(given)
     scale, scaled = unit_scale(matrix)
     order = frequency_order(document_frequencies(matrix))
-    return reorder(matrix, order, scale, weights=weights, n_threads=n_threads), scaled
+    return reorder(matrix, order, scale, weights=weights, n_threads=n_threads), scaled or matrix is not given

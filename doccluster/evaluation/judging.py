@@ -21,7 +21,7 @@ from doccluster.measures import get_measure, get_measures, list_measures
 from doccluster.measures.registry import Measure, Values
 from doccluster.partition import Partition
 from doccluster.progress import Progress, silent
-from doccluster.validation import UNIT_TOLERANCE, check_matrix, squared_row_norms
+from doccluster.validation import UNIT_TOLERANCE, check_matrix, squared_row_norms, within_range
 
 PAIRWISE_SECONDS = 10.0  # what `evaluate` spends on all pairs without being asked
 
@@ -346,7 +346,7 @@ def _check_vectors(vectors: Any, n_documents: int) -> Any:
 
 def _about_rows(matrix: Any, metric: str, *, warn: bool) -> str | None:
     """Say what is unusual about the rows: some are empty, or count as unit though they are not."""
-    squares = squared_row_norms(matrix)
+    squares = squared_row_norms(within_range(matrix) if metric == "cosine" else matrix)
     empty = squares == 0
     notes = []
     if empty.any():

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from doccluster.errors import InputError
-from doccluster.validation import UNIT_TOLERANCE, check_matrix, squared_row_norms
+from doccluster.validation import UNIT_TOLERANCE, check_matrix, squared_row_norms, within_range
 
 METRICS = ("cosine", "euclidean", "sqeuclidean")
 
@@ -28,7 +28,7 @@ class Rows:
     Attributes
     ----------
     matrix : csr array or dense array of shape (n_documents, n_terms), float32 or float64
-        The rows as they were given.
+        The rows as they were given; under the cosine, rows of extreme size scaled (`validation.within_range`).
     scale : float64 array of shape (n_documents,)
         What each row is multiplied by: 1 over its length where rows are unit (0 for a zero row), else 1.
     squared_norms : float64 array of shape (n_documents,)
@@ -57,6 +57,8 @@ class Rows:
         if metric not in METRICS:
             raise InputError(f"metric={metric!r} is not one of {', '.join(METRICS)}; choose one of them.")
         checked = check_matrix(matrix)
+        if metric == "cosine":
+            checked = within_range(checked)
         true_norms = squared_row_norms(checked)
         zero = true_norms == 0
         tolerance = UNIT_TOLERANCE if checked.dtype == np.float32 else 1e-9

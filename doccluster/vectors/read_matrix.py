@@ -14,11 +14,12 @@ from scipy import sparse
 
 from doccluster.errors import DocclusterWarning, InputError
 from doccluster.text.packed_strings import pack_strings
-from doccluster.validation import check_matrix, compact_indices, unit_rows
+from doccluster.validation import check_matrix, compact_indices, unit_rows, within_range
 from doccluster.vectors.document_vectors import DocumentVectors
 from doccluster.vectors.matrix_files import MATRIX_SCHEMA, MatrixFile, load_matrix_file
 from doccluster.vectors.weighting import collection_weights, parse_weighting, weigh_rows
 
+LARGEST_COUNT = 2**53  # above it float64 does not tell a whole number from the next
 Names = str | os.PathLike[str] | Iterable[str]
 
 
@@ -117,15 +118,16 @@ def _weighted(file: MatrixFile, weighting: str, dtype: npt.DTypeLike, name: str)
     matrix = check_matrix(file.matrix, name=name)
     values = matrix.data if sparse.issparse(matrix) else matrix
     if scheme is None or file.is_weighted:
-        return matrix.astype(dtype, copy=False)
-    if (values != np.floor(values)).any():
+        return within_range(matrix).astype(dtype, copy=False)
+    if (values != np.floor(values)).any() or values.max(initial=0) > LARGEST_COUNT:
+        kind = "fractions" if values.max(initial=0) <= LARGEST_COUNT else "numbers too large for counts"
         warnings.warn(
-            f"{name} holds fractions, so it is taken as weighted already and only its rows are normalised; "
+            f"{name} holds {kind}, so it is taken as weighted already and only its rows are normalised; "
             "give weighting='none' to say so.",
             DocclusterWarning,
             stacklevel=3,
         )
-        return matrix.astype(dtype, copy=False)
+        return within_range(matrix).astype(dtype, copy=False)
     if (values < 0).any():
         raise InputError(f"{name} holds negative counts; give weighting='none' if its values are not counts.")
     counts = sparse.csr_array(matrix, dtype=dtype, copy=True)
