@@ -62,3 +62,11 @@ def test_every_public_name_can_be_loaded():
 
     for name in doccluster.__all__:
         assert getattr(doccluster, name) is not None
+
+
+def test_the_book_of_zaki_and_meira_has_one_name():
+    titles = set()
+    folders = [ROOT / name for name in ("doccluster", "docs", "experiments", "tests/golden")]
+    for path in (path for folder in folders for path in folder.rglob("*") if path.suffix in (".py", ".md", ".json")):
+        titles |= set(re.findall(r"Meira[^.]*?(Data Mining\s+and\s+\w+)", path.read_text(encoding="utf-8")))
+    assert titles == {"Data Mining and Analysis"}

@@ -1,6 +1,6 @@
 """Choosing k by stability: clusterings of resampled data should agree on the documents they share.
 
-Zaki & Meira, Data Mining and Machine Learning, Algorithm 17.1 and eq. 17.30.
+Zaki & Meira, Data Mining and Analysis, Algorithm 17.1 and eq. 17.30.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Is there anything to find: three tests of clustering tendency, each against data without clusters.
 
-Zaki & Meira, Data Mining and Machine Learning, section 17.3.2. The defaults suit sparse unit rows; the options that
+Zaki & Meira, Data Mining and Analysis, section 17.3.2. The defaults suit sparse unit rows; the options that
 reproduce the book's examples are named in each docstring.
 """
 
