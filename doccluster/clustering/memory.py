@@ -146,9 +146,11 @@ def _concessions(groups: int, n_threads: int) -> list[tuple[int, int, float]]:
 
 def _plan(size: Size, head: int, changes: int, n_groups: int, n_threads: int, seeds: int) -> MemoryPlan:
     share = seeds / size.n_documents
-    index = 8 * size.n_entries + 24 * size.n_columns if size.draws_from_index else 0
+    index = 12 * size.n_entries + 28 * size.n_columns if size.draws_from_index else 0
     sampled = 0 if share == 1.0 else int(8 * size.n_entries * share)
     seeding = int(index * share) + sampled + int(size.n_documents * share) * (4 * size.n_candidates + 32)
+    if size.n_starts > 1:  # the best means so far are kept while seeds of the next start are drawn
+        seeding += 8 * size.mean_entries
     width = table_width(size.n_clusters)
     return MemoryPlan(
         documents=8 * size.n_entries + 16 * size.n_documents + 12 * size.n_columns,

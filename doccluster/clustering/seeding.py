@@ -11,7 +11,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -22,20 +24,16 @@ from doccluster.blocks import map_blocks, row_blocks
 from doccluster.clustering.document_matrix import DocumentMatrix, sparse_rows, unit_scale
 from doccluster.clustering.means import Means, means_of_matrix
 from doccluster.errors import InputError
-from doccluster.kernels.seeding import (
-    count_by_term,
-    cumulate_distances,
-    join_nearest,
-    place_by_term,
-    potential_with,
-    similarities_to_row,
-)
+from doccluster.kernels.seeding import PART, count_by_term, join_nearest, place_by_term, row_at, weigh_candidate
+from doccluster.progress import Progress, silent
 from doccluster.validation import check_matrix
 
 MOST_VISITS = 4e10  # about a minute of one processor; beyond it seeds are drawn from a random sample
 SAMPLE_PER_SEED = 5
 FEWEST_TRIALS = 2  # one candidate would let isolated documents in
 SAME_ROW = 1e-6  # float32 rows closer than this to a seed are copies of it
+COMMON_FROM = 0.1  # a term of a larger share of documents is added as a dense line: no scattered writes
+WORTH_A_THREAD = 1_500_000  # visits of one round of candidates, about a millisecond, above which handing over pays
 
 Init = str | Callable[..., Any] | Any
 
@@ -47,6 +45,7 @@ class InvertedIndex:
     starts: npt.NDArray[np.int64]
     rows: npt.NDArray[np.int32]
     values: npt.NDArray[np.float32]
+    n_documents: int
 
     @classmethod
     def of(cls, documents: DocumentMatrix) -> InvertedIndex:
@@ -73,7 +72,25 @@ class InvertedIndex:
             )
 
         list(map_blocks(place, range(len(blocks)), n_threads=n_threads))
-        return cls(starts, rows, values)
+        return cls(starts, rows, values, documents.n_documents)
+
+    @cached_property
+    def common(self) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.float32]]:
+        """The line of each term of many documents (-1 for the others), and their values in all documents, by line.
+
+        They take at most half as much memory as the index.
+        """
+        frequencies = np.diff(self.starts)
+        most = self.rows.size // max(1, self.n_documents)
+        common = np.flatnonzero(frequencies > COMMON_FROM * self.n_documents)
+        common = common[np.argsort(-frequencies[common], kind="stable")][:most]
+        line_of = np.full(frequencies.size, -1, np.int32)
+        line_of[common] = np.arange(common.size)
+        lines = np.zeros((common.size, self.n_documents), np.float32)
+        for line, term in zip(lines, common, strict=True):
+            entries = slice(self.starts[term], self.starts[term + 1])
+            line[self.rows[entries]] = self.values[entries]
+        return line_of, lines
 
 
 def default_trials(n_clusters: int) -> int:
@@ -102,51 +119,77 @@ def kmeans_plus_plus(
     n_clusters: int,
     generator: np.random.Generator,
     *,
-    index: InvertedIndex | None = None,
     n_trials: int | None = None,
+    progress: Progress = silent,
 ) -> npt.NDArray[np.int64]:
     """Return the rows chosen as seeds, distinct; fewer than `n_clusters` when all usable rows equal a seed."""
-    index = index if index is not None else InvertedIndex.of(documents)
     trials = n_trials or default_trials(n_clusters)
-    weights = np.where(documents.is_usable, documents.weights, 0.0)
-    n_threads = documents.threads_for(documents.values.size * 0.05 * trials)
-    similarities = [np.empty(documents.n_documents, np.float32) for _ in range(trials)]
-    nearest = np.zeros(documents.n_documents)
-    cumulated = np.empty(documents.n_documents)
-
-    def weigh(candidate: tuple[int, int]) -> float:
-        trial, row = candidate
-        entries = slice(documents.starts[row], documents.starts[row + 1])
-        similarities_to_row(
-            documents.values[entries],
-            documents.columns[entries],
-            index.starts,
-            index.rows,
-            index.values,
-            similarities[trial],
-        )
-        return float(potential_with(similarities[trial], nearest, weights))
-
+    potential = _Potential(documents, InvertedIndex.of(documents), trials)
     chosen: list[int] = []
-    while len(chosen) < n_clusters:
-        cumulate_distances(nearest, weights, SAME_ROW, cumulated)
-        if not cumulated[-1] > 0:
-            break
-        draws = generator.random(trials if chosen else 1) * cumulated[-1]
-        candidates = np.minimum(np.searchsorted(cumulated, draws, side="right"), _last_drawable(cumulated))
-        left = list(map_blocks(weigh, enumerate(candidates.tolist()), n_threads=n_threads))
-        best = int(np.argmin(left))
-        chosen.append(int(candidates[best]))
-        if len(chosen) == 1:
-            nearest[:] = similarities[best]
-        else:
-            join_nearest(similarities[best], nearest)
+    with potential.threads:
+        while len(chosen) < n_clusters:
+            if not potential.total > 0:
+                break
+            candidates = [potential.draw(share) for share in generator.random(trials if chosen else 1)]
+            left = potential.weigh(candidates)
+            best = int(np.argmin(left))
+            chosen.append(candidates[best])
+            potential.join(best)
+            progress("seed", len(chosen), n_clusters)
     return np.array(chosen, np.int64)
 
 
-def _last_drawable(cumulated: npt.NDArray[np.float64]) -> int:
-    """Return the last row with a share of the sum: rounding must not draw one behind it."""
-    return int(np.searchsorted(cumulated, cumulated[-1], side="left"))
+class _Potential:
+    """The distances of all documents to the nearest seed so far, and what candidates would leave of their sum."""
+
+    def __init__(self, documents: DocumentMatrix, index: InvertedIndex, trials: int) -> None:
+        self.documents = documents
+        self.index, self.common = (index.starts, index.rows, index.values), index.common
+        # rows without terms or weight count as copies of a seed: none is drawn, none adds to the potential
+        self.nearest = np.where(documents.is_usable, 0, 1).astype(np.float32)
+        is_even = bool(np.all(documents.weights[self.nearest == 0] == 1))
+        self.weights = np.empty(0) if is_even else documents.weights.astype(np.float64)
+        self.similarities = np.zeros((trials, documents.n_documents), np.float32)
+        self.sums = np.empty(-(-documents.n_documents // PART))
+        self.join(0)
+        listed = np.where(self.common[0] < 0, np.diff(index.starts), 0).astype(np.float64)
+        per_candidate = documents.n_documents / 8 + float(listed @ listed) / max(1, documents.n_documents)
+        self.n_threads = min(trials, documents.n_threads) if trials * per_candidate > WORTH_A_THREAD else 1
+        self.threads = ThreadPoolExecutor(max_workers=self.n_threads, thread_name_prefix="doccluster")
+
+    def draw(self, share: float) -> int:
+        """Return the document at this share of the running sum of the distances."""
+        point = share * self.total
+        part = min(int(np.searchsorted(self.cumulated, point, side="right")), self.last)
+        before = float(self.cumulated[part - 1]) if part else 0.0
+        return int(row_at(part, point - before, self.nearest, self.weights, SAME_ROW))
+
+    def weigh(self, candidates: list[int]) -> list[float]:
+        """Return the potential that each candidate would leave."""
+        handed_over = [self.threads.submit(self._weigh_some, candidates, first) for first in range(1, self.n_threads)]
+        left = self._weigh_some(candidates, 0)
+        for future in handed_over:
+            left.update(future.result())
+        return [left[trial] for trial in range(len(candidates))]
+
+    def _weigh_some(self, candidates: list[int], first: int) -> dict[int, float]:
+        """Weigh the candidates of one thread, from the `first` on."""
+        documents, left = self.documents, {}
+        for trial in range(first, len(candidates), self.n_threads):
+            entries = slice(documents.starts[candidates[trial]], documents.starts[candidates[trial] + 1])
+            row = documents.values[entries], documents.columns[entries]
+            similarities = self.similarities[trial]
+            left[trial] = float(
+                weigh_candidate(*row, self.index, self.common, self.nearest, self.weights, similarities)
+            )
+        return left
+
+    def join(self, trial: int) -> None:
+        """Make a seed of the candidate weighed at this place."""
+        join_nearest(self.similarities[trial], self.nearest, self.weights, SAME_ROW, self.sums)
+        self.cumulated = np.cumsum(self.sums)
+        self.total = float(self.cumulated[-1])
+        self.last = int(np.searchsorted(self.cumulated, self.total, side="left"))
 
 
 def random_rows(documents: DocumentMatrix, n_clusters: int, generator: np.random.Generator) -> npt.NDArray[np.int64]:

@@ -159,12 +159,21 @@ class SphericalKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
             refine=self.refine,
         )
         generator = as_generator(self.random_state)
-        seed_documents = plan.seed_documents
+        progress = self.progress or silent
         best = BestStart(documents, limits)
-        starts = draw_starts(documents, n_clusters, self.init, n_starts, generator, X, seed_documents=seed_documents)
+        starts = draw_starts(
+            documents,
+            n_clusters,
+            self.init,
+            n_starts,
+            generator,
+            X,
+            seed_documents=plan.seed_documents,
+            progress=progress,
+        )
         self.interrupted_ = False
         try:
-            self._store(documents, best.run(starts, progress=self.progress or silent))
+            self._store(documents, best.run(starts, progress=progress))
         except KeyboardInterrupt:
             so_far = best.so_far()
             if so_far is not None:

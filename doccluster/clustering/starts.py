@@ -1,4 +1,4 @@
-"""Several starts, the best kept: seeds are drawn first, so that the index of the documents is gone when starts run."""
+"""Several starts, the best kept. Seeds are drawn when their start begins, by an index that is gone when it runs."""
 
 from __future__ import annotations
 
@@ -12,14 +12,7 @@ from doccluster.clustering.document_matrix import DocumentMatrix
 from doccluster.clustering.lloyd import Limits, Observer, Snapshot, drop_empty, run_start
 from doccluster.clustering.means import Means, means_of_rows
 from doccluster.clustering.refinement import refine_start
-from doccluster.clustering.seeding import (
-    Init,
-    InvertedIndex,
-    affordable_seeding,
-    given_means,
-    kmeans_plus_plus,
-    random_rows,
-)
+from doccluster.clustering.seeding import Init, affordable_seeding, given_means, kmeans_plus_plus, random_rows
 from doccluster.progress import Progress, silent
 
 SAMPLE_SHARE = 10  # 'subsample' clusters one document in ten ...
@@ -71,6 +64,7 @@ def draw_starts(
     original: object,
     *,
     seed_documents: int | None = None,
+    progress: Progress = silent,
 ) -> Iterator[Means]:
     """Yield the means at which each start begins; seeds come from at most `seed_documents` random documents."""
     if not isinstance(init, str):
@@ -80,33 +74,28 @@ def draw_starts(
         for _ in range(n_starts):
             yield sample_means(documents, n_clusters, generator)
     else:
-        for rows in _seeds(documents, n_clusters, init, n_starts, generator, seed_documents):
-            yield means_of_rows(documents, rows)
+        for _ in range(n_starts):
+            yield means_of_rows(documents, _seeds(documents, n_clusters, init, generator, seed_documents, progress))
 
 
 def _seeds(
     documents: DocumentMatrix,
     n_clusters: int,
     init: str,
-    n_starts: int,
     generator: np.random.Generator,
     seed_documents: int | None,
-) -> list[npt.NDArray[np.int64]]:
-    """Return the documents that each start begins at."""
+    progress: Progress,
+) -> npt.NDArray[np.int64]:
+    """Return the documents that a start begins at."""
     if init == "random":
-        return [random_rows(documents, n_clusters, generator) for _ in range(n_starts)]
+        return random_rows(documents, n_clusters, generator)
     trials = affordable_seeding(documents.frequencies, documents.n_documents, n_clusters)[1]
     if seed_documents is None or seed_documents >= documents.n_documents:
-        index = InvertedIndex.of(documents)
-        return [
-            kmeans_plus_plus(documents, n_clusters, generator, index=index, n_trials=trials) for _ in range(n_starts)
-        ]
+        return kmeans_plus_plus(documents, n_clusters, generator, n_trials=trials, progress=progress)
     usable = np.flatnonzero(documents.is_usable)
-    found = []
-    for _ in range(n_starts):
-        sample = np.sort(generator.permutation(usable)[: max(seed_documents, n_clusters)])
-        found.append(sample[kmeans_plus_plus(documents.take(sample), n_clusters, generator, n_trials=trials)])
-    return found
+    sample = np.sort(generator.permutation(usable)[: max(seed_documents, n_clusters)])
+    rows = kmeans_plus_plus(documents.take(sample), n_clusters, generator, n_trials=trials, progress=progress)
+    return np.asarray(sample[rows])
 
 
 def sample_means(documents: DocumentMatrix, n_clusters: int, generator: np.random.Generator) -> Means:

@@ -14,13 +14,11 @@ from __future__ import annotations
 import numpy as np
 
 from doccluster.kernels.jit import jit
+from doccluster.kernels.posting_lists import REGROUP, add_lines, add_postings
 
 EUCLIDEAN, SQEUCLIDEAN, COSINE = 0, 1, 2
 
 CHUNK = 1024  # documents that a row is met with at a time
-
-# Sums and extremes over a cluster may be regrouped so that they vectorise; no value here is nan.
-REGROUP = {"reassoc", "contract", "nsz", "nnan"}
 
 
 @jit
@@ -33,36 +31,13 @@ def places_after(indptr, indices, post_ptr, after):
             after[e] = met[indices[e]]
 
 
-@jit(fastmath=REGROUP)
-def _add_lines(head, lines, weights, low, high, products):
-    """Add weighted lines of `head`, eight at a time, to ``products[low:high]``."""
-    some = products[low:high]
-    i = 0
-    while i + 7 < lines.size:
-        a, b = head[lines[i], low:high], head[lines[i + 1], low:high]
-        c, d = head[lines[i + 2], low:high], head[lines[i + 3], low:high]
-        e, f = head[lines[i + 4], low:high], head[lines[i + 5], low:high]
-        g, h = head[lines[i + 6], low:high], head[lines[i + 7], low:high]
-        u, v, w, x = weights[i], weights[i + 1], weights[i + 2], weights[i + 3]
-        p, q, r, s = weights[i + 4], weights[i + 5], weights[i + 6], weights[i + 7]
-        for j in range(some.size):
-            first = u * a[j] + v * b[j] + w * c[j] + x * d[j]
-            some[j] += first + p * e[j] + q * f[j] + r * g[j] + s * h[j]
-        i += 8
-    while i < lines.size:
-        one, u = head[lines[i], low:high], weights[i]
-        for j in range(some.size):
-            some[j] += u * one[j]
-        i += 1
-
-
 @jit
 def _split(row, later_only, documents, at_tail, at_head, tail, weights, head_lines, head_weights):
     """List the postings that each term of `row` has to go through, and its terms that have a line in `head`.
 
     `tail` (.., 2) takes the next and the last place of a posting list, from `at_tail` on. Returns where both lists end.
     """
-    indptr, indices, data, after, post_ptr, head_line = documents[:5] + documents[9:10]
+    indptr, indices, data, after, post_ptr, _, _, _, _, head_line, _ = documents
     for e in range(indptr[row], indptr[row + 1]):
         t = indices[e]
         if head_line[t] >= 0:
@@ -75,20 +50,6 @@ def _split(row, later_only, documents, at_tail, at_head, tail, weights, head_lin
             weights[at_tail] = data[e]
             at_tail += 1
     return at_tail, at_head
-
-
-@jit
-def _add_postings(tail, weights, post_row, post_data, high, products):
-    """Add the postings before place `high` to `products`, and move on in each list."""
-    for i in range(weights.size):
-        p, end, x = tail[i, 0], tail[i, 1], weights[i]
-        while p < end:
-            j = post_row[p]
-            if j >= high:
-                break
-            products[j] += x * post_data[p]
-            p += 1
-        tail[i, 0] = p
 
 
 @jit(fastmath=REGROUP)
@@ -108,7 +69,7 @@ def _to_distances(own_scale, own_norm, scale, norms, metric, tau, squared):
 @jit
 def squared_distances(row, low, high, documents, gram_line, gram_offset, metric, tau, squared):
     """Fill ``squared[low:high]`` with the distances of `row` to the documents at these places."""
-    indptr, post_row, post_data, scale, norms, head = documents[0], *documents[5:9], documents[10]
+    indptr, _, _, _, _, post_row, post_data, scale, norms, _, head = documents
     if gram_line.size:
         squared[low:high] = gram_line[low - gram_offset : high - gram_offset]
     else:
@@ -117,8 +78,8 @@ def squared_distances(row, low, high, documents, gram_line, gram_offset, metric,
         tail, weights = np.empty((length, 2), np.int64), np.empty(length)
         head_lines, head_weights = np.empty(length, np.int64), np.empty(length)
         n_tail, n_lines = _split(row, low > row, documents, 0, 0, tail, weights, head_lines, head_weights)
-        _add_postings(tail, weights[:n_tail], post_row, post_data, high, squared)
-        _add_lines(head, head_lines[:n_lines], head_weights[:n_lines], low, high, squared)
+        add_postings(tail, weights[:n_tail], post_row, post_data, high, squared)
+        add_lines(head, head_lines[:n_lines], head_weights[:n_lines], low, high, squared)
     others = slice(low, high)
     _to_distances(scale[row], norms[row], scale[others], norms[others], metric, tau, squared[others])
 
@@ -253,7 +214,7 @@ def sweep_rows(
     at_atom, at_zero, power, nothing = 0, 0, 0.0, np.empty(0)
     squared, distance = np.empty(n), np.empty(n)
     is_near, found, second_found = np.empty(CHUNK + 8, np.bool_), np.empty(CHUNK), np.empty(CHUNK)
-    indptr, post_row, post_data, scale, norms, head = documents[0], *documents[5:9], documents[10]
+    indptr, _, _, _, _, post_row, post_data, scale, norms, _, head = documents
     ends = np.zeros((rows.size + 1, 2), np.int64)
     capacity = (indptr[rows + 1] - indptr[rows]).sum()
     tail, weights = np.empty((capacity, 2), np.int64), np.empty(capacity)
@@ -275,8 +236,8 @@ def sweep_rows(
             else:
                 squared[low:high] = 0.0
                 listed, lined = slice(ends[place, 0], ends[place + 1, 0]), slice(ends[place, 1], ends[place + 1, 1])
-                _add_postings(tail[listed], weights[listed], post_row, post_data, high, squared)
-                _add_lines(head, head_lines[lined], head_weights[lined], low, high, squared)
+                add_postings(tail[listed], weights[listed], post_row, post_data, high, squared)
+                add_lines(head, head_lines[lined], head_weights[lined], low, high, squared)
             near = squared[low:high]
             _to_distances(scale[row], norms[row], scale[low:high], norms[low:high], metric, tau, near)
             if low <= row < high:

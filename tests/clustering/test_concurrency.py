@@ -61,13 +61,14 @@ def test_fits_in_forked_workers_after_a_fit_in_the_parent(documents):
 
 
 class StopAfter:
-    """A progress callable that interrupts at a call, as Ctrl-C does."""
+    """A progress callable that interrupts at a call, as Ctrl-C does; seeds are not counted unless they are meant."""
 
-    def __init__(self, calls):
+    def __init__(self, calls, *, seeding=False):
         self.left = calls
+        self.seeding = seeding
 
     def __call__(self, stage, done, total=None):
-        self.left -= 1
+        self.left -= (stage == "seed") == self.seeding
         if self.left == 0:
             raise KeyboardInterrupt
 
@@ -84,6 +85,15 @@ def test_an_interrupted_fit_keeps_the_best_so_far(documents, calls, refine):
     own = np.take_along_axis(1 - model.transform(documents), model.labels_[:, None].astype(int), 1).sum()
     assert model.objective_ == pytest.approx(own, rel=1e-6)
     assert model.predict(documents).shape == (400,)
+
+
+def test_an_interruption_while_later_seeds_are_drawn_keeps_the_starts_before(documents):
+    model = SphericalKMeans(20, n_init=3, random_state=0, progress=StopAfter(30, seeding=True))
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(documents)
+    first = SphericalKMeans(20, n_init=1, random_state=0).fit(documents)
+    assert model.interrupted_ is True
+    assert np.array_equal(model.labels_, first.labels_)
 
 
 def test_a_fit_after_an_interrupted_one_is_whole(documents):
@@ -108,4 +118,8 @@ def test_an_interruption_before_the_first_iteration_leaves_nothing_fitted(docume
 def test_progress_tells_every_iteration(documents):
     calls = []
     model = SphericalKMeans(5, n_init=1, random_state=0, progress=lambda *call: calls.append(call)).fit(documents)
-    assert calls == [("cluster", number, 300) for number in range(1, model.n_iter_ + 1)]
+    seeds, iterations = (
+        [("seed", n, 5) for n in range(1, 6)],
+        [("cluster", n, 300) for n in range(1, model.n_iter_ + 1)],
+    )
+    assert calls == seeds + iterations

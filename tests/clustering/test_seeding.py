@@ -21,8 +21,8 @@ def rows():
 
 
 def naive_seeds(rows, weights, k, generator):
-    """Greedy k-means++ by its definition, all similarities dense."""
-    cosines = rows.astype(np.float64) @ rows.T.astype(np.float64)
+    """Greedy k-means++ by its definition, in dense rows."""
+    rows = rows.astype(np.float64)
     nearest = np.zeros(rows.shape[0])
     chosen = []
     while len(chosen) < k:
@@ -30,9 +30,9 @@ def naive_seeds(rows, weights, k, generator):
         cumulated = np.cumsum(distances)
         draws = generator.random(default_trials(k) if chosen else 1) * cumulated[-1]
         candidates = np.searchsorted(cumulated, draws, side="right")
-        left = [np.sum(weights * np.maximum(0, 1 - np.maximum(nearest, cosines[c]))) for c in candidates]
+        left = [np.sum(weights * np.maximum(0, 1 - np.maximum(nearest, rows @ rows[c]))) for c in candidates]
         best = candidates[int(np.argmin(left))]
-        nearest = cosines[best].copy() if not chosen else np.maximum(nearest, cosines[best])
+        nearest = rows @ rows[best] if not chosen else np.maximum(nearest, rows @ rows[best])
         chosen.append(int(best))
     return chosen
 
@@ -126,3 +126,29 @@ def test_centroids_can_be_made_by_a_function(rows):
     by_function = SphericalKMeans(5, init=first_rows, n_init=1).fit(rows)
     given = SphericalKMeans(5, init=rows[:5]).fit(rows)
     assert np.array_equal(by_function.labels_, given.labels_)
+
+
+def test_common_terms_change_no_seed(rows, monkeypatch):
+    documents, _ = prepare(sparse.csr_array(rows))
+    found = {}
+    for share in (0.0, 0.5, 2.0):
+        monkeypatch.setattr("doccluster.clustering.seeding.COMMON_FROM", share)
+        found[share] = list(kmeans_plus_plus(documents, 20, np.random.default_rng(3)))
+        index = InvertedIndex.of(documents)
+        line_of, lines = index.common
+        assert lines.size <= index.rows.size
+        assert np.array_equal(lines[line_of[line_of >= 0]], rows.T[documents.original][line_of >= 0])
+    assert found[0.0] == found[0.5] == found[2.0]
+    assert InvertedIndex.of(documents).common[1].size == 0
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_documents_in_several_parts_give_the_seeds_of_the_definition(weighted):
+    rng = np.random.default_rng(9)
+    counts = rng.poisson(0.2, size=(20_000, 40)).astype(float)
+    counts[counts.sum(axis=1) == 0, 0] = 1
+    rows = (counts / np.linalg.norm(counts, axis=1, keepdims=True)).astype(np.float32)
+    weights = rng.uniform(0.5, 2, size=20_000) if weighted else np.ones(20_000)
+    documents, _ = prepare(sparse.csr_array(rows), weights=weights)
+    found = kmeans_plus_plus(documents, 12, np.random.default_rng(2))
+    assert list(found) == naive_seeds(rows, weights, 12, np.random.default_rng(2))
