@@ -26,6 +26,7 @@ from doccluster.artifacts import (
 from doccluster.artifacts.storage import pack_matrix, read_arrays, unpack_matrix, write_arrays, write_json
 from doccluster.errors import InputError, SchemaError
 from doccluster.pipeline import run_pipeline
+from doccluster.vectors import read_matrix
 
 TINY = pathlib.Path(__file__).resolve().parent.parent / "corpora" / "samples" / "tiny"
 
@@ -51,6 +52,22 @@ def same(left, right):
         assert math.isnan(right)
     else:
         assert left == right
+
+
+def test_the_vectors_of_a_run_are_a_matrix_file_with_ids_and_terms(run, tmp_path):
+    folder = save_run(run, tmp_path / "run")
+    read, classes = read_matrix(folder / "model" / "vectors.npz")
+    assert abs(read.matrix - run.vectors.matrix).max() == 0
+    assert read.ids == run.documents.ids
+    assert list(read.terms) == list(run.vectors.terms)
+    assert list(read.display_terms) == list(run.vectors.display_terms)
+    assert classes is None
+
+
+def test_vectors_without_names_are_read_too(run, tmp_path):
+    write_arrays(tmp_path / "vectors.npz", pack_matrix(run.vectors.matrix))
+    read, _ = read_matrix(tmp_path / "vectors.npz", weighting="none")
+    assert abs(read.matrix - run.vectors.matrix).max() == 0
 
 
 def test_a_loaded_run_offers_the_same_documents(run, loaded):

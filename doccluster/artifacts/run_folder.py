@@ -17,7 +17,6 @@ from doccluster.artifacts.new_folder import new_folder
 from doccluster.artifacts.storage import (
     damage_told,
     damaged,
-    pack_matrix,
     read_arrays,
     read_json,
     unpack_matrix,
@@ -30,6 +29,7 @@ from doccluster.labeling.description import Borderline, ClusterDescription, Repr
 from doccluster.partition import Partition
 from doccluster.run import Documents, Provenance, Run
 from doccluster.vectors.document_vectors import DocumentVectors
+from doccluster.vectors.read_matrix import matrix_arrays
 
 if TYPE_CHECKING:
     pass
@@ -156,7 +156,7 @@ def _save_record(run: Run, folder: Path) -> None:
     labels = tuple(cluster.label for cluster in run.clusters)
     terms, display = run.vectors.terms, run.vectors.display_terms
     save_model(Model(run.centroids, labels, run.vectorizer, terms, display, dict(run.parameters)), folder)
-    write_arrays(folder / "vectors.npz", pack_matrix(run.vectors.matrix))
+    write_arrays(folder / "vectors.npz", matrix_arrays(run.vectors))  # so that read_matrix can read it too
     write_arrays(
         folder / "partition.npz",
         {

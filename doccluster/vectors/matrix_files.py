@@ -95,6 +95,8 @@ def _npz(path: Path) -> MatrixFile:
     with path.open("rb") as stream, np.load(stream, allow_pickle=False) as file:
         if "doccluster_schema" in file:
             return _own_npz(file, path)
+        if "format" not in file and {"data", "indices", "indptr", "shape"} <= set(file.files):
+            return MatrixFile(_csr(file))
         if "format" not in file:
             arrays = [name for name in file.files if file[name].ndim == 2]
             if len(arrays) == 1:
@@ -111,20 +113,21 @@ def _own_npz(file: Any, path: Path) -> MatrixFile:
     schema = int(file["doccluster_schema"])
     if schema != MATRIX_SCHEMA:
         raise SchemaError(f"{path} has schema {schema}, this version reads {MATRIX_SCHEMA}; update doccluster.")
-    if "dense" in file:
-        matrix = file["dense"]
-    else:
-        shape = tuple(file["shape"].tolist())
-        matrix = sparse.csr_array((file["data"], file["indices"], file["indptr"]), shape=shape)
-        matrix.check_format(full_check=True)
     return MatrixFile(
-        matrix,
+        file["dense"] if "dense" in file else _csr(file),
         ids=_strings(file, "ids"),
         terms=_strings(file, "terms"),
         display_terms=_strings(file, "display_terms"),
         classes=_strings(file, "classes"),
         is_weighted=True,
     )
+
+
+def _csr(file: Any) -> sparse.csr_array:
+    shape = tuple(file["shape"].tolist())
+    matrix = sparse.csr_array((file["data"], file["indices"], file["indptr"]), shape=shape)
+    matrix.check_format(full_check=True)
+    return matrix
 
 
 def _strings(file: Any, name: str) -> list[str] | None:

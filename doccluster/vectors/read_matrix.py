@@ -96,7 +96,12 @@ def write_matrix(
         raise InputError(f"{place} does not end in .npz; vectors are written as npz.")
     if classes is not None and len(classes) != vectors.n_documents:
         raise InputError(f"{len(classes)} classes were given for {vectors.n_documents} documents; give one for each.")
-    arrays: dict[str, Any] = {"doccluster_schema": np.int64(MATRIX_SCHEMA)}
+    np.savez_compressed(place, **matrix_arrays(vectors, classes=classes))
+
+
+def matrix_arrays(vectors: DocumentVectors, *, classes: Sequence[str] | None = None) -> dict[str, Any]:
+    """Return vectors with their ids and terms (and classes) as the plain arrays of our npz files."""
+    arrays: dict[str, Any] = {"doccluster_schema": np.array(MATRIX_SCHEMA, dtype=np.int64)}
     if sparse.issparse(vectors.matrix):
         csr = sparse.csr_array(vectors.matrix)
         arrays |= {"data": csr.data, "indices": csr.indices, "indptr": csr.indptr, "shape": np.array(csr.shape)}
@@ -110,7 +115,7 @@ def write_matrix(
     ):
         if strings is not None:
             arrays[f"{name}_characters"], arrays[f"{name}_ends"] = pack_strings(strings)
-    np.savez_compressed(place, **arrays)
+    return arrays
 
 
 def _weighted(file: MatrixFile, weighting: str, dtype: npt.DTypeLike, name: str) -> Any:
