@@ -417,6 +417,36 @@ def test_printed_table_is_grouped_with_arrows_and_reasons():
     assert "truth: on 2 of 3 documents (1 without a label)" in text
 
 
+def test_with_several_truths_what_needs_none_stands_in_a_table_of_its_own():
+    columns = {"topic": TRUTH, "place": ["x", "y", "x", "y", None, "x"]}
+    result = evaluate(FOUND, truth=columns, vectors=ROWS, measures=["purity", "rss", "silhouette", "coherence"])
+    external, others = str(result).split("\n\n")
+    assert external.splitlines()[0].split()[:3] == ["measure", "topic", "place"]
+    assert "purity" in external
+    assert "place: on 5 of 6 documents" in external
+    assert others.splitlines()[0].split()[:2] == ["measure", "value"]
+    for words in ("Internal: from the vectors", "Intrinsic: per cluster", "rss", "silhouette", "coherence"):
+        assert words in others
+        assert words not in external
+    spanned = [line for line in result.to_latex().splitlines() if line.startswith("Silhouette")]
+    assert len(spanned) == 1
+    assert rf"\multicolumn{{2}}{{r}}{{${result['silhouette'].value:.4f}$}}" in spanned[0]
+
+
+def test_with_one_truth_all_scores_stand_in_one_table():
+    text = str(evaluate(FOUND, truth=TRUTH, vectors=ROWS, measures=["purity", "rss"]))
+    assert "\n\n" not in text
+    assert text.count("value") == 1
+
+
+@pytest.mark.parametrize("name", ["zaki_f", "macro_precision_majority", "macro_f_majority"])
+def test_a_tied_majority_class_is_told(name):
+    note = score(name, FOUND, truth=["a", "b", "a", "a", "c", "b"]).note
+    assert note == "2 clusters have several commonest classes: the smallest of them is taken, then the first"
+    assert score(name, FOUND, truth=["a", "b", "a", "a", "c", "c"]).note.startswith("1 cluster has several")
+    assert score(name, FOUND, truth=["a", "a", "b", "b", "c", "c"]).note is None
+
+
 def test_scores_are_numbers_and_show_briefly():
     ours = score("purity", FOUND, truth=TRUTH)
     assert float(ours) == ours.value

@@ -9,6 +9,9 @@ from typing import Any
 from doccluster.evaluation.result import ARROWS, FAMILIES, Evaluation, Score
 from doccluster.evaluation.truth import coverage_note
 
+# truth columns, and the families of measures that have a value for each of them
+Part = tuple[list[str | None], list[tuple[str, list[Score]]]]
+
 HEADINGS = {
     "external": "External: against the truth",
     "internal": "Internal: from the vectors",
@@ -42,37 +45,58 @@ def truth_of(evaluation: Evaluation) -> list[str | None]:
 
 
 def by_measure(scores: list[Score], columns: list[str | None]) -> list[tuple[Score, list[Score | None]]]:
-    """Return for each measure its first score and one score (or None) per column; what has no truth is in the first."""
+    """Return for each measure its first score and one score (or None) per truth column; [None] is no truth."""
     result = []
     for name in dict.fromkeys(score.name for score in scores):
         mine = {score.truth: score for score in scores if score.name == name}
-        cells = [mine.get(column, mine.get(None) if number == 0 else None) for number, column in enumerate(columns)]
-        result.append((next(iter(mine.values())), cells))
+        result.append((next(iter(mine.values())), [mine.get(column) for column in columns]))
     return result
 
 
+def _parts(evaluation: Evaluation) -> list[Part]:
+    """Return the families with their columns; what needs no truth stands apart where there are several truths."""
+    columns, families = truth_of(evaluation), families_of(evaluation)
+    external = [family for family in families if family[0] == "external"]
+    others = [family for family in families if family[0] != "external"]
+    parts: list[Part] = [(columns, external), ([None], others)]
+    return [part for part in parts if part[1]]
+
+
 def rich_table(evaluation: Evaluation) -> Any:
-    """Return a rich table with one section per family, one column of values per truth column."""
+    """Return a rich table with one section per family; with several truth columns, one table for them, one without."""
+    from rich.console import Group
+
+    parts = _parts(evaluation)
+    caption = _captions(evaluation) or None
+    if all(len(columns) == 1 for columns, _ in parts):
+        return _table(evaluation, parts, caption)
+    tables = [_table(evaluation, [part], caption if len(part[0]) > 1 else None) for part in parts]
+    return Group(*tables[:1], *(line for table in tables[1:] for line in ("", table)))
+
+
+def _table(evaluation: Evaluation, parts: list[Part], caption: str | None) -> Any:
+    """Return one table of parts that have as many columns of values."""
     from rich import box
     from rich.table import Table
     from rich.text import Text
 
-    columns = truth_of(evaluation)
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, caption=_captions(evaluation) or None)
+    heads = parts[0][0]
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, caption=caption)
     table.caption_justify = "left"
     table.add_column("measure", no_wrap=True)
     table.add_column("", no_wrap=True)
-    for column in columns:
-        table.add_column(str(column) if len(columns) > 1 else "value", justify="right", no_wrap=True)
+    for column in heads:
+        table.add_column(str(column) if len(heads) > 1 else "value", justify="right", no_wrap=True)
     table.add_column("range")
     table.add_column("note", style="dim")
-    for family, scores in families_of(evaluation):
-        table.add_row(Text(HEADINGS[family], style="bold"))
-        for first, cells in by_measure(scores, columns):
-            values = ["" if score is None else format_value(score.value) for score in cells]
-            row = [f"  {first.name}", ARROWS[first.measure.direction], *values]
-            table.add_row(*map(Text, [*row, first.measure.range, _notes(evaluation, cells)]))
-        table.add_section()
+    for columns, families in parts:
+        for family, scores in families:
+            table.add_row(Text(HEADINGS[family], style="bold"))
+            for first, cells in by_measure(scores, columns):
+                values = ["" if score is None else format_value(score.value) for score in cells]
+                row = [f"  {first.name}", ARROWS[first.measure.direction], *values]
+                table.add_row(*map(Text, [*row, first.measure.range, _notes(evaluation, cells)]))
+            table.add_section()
     return table
 
 
@@ -116,17 +140,24 @@ _LATEX_SPECIAL = str.maketrans(
 
 
 def latex_table(evaluation: Evaluation) -> str:
-    """Return a booktabs table: one line per measure, one column of values per truth column."""
-    columns = truth_of(evaluation)
-    heads = ["value"] if len(columns) == 1 else [_escaped(str(column)) for column in columns]
-    lines = [r"\begin{tabular}{ll" + "r" * len(columns) + "}", r"\toprule"]
+    """Return a booktabs table: one line per measure, one column of values per truth column.
+
+    With several truth columns a value without truth spans them all, so that it stands under none of them.
+    """
+    truths = truth_of(evaluation)
+    n = len(truths)
+    heads = ["value"] if n == 1 else [_escaped(str(column)) for column in truths]
+    lines = [r"\begin{tabular}{ll" + "r" * n + "}", r"\toprule"]
     lines += [" & ".join(["Measure", "", *heads]) + r" \\"]
-    for family, scores in families_of(evaluation):
-        lines += [r"\midrule", rf"\multicolumn{{{len(columns) + 2}}}{{l}}{{\emph{{{HEADINGS[family]}}}}} \\"]
-        for first, cells in by_measure(scores, columns):
-            values = ["" if score is None else _latex_value(score.value) for score in cells]
-            name = [_escaped(first.measure.title), _LATEX_ARROWS[first.measure.direction]]
-            lines.append(" & ".join([*name, *values]) + r" \\")
+    for columns, families in _parts(evaluation):
+        for family, scores in families:
+            lines += [r"\midrule", rf"\multicolumn{{{n + 2}}}{{l}}{{\emph{{{HEADINGS[family]}}}}} \\"]
+            for first, cells in by_measure(scores, columns):
+                values = ["" if score is None else _latex_value(score.value) for score in cells]
+                if len(columns) < n:
+                    values = [rf"\multicolumn{{{n}}}{{r}}{{{value}}}" for value in values]
+                name = [_escaped(first.measure.title), _LATEX_ARROWS[first.measure.direction]]
+                lines.append(" & ".join([*name, *values]) + r" \\")
     return "\n".join([*lines, r"\bottomrule", r"\end{tabular}"]) + "\n"
 
 

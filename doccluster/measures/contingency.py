@@ -167,6 +167,16 @@ class ContingencyTable:
         return majority
 
     @cached_property
+    def majority_note(self) -> str | None:
+        """Say how many clusters have several commonest classes; None if no cluster has."""
+        is_largest = self.cell_counts == self.largest_in_cluster[self.cell_clusters]
+        tied = np.count_nonzero(np.bincount(self.cell_clusters[is_largest], minlength=self.n_clusters) > 1)
+        if tied == 0:
+            return None
+        which = "1 cluster has" if tied == 1 else f"{tied:,} clusters have"
+        return f"{which} several commonest classes: the smallest of them is taken, then the first"
+
+    @cached_property
     def pairs(self) -> PairCounts:
         """The four pair counts (Zaki & Meira 17.6-17.10)."""
         together = _pairs_within(self.cell_counts)

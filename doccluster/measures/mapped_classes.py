@@ -58,8 +58,9 @@ def _outcome(table: ContingencyTable, mapping: str) -> _Outcome:
     given = np.bincount(answer[mapped], weights=table.cluster_sizes[mapped], minlength=table.n_classes)
     hits = answer[table.cell_clusters] == table.cell_classes
     right = np.bincount(table.cell_classes[hits], weights=table.cell_counts[hits], minlength=table.n_classes)
-    several = mapping == "hungarian" and not table.is_matching_unique
-    note = NOT_UNIQUE if several else None
+    note = table.majority_note if mapping == "majority" else None
+    if mapping == "hungarian" and not table.is_matching_unique:
+        note = NOT_UNIQUE
     return _Outcome(right.astype(np.float64), given.astype(np.float64), table.class_sizes.astype(np.float64), note)
 
 

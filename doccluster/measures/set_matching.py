@@ -103,7 +103,7 @@ def zaki_f(table: ContingencyTable) -> Values:
     """Return the unweighted mean over clusters of the F of a cluster with its majority class."""
     sizes = table.cluster_sizes + table.class_sizes[table.majority_class]
     per_cluster = 2 * table.largest_in_cluster / sizes
-    return Values(float(per_cluster.mean()), per_cluster=per_cluster)
+    return Values(float(per_cluster.mean()), per_cluster=per_cluster, note=table.majority_note)
 
 
 @external_measure(
