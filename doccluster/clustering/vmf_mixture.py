@@ -17,16 +17,15 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from doccluster.blocks import resolve_threads
+from doccluster.clustering.vmf_documents import UnitDocuments, frequency_order
 from doccluster.clustering.vmf_sampling import VmfRows, spawn_entropy
 from doccluster.clustering.vmf_seeds import check_mixture_init, seed_labels
 from doccluster.clustering.vmf_steps import (
     Expectation,
     MixtureParameters,
-    UnitDocuments,
     expect,
     expect_labels,
     expect_only,
-    frequency_order,
     maximize,
 )
 from doccluster.errors import DocclusterWarning, InputError, NothingUsable
@@ -329,7 +328,7 @@ class VonMisesFisherMixture(ClusterMixin, BaseEstimator):
 
     def _dense_means(self) -> npt.NDArray[Any]:
         """Return the mean directions with the columns as they were given."""
-        table = self._parameters.table
+        table = self._parameters.means
         means = np.empty(table.shape[::-1], dtype=table.dtype)
         means[:, self._order] = table.T
         return means

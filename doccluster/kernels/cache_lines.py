@@ -1,13 +1,16 @@
 """The innermost loop: a row's products with one to eight cache lines of the table, the sums kept in registers.
 
 What numba makes of the same loop in Python reads and writes its sums for every few terms and checks for overlaps; for
-tables up to 128 lanes this is 1.4 to 2 times faster. Vectors of sixteen float32 become whatever the processor has.
+tables up to 128 lanes this is 1.4 to 2 times faster. Vectors of sixteen float32, or eight float64, become whatever the
+processor has. The type of the sums decides: products of float32 are added up in float64 where the sums are float64.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
@@ -15,13 +18,16 @@ from numba.extending import intrinsic
 
 from doccluster.kernels.jit import jit
 
+LINE_BYTES = 64
 LINE = 16  # float32 lanes of a cache line
+WIDE_LINE = 8  # float64 lanes of a cache line
 MOST_LINES = 8  # sums kept in registers
 TERMS = 4  # products added to each other before they are added to the sums: the chain of roundings is shorter
 CONTRACT = ("contract",)  # a product and a sum may be rounded once
 
 _INDEX = ir.IntType(64)
-_VECTOR = ir.VectorType(ir.FloatType(), LINE)
+_FLOATS = {types.float32: ir.FloatType(), types.float64: ir.DoubleType()}
+_LANES = {types.float32: LINE, types.float64: WIDE_LINE}
 
 
 def _line_sums(n_lines: int) -> Any:
@@ -30,6 +36,10 @@ def _line_sums(n_lines: int) -> Any:
     @intrinsic
     def add_products(typing_context, values, columns, first, last, head, lane, sums):
         """Add ``sum_p values[p] * head[columns[p], lane + j]`` over first <= p < last to ``sums[lane + j]``."""
+        vector = ir.VectorType(_FLOATS[sums.dtype], _LANES[sums.dtype])
+        entries = ir.VectorType(_FLOATS[head.dtype], vector.count)
+        head_bytes = head.dtype.bitwidth // 8
+        sum_bytes = sums.dtype.bitwidth // 8
 
         def generate(context, builder, signature, arguments):
             arrays = dict(zip(("values", "columns", "head", "sums"), (0, 1, 4, 6), strict=True))
@@ -38,7 +48,8 @@ def _line_sums(n_lines: int) -> Any:
                 for name, place in arrays.items()
             }
             begin, end, lane = (_as_index(builder, arguments[place]) for place in (2, 3, 5))
-            stride = builder.sdiv(cgutils.unpack_tuple(builder, view["head"].strides)[0], ir.Constant(_INDEX, 4))
+            row_bytes = cgutils.unpack_tuple(builder, view["head"].strides)[0]
+            stride = builder.sdiv(row_bytes, ir.Constant(_INDEX, head_bytes))
             table = builder.gep(view["head"].data, [lane])
             target = builder.gep(view["sums"].data, [lane])
 
@@ -46,11 +57,9 @@ def _line_sums(n_lines: int) -> Any:
                 """Return `sums`, or nothing yet, plus the products of the term at `position`."""
                 column = builder.zext(builder.load(builder.gep(view["columns"].data, [position])), _INDEX)
                 row = builder.gep(table, [builder.mul(column, stride)])
-                value = _repeat(builder, builder.load(builder.gep(view["values"].data, [position])))
-                terms = [
-                    builder.fmul(value, builder.load(_line(builder, row, line), align=4), flags=CONTRACT)
-                    for line in range(n_lines)
-                ]
+                value = _repeat(builder, builder.load(builder.gep(view["values"].data, [position])), vector)
+                lines = [builder.load(_line(builder, row, line, entries), align=head_bytes) for line in range(n_lines)]
+                terms = [builder.fmul(value, _widened(builder, line, vector), flags=CONTRACT) for line in lines]
                 if sums is None:
                     return terms
                 return [builder.fadd(a, b, flags=CONTRACT) for a, b in zip(sums, terms, strict=True)]
@@ -61,11 +70,11 @@ def _line_sums(n_lines: int) -> Any:
                     part = products(builder.add(position, ir.Constant(_INDEX, offset)), part)
                 return [builder.fadd(a, b, flags=CONTRACT) for a, b in zip(sums, part, strict=True)]
 
-            sums = [builder.load(_line(builder, target, line), align=4) for line in range(n_lines)]
-            position, sums = _loop(builder, begin, end, TERMS, sums, together)
-            _, sums = _loop(builder, position, end, 1, sums, products)
-            for line, vector in enumerate(sums):
-                builder.store(vector, _line(builder, target, line), align=4)
+            total = [builder.load(_line(builder, target, line, vector), align=sum_bytes) for line in range(n_lines)]
+            position, total = _loop(builder, begin, end, TERMS, total, together)
+            _, total = _loop(builder, position, end, 1, total, products)
+            for line, part in enumerate(total):
+                builder.store(part, _line(builder, target, line, vector), align=sum_bytes)
             return context.get_dummy_value()
 
         return types.void(values, columns, first, last, head, lane, sums), generate
@@ -80,13 +89,13 @@ def _loop(builder: Any, begin: Any, end: Any, step: int, sums: list[Any], body: 
     limit = builder.sub(end, ir.Constant(_INDEX, step))
     builder.cbranch(builder.icmp_signed("<=", begin, limit), inside, after)
     builder.position_at_end(inside)
-    position, running = builder.phi(_INDEX), [builder.phi(_VECTOR) for _ in sums]
+    position, running = builder.phi(_INDEX), [builder.phi(part.type) for part in sums]
     new_sums = body(position, running)
     new_position = builder.add(position, ir.Constant(_INDEX, step))
     leaving = builder.block
     builder.cbranch(builder.icmp_signed("<=", new_position, limit), inside, after)
     builder.position_at_end(after)
-    left, left_sums = builder.phi(_INDEX), [builder.phi(_VECTOR) for _ in sums]
+    left, left_sums = builder.phi(_INDEX), [builder.phi(part.type) for part in sums]
     for phi, outside, later in zip([position, *running], [begin, *sums], [new_position, *new_sums], strict=True):
         phi.add_incoming(outside, before)
         phi.add_incoming(later, leaving)
@@ -100,14 +109,20 @@ def _as_index(builder: Any, value: Any) -> Any:
     return builder.sext(value, _INDEX) if value.type.width < _INDEX.width else value
 
 
-def _line(builder: Any, pointer: Any, number: int) -> Any:
-    return builder.bitcast(builder.gep(pointer, [ir.Constant(_INDEX, LINE * number)]), _VECTOR.as_pointer())
+def _line(builder: Any, pointer: Any, number: int, vector: Any) -> Any:
+    return builder.bitcast(builder.gep(pointer, [ir.Constant(_INDEX, vector.count * number)]), vector.as_pointer())
 
 
-def _repeat(builder: Any, value: Any) -> Any:
-    undefined = ir.Constant(_VECTOR, ir.Undefined)
+def _widened(builder: Any, value: Any, kind: Any) -> Any:
+    return value if value.type == kind else builder.fpext(value, kind)
+
+
+def _repeat(builder: Any, value: Any, vector: Any) -> Any:
+    undefined = ir.Constant(vector, ir.Undefined)
+    value = _widened(builder, value, vector.element)
     single = builder.insert_element(undefined, value, ir.Constant(ir.IntType(32), 0))
-    return builder.shuffle_vector(single, undefined, ir.Constant(ir.VectorType(ir.IntType(32), LINE), [0] * LINE))
+    places = ir.Constant(ir.VectorType(ir.IntType(32), vector.count), [0] * vector.count)
+    return builder.shuffle_vector(single, undefined, places)
 
 
 _one, _two, _three, _four, _five, _six, _seven, _eight = (_line_sums(number) for number in range(1, MOST_LINES + 1))
@@ -115,11 +130,15 @@ _one, _two, _three, _four, _five, _six, _seven, _eight = (_line_sums(number) for
 
 @jit
 def add_lines(values, columns, first, last, head, first_lane, n_lines, sums):
-    """Add the products of the terms ``first..last`` of a row with `n_lines` lines of `head` to `sums`."""
+    """Add the products of the terms ``first..last`` of a row with `n_lines` lines of `head` to `sums`.
+
+    A line has as many lanes of the type of `sums` as 64 bytes hold; `head` has at least as many columns.
+    """
     lane = first_lane
+    lanes_per_call = MOST_LINES * LINE_BYTES // sums.itemsize
     while n_lines > 8:
         _eight(values, columns, first, last, head, lane, sums)
-        lane += 128
+        lane += lanes_per_call
         n_lines -= 8
     if n_lines == 1:
         _one(values, columns, first, last, head, lane, sums)
@@ -137,3 +156,15 @@ def add_lines(values, columns, first, last, head, first_lane, n_lines, sums):
         _seven(values, columns, first, last, head, lane, sums)
     elif n_lines == 8:
         _eight(values, columns, first, last, head, lane, sums)
+
+
+def aligned_zeros(shape: tuple[int, ...], dtype: npt.DTypeLike) -> npt.NDArray[Any]:
+    """Return an array of zeros that begins where a cache line does; so does each row of whole lines then.
+
+    A line of the table that lies across two of the cache costs two reads.
+    """
+    kind = np.dtype(dtype)
+    n_bytes = kind.itemsize * int(np.prod(shape))
+    store = np.zeros(n_bytes + LINE_BYTES, np.uint8)
+    offset = -store.ctypes.data % LINE_BYTES
+    return store[offset : offset + n_bytes].view(kind).reshape(shape)

@@ -1,60 +1,79 @@
-"""The two loops of expectation maximisation for von Mises-Fisher mixtures: posteriors of rows, weighted sums of rows.
+"""The loops of expectation maximisation for von Mises-Fisher mixtures: posteriors of rows, weighted sums of rows.
 
-Both read a table of shape (n_terms, n_clusters), so that all clusters of one term lie together: a row of a sparse
-matrix then costs one short contiguous sweep per term.
+Tables have a row for each term or document and a lane for each cluster, the lanes rounded up to whole cache lines of
+float64, so that all clusters of one term lie together and are read in vectors; the lanes beyond the clusters are zero.
+Sums run in float64, in the order of the rows.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
+from doccluster.kernels.assignment import highest
+from doccluster.kernels.cache_lines import WIDE_LINE, add_lines
+from doccluster.kernels.exponential import LOWEST_POWER, exponential
 from doccluster.kernels.jit import jit
 
 NEGLIGIBLE = -46.0  # exp of this is 1e-20: such a share of a document is below the rounding of the others
 
 
 @jit(fastmath={"contract"})
-def cosines_of_row(values, columns, start, stop, table, out):
-    """Write the dot products of one sparse row with all columns of the table into `out`, in float64."""
-    n_clusters = table.shape[1]
-    for j in range(n_clusters):
-        out[j] = 0.0
-    at = start
-    while at + 4 <= stop:  # four terms per sweep: the sums stay in registers for longer
-        v0, v1 = np.float64(values[at]), np.float64(values[at + 1])
-        v2, v3 = np.float64(values[at + 2]), np.float64(values[at + 3])
-        r0, r1 = table[columns[at]], table[columns[at + 1]]
-        r2, r3 = table[columns[at + 2]], table[columns[at + 3]]
-        for j in range(n_clusters):
-            out[j] += (v0 * r0[j] + v1 * r1[j]) + (v2 * r2[j] + v3 * r3[j])
-        at += 4
-    while at < stop:
-        value = np.float64(values[at])
-        row = table[columns[at]]
-        for j in range(n_clusters):
-            out[j] += value * row[j]
-        at += 1
+def scale_scores(scores, kappas, offsets):
+    """Make the cosines in `scores` log densities with weights."""
+    for j in range(scores.size):
+        scores[j] = kappas[j] * scores[j] + offsets[j]
+
+
+@jit
+def exponentiate(scores, top, powers):
+    """Make `scores` their distances from `top`, and `powers` the exponentials of these, 0 for negligible ones."""
+    for j in range(scores.size):
+        gap = max(scores[j] - top, LOWEST_POWER)
+        scores[j] = gap
+        powers[j] = exponential(gap) if gap > NEGLIGIBLE else 0.0
+
+
+@jit(fastmath={"contract"})
+def add_up(powers, gaps):
+    """Return the sum of `powers`, and that of its products with `gaps`; four sums each, so that none waits for another.
+
+    The number of lanes is a multiple of four.
+    """
+    a = b = c = d = 0.0
+    e = f = g = h = 0.0
+    for j in range(0, powers.size, 4):
+        a += powers[j]
+        b += powers[j + 1]
+        c += powers[j + 2]
+        d += powers[j + 3]
+        e += powers[j] * gaps[j]
+        f += powers[j + 1] * gaps[j + 1]
+        g += powers[j + 2] * gaps[j + 2]
+        h += powers[j + 3] * gaps[j + 3]
+    return (a + b) + (c + d), (e + f) + (g + h)
 
 
 @jit
 def posteriors(
-    values, columns, starts, first, table, kappas, offsets, is_hard, shares, labels, log_densities, entropies
+    values, columns, starts, table, kappas, offsets, is_hard, shares, masses, labels, log_densities, entropies
 ):
-    """Write the posterior of each row of a block.
+    """Write the posterior of each row of a block; return how many posterior probabilities are above zero.
 
     Parameters
     ----------
-    values, columns, starts : arrays of a csr matrix of unit rows
-    first : int
-        The row of the matrix that is row 0 of the block.
-    table : float array of shape (n_terms, n_clusters)
+    values, columns : arrays of a csr matrix of unit rows
+    starts : int64 array of shape (n_rows + 1,)
+        Where the rows of the block begin, and where the last ends.
+    table : float array of shape (n_terms, n_lanes)
         Mean directions.
-    kappas, offsets : float64 arrays of shape (n_clusters,)
-        Concentrations; log weight + log normaliser (-inf for a cluster that has died).
+    kappas, offsets : float64 arrays of shape (n_lanes,)
+        Concentrations; log weight + log normaliser (-inf for a cluster that has died, and beyond the clusters).
     is_hard : bool
         Whether each row goes to its most probable cluster as a whole.
-    shares : float64 array of shape (n_rows, n_clusters), written
-        Posterior probabilities; 0 for rows without values.
+    shares : float32 or float64 array of shape (n_rows, n_lanes), written
+        Posterior probabilities, computed in float64; 0 for rows without values.
+    masses : float64 array of shape (n_lanes,), written
+        The sums of `shares` as they are stored, so that of equal rows sums and masses have the same rounding.
     labels : int32 array of shape (n_rows,), written
         The most probable cluster, the lowest on ties; -1 for rows without values.
     log_densities : float64 array of shape (n_rows,), written
@@ -62,114 +81,135 @@ def posteriors(
     entropies : float64 array of shape (n_rows,), written
         Entropy of the posterior in nats; nan for rows without values.
     """
-    n_clusters = table.shape[1]
-    scores = np.empty(n_clusters)
+    n_lanes = table.shape[1]
+    scores, powers = np.empty(n_lanes), np.empty(n_lanes)
+    n_positive = 0
+    masses[:] = 0.0
     for i in range(labels.size):
-        start, stop = starts[first + i], starts[first + i + 1]
         share = shares[i]
-        if start == stop:
+        if starts[i] == starts[i + 1]:
             share[:] = 0.0
             labels[i] = -1
             log_densities[i] = np.nan
             entropies[i] = np.nan
             continue
-        cosines_of_row(values, columns, start, stop, table, scores)
+        scores[:] = 0.0
+        add_lines(values, columns, starts[i], starts[i + 1], table, 0, n_lanes // WIDE_LINE, scores)
+        scale_scores(scores, kappas, offsets)
+        top = highest(scores, 0, n_lanes)
         best = 0
-        for j in range(n_clusters):
-            scores[j] = kappas[j] * scores[j] + offsets[j]
-            if scores[j] > scores[best]:
-                best = j
-        top = scores[best]
-        total = 0.0
-        for j in range(n_clusters):
-            gap = scores[j] - top
-            share[j] = np.exp(gap) if gap > NEGLIGIBLE else 0.0
-            total += share[j]
-        entropy = np.log(total)
-        for j in range(n_clusters):
-            if share[j] > 0.0:
-                share[j] /= total
-                entropy -= share[j] * (scores[j] - top)
+        while best + 1 < n_lanes and scores[best] != top:
+            best += 1
+        exponentiate(scores, top, powers)
+        total, gap = add_up(powers, scores)
         labels[i] = best
-        entropies[i] = max(entropy, 0.0)
+        entropies[i] = max(np.log(total) - gap / total, 0.0)
         log_densities[i] = top if is_hard else top + np.log(total)
         if is_hard:
             share[:] = 0.0
             share[best] = 1.0
+            masses[best] += 1.0
+            n_positive += 1
+        else:
+            inverse = 1.0 / total
+            for j in range(n_lanes):
+                share[j] = powers[j] * inverse
+                masses[j] += share[j]
+                n_positive += powers[j] > 0.0
+    return n_positive
 
 
 @jit
-def add_weighted_rows(values, columns, starts, first, shares, low, high, sums, masses):
-    """Add the rows of a block, times their shares, to the sums of the clusters `low` to `high` - 1.
+def add_by_cluster(values, columns, starts, shares, low, high, sums):
+    """Add the rows of a block, times their shares, to the sums of the clusters `low` to `high` - 1, one by one.
 
-    A cluster's numbers are added in the order of the rows, whatever range it is computed in, so the sums do not depend
-    on how the clusters are divided among threads.
+    For blocks whose rows count in few clusters. A cluster's numbers are added in the order of the rows, whatever range
+    it is computed in, so the sums do not depend on how the clusters are divided among threads.
 
     Parameters
     ----------
-    values, columns, starts, first, shares
+    values, columns, starts, shares
         As in `posteriors`.
     low, high : int
-    sums : float64 array of shape (n_terms, n_clusters), added to
-    masses : float64 array of shape (n_clusters,), added to
+    sums : float64 array of shape (n_terms, n_lanes), added to
     """
-    active = np.empty(high - low, np.int64)
+    members = np.empty((high - low, shares.shape[0]), np.int32)
+    n_members = np.zeros(high - low, np.int64)
     for i in range(shares.shape[0]):
-        share = shares[i]
-        n_active = 0
         for j in range(low, high):
-            if share[j] > 0.0:
-                masses[j] += share[j]
-                active[n_active] = j
-                n_active += 1
-        start, stop = starts[first + i], starts[first + i + 1]
-        if 2 * n_active > high - low:
-            for at in range(start, stop):
-                value = np.float64(values[at])
-                row = sums[columns[at]]
-                for j in range(low, high):
-                    row[j] += value * share[j]
-        elif n_active == 1:
-            j = active[0]
-            for at in range(start, stop):
-                sums[columns[at], j] += share[j] * np.float64(values[at])
-        elif n_active:
-            for at in range(start, stop):
-                value = np.float64(values[at])
-                row = sums[columns[at]]
-                for a in range(n_active):
-                    row[active[a]] += value * share[active[a]]
+            if shares[i, j] > 0.0:
+                members[j - low, n_members[j - low]] = i
+                n_members[j - low] += 1
+    for j in range(low, high):
+        for i in members[j - low, : n_members[j - low]]:
+            share = np.float64(shares[i, j])
+            for at in range(starts[i], starts[i + 1]):
+                sums[columns[at], j] += share * np.float64(values[at])
 
 
-@jit(fastmath={"contract"})
-def add_by_term(values, rows, term_starts, low, high, shares, sums):
+@jit
+def count_terms(columns, first, last, counts):
+    """Make `counts` the number of entries of each term among those from `first` on and before `last`."""
+    counts[:] = 0
+    for at in range(first, last):
+        counts[columns[at]] += 1
+
+
+@jit
+def find_places(counts, ends):
+    """Turn the counts of each part (n_parts, n_terms) into where its entries of each term go, part after part.
+
+    ends: int32 array of shape (n_terms,), receives where each term ends.
+    """
+    total = 0
+    for term in range(ends.size):
+        for part in range(counts.shape[0]):
+            count = counts[part, term]
+            counts[part, term] = total
+            total += count
+        ends[term] = total
+
+
+@jit
+def sort_by_term(values, columns, starts, low, high, places, sorted_values, rows):
+    """Write the values and rows of the rows `low` to `high` - 1 of a block term by term, rows ascending.
+
+    Parameters
+    ----------
+    values, columns, starts
+        As in `posteriors`.
+    low, high : int
+    places : int32 array of shape (n_terms,)
+        Where the next entry of each term goes; moved on.
+    sorted_values, rows : float and uint16 arrays with a place for each entry of the block, written
+    """
+    for i in range(low, high):
+        for at in range(starts[i], starts[i + 1]):
+            place = places[columns[at]]
+            places[columns[at]] = place + 1
+            sorted_values[place] = values[at]
+            rows[place] = i
+
+
+@jit
+def add_by_term(sorted_values, rows, ends, low, high, shares, sums):
     """Add the rows of a block, times their shares, to the sums of the terms `low` to `high` - 1.
 
-    For blocks whose rows count in most clusters: one row of the sums stays in the cache while the rows that have the
+    For blocks whose rows count in many clusters: the sums of one term stay in registers while the rows that have the
     term pass by. Each term's numbers are added in the order of the rows, whatever range it is computed in.
 
     Parameters
     ----------
-    values, rows, term_starts : arrays of the block as a csc matrix
+    sorted_values, rows : arrays
+        As from `sort_by_term`.
+    ends : int32 array of shape (n_terms,)
+        As from `find_places`.
     low, high : int
-    shares : float64 array of shape (n_rows, n_clusters)
-    sums : float64 array of shape (n_terms, n_clusters), added to
+    shares : float array of shape (n_rows, n_lanes)
+    sums : float64 array of shape (n_terms, n_lanes), added to
     """
-    n_clusters = shares.shape[1]
+    first = ends[low - 1] if low > 0 else 0
     for term in range(low, high):
-        total = sums[term]
-        at, stop = term_starts[term], term_starts[term + 1]
-        while at + 4 <= stop:
-            v0, v1 = np.float64(values[at]), np.float64(values[at + 1])
-            v2, v3 = np.float64(values[at + 2]), np.float64(values[at + 3])
-            r0, r1 = shares[rows[at]], shares[rows[at + 1]]
-            r2, r3 = shares[rows[at + 2]], shares[rows[at + 3]]
-            for j in range(n_clusters):
-                total[j] += (v0 * r0[j] + v1 * r1[j]) + (v2 * r2[j] + v3 * r3[j])
-            at += 4
-        while at < stop:
-            value = np.float64(values[at])
-            row = shares[rows[at]]
-            for j in range(n_clusters):
-                total[j] += value * row[j]
-            at += 1
+        if first < ends[term]:
+            add_lines(sorted_values, rows, first, ends[term], shares, 0, shares.shape[1] // WIDE_LINE, sums[term])
+        first = ends[term]

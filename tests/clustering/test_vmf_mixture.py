@@ -8,9 +8,12 @@ from scipy import sparse, special, stats
 from sklearn.metrics import adjusted_rand_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from doccluster.clustering import SphericalKMeans, VonMisesFisherMixture, vmf_steps
-from doccluster.clustering.vmf_steps import MixtureParameters, UnitDocuments
+from doccluster.clustering import SphericalKMeans, VonMisesFisherMixture, vmf_documents, vmf_steps, vmf_sums
+from doccluster.clustering.vmf_documents import UnitDocuments
+from doccluster.clustering.vmf_steps import MixtureParameters
 from doccluster.errors import DocclusterWarning, InputError, NothingUsable
+from doccluster.kernels.exponential import exponential
+from doccluster.kernels.vmf import log_normalizers
 from doccluster.synthetic import make_sparse_vmf, make_vmf_mixture, plan_vmf_mixture
 
 READS_CLASSIFIER_TAGS = (
@@ -165,32 +168,90 @@ def test_result_does_not_depend_on_threads(assignment):
     assert fits[0].means_.tobytes() == fits[1].means_.tobytes()
 
 
-def test_sums_by_row_and_by_term_are_the_product_of_posteriors_and_rows(monkeypatch):
+BY_TERM, BY_CLUSTER = -1e9, 1e9
+
+
+@pytest.mark.parametrize("n_clusters", [1, 9, 150])
+@pytest.mark.parametrize(("dtype", "rtol"), [(np.float64, 1e-12), (np.float32, 1e-6)])
+def test_sums_by_cluster_and_by_term_are_the_product_of_posteriors_and_rows(monkeypatch, n_clusters, dtype, rtol):
     rng = np.random.default_rng(0)
-    rows = sparse.random_array((900, 70), density=0.2, rng=rng, format="csr")
+    rows = sparse.random_array((900, 70), density=0.2, rng=rng, format="csr").astype(dtype)
+    rows.data[rows.indptr[4] : rows.indptr[5]] = 0  # a row without values
     documents = UnitDocuments.from_matrix(rows, n_threads=2)
-    parameters = MixtureParameters(rng.random((70, 9)), np.full(9, 2.0), np.full(9, 1 / 9))
-    shares = np.empty((900, 9))
+    weights = np.full(n_clusters, 1 / n_clusters)
+    means = rng.random((70, n_clusters)).astype(dtype)
+    parameters = MixtureParameters.of(means, np.full(n_clusters, 2.0), weights)
+    shares = np.empty((900, n_clusters))
     vmf_steps.expect_only(documents, parameters, shares=shares)
-    for many in (0.0, 2.0):  # always by term, never
-        monkeypatch.setattr(vmf_steps, "_MANY_SHARES", many)
+    np.testing.assert_allclose(np.delete(shares, 4, axis=0).sum(axis=1), 1, rtol=1e-14)
+    monkeypatch.setattr(vmf_documents, "_MOST_ROWS", 400)
+    for few, kept_bytes in ((BY_TERM, 0), (BY_TERM, 2**20), (BY_TERM, 2**20), (BY_CLUSTER, 0)):
+        monkeypatch.setattr(vmf_sums, "_FEW_CLUSTERS", few)
+        monkeypatch.setattr(vmf_documents, "_KEPT_BYTES", kept_bytes)  # sorted in each step, kept, found again
         found = vmf_steps.expect(documents, parameters, is_hard=False)
-        np.testing.assert_allclose(found.sums, rows.T @ shares, rtol=1e-12)
-        np.testing.assert_allclose(found.masses, shares.sum(axis=0), rtol=1e-12)
+        np.testing.assert_allclose(found.sums, rows.astype(np.float64).T @ shares, rtol=rtol)
+        np.testing.assert_allclose(found.masses, shares.sum(axis=0), rtol=rtol)
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("few", [BY_TERM, BY_CLUSTER])
 @pytest.mark.parametrize("kappa", [0.5, 500.0])
-def test_steps_in_blocks_do_not_depend_on_threads(monkeypatch, kappa):
-    monkeypatch.setattr(vmf_steps, "_SERIAL_WORK", 0)
-    rows = make_sparse_vmf(20_000, 3000, 3, terms_per_document=20, background=0.2, random_state=0).vectors.matrix
-    table = np.random.default_rng(0).random((3000, 20)).astype(np.float32)
-    parameters = MixtureParameters(table, np.full(20, kappa), np.full(20, 0.05))
+def test_steps_in_blocks_do_not_depend_on_threads(monkeypatch, kappa, few, dtype):
+    monkeypatch.setattr(vmf_documents, "_SERIAL_WORK", 0)
+    monkeypatch.setattr(vmf_sums, "_FEW_CLUSTERS", few)
+    monkeypatch.setattr(vmf_documents, "_MOST_ROWS", 3000)
+    rows = make_sparse_vmf(8000, 3000, 3, terms_per_document=20, background=0.2, random_state=0).vectors.matrix
+    means = np.random.default_rng(0).random((3000, 20)).astype(dtype)
+    parameters = MixtureParameters.of(means, np.full(20, kappa), np.full(20, 0.05))
     one, three = (
-        vmf_steps.expect(UnitDocuments.from_matrix(rows, n_threads=n), parameters, is_hard=False) for n in (1, 3)
+        vmf_steps.expect(UnitDocuments.from_matrix(rows.astype(dtype), n_threads=n), parameters, is_hard=False)
+        for n in (1, 3)
     )
     assert one.sums.tobytes() == three.sums.tobytes()
     assert one.masses.tobytes() == three.masses.tobytes()
     assert one.log_densities.tobytes() == three.log_densities.tobytes()
+
+
+@pytest.mark.parametrize("kappa", [2.0, 40.0, 2000.0])
+def test_densities_of_float32_documents_are_those_of_float64_arithmetic(kappa):
+    rows = make_sparse_vmf(500, 2000, 6, terms_per_document=20, random_state=0).vectors.matrix
+    assert rows.dtype == np.float32
+    model = VonMisesFisherMixture(6, concentration=kappa, random_state=0, max_iter=3).fit(rows)
+    offsets = log_normalizers_of(2000, model.concentrations_) + np.log(model.weights_)
+    joint = kappa * (rows.astype(np.float64) @ model.means_.toarray().astype(np.float64).T) + offsets
+    np.testing.assert_allclose(model.score_samples(rows), special.logsumexp(joint, axis=1), rtol=1e-13)
+    np.testing.assert_allclose(model.predict_proba(rows), special.softmax(joint, axis=1), rtol=1e-11, atol=1e-19)
+    assert model.log_likelihood_ == pytest.approx(special.logsumexp(joint, axis=1).sum(), rel=1e-13)
+
+
+def log_normalizers_of(n_terms, kappas):
+    logs = np.empty_like(kappas)
+    log_normalizers(n_terms, kappas, logs)
+    return logs
+
+
+def test_likelihood_of_float32_documents_falls_by_rounding_at_most():
+    # responsibilities and means are rounded to float32 between two steps, which moves the maximum's place, hardly its
+    # height: what is lost is of second order in 6e-8
+    rows = make_sparse_vmf(800, 600, 5, terms_per_document=15, random_state=1).vectors.matrix
+    documents = UnitDocuments.from_matrix(rows, n_threads=1)
+    options = {"concentration_rule": "shared", "largest": 1e7, "dtype": np.float32}
+    parameters = vmf_steps.maximize(vmf_steps.expect_labels(documents, np.arange(800) % 5, 5), before=None, **options)
+    values = []
+    for _ in range(60):
+        found = vmf_steps.expect(documents, parameters, is_hard=False)
+        values.append(found.log_likelihood)
+        parameters = vmf_steps.maximize(found, before=parameters, **options)
+    assert values[-1] > values[0]
+    assert (np.diff(values) >= -1e-12 * abs(values[-1])).all()
+
+
+def test_exponential_is_within_two_units_in_the_last_place():
+    powers = np.concatenate([-np.random.default_rng(0).exponential(30, 20_000), [0.0, -1e-300, -700.0, -np.log(2)]])
+    powers = powers[powers >= -700]
+    found = np.array([exponential(power) for power in powers])
+    np.testing.assert_allclose(found, np.exp(powers), rtol=4.5e-16)
+    assert exponential(0.0) == 1.0
 
 
 @pytest.mark.filterwarnings("ignore:X has rows that are not of unit length")
