@@ -1,4 +1,4 @@
-"""What the loops over text need and numba does not offer: eight bytes at once, a bare square root."""
+"""What the loops over text need and numba does not offer: eight bytes at once, zero bits, a bare square root."""
 
 from __future__ import annotations
 
@@ -19,6 +19,16 @@ def eight_bytes(typing_context, array, place):
         return builder.load(builder.bitcast(address, word.as_pointer()), align=1)
 
     return types.uint64(array, types.int64), generate
+
+
+@intrinsic
+def trailing_zeros(typing_context, bits):
+    """Return how many zeros are below the lowest bit that is set; one is."""
+
+    def generate(context, builder, signature, values):
+        return builder.cttz(values[0], ir.Constant(ir.IntType(1), 1))
+
+    return types.int64(types.uint64), generate
 
 
 @intrinsic

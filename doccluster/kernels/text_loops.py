@@ -6,10 +6,12 @@ from doccluster.kernels.machine_code import LoopLibrary
 
 # What is kept of each token in one entry: its first 16 bytes, its hash, and its last place in the output.
 LOW, HIGH, HASH, SEEN = range(4)
+SPAN = SEEN  # of a token that is being looked up: its place in the text and its size
 # Where the counting loop stands, in its `state`.
-DOCUMENT, PLACE, KEPT, FIRST, N_TOKENS, ARENA_USED, COUNTED = range(7)
+DOCUMENT, PLACE, KEPT, FIRST, PENDING, N_TOKENS, ARENA_USED, COUNTED = range(8)
 
-PADDING = 24  # bytes after the text, so that eight bytes can be read at any place of it
+PIECE = 1 << 14  # bytes of text that are taken apart before they are counted
+PADDING = 88  # bytes after the text: its last 64 are looked at together, and eight bytes can be read at any place
 
 _LIBRARY = LoopLibrary(
     "text", package="doccluster.kernels", sources=("word_runs", "tokens", "intrinsics", "text_loops")
@@ -20,7 +22,7 @@ mark_gaps = _LIBRARY.loop("word_runs.mark_gaps", "uint8[:] int64 uint8[:] uint8[
 mark_gaps_beyond_ascii = _LIBRARY.loop("word_runs.mark_gaps_beyond_ascii", "uint8[:] uint8[:] int64 uint8[:]")
 count_runs = _LIBRARY.loop(
     "word_runs.count_runs",
-    f"uint8[:] uint8[:] int64[:] int64 int64 {_TABLE} int32[:] int32[:] int32[:] int64[:]",
+    f"uint8[:] uint8[:] int64[:] int64 int64 {_TABLE} int32[:] uint64[:,:4] int32[:] int32[:] int32[:] int64[:]",
     returns=True,
 )
 fill_slots = _LIBRARY.loop("word_runs.fill_slots", "int32[:] uint64[:,:4] int64")
@@ -32,7 +34,7 @@ copy_tokens = _LIBRARY.loop("word_runs.copy_tokens", "int64[:] int32[:] int64[:]
 count_distinct = _LIBRARY.loop("tokens.count_distinct", "int32[:] int64[:] int32[:] int32[:] int32[:]", returns=True)
 renumber = _LIBRARY.loop("tokens.renumber", "int32[:] int32[:]")
 settle_rows = _LIBRARY.loop(
-    "tokens.settle_rows", "int32[:] int32[:] int64[:] int64 int64 int32[:] int64[:] int32[:] int32[:]", returns=True
+    "tokens.settle_rows", "int32[:] int32[:] int64[:] int64 int64 int32[:] int32[:] int64[:]", returns=True
 )
 add_frequencies = _LIBRARY.loop("tokens.add_frequencies", "int32[:] int32[:] int64[:] int64[:]")
 drop_columns = _LIBRARY.loop("tokens.drop_columns", "int32[:] int32[:] int32[:] int32[:]", returns=True)

@@ -41,14 +41,14 @@ def renumber(columns, numbers):
 
 
 @jit
-def settle_rows(columns, counts, starts, n_columns, binary, lengths, heads, row_of, count_of):
+def settle_rows(columns, counts, starts, n_columns, binary, lengths, heads, pairs):
     """Sort each row by column, add up equal columns and drop negative ones, all in place; returns how many stay.
 
     Two linear passes, into the order of the columns and back, instead of a sort of each row.
 
     starts: int64 array of shape (n_rows + 1,), where each row starts; lengths: int32, receives the new row lengths.
-    binary: put every count to one. Room to work in: heads, int64 array of shape (n_columns + 1,); row_of, count_of,
-    int32 arrays of the size of `columns`.
+    binary: put every count to one. Room to work in: heads, int32 array of shape (n_columns + 1,); pairs, int64 array of
+    the size of `columns`, a row above and a count below.
     """
     for column in range(heads.size):
         heads[column] = 0
@@ -61,21 +61,20 @@ def settle_rows(columns, counts, starts, n_columns, binary, lengths, heads, row_
         for place in range(starts[row], starts[row + 1]):
             column = columns[place]
             if column >= 0:
-                row_of[heads[column]] = row
-                count_of[heads[column]] = counts[place]
+                pairs[heads[column]] = np.int64(row) << 32 | counts[place]
                 heads[column] += 1
     for row in range(lengths.size):
         lengths[row] = 0
     begin = 0
     for column in range(n_columns):  # heads[column] is now where the column ends
         for place in range(begin, heads[column]):
-            row = row_of[place]
+            row, count = pairs[place] >> 32, pairs[place] & 0xFFFFFFFF
             where = starts[row] + lengths[row]
             if lengths[row] > 0 and columns[where - 1] == column:
-                counts[where - 1] += count_of[place]
+                counts[where - 1] += count
             else:
                 columns[where] = column
-                counts[where] = count_of[place]
+                counts[where] = count
                 lengths[row] += 1
         begin = heads[column]
     kept = 0

@@ -1,16 +1,16 @@
 """Bytes of text -> counts per document: finds the runs of word characters, numbers them and counts them.
 
-Eight bytes are looked at a time. A token is looked up by its first sixteen bytes, kept in two 64-bit numbers, and by a
-comparison of all its bytes when it is longer, so two tokens are never taken for one. All arrays have their size before
-the loop starts: growing one inside it costs most of the speed. When there is no room left, the loop notes where it
-stands and returns.
+Words are found sixty-four bytes at a time. A token is looked up by its first sixteen bytes, kept in two 64-bit numbers,
+and by a comparison of all its bytes when it is longer, so two tokens are never taken for one. All arrays have their
+size before the loop starts: growing one inside it costs most of the speed. When there is no room left, the loop notes
+where it stands and returns.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from doccluster.kernels.intrinsics import eight_bytes
+from doccluster.kernels.intrinsics import eight_bytes, trailing_zeros
 from doccluster.kernels.jit import jit
 from doccluster.kernels.text_loops import (
     ARENA_USED,
@@ -22,17 +22,23 @@ from doccluster.kernels.text_loops import (
     KEPT,
     LOW,
     N_TOKENS,
+    PENDING,
+    PIECE,
     PLACE,
     SEEN,
+    SPAN,
 )
 
 # numba turns a sum of signed and unsigned numbers into a float, so all arithmetic on keys is unsigned.
 _ONE = np.uint64(1)
 _SEVEN = np.uint64(7)
 _HALF = np.uint64(32)
+_LOW_HALF = np.uint64(0xFFFFFFFF)
 _TOP_BYTE = np.uint64(56)
+_LAST_BIT = np.uint64(63)
 _TOP_BITS = np.uint64(0x8080808080808080)
-_WHICH_BYTE = np.uint64(0x0001020304050607)
+_EACH_BYTE = np.uint64(0x0101010101010101)
+_GATHER = np.uint64(0x0102040810204080)  # times eight bytes of 0 or 1: a byte of eight bits on top
 _MIX_LOW = np.uint64(0x9E3779B97F4A7C15)
 _MIX_HIGH = np.uint64(0xC2B2AE3D27D4EB4F)
 _MIX_TAIL = np.uint64(0x100000001B3)
@@ -90,28 +96,26 @@ def mark_gaps_beyond_ascii(text, is_word, n_bytes, gaps):
 
 
 @jit
-def first_marked(bits):
-    """Return which of eight bytes is the first with its top bit set; at least one is, and no other bit."""
-    lowest = bits & (~bits + _ONE)
-    return np.int64(((lowest >> _SEVEN) * _WHICH_BYTE) >> _TOP_BYTE)
+def find_edges(gaps, place, stop, edges, n_edges):
+    """Write where words begin and end, in turn, between two places that are multiples of 64; returns their number.
 
-
-@jit
-def next_run(gaps, place, stop):
-    """Return where the next run of word characters begins and ends; it begins at `stop` or later if there is none."""
-    bits = ~eight_bytes(gaps, place) & _TOP_BITS
-    while bits == 0:
-        place += 8
-        if place >= stop:
-            return place, place
-        bits = ~eight_bytes(gaps, place) & _TOP_BITS
-    begin = place + first_marked(bits)
-    place = begin
-    bits = eight_bytes(gaps, place) & _TOP_BITS
-    while bits == 0:
-        place += 8
-        bits = eight_bytes(gaps, place) & _TOP_BITS
-    return begin, place + first_marked(bits)
+    n_edges: 1 when a word has begun before `place`, its beginning then being the first of the edges; else 0.
+    """
+    before = np.uint64(n_edges)
+    while place < stop:
+        in_gap = np.uint64(0)
+        for eight in range(8):
+            marks = (eight_bytes(gaps, place + 8 * eight) >> _SEVEN) & _EACH_BYTE
+            in_gap |= ((marks * _GATHER) >> _TOP_BYTE) << np.uint64(8 * eight)
+        in_word = ~in_gap
+        changes = in_word ^ ((in_word << _ONE) | before)
+        before = in_word >> _LAST_BIT
+        while changes != 0:
+            edges[n_edges] = place + trailing_zeros(changes)
+            n_edges += 1
+            changes &= changes - _ONE
+        place += 64
+    return n_edges
 
 
 @jit
@@ -126,17 +130,32 @@ def is_shorter(text, begin, end, shortest):
 
 
 @jit
-def token_key(text, begin, end):
-    """Return the first 16 bytes of a token as two numbers, and its hash."""
-    # Without branches on the size, which no processor foresees.
-    size = end - begin
-    low = eight_bytes(text, begin) & FIRST_BYTES[min(size, 8)]
-    in_high = min(max(size - 8, 0), 8)
-    high = eight_bytes(text, begin + 8) & FIRST_BYTES[in_high]
-    code = low * _MIX_LOW ^ high * _MIX_HIGH
-    for place in range(begin + 16, end):
-        code = (code ^ np.uint64(text[place])) * _MIX_TAIL
-    return low, high, (code ^ (code >> _HALF)) * _MIX_LOW >> np.uint64(16)
+def collect_tokens(text, edges, n_edges, is_ascii, shortest, keys):
+    """Write the key of each word that is long enough; returns how many there are, and their bytes with one more each.
+
+    keys: uint64 array of four columns: the first 16 bytes of a token as two numbers, its hash, its place and size.
+    """
+    n_tokens = 0
+    n_bytes = 0
+    for edge in range(0, n_edges - 1, 2):
+        begin, end = np.int64(edges[edge]), np.int64(edges[edge + 1])
+        size = end - begin
+        # Without branches on the size, which no processor foresees: a word too short is overwritten by the next.
+        low = eight_bytes(text, begin) & FIRST_BYTES[min(size, 8)]
+        high = eight_bytes(text, begin + 8) & FIRST_BYTES[min(max(size - 8, 0), 8)]
+        code = low * _MIX_LOW ^ high * _MIX_HIGH
+        for place in range(begin + 16, end):
+            code = (code ^ np.uint64(text[place])) * _MIX_TAIL
+        keys[n_tokens, LOW] = low
+        keys[n_tokens, HIGH] = high
+        keys[n_tokens, HASH] = (code ^ (code >> _HALF)) * _MIX_LOW >> np.uint64(16)
+        keys[n_tokens, SPAN] = (np.uint64(begin) << _HALF) | np.uint64(size)
+        is_token = size >= shortest
+        if not is_ascii and ((low | high) & _TOP_BITS != 0 or size > 16) and is_token:
+            is_token = not is_shorter(text, begin, end, shortest)
+        n_tokens += is_token
+        n_bytes += size + 1
+    return n_tokens, n_bytes
 
 
 @jit
@@ -194,10 +213,11 @@ def fill_slots(slots, entries, n_tokens):
 
 
 @jit
-def save_state(state, document, place, kept, first, n_tokens, used, counted):
+def save_state(state, document, place, pending, kept, first, n_tokens, used, counted):
     """Note where the loop stands."""
     state[DOCUMENT] = document
     state[PLACE] = place
+    state[PENDING] = pending
     state[KEPT] = kept
     state[FIRST] = first
     state[N_TOKENS] = n_tokens
@@ -207,9 +227,27 @@ def save_state(state, document, place, kept, first, n_tokens, used, counted):
 
 @jit
 def count_runs(
-    text, gaps, ends, is_ascii, shortest, slots, entries, sizes, starts, arena, columns, counts, lengths, state
+    text,
+    gaps,
+    ends,
+    is_ascii,
+    shortest,
+    slots,
+    entries,
+    sizes,
+    starts,
+    arena,
+    edges,
+    keys,
+    columns,
+    counts,
+    lengths,
+    state,
 ):
     """Count the runs of at least `shortest` word characters of each document; returns whether all were counted.
+
+    Three short loops take turns on a piece of the text: edges of words, keys of tokens, counts. Each has few branches,
+    and what one leaves to the next stays near the processor.
 
     Parameters
     ----------
@@ -227,51 +265,58 @@ def count_runs(
         The hash table (int32 numbers of tokens, -1 where empty; a power of two), then of each token: its entry
         (uint64, four columns), its number of bytes, its start in the arena; and the bytes of all tokens, each followed
         by a line break.
+    edges, keys : int32 array of PIECE + 1, uint64 array of shape (PIECE // 2 + 1, 4)
+        Room to work in.
     columns, counts, lengths : int32 arrays
         Receive the tokens of each document, how often they occur, and how many there are.
-    state : int64 array of shape (7,)
-        Where the loop stands; the first four are zero for a new text, and COUNTED is 1 before the first text.
+    state : int64 array of shape (8,)
+        Where the loop stands. For a new text PENDING is -1 and those before it are zero; COUNTED is 1 before the first.
     """
-    place = state[PLACE]
-    kept = state[KEPT]
-    first = state[FIRST]
-    n_tokens = state[N_TOKENS]
-    used = state[ARENA_USED]
+    place, pending, document = state[PLACE], state[PENDING], state[DOCUMENT]
+    kept, first = state[KEPT], state[FIRST]
+    n_tokens, used = state[N_TOKENS], state[ARENA_USED]
     # Places go on from one text to the next, so that those of earlier texts are below all of this one.
     counted = state[COUNTED]
-    for document in range(state[DOCUMENT], ends.size):
-        stop = ends[document]
-        while True:
-            begin, end = next_run(gaps, place, stop)
-            if begin >= stop:
-                break
-            place = end
-            size = end - begin
-            if size < shortest or (not is_ascii and is_shorter(text, begin, end, shortest)):
-                continue
-            low, high, code = token_key(text, begin, end)
+    last = text.size // 64 * 64
+    while place < last:
+        stop = min(place + PIECE, last)
+        edges[0] = max(pending, 0)
+        n_edges = find_edges(gaps, place, stop, edges, 1 if pending >= 0 else 0)
+        n_found, n_bytes = collect_tokens(text, edges, n_edges, is_ascii, shortest, keys)
+        if n_tokens + n_found > sizes.size or used + n_bytes > arena.size:
+            save_state(state, document, place, pending, kept, first, n_tokens, used, counted)
+            return False
+        pending = np.int64(edges[n_edges - 1]) if n_edges & 1 else -1
+        place = stop
+        for found in range(n_found):
+            low, high, code = keys[found, LOW], keys[found, HIGH], keys[found, HASH]
+            begin = np.int64(keys[found, SPAN] >> _HALF)
+            size = np.int64(keys[found, SPAN] & _LOW_HALF)
+            while begin > ends[document]:
+                lengths[document] = kept - first
+                first = kept
+                document += 1
             token, slot = find_token(text, begin, size, low, high, code, slots, entries, sizes, starts, arena)
             if token < 0:
-                if n_tokens == sizes.size or used + size + 1 > arena.size:
-                    save_state(state, document, begin, kept, first, n_tokens, used, counted)
-                    return False
                 token = n_tokens
                 n_tokens += 1
                 used = store_token(
                     text, begin, size, token, low, high, code, slot, slots, entries, sizes, starts, arena, used
                 )
-            where = np.int64(entries[token, SEEN]) - counted
-            if where >= first:
-                counts[where] += 1
-            else:
-                entries[token, SEEN] = counted + kept
-                columns[kept] = token
-                counts[kept] = 1
-                kept += 1
+            # Whether the document had the token before cannot be foreseen either, so there is no branch on it.
+            seen = np.int64(entries[token, SEEN]) - counted
+            is_new = seen < first
+            where = kept if is_new else seen
+            columns[kept] = token
+            counts[kept] = 0
+            counts[where] += 1
+            entries[token, SEEN] = counted + where
+            kept += is_new
+    while document < ends.size:
         lengths[document] = kept - first
         first = kept
-        place = stop + 1
-    save_state(state, ends.size, place, kept, first, n_tokens, used, counted + kept)
+        document += 1
+    save_state(state, document, place, -1, kept, first, n_tokens, used, counted + kept)
     return True
 
 

@@ -19,6 +19,8 @@ from doccluster.kernels.text_loops import (
     KEPT,
     N_TOKENS,
     PADDING,
+    PENDING,
+    PIECE,
     PLACE,
     absorb_tokens,
     copy_tokens,
@@ -30,7 +32,7 @@ from doccluster.kernels.text_loops import (
 from doccluster.text.analysis import Analysis
 from doccluster.text.counters import CountedBlock
 
-_FIRST_CAPACITY = 1 << 13  # distinct tokens; doubled when they are more
+_FIRST_CAPACITY = 1 << 15  # distinct tokens; doubled when they are more
 _BYTES_PER_TOKEN = 16
 _MOST_BYTES = int(np.iinfo(np.int32).max)
 
@@ -47,13 +49,17 @@ class RunCounter:
         self._shortest = analysis.run_length
         self._prepare = analysis.prepare
         self._lowers = analysis.lowers
-        self._state = np.zeros(7, dtype=np.int64)
+        self._state = np.zeros(8, dtype=np.int64)
         self._state[COUNTED] = 1
         self._slots = np.full(2 * capacity, -1, dtype=np.int32)
         self._entries = np.empty((capacity, 4), dtype=np.uint64)
         self._sizes = np.empty(capacity, dtype=np.int32)
         self._starts = np.empty(capacity, dtype=np.int64)
         self._arena = np.empty(capacity * _BYTES_PER_TOKEN, dtype=np.uint8)
+        self._edges = np.empty(PIECE + 1, dtype=np.int32)
+        self._keys = np.empty((PIECE // 2 + 1, 4), dtype=np.uint64)
+        self._folded, self._gaps = np.empty(0, dtype=np.uint8), np.empty(0, dtype=np.uint8)
+        self._columns, self._counts = np.empty(0, dtype=np.int32), np.empty(0, dtype=np.int32)
 
     @property
     def n_tokens(self) -> int:
@@ -63,19 +69,20 @@ class RunCounter:
     def count(self, documents: Sequence[str]) -> CountedBlock:
         """Return the counts of `documents`; tokens not met before get the next numbers."""
         text, ends, is_ascii = self._encode(documents)
-        folded, gaps = np.empty_like(text), np.empty_like(text)
+        self._make_room(text.size)
+        folded, gaps = self._folded[: text.size], self._gaps[: text.size]
         mark_gaps(text, self._lowers, folded, gaps)
         if not is_ascii:
             mark_gaps_beyond_ascii(folded, word_characters(), int(ends[-1]), gaps)
         fixed = (folded, gaps, ends, is_ascii, self._shortest)
-        most = text.size // (self._shortest + 1) + 1
-        columns, counts = np.empty(most, dtype=np.int32), np.empty(most, dtype=np.int32)
+        room = (self._edges, self._keys, self._columns, self._counts)
         lengths = np.empty(ends.size, dtype=np.int32)
         self._state[[DOCUMENT, PLACE, KEPT, FIRST]] = 0
-        while not count_runs(*fixed, *self._tokens(), columns, counts, lengths, self._state):
+        self._state[PENDING] = -1
+        while not count_runs(*fixed, *self._tokens(), *room, lengths, self._state):
             self._grow()
         kept = int(self._state[KEPT])
-        return CountedBlock(lengths, columns[:kept], counts[:kept])
+        return CountedBlock(lengths, self._columns[:kept].copy(), self._counts[:kept].copy())
 
     def absorb(self, other: RunCounter) -> npt.NDArray[np.int32]:
         """Take over the tokens of another counter, and return the number here of each of its numbers."""
@@ -116,17 +123,22 @@ class RunCounter:
         """Return the documents in UTF-8, each with a line break after it, where each ends, and whether all is ASCII."""
         prepare = self._prepare
         if self._lowers:  # the compiled loop lowers ASCII itself
-            encoded = [
-                document.encode() if document.isascii() else prepare(document).encode("utf-8", "surrogatepass")
-                for document in documents
-            ]
+            pieces = [text if text.isascii() else _bytes_as_characters(prepare(text)) for text in documents]
         else:
-            encoded = [prepare(document).encode("utf-8", "surrogatepass") for document in documents]
-        ends = np.cumsum(np.fromiter(map(len, encoded), dtype=np.int64, count=len(encoded)) + 1) - 1
-        joined = b"\n".join([*encoded, bytes(PADDING)])
+            pieces = [text if text.isascii() else _bytes_as_characters(text) for text in map(prepare, documents)]
+        ends = np.cumsum(np.fromiter(map(len, pieces), dtype=np.int64, count=len(pieces)) + 1) - 1
+        pieces.append("\0" * PADDING)
+        joined = "\n".join(pieces).encode("latin-1")
         if len(joined) > _MOST_BYTES:
             raise InputError(f"a document of {len(joined)} bytes is too long; split documents of more than 2 GB.")
         return np.frombuffer(joined, dtype=np.uint8), ends, joined.isascii()
+
+    def _make_room(self, n_bytes: int) -> None:
+        """Have room to count a text of so many bytes; it is kept, since touching fresh memory takes time."""
+        if self._folded.size < n_bytes:
+            most = n_bytes // (self._shortest + 1) + 1
+            self._folded, self._gaps = np.empty(n_bytes, dtype=np.uint8), np.empty(n_bytes, dtype=np.uint8)
+            self._columns, self._counts = np.empty(most, dtype=np.int32), np.empty(most, dtype=np.int32)
 
     def _tokens(self) -> tuple[npt.NDArray[Any], ...]:
         return self._slots, self._entries, self._sizes, self._starts, self._arena
@@ -139,6 +151,11 @@ class RunCounter:
             setattr(self, name, larger)
         self._slots = np.full(2 * self._sizes.size, -1, dtype=np.int32)
         fill_slots(self._slots, self._entries, self.n_tokens)
+
+
+def _bytes_as_characters(text: str) -> str:
+    """Return the bytes of a text in UTF-8, each as a character: so documents are joined and encoded at once."""
+    return text.encode("utf-8", "surrogatepass").decode("latin-1")
 
 
 @lru_cache(maxsize=1)

@@ -85,10 +85,9 @@ class RowStore:
             here = slice(int(starts[first]), int(starts[last]))
             local = starts[first : last + 1] - starts[first]
             lengths = self.lengths[first:last]
-            heads = np.empty(n_columns + 1, dtype=np.int64)
-            room = np.empty((2, int(local[-1])), dtype=np.int32)
+            heads, pairs = np.empty(n_columns + 1, dtype=np.int32), np.empty(int(local[-1]), dtype=np.int64)
             return int(
-                settle_rows(self.columns[here], self.counts[here], local, n_columns, binary, lengths, heads, *room)
+                settle_rows(self.columns[here], self.counts[here], local, n_columns, binary, lengths, heads, pairs)
             )
 
         ranges = list(zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True))
