@@ -6,30 +6,28 @@ like a corpus. `corpus.toml` beside them says what each file was made from.
 
 from __future__ import annotations
 
-import gzip
 import importlib.metadata
 import json
 import os
 import tomllib
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
-from dataclasses import asdict
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
 from scipy import io, sparse
 
 from doccluster.errors import InputError
 from doccluster.progress import Progress, silent
+from doccluster.synthetic.gzip_parts import GzipParts, compressed_part
 from doccluster.synthetic.made import SyntheticVectors
 from doccluster.synthetic.vmf import VmfMixture
-from doccluster.synthetic.zipf import ZipfCorpus
+from doccluster.synthetic.zipf import ZipfCorpus, ZipfDocument
 from doccluster.vectors import write_matrix
 
 RECORD = "corpus.toml"
 _WRITER = "doccluster generate"
-_COMPRESSION = 6
 
 
 def write_vectors(path: str | os.PathLike[str], made: SyntheticVectors) -> list[Path]:
@@ -107,34 +105,41 @@ def write_zipf(
 ) -> list[Path]:
     """Write documents as one JSON object per line (.jsonl or .jsonl.gz), in the memory of a few blocks.
 
+    Blocks are made, encoded and compressed in threads; the bytes are the same for any number of them.
+
     Raises
     ------
     InputError
         If the name ends otherwise, or a file cannot be written; nothing is then left behind.
     """
     place = Path(path)
-    ending = _ending(place, (".jsonl", ".jsonl.gz"))
+    is_compressed = _ending(place, (".jsonl", ".jsonl.gz")).endswith(".gz")
+
+    def encode(block: list[ZipfDocument]) -> tuple[int, bytes, bytes]:
+        data = json_lines(block)
+        return len(block), data, compressed_part(data) if is_compressed else b""
 
     def write(target: Path) -> None:
-        with target.open("wb") as handle, _compressed(handle, ending) as stream:
+        with target.open("wb") as handle:
+            stream = GzipParts(handle) if is_compressed else None
             done = 0
-            for block in corpus.blocks(n_threads=n_threads):
-                lines = (json.dumps(asdict(document), ensure_ascii=False) for document in block)
-                stream.write("".join(f"{line}\n" for line in lines).encode())
-                done += len(block)
+            for n_documents, data, part in corpus.map_blocks(encode, n_threads=n_threads):
+                if stream is None:
+                    handle.write(data)
+                else:
+                    stream.write(data, part)
+                done += n_documents
                 progress("write", done, corpus.n_documents)
+            if stream is not None:
+                stream.finish()
 
     return _write_all(place, {place: write}, corpus.parameters)
 
 
-@contextmanager
-def _compressed(handle: BinaryIO, ending: str) -> Iterator[Any]:
-    if not ending.endswith(".gz"):
-        yield handle
-        return
-    # neither a name nor a time in the header: the same documents give the same bytes
-    with gzip.GzipFile(filename="", mode="wb", fileobj=handle, mtime=0, compresslevel=_COMPRESSION) as stream:
-        yield stream
+def json_lines(documents: list[ZipfDocument]) -> bytes:
+    """Return documents as JSON objects, one on each line, in UTF-8."""
+    encode = json.JSONEncoder(ensure_ascii=False).encode
+    return "".join([f"{encode(vars(document))}\n" for document in documents]).encode()
 
 
 def _ending(place: Path, known: tuple[str, ...]) -> str:

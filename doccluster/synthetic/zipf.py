@@ -7,9 +7,9 @@ blocks with a generator each, so any number of them takes the memory of a few bl
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -26,6 +26,7 @@ from doccluster.validation import RandomState, as_generator, check_n_clusters, c
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
+Result = TypeVar("Result")
 
 _BLOCK_DOCUMENTS = 512
 _FLATTENING = 2.7  # of Zipf's law as Mandelbrot has it: p ~ 1 / (rank + 2.7)
@@ -91,7 +92,14 @@ class ZipfCorpus:
 
     def blocks(self, *, n_threads: int | None = None) -> Iterator[list[ZipfDocument]]:
         """Yield the documents in lists of at most 512."""
-        return map_blocks(self._block, row_blocks(self.n_documents, _BLOCK_DOCUMENTS), n_threads=n_threads)
+        return self.map_blocks(lambda block: block, n_threads=n_threads)
+
+    def map_blocks(
+        self, function: Callable[[list[ZipfDocument]], Result], *, n_threads: int | None = None
+    ) -> Iterator[Result]:
+        """Yield `function` of each list of at most 512 documents, in order; called in the threads that make them."""
+        blocks = row_blocks(self.n_documents, _BLOCK_DOCUMENTS)
+        return map_blocks(lambda rows: function(self._block(rows)), blocks, n_threads=n_threads)
 
     def to_corpus(self) -> Corpus:
         """Return all documents as a corpus with the label columns topic, story and copy_of."""
@@ -325,13 +333,14 @@ class _Vocabulary:
 
     def write(self, texts: list[Ints], generator: np.random.Generator) -> list[str]:
         """Return each document as sentences."""
-        written = []
-        for tokens in texts:
-            ends = generator.random(tokens.size) < 1 / _SENTENCE
-            ends[-1] = True
-            begins = np.concatenate([[True], ends[:-1]])
-            written.append(" ".join(self.spellings[tokens + self.n_terms * (begins + 2 * ends)]))
-        return written
+        tokens = np.concatenate(texts)
+        stops = np.cumsum([text.size for text in texts])
+        ends = generator.random(tokens.size) < 1 / _SENTENCE
+        ends[stops - 1] = True
+        begins = np.concatenate([[True], ends[:-1]])
+        words = self.spellings[tokens + self.n_terms * (begins + 2 * ends)].tolist()
+        starts = [0, *stops[:-1].tolist()]
+        return [" ".join(words[start:stop]) for start, stop in zip(starts, stops.tolist(), strict=True)]
 
     def title(self, tokens: Ints) -> str:
         return " ".join(self.spellings[tokens]).capitalize()

@@ -6,6 +6,7 @@ import errno
 import gzip
 import pathlib
 import tomllib
+import zlib
 
 import numpy as np
 import pytest
@@ -207,6 +208,16 @@ def test_compressed_documents_carry_no_time(tmp_path):
     assert data[4:8] == b"\0\0\0\0"
     assert data[3] == 0  # no name either
     assert gzip.decompress(data).count(b"\n") == 20
+
+
+def test_compressed_documents_are_one_stream_that_any_reader_takes_whole(tmp_path):
+    plan = plan_zipf(1100, n_topics=2, random_state=0)  # three parts
+    write_zipf(tmp_path / "a.jsonl.gz", plan)
+    write_zipf(tmp_path / "a.jsonl", plan)
+    reader = zlib.decompressobj(wbits=31)
+    assert reader.decompress((tmp_path / "a.jsonl.gz").read_bytes()) == (tmp_path / "a.jsonl").read_bytes()
+    assert reader.eof  # of the first member, and nothing follows
+    assert reader.unused_data == b""
 
 
 def test_texts_are_written_as_toml_reads_them():
