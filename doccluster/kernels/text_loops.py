@@ -39,6 +39,10 @@ settle_rows = _LIBRARY.loop(
 add_frequencies = _LIBRARY.loop("tokens.add_frequencies", "int32[:] int32[:] int64[:] int64[:]")
 drop_columns = _LIBRARY.loop("tokens.drop_columns", "int32[:] int32[:] int32[:] int32[:]", returns=True)
 normalize_rows = {
-    "float32": _LIBRARY.loop("tokens.normalize_rows", "float32[:] int64[:] int64", name="normalize_rows_32"),
-    "float64": _LIBRARY.loop("tokens.normalize_rows", "float64[:] int64[:] int64", name="normalize_rows_64"),
+    "float32": _LIBRARY.loop(
+        "tokens.normalize_rows", "float32[:] int32[:] float32[:] int64[:] int64", name="normalize_rows_32"
+    ),
+    "float64": _LIBRARY.loop(
+        "tokens.normalize_rows", "float64[:] int32[:] float64[:] int64[:] int64", name="normalize_rows_64"
+    ),
 }

@@ -114,9 +114,15 @@ def drop_columns(columns, counts, lengths, new_column):
 
 
 @jit
-def normalize_rows(data, indptr, squared):
-    """Divide each row by its length in place: Euclidean when `squared`, else the sum of absolute values."""
+def normalize_rows(data, columns, factors, indptr, squared):
+    """Multiply each value by the factor of its column, if there are any, and divide each row by its length, in place.
+
+    squared: the length is Euclidean, else the sum of absolute values.
+    """
     for row in range(indptr.size - 1):
+        if factors.size > 0:
+            for place in range(indptr[row], indptr[row + 1]):
+                data[place] *= factors[columns[place]]
         total = 0.0
         for place in range(indptr[row], indptr[row + 1]):
             value = np.float64(data[place])

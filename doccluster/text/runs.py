@@ -35,6 +35,8 @@ from doccluster.text.counters import CountedBlock
 _FIRST_CAPACITY = 1 << 15  # distinct tokens; doubled when they are more
 _BYTES_PER_TOKEN = 16
 _MOST_BYTES = int(np.iinfo(np.int32).max)
+_FIRST_OF_FOUR = 0xF0  # the least byte that begins a character beyond the first plane of Unicode
+_ALL_PLANES = 17
 
 
 class RunCounter:
@@ -73,7 +75,8 @@ class RunCounter:
         folded, gaps = self._folded[: text.size], self._gaps[: text.size]
         mark_gaps(text, self._lowers, folded, gaps)
         if not is_ascii:
-            mark_gaps_beyond_ascii(folded, word_characters(), int(ends[-1]), gaps)
+            n_planes = 1 if text.max() < _FIRST_OF_FOUR else _ALL_PLANES
+            mark_gaps_beyond_ascii(folded, word_characters(n_planes), int(ends[-1]), gaps)
         fixed = (folded, gaps, ends, is_ascii, self._shortest)
         room = (self._edges, self._keys, self._columns, self._counts)
         lengths = np.empty(ends.size, dtype=np.int32)
@@ -98,7 +101,7 @@ class RunCounter:
         """Return the tokens in the order of their characters, and the place of each number in that order."""
         # Read from the other end, eight bytes compare like text; and UTF-8 sorts like the characters it stands for.
         low, high = self._entries[: self.n_tokens, :2].T.byteswap()
-        order = np.lexsort((high, low))
+        order = _order_of_pairs(low, high)
         self._sort_long_tokens(order, low, high)
         text = np.empty(int(self._state[ARENA_USED]), dtype=np.uint8)
         copy_tokens(order, self._sizes, self._starts, self._arena, text)
@@ -158,10 +161,23 @@ def _bytes_as_characters(text: str) -> str:
     return text.encode("utf-8", "surrogatepass").decode("latin-1")
 
 
-@lru_cache(maxsize=1)
-def word_characters() -> npt.NDArray[np.uint8]:
-    r"""Return whether each code point is a word character (``\w``) of this Python, uint8 array of shape (0x110000,)."""
-    table = np.zeros(0x110000, dtype=np.uint8)
+def _order_of_pairs(first: npt.NDArray[np.uint64], second: npt.NDArray[np.uint64]) -> npt.NDArray[np.intp]:
+    """Return the order by `first`, then by `second`: one quick sort, and a second one of those that tie."""
+    order = np.argsort(first)
+    in_order = first[order]
+    like_next = in_order[1:] == in_order[:-1]
+    ties = np.zeros(order.size, dtype=bool)
+    ties[1:] |= like_next
+    ties[:-1] |= like_next
+    tied = order[ties]
+    order[ties] = tied[np.lexsort((second[tied], first[tied]))]
+    return order
+
+
+@lru_cache(maxsize=2)
+def word_characters(n_planes: int) -> npt.NDArray[np.uint8]:
+    r"""Return whether each code point of the first planes is a word character (``\w``) of this Python, uint8."""
+    table = np.zeros(n_planes * 0x10000, dtype=np.uint8)
     for plane in range(0, table.size, 0x10000):
         characters = np.arange(plane, plane + 0x10000, dtype="<u4").tobytes().decode("utf-32-le", "surrogatepass")
         for run in re.finditer(r"\w+", characters):

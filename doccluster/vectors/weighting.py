@@ -140,6 +140,9 @@ def weigh_rows(
     mean_length : float
         The mean number of counted terms per document, for BM25.
     """
+    # The loop multiplies too, unless the factors are of another type than the values.
+    in_loop = factors is not None and factors.dtype == matrix.dtype and weighting.norm is not None
+    no_factors, no_columns = np.empty(0, dtype=matrix.dtype), np.empty(0, dtype=np.int32)
 
     def weigh(rows: slice) -> None:
         indptr = matrix.indptr[rows.start : rows.stop + 1]
@@ -147,10 +150,14 @@ def weigh_rows(
         values = matrix.data[entries]
         local = (indptr - indptr[0]).astype(np.int64)
         _weigh_terms(values, local, weighting, mean_length)
-        if factors is not None:
-            values *= factors[matrix.indices[entries]]
+        columns = matrix.indices[entries]
+        if factors is not None and not in_loop:
+            values *= factors[columns]
         if weighting.norm is not None:
-            normalize_rows[values.dtype.name](values, local, weighting.norm == "l2")
+            columns = columns.astype(np.int32, copy=False) if in_loop else no_columns
+            normalize_rows[values.dtype.name](
+                values, columns, factors if in_loop else no_factors, local, weighting.norm == "l2"
+            )
 
     for _ in map_blocks(weigh, row_blocks(matrix.shape[0], _ROWS_PER_BLOCK), n_threads=n_threads):
         pass

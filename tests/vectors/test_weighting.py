@@ -6,10 +6,11 @@ import math
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 from doccluster.errors import InputError
 from doccluster.vectors import HashingTfidf, TfidfVectorizer
-from doccluster.vectors.weighting import parse_weighting
+from doccluster.vectors.weighting import Weighting, parse_weighting, weigh_rows
 
 TEXTS = ["aa aa aa bb", "bb cc", "aa cc cc dd dd dd dd ee", "aa", ""]
 COUNTS = np.array([[3, 1, 0, 0, 0], [0, 1, 1, 0, 0], [1, 0, 2, 4, 1], [1, 0, 0, 0, 0], [0, 0, 0, 0, 0]])
@@ -89,3 +90,18 @@ def test_a_code_and_a_switch_contradict_each_other(switch):
 def test_parameters_of_bm25_are_checked(parameters):
     with pytest.raises(InputError, match="BM25"):
         HashingTfidf(weighting="bm25", **parameters).fit_transform(TEXTS)
+
+
+@pytest.mark.parametrize("index_type", [np.int32, np.int64])
+@pytest.mark.parametrize("factor_type", [np.float32, np.float64])
+@pytest.mark.parametrize("norm", ["l1", "l2", None])
+def test_factors_and_indices_of_any_type_give_the_same_rows(index_type, factor_type, norm):
+    matrix = sparse.csr_array(COUNTS.astype(np.float32))
+    matrix.indices, matrix.indptr = matrix.indices.astype(index_type), matrix.indptr.astype(index_type)
+    factors = np.array([1.5, 0.25, 2.0, 1.0, 3.0], dtype=factor_type)  # exact in both types
+    expected = COUNTS * factors.astype(np.float64)
+    if norm is not None:
+        length = np.linalg.norm(expected, ord=1 if norm == "l1" else 2, axis=1, keepdims=True)
+        expected /= np.where(length == 0, 1, length)
+    weigh_rows(matrix, factors, weighting=Weighting(norm=norm))
+    np.testing.assert_allclose(matrix.toarray(), expected, rtol=2e-7)  # one rounding to float32
