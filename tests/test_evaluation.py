@@ -15,6 +15,7 @@ from doccluster.errors import DocclusterWarning, InputError, NotComputable
 from doccluster.evaluation import evaluate, score
 from doccluster.measures import get_measure, list_measures
 from doccluster.measures.contingency import ContingencyTable
+from doccluster.measures.distances import Estimate, PairwiseDistances
 from doccluster.measures.geometry import ClusterGeometry
 
 FOUND = [0, 0, 1, 1, 2, 2]
@@ -314,6 +315,18 @@ def test_measures_of_all_pairs_above_the_limit_are_reported_with_their_cost():
     assert all(math.isnan(s.value) for s in left_out)
     by_name = evaluate(FOUND, vectors=ROWS, pairwise_seconds=0.0, measures=["dunn"])
     assert by_name["dunn"].is_defined
+
+
+def test_measures_that_compare_pairs_with_pairs_have_a_cost_of_their_own(monkeypatch):
+    monkeypatch.setattr(PairwiseDistances, "estimate", lambda self: Estimate(2.0, 0))
+    monkeypatch.setattr(PairwiseDistances, "estimate_order", lambda self: Estimate(700.0, 0))
+    result = evaluate(FOUND, vectors=ROWS)
+    assert result["dunn"].is_defined
+    for name in ("gamma", "g_plus", "tau"):
+        assert result[name].note == "not computed, needs ~12 min, ask for it by name"
+    short = evaluate(FOUND, vectors=ROWS, pairwise_seconds=1.0)
+    assert short["dunn"].note == "not computed, needs ~2 s, ask for it by name"
+    assert evaluate(FOUND, vectors=ROWS, measures=["gamma"])["gamma"].is_defined
 
 
 def test_a_measure_taken_by_name_only_is_reported_in_the_default_set():

@@ -57,11 +57,11 @@ class EvidenceStore:
         builders = {"geometry": self._geometry, "pairwise": self._pairwise, "topics": self._topics}
         return self._once(kind, builders[kind])
 
-    def seconds_for_pairs(self) -> float:
-        """Return about how long the pairwise distances would take."""
-        from doccluster.measures.distances import estimate_seconds
-
-        return float(estimate_seconds(self.matrix, n_threads=self.n_threads))
+    def seconds_for(self, measure: Measure) -> float:
+        """Return about how long a measure of pairs would take, with others like it."""
+        pairs = self.of("pairwise")
+        estimate = pairs.estimate_order() if measure.compares_pairs else pairs.estimate()
+        return float(estimate.seconds)
 
     def _once(self, key: Any, build: Callable[[], Any]) -> Any:
         if key not in self._built:

@@ -133,8 +133,9 @@ def evaluate(
         External measures have one score per column.
     measures : names, a mapping of name to parameters, or "all", optional
         By default every measure that is no variant or alias and that the input allows. Of those that look at all pairs
-        of documents, the default leaves out what would take longer than `pairwise_seconds`: their score is nan, and
-        the note says how long it would take and that they can be asked for by name.
+        of documents, and of those that compare pairs with pairs, the default leaves out what would take longer than
+        `pairwise_seconds`: their score is nan, and the note says how long it would take and that they can be asked for
+        by name.
     pairwise_seconds : float
         See `measures`.
 
@@ -202,11 +203,11 @@ def _not_computed(store: EvidenceStore, records: list[Measure], limit: float) ->
     """Return the measures that are left out by default, with the reason."""
     reasons = {record: "not computed by default, ask for it by name" for record in records if record.by_name_only}
     pairwise = [record for record in records if store.evidence_kind(record) == "pairwise"]
-    if pairwise:
-        seconds = store.seconds_for_pairs()
+    for compares_pairs in (False, True):
+        alike = [record for record in pairwise if record.compares_pairs is compares_pairs]  # they share the work
+        seconds = store.seconds_for(alike[0]) if alike else 0.0
         if seconds > limit:
-            reason = f"not computed, needs ~{_about(seconds)}, ask for it by name"
-            reasons.update(dict.fromkeys(pairwise, reason))
+            reasons.update(dict.fromkeys(alike, f"not computed, needs ~{_about(seconds)}, ask for it by name"))
     return reasons
 
 

@@ -14,45 +14,28 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse
 
-from doccluster.blocks import resolve_threads
 from doccluster.errors import NotComputable
 from doccluster.measures.extreme_sums import WIDTH, SortedOut, edges_around
 from doccluster.measures.geometry import ClusterGeometry
 from doccluster.measures.order_counts import OrderCounts, count_order, sample_order
+from doccluster.measures.pair_costs import estimate_order_seconds, estimate_seconds
 from doccluster.measures.pair_sweep import PairSweep, run_sweep, sampled_parts, sweep
 from doccluster.measures.sorted_documents import SortedDocuments
 from doccluster.progress import Progress
-from doccluster.validation import RandomState, check_matrix, parse_size
+from doccluster.validation import RandomState, parse_size
 
 FloatArray = npt.NDArray[np.float64]
 
 MAX_MEMORY = 512 * 2**20  # working memory by default, besides the matrix and its sorted copy
-SECONDS_PER_POSTING = 1.2e-9  # one product through the inverted index, on one thread
-SECONDS_PER_PAIR = 6e-9  # distance, sums and histogram of one pair, on one thread
-SECONDS_PER_DENSE_PRODUCT = 1e-10
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """What a sweep over all pairs costs: seconds, and bytes besides the matrix."""
+    """What meeting all pairs costs: seconds, and bytes besides the matrix."""
 
     seconds: float
     bytes: int
-
-
-def estimate_seconds(matrix: Any, *, n_threads: int | None = None) -> float:
-    """Return about how many seconds one sweep over all pairs of rows takes."""
-    checked = check_matrix(matrix)
-    n = checked.shape[0]
-    pairs = n * n / 2
-    if sparse.issparse(checked):
-        met = np.bincount(checked.indices, minlength=checked.shape[1]).astype(np.float64)
-        products = float(met @ met) / 2 * SECONDS_PER_POSTING
-    else:
-        products = pairs * checked.shape[1] * SECONDS_PER_DENSE_PRODUCT
-    return float((products + pairs * SECONDS_PER_PAIR) / resolve_threads(n_threads))
 
 
 class PairwiseDistances:
@@ -91,10 +74,18 @@ class PairwiseDistances:
 
     def estimate(self) -> Estimate:
         """Return what one sweep costs before it is run."""
+        return Estimate(estimate_seconds(self.geometry.rows.matrix, n_threads=self._n_threads), self._bytes())
+
+    def estimate_order(self) -> Estimate:
+        """Return what counting the order of pairs (Gamma, G+, tau) costs before it is done."""
+        seconds = estimate_order_seconds(self.geometry, memory=self._memory, n_threads=self._n_threads)
+        return Estimate(seconds, self._bytes())
+
+    def _bytes(self) -> int:
         rows = self.geometry.rows
         stored = rows.matrix.nnz if rows.is_sparse else rows.matrix.size
         entry = 2 * (4 + rows.matrix.dtype.itemsize) + 8 if rows.is_sparse else 8
-        return Estimate(estimate_seconds(rows.matrix, n_threads=self._n_threads), int(stored * entry + self._memory))
+        return int(stored * entry + self._memory)
 
     @cached_property
     def documents(self) -> SortedDocuments:

@@ -27,6 +27,8 @@ IntArray = npt.NDArray[np.int64]
 COUNTED_KEYS = 2**23  # possible keys up to which each is counted: two tables of 64 MiB
 COARSE_BINS = 2**16
 BLOCK_PAIRS = 2**23  # keys of a block, sorted at once: 64 MiB
+LEAST_HELD = 2**16  # keys of a part, however little memory there is
+MOST_TABLES = 4  # threads that count, each in tables of its own
 BYTES_PER_KEY = 32  # a key while its part is collected, sorted and summed
 
 
@@ -54,6 +56,11 @@ def count_order(
     return counter.by_table() if counter.n_keys <= COUNTED_KEYS else counter.by_merging()
 
 
+def number_of_keys(upper: float, grid: float) -> int:
+    """Return how many steps of the grid there may be up to a distance of `upper`."""
+    return int(upper * (1.0 / grid) * (1 + 1e-9)) + 2
+
+
 class _Counter:
     def __init__(
         self,
@@ -66,10 +73,10 @@ class _Counter:
         self.documents, self.options = documents, options
         self.blocks = documents.blocks(block_size=block_size or max(16, min(2048, BLOCK_PAIRS // documents.n)))
         self.steps = 1.0 / geometry.rows.grid
-        self.n_keys = int(documents.upper * self.steps * (1 + 1e-9)) + 2
+        self.n_keys = number_of_keys(documents.upper, geometry.rows.grid)
         self.atom_key = int(documents.atom * self.steps + 0.5)
         self.n_inner, self.n_outer = geometry.n_inner_pairs, geometry.n_outer_pairs
-        self.held = max(2**16, memory // BYTES_PER_KEY)
+        self.held = max(LEAST_HELD, memory // BYTES_PER_KEY)
 
     def _map(self, kernel: Any, *arguments: Any) -> list[Any]:
         d = self.documents
@@ -91,7 +98,7 @@ class _Counter:
         """Fill the tables, each thread its own: blocks are dealt out in turn, one task per thread."""
         d = self.documents
         known = (d.labels, d.starts, d.metric, d.tau, d.atom, self.steps)
-        workers = min(resolve_threads(self.options["n_threads"]), len(self.blocks), 4)
+        workers = min(resolve_threads(self.options["n_threads"]), len(self.blocks), MOST_TABLES)
 
         def count(first: int) -> tuple[IntArray, IntArray, int, int]:
             tables = np.zeros(self.n_keys, np.int64), np.zeros(self.n_keys, np.int64)

@@ -21,6 +21,7 @@ order_measure = partial(
     family="internal",
     evidence="pairwise",
     metrics=METRICS,
+    compares_pairs=True,
 )
 
 SAMPLED = "estimated from {:,} pairs within and as many between clusters"

@@ -18,6 +18,7 @@ from doccluster.kernels.pair_order import squared_of_pairs
 from doccluster.kernels.pairwise import COSINE, EUCLIDEAN, SQEUCLIDEAN, places_after
 from doccluster.measures.cluster_sums import cluster_order
 from doccluster.measures.geometry import ClusterGeometry
+from doccluster.measures.rows import Rows
 from doccluster.progress import Progress
 
 FloatArray = npt.NDArray[np.float64]
@@ -58,12 +59,8 @@ class SortedDocuments:
         self.tau = rows.tau
         norms = rows.squared_norms[self.order]
         scale = rows.scale[self.order]
-        if geometry.metric == "cosine":
-            self.atom, self.upper = 1.0, 2.0
-        elif rows.is_unit:
-            self.atom, self.upper = 2.0, 4.0
-        else:
-            self.atom, self.upper = -1.0, 4.0 * float(norms.max()) or 1.0
+        self.upper = largest_squared(rows, geometry.metric)
+        self.atom = self.upper / 2 if geometry.metric == "cosine" or rows.is_unit else -1.0
         self.dense = np.empty((0, 0))
         if rows.is_sparse:
             matrix = sparse.csr_array(rows.matrix)[self.order]
@@ -121,13 +118,24 @@ class SortedDocuments:
             progress(stage, done, total)
 
 
+def largest_squared(rows: Rows, metric: str) -> float:
+    """Return a bound on every squared (or cosine) distance; where rows are unit, twice that of rows without a term."""
+    if metric == "cosine":
+        return 2.0
+    return 4.0 if rows.is_unit else 4.0 * float(rows.squared_norms.max()) or 1.0
+
+
+def common_terms(met: npt.NDArray[Any], n: int, itemsize: int) -> IntArray:
+    """Return the columns, ascending, that are added as dense lines: those of many of the `n` documents, in bounds."""
+    most = max(0, COMMON_BYTES // (n * itemsize))
+    common = np.flatnonzero(met > COMMON_FROM * n)
+    return np.sort(common[np.argsort(-met[common], kind="stable")][:most])
+
+
 def _common_terms(matrix: sparse.csr_array) -> tuple[npt.NDArray[np.int32], npt.NDArray[Any]]:
     """Return the line of each common term (-1 for the others), and its weights in all documents, one line a term."""
     n, n_terms = matrix.shape
-    met = np.bincount(matrix.indices, minlength=n_terms)
-    most = max(0, COMMON_BYTES // (n * matrix.dtype.itemsize))
-    common = np.flatnonzero(met > COMMON_FROM * n)
-    common = np.sort(common[np.argsort(-met[common], kind="stable")][:most])
+    common = common_terms(np.bincount(matrix.indices, minlength=n_terms), n, matrix.dtype.itemsize)
     line = np.full(n_terms, -1, np.int32)
     line[common] = np.arange(common.size)
     return line, np.ascontiguousarray(matrix[:, common].toarray().T)

@@ -14,9 +14,11 @@ from sklearn.preprocessing import normalize
 
 from doccluster.errors import InputError, NotComputable
 from doccluster.measures import extreme_sums, get_measure, order_counts, pair_sweep
-from doccluster.measures.distances import PairwiseDistances, estimate_seconds
+from doccluster.measures.distances import PairwiseDistances
 from doccluster.measures.geometry import ClusterGeometry
+from doccluster.measures.pair_costs import estimate_order_seconds, estimate_seconds
 from doccluster.partition import Partition
+from doccluster.validation import parse_size
 
 
 def made(n=120, d=30, k=4, density=0.2, seed=0, dtype=np.float64):
@@ -147,6 +149,36 @@ def test_cost_is_stated_before_the_sweep():
     assert estimate.seconds == estimate_seconds(matrix)
     assert 2**20 <= estimate.bytes < 2**21
     assert estimate_seconds(sparse.vstack([matrix] * 4), n_threads=1) > 8 * estimate_seconds(matrix, n_threads=1)
+
+
+def estimated(matrix, labels, memory="512M", metric="cosine"):
+    pairs = pairs_of(matrix, labels, metric=metric)
+    return estimate_order_seconds(pairs.geometry, memory=parse_size(memory), n_threads=1)
+
+
+def test_comparing_pairs_with_pairs_is_told_to_cost_more_than_a_sweep():
+    labels = np.arange(3000) % 2
+    matrix = sparse.random_array((3000, 400), density=0.1, rng=np.random.default_rng(0), format="csr")
+    for kind in (matrix, matrix.astype(np.float32), matrix.toarray()):
+        assert estimated(kind, labels) > estimate_seconds(kind, n_threads=1)
+    # float32 rows are counted in a table, finer ones are sorted; in little memory they are sorted over and over
+    assert estimated(matrix.astype(np.float32), labels) < estimated(matrix, labels) / 2
+    assert estimated(matrix, labels, "4M") > 3 * estimated(matrix, labels)
+    assert estimated(matrix, labels, "128M") == estimated(matrix, labels)
+    # the smaller kind of pairs is what has to be held
+    assert estimated(matrix, np.arange(3000) % 100, "4M") < estimated(matrix, labels, "4M") / 3
+    pairs = pairs_of(matrix, labels)
+    assert pairs.estimate_order().seconds > pairs.estimate().seconds
+    assert pairs.estimate_order().bytes == pairs.estimate().bytes
+
+
+def test_terms_of_many_documents_are_told_to_cost_less_than_as_many_postings():
+    rng = np.random.default_rng(0)
+    common = sparse.csr_array(rng.random((2000, 20)))
+    blocks = sparse.block_diag([rng.random((40, 20)) for _ in range(50)], format="csr")
+    assert common.nnz == blocks.nnz
+    for matrix in (common, sparse.csr_array(blocks)):
+        assert 0.01 < estimate_seconds(matrix, n_threads=1) < 0.1
 
 
 def test_progress_ends_with_all_pairs_and_an_interrupt_passes_through():

@@ -1,0 +1,77 @@
+"""What meeting all pairs of documents costs, told before it is done; the constants are measured on one processor.
+
+A sweep gives sums and extremes. The measures of pair order besides compare pairs with pairs: with float32 rows each
+pair adds one to a table of distances, with finer rows the smaller kind of pairs (within or between) is collected in
+parts that fit in memory, and for every part all pairs of the other kind are sorted again.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from doccluster.blocks import resolve_threads
+from doccluster.measures.geometry import ClusterGeometry
+from doccluster.measures.order_counts import BYTES_PER_KEY, COUNTED_KEYS, LEAST_HELD, MOST_TABLES, number_of_keys
+from doccluster.measures.sorted_documents import common_terms, largest_squared
+from doccluster.validation import check_matrix
+
+SECONDS_PER_POSTING = 1.2e-9  # one product through the inverted index
+SECONDS_PER_LINE_CELL = 1.5e-10  # one product with a dense line of a common term
+SECONDS_PER_DENSE_PRODUCT = 1e-10
+SECONDS_PER_PAIR = 7.5e-9  # distance, sums and histogram of one pair
+SECONDS_PER_DISTANCE = 3e-9  # the distance of one pair alone
+SECONDS_PER_COUNT = 1.2e-8  # one pair added to a table of distances
+SECONDS_PER_SORTED_KEY = 1.4e-8  # one pair of the larger kind, sorted in its block and compared
+SECONDS_PER_COLLECTED_KEY = 1.2e-7  # one pair of the smaller kind, sorted and summed with all others of its part
+
+
+def estimate_seconds(matrix: Any, *, n_threads: int | None = None) -> float:
+    """Return about how many seconds one sweep over all pairs of rows takes."""
+    checked = check_matrix(matrix)
+    seconds = _products(checked) + _pairs(checked) * SECONDS_PER_PAIR
+    return float(seconds / resolve_threads(n_threads))
+
+
+def estimate_order_seconds(geometry: ClusterGeometry, *, memory: int, n_threads: int | None = None) -> float:
+    """Return about how many seconds it takes to count in which order all comparisons of two pairs come out."""
+    rows = geometry.rows
+    distances = _products(rows.matrix) + _pairs(rows.matrix) * SECONDS_PER_DISTANCE
+    threads = resolve_threads(n_threads)
+    share = _share_met(rows.matrix) if rows.is_unit else 1.0
+    if number_of_keys(largest_squared(rows, geometry.metric), rows.grid) <= COUNTED_KEYS:
+        counted = geometry.n_pairs * share * SECONDS_PER_COUNT
+        return float((distances + counted) / min(threads, MOST_TABLES))
+    smaller, larger = sorted((geometry.n_inner_pairs, geometry.n_outer_pairs))
+    held = max(LEAST_HELD, memory // BYTES_PER_KEY)
+    n_parts = 1 if smaller <= held else math.ceil(smaller * share / held)
+    each_part = distances + larger * share * SECONDS_PER_SORTED_KEY
+    collected = smaller * share * SECONDS_PER_COLLECTED_KEY  # in one thread
+    return float(n_parts * each_part / threads + collected)
+
+
+def _pairs(matrix: Any) -> float:
+    return float(matrix.shape[0]) ** 2 / 2
+
+
+def _products(matrix: Any) -> float:
+    """Return the seconds for the products of all pairs of rows."""
+    n = matrix.shape[0]
+    if not sparse.issparse(matrix):
+        return float(_pairs(matrix) * matrix.shape[1] * SECONDS_PER_DENSE_PRODUCT)
+    met = np.bincount(matrix.indices, minlength=matrix.shape[1]).astype(np.float64)
+    common = common_terms(met, n, matrix.dtype.itemsize)
+    cells = met[common].sum() * n / 2
+    met[common] = 0
+    return float(met @ met / 2 * SECONDS_PER_POSTING + cells * SECONDS_PER_LINE_CELL)
+
+
+def _share_met(matrix: Any) -> float:
+    """Return a bound on the share of pairs with a common term; the others, all at one distance, are not sorted."""
+    if not sparse.issparse(matrix):
+        return 1.0
+    met = np.bincount(matrix.indices, minlength=matrix.shape[1]).astype(np.float64)
+    return min(1.0, float(met @ met) / 2 / max(1.0, _pairs(matrix)))
