@@ -15,6 +15,7 @@ import numpy as np
 
 from doccluster.kernels.cache_lines import LINE, MOST_LINES, add_lines
 from doccluster.kernels.jit import jit
+from doccluster.kernels.line_extremes import highest_of_lines, lane_holding
 
 ARITHMETIC = {"contract", "nnan", "nsz"}  # no reassociation: the error bound below counts the additions as written
 UNIT_ROUNDOFF = 6.0e-8  # of float32, 2**-24, rounded up; the excess covers rows that are unit within 1e-5
@@ -42,12 +43,16 @@ def rounding_error(first, split, last):
 
 
 @jit(fastmath=ARITHMETIC)
-def sweep(values, columns, first, last, head, tail_starts, tail_lanes, tail_values, sums):
-    """Fill `sums` with the similarities of one row to all lanes; return a bound on their rounding error."""
+def sweep(values, columns, first, last, head, tail_starts, tail_lanes, tail_values, n_lanes, sums):
+    """Fill `sums` with the similarities of one row to `n_lanes` lanes; return a bound on their rounding error.
+
+    What the other lanes, which fill up the last cache line, hold is left as it is.
+    """
     n_head = head.shape[0]
     width = sums.size
     split = head_end(columns, first, last, n_head)
-    sums[:] = 0
+    for lane in range(n_lanes):
+        sums[lane] = 0
     for position in range(split, last):
         value = values[position]
         term = columns[position] - n_head
@@ -116,47 +121,57 @@ def first_cluster(sums, value, lanes):
 
 
 @jit
-def set_bounds(sums, label_lane, n_lanes, group_width, error, upper, row):
-    """Write, for each group of lanes, an upper bound on a row's similarity to its clusters other than the label's."""
-    kept = sums[label_lane]
-    sums[label_lane] = LOWEST
+def clusters_by_lane(lanes, width):
+    """Return the cluster of each lane, -1 for lanes that stand for none."""
+    clusters = np.full(width, -1, np.int32)
+    for cluster in range(lanes.size):
+        clusters[lanes[cluster]] = cluster
+    return clusters
+
+
+@jit
+def set_bounds(sums, own_lane, group_width, error, upper, row):
+    """Write, for each group of lanes, an upper bound on a row's similarity to its clusters other than its own."""
     for group in range(upper.shape[1]):
         first = group * group_width
-        upper[row, group] = highest(sums, first, min(first + group_width, n_lanes)) + error
-    sums[label_lane] = kept
+        upper[row, group] = highest_of_lines(sums, first, min(first + group_width, sums.size), own_lane) + error
 
 
 @jit
-def assign_one(values, columns, first, last, original, table, sums, exact, group_width, upper, row):
-    """Return a row's nearest cluster, a lower bound on the similarity to it, and whether float64 decided.
+def assign_one(values, columns, first, last, table, clusters, sums, group_width, upper, row):
+    """Return a row's nearest cluster, or -1 if float64 has to decide, and a lower bound on the similarity to it.
 
-    `upper`, when it has columns, is given upper bounds on the similarity to the other clusters of each group.
+    `clusters` are those of the lanes; lanes of `sums` without a cluster hold `LOWEST`. `upper`, when it has columns, is
+    given upper bounds on the similarity to the other clusters of each group.
     """
     head, tail_starts, tail_lanes, tail_values, lanes = table
-    n_lanes = lanes.size
-    error = sweep(values, columns, first, last, head, tail_starts, tail_lanes, tail_values, sums)
-    top = highest(sums, 0, n_lanes)
-    label = first_cluster(sums, top, lanes)
-    sums[lanes[label]] = LOWEST
-    is_close = top - highest(sums, 0, n_lanes) <= 2 * error
-    sums[lanes[label]] = top
-    if is_close:
-        return decide_exactly(values, columns, first, last, original, table, group_width, exact, upper, row)
+    width = sums.size
+    error = sweep(values, columns, first, last, head, tail_starts, tail_lanes, tail_values, lanes.size, sums)
+    top = highest_of_lines(sums, 0, width, -1)
+    lane = lane_holding(top, sums, 0, width)
+    if top - highest_of_lines(sums, 0, width, lane) <= 2 * error:
+        return np.int32(-1), top
     if upper.shape[1] > 0:
-        set_bounds(sums, lanes[label], n_lanes, group_width, error, upper, row)
-    return label, top - error, False
+        set_bounds(sums, lane, group_width, error, upper, row)
+    return clusters[lane], top - error
 
 
 @jit
-def decide_exactly(values, columns, first, last, original, table, group_width, exact, upper, row):
-    """Do what `assign_one` does in float64."""
+def decide_exactly(undecided, rows, table, group_width, labels, lower, upper):
+    """Find in float64 what `assign_one` leaves open, for the rows `undecided`."""
+    values, columns, starts, original = rows
     head, tail_starts, tail_lanes, tail_values, lanes = table
-    sweep_exactly(values, columns, first, last, original, head, tail_starts, tail_lanes, tail_values, exact)
-    top = highest(exact, 0, lanes.size)
-    label = first_cluster(exact, top, lanes)
-    if upper.shape[1] > 0:
-        set_bounds(exact, lanes[label], lanes.size, group_width, ROUNDING, upper, row)
-    return label, np.float32(top) - ROUNDING, True
+    exact = np.empty(head.shape[1], np.float64)
+    for row in undecided:
+        first, last = starts[row], starts[row + 1]
+        sweep_exactly(values, columns, first, last, original, head, tail_starts, tail_lanes, tail_values, exact)
+        top = highest(exact, 0, lanes.size)
+        labels[row] = first_cluster(exact, top, lanes)
+        lower[row] = np.float32(top) - ROUNDING
+        exact[lanes[labels[row]]] = LOWEST
+        for group in range(upper.shape[1]):
+            lane = group * group_width
+            upper[row, group] = highest(exact, lane, min(lane + group_width, lanes.size)) + ROUNDING
 
 
 @jit
@@ -165,18 +180,23 @@ def assign_rows(rows, table, group_width, labels, lower, upper):
 
     Return how many rows were decided in float64.
     """
-    values, columns, starts, original = rows
-    sums = np.empty(table[0].shape[1], np.float32)
-    exact = np.empty(table[0].shape[1], np.float64)
-    n_exact = 0
+    values, columns, starts, _ = rows
+    width = table[0].shape[1]
+    clusters = clusters_by_lane(table[4], width)
+    sums = np.full(width, LOWEST, np.float32)
+    undecided, n_undecided = np.empty(labels.size, np.int64), 0
     for row in range(starts.size - 1):
-        label, similarity, was_exact = assign_one(
-            values, columns, starts[row], starts[row + 1], original, table, sums, exact, group_width, upper, row
+        label, similarity = assign_one(
+            values, columns, starts[row], starts[row + 1], table, clusters, sums, group_width, upper, row
         )
+        if label < 0:  # decided after the others: the rare way, taken here, would slow the common one down
+            undecided[n_undecided] = row
+            n_undecided += 1
+            continue
         labels[row] = label
         lower[row] = similarity
-        n_exact += was_exact
-    return n_exact
+    decide_exactly(undecided[:n_undecided], rows, table, group_width, labels, lower, upper)
+    return n_undecided
 
 
 @jit

@@ -23,6 +23,7 @@ LINE = 16  # float32 lanes of a cache line
 WIDE_LINE = 8  # float64 lanes of a cache line
 MOST_LINES = 8  # sums kept in registers
 TERMS = 4  # products added to each other before they are added to the sums: the chain of roundings is shorter
+AHEAD = 32  # terms that the table is asked for beforehand: about a row, so that the next one is on its way
 CONTRACT = ("contract",)  # a product and a sum may be rounded once
 
 _INDEX = ir.IntType(64)
@@ -50,6 +51,7 @@ def _line_sums(n_lines: int) -> Any:
             begin, end, lane = (_as_index(builder, arguments[place]) for place in (2, 3, 5))
             row_bytes = cgutils.unpack_tuple(builder, view["head"].strides)[0]
             stride = builder.sdiv(row_bytes, ir.Constant(_INDEX, head_bytes))
+            last_entry = builder.sub(view["columns"].nitems, ir.Constant(_INDEX, 1))
             table = builder.gep(view["head"].data, [lane])
             target = builder.gep(view["sums"].data, [lane])
 
@@ -57,6 +59,13 @@ def _line_sums(n_lines: int) -> Any:
                 """Return `sums`, or nothing yet, plus the products of the term at `position`."""
                 column = builder.zext(builder.load(builder.gep(view["columns"].data, [position])), _INDEX)
                 row = builder.gep(table, [builder.mul(column, stride)])
+                if n_lines > 1:
+                    later = builder.add(position, ir.Constant(_INDEX, AHEAD))
+                    later = builder.select(builder.icmp_signed("<", later, last_entry), later, last_entry)
+                    later_column = builder.zext(builder.load(builder.gep(view["columns"].data, [later])), _INDEX)
+                    later_row = builder.gep(table, [builder.mul(later_column, stride)])
+                    for line in range(n_lines):
+                        _prefetch(builder, _line(builder, later_row, line, entries))
                 value = _repeat(builder, builder.load(builder.gep(view["values"].data, [position])), vector)
                 lines = [builder.load(_line(builder, row, line, entries), align=head_bytes) for line in range(n_lines)]
                 terms = [builder.fmul(value, _widened(builder, line, vector), flags=CONTRACT) for line in lines]
@@ -111,6 +120,15 @@ def _as_index(builder: Any, value: Any) -> Any:
 
 def _line(builder: Any, pointer: Any, number: int, vector: Any) -> Any:
     return builder.bitcast(builder.gep(pointer, [ir.Constant(_INDEX, vector.count * number)]), vector.as_pointer())
+
+
+def _prefetch(builder: Any, pointer: Any) -> None:
+    """Ask for a cache line that will be read; an address outside the table does no harm."""
+    byte, flag = ir.IntType(8).as_pointer(), ir.IntType(32)
+    kind = ir.FunctionType(ir.VoidType(), [byte, flag, flag, flag])
+    ask = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0i8")
+    to_read, keep, as_data = ir.Constant(flag, 0), ir.Constant(flag, 3), ir.Constant(flag, 1)
+    builder.call(ask, [builder.bitcast(pointer, byte), to_read, keep, as_data])
 
 
 def _widened(builder: Any, value: Any, kind: Any) -> Any:

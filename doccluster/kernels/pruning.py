@@ -22,6 +22,7 @@ from doccluster.kernels.assignment import (
     LOWEST,
     ROUNDING,
     assign_one,
+    clusters_by_lane,
     decide_exactly,
     head_end,
     highest,
@@ -30,15 +31,17 @@ from doccluster.kernels.assignment import (
 )
 from doccluster.kernels.cache_lines import LINE, add_lines
 from doccluster.kernels.jit import jit
+from doccluster.kernels.line_extremes import highest_of_lines, lane_holding
 
 SMALL_CHORD = np.float32(0.03)  # movements that tight bounds survive for several iterations
 FEW = 2
 
 
 @jit
-def add_tail(values, columns, split, last, n_head, tail_starts, tail_lanes, tail_values, sums):
-    """Fill `sums` with the part of the similarities of one row that its tail terms make, for all lanes."""
-    sums[:] = 0
+def add_tail(values, columns, split, last, n_head, n_lanes, tail_starts, tail_lanes, tail_values, sums):
+    """Fill `sums` with the part of the similarities of one row that its tail terms make, for all `n_lanes` lanes."""
+    for lane in range(n_lanes):
+        sums[lane] = 0
     for position in range(split, last):
         term = columns[position] - n_head
         for entry in range(tail_starts[term], tail_starts[term + 1]):
@@ -71,23 +74,14 @@ def carry_bounds(changes, error, n_shared, place_group, place_lane, label_lane, 
 
 
 @jit
-def highest_other(sums, group, group_width, n_lanes, lane):
-    """Return the highest similarity in a group but for one lane."""
-    kept = sums[lane]
-    sums[lane] = LOWEST
-    found = highest(sums, group * group_width, min((group + 1) * group_width, n_lanes))
-    sums[lane] = kept
-    return found
-
-
-@jit
-def look_at_groups(values, columns, first, split, head, n_lanes, group_width, error, own, sums, carried, looked_at):
+def look_at_groups(values, columns, first, split, head, group_width, error, own, sums, carried, looked_at):
     """Look at every group whose bound reaches the best similarity so far; the own group has been looked at.
 
-    Return the lane with the highest similarity, that and the second highest, and how many groups were looked at.
+    Write the highest similarity of each group to `carried` of `looked_at`, the lane with the highest of all left out.
+    Return that lane, its similarity, the second highest, and how many groups were looked at.
     """
     own_group = own // group_width
-    top_lane, top, second = own, sums[own], LOWEST
+    top_lane, top = own, sums[own]
     n_looked_at = 0
     for index in range(carried.size + 1):
         group = own_group if index == 0 else index - 1
@@ -97,14 +91,16 @@ def look_at_groups(values, columns, first, split, head, n_lanes, group_width, er
             add_group(values, columns, first, split, head, group, group_width, sums)
         looked_at[n_looked_at] = group
         n_looked_at += 1
-        for lane in range(group * group_width, min((group + 1) * group_width, n_lanes)):
-            if lane != top_lane:
-                if sums[lane] > top:
-                    second = top
-                    top = sums[lane]
-                    top_lane = lane
-                elif sums[lane] > second:
-                    second = sums[lane]
+        first_lane, last_lane = group * group_width, min((group + 1) * group_width, sums.size)
+        carried[group] = highest_of_lines(sums, first_lane, last_lane, -1)
+        if carried[group] > top:
+            top = carried[group]
+            top_lane = lane_holding(top, sums, first_lane, last_lane)
+    group = top_lane // group_width
+    carried[group] = highest_of_lines(sums, group * group_width, min((group + 1) * group_width, sums.size), top_lane)
+    second = LOWEST
+    for index in range(n_looked_at):
+        second = max(second, carried[looked_at[index]])
     return top_lane, top, second, n_looked_at
 
 
@@ -129,14 +125,16 @@ def assign_pruned(rows, magnitudes, table, changes_table, places, chords, group_
     A row is looked at only if the triangle inequality leaves a group in question; then the table of changes tells which
     remain. When all means move little, few such groups are looked at at once: tight bounds will last.
     """
-    values, columns, starts, original = rows
+    values, columns, starts, _ = rows
     head, tail_starts, tail_lanes, tail_values, lanes = table
     change_head, change_starts, change_places, change_values, _ = changes_table
     place_group, place_lane = places
     group_chord, rest_chord, lane_chord = chords
     width, n_groups, n_head = head.shape[1], group_chord.size, head.shape[0]
-    sums, exact = np.empty(width, np.float32), np.empty(width, np.float64)
-    changes, carried = np.empty(change_head.shape[1], np.float32), np.empty(n_groups, np.float32)
+    clusters = clusters_by_lane(lanes, width)
+    sums, undecided, n_undecided = np.full(width, LOWEST, np.float32), np.empty(labels.size, np.int64), 0
+    n_places = change_head.shape[1]
+    changes, carried = np.empty(n_places, np.float32), np.empty(n_groups, np.float32)
     looked_at = np.empty(n_groups, np.int64)
     n_shared = 0
     while n_shared < place_lane.size and place_lane[n_shared] < 0:
@@ -160,7 +158,16 @@ def assign_pruned(rows, magnitudes, table, changes_table, places, chords, group_
         if n_reaching > few:
             work[0] += 1
             change_error = sweep(
-                magnitudes, columns, first, last, change_head, change_starts, change_places, change_values, changes
+                magnitudes,
+                columns,
+                first,
+                last,
+                change_head,
+                change_starts,
+                change_places,
+                change_values,
+                n_places,
+                changes,
             )
             similarity = carry_bounds(
                 changes, change_error, n_shared, place_group, place_lane, own, rest_chord, upper, row, carried
@@ -174,40 +181,33 @@ def assign_pruned(rows, magnitudes, table, changes_table, places, chords, group_
                 continue
         # the own group first: it gives the own similarity, which the other groups must reach
         work[1] += 1
-        add_tail(values, columns, split, last, n_head, tail_starts, tail_lanes, tail_values, sums)
+        add_tail(values, columns, split, last, n_head, lanes.size, tail_starts, tail_lanes, tail_values, sums)
         add_group(values, columns, first, split, head, own // group_width, group_width, sums)
         carried[own // group_width] = HIGHEST
         if 3 * (count_reaching(sums[own] - error, carried) - 1) > n_groups:
             work[2] += 1
-            labels[row], lower[row], was_exact = assign_one(
-                values, columns, first, last, original, table, sums, exact, group_width, upper, row
-            )
-            work[3] += was_exact
+            label, similarity = assign_one(values, columns, first, last, table, clusters, sums, group_width, upper, row)
+            if label < 0:
+                undecided[n_undecided] = row
+                n_undecided += 1
+                continue
+            labels[row] = label
+            lower[row] = similarity
             continue
         top_lane, top, second, n_looked_at = look_at_groups(
-            values, columns, first, split, head, lanes.size, group_width, error, own, sums, carried, looked_at
+            values, columns, first, split, head, group_width, error, own, sums, carried, looked_at
         )
         work[1] += n_looked_at - 1
         if top - second <= 2 * error:
-            work[3] += 1
-            labels[row], lower[row], _ = decide_exactly(
-                values, columns, first, last, original, table, group_width, exact, upper, row
-            )
+            undecided[n_undecided] = row
+            n_undecided += 1
             continue
         lower[row] = top - error
+        for index in range(n_looked_at):
+            carried[looked_at[index]] += error
         for group in range(n_groups):
             upper[row, group] = carried[group]
-        for index in range(n_looked_at):
-            group = looked_at[index]
-            upper[row, group] = highest_other(sums, group, group_width, lanes.size, top_lane) + error
         if top_lane != own:
-            labels[row] = cluster_of_lane(lanes, top_lane)
-
-
-@jit
-def cluster_of_lane(lanes, lane):
-    """Return the cluster that has a lane."""
-    cluster = 0
-    while lanes[cluster] != lane:
-        cluster += 1
-    return cluster
+            labels[row] = clusters[top_lane]
+    work[3] += n_undecided
+    decide_exactly(undecided[:n_undecided], rows, table, group_width, labels, lower, upper)

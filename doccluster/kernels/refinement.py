@@ -35,7 +35,8 @@ def best_moves(rows, table, lengths, sizes, weights, usable, labels, gains, targ
         targets[row] = labels[row]
         if not usable[row] or sizes[labels[row]] < 2:
             continue
-        sweep(values, columns, starts[row], starts[row + 1], head, tail_starts, tail_lanes, tail_values, sums)
+        first, last = starts[row], starts[row + 1]
+        sweep(values, columns, first, last, head, tail_starts, tail_lanes, tail_values, lanes.size, sums)
         weight = weights[row]
         best = -np.inf
         for cluster in range(lanes.size):
