@@ -1,0 +1,1 @@
+"""How exact the normaliser and the mean resultant length of the von Mises-Fisher distribution are."""
