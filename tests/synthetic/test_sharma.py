@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,26 +13,7 @@ from sklearn.metrics import adjusted_rand_score
 from doccluster.clustering import SphericalKMeans
 from doccluster.errors import InputError
 from doccluster.synthetic import make_sharma
-
-FORMS = [
-    {},
-    {"extra_rows": "per_column"},
-    {"extra_rows": "gamma_n"},
-    {"structure": "dense"},
-    {"alpha": 0.9},
-    {"alpha": 0.9, "extra_rows": "per_column"},
-    {"alpha": 0.9, "extra_rows": "gamma_n"},
-    {"alpha": 0.9, "structure": "dense"},
-    {"n_clusters": 2},
-    {"n_clusters": 20},
-    {"n_clusters": 1},
-    {"overlap": 0.0},
-    {"overlap": 1.0, "beta": 0.0},
-    {"sigma": 0.5},
-    {"scale": 5},
-    {"documents_per_cluster": 20},
-    {"terms_per_cluster": 1, "documents_per_cluster": 3},
-]
+from experiments.sharma_algorithm.__main__ import FORMS, try_promises
 
 
 @pytest.mark.parametrize("form", FORMS, ids=str)
@@ -51,6 +33,15 @@ def test_promises_hold(form, seed):
     assert sizes.min() >= documents
     assert len(truth) == matrix.shape[0]
     assert matrix.shape[1] == math.floor(terms * k + 2 * documents * k * form.get("overlap", 0.3) + 0.5)
+
+
+def test_the_experiment_sees_promises_that_are_broken(monkeypatch):
+    made = make_sharma(random_state=0)
+    matrix = made.vectors.matrix.copy()
+    matrix.data *= 2
+    broken = replace(made, vectors=replace(made.vectors, matrix=matrix), truth=made.truth % 4)
+    monkeypatch.setattr("experiments.sharma_algorithm.__main__.make_sharma", lambda **options: broken)
+    assert try_promises({}, 0)["promises_broken"] == 2  # lengths, and the size of the fifth cluster
 
 
 def test_paper_sizes_are_the_paper_numbers():
