@@ -88,16 +88,16 @@ def test_twin_of_texts_and_of_a_matrix(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["vmf", "--kappa", "-3"], "kappa=-3.0 is not a concentration"),
-        (["vmf", "--kappa", "nan"], "kappa=nan is not a concentration"),
-        (["vmf", "--kappa", "inf"], "kappa=inf is not a concentration"),
+        (["vmf", "--kappa", "-3"], "--kappa -3.0 is not a concentration"),
+        (["vmf", "--kappa", "nan"], "--kappa nan is not a concentration"),
+        (["vmf", "--kappa", "inf"], "--kappa inf is not a concentration"),
         (["vmf", "--kappa", "many"], "is not a number"),
-        (["vmf", "-n", "3", "-k", "5"], "n_clusters=5 exceeds the 3"),
+        (["vmf", "-n", "3", "-k", "5"], "-k 5 exceeds the 3"),
         (["vmf", "-k", "2", "--weights", "0.4,0.4"], "sums to 0.8"),
         (["vmf", "-d", "3", "-k", "5", "--separation", "0.2"], "need 5 dimensions"),
         (["sparse-vmf", "--mean-resultant-length", "0.9"], "cannot be had"),
         (["sharma", "--alpha", "1"], "next to no value"),
-        (["zipf", "--overlap", "2"], "overlap=2.0 is outside"),
+        (["zipf", "--overlap", "2"], "--overlap 2.0 is outside"),
     ],
 )
 def test_mistakes_are_one_sentence_and_leave_nothing(tmp_path, capsys, arguments, words):
