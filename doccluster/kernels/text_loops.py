@@ -18,11 +18,10 @@ _LIBRARY = LoopLibrary(
 )
 _TABLE = "int32[:] uint64[:,:4] int32[:] int64[:] uint8[:]"  # slots, entries, sizes, starts, arena
 
-mark_gaps = _LIBRARY.loop("word_runs.mark_gaps", "uint8[:] int64 uint8[:] uint8[:]")
-mark_gaps_beyond_ascii = _LIBRARY.loop("word_runs.mark_gaps_beyond_ascii", "uint8[:] uint8[:] int64 uint8[:]")
 count_runs = _LIBRARY.loop(
     "word_runs.count_runs",
-    f"uint8[:] uint8[:] int64[:] int64 int64 {_TABLE} int32[:] uint64[:,:4] int32[:] int32[:] int32[:] int64[:]",
+    f"uint8[:] int64 uint8[:] int64[:] int64 uint8[:] uint8[:] {_TABLE} "
+    "int32[:] uint64[:,:4] int32[:] int32[:] int32[:] int64[:]",
     returns=True,
 )
 fill_slots = _LIBRARY.loop("word_runs.fill_slots", "int32[:] uint64[:,:4] int64")

@@ -228,10 +228,12 @@ def save_state(state, document, place, pending, kept, first, n_tokens, used, cou
 @jit
 def count_runs(
     text,
-    gaps,
+    lower,
+    is_word,
     ends,
-    is_ascii,
     shortest,
+    folded,
+    gaps,
     slots,
     entries,
     sizes,
@@ -247,20 +249,23 @@ def count_runs(
     """Count the runs of at least `shortest` word characters of each document; returns whether all were counted.
 
     Three short loops take turns on a piece of the text: edges of words, keys of tokens, counts. Each has few branches,
-    and what one leaves to the next stays near the processor.
+    and what one leaves to the next stays near the processor. All is one call, since each return waits for the
+    interpreter lock.
 
     Parameters
     ----------
     text : uint8 array
-        The folded documents in UTF-8, one gap byte between two of them, and PADDING gap bytes at the end.
-    gaps : uint8 array
-        Where no word is (see `mark_gaps`).
+        The documents in UTF-8, a line break between two of them, and PADDING zero bytes at the end.
+    lower : bool
+        Whether to lower letters of ASCII; the others are lowered already.
+    is_word : uint8 array
+        Which characters are parts of words, by code point; empty when all are ASCII.
     ends : int64 array of shape (n_documents,)
         Where each document ends.
-    is_ascii : bool
-        Whether every character is one byte.
     shortest : int
         The fewest characters of a token.
+    folded, gaps : uint8 arrays of the size of `text`
+        Receive the lowered text, and where no word is.
     slots, entries, sizes, starts, arena : arrays
         The hash table (int32 numbers of tokens, -1 where empty; a power of two), then of each token: its entry
         (uint64, four columns), its number of bytes, its start in the arena; and the bytes of all tokens, each followed
@@ -277,12 +282,17 @@ def count_runs(
     n_tokens, used = state[N_TOKENS], state[ARENA_USED]
     # Places go on from one text to the next, so that those of earlier texts are below all of this one.
     counted = state[COUNTED]
+    is_ascii = is_word.size == 0
+    if place == 0:
+        mark_gaps(text, lower, folded, gaps)
+        if not is_ascii:
+            mark_gaps_beyond_ascii(folded, is_word, ends[-1], gaps)
     last = text.size // 64 * 64
     while place < last:
         stop = min(place + PIECE, last)
         edges[0] = max(pending, 0)
         n_edges = find_edges(gaps, place, stop, edges, 1 if pending >= 0 else 0)
-        n_found, n_bytes = collect_tokens(text, edges, n_edges, is_ascii, shortest, keys)
+        n_found, n_bytes = collect_tokens(folded, edges, n_edges, is_ascii, shortest, keys)
         if n_tokens + n_found > sizes.size or used + n_bytes > arena.size:
             save_state(state, document, place, pending, kept, first, n_tokens, used, counted)
             return False
@@ -296,12 +306,12 @@ def count_runs(
                 lengths[document] = kept - first
                 first = kept
                 document += 1
-            token, slot = find_token(text, begin, size, low, high, code, slots, entries, sizes, starts, arena)
+            token, slot = find_token(folded, begin, size, low, high, code, slots, entries, sizes, starts, arena)
             if token < 0:
                 token = n_tokens
                 n_tokens += 1
                 used = store_token(
-                    text, begin, size, token, low, high, code, slot, slots, entries, sizes, starts, arena, used
+                    folded, begin, size, token, low, high, code, slot, slots, entries, sizes, starts, arena, used
                 )
             # Whether the document had the token before cannot be foreseen either, so there is no branch on it.
             seen = np.int64(entries[token, SEEN]) - counted

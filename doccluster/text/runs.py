@@ -26,8 +26,6 @@ from doccluster.kernels.text_loops import (
     copy_tokens,
     count_runs,
     fill_slots,
-    mark_gaps,
-    mark_gaps_beyond_ascii,
 )
 from doccluster.text.analysis import Analysis
 from doccluster.text.counters import CountedBlock
@@ -37,6 +35,7 @@ _BYTES_PER_TOKEN = 16
 _MOST_BYTES = int(np.iinfo(np.int32).max)
 _FIRST_OF_FOUR = 0xF0  # the least byte that begins a character beyond the first plane of Unicode
 _ALL_PLANES = 17
+_NO_CHARACTERS = np.empty(0, dtype=np.uint8)
 
 
 class RunCounter:
@@ -72,12 +71,8 @@ class RunCounter:
         """Return the counts of `documents`; tokens not met before get the next numbers."""
         text, ends, is_ascii = self._encode(documents)
         self._make_room(text.size)
-        folded, gaps = self._folded[: text.size], self._gaps[: text.size]
-        mark_gaps(text, self._lowers, folded, gaps)
-        if not is_ascii:
-            n_planes = 1 if text.max() < _FIRST_OF_FOUR else _ALL_PLANES
-            mark_gaps_beyond_ascii(folded, word_characters(n_planes), int(ends[-1]), gaps)
-        fixed = (folded, gaps, ends, is_ascii, self._shortest)
+        is_word = _NO_CHARACTERS if is_ascii else word_characters(1 if text.max() < _FIRST_OF_FOUR else _ALL_PLANES)
+        fixed = (text, self._lowers, is_word, ends, self._shortest, self._folded[: text.size], self._gaps[: text.size])
         room = (self._edges, self._keys, self._columns, self._counts)
         lengths = np.empty(ends.size, dtype=np.int32)
         self._state[[DOCUMENT, PLACE, KEPT, FIRST]] = 0
