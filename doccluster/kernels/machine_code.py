@@ -1,8 +1,8 @@
 """Compiled loops without their compiler: machine code kept in a file, loaded by LLVM alone and called through C.
 
-A function that numba caches still needs all of numba to be called: a fifth of a second and 70 MB in each new process.
-The loops of a `LoopLibrary` take addresses and sizes only, so once compiled they need neither numba nor Python. A
-library is compiled (see `compilation`) when there is no file for this processor and these sources.
+A function that numba caches still needs all of numba to be called, and each new process pays for that in time and
+memory. The loops of a `LoopLibrary` take addresses and sizes only, so once compiled they need neither numba nor Python.
+A library is compiled (see `compilation`) when there is no file for this processor and these sources.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """scikit-learn's conventions for an estimator, kept without importing scikit-learn.
 
-Turning text into a matrix needs nothing of scikit-learn, whose import costs a second and 120 MB. What its own functions
-ask of an estimator (`clone`, pipelines, searches) is a handful of methods; they are here, and load it when asked.
+Turning text into a matrix needs nothing of scikit-learn, whose import takes longer and holds more than the work on
+many a corpus. What its own functions ask of an estimator (`clone`, pipelines, searches) is a handful of methods; they
+are here, and load it when asked.
 """
 
 from __future__ import annotations
