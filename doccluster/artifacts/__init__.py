@@ -2,7 +2,7 @@
 
 from doccluster.artifacts.csv_files import csv_text, storable, write_csv
 from doccluster.artifacts.model import Model, load_model, model_folder, save_model
-from doccluster.artifacts.new_folder import check_output, new_folder
+from doccluster.artifacts.new_folder import check_file, check_folder, check_output, new_file, new_folder, writing
 from doccluster.artifacts.run_folder import labels_checksum, load_run, run_record, save_run
 from doccluster.artifacts.storage import damage_told, damaged, read_json
 from doccluster.artifacts.tables import (
@@ -17,6 +17,8 @@ __all__ = [
     "LEADING_MEASURES",
     "Model",
     "assignments_table",
+    "check_file",
+    "check_folder",
     "check_output",
     "clusters_table",
     "csv_text",
@@ -26,6 +28,7 @@ __all__ = [
     "load_model",
     "load_run",
     "model_folder",
+    "new_file",
     "new_folder",
     "per_cluster_values",
     "read_json",
@@ -35,4 +38,5 @@ __all__ = [
     "skipped_table",
     "storable",
     "write_csv",
+    "writing",
 ]

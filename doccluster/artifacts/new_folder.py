@@ -1,4 +1,4 @@
-"""A folder that appears whole or not at all: written beside its place, then renamed."""
+"""A folder or file that appears whole or not at all: written beside its place, then renamed."""
 
 from __future__ import annotations
 
@@ -31,6 +31,7 @@ def check_output(folder: Path, *, overwrite: bool) -> None:
                 "choose another output."
             )
     parent = folder.absolute().parent
+    check_folder(parent, name=folder)
     try:
         parent.mkdir(parents=True, exist_ok=True)
         Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=parent)).rmdir()
@@ -38,6 +39,56 @@ def check_output(folder: Path, *, overwrite: bool) -> None:
         raise InputError(
             f"the output {folder} cannot be written: {error.strerror or error}; choose another folder."
         ) from error
+
+
+def check_folder(folder: Path, *, name: Path | None = None) -> None:
+    """Raise InputError, before any work is done, if files cannot be written to `folder`, there or to be made.
+
+    `name` is what the output is called in the message, if that is not the folder.
+    """
+    nearest = next(place for place in (folder.absolute(), *folder.absolute().parents) if place.exists())
+    if not nearest.is_dir():
+        raise InputError(f"the output {name or folder} cannot be written: {nearest} is a file; choose another output.")
+    with writing(name or folder), tempfile.TemporaryFile(dir=nearest):
+        pass
+
+
+def check_file(path: Path, *, overwrite: bool) -> None:
+    """Raise InputError, before any work is done, if a file cannot be written to `path`."""
+    if path.is_dir():
+        raise InputError(f"{path} is a folder; choose another output, the name of a file.")
+    if path.exists() and not overwrite:
+        raise InputError(f"{path} already exists; choose another output, or give --overwrite.")
+    if not path.absolute().parent.is_dir():
+        raise InputError(f"{path} cannot be written: there is no folder {path.parent}; choose another output.")
+    check_folder(path.absolute().parent, name=path)
+
+
+@contextmanager
+def writing(place: Path) -> Iterator[None]:
+    """Turn what the system says while `place` is written into an InputError."""
+    with _refused(f"the output {place} cannot be written", "choose another output"):
+        yield
+
+
+@contextmanager
+def _refused(what: str, then: str) -> Iterator[None]:
+    try:
+        yield
+    except (OSError, InputError) as error:
+        cause = error if isinstance(error, OSError) else error.__cause__  # a writer may have told it its own way
+        if not isinstance(cause, OSError):
+            raise
+        raise InputError(f"{what}: {cause.strerror or cause}; {then}.") from cause
+
+
+@contextmanager
+def new_file(path: Path) -> Iterator[Path]:
+    """Yield a name to write to; on success the file takes the name `path`, else what was there is still there."""
+    with writing(path), tempfile.TemporaryDirectory(prefix=f".{path.name}.", dir=path.absolute().parent) as folder:
+        written = Path(folder) / path.name
+        yield written
+        written.replace(path)
 
 
 @contextmanager
@@ -52,7 +103,7 @@ def new_folder(folder: Path, *, overwrite: bool) -> Iterator[Path]:
     """
     check_output(folder, overwrite=overwrite)
     final = folder.resolve() if folder.is_symlink() else folder.absolute()
-    try:
+    with _refused(f"the output {folder} cannot be written", "nothing was changed there"):
         beside = Path(tempfile.mkdtemp(prefix=f".{final.name}.partial-", dir=final.parent))
         partial = beside / final.name  # made by mkdir, so that it gets the permissions of any new folder
         partial.mkdir()
@@ -61,10 +112,6 @@ def new_folder(folder: Path, *, overwrite: bool) -> Iterator[Path]:
             _put_in_place(partial, final, beside / "old")
         finally:
             shutil.rmtree(beside, ignore_errors=True)
-    except OSError as error:
-        raise InputError(
-            f"the output {folder} cannot be written: {error.strerror or error}; nothing was changed there."
-        ) from error
 
 
 def _put_in_place(partial: Path, final: Path, old: Path) -> None:

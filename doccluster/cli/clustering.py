@@ -14,7 +14,6 @@ from doccluster.cli.run import clustering_options, execute
 from doccluster.cli.source_options import reader_arguments, reader_options
 from doccluster.cli.values import check_weighting, checked
 from doccluster.cli.verb import Verb
-from doccluster.errors import InputError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -58,10 +57,11 @@ def assign_command(model: str, sources: tuple[str, ...], output: str | None, **g
 
     Prints a csv: id, title, date, cluster, label, similarity, runner_up, margin.
     """
+    from doccluster.artifacts import check_file
     from doccluster.pipeline import assign_documents
 
-    if output is not None and Path(output).exists() and not given["overwrite"]:
-        raise InputError(f"{output} already exists; choose another output, or give --overwrite.")
+    if output is not None:
+        check_file(Path(output), overwrite=given["overwrite"])
     with progress_shown(quiet=given["as_json"]) as progress:
         table = assign_documents(
             model,
@@ -81,12 +81,10 @@ def assign_command(model: str, sources: tuple[str, ...], output: str | None, **g
 
 
 def _write(table: pd.DataFrame, path: Path) -> None:
-    from doccluster.artifacts import write_csv
+    from doccluster.artifacts import new_file, write_csv
 
-    try:
-        write_csv(table, path)
-    except OSError as error:
-        raise InputError(f"{path} cannot be written: {error.strerror or error}; choose another output.") from error
+    with new_file(path) as written:
+        write_csv(table, written)
 
 
 def _print_csv(table: pd.DataFrame) -> None:

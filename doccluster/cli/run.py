@@ -30,7 +30,6 @@ from doccluster.cli.source_options import (
 )
 from doccluster.cli.values import Whole, check_size, checked, measure_names
 from doccluster.cli.verb import Verb
-from doccluster.errors import InputError
 
 CLUSTERING = {
     "init": "init",
@@ -131,15 +130,14 @@ def typed_command() -> str:
 @json_option
 def report_command(folder: str, output: str | None, as_json: bool) -> None:
     """Write the report of a finished run again, from what is in its folder."""
-    from doccluster.artifacts import load_run
+    from doccluster.artifacts import check_file, load_run, new_file
     from doccluster.report import write_report
 
     run = load_run(folder)
     path = Path(output) if output is not None else Path(folder) / "report.html"
-    try:
-        write_report(run, path)
-    except OSError as error:
-        raise InputError(f"{path} cannot be written: {error.strerror or error}; choose another output.") from error
+    check_file(path, overwrite=True)
+    with new_file(path) as written:
+        write_report(run, written)
     if as_json:
         print_json({"output": str(path), "n_documents": run.n_documents, "n_clusters": run.n_clusters})
     else:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from doccluster.errors import InputError
+from doccluster.artifacts import check_folder, writing
 from doccluster.evaluation import score
 from doccluster.pipeline.main_line import split_empty
 from doccluster.pipeline.sources import read_source
@@ -75,6 +75,8 @@ def choose_clusters(
     **settings
         As for `doccluster.selection.choose_k` (ks, algorithm, n_null, n_stability, random_state, checkpoint, ...).
     """
+    for place in filter(None, (output, settings.get("checkpoint"))):
+        check_folder(Path(place))
     read = read_source(
         source, reader=reader or {}, weighting=(vectorizer or {}).get("weighting"), truth=(), progress=progress
     )
@@ -117,10 +119,12 @@ def _time_needed(
 
 def write_choice(found: Recommendation, folder: Path, matrix: Any) -> None:
     """Write the table, what each criterion chooses alone, and the figures, into a folder (made if it is not there)."""
-    try:
+    with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(f"{folder} cannot be written: {error.strerror}.") from error
+        _write_files(found, folder, matrix)
+
+
+def _write_files(found: Recommendation, folder: Path, matrix: Any) -> None:
     table = found.sweep.table.assign(merit=found.sweep.table["k"].map(dict(found.merit)))
     table.to_csv(folder / "choose_k.csv", index=False, lineterminator="\n")
     lines = [f"{name},{'' if k is None else k}" for name, k in found.sweep.choices.items()]

@@ -8,6 +8,7 @@ from typing import Any
 
 import pandas as pd
 
+from doccluster.artifacts import check_folder, writing
 from doccluster.errors import InputError
 from doccluster.pipeline.main_line import split_empty
 from doccluster.pipeline.sources import check_truth, read_source
@@ -49,6 +50,8 @@ def compare_sources(
     InputError
         If a source has neither classes nor a number of clusters.
     """
+    for place in filter(None, (output, settings.get("checkpoint"))):
+        check_folder(Path(place))
     corpora = [
         _labelled(Path(source), truth, n_clusters, reader or {}, language, vectorizer or {}, progress)
         for source in sources
@@ -92,10 +95,12 @@ def _labelled(
 
 def write_comparison(found: Comparison, folder: Path) -> None:
     """Write tables, LaTeX and figures of a comparison into a folder (made if it is not there)."""
-    try:
+    with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(f"{folder} cannot be written: {error.strerror}.") from error
+        _write_files(found, folder)
+
+
+def _write_files(found: Comparison, folder: Path) -> None:
     summary = found.summary()
     measures = [name for name in HEADLINE if name in set(found.runs["measure"])]
     tables = {

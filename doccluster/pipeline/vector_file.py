@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from doccluster.artifacts import check_file, new_file
 from doccluster.errors import InputError
 from doccluster.pipeline.sources import check_truth, read_source
 from doccluster.pipeline.vectorizing import Vectorized, vectorize_texts
@@ -61,15 +61,9 @@ def write_vectors(
 def _check_free(path: Path, *, overwrite: bool) -> None:
     if path.suffix != ".npz":
         raise InputError(f"{path} does not end in .npz; vectors are written as npz.")
-    if path.exists() and not overwrite:
-        raise InputError(f"{path} already exists; choose another output, or give --overwrite.")
+    check_file(path, overwrite=overwrite)
 
 
 def _write(path: Path, made: Vectorized, classes: list[str] | None) -> None:
-    try:
-        with tempfile.TemporaryDirectory(prefix=f".{path.name}.", dir=path.absolute().parent) as folder:
-            written = Path(folder) / path.name
-            write_matrix(written, made.vectors, classes=classes)
-            written.replace(path)
-    except OSError as error:
-        raise InputError(f"{path} cannot be written: {error.strerror or error}; choose another output.") from error
+    with new_file(path) as written:
+        write_matrix(written, made.vectors, classes=classes)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -29,14 +31,16 @@ class Checkpoint:
         self._folder = None if folder is None else Path(folder)
         if self._folder is None:
             return
-        self._folder.mkdir(parents=True, exist_ok=True)
         stamp = self._folder / "fingerprint"
+        with self._writing():
+            self._folder.mkdir(parents=True, exist_ok=True)
         if stamp.exists() and stamp.read_text(encoding="utf-8") != fingerprint:
             raise InputError(
                 f"{self._folder} holds the pieces of other work (other data or parameters); choose another folder or "
                 "delete this one."
             )
-        stamp.write_text(fingerprint, encoding="utf-8")
+        with self._writing():
+            stamp.write_text(fingerprint, encoding="utf-8")
 
     def load(self, name: str) -> Any | None:
         """Return the finished piece of that name, or None if it is still to be done."""
@@ -56,8 +60,19 @@ class Checkpoint:
             return
         path = self._folder / f"{name}.json"
         unfinished = path.with_suffix(".unfinished")
-        unfinished.write_text(json.dumps(piece), encoding="utf-8")
-        unfinished.replace(path)
+        with self._writing():
+            unfinished.write_text(json.dumps(piece), encoding="utf-8")
+            unfinished.replace(path)
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            reason = error.strerror or error
+            raise InputError(
+                f"finished pieces cannot be kept in {self._folder}: {reason}; choose another folder for checkpoint=."
+            ) from error
 
 
 def fingerprint(matrix: Any, **parameters: Any) -> str:

@@ -15,6 +15,7 @@ import pytest
 from scipy import sparse
 
 from doccluster.errors import InputError
+from doccluster.selection.checkpoint import Checkpoint
 
 
 def one_sentence(done, code, *words):
@@ -157,6 +158,74 @@ def test_a_full_disk_leaves_nothing_under_the_name_and_the_old_run_in_place(docc
     one_sentence(doccluster("run", tiny, "-o", tmp_path / "new", "-k", 3), 2, "No space left")
     assert {path.name: path.stat().st_mtime_ns for path in output.iterdir()} == before
     assert [entry.name for entry in tmp_path.iterdir()] == ["out"]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["run", "nowhere", "-o"],
+        ["cluster", "nowhere.npz", "-o"],
+        ["choose-k", "nowhere", "-o"],
+        ["choose-k", "nowhere", "--checkpoint"],
+        ["compare", "nowhere", "-o"],
+        ["compare", "nowhere", "-o", "out", "--checkpoint"],
+        ["vectorize", "nowhere", "-o"],
+        ["assign", "nowhere", "nowhere", "-o"],
+    ],
+)
+def test_an_output_that_cannot_be_is_refused_before_anything_is_read(doccluster, tmp_path, command):
+    (tmp_path / "file").write_text("mine", encoding="utf-8")
+    done = doccluster(*command, tmp_path / "file" / "x.npz")
+    one_sentence(done, 2, "cannot be written", "choose another")
+    assert "nowhere" not in done.err
+    if command[0] in ("assign", "vectorize"):
+        (tmp_path / "folder.npz").mkdir()
+        one_sentence(doccluster(*command, tmp_path / "folder.npz", "--overwrite"), 2, "is a folder")
+        one_sentence(doccluster(*command, tmp_path / "no" / "x.npz"), 2, "there is no folder")
+
+
+def raise_full(*_, **__):
+    raise OSError(errno.ENOSPC, "No space left on device")
+
+
+def test_a_full_disk_under_choose_k_and_compare_is_one_sentence(doccluster, tiny, tmp_path, monkeypatch):
+    monkeypatch.setattr("doccluster.pipeline.choosing._draw", raise_full)
+    chosen = doccluster("choose-k", tiny, "-o", tmp_path / "out", "--k", "2-3", "--n-null", 1, "--n-stability", 0)
+    assert "No space left" in chosen.err
+    assert chosen.code == 2
+    monkeypatch.setattr("doccluster.pipeline.comparing._draw", raise_full)
+    one = ["--algorithm", "spherical-kmeans", "--seeds", 1]
+    one_sentence(doccluster("compare", tiny, "-o", tmp_path / "out", *one), 2, "No space left")
+
+
+def test_pieces_that_cannot_be_kept_are_told(tmp_path):
+    pieces = Checkpoint(tmp_path / "pieces", fingerprint="x")
+    (tmp_path / "pieces" / "fingerprint").unlink()
+    (tmp_path / "pieces").rmdir()
+    with pytest.raises(InputError, match="finished pieces cannot be kept in .*pieces: No such file"):
+        pieces.save("one", {})
+    (tmp_path / "file").write_text("mine", encoding="utf-8")
+    with pytest.raises(InputError, match="choose another folder for checkpoint="):
+        Checkpoint(tmp_path / "file", fingerprint="x")
+
+
+def test_a_full_disk_leaves_the_old_report_and_table_in_place(doccluster, finished, tiny, tmp_path, monkeypatch):
+    folder = copy_of(finished, tmp_path)
+    before = (folder / "report.html").read_bytes()
+
+    def half(_, path):
+        path.write_text("half", encoding="utf-8")
+        raise_full()
+
+    monkeypatch.setattr("doccluster.report.write_report", half)
+    one_sentence(doccluster("report", folder), 2, "report.html", "No space left")
+    assert (folder / "report.html").read_bytes() == before
+    (tmp_path / "new.csv").write_text("mine", encoding="utf-8")
+    monkeypatch.setattr("doccluster.artifacts.write_csv", half)
+    done = doccluster("assign", finished, tiny, "-o", tmp_path / "new.csv", "--overwrite")
+    one_sentence(done, 2, "new.csv", "No space left")
+    assert (tmp_path / "new.csv").read_text(encoding="utf-8") == "mine"
+    assert sorted(entry.name for entry in tmp_path.iterdir()) == ["copy", "new.csv"]
 
 
 def copy_of(finished, tmp_path):
