@@ -1,10 +1,11 @@
-"""Blocks of rows, and a map over them, serial or in threads, that keeps the order of the blocks."""
+"""Blocks of rows, and maps over them, serial or in threads, that keep the order of the blocks."""
 
 from __future__ import annotations
 
+import itertools
 import os
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TypeVar
 
@@ -58,3 +59,30 @@ def map_blocks(
             yield pending.popleft().result()
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
+
+
+def share_blocks(function: Callable[[Item], Result], blocks: Sequence[Item], *, n_threads: int) -> list[Result]:
+    """Return `function(block)` for each block, in the order of the blocks; the calling thread takes part in the work.
+
+    Cheaper than `map_blocks` where blocks take less than a millisecond: a thread takes the next block when it is done
+    with one, and nobody is woken for a block.
+    """
+    n_threads = min(n_threads, len(blocks))
+    if n_threads <= 1:
+        return [function(block) for block in blocks]
+    results: dict[int, Result] = {}
+    numbers: Iterator[int] = itertools.count()
+
+    def work() -> None:
+        while (number := next(numbers)) < len(blocks):
+            results[number] = function(blocks[number])
+
+    with ThreadPoolExecutor(max_workers=n_threads - 1, thread_name_prefix="doccluster") as pool:
+        try:
+            others = [pool.submit(work) for _ in range(n_threads - 1)]
+            work()
+            for other in others:
+                other.result()
+        finally:
+            numbers = itertools.repeat(len(blocks))  # after an error or an interrupt nobody begins another block
+    return [results[number] for number in range(len(blocks))]

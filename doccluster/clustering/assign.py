@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from doccluster.blocks import map_blocks, resolve_threads, row_blocks
+from doccluster.blocks import resolve_threads, row_blocks, share_blocks
 from doccluster.clustering.document_matrix import (
     BLOCK_ROWS,
     SERIAL_WORK,
@@ -129,7 +129,7 @@ class _Sweep:
             kernel(rows, self._table.arrays, *(output[block] for output in outputs))
 
         workers = self._n_threads if self._n_entries * self.n_clusters > SERIAL_WORK else 1
-        list(map_blocks(one, row_blocks(self.n_documents, BLOCK_ROWS), n_threads=workers))
+        share_blocks(one, row_blocks(self.n_documents, BLOCK_ROWS), n_threads=workers)
 
 
 def _rows(rows: Any, block: slice) -> Any:

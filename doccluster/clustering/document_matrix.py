@@ -15,11 +15,12 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from doccluster.blocks import map_blocks, row_blocks
+from doccluster.blocks import row_blocks, share_blocks
 from doccluster.kernels.reordering import (
     compress_dense,
     count_columns,
     count_dense,
+    extreme_magnitudes,
     find_filled,
     hash_rows,
     reorder_rows,
@@ -113,6 +114,17 @@ class DocumentMatrix:
         return bool(self.values.size and self.values.min() < 0)
 
     @cached_property
+    def has_exact_sums(self) -> bool:
+        """Whether the sum of any rows is exact in float64, so that it does not depend on their order.
+
+        float32 values are whole multiples of the last place of the smallest; float64 counts 2^53 of them without loss.
+        """
+        if not self.values.size or not np.all(self.weights == 1):
+            return False
+        smallest, largest = extreme_magnitudes(self.values)
+        return bool(self.frequencies.max() * largest < 2.0**53 * float(np.spacing(np.float32(smallest))))
+
+    @cached_property
     def magnitudes(self) -> npt.NDArray[np.float32]:
         """The absolute values; the same array where none is negative."""
         return np.abs(self.values) if self.is_signed else self.values
@@ -122,7 +134,7 @@ class DocumentMatrix:
     ) -> list[Any]:
         """Return `function(block)` for each block of rows, in threads if the work is worth them."""
         n_threads = self.threads_for(self.values.size * per_entry)
-        return list(map_blocks(function, self.blocks() if blocks is None else blocks, n_threads=n_threads))
+        return share_blocks(function, self.blocks() if blocks is None else blocks, n_threads=n_threads)
 
 
 def sparse_rows(matrix: Any) -> sparse.csr_array:
@@ -168,7 +180,7 @@ def reorder(
         weights = np.ones(n_documents)
     one, values, columns, starts = (_from_sparse if sparse.issparse(matrix) else _from_dense)(matrix, order, scale)
     workers = n_threads if values.size > SERIAL_WORK // 100 else 1
-    list(map_blocks(one, row_blocks(n_documents, BLOCK_ROWS), n_threads=workers))
+    share_blocks(one, row_blocks(n_documents, BLOCK_ROWS), n_threads=workers)
     return DocumentMatrix(values, columns, starts, order, weights, n_threads)
 
 

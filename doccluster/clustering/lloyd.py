@@ -43,6 +43,7 @@ class Limits:
     table_bytes: float = float("inf")
     change_bytes: float = float("inf")
     most_groups: int = MOST_GROUPS
+    keep_sums: bool = True
     algorithm: str = "auto"
     refine: bool = False
 
@@ -86,7 +87,7 @@ def run_start(
     while changed.any():
         if observe:
             observe(Iteration(number, means, labels.copy()))
-        means, movements = update_means(documents, labels, means, changed)
+        means, movements = update_means(documents, labels, means, changed, keep_sums=limits.keep_sums)
         gain, objective = float(means.lengths.sum()) - objective, float(means.lengths.sum())
         number += 1
         if keep:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from doccluster.blocks import map_blocks
+from doccluster.blocks import share_blocks
 from doccluster.clustering.means import Means
 from doccluster.kernels.cache_lines import LINE
 from doccluster.kernels.mean_table import (
@@ -98,7 +98,7 @@ class MeanTable:
 
         # a thread takes whole lines: neighbours write to other parts of the table
         cuts = np.flatnonzero(np.diff(self.lanes[clusters] // LINE)) + 1
-        list(map_blocks(one, np.split(clusters, cuts) if n_threads > 1 else [clusters], n_threads=n_threads))
+        share_blocks(one, np.split(clusters, cuts) if n_threads > 1 else [clusters], n_threads=n_threads)
         changes = self._tail_changes(old, means, clusters, places, rises, signed=signed)
         self._list_tail()
         lanes = np.arange(places.group.size, dtype=np.int32)

@@ -49,6 +49,8 @@ class MemoryPlan:
     seed_documents : int
         Documents that seeds are drawn from; all of them where the memory allows.
     n_threads : int
+    keeps_sums : bool
+        Whether the sums of clusters are kept to be followed.
     limit : int, or None
     """
 
@@ -63,6 +65,7 @@ class MemoryPlan:
     change_bytes: int
     seed_documents: int
     n_threads: int
+    keeps_sums: bool = False
     limit: int | None = None
 
     @property
@@ -110,7 +113,8 @@ def size_of(frequencies: npt.NDArray[np.int64], **known: Any) -> Size:
 def plan_memory(size: Size, limit: int | None, seed_documents: int) -> MemoryPlan:
     """Return the plan that leaves out least and keeps within `limit` bytes, with at most `seed_documents` for seeding.
 
-    Given up, in this order: the size of the dense head, pruning, threads, drawing seeds from all documents.
+    Given up, in this order: the sums of the means, the size of the dense head, pruning, threads, drawing seeds from all
+    documents.
 
     Raises
     ------
@@ -121,7 +125,7 @@ def plan_memory(size: Size, limit: int | None, seed_documents: int) -> MemoryPla
     widest = longest_head(size.n_columns, size.n_clusters, size.mean_entries)
     groups = min(MOST_GROUPS, -(-size.n_clusters // LINE)) if size.prunes else 0
     all_changes = 4 * size.n_columns * _places(groups)
-    full = _plan(size, widest, all_changes, groups, size.n_threads, seed_documents)
+    full = _plan(size, widest, all_changes, groups, size.n_threads, seed_documents, keeps_sums=True)
     if limit is None or full.total <= limit:
         return replace(full, limit=limit)
     for n_groups, n_threads, share in _concessions(groups, size.n_threads):
@@ -144,18 +148,20 @@ def _concessions(groups: int, n_threads: int) -> list[tuple[int, int, float]]:
     return [*steps, (0, 1, 0.01), (0, 1, 0.0)]
 
 
-def _plan(size: Size, head: int, changes: int, n_groups: int, n_threads: int, seeds: int) -> MemoryPlan:
+def _plan(
+    size: Size, head: int, changes: int, n_groups: int, n_threads: int, seeds: int, *, keeps_sums: bool = False
+) -> MemoryPlan:
     share = seeds / size.n_documents
     index = 12 * size.n_entries + 28 * size.n_columns if size.draws_from_index else 0
     sampled = 0 if share == 1.0 else int(8 * size.n_entries * share)
     seeding = int(index * share) + sampled + int(size.n_documents * share) * (4 * size.n_candidates + 32)
     if size.n_starts > 1:  # the best means so far are kept while seeds of the next start are drawn
-        seeding += 8 * size.mean_entries
+        seeding += (16 if keeps_sums else 8) * size.mean_entries
     width = table_width(size.n_clusters)
     return MemoryPlan(
         documents=8 * size.n_entries + 16 * size.n_documents + 12 * size.n_columns,
         seeding=seeding,
-        means=(4 if size.n_starts == 1 else 5) * 8 * size.mean_entries,
+        means=(4 if size.n_starts == 1 else 5) * (16 if keeps_sums else 8) * size.mean_entries,
         table=head + changes + 8 * size.mean_entries + 16 * size.n_columns,
         bounds=size.n_documents * (SCRATCH_PER_ROW + 4 * n_groups),
         threads=n_threads * (24 * size.n_columns + 64 * width),
@@ -164,6 +170,7 @@ def _plan(size: Size, head: int, changes: int, n_groups: int, n_threads: int, se
         change_bytes=changes,
         seed_documents=seeds,
         n_threads=n_threads,
+        keeps_sums=keeps_sums,
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from doccluster.blocks import map_blocks
+from doccluster.blocks import share_blocks
 from doccluster.clustering.document_matrix import DocumentMatrix
 from doccluster.clustering.means import Means, MemberLists
 from doccluster.kernels.accumulation import member_similarities
@@ -39,7 +39,7 @@ def own_similarities(
     clusters = np.arange(means.n_clusters, dtype=np.int32)
     limit = max(1, int(lists.entries.sum()) // (4 * documents.n_threads))
     workers = documents.threads_for(float(documents.values.size) * 10)
-    list(map_blocks(one, lists.chunks(clusters, limit), n_threads=workers))
+    share_blocks(one, list(lists.chunks(clusters, lists.entries, limit)), n_threads=workers)
     return similarities
 
 

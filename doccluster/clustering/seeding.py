@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from doccluster.blocks import map_blocks, row_blocks
+from doccluster.blocks import row_blocks, share_blocks
 from doccluster.clustering.document_matrix import DocumentMatrix, sparse_rows, unit_scale
 from doccluster.clustering.means import Means, means_of_matrix
 from doccluster.errors import InputError
@@ -58,7 +58,7 @@ class InvertedIndex:
             count_by_term(documents.columns[documents.starts[block.start] : documents.starts[block.stop]], counts)
             return counts
 
-        counts = list(map_blocks(count, blocks, n_threads=n_threads))
+        counts = share_blocks(count, blocks, n_threads=n_threads)
         starts = np.concatenate([[0], np.cumsum(np.sum(counts, axis=0))]).astype(np.int64)
         following = [starts[:-1] + before for before in np.cumsum([np.zeros_like(counts[0]), *counts[:-1]], axis=0)]
         rows = np.empty(documents.values.size, np.int32)
@@ -71,7 +71,7 @@ class InvertedIndex:
                 documents.values, documents.columns, block_starts, block.start, following[number], rows, values
             )
 
-        list(map_blocks(place, range(len(blocks)), n_threads=n_threads))
+        share_blocks(place, range(len(blocks)), n_threads=n_threads)
         return cls(starts, rows, values, documents.n_documents)
 
     @cached_property

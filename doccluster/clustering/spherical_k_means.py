@@ -155,6 +155,7 @@ class SphericalKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
             table_bytes=plan.head_bytes,
             change_bytes=plan.change_bytes,
             most_groups=plan.n_groups,
+            keep_sums=plan.keeps_sums,
             algorithm=self.algorithm,
             refine=self.refine,
         )

@@ -105,4 +105,4 @@ def sample_means(documents: DocumentMatrix, n_clusters: int, generator: np.rando
     sample = documents.take(np.sort(generator.permutation(usable)[:size]))
     seeds = means_of_rows(sample, kmeans_plus_plus(sample, n_clusters, generator))
     means = run_start(sample, seeds, Limits(max_iter=SAMPLE_ITERATIONS)).means
-    return replace(means, lengths=np.full(means.n_clusters, np.nan))
+    return replace(means, lengths=np.full(means.n_clusters, np.nan), summed=None)  # sums of the sample are not ours

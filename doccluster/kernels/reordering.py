@@ -124,3 +124,15 @@ def hash_rows(values, columns, starts, digests):
                 digest = (digest ^ word) * np.uint64(0x9E3779B97F4A7C15)
                 digest ^= digest >> np.uint64(29)
         digests[row] = digest
+
+
+@jit
+def extreme_magnitudes(values):
+    """Return the smallest absolute value that is not 0, and the largest (0 and 0 if there is none)."""
+    smallest, largest = np.float32(np.inf), np.float32(0)
+    for value in values:
+        magnitude = abs(value)
+        if magnitude > 0:
+            smallest = min(smallest, magnitude)
+            largest = max(largest, magnitude)
+    return (0.0, 0.0) if largest == 0 else (float(smallest), float(largest))
