@@ -24,7 +24,8 @@ def compile_library(library: LoopLibrary) -> bytes:
     for loop in library.loops:
         module = importlib.import_module(f"{library.package}.{loop.module}")
         joined.link_in(_closed_module(loop, getattr(module, loop.function), machine))
-    needed = [f.name for f in joined.functions if f.is_declaration and not f.name.startswith("llvm.")]
+    outside = [value.name for value in (*joined.functions, *joined.global_variables) if value.is_declaration]
+    needed = [name for name in outside if not name.startswith("llvm.")]
     if needed:
         raise RuntimeError(f"the loops of {library.name!r} do not stand alone, they need {', '.join(needed)}.")
     return bytes(machine.emit_object(joined))

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -116,3 +117,12 @@ def test_the_file_name_stands_for_the_processor(monkeypatch):
     before = library._key()
     monkeypatch.setattr(machine_code, "_processor", lambda: ("another", "+nothing"))
     assert library._key() != before
+
+
+def test_threads_that_come_first_at_once_share_one_library(package):
+    loop = sums()
+    values, table = np.arange(100, dtype=np.int32), np.ones((100, 2), dtype=np.int64)
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(lambda factor: loop(values, table, factor), range(8)))
+    assert found == [2 * 4950 * factor for factor in range(8)]
+    assert len(list((package.parent / "code").iterdir())) == 1
