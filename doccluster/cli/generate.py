@@ -63,8 +63,13 @@ def _number(flag: str, default: float | None, text: str) -> Callable[..., Any]:
     return click.option(flag, type=float, default=default, show_default=default is not None, help=text)
 
 
-def _place(output: str, overwrite: bool) -> Path:
+def _place(output: str, overwrite: bool, endings: tuple[str, ...]) -> Path:
+    """Return where to write; what cannot be the name of a new file is refused before anything is made."""
     place = Path(output)
+    if not any(place.name.endswith(ending) and place.name != ending for ending in endings):
+        raise InputError(f"{place} does not end in {' or '.join(endings)}; choose a name that does.")
+    if place.is_dir():
+        raise InputError(f"{place} is a folder; choose another name.")
     if place.exists() and not overwrite:
         raise InputError(f"{place} exists; choose another name, or give --overwrite.")
     return place
@@ -110,7 +115,7 @@ def vmf_command(output: str, seed: int, overwrite: bool, threads: int | None, as
     """Dense unit rows of a mixture of von Mises-Fisher distributions."""
     from doccluster.synthetic import plan_vmf_mixture, write_vectors, write_vmf_mixture
 
-    place = _place(output, overwrite)
+    place = _place(output, overwrite, (".npy", ".npz"))
     with progress_shown(quiet=as_json) as progress:
         mixture = plan_vmf_mixture(**given, random_state=seed)
         if place.name.endswith(".npz"):
@@ -137,7 +142,7 @@ def sparse_vmf_command(
     """Sparse non-negative unit rows around sparse mean directions."""
     from doccluster.synthetic import make_sparse_vmf, write_vectors
 
-    place = _place(output, overwrite)
+    place = _place(output, overwrite, (".npz", ".mtx"))
     with progress_shown(quiet=as_json):
         made = make_sparse_vmf(**given, random_state=seed, n_threads=threads)
         files = write_vectors(place, made)
@@ -160,7 +165,7 @@ def sharma_command(output: str, seed: int, overwrite: bool, threads: int | None,
     """The matrices of Algorithm 1 of Sharma and Sharma."""
     from doccluster.synthetic import make_sharma, write_vectors
 
-    place = _place(output, overwrite)
+    place = _place(output, overwrite, (".npz", ".mtx"))
     with progress_shown(quiet=as_json):
         made = make_sharma(**given, random_state=seed)
         files = write_vectors(place, made)
@@ -184,7 +189,7 @@ def zipf_command(output: str, seed: int, overwrite: bool, threads: int | None, a
     """Documents of invented words: topics, stories that come and go, near-duplicates."""
     from doccluster.synthetic import plan_zipf, write_zipf
 
-    place = _place(output, overwrite)
+    place = _place(output, overwrite, (".jsonl", ".jsonl.gz"))
     with progress_shown(quiet=as_json) as progress:
         corpus = plan_zipf(**given, random_state=seed)
         files = write_zipf(place, corpus, n_threads=threads, progress=progress)
@@ -212,7 +217,7 @@ def like_command(
     """A sparse corpus with known truth that resembles SRC (texts, or a matrix file), and a table of both."""
     from doccluster.synthetic import SyntheticVectors, describe_vectors, fit_corpus_model, sample_twin, write_vectors
 
-    place = _place(output, overwrite)
+    place = _place(output, overwrite, (".npz", ".mtx"))
     with progress_shown(quiet=as_json):
         vectors, classes = _source(sources, given)
         model = fit_corpus_model(vectors, clusters, random_state=seed, n_threads=threads)

@@ -31,7 +31,7 @@ def check_concentrations(kappa: Any, n_clusters: int) -> Floats:
     if kappas.ndim == 0:
         kappas = np.full(n_clusters, float(kappas))
     if kappas.shape != (n_clusters,):
-        raise InputError(f"kappa has shape {kappas.shape} for {n_clusters} clusters; give one number, or one for each.")
+        raise InputError(f"kappa has {_size(kappas)} for {n_clusters} clusters; give one number, or one for each.")
     bad = ~((kappas >= 0) & (kappas <= MAX_CONCENTRATION))  # NaN fails both
     if bad.any():
         raise InputError(
@@ -46,7 +46,7 @@ def check_weights(weights: Any, n_clusters: int) -> Floats:
         return np.full(n_clusters, 1.0 / n_clusters)
     shares = _numbers(weights, "weights")
     if shares.shape != (n_clusters,):
-        raise InputError(f"weights has shape {shares.shape} for {n_clusters} clusters; give one number for each.")
+        raise InputError(f"weights has {_size(shares)} for {n_clusters} clusters; give one number for each.")
     if not (shares >= 0).all():  # NaN fails too
         raise InputError("weights has a negative or missing number; give shares between 0 and 1.")
     total = float(shares.sum())
@@ -93,6 +93,13 @@ def seed_record(random_state: RandomState) -> int | str:
     if isinstance(random_state, int | np.integer):
         return int(random_state)
     return "none" if random_state is None else "a generator"
+
+
+def _size(values: Floats) -> str:
+    """Return how many numbers were given, or their shape where they are no list."""
+    if values.ndim > 1:
+        return f"shape {values.shape}"
+    return "1 number" if values.size == 1 else f"{values.size} numbers"
 
 
 def _numbers(values: Any, name: str) -> Floats:

@@ -165,6 +165,9 @@ def _write_all(place: Path, writers: dict[Path, Callable[[Path], None]], paramet
         target.write_text(text, encoding="utf-8")
 
     files: dict[Path, Callable[[Path], None]] = {**writers, record: write_record}
+    for final in files:
+        if final.is_dir():  # found out after others had been renamed, it would leave half of the files
+            raise InputError(f"{final} is a folder; choose another name.")
     temporary = {final: final.with_name(f".partial-{os.getpid()}-{final.name}") for final in files}
     try:
         place.parent.mkdir(parents=True, exist_ok=True)

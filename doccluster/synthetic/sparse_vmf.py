@@ -162,17 +162,22 @@ def _part(n_columns: int, n_chosen: int, squares: float, share: float, length: f
     """Return the inclusion probabilities of one part, whose squares sum to `share` of `squares`."""
     low, high = squares_range(n_columns, n_chosen) if n_columns else (0.0, 0.0)
     if not low * (1 - 1e-9) <= squares * share <= high * (1 + 1e-9):
-        reach = [length * np.sqrt(bound / (squares * share)) if squares * share > 0 else 0.0 for bound in (low, high)]
-        hint = (
-            f"for this separation they can give {reach[0]:.3g} to {reach[1]:.3g}"
-            if share > 0
-            else "separation=0 needs background=0"
-        )
         raise InputError(
             f"mean_resultant_length={length:g} cannot be had with {n_chosen} of {n_columns} {which} terms in a "
-            f"document: {hint}; change mean_resultant_length, separation, background, terms_per_document or n_terms."
+            f"document: {_reach(low, high, squares * share, length, which)}; change mean_resultant_length, separation, "
+            "background, terms_per_document or n_terms."
         )
     return inclusion_with_squares(n_columns, n_chosen, squares * share) if n_columns else np.empty(0)
+
+
+def _reach(low: float, high: float, squares: float, length: float, which: str) -> str:
+    """Return why a part cannot have squares that sum to `squares`, given the least and the largest sum it can have."""
+    if squares <= 0 and length > 0:
+        return "separation=0 needs background=0" if which == "shared" else "separation=1 leaves them no weight"
+    if high <= 0:
+        return "a separation above 0 needs a background above 0"
+    reach = [length * np.sqrt(bound / squares) if squares > 0 else 0.0 for bound in (low, high)]
+    return f"for this separation they can give {reach[0]:.3g} to {reach[1]:.3g}"
 
 
 def _draw(

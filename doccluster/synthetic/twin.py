@@ -198,8 +198,18 @@ def sample_twin(
     random_state : None, int or numpy Generator
     n_threads : int or None
         The rows are the same for any number.
+
+    Raises
+    ------
+    InputError
+        If there are fewer documents than clusters.
     """
     n = check_positive_int(n_documents, "n_documents")
+    if n < model.weights.size:
+        raise InputError(
+            f"n_documents={n} is below the {model.weights.size} clusters of the model; choose n_documents >= "
+            f"{model.weights.size}."
+        )
     generator = as_generator(random_state)
     truth = generator.choice(model.weights.size, size=n, p=model.weights).astype(np.int64, copy=False)
     entropy = spawn_entropy(generator)

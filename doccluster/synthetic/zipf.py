@@ -22,7 +22,7 @@ from doccluster.errors import InputError
 from doccluster.synthetic.checks import check_share, seed_record
 from doccluster.synthetic.stories import Stories
 from doccluster.synthetic.words import MAX_WORDS, invented_words
-from doccluster.validation import RandomState, as_generator, check_n_clusters, check_positive_int
+from doccluster.validation import RandomState, as_generator, check_positive_int
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -204,7 +204,9 @@ def plan_zipf(
     100
     """
     n = check_positive_int(n_documents, "n_documents")
-    k = check_n_clusters(n_topics, n)
+    k = check_positive_int(n_topics, "n_topics")
+    if k > n:
+        raise InputError(f"n_topics={k} exceeds the {n} document(s); choose n_topics <= {n}.")
     stories = max(k, min(n // 50, 5000)) if n_stories is None else check_positive_int(n_stories, "n_stories")
     if stories < k:
         raise InputError(f"n_stories={stories} is below n_topics={k}; each topic has at least one story.")

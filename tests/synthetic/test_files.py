@@ -197,6 +197,10 @@ def test_names_that_fit_no_format_are_refused(tmp_path):
         write_vectors(tmp_path / "a.mtx", make_vmf_mixture(5, 3, 1, kappa=1))
     with pytest.raises(InputError, match=r"does not end in .jsonl"):
         write_zipf(tmp_path / "a.txt", plan_zipf(2, n_topics=1))
+    (tmp_path / "b.rclass").mkdir()
+    with pytest.raises(InputError, match=r"b.rclass is a folder"):
+        write_vectors(tmp_path / "b.mtx", make_sharma(2))
+    assert not (tmp_path / "b.mtx").exists()
     (tmp_path / "file").write_text("")
     with pytest.raises(InputError, match="could not be written"):
         write_vectors(tmp_path / "file" / "a.npz", make_sharma(2))

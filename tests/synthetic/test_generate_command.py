@@ -97,7 +97,13 @@ def test_twin_of_texts_and_of_a_matrix(tmp_path, capsys):
         (["vmf", "-d", "3", "-k", "5", "--separation", "0.2"], "need 5 dimensions"),
         (["sparse-vmf", "--mean-resultant-length", "0.9"], "cannot be had"),
         (["sharma", "--alpha", "1"], "next to no value"),
+        (["vmf", "-k", "3", "--kappa", "1,2"], "kappa has 2 numbers for 3 clusters"),
+        (["vmf", "-k", "3", "--weights", "1"], "weights has 1 number for 3 clusters"),
+        (["sparse-vmf", "--separation", "1"], "--separation 1 leaves them no weight"),
+        (["sparse-vmf", "--separation", "0"], "--separation 0 needs --background 0"),
+        (["sparse-vmf", "--background", "0"], "a separation above 0 needs a background above 0"),
         (["zipf", "--overlap", "2"], "--overlap 2.0 is outside"),
+        (["zipf", "-n", "5", "-k", "9"], "-k 9 exceeds the 5 document(s); choose -k <= 5"),
     ],
 )
 def test_mistakes_are_one_sentence_and_leave_nothing(tmp_path, capsys, arguments, words):
@@ -106,3 +112,29 @@ def test_mistakes_are_one_sentence_and_leave_nothing(tmp_path, capsys, arguments
     assert (code, out) == (2, "")
     assert words in err
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "words"),
+    [
+        ("vmf", "a.mtx", "does not end in .npy or .npz"),
+        ("sparse-vmf", "a.npy", "does not end in .npz or .mtx"),
+        ("sharma", ".npz", "does not end in .npz or .mtx"),
+        ("zipf", "a.json", "does not end in .jsonl or .jsonl.gz"),
+        ("vmf", "folder.npy", "is a folder"),
+    ],
+)
+def test_a_name_that_cannot_be_written_is_refused_before_anything_is_made(tmp_path, capsys, kind, name, words):
+    (tmp_path / "folder.npy").mkdir()
+    code, _, err = run(capsys, kind, "-n" if kind != "sharma" else "--scale", "1000000", "-o", tmp_path / name)
+    assert code == 2
+    assert words in err
+    assert [path.name for path in tmp_path.iterdir()] == ["folder.npy"]
+
+
+def test_a_twin_of_fewer_documents_than_clusters_is_refused(tmp_path, capsys):
+    run(capsys, "zipf", "-n", "60", "-k", "3", "-o", tmp_path / "a.jsonl")
+    code, _, err = run(capsys, "like", tmp_path / "a.jsonl", "-k", "3", "-n", "2", "-o", tmp_path / "b.npz")
+    assert code == 2
+    assert "-n 2 is below the 3 clusters" in err
+    assert not (tmp_path / "b.npz").exists()

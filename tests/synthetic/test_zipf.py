@@ -147,7 +147,7 @@ def test_one_document_and_few_stories_are_possible():
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"n_topics": 200}, "n_clusters=200 exceeds"),
+        ({"n_topics": 200}, "n_topics=200 exceeds"),
         ({"n_stories": 3}, "n_stories=3 is below n_topics=20"),
         ({"n_terms": 100}, "n_terms=100 is outside"),
         ({"n_terms": 2_000_000}, "outside"),
