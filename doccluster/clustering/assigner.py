@@ -1,7 +1,7 @@
 """Labels under means that change a little from one iteration to the next: whole sweeps, or only what may have changed.
 
-Every iteration first tries pruning on a sample of the blocks and counts the cache lines it reads; the cheaper way is
-taken for the rest. Either way the labels are the same.
+Every iteration first tries pruning on a sample of the blocks and counts what it looks at; the cheaper way is taken for
+the rest. Either way the labels are the same.
 """
 
 from __future__ import annotations
@@ -19,8 +19,11 @@ from doccluster.kernels.cache_lines import LINE
 from doccluster.kernels.pruning import assign_pruned
 
 SAMPLE_EVERY = 16  # one block in so many tells what pruning would cost
-RANDOM_LINE = 2.0  # reading one line here and there, beside reading neighbours
-ROW_LINES = 8.0  # what looking at a row costs at all
+# What looking at a row costs at all, and for each line of its terms; measured, in lines of a whole sweep
+WHOLE_ROW, WHOLE_LINE = 60.0, 1.0
+CHANGES_ROW, CHANGES_LINE = 96.0, 2.0
+GROUP_ROW, GROUP_LINE = 190.0, 3.4  # the lines of a group lie here and there
+CARRIED_ROW = 8.0
 WORTH_IT = 0.9  # pruning must promise at least a tenth
 LONGEST_WAIT = 8  # iterations until pruning is tried again where it did not pay
 
@@ -145,7 +148,7 @@ class Assigner:
             self._sweep(rest)
 
     def _prune(self, blocks: list[slice], table: Table, changes: Table, places: Places, chords: Chords) -> float:
-        """Follow the means in some blocks; return the cache lines read as a share of those of whole sweeps."""
+        """Follow the means in some blocks; return what that cost as a share of whole sweeps."""
 
         def one(block: slice) -> npt.NDArray[np.int64]:
             work = np.zeros(4, np.int64)
@@ -169,14 +172,14 @@ class Assigner:
         return self._share_of_lines(np.sum(work, axis=0), n_rows, table, changes) if n_rows else 0.0
 
     def _share_of_lines(self, work: npt.NDArray[np.int64], n_rows: int, table: Table, changes: Table) -> float:
-        """Return the cache lines read as a share of those of whole sweeps."""
+        """Return what pruning costs as a share of whole sweeps."""
         n_changes, n_groups, n_whole, n_exact = work.tolist()
         entries = self._documents.values.size / self._documents.n_documents
-        whole = entries * table[0].shape[1] / LINE + ROW_LINES
+        whole = WHOLE_ROW + WHOLE_LINE * entries * table[0].shape[1] / LINE
         read = (
-            n_rows * ROW_LINES / 4
-            + n_changes * (entries * changes[0].shape[1] / LINE + ROW_LINES)
-            + n_groups * (RANDOM_LINE * entries * self._group_width / LINE + ROW_LINES)
+            n_rows * CARRIED_ROW
+            + n_changes * (CHANGES_ROW + CHANGES_LINE * entries * changes[0].shape[1] / LINE)
+            + n_groups * (GROUP_ROW + GROUP_LINE * entries * self._group_width / LINE)
             + (n_whole + 3 * n_exact) * whole
         )
         return float(read / (n_rows * whole))
