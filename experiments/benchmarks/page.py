@@ -13,6 +13,7 @@ import pathlib
 from collections.abc import Iterable
 
 from experiments.benchmarks.harness import RESULTS, ROOT, ROWS, Row, read_results
+from experiments.benchmarks.scaling_figure import draw, points_of
 
 PAGE = ROOT / "docs" / "explanation" / "performance.md"
 UNITS = {"seconds": "s", "peak_bytes": "peak", "peak_bytes_beyond_data": "peak beyond data"}
@@ -44,6 +45,9 @@ def _section(module: str, results: list[dict[str, str]]) -> str:
         newest = _newest(results, row.name)
         if newest:
             lines += [*_row_table(row, newest), ""]
+        if newest and row.name == "scaling":
+            figure = draw(points_of(results))
+            lines += [f"![Seconds against documents, clusters and entries]({figure.name})", ""]
     return "\n".join(lines)
 
 
