@@ -14,6 +14,7 @@ from doccluster.cli.run import clustering_options, execute
 from doccluster.cli.source_options import reader_arguments, reader_options
 from doccluster.cli.values import check_weighting, checked
 from doccluster.cli.verb import Verb
+from doccluster.errors import InputError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -39,6 +40,13 @@ def cluster_command(matrix: str, **given: Any) -> None:
 
     Whole numbers are taken as counts and weighted; fractions are taken as they are.
     """
+    from doccluster.pipeline.sources import MATRIX_SUFFIXES, is_matrix
+
+    if not is_matrix(matrix):
+        raise InputError(
+            f"{matrix} is no matrix file (its name ends in none of {', '.join(MATRIX_SUFFIXES)}); give texts to "
+            "`doccluster run`."
+        )
     reader = {name: given[name] for name in ("classes", "terms") if given[name] is not None}
     vectorizer = {} if given["weighting"] is None else {"weighting": given["weighting"]}
     execute((matrix,), given, reader=reader, vectorizer=vectorizer)

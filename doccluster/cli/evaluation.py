@@ -16,7 +16,7 @@ from doccluster.cli.console import (
     standard_output,
     threads_option,
 )
-from doccluster.cli.values import measure_names
+from doccluster.cli.values import measure_names, some_text
 from doccluster.cli.verb import Verb
 from doccluster.errors import InputError
 
@@ -42,7 +42,9 @@ COST_IN_WORDS = {
 @click.option("--vectors", type=click.Path(), help="A matrix file (.npz, .mat of CLUTO, .mtx), or the folder of a run.")
 @click.option("--column", metavar="NAME", help="The label column of LABELS, if it has several.")
 @click.option("--truth-column", multiple=True, metavar="NAME", help="A column of the truth (may be repeated).")
-@click.option("--label-separator", metavar="TEXT", help="What parts several labels in one cell of the truth.")
+@click.option(
+    "--label-separator", callback=some_text, metavar="TEXT", help="What parts several labels in one cell of the truth."
+)
 @click.option(
     "--measures",
     callback=measure_names,

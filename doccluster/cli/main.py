@@ -68,7 +68,9 @@ def main(arguments: list[str] | None = None) -> Any:
         click.echo("interrupted", err=True)
         sys.exit(130)
     except DocclusterError as error:
-        click.echo(f"doccluster: {error}", err=True)
+        from doccluster.cli.console import plain
+
+        click.echo(f"doccluster: {plain(str(error))}", err=True)
         sys.exit(error.exit_code)
     except BrokenPipeError:
         sys.stderr.close()

@@ -17,6 +17,7 @@ from doccluster.cli.values import (
     checked,
     number_or_share,
     number_range,
+    some_text,
 )
 
 READER = {
@@ -64,7 +65,9 @@ reader_options = options(
     click.option("--link-column", metavar="NAME", help="Column of links."),
     click.option("--source-column", metavar="NAME", help="Column that says where a document comes from."),
     click.option("--label-column", multiple=True, metavar="NAME", help="Column of class labels."),
-    click.option("--label-separator", metavar="TEXT", help="What stands between several labels in a cell."),
+    click.option(
+        "--label-separator", callback=some_text, metavar="TEXT", help="What stands between several labels in a cell."
+    ),
     click.option("--labels-file", metavar="FILE", help="Class labels in a second file."),
     click.option("--no-header", is_flag=True, help="The first row of a csv is a document."),
     click.option("--delimiter", metavar="CHAR", help="What stands between the cells of a csv."),

@@ -85,6 +85,13 @@ def number_range(_context: click.Context, _option: click.Parameter, value: str |
     return low, high
 
 
+def some_text(_context: click.Context, _option: click.Parameter, value: str | None) -> str | None:
+    """Return a text that is not empty."""
+    if value == "":
+        raise click.BadParameter("it is empty; give at least one character, or leave it out.")
+    return value
+
+
 def measure_names(_context: click.Context, _option: click.Parameter, value: str | None) -> list[str] | str | None:
     """Return the names of known measures, or the word all."""
     if value is None or value == "all":

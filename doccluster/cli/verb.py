@@ -29,7 +29,8 @@ _MENTION = re.compile(
     re.VERBOSE,
 )
 _QUOTED_WORD = re.compile(r"^'([^'\s]+)'$")
-_FOR_SKLEARN = re.compile(r" \(n_samples=[^)]*\)")  # its checks look for these words, which say nothing new
+# what scikit-learn's checks look for, and a hint for callers in Python
+_FOR_OTHERS = re.compile(r" \(n_samples=[^)]*\)| \(texts go in a list\)")
 
 
 class Verb(click.Command):
@@ -62,11 +63,13 @@ def in_options(text: str, command: click.Command) -> str:
         bare = _QUOTED_WORD.sub(r"\1", value)
         return f"{flag} {bare}"
 
-    return _MENTION.sub(reworded, _FOR_SKLEARN.sub("", text))
+    return _MENTION.sub(reworded, _FOR_OTHERS.sub("", text))
 
 
 def _flags(command: click.Command) -> Mapping[str, str]:
     """Return what is typed for each argument: the option, in all its spellings."""
     given = {option.name: "/".join(option.opts) for option in command.params if isinstance(option, click.Option)}
     renamed = {argument: given[name] for argument, name in OPTION_OF.items() if name in given}
+    if "n_topics" in given:
+        renamed["n_clusters"] = given["n_topics"]
     return {name: flag for name, flag in {**renamed, **given}.items() if name is not None}

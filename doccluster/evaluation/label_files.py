@@ -58,9 +58,12 @@ def read_labels(
     place = Path(path)
     try:
         text = place.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        raise InputError(f"{place} cannot be read: {reason}; give {FORMS}, in UTF-8.") from error
+    except OSError as error:
+        raise InputError(f"{place} cannot be read: {error.strerror or error}; give {FORMS}, in UTF-8.") from error
+    except UnicodeDecodeError as error:
+        raise InputError(
+            f"{place} is no text in UTF-8: byte {error.start} begins no letter; give {FORMS}, in UTF-8."
+        ) from error
     lines = text.removesuffix("\n").split("\n")
     if not text.strip():
         raise InputError(f"{place} is empty; give {FORMS}.")

@@ -81,7 +81,7 @@ def choose_clusters(
         source, reader=reader or {}, weighting=(vectorizer or {}).get("weighting"), truth=(), progress=progress
     )
     if read.vectors is not None:
-        made = adopt_vectors(read.vectors, language=language)
+        made = adopt_vectors(read.vectors, language=language, options=vectorizer)
     else:
         assert read.corpus is not None  # a source has one of the two
         made = vectorize_texts(read.corpus, language=language, options=vectorizer or {}, n_threads=n_threads)

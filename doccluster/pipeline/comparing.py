@@ -75,7 +75,7 @@ def _labelled(
     read = read_source([source], reader=reader, weighting=vectorizer.get("weighting"), truth=columns, progress=progress)
     check_truth(columns, read.documents)
     if read.vectors is not None:
-        made = adopt_vectors(read.vectors, language=language)
+        made = adopt_vectors(read.vectors, language=language, options=vectorizer)
     else:
         assert read.corpus is not None  # a source has one of the two
         made = vectorize_texts(read.corpus, language=language, options=vectorizer, n_threads=None)

@@ -199,8 +199,8 @@ def split_empty(documents: Documents, vectors: DocumentVectors) -> tuple[Documen
     kept, lost = np.flatnonzero(~vectors.is_empty), np.flatnonzero(vectors.is_empty)
     if kept.size == 0:
         raise NothingUsable(
-            f"none of the {len(documents):,} document(s) has a term left; check that the source holds text, the "
-            "language, and --min-df."
+            f"none of the {len(documents):,} document(s) has a term left: all rows are zero; of texts check the "
+            "language and min_df, of a matrix the values."
         )
     filled = documents.take(kept)
     return (
@@ -212,7 +212,7 @@ def split_empty(documents: Documents, vectors: DocumentVectors) -> tuple[Documen
 
 def _vectorize(read: Source, **options: Any) -> Vectorized:
     if read.vectors is not None:
-        return adopt_vectors(read.vectors, language=options["language"])
+        return adopt_vectors(read.vectors, **{name: options[name] for name in ("language", "options")})
     assert read.corpus is not None  # a source has one of the two
     return vectorize_texts(read.corpus, **options)
 

@@ -53,8 +53,21 @@ def vectorize_texts(
     return Vectorized(vectorize(corpus, vectorizer), vectorizer, languages)
 
 
-def adopt_vectors(vectors: DocumentVectors, *, language: str | Sequence[str]) -> Vectorized:
-    """Return vectors that were ready, with the languages of their terms."""
+def adopt_vectors(
+    vectors: DocumentVectors, *, language: str | Sequence[str], options: Mapping[str, Any] | None = None
+) -> Vectorized:
+    """Return vectors that were ready, with the languages of their terms.
+
+    Raises
+    ------
+    InputError
+        If `options` has more than a weighting: there is no text to make terms of.
+    """
+    unused = ", ".join(
+        f"{name}=" for name, value in (options or {}).items() if value is not None and name != "weighting"
+    )
+    if unused:
+        raise InputError(f"the source is a matrix, whose terms are what they are; leave out {unused}.")
     names = vectors.display_terms if vectors.display_terms is not None else vectors.terms
     if language != "auto":
         return Vectorized(vectors, None, choose_languages(language, ()))

@@ -211,6 +211,7 @@ def _fit_in_process(folder: Path, corpus: LabelledCorpus, algorithm: str, seed: 
     )
     if done.returncode:
         reason = done.stderr.strip().splitlines()[-1] if done.stderr.strip() else f"exit status {done.returncode}"
+        reason = reason.removeprefix(f"{InputError.__module__}.{InputError.__name__}: ")  # ours is a sentence
         raise InputError(f"{algorithm} failed on {corpus.name} (seed {seed}): {reason}")
     found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
     return found

@@ -53,6 +53,8 @@ def load_matrix_file(path: Path) -> MatrixFile:
         raise InputError(f"{path} is a folder, expected a matrix file; name the .mat, .mtx or .npz file itself.")
     if not path.is_file():
         raise InputError(f"{path} does not exist; check the path.")
+    if path.stat().st_size == 0:
+        raise InputError(f"{path} is empty, a file of zero bytes; write it again.")
     name = path.name.lower().removesuffix(".gz")
     try:
         if name.endswith(".mtx"):
@@ -60,13 +62,19 @@ def load_matrix_file(path: Path) -> MatrixFile:
         if name.endswith(".npz"):
             return _npz(path)
         if name.endswith(".npy"):
-            return MatrixFile(_two_dimensional(np.load(path, allow_pickle=False), path))
+            return MatrixFile(_npy(path))
         if name.endswith(".mat"):
             return MatrixFile(parse_cluto(_text(path), str(path)))
     except InputError:
         raise
+    except MemoryError as error:
+        raise InputError(
+            f"{path} holds more than fits in memory ({error}), or is damaged; give a smaller one."
+        ) from error
     except _DAMAGED as error:
-        raise InputError(f"{path} cannot be read as a matrix ({error}); it is truncated or damaged.") from error
+        # numpy takes what is no array for a pickle, and says how to load one: that would run whatever is in it
+        reason = "it holds no plain numbers" if "pickle" in str(error) else str(error).rstrip(".")
+        raise InputError(f"{path} cannot be read as a matrix ({reason}); it is truncated or damaged.") from error
     raise InputError(f"{path} is of no known format; give a CLUTO .mat, Matrix Market .mtx(.gz), .npz or .npy file.")
 
 
@@ -90,8 +98,16 @@ def _two_dimensional(array: npt.NDArray[Any], path: Path) -> npt.NDArray[Any]:
     return array
 
 
-def _npz(path: Path) -> MatrixFile:
+def _npy(path: Path) -> npt.NDArray[Any]:
     # numpy leaves a damaged file open when it opens it itself
+    with path.open("rb") as stream:
+        array = np.load(stream, allow_pickle=False)
+        if not isinstance(array, np.ndarray):
+            raise InputError(f"{path} holds several arrays; name it .npz.")
+        return _two_dimensional(array, path)
+
+
+def _npz(path: Path) -> MatrixFile:
     with path.open("rb") as stream, np.load(stream, allow_pickle=False) as file:
         if "doccluster_schema" in file:
             return _own_npz(file, path)

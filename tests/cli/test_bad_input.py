@@ -85,6 +85,66 @@ def test_documents_without_any_term(doccluster, tmp_path):
     one_sentence(doccluster("run", source, "-o", tmp_path / "out", "-k", 2, "--language", "english"), 3, "term")
 
 
+@pytest.mark.parametrize("kind", ["npz", "npy", "mat", "mtx"])
+@pytest.mark.parametrize("content", [b"", bytes(range(256)), b"PK\x03\x04"])
+def test_a_matrix_file_that_is_none(doccluster, tmp_path, kind, content):
+    path = tmp_path / f"x.{kind}"
+    path.write_bytes(content)
+    done = doccluster("cluster", path, "-k", 2, "-o", tmp_path / "out")
+    one_sentence(done, 2, f"x.{kind}", *(["zero bytes"] if not content else []))
+    assert "allow_pickle" not in done.err, "that would run what is in the file"
+
+
+def test_a_matrix_that_announces_more_than_there_can_be(doccluster, tmp_path):
+    path = tmp_path / "x.mtx"
+    size = 10**13
+    path.write_text(f"%%MatrixMarket matrix coordinate real general\n{size} {size} 1\n1 1 1\n", encoding="utf-8")
+    one_sentence(doccluster("cluster", path, "-k", 2, "-o", tmp_path / "out"), 2, "x.mtx", "memory")
+
+
+def test_cluster_takes_matrices_only(doccluster, tiny, tmp_path):
+    one_sentence(doccluster("cluster", tiny, "-k", 2, "-o", tmp_path / "out"), 2, "no matrix file", "doccluster run")
+
+
+def test_a_matrix_of_zeros(doccluster, tmp_path):
+    np.save(tmp_path / "x.npy", np.zeros((4, 3)))
+    one_sentence(doccluster("cluster", tmp_path / "x.npy", "-k", 2, "-o", tmp_path / "out"), 3, "all rows are zero")
+
+
+@pytest.mark.parametrize("verb", ["run", "choose-k", "compare"])
+def test_options_of_texts_are_refused_for_a_matrix_instead_of_doing_nothing(doccluster, tmp_path, verb):
+    np.save(tmp_path / "x.npy", np.eye(6))
+    options = ["--min-df", 2, "--stemming", "english"]
+    done = doccluster(verb, tmp_path / "x.npy", "-o", tmp_path / "out", *options)
+    one_sentence(done, 2, "is a matrix", "leave out", "--min-df", "--stemming")
+
+
+def test_one_document_leaves_no_number_of_clusters_to_try(doccluster, tmp_path):
+    np.save(tmp_path / "x.npy", np.ones((1, 3)))
+    one_sentence(doccluster("choose-k", tmp_path / "x.npy"), 2, "1 document", "at least 4")
+
+
+def test_a_fit_of_a_comparison_that_is_refused_is_told_in_words(doccluster, tiny, tmp_path):
+    done = doccluster("compare", tiny, "-o", tmp_path / "out", "-k", 99, "--seeds", 1)
+    one_sentence(done, 2, "failed on tiny", "--clusters 99 exceeds")
+    assert "InputError" not in done.err
+
+
+def test_labels_that_are_no_utf8_and_a_separator_that_is_nothing(doccluster, tmp_path):
+    (tmp_path / "labels.csv").write_bytes("id,cluster\n1,caf\xe9\n".encode("latin-1"))
+    (tmp_path / "truth.csv").write_text("id,class\n1,a\n", encoding="utf-8")
+    done = doccluster("evaluate", tmp_path / "labels.csv", "--truth", tmp_path / "truth.csv")
+    one_sentence(done, 2, "labels.csv is no text in UTF-8", "byte 16")
+    for verb in ("evaluate", "inspect"):
+        one_sentence(doccluster(verb, tmp_path / "truth.csv", "--label-separator", ""), 2, "it is empty")
+
+
+def test_a_name_that_steers_a_terminal_is_told_without_its_controls(doccluster):
+    done = doccluster("report", "no\x1b[31mwhere")
+    assert done.code == 2
+    assert "\x1b" not in done.err
+
+
 @pytest.mark.parametrize("value", [np.nan, np.inf])
 def test_nan_or_infinity_in_a_matrix(doccluster, tmp_path, value):
     sparse.save_npz(tmp_path / "x.npz", sparse.csr_array(np.array([[1.0, value], [0.5, 1.0]])))
@@ -202,7 +262,7 @@ def test_pieces_that_cannot_be_kept_are_told(tmp_path):
     pieces = Checkpoint(tmp_path / "pieces", fingerprint="x")
     (tmp_path / "pieces" / "fingerprint").unlink()
     (tmp_path / "pieces").rmdir()
-    with pytest.raises(InputError, match="finished pieces cannot be kept in .*pieces: No such file"):
+    with pytest.raises(InputError, match=r"finished pieces cannot be kept in .*pieces: No such file"):
         pieces.save("one", {})
     (tmp_path / "file").write_text("mine", encoding="utf-8")
     with pytest.raises(InputError, match="choose another folder for checkpoint="):

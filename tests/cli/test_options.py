@@ -120,6 +120,10 @@ def test_errors_of_a_command_name_options(doccluster, tiny, tmp_path):
     assert "--max-df 2 is 2 documents, fewer than the 8 of --min-df 8" in done.err
     done = doccluster("generate", "zipf", "-k", 50, "--stories", 3, "-o", tmp_path / "x.jsonl")
     assert "--stories 3 is below -k 50" in done.err
+    done = doccluster("generate", "zipf", "-n", 5, "-k", 9, "-o", tmp_path / "x.jsonl")
+    assert done.err == "doccluster: -k 9 exceeds the 5 document(s); choose -k <= 5.\n"
+    done = doccluster("inspect", "nowhere")
+    assert done.err == "doccluster: 'nowhere' does not exist; give a file, a folder, or - for standard input.\n"
 
 
 def test_warnings_of_a_command_name_options(doccluster, tmp_path):

@@ -127,7 +127,8 @@ def test_names_that_do_not_fit_are_refused(cluto, tmp_path):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "begins with"),
+        ("", "zero bytes"),
+        ("\n", "begins with"),
         ("word\n", "begins with"),
         ("3 4 4 9\n", "begins with"),
         ("3 4 4\n1 2 3 1\n", "truncated"),
