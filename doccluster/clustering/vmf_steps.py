@@ -104,6 +104,7 @@ def expect(documents: UnitDocuments, parameters: MixtureParameters, *, is_hard: 
     sums = WeightedSums.zero(documents, parameters.kappas.size)
     for block in _posterior_blocks(documents, parameters, found, is_hard=is_hard, dtype=documents.values.dtype):
         sums.add(documents, block)
+    sums.add_certain(documents)
     return Expectation(found.labels, found.log_densities, found.entropies, sums.values, sums.masses)
 
 
@@ -121,13 +122,11 @@ def expect_only(
 
 def expect_labels(documents: UnitDocuments, labels: npt.NDArray[Any], n_clusters: int) -> Expectation:
     """Return the sums of given clusters, as if each document belonged to its own with certainty."""
-    n, n_lanes = documents.n_documents, lanes_for(n_clusters)
+    n = documents.n_documents
     sums = WeightedSums.zero(documents, n_clusters)
-    for rows in documents.blocks(n_lanes):
-        shares = np.zeros((rows.stop - rows.start, n_lanes), documents.values.dtype)
-        filled = np.flatnonzero(~documents.is_empty[rows])
-        shares[filled, labels[rows][filled]] = 1.0
-        sums.add(documents, PosteriorBlock(rows, shares, shares.sum(axis=0, dtype=np.float64), filled.size))
+    sums.certain[:] = np.where(documents.is_empty, -1, labels)
+    np.add.at(sums.masses, sums.certain[sums.certain >= 0], 1.0)
+    sums.add_certain(documents)
     return Expectation(labels.astype(np.int32), np.full(n, np.nan), np.full(n, np.nan), sums.values, sums.masses)
 
 
@@ -182,12 +181,12 @@ def _posterior_blocks(
     """Yield each block with its posteriors, in an array of this type that is used again for the next block."""
     kappas, offsets = parameters.lane_kappas, parameters.lane_offsets
     blocks = documents.blocks(kappas.size)
-    store = aligned_zeros((blocks[0].stop, kappas.size), dtype)
+    store, n_positive = aligned_zeros((blocks[0].stop, kappas.size), dtype), np.empty(blocks[0].stop, np.int32)
 
-    def one(task: slice) -> tuple[Floats, int]:
+    def one(task: slice) -> Floats:
         rows = slice(block.start + task.start, block.start + task.stop)
         masses = np.empty(kappas.size)
-        n_positive = posteriors(
+        posteriors(
             documents.values,
             documents.columns,
             documents.starts_of(rows),
@@ -196,15 +195,16 @@ def _posterior_blocks(
             offsets,
             is_hard,
             store[task],
+            n_positive[task],
             masses,
             found.labels[rows],
             found.log_densities[rows],
             found.entropies[rows],
         )
-        return masses, n_positive
+        return masses
 
     for block in blocks:
         n_rows = block.stop - block.start
         tasks = row_blocks(n_rows, _ROWS_PER_TASK)
-        masses, n_positive = zip(*map_blocks(one, tasks, n_threads=documents.threads_for(kappas.size)), strict=True)
-        yield PosteriorBlock(block, store[:n_rows], np.sum(masses, axis=0), sum(n_positive))
+        masses = list(map_blocks(one, tasks, n_threads=documents.threads_for(kappas.size)))
+        yield PosteriorBlock(block, store[:n_rows], n_positive[:n_rows], np.sum(masses, axis=0), found.labels[block])

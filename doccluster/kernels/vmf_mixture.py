@@ -28,9 +28,10 @@ def scale_scores(scores, kappas, offsets):
 def exponentiate(scores, top, powers):
     """Make `scores` their distances from `top`, and `powers` the exponentials of these, 0 for negligible ones."""
     for j in range(scores.size):
-        gap = max(scores[j] - top, LOWEST_POWER)
-        scores[j] = gap
-        powers[j] = exponential(gap) if gap > NEGLIGIBLE else 0.0
+        scores[j] = max(scores[j] - top, LOWEST_POWER)
+    for j in range(scores.size):
+        power = exponential(scores[j])
+        powers[j] = power if scores[j] > NEGLIGIBLE else 0.0
 
 
 @jit(fastmath={"contract"})
@@ -54,10 +55,35 @@ def add_up(powers, gaps):
 
 
 @jit
+def write_shares(powers, total, share, masses):
+    """Write `powers` over `total` into `share`, add that to `masses`, and return how many are above zero."""
+    inverse = 1.0 / total
+    count = 0
+    for j in range(powers.size):
+        share[j] = powers[j] * inverse
+        count += powers[j] > 0.0
+    for j in range(powers.size):
+        masses[j] += share[j]
+    return count
+
+
+@jit
 def posteriors(
-    values, columns, starts, table, kappas, offsets, is_hard, shares, masses, labels, log_densities, entropies
+    values,
+    columns,
+    starts,
+    table,
+    kappas,
+    offsets,
+    is_hard,
+    shares,
+    n_positive,
+    masses,
+    labels,
+    log_densities,
+    entropies,
 ):
-    """Write the posterior of each row of a block; return how many posterior probabilities are above zero.
+    """Write the posterior of each row of a block.
 
     Parameters
     ----------
@@ -72,6 +98,8 @@ def posteriors(
         Whether each row goes to its most probable cluster as a whole.
     shares : float32 or float64 array of shape (n_rows, n_lanes), written
         Posterior probabilities, computed in float64; 0 for rows without values.
+    n_positive : int32 array of shape (n_rows,), written
+        How many posterior probabilities are above zero; where it is 1, that one is exactly 1.
     masses : float64 array of shape (n_lanes,), written
         The sums of `shares` as they are stored, so that of equal rows sums and masses have the same rounding.
     labels : int32 array of shape (n_rows,), written
@@ -83,12 +111,12 @@ def posteriors(
     """
     n_lanes = table.shape[1]
     scores, powers = np.empty(n_lanes), np.empty(n_lanes)
-    n_positive = 0
     masses[:] = 0.0
     for i in range(labels.size):
         share = shares[i]
         if starts[i] == starts[i + 1]:
             share[:] = 0.0
+            n_positive[i] = 0
             labels[i] = -1
             log_densities[i] = np.nan
             entropies[i] = np.nan
@@ -103,45 +131,75 @@ def posteriors(
         exponentiate(scores, top, powers)
         total, gap = add_up(powers, scores)
         labels[i] = best
-        entropies[i] = max(np.log(total) - gap / total, 0.0)
-        log_densities[i] = top if is_hard else top + np.log(total)
+        log_total = np.log(total)
+        entropies[i] = max(log_total - gap / total, 0.0)
+        log_densities[i] = top if is_hard else top + log_total
         if is_hard:
             share[:] = 0.0
             share[best] = 1.0
             masses[best] += 1.0
-            n_positive += 1
+            n_positive[i] = 1
         else:
-            inverse = 1.0 / total
-            for j in range(n_lanes):
-                share[j] = powers[j] * inverse
-                masses[j] += share[j]
-                n_positive += powers[j] > 0.0
-    return n_positive
+            n_positive[i] = write_shares(powers, total, share, masses)
 
 
 @jit
-def add_by_cluster(values, columns, starts, shares, low, high, sums):
-    """Add the rows of a block, times their shares, to the sums of the clusters `low` to `high` - 1, one by one.
+def add_certain_rows(values, columns, starts, labels, low, high, sums):
+    """Add each row whose label is one of the clusters `low` to `high` - 1 to the sum of that cluster, rows ascending.
+
+    A cluster is added up where its numbers lie close together; only then do the sums go to the table.
+
+    Parameters
+    ----------
+    values, columns : arrays of a csr matrix
+    starts : int64 array of shape (n_rows + 1,)
+    labels : int32 array of shape (n_rows,)
+    low, high : int
+    sums : float64 array of shape (n_terms, n_lanes), added to
+    """
+    begins = np.zeros(high - low + 1, np.int64)
+    for i in range(labels.size):
+        if low <= labels[i] < high:
+            begins[labels[i] - low + 1] += 1
+    for cluster in range(high - low):
+        begins[cluster + 1] += begins[cluster]
+    if begins[high - low] == 0:
+        return
+    members = np.empty(begins[high - low], np.int64)
+    following = begins[:-1].copy()
+    for i in range(labels.size):
+        if low <= labels[i] < high:
+            members[following[labels[i] - low]] = i
+            following[labels[i] - low] += 1
+    store = np.zeros((high - low, sums.shape[0]))
+    for cluster in range(high - low):
+        own = store[cluster]
+        for i in members[begins[cluster] : begins[cluster + 1]]:
+            for at in range(starts[i], starts[i + 1]):
+                own[columns[at]] += values[at]
+    for term in range(sums.shape[0]):
+        for cluster in range(high - low):
+            sums[term, low + cluster] += store[cluster, term]
+
+
+@jit
+def add_by_cluster(values, columns, starts, shares, n_positive, low, high, sums):
+    """Add the rows of a block that count in more than one cluster, times their shares, to clusters `low` to `high` - 1.
 
     For blocks whose rows count in few clusters. A cluster's numbers are added in the order of the rows, whatever range
     it is computed in, so the sums do not depend on how the clusters are divided among threads.
 
     Parameters
     ----------
-    values, columns, starts, shares
+    values, columns, starts, shares, n_positive
         As in `posteriors`.
     low, high : int
     sums : float64 array of shape (n_terms, n_lanes), added to
     """
-    members = np.empty((high - low, shares.shape[0]), np.int32)
-    n_members = np.zeros(high - low, np.int64)
-    for i in range(shares.shape[0]):
-        for j in range(low, high):
-            if shares[i, j] > 0.0:
-                members[j - low, n_members[j - low]] = i
-                n_members[j - low] += 1
     for j in range(low, high):
-        for i in members[j - low, : n_members[j - low]]:
+        for i in range(shares.shape[0]):
+            if n_positive[i] < 2 or shares[i, j] == 0.0:
+                continue
             share = np.float64(shares[i, j])
             for at in range(starts[i], starts[i + 1]):
                 sums[columns[at], j] += share * np.float64(values[at])

@@ -171,16 +171,19 @@ def test_result_does_not_depend_on_threads(assignment):
 BY_TERM, BY_CLUSTER = -1e9, 1e9
 
 
+@pytest.mark.parametrize("kappa", [2.0, 30.0, 1000.0])  # documents count in all clusters, in some, mostly in one
 @pytest.mark.parametrize("n_clusters", [1, 9, 150])
 @pytest.mark.parametrize(("dtype", "rtol"), [(np.float64, 1e-12), (np.float32, 1e-6)])
-def test_sums_by_cluster_and_by_term_are_the_product_of_posteriors_and_rows(monkeypatch, n_clusters, dtype, rtol):
+def test_sums_by_cluster_and_by_term_are_the_product_of_posteriors_and_rows(
+    monkeypatch, kappa, n_clusters, dtype, rtol
+):
     rng = np.random.default_rng(0)
     rows = sparse.random_array((900, 70), density=0.2, rng=rng, format="csr").astype(dtype)
     rows.data[rows.indptr[4] : rows.indptr[5]] = 0  # a row without values
     documents = UnitDocuments.from_matrix(rows, n_threads=2)
     weights = np.full(n_clusters, 1 / n_clusters)
     means = rng.random((70, n_clusters)).astype(dtype)
-    parameters = MixtureParameters.of(means, np.full(n_clusters, 2.0), weights)
+    parameters = MixtureParameters.of(means, np.full(n_clusters, kappa), weights)
     shares = np.empty((900, n_clusters))
     vmf_steps.expect_only(documents, parameters, shares=shares)
     np.testing.assert_allclose(np.delete(shares, 4, axis=0).sum(axis=1), 1, rtol=1e-14)
@@ -189,8 +192,8 @@ def test_sums_by_cluster_and_by_term_are_the_product_of_posteriors_and_rows(monk
         monkeypatch.setattr(vmf_sums, "_FEW_CLUSTERS", few)
         monkeypatch.setattr(vmf_documents, "_KEPT_BYTES", kept_bytes)  # sorted in each step, kept, found again
         found = vmf_steps.expect(documents, parameters, is_hard=False)
-        np.testing.assert_allclose(found.sums, rows.astype(np.float64).T @ shares, rtol=rtol)
-        np.testing.assert_allclose(found.masses, shares.sum(axis=0), rtol=rtol)
+        np.testing.assert_allclose(found.sums, rows.astype(np.float64).T @ shares, rtol=rtol, atol=1e-18)
+        np.testing.assert_allclose(found.masses, shares.sum(axis=0), rtol=rtol, atol=1e-18)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
