@@ -16,14 +16,18 @@ from doccluster.clustering.means import Means
 from doccluster.clustering.movement import Chords, choose_places, measure_chords, no_places
 from doccluster.kernels.assignment import HIGHEST, LOWEST, assign_rows
 from doccluster.kernels.cache_lines import LINE
-from doccluster.kernels.pruning import assign_pruned
+from doccluster.kernels.pruning import (
+    CARRIED_ROW,
+    CHANGES_LINE,
+    CHANGES_ROW,
+    GROUP_LINE,
+    GROUP_ROW,
+    WHOLE_LINE,
+    WHOLE_ROW,
+    assign_pruned,
+)
 
 SAMPLE_EVERY = 16  # one block in so many tells what pruning would cost
-# What looking at a row costs at all, and for each line of its terms; measured, in lines of a whole sweep
-WHOLE_ROW, WHOLE_LINE = 60.0, 1.0
-CHANGES_ROW, CHANGES_LINE = 96.0, 2.0
-GROUP_ROW, GROUP_LINE = 190.0, 3.4  # the lines of a group lie here and there
-CARRIED_ROW = 8.0
 WORTH_IT = 0.9  # pruning must promise at least a tenth
 LONGEST_WAIT = 8  # iterations until pruning is tried again where it did not pay
 

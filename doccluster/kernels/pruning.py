@@ -33,6 +33,11 @@ from doccluster.kernels.cache_lines import LINE, add_lines
 from doccluster.kernels.jit import jit
 from doccluster.kernels.line_extremes import highest_of_lines, lane_holding
 
+# What looking at a row costs at all, and for each line of its terms; measured, in lines of a whole sweep.
+WHOLE_ROW, WHOLE_LINE = 60.0, 1.0
+CHANGES_ROW, CHANGES_LINE = 96.0, 2.0
+GROUP_ROW, GROUP_LINE = 190.0, 3.4  # the lines of a group lie here and there
+CARRIED_ROW = 8.0
 SMALL_CHORD = np.float32(0.03)  # movements that tight bounds survive for several iterations
 FEW = 2
 
@@ -114,6 +119,13 @@ def count_reaching(lower, carried):
 
 
 @jit
+def is_whole_cheaper(n_terms, n_looks, group_lines, n_lines):
+    """Return whether sweeping a row over all lines costs no more than looking at so many groups, one after another."""
+    whole = WHOLE_ROW + WHOLE_LINE * n_terms * n_lines
+    return n_looks * (GROUP_ROW + GROUP_LINE * n_terms * group_lines) >= whole
+
+
+@jit
 def assign_pruned(rows, magnitudes, table, changes_table, places, chords, group_width, labels, lower, upper, work):
     """Make `labels`, which belong to the old means, those of the new ones, and carry the bounds over.
 
@@ -180,11 +192,16 @@ def assign_pruned(rows, magnitudes, table, changes_table, places, chords, group_
                     upper[row, group] = carried[group]
                 continue
         # the own group first: it gives the own similarity, which the other groups must reach
-        work[1] += 1
-        add_tail(values, columns, split, last, n_head, lanes.size, tail_starts, tail_lanes, tail_values, sums)
-        add_group(values, columns, first, split, head, own // group_width, group_width, sums)
-        carried[own // group_width] = HIGHEST
-        if 3 * (count_reaching(sums[own] - error, carried) - 1) > n_groups:
+        own_group = own // group_width
+        carried[own_group] = HIGHEST
+        sweeps = is_whole_cheaper(last - first, count_reaching(own_lower, carried), group_width // LINE, width // LINE)
+        if not sweeps:
+            work[1] += 1
+            add_tail(values, columns, split, last, n_head, lanes.size, tail_starts, tail_lanes, tail_values, sums)
+            add_group(values, columns, first, split, head, own_group, group_width, sums)
+            n_looks = count_reaching(sums[own] - error, carried) - 1
+            sweeps = is_whole_cheaper(last - first, n_looks, group_width // LINE, width // LINE)
+        if sweeps:
             work[2] += 1
             label, similarity = assign_one(values, columns, first, last, table, clusters, sums, group_width, upper, row)
             if label < 0:
