@@ -22,7 +22,7 @@ from doccluster.validation import check_matrix
 SECONDS_PER_POSTING = 1.2e-9  # one product through the inverted index
 SECONDS_PER_LINE_CELL = 1.5e-10  # one product with a dense line of a common term
 SECONDS_PER_DENSE_PRODUCT = 1e-10
-SECONDS_PER_PAIR = 7.5e-9  # distance, sums and histogram of one pair
+SECONDS_PER_PAIR = 5e-9  # distance, sums and histogram of one pair
 SECONDS_PER_DISTANCE = 3e-9  # the distance of one pair alone
 SECONDS_PER_COUNT = 1.2e-8  # one pair added to a table of distances
 SECONDS_PER_SORTED_KEY = 1.4e-8  # one pair of the larger kind, sorted in its block and compared
