@@ -24,7 +24,7 @@ from doccluster.blocks import row_blocks, share_blocks
 from doccluster.clustering.document_matrix import DocumentMatrix, sparse_rows, unit_scale
 from doccluster.clustering.means import Means, means_of_matrix
 from doccluster.errors import InputError
-from doccluster.kernels.seeding import PART, count_by_term, join_nearest, place_by_term, row_at, weigh_candidate
+from doccluster.kernels.seeding import PART, count_by_term, draw_rows, join_nearest, place_by_term, weigh_candidates
 from doccluster.progress import Progress, silent
 from doccluster.validation import check_matrix
 
@@ -130,10 +130,9 @@ def kmeans_plus_plus(
         while len(chosen) < n_clusters:
             if not potential.total > 0:
                 break
-            candidates = [potential.draw(share) for share in generator.random(trials if chosen else 1)]
-            left = potential.weigh(candidates)
-            best = int(np.argmin(left))
-            chosen.append(candidates[best])
+            candidates = potential.draw(generator.random(trials if chosen else 1))
+            best = int(np.argmin(potential.weigh(candidates)))
+            chosen.append(int(candidates[best]))
             potential.join(best)
             progress("seed", len(chosen), n_clusters)
     return np.array(chosen, np.int64)
@@ -143,7 +142,7 @@ class _Potential:
     """The distances of all documents to the nearest seed so far, and what candidates would leave of their sum."""
 
     def __init__(self, documents: DocumentMatrix, index: InvertedIndex, trials: int) -> None:
-        self.documents = documents
+        self.rows = documents.values, documents.columns, documents.starts
         self.index, self.common = (index.starts, index.rows, index.values), index.common
         # rows without terms or weight count as copies of a seed: none is drawn, none adds to the potential
         self.nearest = np.where(documents.is_usable, 0, 1).astype(np.float32)
@@ -157,31 +156,26 @@ class _Potential:
         self.n_threads = min(trials, documents.n_threads) if trials * per_candidate > WORTH_A_THREAD else 1
         self.threads = ThreadPoolExecutor(max_workers=self.n_threads, thread_name_prefix="doccluster")
 
-    def draw(self, share: float) -> int:
-        """Return the document at this share of the running sum of the distances."""
-        point = share * self.total
-        part = min(int(np.searchsorted(self.cumulated, point, side="right")), self.last)
-        before = float(self.cumulated[part - 1]) if part else 0.0
-        return int(row_at(part, point - before, self.nearest, self.weights, SAME_ROW))
+    def draw(self, shares: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
+        """Return the documents at these shares of the running sum of the distances."""
+        rows = np.empty(shares.size, np.int64)
+        draw_rows(shares * self.total, self.cumulated, self.nearest, self.weights, SAME_ROW, rows)
+        return rows
 
-    def weigh(self, candidates: list[int]) -> list[float]:
+    def weigh(self, candidates: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
         """Return the potential that each candidate would leave."""
-        handed_over = [self.threads.submit(self._weigh_some, candidates, first) for first in range(1, self.n_threads)]
-        left = self._weigh_some(candidates, 0)
-        for future in handed_over:
-            left.update(future.result())
-        return [left[trial] for trial in range(len(candidates))]
+        left = np.empty(candidates.size)
+        step = min(self.n_threads, candidates.size)
 
-    def _weigh_some(self, candidates: list[int], first: int) -> dict[int, float]:
-        """Weigh the candidates of one thread, from the `first` on."""
-        documents, left = self.documents, {}
-        for trial in range(first, len(candidates), self.n_threads):
-            entries = slice(documents.starts[candidates[trial]], documents.starts[candidates[trial] + 1])
-            row = documents.values[entries], documents.columns[entries]
-            similarities = self.similarities[trial]
-            left[trial] = float(
-                weigh_candidate(*row, self.index, self.common, self.nearest, self.weights, similarities)
-            )
+        def weigh_some(first: int) -> None:
+            similarities = self.similarities[first:]
+            known = self.rows, self.index, self.common, self.nearest, self.weights
+            weigh_candidates(candidates[first:], step, *known, similarities, left[first:])
+
+        handed_over = [self.threads.submit(weigh_some, first) for first in range(1, step)]
+        weigh_some(0)
+        for future in handed_over:
+            future.result()
         return left
 
     def join(self, trial: int) -> None:
@@ -189,7 +183,6 @@ class _Potential:
         join_nearest(self.similarities[trial], self.nearest, self.weights, SAME_ROW, self.sums)
         self.cumulated = np.cumsum(self.sums)
         self.total = float(self.cumulated[-1])
-        self.last = int(np.searchsorted(self.cumulated, self.total, side="left"))
 
 
 def random_rows(documents: DocumentMatrix, n_clusters: int, generator: np.random.Generator) -> npt.NDArray[np.int64]:

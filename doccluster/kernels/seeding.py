@@ -30,13 +30,24 @@ def place_by_term(values, columns, starts, first_row, following, index_rows, ind
 
 
 @jit
-def weigh_candidate(row_values, row_columns, index, common, nearest, weights, similarities):
-    """Fill `similarities` of every document to one row; return the potential that is left if the row is a seed.
+def weigh_candidates(rows, step, documents, index, common, nearest, weights, similarities, potentials):
+    """Fill `similarities` of every document to some rows, and the potential that is left if a row is a seed.
 
-    The potential is the weighted sum of 1 - similarity to the nearest seed. `index` is (starts, rows, values) by term;
-    terms of many documents have a dense line in `common` = (line of each term or -1, lines) instead. Without `weights`
-    each document counts once. Documents come in parts of `PART`, which stay near the processor.
+    The potential is the weighted sum of 1 - similarity to the nearest seed. `documents` is (values, columns, starts),
+    `index` is (starts, rows, values) by term; terms of many documents have a dense line in `common` = (line of each
+    term or -1, lines) instead. Without `weights` each document counts once. Documents come in parts of `PART`, which
+    stay near the processor. Every `step`-th of `rows` is weighed.
     """
+    values, columns, starts = documents
+    for trial in range(0, rows.size, step):
+        entries = slice(starts[rows[trial]], starts[rows[trial] + 1])
+        potentials[trial] = _weigh(
+            values[entries], columns[entries], index, common, nearest, weights, similarities[trial]
+        )
+
+
+@jit
+def _weigh(row_values, row_columns, index, common, nearest, weights, similarities):
     index_starts, index_rows, index_values = index
     line_of, head = common
     tail, values = np.empty((row_columns.size, 2), np.int64), np.empty(row_columns.size, np.float32)
@@ -108,7 +119,22 @@ def _join(similarities, nearest, weights, resolution):
 
 
 @jit
-def row_at(number, rest, nearest, weights, resolution):
+def draw_rows(points, cumulated, nearest, weights, resolution, rows):
+    """Write the rows at which the running sum of the distances passes `points`, the last row with one at most.
+
+    `cumulated` is the running sum over the parts.
+    """
+    last = 0
+    while cumulated[last] < cumulated[-1]:
+        last += 1
+    for place in range(points.size):
+        part = min(np.searchsorted(cumulated, points[place], side="right"), last)
+        rest = points[place] - (cumulated[part - 1] if part else 0.0)
+        rows[place] = _row_at(part, rest, nearest, weights, resolution)
+
+
+@jit
+def _row_at(number, rest, nearest, weights, resolution):
     """Return the row of a part at which the running sum of its distances passes `rest`, the last with one at most."""
     found, total = number * PART, 0.0
     for row in range(number * PART, min((number + 1) * PART, nearest.size)):
