@@ -100,6 +100,12 @@ class UnitDocuments:
         n_blocks = -(-self.n_documents // most)
         return row_blocks(self.n_documents, -(-self.n_documents // n_blocks))
 
+    def groups_of_blocks(self, n_lanes: int) -> list[list[slice]]:
+        """Return the blocks in groups whose posteriors fit into the memory for them."""
+        blocks = self.blocks(n_lanes)
+        size = max(1, _BLOCK_SHARES // (blocks[0].stop * n_lanes))
+        return [blocks[number : number + size] for number in range(0, len(blocks), size)]
+
     def starts_of(self, rows: slice) -> npt.NDArray[np.int64]:
         """Return where some neighbouring rows begin, and where the last ends."""
         return self.starts[rows.start : rows.stop + 1]

@@ -1,6 +1,6 @@
 """The two steps of expectation maximisation for a von Mises-Fisher mixture, over blocks of documents in threads.
 
-Only one block of posteriors exists at a time, never all of them. Posteriors and densities are computed in float64;
+Only the posteriors of some blocks exist at a time, never all of them. Posteriors and densities are computed in float64;
 where the documents are float32, their posteriors are rounded likewise in the weighted sums, which add up in float64.
 Results do not depend on the number of threads.
 """
@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from doccluster.blocks import map_blocks, row_blocks
+from doccluster.blocks import map_blocks
 from doccluster.clustering.vmf_documents import UnitDocuments
 from doccluster.clustering.vmf_sums import PosteriorBlock, WeightedSums, lanes_for
 from doccluster.kernels.cache_lines import aligned_zeros
@@ -178,33 +178,46 @@ class _Found:
 def _posterior_blocks(
     documents: UnitDocuments, parameters: MixtureParameters, found: _Found, *, is_hard: bool, dtype: Any
 ) -> Iterator[PosteriorBlock]:
-    """Yield each block with its posteriors, in an array of this type that is used again for the next block."""
+    """Yield each block with its posteriors, in arrays of this type that are used again for later blocks.
+
+    The posteriors of as many blocks as there is room for are computed together: threads then seldom wait for another.
+    """
     kappas, offsets = parameters.lane_kappas, parameters.lane_offsets
-    blocks = documents.blocks(kappas.size)
-    store, n_positive = aligned_zeros((blocks[0].stop, kappas.size), dtype), np.empty(blocks[0].stop, np.int32)
+    n_threads = documents.threads_for(kappas.size)
+    groups = documents.groups_of_blocks(kappas.size)
+    n_rows = groups[0][-1].stop  # no later group has more
+    store, n_positive = aligned_zeros((n_rows, kappas.size), dtype), np.empty(n_rows, np.int32)
+    for blocks in groups:
+        first = blocks[0].start
 
-    def one(task: slice) -> Floats:
-        rows = slice(block.start + task.start, block.start + task.stop)
-        masses = np.empty(kappas.size)
-        posteriors(
-            documents.values,
-            documents.columns,
-            documents.starts_of(rows),
-            parameters.table,
-            kappas,
-            offsets,
-            is_hard,
-            store[task],
-            n_positive[task],
-            masses,
-            found.labels[rows],
-            found.log_densities[rows],
-            found.entropies[rows],
-        )
-        return masses
+        def one(rows: slice, first: int = first) -> Floats:
+            here = slice(rows.start - first, rows.stop - first)
+            masses = np.empty(kappas.size)
+            posteriors(
+                documents.values,
+                documents.columns,
+                documents.starts_of(rows),
+                parameters.table,
+                kappas,
+                offsets,
+                is_hard,
+                store[here],
+                n_positive[here],
+                masses,
+                found.labels[rows],
+                found.log_densities[rows],
+                found.entropies[rows],
+            )
+            return masses
 
-    for block in blocks:
-        n_rows = block.stop - block.start
-        tasks = row_blocks(n_rows, _ROWS_PER_TASK)
-        masses = list(map_blocks(one, tasks, n_threads=documents.threads_for(kappas.size)))
-        yield PosteriorBlock(block, store[:n_rows], n_positive[:n_rows], np.sum(masses, axis=0), found.labels[block])
+        parts = [_parts(block) for block in blocks]
+        masses = map_blocks(one, [rows for of_block in parts for rows in of_block], n_threads=n_threads)
+        sums = [np.sum([next(masses) for _ in of_block], axis=0) for of_block in parts]
+        for block, of_block in zip(blocks, sums, strict=True):
+            here = slice(block.start - first, block.stop - first)
+            yield PosteriorBlock(block, store[here], n_positive[here], of_block, found.labels[block])
+
+
+def _parts(rows: slice) -> list[slice]:
+    """Return the tasks of a block."""
+    return [slice(low, min(low + _ROWS_PER_TASK, rows.stop)) for low in range(rows.start, rows.stop, _ROWS_PER_TASK)]
