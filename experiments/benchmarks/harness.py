@@ -12,7 +12,8 @@ A benchmark is a module of this folder whose rows are functions::
         session.record("doccluster", "objective", 19975.2)                           # any other figure
 
 `python -m experiments.benchmarks MODULE [--only ROW] [--quick] [--list] [--again]` runs the rows. Every figure is
-appended to `results/MODULE.csv` at once, so an interrupted run goes on where it stopped; `--again` measures anew.
+appended to `results/MODULE.csv` at once, so an interrupted run goes on where it stopped; `--again` measures anew and,
+when it has finished, replaces what was there.
 A function measured in a process of its own takes keyword arguments that are plain JSON values, may call
 `start_clock()` when its data are ready, and may return a mapping of further figures.
 """
@@ -164,11 +165,27 @@ def run_rows(
         session = Session(chosen_row.name, path, quick, say)
         chosen_row.run(session)
         session.record("harness", "finished", 1.0)
+        forget_earlier(path, chosen_row.name)
 
 
 def finished_rows(path: pathlib.Path) -> set[str]:
     """Return the names of the rows whose last figure was written."""
     return {line["row"] for line in read_results(path) if line["figure"] == "finished"}
+
+
+def forget_earlier(path: pathlib.Path, name: str) -> None:
+    """Drop the figures of a row that an earlier run left, now that a whole new one is there."""
+    lines = read_results(path)
+    ends = [number for number, line in enumerate(lines) if line["row"] == name and line["figure"] == "finished"]
+    if len(ends) < 2:
+        return
+    kept = [line for number, line in enumerate(lines) if line["row"] != name or number > ends[-2]]
+    unfinished = path.with_suffix(".part")
+    with unfinished.open("w", newline="", encoding="utf-8") as handle:
+        writer = csv.DictWriter(handle, COLUMNS, lineterminator="\r\n")
+        writer.writeheader()
+        writer.writerows(kept)
+    unfinished.replace(path)
 
 
 def read_results(path: pathlib.Path) -> list[dict[str, str]]:

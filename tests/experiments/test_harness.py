@@ -57,6 +57,19 @@ def test_finished_rows_are_measured_again_only_when_asked(tmp_path, monkeypatch)
     assert runs == ["once", "once"]
 
 
+def test_a_new_whole_run_of_a_row_takes_the_place_of_the_old_one(session):
+    other = Session("another-row", session.path, say=lambda _: None)
+    for run in (session, other, session):
+        run.record("ours", "seconds", 1.0 + len(read_results(session.path)))
+        run.record("harness", "finished", 1.0)
+    session.record("ours", "seconds", 9.0)  # of a run that is under way
+    harness.forget_earlier(session.path, "a-row")
+    seconds = [
+        (line["row"], float(line["value"])) for line in read_results(session.path) if line["figure"] == "seconds"
+    ]
+    assert seconds == [("another-row", 3.0), ("a-row", 5.0), ("a-row", 9.0)]
+
+
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="peak memory is read from /proc")
 def test_memory_is_measured_beyond_the_data_in_a_process_of_its_own():
     found = measure_process("tests.experiments.test_harness:hold", {"data": 60, "more": 30})
