@@ -119,12 +119,13 @@ def kmeans_plus_plus(
     n_clusters: int,
     generator: np.random.Generator,
     *,
+    index: InvertedIndex | None = None,
     n_trials: int | None = None,
     progress: Progress = silent,
 ) -> npt.NDArray[np.int64]:
     """Return the rows chosen as seeds, distinct; fewer than `n_clusters` when all usable rows equal a seed."""
     trials = n_trials or default_trials(n_clusters)
-    potential = _Potential(documents, InvertedIndex.of(documents), trials)
+    potential = _Potential(documents, index if index is not None else InvertedIndex.of(documents), trials)
     chosen: list[int] = []
     with potential.threads:
         while len(chosen) < n_clusters:

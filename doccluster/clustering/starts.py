@@ -1,4 +1,4 @@
-"""Several starts, the best kept. Seeds are drawn when their start begins, by an index that is gone when it runs."""
+"""Several starts, the best kept. Seeds are drawn when a start begins, and their index goes before it runs if large."""
 
 from __future__ import annotations
 
@@ -12,12 +12,20 @@ from doccluster.clustering.document_matrix import DocumentMatrix
 from doccluster.clustering.lloyd import Limits, Observer, Snapshot, drop_empty, run_start
 from doccluster.clustering.means import Means, means_of_rows
 from doccluster.clustering.refinement import refine_start
-from doccluster.clustering.seeding import Init, affordable_seeding, given_means, kmeans_plus_plus, random_rows
+from doccluster.clustering.seeding import (
+    Init,
+    InvertedIndex,
+    affordable_seeding,
+    given_means,
+    kmeans_plus_plus,
+    random_rows,
+)
 from doccluster.progress import Progress, silent
 
 SAMPLE_SHARE = 10  # 'subsample' clusters one document in ten ...
 SAMPLE_PER_CLUSTER = 20  # ... but at least so many for each cluster
 SAMPLE_ITERATIONS = 20
+KEPT_ENTRIES = 300_000  # up to so many, a few megabytes, the index is kept from start to start
 
 
 @dataclass(eq=False)
@@ -74,8 +82,12 @@ def draw_starts(
         for _ in range(n_starts):
             yield sample_means(documents, n_clusters, generator)
     else:
+        n_seeding = documents.n_documents if seed_documents is None else min(seed_documents, documents.n_documents)
+        is_small = n_seeding == documents.n_documents and documents.values.size <= KEPT_ENTRIES
+        kept = InvertedIndex.of(documents) if is_small and init == "k-means++" else None
         for _ in range(n_starts):
-            yield means_of_rows(documents, _seeds(documents, n_clusters, init, generator, seed_documents, progress))
+            rows = _seeds(documents, n_clusters, init, generator, n_seeding, index=kept, progress=progress)
+            yield means_of_rows(documents, rows)
 
 
 def _seeds(
@@ -83,17 +95,19 @@ def _seeds(
     n_clusters: int,
     init: str,
     generator: np.random.Generator,
-    seed_documents: int | None,
+    n_seeding: int,
+    *,
+    index: InvertedIndex | None,
     progress: Progress,
 ) -> npt.NDArray[np.int64]:
-    """Return the documents that a start begins at."""
+    """Return the documents that a start begins at, drawn from `n_seeding` random ones."""
     if init == "random":
         return random_rows(documents, n_clusters, generator)
     trials = affordable_seeding(documents.frequencies, documents.n_documents, n_clusters)[1]
-    if seed_documents is None or seed_documents >= documents.n_documents:
-        return kmeans_plus_plus(documents, n_clusters, generator, n_trials=trials, progress=progress)
+    if n_seeding == documents.n_documents:
+        return kmeans_plus_plus(documents, n_clusters, generator, index=index, n_trials=trials, progress=progress)
     usable = np.flatnonzero(documents.is_usable)
-    sample = np.sort(generator.permutation(usable)[: max(seed_documents, n_clusters)])
+    sample = np.sort(generator.permutation(usable)[: max(n_seeding, n_clusters)])
     rows = kmeans_plus_plus(documents.take(sample), n_clusters, generator, n_trials=trials, progress=progress)
     return np.asarray(sample[rows])
 
