@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from doccluster.blocks import map_blocks, row_blocks
+from doccluster.blocks import row_blocks, share_blocks
 from doccluster.kernels.vmf_mixture import count_terms, find_places, sort_by_term
 
 _BLOCK_ENTRIES = 2**21  # values of the documents of a block: 12 MiB when they are sorted by term
@@ -137,9 +137,9 @@ class UnitDocuments:
             low, high = parts[part].start, parts[part].stop
             sort_by_term(self.values, self.columns, starts, low, high, places[part], block.values, block.rows)
 
-        list(map_blocks(count, range(len(parts)), n_threads=n_threads))
+        share_blocks(count, range(len(parts)), n_threads=n_threads)
         find_places(places, block.ends)
-        list(map_blocks(sort, range(len(parts)), n_threads=n_threads))
+        share_blocks(sort, range(len(parts)), n_threads=n_threads)
         return block
 
 

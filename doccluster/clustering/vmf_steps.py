@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from doccluster.blocks import map_blocks
+from doccluster.blocks import share_blocks
 from doccluster.clustering.vmf_documents import UnitDocuments
 from doccluster.clustering.vmf_sums import PosteriorBlock, WeightedSums, lanes_for
 from doccluster.kernels.cache_lines import aligned_zeros
@@ -211,7 +211,7 @@ def _posterior_blocks(
             return masses
 
         parts = [_parts(block) for block in blocks]
-        masses = map_blocks(one, [rows for of_block in parts for rows in of_block], n_threads=n_threads)
+        masses = iter(share_blocks(one, [rows for of_block in parts for rows in of_block], n_threads=n_threads))
         sums = [np.sum([next(masses) for _ in of_block], axis=0) for of_block in parts]
         for block, of_block in zip(blocks, sums, strict=True):
             here = slice(block.start - first, block.stop - first)

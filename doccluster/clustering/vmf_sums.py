@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from doccluster.blocks import map_blocks, row_blocks
+from doccluster.blocks import row_blocks, share_blocks
 from doccluster.clustering.vmf_documents import UnitDocuments
 from doccluster.kernels.cache_lines import WIDE_LINE, aligned_zeros
 from doccluster.kernels.vmf_mixture import add_by_cluster, add_by_term, add_certain_rows
@@ -106,7 +106,7 @@ class WeightedSums:
             add_certain_rows(*rows, lanes.start, lanes.stop, self.table)
 
         tasks = row_blocks(self.lane_masses.size, WIDE_LINE) if (self.certain >= 0).any() else []
-        list(map_blocks(one, tasks, n_threads=documents.threads_for(1)))
+        share_blocks(one, tasks, n_threads=documents.threads_for(1))
 
     def _add_by_cluster(self, documents: UnitDocuments, block: PosteriorBlock, n_threads: int) -> None:
         """Add a block cluster by cluster, each thread to lines of its own."""
@@ -115,7 +115,7 @@ class WeightedSums:
         def one(lanes: slice) -> None:
             add_by_cluster(*rows, block.shares, block.n_positive, lanes.start, lanes.stop, self.table)
 
-        list(map_blocks(one, row_blocks(self.lane_masses.size, WIDE_LINE), n_threads=n_threads))
+        share_blocks(one, row_blocks(self.lane_masses.size, WIDE_LINE), n_threads=n_threads)
 
     def _add_by_term(self, documents: UnitDocuments, block: PosteriorBlock, n_threads: int) -> None:
         """Add a block term by term, each thread to terms of its own, about as many values in each task."""
@@ -127,4 +127,4 @@ class WeightedSums:
         def one(terms: slice) -> None:
             add_by_term(*by_term, terms.start, terms.stop, block.shares, self.table)
 
-        list(map_blocks(one, map(slice, edges[:-1], edges[1:]), n_threads=n_threads))
+        share_blocks(one, list(map(slice, edges[:-1], edges[1:])), n_threads=n_threads)
