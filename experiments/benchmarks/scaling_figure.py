@@ -31,7 +31,10 @@ def draw(points: dict[tuple[str, int], Point], path: pathlib.Path = FIGURE) -> p
     from matplotlib import pyplot
 
     figure, panels = pyplot.subplots(1, 3, figsize=(12, 3.8), sharey=True, layout="constrained")
-    names, ks = sorted({name for name, _ in points}), sorted({k for _, k in points})
+    names = sorted(
+        {name for name, _ in points}, key=lambda name: next(p["entries"] for (n, _), p in points.items() if n == name)
+    )
+    ks = sorted({k for _, k in points})
     for panel, quantity in ((panels[0], "documents"), (panels[2], "entries")):
         for k in ks:
             made = sorted(
@@ -47,6 +50,7 @@ def draw(points: dict[tuple[str, int], Point], path: pathlib.Path = FIGURE) -> p
     panels[1].set_xticks(ks, [str(k) for k in ks])
     panels[1].minorticks_off()
     panels[1].legend(frameon=False)
+    panels[0].set_ylim(top=15 * max(point["seconds"] for point in points.values()))  # room for the legends
     panels[0].set_ylabel(f"seconds of {ITERATIONS} iterations (log scale)")
     for panel in panels:
         panel.grid(alpha=0.25)
