@@ -479,3 +479,15 @@ def test_what_was_not_evaluated_says_how_to_ask_for_it():
 def test_public_names_are_those_of_the_package_root():
     assert doccluster.evaluate is evaluate
     assert doccluster.score is score
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("name", ["gamma", "g_plus", "tau"])
+def test_order_of_pairs_is_counted_in_rows_of_any_length(name, kind, dtype):
+    generator = np.random.default_rng(0)
+    rows, found = generator.integers(0, 9, (30, 5)), generator.integers(0, 3, 30)
+    expected = score(name, found, vectors=rows, metric="euclidean").value
+    for factor in (2**14, 2**22, 2**40):
+        long = kind((rows * float(factor)).astype(dtype))
+        assert score(name, found, vectors=long, metric="euclidean").value == pytest.approx(expected, abs=1e-12)

@@ -29,6 +29,7 @@ COARSE_BINS = 2**16
 BLOCK_PAIRS = 2**23  # keys of a block, sorted at once: 64 MiB
 LEAST_HELD = 2**16  # keys of a part, however little memory there is
 MOST_TABLES = 4  # threads that count, each in tables of its own
+FINEST_STEP = 2.0**-60  # of the largest distance: keys fit in 64 bits, and float64 resolves no more of it
 BYTES_PER_KEY = 32  # a key while its part is collected, sorted and summed
 
 
@@ -72,8 +73,9 @@ class _Counter:
     ) -> None:
         self.documents, self.options = documents, options
         self.blocks = documents.blocks(block_size=block_size or max(16, min(2048, BLOCK_PAIRS // documents.n)))
-        self.steps = 1.0 / geometry.rows.grid
-        self.n_keys = number_of_keys(documents.upper, geometry.rows.grid)
+        grid = max(geometry.rows.grid, documents.upper * FINEST_STEP)
+        self.steps = 1.0 / grid
+        self.n_keys = number_of_keys(documents.upper, grid)
         self.atom_key = int(documents.atom * self.steps + 0.5)
         self.n_inner, self.n_outer = geometry.n_inner_pairs, geometry.n_outer_pairs
         self.held = max(LEAST_HELD, memory // BYTES_PER_KEY)
