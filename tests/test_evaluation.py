@@ -481,6 +481,17 @@ def test_public_names_are_those_of_the_package_root():
     assert doccluster.score is score
 
 
+@pytest.mark.parametrize("name", ["normalized_cut", "modularity"])
+@pytest.mark.parametrize("metric", ["cosine", "euclidean"])
+def test_shares_of_distance_need_a_distance(name, metric):
+    for copies in (1, 5):
+        alike = score(name, [0] * copies, vectors=np.tile([0.6, 0.8], (copies, 1)), metric=metric)
+        assert math.isnan(alike.value)
+        assert alike.note
+    rows = np.random.default_rng(0).random((9, 4))
+    assert score(name, [0] * 9, vectors=rows, metric=metric).value == 0
+
+
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
 @pytest.mark.parametrize("name", ["gamma", "g_plus", "tau"])

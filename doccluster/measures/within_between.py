@@ -105,8 +105,6 @@ def missing_pairs(geometry: ClusterGeometry) -> str:
 def normalized_cut(evidence: PairEvidence) -> Values:
     """Return the sum over clusters of the share of their distance that leaves them."""
     own, to_all = evidence.cluster_weights
-    if len(own) == 1:
-        return Values(0.0, per_cluster=np.zeros(1))
     shares = np.divide(to_all - own, to_all, out=np.full(len(own), np.nan), where=to_all > 0)
     if np.isnan(shares).any():
         return undefined("a cluster is at distance 0 from all documents", per_cluster=shares)
@@ -129,8 +127,6 @@ def normalized_cut(evidence: PairEvidence) -> Values:
 def modularity(evidence: PairEvidence) -> Values:
     """Return the modularity of the partition in the graph of distances."""
     own, to_all = evidence.cluster_weights
-    if len(own) == 1:
-        return Values(0.0, per_cluster=np.zeros(1))
     total = float(to_all.sum())
     if total == 0:
         return undefined("all documents coincide", per_cluster=np.full(len(own), np.nan))

@@ -356,8 +356,6 @@ def c_index(case):
 
 
 def normalized_cut(case):
-    if case.k == 1:
-        return 0.0
     total = 0.0
     for a in range(case.k):
         to_all = math.fsum(case.weight(a, b) for b in range(case.k))
@@ -368,8 +366,6 @@ def normalized_cut(case):
 
 
 def modularity(case):
-    if case.k == 1:
-        return 0.0
     table = [[case.weight(a, b) for b in range(case.k)] for a in range(case.k)]
     total = math.fsum(map(math.fsum, table))
     if total == 0:
