@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Mapping, Set
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -103,6 +103,8 @@ def _as_plain_array(labels: Any) -> npt.NDArray[Any] | None:
     """Return labels that are one-dimensional integers, booleans or text, which need no look at each; else None."""
     if hasattr(labels, "to_numpy"):  # pandas Series and Index
         labels = labels.to_numpy()
+    if np.ma.isMaskedArray(labels):  # what is masked is missing, whatever stands below the mask
+        return None
     if isinstance(labels, np.ndarray) and labels.ndim == 1 and labels.size and labels.dtype.kind in "iubU":
         return labels
     return None
@@ -125,6 +127,10 @@ def _codes(labels: npt.NDArray[Any]) -> tuple[npt.NDArray[np.int64], npt.NDArray
 def _as_list(labels: Iterable[Any], name: str) -> list[Any]:
     if isinstance(labels, str | bytes):
         raise InputError(f"{name} is a single string; give one label per document.")
+    if isinstance(labels, Mapping | Set):
+        raise InputError(f"{name} is a {type(labels).__name__}, not a sequence; give one label per document, in order.")
+    if getattr(labels, "ndim", 1) == 2 and hasattr(labels, "to_numpy"):  # pandas DataFrame
+        labels = labels.to_numpy()
     if isinstance(labels, np.ndarray):
         if labels.ndim == 2 and labels.shape[1] == 1:
             labels = labels[:, 0]

@@ -50,6 +50,8 @@ def check_matrix(matrix: Any, *, dtype: npt.DTypeLike | None = None, name: str =
     NothingUsable
         If it has no row or no column.
     """
+    if np.ma.is_masked(matrix):
+        raise InputError(f"{name} has masked values; fill them in or leave those documents out.")
     if sparse.issparse(matrix):
         result = sparse.csr_array(matrix)
     else:

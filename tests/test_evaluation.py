@@ -481,6 +481,13 @@ def test_public_names_are_those_of_the_package_root():
     assert doccluster.score is score
 
 
+def test_masked_vectors_are_refused():
+    matrix = np.ma.masked_array(np.eye(3), mask=np.eye(3) == 1)
+    with pytest.raises(InputError, match="masked values"):
+        score("silhouette", [0, 0, 1], vectors=matrix)
+    assert score("rss", [0, 0, 1], vectors=np.ma.masked_array(np.eye(3))).value == pytest.approx(1.0)
+
+
 @pytest.mark.parametrize("name", ["normalized_cut", "modularity"])
 @pytest.mark.parametrize("metric", ["cosine", "euclidean"])
 def test_shares_of_distance_need_a_distance(name, metric):

@@ -64,3 +64,22 @@ def test_no_labels_and_unhashable_labels_are_refused():
         Partition.from_labels([{}, {}])
     with pytest.raises(InputError, match="not a sequence"):
         Partition.from_labels(7)
+
+
+@pytest.mark.parametrize("labels", [{"a": 0, "b": 1}, {0, 1}, frozenset({0, 1})])
+def test_what_has_no_order_of_documents_is_refused(labels):
+    with pytest.raises(InputError, match=r"not a sequence; give one label per document, in order"):
+        Partition.from_labels(labels)
+
+
+def test_a_frame_of_one_column_is_its_column_and_a_wider_one_is_refused():
+    assert Partition.from_labels(pd.DataFrame({"x": [7, -1, 7]})).labels.tolist() == [1, 0, 1]
+    with pytest.raises(InputError, match="2 dimensions"):
+        Partition.from_labels(pd.DataFrame({"x": [7, -1], "y": [1, 2]}))
+
+
+def test_masked_labels_are_missing():
+    labels = np.ma.masked_array([0, 1, 1], mask=[False, False, True])
+    with pytest.raises(InputError, match="missing values"):
+        Partition.from_labels(labels)
+    assert Partition.from_labels(labels[:2]).labels.tolist() == [0, 1]
