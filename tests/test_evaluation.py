@@ -488,6 +488,13 @@ def test_masked_vectors_are_refused():
     assert score("rss", [0, 0, 1], vectors=np.ma.masked_array(np.eye(3))).value == pytest.approx(1.0)
 
 
+def test_unknown_family_or_cost_is_refused():
+    with pytest.raises(InputError, match=r"family='extern' is not one of external, internal, intrinsic, topic"):
+        list_measures(family="extern")
+    with pytest.raises(InputError, match=r"cost='cheap' is not one of"):
+        list_measures(cost="cheap")
+
+
 @pytest.mark.parametrize("name", ["normalized_cut", "modularity"])
 @pytest.mark.parametrize("metric", ["cosine", "euclidean"])
 def test_shares_of_distance_need_a_distance(name, metric):

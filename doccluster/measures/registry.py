@@ -6,7 +6,7 @@ import difflib
 import inspect
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, TypeVar, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -242,7 +242,15 @@ def list_measures(
         The cost class.
     counted : bool, optional
         True for measures of their own, False for variants and aliases.
+
+    Raises
+    ------
+    InputError
+        If there is no such family or cost.
     """
+    for name, given, known in (("family", family, get_args(Family)), ("cost", cost, get_args(Evidence))):
+        if given is not None and given not in known:
+            raise InputError(f"{name}={given!r} is not one of {', '.join(known)}; choose one of them.")
     found: Iterable[Measure] = _MEASURES.values()
     return [
         record
