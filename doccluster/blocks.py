@@ -7,6 +7,7 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from numbers import Integral
 from typing import TypeVar
 
 from doccluster.errors import InputError
@@ -26,8 +27,10 @@ def resolve_threads(n_threads: int | None) -> int:
     """Return the number of threads meant by `n_threads`; None and -1 mean all that this process may use."""
     if n_threads is None or n_threads == -1:
         return available_threads()
-    if n_threads < 1:
-        raise InputError(f"n_threads={n_threads} is not a number of threads; give a positive number, or None for all.")
+    if not isinstance(n_threads, Integral) or n_threads < 1:
+        raise InputError(
+            f"n_threads={n_threads!r} is not a number of threads; give a positive number, or None for all."
+        )
     return int(n_threads)
 
 

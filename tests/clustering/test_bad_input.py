@@ -41,6 +41,8 @@ def expected(documents):
         ({"algorithm": "elkan"}, "algorithm='elkan' is not known"),
         ({"random_state": -1}, "random_state=-1"),
         ({"n_threads": 0}, "n_threads=0"),
+        ({"n_threads": 1.5}, "n_threads=1.5 is not a number of threads"),
+        ({"n_threads": "2"}, "n_threads='2' is not a number of threads"),
         ({"max_memory": "lots"}, "'lots' is not a size"),
     ],
 )
