@@ -237,7 +237,7 @@ class SphericalKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
     @property
     def cluster_centers_(self) -> npt.NDArray[np.float32]:
         """The centroids as a dense array; refused above `max_memory`."""
-        check_is_fitted(self)
+        check_is_fitted(self, "centroids_")
         n_bytes = 4 * self.centroids_.shape[0] * self.centroids_.shape[1]
         if self.max_memory is not None and n_bytes > parse_size(self.max_memory):
             raise MemoryLimitError(
@@ -267,7 +267,7 @@ class SphericalKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
         return float(np.sum(weights * nearest))
 
     def _checked(self, X: Any) -> Any:
-        check_is_fitted(self)
+        check_is_fitted(self, "centroids_")
         matrix = check_matrix(X)
         validate_data(self, X, skip_check_array=True, reset=False)
         return matrix

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.exceptions import NotFittedError
 
 from doccluster.clustering import SphericalKMeans, assign_to_centroids
 from doccluster.errors import DocclusterWarning, InputError, MemoryLimitError, NothingUsable
@@ -62,6 +63,20 @@ def test_values_that_are_not_finite_are_refused(documents, bad):
 def test_wrong_weights_are_refused(documents, weights):
     with pytest.raises(InputError, match="sample_weight"):
         SphericalKMeans(4).fit(documents, sample_weight=weights)
+
+
+def test_a_fit_interrupted_before_its_first_iteration_leaves_the_estimator_unfitted(documents):
+    def interrupt(stage, done, total):
+        raise KeyboardInterrupt
+
+    model = SphericalKMeans(4, progress=interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(documents)
+    for use in (model.predict, model.transform, model.score):
+        with pytest.raises(NotFittedError):
+            use(documents)
+    with pytest.raises(NotFittedError):
+        _ = model.cluster_centers_
 
 
 def test_a_matrix_without_non_zeros_is_refused():
