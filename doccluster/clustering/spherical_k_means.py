@@ -30,6 +30,7 @@ from doccluster.validation import (
 )
 
 DEFAULT_STARTS = 10  # restarts chosen by the objective are worth more than any seeding, and cheap
+LARGEST_WEIGHT = 1e100  # the squares of sums of weights are taken in float64, where they would overflow or vanish
 
 
 class SphericalKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):
@@ -282,13 +283,18 @@ def _weights(sample_weight: npt.ArrayLike | None, n_documents: int) -> npt.NDArr
     """Return one weight for each document, or raise InputError."""
     if sample_weight is None:
         return np.ones(n_documents)
-    weights = np.asarray(sample_weight, np.float64)
+    try:
+        weights = np.asarray(sample_weight, np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"sample_weight is not numeric ({error}); give numbers >= 0.") from error
     if weights.ndim == 0:
         weights = np.full(n_documents, float(weights))
     if weights.shape != (n_documents,):
         raise InputError(f"sample_weight has shape {weights.shape}, expected ({n_documents},): one for each row of X.")
     if not (np.isfinite(weights).all() and (weights >= 0).all()):
         raise InputError("sample_weight has negative or non-finite values; give numbers >= 0.")
+    if np.any((weights > 0) & ((weights < 1 / LARGEST_WEIGHT) | (weights > LARGEST_WEIGHT))):
+        raise InputError("sample_weight has positive values outside 1e-100..1e100; divide all weights by the largest.")
     return weights
 
 

@@ -59,7 +59,17 @@ def test_values_that_are_not_finite_are_refused(documents, bad):
         SphericalKMeans(4).fit(documents)
 
 
-@pytest.mark.parametrize("weights", [np.ones(3), -np.ones(90), np.full(90, np.nan)])
+WRONG_WEIGHTS = [
+    np.ones(3),
+    -np.ones(90),
+    np.full(90, np.nan),
+    ["heavy"] * 90,
+    np.full(90, 1e300),  # the square overflows
+    np.full(90, 1e-300),  # the square vanishes
+]
+
+
+@pytest.mark.parametrize("weights", WRONG_WEIGHTS)
 def test_wrong_weights_are_refused(documents, weights):
     with pytest.raises(InputError, match="sample_weight"):
         SphericalKMeans(4).fit(documents, sample_weight=weights)
