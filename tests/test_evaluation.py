@@ -516,3 +516,12 @@ def test_order_of_pairs_is_counted_in_rows_of_any_length(name, kind, dtype):
     for factor in (2**14, 2**22, 2**40):
         long = kind((rows * float(factor)).astype(dtype))
         assert score(name, found, vectors=long, metric="euclidean").value == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("sign", [1, -1])
+def test_values_whose_distances_are_no_numbers_are_refused(kind, sign):
+    rows = kind(sign * 1e160 * np.eye(3))
+    with pytest.raises(InputError, match="too large for squared distances"):
+        evaluate([0, 0, 1], vectors=rows, metric="euclidean")
+    assert score("silhouette", [0, 0, 1], vectors=rows).value == 0

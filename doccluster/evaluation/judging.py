@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from scipy import sparse
 
 from doccluster.errors import DocclusterWarning, InputError, NotComputable
 from doccluster.evaluation.evidence import EvidenceStore, check_metric
@@ -24,6 +25,7 @@ from doccluster.progress import Progress, silent
 from doccluster.validation import UNIT_TOLERANCE, check_matrix, squared_row_norms, within_range
 
 PAIRWISE_SECONDS = 10.0  # what `evaluate` spends on all pairs without being asked
+LARGEST_VALUE = 1e70  # of Euclidean rows: the squares of their squared distances have to be numbers
 
 
 def score(
@@ -347,6 +349,9 @@ def _check_vectors(vectors: Any, n_documents: int) -> Any:
 
 def _about_rows(matrix: Any, metric: str, *, warn: bool) -> str | None:
     """Say what is unusual about the rows: some are empty, or count as unit though they are not."""
+    values = matrix.data if sparse.issparse(matrix) else matrix
+    if metric != "cosine" and max(float(values.max(initial=0)), -float(values.min(initial=0))) > LARGEST_VALUE:
+        raise InputError(f"vectors has values too large for squared distances; scale them to below {LARGEST_VALUE:g}.")
     squares = squared_row_norms(within_range(matrix) if metric == "cosine" else matrix)
     empty = squares == 0
     notes = []
