@@ -210,6 +210,7 @@ def update_means(
     pieces = share_blocks(one, list(lists.chunks(clusters, work, limit)), n_threads=workers)
     lengths, movements = previous.lengths.copy(), np.zeros(k)
     is_valid = previous.summed.is_valid.copy() if previous.summed is not None else np.zeros(k, np.bool_)
+    is_valid[moves.entries > 0] = False  # until computed anew
     for piece in pieces:
         lengths[piece.clusters], movements[piece.clusters] = piece.lengths, piece.movements
         is_valid[piece.clusters] = piece.has_sums

@@ -46,7 +46,8 @@ def refine_start(
     It ends with batch steps, so that the labels are again those of the nearest centroid.
     """
     k = start.means.n_clusters
-    means, _ = update_means(documents, start.labels, start.means, np.ones(k, np.bool_))
+    everything = np.ones(k, np.bool_)
+    means, _ = update_means(documents, start.labels, start.means, everything, keep_sums=limits.keep_sums)
     labels = start.labels
     for number in range(MOST_ROUNDS):
         table = _table(documents, means, limits)
@@ -168,7 +169,8 @@ def _with_means(
     documents: DocumentMatrix, before: npt.NDArray[np.int32], after: npt.NDArray[np.int32], means: Means
 ) -> Labelling | None:
     """Return the new labels and their means, or None if the objective did not rise after all."""
-    updated, _ = update_means(documents, after, means, changed_clusters(before, after, means.n_clusters))
+    changed = changed_clusters(before, after, means.n_clusters)
+    updated, _ = update_means(documents, after, means, changed, keep_sums=means.summed is not None)
     return (after, updated) if updated.lengths.sum() > means.lengths.sum() else None
 
 
