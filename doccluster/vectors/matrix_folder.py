@@ -22,7 +22,10 @@ _AT_ONCE = 1 << 22
 
 
 class MatrixWriter:
-    """Writes rows to a folder, as they come; `vectors.json` is written last and marks the folder as whole."""
+    """Writes rows to a folder, as they come; `vectors.json` is written last and marks the folder as whole.
+
+    After an error or an interrupt the folder is empty again.
+    """
 
     def __init__(self, folder: str | os.PathLike[str], *, n_columns: int, dtype: npt.DTypeLike) -> None:
         self.folder = Path(folder)
@@ -46,6 +49,9 @@ class MatrixWriter:
     ) -> None:
         for file in self._files.values():
             file.close()
+        if kind is not None:  # so that the same folder can be given again
+            for name in self._files:
+                (self.folder / f"{name}.bin").unlink(missing_ok=True)
 
     def append(self, ids: list[str], rows: Any) -> None:
         """Write the rows of some documents after those written before."""

@@ -149,3 +149,19 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
         done = subprocess.run(command, capture_output=True, text=True, check=True)
         peaks.append(int(done.stdout))
     assert peaks[1] - peaks[0] < 50_000
+
+
+@pytest.mark.parametrize("error", [OSError, KeyboardInterrupt])
+@pytest.mark.parametrize("hashes", [False, True])
+def test_a_stream_that_breaks_leaves_a_folder_that_can_be_given_again(hashes, error, tmp_path):
+    vectorizer = HashingTfidf(n_features=64) if hashes else TfidfVectorizer().fit(TEXTS)
+
+    def broken():
+        yield from TEXTS
+        raise error
+
+    with pytest.raises(error):
+        vectorize_stream(broken(), tmp_path / "rows", vectorizer=vectorizer, batch_size=20)
+    assert not any((tmp_path / "rows").iterdir())
+    again = vectorize_stream(iter(TEXTS), tmp_path / "rows", vectorizer=vectorizer)
+    assert again.matrix.shape[0] == len(TEXTS)
