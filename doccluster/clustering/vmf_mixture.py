@@ -284,7 +284,7 @@ class VonMisesFisherMixture(ClusterMixin, BaseEstimator):
     @property
     def n_parameters_(self) -> int:
         """The number of free parameters: directions, concentrations that were estimated, and weights."""
-        check_is_fitted(self)
+        check_is_fitted(self, "means_")
         k, n_terms = self.weights_.size, int(self.n_features_in_)
         estimated = {"free": k, "shared": 1}.get(self.concentration, 0) if isinstance(self.concentration, str) else 0
         return k * (n_terms - 1) + estimated + k - 1
@@ -312,7 +312,7 @@ class VonMisesFisherMixture(ClusterMixin, BaseEstimator):
 
         The rows are directions of the sphere, with negative numbers: they are not texts.
         """
-        check_is_fitted(self)
+        check_is_fitted(self, "means_")
         generator = as_generator(self.random_state if random_state is None else random_state)
         n_rows = check_positive_int(n_samples, "n_samples")
         labels = generator.choice(self.weights_.size, size=n_rows, p=self.weights_).astype(np.int64, copy=False)
@@ -334,7 +334,7 @@ class VonMisesFisherMixture(ClusterMixin, BaseEstimator):
         return means
 
     def _documents(self, X: Any) -> UnitDocuments:
-        check_is_fitted(self)
+        check_is_fitted(self, "means_")
         matrix = check_matrix(X)
         validate_data(self, X, skip_check_array=True, reset=False)
         rows = unit_rows(matrix, warn=False)

@@ -400,7 +400,8 @@ def test_a_cluster_that_is_not_there(doccluster, finished):
 
 
 TOLD_FIT = """
-import os, pathlib, sys
+import os, pathlib, signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a suite run in the background has it ignored
 from doccluster.clustering import SphericalKMeans
 from doccluster.cli.main import main
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy import sparse, special, stats
+from sklearn.exceptions import NotFittedError
 from sklearn.metrics import adjusted_rand_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -364,3 +365,15 @@ def test_bad_parameters_are_refused_in_one_sentence(options, words):
     with pytest.raises(InputError, match=words) as caught:
         VonMisesFisherMixture(**{"n_clusters": 3, **options}).fit(vectors.matrix)
     assert "\n" not in str(caught.value)
+
+
+def test_a_mixture_interrupted_at_once_is_not_fitted():
+    def interrupt(stage, done, total=None):
+        raise KeyboardInterrupt
+
+    rows = np.eye(6)[np.arange(30) % 6]
+    model = VonMisesFisherMixture(2, progress=interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(rows)
+    with pytest.raises(NotFittedError):
+        model.predict(rows)
