@@ -16,9 +16,9 @@ from scipy import sparse
 from doccluster.blocks import row_blocks, share_blocks
 from doccluster.kernels.vmf_mixture import count_terms, find_places, sort_by_term
 
-_BLOCK_ENTRIES = 2**21  # values of the documents of a block: 12 MiB when they are sorted by term
+_BLOCK_ENTRIES = 2**23  # values of the documents of a block: 48 MiB when they are sorted by term
 _BLOCK_SHARES = 2**22  # posterior probabilities held at a time: 32 MiB
-_MOST_ROWS = 2**14  # of a block; their numbers have 16 bits
+_MOST_ROWS = 2**16  # of a block; their numbers have 16 bits
 _KEPT_BYTES = 2**28  # of blocks sorted by term: as many as fit are sorted once, the others in each step
 _SERIAL_WORK = 2_000_000  # multiplications below which starting threads costs more than it gains
 
