@@ -28,7 +28,7 @@ def sampling(session: Session) -> None:
             "doccluster float64": lambda: sample_vmf(mean, 100.0, size, 0, dtype=np.float64),
             "scipy": lambda: stats.vonmises_fisher(mean, 100.0, seed=0).rvs(size),
         },
-        repeats=1,  # scipy takes the better part of a minute
+        repeats=3,
     )
 
 
