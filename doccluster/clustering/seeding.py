@@ -33,6 +33,7 @@ SAMPLE_PER_SEED = 5
 FEWEST_TRIALS = 2  # one candidate would let isolated documents in
 SAME_ROW = 1e-6  # float32 rows closer than this to a seed are copies of it
 COMMON_FROM = 0.1  # a term of a larger share of documents is added as a dense line: no scattered writes
+LINE_VISITS, PASS_VISITS = 0.09, 0.15  # what a document costs in a dense line, and at all, in visits of the index
 WORTH_A_THREAD = 1_500_000  # visits of one round of candidates, about a millisecond, above which handing over pays
 
 Init = str | Callable[..., Any] | Any
@@ -152,9 +153,11 @@ class _Potential:
         self.similarities = np.zeros((trials, documents.n_documents), np.float32)
         self.sums = np.empty(-(-documents.n_documents // PART))
         self.join(0)
-        listed = np.where(self.common[0] < 0, np.diff(index.starts), 0).astype(np.float64)
-        per_candidate = documents.n_documents / 8 + float(listed @ listed) / max(1, documents.n_documents)
-        self.n_threads = min(trials, documents.n_threads) if trials * per_candidate > WORTH_A_THREAD else 1
+        frequencies, is_listed = np.diff(index.starts).astype(np.float64), self.common[0] < 0
+        n = max(1, documents.n_documents)
+        visits = float(np.sum(frequencies[is_listed] ** 2)) / n  # of a candidate drawn evenly
+        visits += LINE_VISITS * float(np.sum(frequencies[~is_listed])) + PASS_VISITS * n
+        self.n_threads = min(trials, documents.n_threads) if trials * visits > WORTH_A_THREAD else 1
         self.threads = ThreadPoolExecutor(max_workers=self.n_threads, thread_name_prefix="doccluster")
 
     def draw(self, shares: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
