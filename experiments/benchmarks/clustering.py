@@ -24,7 +24,7 @@ import numpy as np
 from doccluster.blocks import available_threads
 from doccluster.clustering import SphericalKMeans
 from experiments.benchmarks.harness import Session, row, start_clock
-from experiments.benchmarks.matrices import cosine_objective, load_matrix, matrix_path, random_rows
+from experiments.benchmarks.matrices import REAL, cosine_objective, load_matrix, matrix_path, random_rows, real_names
 from experiments.benchmarks.scaling_figure import ITERATIONS
 
 HERE = "experiments.benchmarks.clustering"
@@ -89,6 +89,23 @@ def fit_debian(session: Session) -> None:
     for contender, model in results.items():
         session.record(contender, "cosine_objective", cosine_objective(load_matrix(name), model.labels_))
         session.record(contender, "iterations", float(model.n_iter_))
+
+
+@row("fit-real-corpora", "whole fit, Reuters and CLUTO's matrices, k = the number of classes, ours until nothing moves")
+def fit_real(session: Session) -> None:
+    load_kernels()
+    names = real_names()[-1:] if session.quick else real_names()
+    if not names:
+        session.say(f"  {session.row}: no real corpora beside this checkout")
+    for name in names:
+        k, results = REAL[name], {}
+        fits: dict[str, Callable[[], object]] = {
+            f"doccluster, {name}, k={k}": lambda name=name, k=k: our_fit(name, k, tol=FULL),
+            f"scikit-learn lloyd, {name}, k={k}": lambda name=name, k=k: their_fit(name, k),
+        }
+        session.compare({who: keep(results, who, fit) for who, fit in fits.items()}, repeats=5)
+        for who, model in results.items():
+            session.record(who, "cosine_objective", cosine_objective(load_matrix(name), model.labels_))
 
 
 class Reached(Exception):

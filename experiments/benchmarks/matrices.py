@@ -1,4 +1,5 @@
-"""The matrices that clustering is timed on: generated Zipf topics of several sizes, and the Debian descriptions.
+"""The matrices that clustering is timed on: generated Zipf topics of several sizes, the Debian descriptions, and real
+corpora (Reuters, CLUTO's matrices) where they lie in `../shared/corpora`.
 
 A document draws a third of its words from one topic's own 800 terms and the others from a Zipfian background; lengths
 are log-normal; terms are numbered at random, as an alphabet would. Rows are tf-idf, unit, float32. Each matrix is made
@@ -13,7 +14,10 @@ import pathlib
 import numpy as np
 from scipy import sparse
 
+from experiments.benchmarks.harness import ROOT
+
 CACHE = pathlib.Path(__file__).parent / "cache"
+CORPORA = ROOT.parent / "shared" / "corpora"
 MEAN_LENGTH = 200  # words, of which some 140 are distinct
 OWN_TERMS = 800
 SHARED_TERMS = 100  # the commonest terms are no topic's own
@@ -26,13 +30,20 @@ SIZES = {  # name: documents, terms, topics
     "made-25k-wide": (25_000, 200_000, 200),
 }
 
+REAL = {"reuters": 66, "la1": 6, "k1b": 6, "hitech": 6, "re0": 13}  # name: classes
+
 
 def matrix_path(name: str) -> pathlib.Path:
     """Return the file of a matrix, made now if it is not there yet."""
     path = CACHE / f"{name}.npz"
     if not path.exists():
         CACHE.mkdir(exist_ok=True)
-        matrix = debian_matrix() if name == "debian" else made_matrix(*SIZES[name])
+        if name in REAL:
+            from experiments.quality.run import load
+
+            matrix, _ = load(str(CORPORA), name)
+        else:
+            matrix = debian_matrix() if name == "debian" else made_matrix(*SIZES[name])
         sparse.save_npz(path, sparse.csr_matrix(matrix), compressed=False)
     return path
 
@@ -41,6 +52,13 @@ def matrix_path(name: str) -> pathlib.Path:
 def load_matrix(name: str) -> sparse.csr_array:
     """Return a matrix; only the last one asked for is kept in memory."""
     return sparse.csr_array(sparse.load_npz(matrix_path(name)))
+
+
+def real_names() -> list[str]:
+    """Return the real corpora that are at hand."""
+    from experiments.quality.run import is_there
+
+    return [name for name in REAL if is_there(CORPORA, name)]
 
 
 def debian_matrix() -> sparse.csr_array:
