@@ -80,6 +80,36 @@ def follow_members(documents, old_columns, old_sums, left, joined, mark, sums, s
 
 
 @jit
+def store_mean(terms, length, last_mean, mark, sums, seen, new, written):
+    """Write the unit mean of the sums of some terms; return where it ends, and its chord to the last mean.
+
+    `sums` of these terms are overwritten.
+    """
+    last_values, last_columns = last_mean
+    values, columns, kept_sums = new
+    for term in terms:
+        value = np.float32(sums[term] / length)
+        if value != 0:
+            values[written] = value
+            columns[written] = term
+            if kept_sums.size:
+                kept_sums[written] = sums[term]
+            written += 1
+        sums[term] = value
+    squared = 0.0
+    for entry in range(last_columns.size):
+        term = last_columns[entry]
+        difference = -np.float64(last_values[entry])
+        if seen[term] == mark:
+            difference += sums[term]
+            sums[term] = 0.0
+        squared += difference * difference
+    for term in terms:
+        squared += sums[term] * sums[term]
+    return written, np.sqrt(squared)
+
+
+@jit
 def mean_rows(documents, lists, moves, clusters, follows, old, n_columns, new, found):
     """Write the unit means of `clusters` one after another, the length of each sum and how far each mean moved.
 
@@ -99,7 +129,7 @@ def mean_rows(documents, lists, moves, clusters, follows, old, n_columns, new, f
     starts, members = lists
     left_starts, left, joined_starts, joined = moves
     old_values, old_columns, old_sums, old_starts = old
-    new_values, new_columns, new_sums = new
+    new_values, new_columns, _ = new
     sizes, lengths, movements, has_sums = found
     sums = np.zeros(n_columns, np.float64)
     seen = np.full(n_columns, -1, np.int32)
@@ -138,27 +168,10 @@ def mean_rows(documents, lists, moves, clusters, follows, old, n_columns, new, f
                 written += 1
             movements[index] = 0.0
         else:
-            chord = 0.0
-            for slot in range(n_touched):
-                column = touched[slot]
-                value = np.float32(sums[column] / length)
-                if value != 0:
-                    new_values[written] = value
-                    new_columns[written] = column
-                    if new_sums.size:
-                        new_sums[written] = sums[column]
-                    written += 1
-                sums[column] = value
-            for entry in range(old_first, old_last):
-                column = old_columns[entry]
-                difference = -np.float64(old_values[entry])
-                if seen[column] == index:
-                    difference += sums[column]
-                    sums[column] = 0.0
-                chord += difference * difference
-            for slot in range(n_touched):
-                chord += sums[touched[slot]] * sums[touched[slot]]
-            movements[index] = np.sqrt(chord)
+            last_mean = old_values[old_first:old_last], old_columns[old_first:old_last]
+            written, movements[index] = store_mean(
+                touched[:n_touched], length, last_mean, index, sums, seen, new, written
+            )
         sizes[index] = written - begin
     return written
 
