@@ -6,7 +6,7 @@ import itertools
 import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from numbers import Integral
 from typing import TypeVar
 
@@ -64,15 +64,24 @@ def map_blocks(
         pool.shutdown(wait=True, cancel_futures=True)
 
 
-def share_blocks(function: Callable[[Item], Result], blocks: Sequence[Item], *, n_threads: int) -> list[Result]:
+def share_blocks(
+    function: Callable[[Item], Result],
+    blocks: Sequence[Item],
+    *,
+    n_threads: int,
+    pool: ThreadPoolExecutor | None = None,
+) -> list[Result]:
     """Return `function(block)` for each block, in the order of the blocks; the calling thread takes part in the work.
 
     Cheaper than `map_blocks` where blocks take less than a millisecond: a thread takes the next block when it is done
-    with one, and nobody is woken for a block.
+    with one, and nobody is woken for a block. A `pool` saves starting threads, where it lives from call to call.
     """
     n_threads = min(n_threads, len(blocks))
     if n_threads <= 1:
         return [function(block) for block in blocks]
+    if pool is None:
+        with ThreadPoolExecutor(max_workers=n_threads - 1, thread_name_prefix="doccluster") as pool:
+            return share_blocks(function, blocks, n_threads=n_threads, pool=pool)
     results: dict[int, Result] = {}
     numbers: Iterator[int] = itertools.count()
 
@@ -80,12 +89,13 @@ def share_blocks(function: Callable[[Item], Result], blocks: Sequence[Item], *, 
         while (number := next(numbers)) < len(blocks):
             results[number] = function(blocks[number])
 
-    with ThreadPoolExecutor(max_workers=n_threads - 1, thread_name_prefix="doccluster") as pool:
-        try:
-            others = [pool.submit(work) for _ in range(n_threads - 1)]
-            work()
-            for other in others:
-                other.result()
-        finally:
-            numbers = itertools.repeat(len(blocks))  # after an error or an interrupt nobody begins another block
+    others = [pool.submit(work) for _ in range(n_threads - 1)]
+    try:
+        work()
+    finally:
+        numbers = itertools.repeat(len(blocks))  # after an error or an interrupt nobody begins another block
+        begun = [other for other in others if not other.cancel()]
+        wait(begun)
+    for other in begun:
+        other.result()
     return [results[number] for number in range(len(blocks))]

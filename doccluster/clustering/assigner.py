@@ -13,7 +13,7 @@ from doccluster.clustering.document_matrix import DocumentMatrix
 from doccluster.clustering.lanes import MOST_GROUPS, group_width, lanes_by_likeness
 from doccluster.clustering.mean_table import MeanTable, Places, Table, best_head
 from doccluster.clustering.means import Means
-from doccluster.clustering.movement import Chords, choose_places, measure_chords, no_places
+from doccluster.clustering.movement import Chords, choose_places, measure_chords, no_places, padded_groups
 from doccluster.kernels.assignment import HIGHEST, LOWEST, assign_rows
 from doccluster.kernels.cache_lines import LINE
 from doccluster.kernels.pruning import (
@@ -29,6 +29,7 @@ from doccluster.kernels.pruning import (
 
 SAMPLE_EVERY = 16  # one block in so many tells what pruning would cost
 WORTH_IT = 0.9  # pruning must promise at least a tenth
+SURELY_WORTH_IT = 0.6  # after such a cost the next iteration does without a sample
 LONGEST_WAIT = 8  # iterations until pruning is tried again where it did not pay
 
 
@@ -60,6 +61,7 @@ class Assigner:
         self._lower = np.empty(documents.n_documents, np.float32)
         self._upper = np.empty((documents.n_documents, 0), np.float32)
         self._calls = 0
+        self._last_cost = 1.0
         self._wait = 0
         self._next_wait = 1
 
@@ -86,7 +88,8 @@ class Assigner:
         """What is known of each document: a lower bound on the similarity to its own mean, upper bounds on those to the
         other means of each group (no columns before the second call), and the group of each cluster."""
         assert self._table is not None
-        return self._lower, self._upper, self._table.lanes // self._group_width
+        group_of = self._table.lanes // self._group_width
+        return self._lower, self._upper[:, : group_of.max() + 1], group_of
 
     def _lay_out(self, means: Means) -> None:
         """Build the table; from the second time on with alike clusters side by side and room for bounds."""
@@ -95,8 +98,8 @@ class Assigner:
         if self._prunes and self._calls > 1:
             self._group_width = group_width(means.n_clusters, self._most_groups)
             lanes = lanes_by_likeness(means, self._group_width)
-            n_groups = -(-means.n_clusters // self._group_width)
-            self._upper = np.empty((self._documents.n_documents, n_groups), np.float32)
+            n_groups = padded_groups(means.n_clusters, self._group_width)
+            self._upper = np.full((self._documents.n_documents, n_groups), LOWEST, np.float32)
         n_head = best_head(means, self._documents.frequencies, max_bytes=self._table_bytes)
         self._table = MeanTable(means, n_head, lanes)
 
@@ -127,24 +130,25 @@ class Assigner:
         places = no_places(changed.size)
         if prunes:
             places = choose_places(moved, movements, table.lanes, self._group_width, only_shared=documents.is_signed)
-        workers = documents.threads_for(means.values.size * 50)
         changes = table.replace(
             means,
             changed,
             places,
             signed=documents.is_signed,
-            n_threads=workers,
+            share=documents.share,
             change_bytes=self._change_bytes,
         )
         if not prunes:
             self._wait = max(0, self._wait - 1)
             self._sweep(blocks)
             return
-        chords = measure_chords(moved, movements, places, table.lanes, self._group_width, self._upper.shape[1])
-        sample = set(range(0, len(blocks), 1 if self._always else SAMPLE_EVERY))
+        chords = measure_chords(moved, movements, places, table.lanes, self._group_width)
+        all_at_once = self._always or self._last_cost < SURELY_WORTH_IT
+        sample = set(range(0, len(blocks), 1 if all_at_once else SAMPLE_EVERY))
         cost = self._prune([blocks[number] for number in sorted(sample)], table.arrays, changes, places, chords)
+        self._last_cost = cost
         rest = [block for number, block in enumerate(blocks) if number not in sample]
-        if cost < WORTH_IT:
+        if cost < WORTH_IT or not rest:
             self._next_wait = 1
             self._prune(rest, table.arrays, changes, places, chords)
         else:
@@ -161,7 +165,7 @@ class Assigner:
                 self._documents.magnitudes,
                 table,
                 changes,
-                (places.group, places.lane),
+                (places.lane, places.of_lane),
                 (chords.of_group, chords.of_rest, chords.of_lane),
                 self._group_width,
                 self._labels[block],

@@ -6,7 +6,8 @@ undone when centroids are handed out.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -15,8 +16,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from doccluster.blocks import row_blocks, share_blocks
+from doccluster.blocks import Item, Result, row_blocks, share_blocks
 from doccluster.kernels.reordering import (
+    are_unit,
     compress_dense,
     count_columns,
     count_dense,
@@ -129,12 +131,24 @@ class DocumentMatrix:
         """The absolute values; the same array where none is negative."""
         return np.abs(self.values) if self.is_signed else self.values
 
+    @cached_property
+    def _pool(self) -> ThreadPoolExecutor:
+        """Threads that live as long as the documents: an iteration is too short to start them anew for each step."""
+        return ThreadPoolExecutor(max_workers=self.n_threads, thread_name_prefix="doccluster")
+
+    def share(
+        self, function: Callable[[Item], Result], blocks: Sequence[Item], *, multiplications: float
+    ) -> list[Result]:
+        """Return `function(block)` for each of any blocks, in threads if so many multiplications are worth them."""
+        n_threads = self.threads_for(multiplications)
+        return share_blocks(function, blocks, n_threads=n_threads, pool=self._pool if n_threads > 1 else None)
+
     def each_block(
-        self, function: Callable[[slice], Any], *, per_entry: float, blocks: list[slice] | None = None
-    ) -> list[Any]:
-        """Return `function(block)` for each block of rows, in threads if the work is worth them."""
-        n_threads = self.threads_for(self.values.size * per_entry)
-        return share_blocks(function, self.blocks() if blocks is None else blocks, n_threads=n_threads)
+        self, function: Callable[[slice], Result], *, per_entry: float, blocks: list[slice] | None = None
+    ) -> list[Result]:
+        """Return `function(block)` for each block of rows, all of them by default."""
+        blocks = self.blocks() if blocks is None else blocks
+        return self.share(function, blocks, multiplications=self.values.size * per_entry)
 
 
 def sparse_rows(matrix: Any) -> sparse.csr_array:
@@ -144,6 +158,8 @@ def sparse_rows(matrix: Any) -> sparse.csr_array:
 
 def unit_scale(matrix: Any) -> tuple[npt.NDArray[np.float64], bool]:
     """Return the factor that makes each row unit (1 where it is, 0 for zero rows) and whether any row needs it."""
+    if sparse.issparse(matrix) and are_unit(matrix.data, matrix.indptr, UNIT_TOLERANCE):
+        return np.ones(matrix.shape[0]), False
     norms = row_norms(matrix)
     filled = norms > 0
     if not np.any(np.abs(norms[filled] - 1) > UNIT_TOLERANCE):

@@ -52,10 +52,10 @@ def heaviest_terms(means: Means, n_terms: int = HEAVIEST) -> sparse.csr_array:
     """Return the means with only their `n_terms` largest values."""
     columns, values, starts = [], [], [0]
     for cluster in range(means.n_clusters):
-        entries = slice(means.starts[cluster], means.starts[cluster + 1])
-        row = means.values[entries]
+        entries = slice(means.starts[cluster], means.stops[cluster])
+        row = means.rows.values[entries]
         kept = np.argpartition(-row, n_terms)[:n_terms] if row.size > n_terms else np.arange(row.size)
-        columns.append(means.columns[entries][kept])
+        columns.append(means.rows.columns[entries][kept])
         values.append(row[kept].astype(np.float64))
         starts.append(starts[-1] + kept.size)
     shape = (means.n_clusters, means.n_columns)

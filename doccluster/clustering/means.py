@@ -3,34 +3,92 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from doccluster.blocks import share_blocks
 from doccluster.clustering.document_matrix import DocumentMatrix
-from doccluster.kernels.accumulation import copy_rows, list_entries, list_members, mean_rows
+from doccluster.kernels.accumulation import list_members, mean_rows
 
 CHUNK_ENTRIES = 4_000_000  # entries of members whose means are built at a time
+FEWEST_ENTRIES = 2  # ... at least, for each column
+
+
+@dataclass(eq=False)
+class MeanRows:
+    """Room for rows of means, filled from the front and never overwritten: means that follow each other share rows.
+
+    Attributes
+    ----------
+    values, columns : float32 and int32 arrays of the same size
+    sums : float64 array of the same size, the sums that the values were made of, or of size 0 where they are not kept
+    used : int, the places that are taken
+    """
+
+    values: npt.NDArray[np.float32]
+    columns: npt.NDArray[np.int32]
+    sums: npt.NDArray[np.float64]
+    used: int
+
+    @classmethod
+    def of_size(cls, size: int, *, keeps_sums: bool) -> MeanRows:
+        """Return empty room."""
+        return cls(np.empty(size, np.float32), np.empty(size, np.int32), np.empty(size if keeps_sums else 0), 0)
+
+    @property
+    def free(self) -> int:
+        """The places that are not taken."""
+        return self.columns.size - self.used
+
+    def reserve(self, size: int) -> int:
+        """Take so many places and return the first."""
+        self.used += size
+        return self.used - size
+
+    def write(self, first: int, other: MeanRows) -> None:
+        """Copy all of `other` to the places from `first` on; without sums none are written."""
+        here = slice(first, first + other.columns.size)
+        self.values[here], self.columns[here] = other.values, other.columns
+        if self.sums.size and other.sums.size:
+            self.sums[here] = other.sums
+
+    def trimmed(self, size: int) -> MeanRows:
+        """Return the first `size` places; copied if that lets go of much room."""
+        first = self.part(0, size)
+        if 2 * size < self.columns.size:
+            return MeanRows(first.values.copy(), first.columns.copy(), first.sums.copy(), size)
+        return first
+
+    def part(self, start: int, stop: int) -> MeanRows:
+        """Return the places ``start:stop``, not copied."""
+        here = slice(start, stop)
+        return MeanRows(self.values[here], self.columns[here], self.sums[here], stop - start)
+
+    def arrays(self, first: int = 0) -> tuple[Any, Any, Any]:
+        """Return values, columns and sums from a place on, as kernels take them."""
+        return self.values[first:], self.columns[first:], self.sums[first:]
 
 
 @dataclass(frozen=True, eq=False)
 class Summed:
-    """Exact sums of members, to follow when few of them move.
+    """Whose exact sums are kept, to be followed when few documents move.
 
     Attributes
     ----------
-    sums : float64 array, one for each value of the means
     is_valid : bool array of shape (n_clusters,)
         Whether the sums of a cluster are those of its members; not where a cluster kept an older mean.
     labels : int32 array of shape (n_documents,), the labelling that was summed
+    n_members, entries : int64 arrays of shape (n_clusters,)
+        How many members each cluster has, and how many entries they have together.
     """
 
-    sums: npt.NDArray[np.float64]
     is_valid: npt.NDArray[np.bool_]
     labels: npt.NDArray[np.int32]
+    n_members: npt.NDArray[np.int64]
+    entries: npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,58 +97,78 @@ class Means:
 
     Attributes
     ----------
-    values, columns, starts : float32, int32 and int64 arrays, the rows one after another
+    rows : MeanRows
+        The mean of cluster c lies at ``starts[c]:stops[c]``, the clusters in any order and with room between them.
+    starts, stops : int64 arrays of shape (n_clusters,)
     n_columns : int
     lengths : float64 array of shape (n_clusters,)
         The length of the sum of each cluster's members; nan where the mean was given.
     summed : Summed, or None
-        The sums that the means were made of, where they are kept to be followed.
+        Whether the sums in `rows` can be followed.
     """
 
-    values: npt.NDArray[np.float32]
-    columns: npt.NDArray[np.int32]
+    rows: MeanRows
     starts: npt.NDArray[np.int64]
+    stops: npt.NDArray[np.int64]
     n_columns: int
     lengths: npt.NDArray[np.float64]
     summed: Summed | None = None
 
+    @classmethod
+    def of_arrays(cls, values: Any, columns: Any, edges: Any, n_columns: int) -> Means:
+        """Return given means, one after another: mean c lies at ``edges[c]:edges[c + 1]``."""
+        rows = MeanRows(values, columns, np.empty(0), columns.size)
+        edges = np.asarray(edges, np.int64)
+        return cls(rows, edges[:-1].copy(), edges[1:].copy(), n_columns, np.full(edges.size - 1, np.nan))
+
     @property
     def n_clusters(self) -> int:
         """The number of means."""
-        return int(self.starts.size - 1)
+        return int(self.starts.size)
+
+    @property
+    def sizes(self) -> npt.NDArray[np.int64]:
+        """How many terms each mean has."""
+        return self.stops - self.starts
+
+    @property
+    def arrays(self) -> tuple[Any, Any, Any, Any]:
+        """Values, columns, starts and stops, as kernels take them."""
+        return self.rows.values, self.rows.columns, self.starts, self.stops
+
+    def positions(self, clusters: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        """Return where the rows of some clusters lie, one after another, and where each begins and ends there."""
+        parts = [np.arange(self.starts[c], self.stops[c]) for c in clusters]
+        edges = np.concatenate([[0], np.cumsum(self.sizes[clusters])]).astype(np.int64)
+        return np.concatenate(parts) if parts else np.empty(0, np.int64), edges
 
     def take(self, clusters: npt.NDArray[np.int64]) -> Means:
         """Return some of the means, renumbered in the order of `clusters`."""
-        positions = [np.arange(self.starts[c], self.starts[c + 1]) for c in clusters]
-        flat = np.concatenate(positions) if positions else np.empty(0, np.int64)
-        starts = np.concatenate([[0], np.cumsum([p.size for p in positions])]).astype(np.int64)
-        return Means(self.values[flat], self.columns[flat], starts, self.n_columns, self.lengths[clusters])
+        flat, edges = self.positions(clusters)
+        means = Means.of_arrays(self.rows.values[flat], self.rows.columns[flat], edges, self.n_columns)
+        return replace(means, lengths=self.lengths[clusters])
 
     def to_csr(self, original: npt.NDArray[np.int32]) -> sparse.csr_array:
         """Return the means as csr rows in the columns of the matrix as given, indices sorted."""
         shape = (self.n_clusters, self.n_columns)
-        rows = sparse.csr_array((self.values.copy(), original[self.columns], self.starts), shape=shape)
-        rows.sort_indices()
-        return rows
+        flat, edges = self.positions(np.arange(self.n_clusters))
+        rows = sparse.csr_array((self.rows.values[flat], original[self.rows.columns[flat]], edges), shape=shape)
+        return rows.tocsc().tocsr()  # sorts the indices of each row, faster than comparing them would
 
 
 def means_of_rows(documents: DocumentMatrix, rows: npt.NDArray[np.int64]) -> Means:
     """Return the documents `rows` as means."""
     positions = [np.arange(documents.starts[row], documents.starts[row + 1]) for row in rows]
     flat = np.concatenate(positions)
-    starts = np.concatenate([[0], np.cumsum([p.size for p in positions])]).astype(np.int64)
-    lengths = np.full(rows.size, np.nan)
-    return Means(documents.values[flat], documents.columns[flat], starts, documents.n_columns, lengths)
+    edges = np.concatenate([[0], np.cumsum([p.size for p in positions])])
+    return Means.of_arrays(documents.values[flat], documents.columns[flat], edges, documents.n_columns)
 
 
 def means_of_matrix(centroids: sparse.csr_array, original: npt.NDArray[np.int32]) -> Means:
     """Return unit rows given in the columns of the user's matrix as means in the columns of a DocumentMatrix."""
     rank = np.empty(original.size, np.int32)
     rank[original] = np.arange(original.size, dtype=np.int32)
-    lengths = np.full(centroids.shape[0], np.nan)
-    columns = rank[centroids.indices]
-    values = centroids.data.astype(np.float32)
-    return Means(values, columns, centroids.indptr.astype(np.int64), original.size, lengths)
+    return Means.of_arrays(centroids.data.astype(np.float32), rank[centroids.indices], centroids.indptr, original.size)
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,37 +182,37 @@ class MemberLists:
     @classmethod
     def of(cls, documents: DocumentMatrix, labels: npt.NDArray[np.int32], n_clusters: int) -> MemberLists:
         """Return the lists of a labelling."""
-        starts, members = np.empty(n_clusters + 1, np.int64), np.empty(labels.size, np.int32)
-        list_members(labels, starts, members)
-        return cls(starts, members, _entries(documents, starts, members))
+        return cls._of(documents.starts, labels, n_clusters)
 
     @classmethod
     def of_rows(
         cls, documents: DocumentMatrix, rows: npt.NDArray[np.int32], labels: npt.NDArray[np.int32], n_clusters: int
     ) -> MemberLists:
         """Return the lists of some rows, ascending, with their labels."""
-        starts, places = np.empty(n_clusters + 1, np.int64), np.empty(labels.size, np.int32)
-        list_members(labels, starts, places)
-        members = rows[places]
-        return cls(starts, members, _entries(documents, starts, members))
+        sizes = documents.starts[rows + 1] - documents.starts[rows]
+        lists = cls._of(np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64), labels, n_clusters)
+        return cls(lists.starts, rows[lists.members], lists.entries)
 
-    def chunks(
-        self, clusters: npt.NDArray[np.int32], work: npt.NDArray[np.int64], limit: int
-    ) -> Iterator[npt.NDArray[np.int32]]:
-        """Yield `clusters` in consecutive pieces with about `limit` of the work that each is."""
-        if not clusters.size:
-            return
+    @classmethod
+    def _of(cls, row_starts: npt.NDArray[np.int64], labels: npt.NDArray[np.int32], n_clusters: int) -> MemberLists:
+        starts, members = np.empty(n_clusters + 1, np.int64), np.empty(labels.size, np.int32)
+        entries = np.empty(n_clusters, np.int64)
+        list_members(labels, row_starts, starts, members, entries)
+        return cls(starts, members, entries)
+
+    @property
+    def sizes(self) -> npt.NDArray[np.int64]:
+        """How many rows each cluster has."""
+        return np.diff(self.starts)
+
+
+def chunks_of(
+    clusters: npt.NDArray[np.int32], work: npt.NDArray[np.int64], limit: int
+) -> Iterator[npt.NDArray[np.int32]]:
+    """Yield `clusters` in consecutive pieces with about `limit` of the work that each is."""
+    if clusters.size:
         before = np.cumsum(work[clusters]) - work[clusters]
         yield from np.split(clusters, np.flatnonzero(np.diff(before // limit)) + 1)
-
-
-def _entries(
-    documents: DocumentMatrix, starts: npt.NDArray[np.int64], members: npt.NDArray[np.int32]
-) -> npt.NDArray[np.int64]:
-    """Return how many entries the members of each cluster have."""
-    entries = np.empty(starts.size - 1, np.int64)
-    list_entries(starts, members, documents.starts, entries)
-    return entries
 
 
 @dataclass(frozen=True, eq=False)
@@ -176,93 +254,126 @@ def update_means(
     `keep_sums`, where float64 sums are exact, they are kept: a later update follows them where that is less work.
     """
     k = previous.n_clusters
-    lists = MemberLists.of(documents, labels, k)
-    clusters = np.flatnonzero(changed).astype(np.int32)
-    follows, moves = _choose_to_follow(documents, labels, previous, lists)
-    old_sums = previous.summed.sums if previous.summed is not None else np.empty(0)
-    old_sizes = np.diff(previous.starts)
-    work = np.where(follows, old_sizes + moves.entries, lists.entries)
+    moves, lists, summed = _look_at_moves(documents, labels, previous)
+    follows = summed.is_valid & (previous.sizes + moves.entries < summed.entries)
+    if lists is None and not follows[changed].all():
+        lists = MemberLists.of(documents, labels, k)
+    chunks = _chunks(changed, follows, previous, moves, summed, documents.n_threads)
     keeps = keep_sums and documents.has_exact_sums
-    limit = max(1, min(CHUNK_ENTRIES, int(work[clusters].sum()) // (4 * documents.n_threads)))
-
-    def one(chunk: npt.NDArray[np.int32]) -> Piece:
-        most = np.where(follows, old_sizes + moves.entries, np.maximum(lists.entries, old_sizes))[chunk]
-        capacity = int(np.minimum(most, previous.n_columns).sum())
-        values, columns = np.empty(capacity, np.float32), np.empty(capacity, np.int32)
-        sums = np.empty(capacity if keeps else 0)
-        sizes, has_sums = np.empty(chunk.size, np.int64), np.empty(chunk.size, np.bool_)
-        lengths, movements = np.empty(chunk.size, np.float64), np.empty(chunk.size, np.float64)
-        written = mean_rows(
-            (documents.values, documents.columns, documents.starts, documents.weights),
-            (lists.starts, lists.members),
-            (moves.left.starts, moves.left.members, moves.joined.starts, moves.joined.members),
-            chunk,
-            follows[chunk],
-            (previous.values, previous.columns, old_sums, previous.starts),
-            previous.n_columns,
-            (values, columns, sums),
-            (sizes, lengths, movements, has_sums),
-        )
-        rows = values[:written].copy(), columns[:written].copy(), sums[:written].copy()
-        return Piece(chunk, *rows, sizes, lengths, movements, has_sums)
-
-    workers = documents.threads_for(float(work[clusters].sum()) * 10)
-    pieces = share_blocks(one, list(lists.chunks(clusters, work, limit)), n_threads=workers)
+    rows, starts, stops = _with_room(documents, previous, changed, chunks, keeps_sums=keeps)
+    places = {chunk: rows.reserve(chunk.capacity) for chunk in chunks if chunk.follows}
     lengths, movements = previous.lengths.copy(), np.zeros(k)
-    is_valid = previous.summed.is_valid.copy() if previous.summed is not None else np.zeros(k, np.bool_)
+    is_valid = summed.is_valid.copy()
     is_valid[moves.entries > 0] = False  # until computed anew
-    for piece in pieces:
-        lengths[piece.clusters], movements[piece.clusters] = piece.lengths, piece.movements
-        is_valid[piece.clusters] = piece.has_sums
-    values, columns, sums, starts = _merged(previous, changed, pieces, keeps=keeps)
-    summed = Summed(sums, is_valid, labels.copy()) if keeps else None
-    return Means(values, columns, starts, previous.n_columns, lengths, summed), movements
+    members = (np.zeros(k + 1, np.int64), np.empty(0, np.int32)) if lists is None else (lists.starts, lists.members)
 
+    def one(chunk: Chunk) -> MeanRows:
+        """Compute means where they will lie, or apart where most of the room that they might take is left over."""
+        own = rows if chunk in places else MeanRows.of_size(chunk.capacity, keeps_sums=keeps)
+        sizes, found = np.empty(chunk.clusters.size, np.int64), np.empty(chunk.clusters.size, np.bool_)
+        new_lengths, chords = np.empty(chunk.clusters.size), np.empty(chunk.clusters.size)
+        mean_rows(
+            (documents.values, documents.columns, documents.starts, documents.weights),
+            (summed.n_members, *members),
+            (moves.left.starts, moves.left.members, moves.joined.starts, moves.joined.members),
+            chunk.clusters,
+            follows[chunk.clusters],
+            (*previous.rows.arrays(), previous.starts, previous.stops),
+            previous.n_columns,
+            own.arrays(places.get(chunk, 0)),
+            (sizes, new_lengths, chords, found),
+        )
+        stops[chunk.clusters] = places.get(chunk, 0) + np.cumsum(sizes)
+        starts[chunk.clusters] = stops[chunk.clusters] - sizes
+        lengths[chunk.clusters], movements[chunk.clusters], is_valid[chunk.clusters] = new_lengths, chords, found
+        return own if chunk in places else own.trimmed(int(sizes.sum()))
 
-def _choose_to_follow(
-    documents: DocumentMatrix, labels: npt.NDArray[np.int32], previous: Means, lists: MemberLists
-) -> tuple[npt.NDArray[np.bool_], Moves]:
-    """Return for which clusters it is less work to follow the old sums than to add up the members, and the moves."""
-    k, summed = previous.n_clusters, previous.summed
-    moves = Moves.between(documents, labels if summed is None else summed.labels, labels, k)
-    if summed is None:
-        return np.zeros(k, np.bool_), moves
-    return summed.is_valid & (np.diff(previous.starts) + moves.entries < lists.entries), moves
+    apart = documents.share(one, chunks, multiplications=10.0 * sum(chunk.work for chunk in chunks))
+    for chunk, own in zip(chunks, apart, strict=True):
+        if chunk not in places:
+            first = rows.reserve(own.used)
+            rows.write(first, own)
+            starts[chunk.clusters] += first
+            stops[chunk.clusters] += first
+    kept = replace(summed, is_valid=is_valid) if keeps else None
+    return Means(rows, starts, stops, previous.n_columns, lengths, kept), movements
 
 
 @dataclass(frozen=True, eq=False)
-class Piece:
-    """New means of some clusters, one after another."""
+class Chunk:
+    """Clusters whose means are built together.
+
+    Attributes
+    ----------
+    clusters : int32 array
+    follows : bool
+        Whether the old sums of all of them are followed.
+    work, capacity : int
+        The entries that are looked at, and the most that the means can have.
+    """
 
     clusters: npt.NDArray[np.int32]
-    values: npt.NDArray[np.float32]
-    columns: npt.NDArray[np.int32]
-    sums: npt.NDArray[np.float64]
-    sizes: npt.NDArray[np.int64]
-    lengths: npt.NDArray[np.float64]
-    movements: npt.NDArray[np.float64]
-    has_sums: npt.NDArray[np.bool_]
+    follows: bool
+    work: int
+    capacity: int
 
 
-def _merged(
-    previous: Means, changed: npt.NDArray[np.bool_], pieces: list[Piece], *, keeps: bool
-) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.int32], npt.NDArray[np.float64], npt.NDArray[np.int64]]:
-    """Return the new rows of `pieces` and the unchanged rows of `previous`, in the order of the clusters."""
-    sizes = np.diff(previous.starts)
-    for piece in pieces:
-        sizes[piece.clusters] = piece.sizes
-    starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-    values, columns = np.empty(starts[-1], np.float32), np.empty(starts[-1], np.int32)
-    sums = np.empty(starts[-1] if keeps else 0)
-    kept = np.flatnonzero(~changed).astype(np.int32)
-    for run in np.split(kept, np.flatnonzero(np.diff(kept) != 1) + 1):
-        if run.size:  # unchanged neighbours are copied as one piece
-            old = slice(previous.starts[run[0]], previous.starts[run[-1] + 1])
-            new = slice(starts[run[0]], starts[run[-1] + 1])
-            values[new], columns[new] = previous.values[old], previous.columns[old]
-            if keeps and previous.summed is not None:
-                sums[new] = previous.summed.sums[old]
-    for piece in pieces:
-        offsets = np.concatenate([[0], np.cumsum(piece.sizes)]).astype(np.int64)
-        copy_rows(piece.values, piece.columns, piece.sums, offsets, piece.clusters, starts, values, columns, sums)
-    return values, columns, sums, starts
+def _chunks(
+    changed: npt.NDArray[np.bool_],
+    follows: npt.NDArray[np.bool_],
+    previous: Means,
+    moves: Moves,
+    summed: Summed,
+    n_threads: int,
+) -> list[Chunk]:
+    """Return the changed clusters in chunks of about the same work, a few for each thread."""
+    clusters = np.flatnonzero(changed).astype(np.int32)
+    followed = previous.sizes + moves.entries
+    work = np.where(follows, followed, summed.entries)
+    most = np.minimum(np.where(follows, followed, np.maximum(summed.entries, previous.sizes)), previous.n_columns)
+    fewest = FEWEST_ENTRIES * previous.n_columns  # each chunk is given fresh arrays as long as the vocabulary
+    limit = max(1, min(CHUNK_ENTRIES, max(fewest, int(work[clusters].sum()) // (4 * n_threads))))
+    return [
+        Chunk(chunk, bool(follows[chunk].all()), int(work[chunk].sum()), int(most[chunk].sum()))
+        for chunk in chunks_of(clusters, work, limit)
+    ]
+
+
+def _with_room(
+    documents: DocumentMatrix,
+    previous: Means,
+    changed: npt.NDArray[np.bool_],
+    chunks: list[Chunk],
+    *,
+    keeps_sums: bool,
+) -> tuple[MeanRows, npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Return rows that hold the unchanged means and have room for the others, and where the unchanged ones lie."""
+    needed = sum(chunk.capacity for chunk in chunks if chunk.follows)
+    most = int(np.minimum(documents.frequencies, previous.n_clusters).sum())  # of the terms of all means together
+    needed += min(most, sum(chunk.capacity for chunk in chunks if not chunk.follows))
+    rows, starts, stops = previous.rows, previous.starts.copy(), previous.stops.copy()
+    if rows.free >= needed and (rows.sums.size > 0) == keeps_sums:
+        return rows, starts, stops
+    kept = np.flatnonzero(~changed)
+    live = int(previous.sizes.sum())
+    rows = MeanRows.of_size(int(previous.sizes[kept].sum()) + needed + live, keeps_sums=keeps_sums)
+    for cluster in kept:
+        row = previous.rows.part(previous.starts[cluster], previous.stops[cluster])
+        starts[cluster] = rows.reserve(row.used)
+        rows.write(starts[cluster], row)
+        stops[cluster] = rows.used
+    return rows, starts, stops
+
+
+def _look_at_moves(
+    documents: DocumentMatrix, labels: npt.NDArray[np.int32], previous: Means
+) -> tuple[Moves, MemberLists | None, Summed]:
+    """Return the moves since the sums were made, the members where they had to be listed, and what is known of both."""
+    k, last = previous.n_clusters, previous.summed
+    moves = Moves.between(documents, labels if last is None else last.labels, labels, k)
+    if last is None:
+        lists = MemberLists.of(documents, labels, k)
+        return moves, lists, Summed(np.zeros(k, np.bool_), labels.copy(), lists.sizes, lists.entries)
+    n_members = last.n_members + moves.joined.sizes - moves.left.sizes
+    entries = last.entries + moves.joined.entries - moves.left.entries
+    return moves, None, Summed(last.is_valid, labels.copy(), n_members, entries)

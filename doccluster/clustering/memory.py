@@ -17,8 +17,11 @@ from doccluster.clustering.lanes import MOST_GROUPS
 from doccluster.clustering.mean_table import longest_head, table_width
 from doccluster.errors import MemoryLimitError
 from doccluster.kernels.cache_lines import LINE
+from doccluster.kernels.carried_bounds import OCTET
 
 SCRATCH_PER_ROW = 48  # labels before, after and while assigning, member lists, similarities of the last pass
+AT_A_TIME = 4  # times all means: old ones, new ones, those not yet in their place, and what is left of these
+WITH_ROOM = 5  # ... and room for those that follow, where sums are kept
 SLACK = 8 * 2**20  # small arrays and what the allocator keeps
 
 
@@ -155,16 +158,16 @@ def _plan(
     index = 12 * size.n_entries + 28 * size.n_columns if size.draws_from_index else 0
     sampled = 0 if share == 1.0 else int(8 * size.n_entries * share)
     seeding = int(index * share) + sampled + int(size.n_documents * share) * (4 * size.n_candidates + 32)
-    if size.n_starts > 1:  # the best means so far are kept while seeds of the next start are drawn
-        seeding += (16 if keeps_sums else 8) * size.mean_entries
+    kept = 8 * size.mean_entries if size.n_starts > 1 else 0  # the best means so far
+    seeding += kept
     width = table_width(size.n_clusters)
     return MemoryPlan(
         documents=8 * size.n_entries + 16 * size.n_documents + 12 * size.n_columns,
         seeding=seeding,
-        means=(4 if size.n_starts == 1 else 5) * (16 if keeps_sums else 8) * size.mean_entries,
+        means=(16 * WITH_ROOM if keeps_sums else 8 * AT_A_TIME) * size.mean_entries + kept,
         table=head + changes + 8 * size.mean_entries + 16 * size.n_columns,
-        bounds=size.n_documents * (SCRATCH_PER_ROW + 4 * n_groups),
-        threads=n_threads * (24 * size.n_columns + 64 * width),
+        bounds=size.n_documents * (SCRATCH_PER_ROW + 4 * OCTET * -(-n_groups // OCTET)),
+        threads=n_threads * (28 * size.n_columns + 64 * width),
         n_groups=n_groups,
         head_bytes=head,
         change_bytes=changes,

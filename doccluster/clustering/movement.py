@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from doccluster.clustering.mean_table import Places, table_width
 from doccluster.kernels.cache_lines import LINE
+from doccluster.kernels.carried_bounds import OCTET
 
 CHORD_SLACK = 1.00002  # rows are unit within 1e-5
 CHORD_ROUNDING = 3e-7  # of adding a float32 movement to a float32 bound
@@ -20,7 +21,7 @@ class Chords:
 
     Attributes
     ----------
-    of_group : array of shape (n_groups,)
+    of_group : array of shape (n_groups,), whole octets
         The largest movement in each group.
     of_rest : array of shape (n_groups,)
         The largest among the clusters that have no place of their own in the table of changes.
@@ -32,17 +33,22 @@ class Chords:
     of_lane: npt.NDArray[np.float32]
 
 
+def padded_groups(n_clusters: int, group_width: int) -> int:
+    """Return the number of groups, rounded up to whole octets."""
+    return OCTET * -(-n_clusters // (OCTET * group_width))
+
+
 def measure_chords(
     moved: npt.NDArray[np.int64],
     movements: npt.NDArray[np.float64],
     places: Places,
     lanes: npt.NDArray[np.int32],
     group_width: int,
-    n_groups: int,
 ) -> Chords:
     """Return the chords of the clusters `moved`, rounded upwards."""
     of_lane = np.zeros(table_width(lanes.size), np.float32)
     of_lane[lanes[moved]] = movements[moved] * CHORD_SLACK + CHORD_ROUNDING
+    n_groups = padded_groups(lanes.size, group_width)
     of_group, of_rest = np.zeros(n_groups, np.float32), np.zeros(n_groups, np.float32)
     np.maximum.at(of_group, lanes // group_width, of_lane[lanes])
     rest = lanes[~places.is_own]
@@ -64,23 +70,27 @@ def choose_places(
     *,
     only_shared: bool,
 ) -> Places:
-    """Give each group with moved clusters a place; clusters that moved alone, or farthest, have their own.
+    """Give each group a place for its clusters that moved; one that moved alone has it for its own.
 
-    A place of its own makes a similarity exact; the places that would be left over in the last cache line go to the
-    clusters that moved farthest. With `only_shared` (values may be negative) every place is a group's.
+    A place of its own makes a similarity exact. Where a cache line has room for a second place of each group, it goes
+    to the cluster that moved farthest. With `only_shared` (values may be negative) every place is a group's.
     """
+    n_groups = padded_groups(lanes.size, group_width)
+    has_second = 2 * n_groups <= LINE and not only_shared
+    of_cluster, is_own = np.full(lanes.size, -1, np.int32), np.zeros(lanes.size, np.bool_)
     group_of = lanes // group_width
-    per_group = np.bincount(group_of[moved], minlength=int(group_of.max()) + 1)
-    is_own = np.zeros(lanes.size, np.bool_)
+    of_cluster[moved] = group_of[moved]
     if not only_shared:
-        is_own[moved] = per_group[group_of[moved]] == 1
-        left_over = -int(np.count_nonzero(per_group)) % LINE
-        sharing = moved[~is_own[moved]]
-        is_own[sharing[np.argsort(-movements[sharing], kind="stable")[:left_over]]] = True
-    shared = np.unique(group_of[moved[~is_own[moved]]])
-    own = moved[is_own[moved]]
-    of_cluster = np.full(lanes.size, -1, np.int32)
-    of_cluster[moved] = np.searchsorted(shared, group_of[moved])
-    of_cluster[own] = shared.size + np.arange(own.size)
-    group = np.concatenate([shared, group_of[own]]).astype(np.int32)
-    return Places(of_cluster, is_own, group, np.concatenate([np.full(shared.size, -1), lanes[own]]).astype(np.int32))
+        by_movement = moved[np.argsort(-movements[moved], kind="stable")]
+        groups, farthest = np.unique(group_of[by_movement], return_index=True)
+        alone = np.bincount(group_of[moved], minlength=n_groups)[groups] == 1
+        own = by_movement[farthest] if has_second else by_movement[farthest[alone]]
+        is_own[own] = True
+        if has_second:
+            of_cluster[own] += n_groups
+    lane = np.full(n_groups * (2 if has_second else 1), -1, np.int32)
+    of_lane = np.full(table_width(lanes.size), -1, np.int32)
+    owners = np.flatnonzero(is_own)
+    lane[of_cluster[owners]] = lanes[owners]
+    of_lane[lanes[owners]] = of_cluster[owners]
+    return Places(of_cluster, is_own, lane, of_lane)

@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from doccluster.blocks import share_blocks
 from doccluster.clustering.document_matrix import DocumentMatrix
-from doccluster.clustering.means import Means, MemberLists
-from doccluster.kernels.accumulation import member_similarities
+from doccluster.clustering.means import Means, MemberLists, chunks_of
+from doccluster.kernels.accumulation import count_members, member_similarities
 
 
 def own_similarities(
@@ -29,23 +28,22 @@ def own_similarities(
             lists.members,
             int(chunk[0]),
             int(chunk[-1]) + 1,
-            means.values,
-            means.columns,
-            means.starts,
+            *means.arrays,
             means.n_columns,
             similarities,
         )
 
     clusters = np.arange(means.n_clusters, dtype=np.int32)
     limit = max(1, int(lists.entries.sum()) // (4 * documents.n_threads))
-    workers = documents.threads_for(float(documents.values.size) * 10)
-    share_blocks(one, list(lists.chunks(clusters, lists.entries, limit)), n_threads=workers)
+    chunks = list(chunks_of(clusters, lists.entries, limit))
+    documents.share(one, chunks, multiplications=float(documents.values.size) * 10)
     return similarities
 
 
 def empty_clusters(documents: DocumentMatrix, labels: npt.NDArray[np.int32], n_clusters: int) -> npt.NDArray[np.int64]:
     """Return the clusters that have no document with a direction and a weight, ascending."""
-    sizes = np.bincount(labels[documents.is_usable], minlength=n_clusters)
+    sizes = np.empty(n_clusters, np.int64)
+    count_members(labels, documents.is_usable, sizes)
     return np.flatnonzero(sizes == 0)
 
 

@@ -47,7 +47,7 @@ class BestStart:
                 found = refine_start(self.documents, found, self.limits, progress=progress, keep=self._keep)
             self.objectives.append(found.objective)
             if self.finished is None or found.objective > self.finished.objective:
-                self.finished = found
+                self.finished = replace(found, means=found.means.take(np.arange(found.means.n_clusters)))
             self.running = None
         assert self.finished is not None
         return self.finished

@@ -9,16 +9,22 @@ from __future__ import annotations
 import numpy as np
 
 from doccluster.kernels.jit import jit
+from doccluster.kernels.prefetching import later_row, prefetch_row
 
 CANCELLED = 1e-9  # a sum this short beside the weight of its members is rounding: the members cancel out
 
 
 @jit
-def list_members(labels, starts, members):
-    """Make `members` the rows of each cluster, ascending, and `starts` where each cluster begins (a counting sort)."""
+def list_members(labels, row_starts, starts, members, entries):
+    """Make `members` the rows of each cluster, ascending, and `starts` where each cluster begins (a counting sort).
+
+    `entries` is given how many entries the members of each cluster have together; `row_starts` is where rows begin.
+    """
     starts[:] = 0
+    entries[:] = 0
     for row in range(labels.size):
         starts[labels[row] + 1] += 1
+        entries[labels[row]] += row_starts[row + 1] - row_starts[row]
     for cluster in range(starts.size - 1):
         starts[cluster + 1] += starts[cluster]
     following = starts[:-1].copy()
@@ -28,85 +34,112 @@ def list_members(labels, starts, members):
 
 
 @jit
-def list_entries(starts, members, row_starts, entries):
-    """Write how many entries the members of each cluster have together."""
-    for cluster in range(starts.size - 1):
-        total = 0
-        for position in range(starts[cluster], starts[cluster + 1]):
-            total += row_starts[members[position] + 1] - row_starts[members[position]]
-        entries[cluster] = total
+def count_members(labels, counts, sizes):
+    """Write how many of the rows for which `counts` is true each cluster has."""
+    sizes[:] = 0
+    for row in range(labels.size):
+        sizes[labels[row]] += counts[row]
 
 
 @jit
-def add_row(documents, row, weight, mark, sums, seen, touched, n_touched):
-    """Add a weighted row to `sums`; list the terms not yet marked as seen, and return their number."""
-    values, columns, row_starts, _ = documents
-    for entry in range(row_starts[row], row_starts[row + 1]):
-        column = columns[entry]
-        if seen[column] != mark:
-            seen[column] = mark
-            touched[n_touched] = column
-            n_touched += 1
-            sums[column] = 0.0
-        sums[column] += weight * values[entry]
-    return n_touched
+def sum_members(documents, members, last_mean, mark, dense, sums, columns, last):
+    """Add up the rows `members`: their terms to `columns`, the sums to `sums`, the last mean's values to `last`.
 
-
-@jit
-def sum_members(documents, members, mark, sums, seen, touched):
-    """Add up the rows `members`; return how many terms they have and their total weight."""
-    weights = documents[3]
-    n_touched, total = 0, 0.0
-    for row in members:
-        total += weights[row]
-        n_touched = add_row(documents, row, weights[row], mark, sums, seen, touched, n_touched)
-    return n_touched, total
-
-
-@jit
-def follow_members(documents, old_columns, old_sums, left, joined, mark, sums, seen, touched):
-    """Bring old sums to the members after some rows left and some joined; return how many terms are touched."""
-    n_touched = old_columns.size
-    for entry in range(old_columns.size):
-        column = old_columns[entry]
-        seen[column] = mark
-        touched[entry] = column
-        sums[column] = old_sums[entry]
-    for row in left:
-        n_touched = add_row(documents, row, -1.0, mark, sums, seen, touched, n_touched)
-    for row in joined:
-        n_touched = add_row(documents, row, 1.0, mark, sums, seen, touched, n_touched)
-    return n_touched
-
-
-@jit
-def store_mean(terms, length, last_mean, mark, sums, seen, new, written):
-    """Write the unit mean of the sums of some terms; return where it ends, and its chord to the last mean.
-
-    `sums` of these terms are overwritten.
+    `dense` is (sums, values, marks) by column, the first two all zero before and after. Return how many terms there
+    are, the total weight, and the squared length of the part of the last mean that is in none of the terms.
     """
+    values, row_columns, row_starts, weights = documents
     last_values, last_columns = last_mean
-    values, columns, kept_sums = new
-    for term in terms:
-        value = np.float32(sums[term] / length)
-        if value != 0:
-            values[written] = value
-            columns[written] = term
-            if kept_sums.size:
-                kept_sums[written] = sums[term]
-            written += 1
-        sums[term] = value
-    squared = 0.0
+    dense_sums, dense_last, seen = dense
+    n_terms, total = 0, 0.0
+    for place in range(members.size):
+        row = members[place]
+        prefetch_row(values, row_columns, row_starts[later_row(members, place)])
+        weight = weights[row]
+        total += weight
+        for entry in range(row_starts[row], row_starts[row + 1]):
+            column = row_columns[entry]
+            if seen[column] != mark:
+                seen[column] = mark
+                columns[n_terms] = column
+                n_terms += 1
+            dense_sums[column] += weight * values[entry]
     for entry in range(last_columns.size):
-        term = last_columns[entry]
-        difference = -np.float64(last_values[entry])
-        if seen[term] == mark:
-            difference += sums[term]
-            sums[term] = 0.0
-        squared += difference * difference
-    for term in terms:
+        dense_last[last_columns[entry]] = last_values[entry]
+    for term in range(n_terms):
+        column = columns[term]
+        sums[term], last[term] = dense_sums[column], dense_last[column]
+        dense_sums[column], dense_last[column] = 0.0, 0.0
+    gone = 0.0
+    for entry in range(last_columns.size):
+        gone += np.float64(dense_last[last_columns[entry]]) ** 2
+        dense_last[last_columns[entry]] = 0.0
+    return n_terms, total, gone
+
+
+@jit
+def follow_members(documents, old, left, joined, mark, dense, touched, sums, columns, last):
+    """Bring old sums to the members after some rows left and some joined; return how many terms they have.
+
+    `old` is (values, columns, sums) of the mean; its terms stay in their order, new ones follow.
+    """
+    values, row_columns, row_starts, _ = documents
+    old_values, old_columns, old_sums = old
+    changes, _, seen = dense
+    n_touched = 0
+    for joins in range(2):
+        rows, sign = (joined, 1.0) if joins else (left, -1.0)
+        for place in range(rows.size):
+            row = rows[place]
+            prefetch_row(values, row_columns, row_starts[later_row(rows, place)])
+            for entry in range(row_starts[row], row_starts[row + 1]):
+                column = row_columns[entry]
+                if seen[column] != mark:
+                    seen[column] = mark
+                    touched[n_touched] = column
+                    n_touched += 1
+                changes[column] += sign * values[entry]
+    n_terms = old_columns.size
+    for entry in range(n_terms):
+        column = old_columns[entry]
+        columns[entry], last[entry] = column, old_values[entry]
+        change = changes[column]
+        sums[entry] = old_sums[entry] + change
+        if change != 0.0:
+            changes[column] = 0.0
+    for place in range(n_touched):
+        column = touched[place]
+        if changes[column] != 0.0:
+            columns[n_terms], last[n_terms], sums[n_terms] = column, 0.0, changes[column]
+            changes[column] = 0.0
+            n_terms += 1
+    return n_terms
+
+
+@jit
+def sum_length(sums, n_terms):
+    """Return the length of a vector of so many sums."""
+    squared = 0.0
+    for term in range(n_terms):
         squared += sums[term] * sums[term]
-    return written, np.sqrt(squared)
+    return np.sqrt(squared)
+
+
+@jit
+def store_mean(n_terms, length, gone, values, columns, sums):
+    """Make `values`, which hold the last mean, those of ``sums / length``, without terms that are then zero.
+
+    Return how many are left, and the chord between the means as stored; `gone` is the squared length of what the last
+    mean had in other terms.
+    """
+    left, squared = 0, gone
+    for term in range(n_terms):
+        value = np.float32(sums[term] / length)
+        difference = np.float64(value) - np.float64(values[term])
+        squared += difference * difference
+        values[left], columns[left], sums[left] = value, columns[term], sums[term]
+        left += value != 0
+    return left, np.sqrt(squared)
 
 
 @jit
@@ -119,75 +152,61 @@ def mean_rows(documents, lists, moves, clusters, follows, old, n_columns, new, f
     Parameters
     ----------
     documents : values, columns, starts and weights of the rows
-    lists : where the members of each cluster start, and the members
+    lists : how many members each cluster has, where they start, and the members (may be missing if all follow)
     moves : where those that left each cluster start, and these; the same of those that joined
     follows : bool for each of `clusters`: whether old sums are followed instead of members added up
-    old : values, columns, sums (none where they are not kept) and starts of the means before
-    new : values, columns and sums to be written, one mean after another
+    old : values, columns, sums (none where they are not kept), starts and stops of the means before
+    new : values, columns and sums (none where they are not kept) to be written, one mean after another
     found : sizes, lengths, movements and whether there are sums, for each of `clusters`
     """
-    starts, members = lists
+    n_members, starts, members = lists
     left_starts, left, joined_starts, joined = moves
-    old_values, old_columns, old_sums, old_starts = old
-    new_values, new_columns, _ = new
+    old_values, old_columns, old_sums, old_starts, old_stops = old
+    new_values, new_columns, new_sums = new
     sizes, lengths, movements, has_sums = found
-    sums = np.zeros(n_columns, np.float64)
-    seen = np.full(n_columns, -1, np.int32)
+    dense = np.zeros(n_columns, np.float64), np.zeros(n_columns, np.float32), np.full(n_columns, -1, np.int32)
     touched = np.empty(n_columns, np.int32)
+    scratch = np.empty(0 if new_sums.size else n_columns, np.float64)
     written = 0
     for index in range(clusters.size):
         cluster = clusters[index]
-        first, last = starts[cluster], starts[cluster + 1]
-        old_first, old_last = old_starts[cluster], old_starts[cluster + 1]
+        here = slice(old_starts[cluster], old_stops[cluster])
+        values, columns = new_values[written:], new_columns[written:]
+        sums = new_sums[written:] if new_sums.size else scratch
         if follows[index]:
-            n_touched = follow_members(
+            n_terms = follow_members(
                 documents,
-                old_columns[old_first:old_last],
-                old_sums[old_first:old_last],
+                (old_values[here], old_columns[here], old_sums[here]),
                 left[left_starts[cluster] : left_starts[cluster + 1]],
                 joined[joined_starts[cluster] : joined_starts[cluster + 1]],
                 index,
-                sums,
-                seen,
+                dense,
                 touched,
+                sums,
+                columns,
+                values,
             )
-            total_weight = float(last - first)
+            total_weight, gone = float(n_members[cluster]), 0.0
         else:
-            n_touched, total_weight = sum_members(documents, members[first:last], index, sums, seen, touched)
-        squared = 0.0
-        for slot in range(n_touched):
-            squared += sums[touched[slot]] * sums[touched[slot]]
-        length = np.sqrt(squared)
-        lengths[index] = length
-        has_sums[index] = length > CANCELLED * total_weight
-        begin = written
-        if not has_sums[index]:
-            for entry in range(old_first, old_last):
-                new_values[written] = old_values[entry]
-                new_columns[written] = old_columns[entry]
-                written += 1
-            movements[index] = 0.0
-        else:
-            last_mean = old_values[old_first:old_last], old_columns[old_first:old_last]
-            written, movements[index] = store_mean(
-                touched[:n_touched], length, last_mean, index, sums, seen, new, written
+            n_terms, total_weight, gone = sum_members(
+                documents,
+                members[starts[cluster] : starts[cluster + 1]],
+                (old_values[here], old_columns[here]),
+                index,
+                dense,
+                sums,
+                columns,
+                values,
             )
-        sizes[index] = written - begin
-    return written
-
-
-@jit
-def copy_rows(values, columns, sums, starts, clusters, new_starts, new_values, new_columns, new_sums):
-    """Copy the rows `clusters` of one set of means to their places in another; `starts` are per entry of `clusters`."""
-    for index in range(clusters.size):
-        cluster = clusters[index]
-        target = new_starts[cluster]
-        for position in range(starts[index], starts[index + 1]):
-            new_values[target] = values[position]
-            new_columns[target] = columns[position]
-            if new_sums.size:
-                new_sums[target] = sums[position]
-            target += 1
+        lengths[index] = sum_length(sums, n_terms)
+        has_sums[index] = lengths[index] > CANCELLED * total_weight
+        if has_sums[index]:
+            sizes[index], movements[index] = store_mean(n_terms, lengths[index], gone, values, columns, sums)
+        else:
+            sizes[index], movements[index] = here.stop - here.start, 0.0
+            values[: sizes[index]] = old_values[here]
+            columns[: sizes[index]] = old_columns[here]
+        written += sizes[index]
 
 
 @jit
@@ -204,6 +223,7 @@ def member_similarities(
     mean_values,
     mean_columns,
     mean_starts,
+    mean_stops,
     n_columns,
     similarities,
 ):
@@ -213,7 +233,7 @@ def member_similarities(
     """
     mean = np.zeros(n_columns, np.float32)
     for cluster in range(first_cluster, last_cluster):
-        for position in range(mean_starts[cluster], mean_starts[cluster + 1]):
+        for position in range(mean_starts[cluster], mean_stops[cluster]):
             mean[mean_columns[position]] = mean_values[position]
         for position in range(starts[cluster], starts[cluster + 1]):
             row = members[position]
@@ -226,5 +246,5 @@ def member_similarities(
                 for entry in range(first, last):
                     total += np.float64(values[entry]) * np.float64(mean[columns[entry]])
             similarities[row] = total
-        for position in range(mean_starts[cluster], mean_starts[cluster + 1]):
+        for position in range(mean_starts[cluster], mean_stops[cluster]):
             mean[mean_columns[position]] = 0

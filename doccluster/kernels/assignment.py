@@ -13,7 +13,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from doccluster.kernels.cache_lines import LINE, MOST_LINES, add_lines
+from doccluster.kernels.cache_lines import LINE, MOST_LINES, sum_lines_and_peaks
+from doccluster.kernels.carried_bounds import OCTET, write_bounds
 from doccluster.kernels.jit import jit
 from doccluster.kernels.line_extremes import highest_of_lines, lane_holding
 
@@ -24,7 +25,7 @@ LOWEST = np.float32(-2.0)  # below every cosine
 HIGHEST = np.float32(2.0)  # above every cosine
 
 
-@jit
+@jit(forceinline=True)
 def head_end(columns, first, last, n_head):
     """Return where the columns of the head end in a row; they are ascending, so those of the tail come last."""
     while last > first and columns[last - 1] >= n_head:
@@ -32,7 +33,7 @@ def head_end(columns, first, last, n_head):
     return last
 
 
-@jit
+@jit(forceinline=True)
 def rounding_error(first, split, last):
     """Return a bound on the float32 rounding of a row's similarities.
 
@@ -42,45 +43,14 @@ def rounding_error(first, split, last):
     return np.float32(UNIT_ROUNDOFF * (0.25 * (split - first) + (last - split) + 12.0))
 
 
-@jit(fastmath=ARITHMETIC)
-def sweep(values, columns, first, last, head, tail_starts, tail_lanes, tail_values, n_lanes, sums):
-    """Fill `sums` with the similarities of one row to `n_lanes` lanes; return a bound on their rounding error.
-
-    What the other lanes, which fill up the last cache line, hold is left as it is.
-    """
-    n_head = head.shape[0]
-    width = sums.size
-    split = head_end(columns, first, last, n_head)
-    for lane in range(n_lanes):
-        sums[lane] = 0
+@jit
+def add_tail(values, columns, split, last, n_head, tail_starts, tail_lanes, tail_values, start, sums):
+    """Set `sums` to `start` plus the part of a row's similarities that its tail terms make."""
+    sums[:] = start
     for position in range(split, last):
-        value = values[position]
         term = columns[position] - n_head
         for entry in range(tail_starts[term], tail_starts[term + 1]):
-            sums[tail_lanes[entry]] += value * tail_values[entry]
-    if width <= LINE * MOST_LINES:
-        add_lines(values, columns, first, split, head, 0, width // LINE, sums)
-        return rounding_error(first, split, last)
-    position = first
-    while position + 4 <= split:
-        row0 = head[columns[position]]
-        row1 = head[columns[position + 1]]
-        row2 = head[columns[position + 2]]
-        row3 = head[columns[position + 3]]
-        value0 = values[position]
-        value1 = values[position + 1]
-        value2 = values[position + 2]
-        value3 = values[position + 3]
-        for lane in range(width):
-            sums[lane] += value0 * row0[lane] + value1 * row1[lane] + value2 * row2[lane] + value3 * row3[lane]
-        position += 4
-    while position < split:
-        row0 = head[columns[position]]
-        value0 = values[position]
-        for lane in range(width):
-            sums[lane] += value0 * row0[lane]
-        position += 1
-    return rounding_error(first, split, last)
+            sums[tail_lanes[entry]] += values[position] * tail_values[entry]
 
 
 @jit
@@ -102,7 +72,7 @@ def sweep_exactly(values, columns, first, last, original, head, tail_starts, tai
                 sums[tail_lanes[entry]] += value * np.float64(tail_values[entry])
 
 
-@jit(fastmath=ARITHMETIC)
+@jit(fastmath=ARITHMETIC, forceinline=True)
 def highest(sums, first, last):
     """Return the largest of ``sums[first:last]``; written so that it runs many lanes at a time."""
     best = sums[first]
@@ -130,30 +100,47 @@ def clusters_by_lane(lanes, width):
 
 
 @jit
-def set_bounds(sums, own_lane, group_width, error, upper, row):
-    """Write, for each group of lanes, an upper bound on a row's similarity to its clusters other than its own."""
-    for group in range(upper.shape[1]):
-        first = group * group_width
-        upper[row, group] = highest_of_lines(sums, first, min(first + group_width, sums.size), own_lane) + error
+def sums_to_start_from(lanes, width):
+    """Return what the sums of a row begin with: 0, and `LOWEST` in the lanes that stand for no cluster."""
+    start = np.full(width, LOWEST, np.float32)
+    start[lanes] = 0
+    return start
 
 
 @jit
-def assign_one(values, columns, first, last, table, clusters, sums, group_width, upper, row):
-    """Return a row's nearest cluster, or -1 if float64 has to decide, and a lower bound on the similarity to it.
+def peaks_of(width):
+    """Return room for the peaks of so many lanes, whole lines of it."""
+    last_written = (width // LINE - 1) // MOST_LINES * MOST_LINES + LINE
+    return np.full((last_written + LINE - 1) // LINE * LINE, -np.inf, np.float32)
 
-    `clusters` are those of the lanes; lanes of `sums` without a cluster hold `LOWEST`. `upper`, when it has columns, is
-    given upper bounds on the similarity to the other clusters of each group.
-    """
-    head, tail_starts, tail_lanes, tail_values, lanes = table
-    width = sums.size
-    error = sweep(values, columns, first, last, head, tail_starts, tail_lanes, tail_values, lanes.size, sums)
-    top = highest_of_lines(sums, 0, width, -1)
-    lane = lane_holding(top, sums, 0, width)
-    if top - highest_of_lines(sums, 0, width, lane) <= 2 * error:
-        return np.int32(-1), top
-    if upper.shape[1] > 0:
-        set_bounds(sums, lane, group_width, error, upper, row)
-    return clusters[lane], top - error
+
+@jit(forceinline=True)
+def nearest_lane(sums, peaks):
+    """Return the lane with the highest sum, that sum and the second highest; leave it out of the peak of its line."""
+    top = highest_of_lines(peaks, 0, peaks.size, -1)
+    line = lane_holding(top, peaks, 0, peaks.size)
+    lane = lane_holding(top, sums, LINE * line, LINE * line + LINE)
+    beside = highest_of_lines(sums, LINE * line, LINE * line + LINE, lane)
+    second = max(beside, highest_of_lines(peaks, 0, peaks.size, line))
+    peaks[line] = beside
+    return lane, top, second
+
+
+@jit(forceinline=True)
+def count_groups(width, group_width):
+    """Return how many groups so many lanes make."""
+    return (width + group_width - 1) // group_width
+
+
+@jit
+def fold_peaks(peaks, n_lines, lines_per_group, bounds):
+    """Write the highest peak of each group of lines to `bounds`, which may be `peaks`, and -inf up to an octet."""
+    n_groups = count_groups(n_lines, lines_per_group)
+    for group in range(n_groups):
+        bounds[group] = peaks[group * lines_per_group]
+        for line in range(group * lines_per_group + 1, min((group + 1) * lines_per_group, n_lines)):
+            bounds[group] = max(bounds[group], peaks[line])
+    bounds[n_groups : n_groups + OCTET] = -np.inf
 
 
 @jit
@@ -169,7 +156,7 @@ def decide_exactly(undecided, rows, table, group_width, labels, lower, upper):
         labels[row] = first_cluster(exact, top, lanes)
         lower[row] = np.float32(top) - ROUNDING
         exact[lanes[labels[row]]] = LOWEST
-        for group in range(upper.shape[1]):
+        for group in range(min(upper.shape[1], count_groups(exact.size, group_width))):
             lane = group * group_width
             upper[row, group] = highest(exact, lane, min(lane + group_width, lanes.size)) + ROUNDING
 
@@ -181,20 +168,29 @@ def assign_rows(rows, table, group_width, labels, lower, upper):
     Return how many rows were decided in float64.
     """
     values, columns, starts, _ = rows
-    width = table[0].shape[1]
-    clusters = clusters_by_lane(table[4], width)
-    sums = np.full(width, LOWEST, np.float32)
+    head, tail_starts, tail_lanes, tail_values, lanes = table
+    n_head, width = head.shape
+    clusters = clusters_by_lane(lanes, width)
+    start, sums, peaks = sums_to_start_from(lanes, width), np.empty(width, np.float32), peaks_of(width)
     undecided, n_undecided = np.empty(labels.size, np.int64), 0
     for row in range(starts.size - 1):
-        label, similarity = assign_one(
-            values, columns, starts[row], starts[row + 1], table, clusters, sums, group_width, upper, row
-        )
-        if label < 0:  # decided after the others: the rare way, taken here, would slow the common one down
+        first, last = starts[row], starts[row + 1]
+        split = head_end(columns, first, last, n_head)
+        if split < last:
+            add_tail(values, columns, split, last, n_head, tail_starts, tail_lanes, tail_values, start, sums)
+        sum_lines_and_peaks(values, columns, first, split, head, start, split < last, sums, peaks)
+        error = rounding_error(first, split, last)
+        lane, top, second = nearest_lane(sums, peaks)
+        if top - second <= 2 * error:  # decided after the others: the rare way, taken here, would slow the others down
             undecided[n_undecided] = row
             n_undecided += 1
             continue
-        labels[row] = label
-        lower[row] = similarity
+        labels[row] = clusters[lane]
+        lower[row] = top - error
+        if upper.shape[1] > 0:
+            if group_width > LINE:
+                fold_peaks(peaks, width // LINE, group_width // LINE, peaks)
+            write_bounds(peaks, error, upper, row)
     decide_exactly(undecided[:n_undecided], rows, table, group_width, labels, lower, upper)
     return n_undecided
 

@@ -7,6 +7,7 @@ processor has. The type of the sums decides: products of float32 are added up in
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from doccluster.kernels.jit import jit
+from doccluster.kernels.vector_code import INDEX, as_index, higher, places, repeated, vector_at
 
 LINE_BYTES = 64
 LINE = 16  # float32 lanes of a cache line
@@ -26,85 +27,220 @@ TERMS = 4  # products added to each other before they are added to the sums: the
 AHEAD = 32  # terms that the table is asked for beforehand: about a row, so that the next one is on its way
 CONTRACT = ("contract",)  # a product and a sum may be rounded once
 
-_INDEX = ir.IntType(64)
-_FLOATS = {types.float32: ir.FloatType(), types.float64: ir.DoubleType()}
-_LANES = {types.float32: LINE, types.float64: WIDE_LINE}
+
+@intrinsic
+def sum_lines(typing_context, values, columns, first, last, head, first_lane, n_lines, start, has_begun, sums):
+    """Set lines of `sums` to `start` plus a row's products with lines of `head`, or add them if `sums` `has_begun`.
+
+    ``sums[lane] = start[lane] + sum_p values[p] * head[columns[p], lane]`` over first <= p < last, for the lanes from
+    `first_lane` on. A line has as many lanes of the type of `sums` as 64 bytes hold.
+    """
+
+    def generate(context, builder, signature, arguments):
+        row = _Row(context, builder, signature, arguments)
+        lane = as_index(builder, arguments[5])
+        start = builder.select(arguments[8], row.array(9, lane), row.array(7, lane))
+        row.call(lane, arguments[6], (start, row.array(9, lane)))
+        return context.get_dummy_value()
+
+    return types.void(values, columns, first, last, head, first_lane, n_lines, start, has_begun, sums), generate
 
 
-def _line_sums(n_lines: int) -> Any:
-    """Return the intrinsic that adds a row's products with `n_lines` neighbouring lines to `sums`."""
+@intrinsic
+def sum_lines_and_peaks(typing_context, values, columns, first, last, head, start, has_begun, sums, peaks):
+    """Set `sums` to `start` plus a row's products with all lines of `head`, or add them if `sums` `has_begun`.
 
-    @intrinsic
-    def add_products(typing_context, values, columns, first, last, head, lane, sums):
-        """Add ``sum_p values[p] * head[columns[p], lane + j]`` over first <= p < last to ``sums[lane + j]``."""
-        vector = ir.VectorType(_FLOATS[sums.dtype], _LANES[sums.dtype])
-        entries = ir.VectorType(_FLOATS[head.dtype], vector.count)
-        head_bytes = head.dtype.bitwidth // 8
-        sum_bytes = sums.dtype.bitwidth // 8
+    All float32, as wide as `head`. ``peaks[i]`` becomes the highest of line i; they are written `MOST_LINES` at a time,
+    as one line each, whose other places are set to -inf.
+    """
 
-        def generate(context, builder, signature, arguments):
-            arrays = dict(zip(("values", "columns", "head", "sums"), (0, 1, 4, 6), strict=True))
-            view = {
-                name: context.make_array(signature.args[place])(context, builder, arguments[place])
-                for name, place in arrays.items()
-            }
-            begin, end, lane = (_as_index(builder, arguments[place]) for place in (2, 3, 5))
-            row_bytes = cgutils.unpack_tuple(builder, view["head"].strides)[0]
-            stride = builder.sdiv(row_bytes, ir.Constant(_INDEX, head_bytes))
-            last_entry = builder.sub(view["columns"].nitems, ir.Constant(_INDEX, 1))
-            table = builder.gep(view["head"].data, [lane])
-            target = builder.gep(view["sums"].data, [lane])
+    def generate(context, builder, signature, arguments):
+        row = _Row(context, builder, signature, arguments)
+        start = builder.select(arguments[6], row.array(7), row.array(5))
+        n_lines = builder.sdiv(row.size(7), ir.Constant(INDEX, LINE))
+        row.call(ir.Constant(INDEX, 0), n_lines, (start, row.array(7), row.array(8)))
+        return context.get_dummy_value()
 
-            def products(position, sums):
-                """Return `sums`, or nothing yet, plus the products of the term at `position`."""
-                column = builder.zext(builder.load(builder.gep(view["columns"].data, [position])), _INDEX)
-                row = builder.gep(table, [builder.mul(column, stride)])
-                if n_lines > 1:
-                    later = builder.add(position, ir.Constant(_INDEX, AHEAD))
-                    later = builder.select(builder.icmp_signed("<", later, last_entry), later, last_entry)
-                    later_column = builder.zext(builder.load(builder.gep(view["columns"].data, [later])), _INDEX)
-                    later_row = builder.gep(table, [builder.mul(later_column, stride)])
-                    for line in range(n_lines):
-                        _prefetch(builder, _line(builder, later_row, line, entries))
-                value = _repeat(builder, builder.load(builder.gep(view["values"].data, [position])), vector)
-                lines = [builder.load(_line(builder, row, line, entries), align=head_bytes) for line in range(n_lines)]
-                terms = [builder.fmul(value, _widened(builder, line, vector), flags=CONTRACT) for line in lines]
-                if sums is None:
-                    return terms
-                return [builder.fadd(a, b, flags=CONTRACT) for a, b in zip(sums, terms, strict=True)]
+    return types.void(values, columns, first, last, head, start, has_begun, sums, peaks), generate
 
-            def together(position, sums):
-                part = None
-                for offset in range(TERMS):
-                    part = products(builder.add(position, ir.Constant(_INDEX, offset)), part)
-                return [builder.fadd(a, b, flags=CONTRACT) for a, b in zip(sums, part, strict=True)]
 
-            total = [builder.load(_line(builder, target, line, vector), align=sum_bytes) for line in range(n_lines)]
-            position, total = _loop(builder, begin, end, TERMS, total, together)
-            _, total = _loop(builder, position, end, 1, total, products)
-            for line, part in enumerate(total):
-                builder.store(part, _line(builder, target, line, vector), align=sum_bytes)
-            return context.get_dummy_value()
+class _Row:
+    """The row and the table that both intrinsics are given first, as the code that they build sees them."""
 
-        return types.void(values, columns, first, last, head, lane, sums), generate
+    def __init__(self, context: Any, builder: Any, signature: Any, arguments: Any) -> None:
+        self._context, self._builder, self._signature, self._arguments = context, builder, signature, arguments
 
-    return add_products
+    def _view(self, place: int) -> Any:
+        return self._context.make_array(self._signature.args[place])(
+            self._context, self._builder, self._arguments[place]
+        )
+
+    def array(self, place: int, index: Any = None) -> Any:
+        """Return the address of an entry of the array that is argument `place`, of the first by default."""
+        data = self._view(place).data
+        return data if index is None else self._builder.gep(data, [index])
+
+    def size(self, place: int) -> Any:
+        """Return the number of entries of the array that is argument `place`."""
+        return self._view(place).nitems
+
+    def call(self, lane: Any, n_lines: Any, sums: tuple[Any, ...]) -> None:
+        """Build the call of the function that does the work; `sums` are the addresses of start, sums and peaks."""
+        builder, head = self._builder, self._view(4)
+        row_bytes = cgutils.unpack_tuple(builder, head.strides)[0]
+        stride = builder.sdiv(row_bytes, ir.Constant(INDEX, self._signature.args[4].dtype.bitwidth // 8))
+        last_entry = builder.sub(self.size(1), ir.Constant(INDEX, 1))
+        first, last = (as_index(builder, self._arguments[place]) for place in (2, 3))
+        row = [self.array(0), self.array(1), first, last, last_entry, stride, builder.gep(head.data, [lane]), *sums]
+        function = _products_function(builder.module, [value.type for value in row])
+        builder.call(function, [*row, as_index(builder, n_lines)])
+
+
+def _products_function(module: Any, kinds: list[Any]) -> Any:
+    """Return the function that adds up any number of lines, `MOST_LINES` at a time, for pointers of these types."""
+    name = "doccluster_lines_" + "_".join(re.sub(r"\W", "", str(kind)) for kind in kinds)
+    if name in module.globals:
+        return module.globals[name]
+    function = _new_function(module, name, [*kinds, INDEX])
+    builder = ir.IRBuilder(function.append_basic_block("entry"))
+    *fixed, left = function.args
+    moving = range(6, len(fixed))  # table, start, sums, peaks: their addresses move on
+    most = ir.Constant(INDEX, MOST_LINES)
+    before, inside, rest = builder.block, function.append_basic_block("eight"), function.append_basic_block("rest")
+    builder.cbranch(builder.icmp_signed(">", left, most), inside, rest)
+    builder.position_at_end(inside)
+    phis = {place: builder.phi(fixed[place].type) for place in moving}
+    left_phi = builder.phi(INDEX)
+    current = [phis.get(place, value) for place, value in enumerate(fixed)]
+    builder.call(_lines_function(module, kinds, MOST_LINES, name), current)
+    lanes = _lanes_of(kinds)
+    step = {place: MOST_LINES if place == 9 else MOST_LINES * lanes for place in moving}
+    further = {place: builder.gep(phis[place], [ir.Constant(INDEX, step[place])]) for place in moving}
+    further_left = builder.sub(left_phi, most)
+    builder.cbranch(builder.icmp_signed(">", further_left, most), inside, rest)
+    for place in moving:
+        phis[place].add_incoming(fixed[place], before)
+        phis[place].add_incoming(further[place], inside)
+    left_phi.add_incoming(left, before)
+    left_phi.add_incoming(further_left, inside)
+    builder.position_at_end(rest)
+    last = {place: builder.phi(fixed[place].type) for place in moving}
+    last_left = builder.phi(INDEX)
+    for place in moving:
+        last[place].add_incoming(fixed[place], before)
+        last[place].add_incoming(further[place], inside)
+    last_left.add_incoming(left, before)
+    last_left.add_incoming(further_left, inside)
+    current = [last.get(place, value) for place, value in enumerate(fixed)]
+    done = function.append_basic_block("done")
+    choice = builder.switch(last_left, done)
+    for n_lines in range(1, MOST_LINES + 1):
+        with builder.goto_block(function.append_basic_block(f"lines{n_lines}")):
+            choice.add_case(ir.Constant(INDEX, n_lines), builder.block)
+            builder.call(_lines_function(module, kinds, n_lines, name), current)
+            builder.branch(done)
+    builder.position_at_end(done)
+    builder.ret_void()
+    return function
+
+
+def _new_function(module: Any, name: str, kinds: list[Any]) -> Any:
+    function = ir.Function(module, ir.FunctionType(ir.VoidType(), kinds), name)
+    function.linkage = "internal"
+    return function
+
+
+def _lanes_of(kinds: list[Any]) -> int:
+    """Return the lanes of a line of the sums."""
+    return LINE if kinds[8].pointee == ir.FloatType() else WIDE_LINE
+
+
+def _lines_function(module: Any, kinds: list[Any], n_lines: int, prefix: str) -> Any:
+    """Return the function that adds up `n_lines` neighbouring lines in registers."""
+    name = f"{prefix}_{n_lines}"
+    if name in module.globals:
+        return module.globals[name]
+    function = _new_function(module, name, kinds)
+    builder = ir.IRBuilder(function.append_basic_block("entry"))
+    values, columns, begin, end, last_entry, stride, table, start, sums, *peaks = function.args
+    vector = ir.VectorType(sums.type.pointee, _lanes_of(kinds))
+    entries = ir.VectorType(table.type.pointee, vector.count)
+
+    def products(position, running):
+        """Return `running`, or nothing yet, plus the products of the term at `position`."""
+        column = builder.zext(builder.load(builder.gep(columns, [position])), INDEX)
+        row = builder.gep(table, [builder.mul(column, stride)])
+        later = builder.add(position, ir.Constant(INDEX, AHEAD))
+        later = builder.select(builder.icmp_signed("<", later, last_entry), later, last_entry)
+        later_column = builder.zext(builder.load(builder.gep(columns, [later])), INDEX)
+        later_row = builder.gep(table, [builder.mul(later_column, stride)])
+        for line in range(n_lines):
+            _prefetch(builder, _line(builder, later_row, line, entries))
+        value = _widened(builder, builder.load(builder.gep(values, [position])), vector.element)
+        value = repeated(builder, value, vector.count)
+        lines = [builder.load(_line(builder, row, line, entries), align=4) for line in range(n_lines)]
+        terms = [builder.fmul(value, _widened(builder, line, vector), flags=CONTRACT) for line in lines]
+        if running is None:
+            return terms
+        return [builder.fadd(a, b, flags=CONTRACT) for a, b in zip(running, terms, strict=True)]
+
+    def together(position, running):
+        part = None
+        for offset in range(TERMS):
+            part = products(builder.add(position, ir.Constant(INDEX, offset)), part)
+        return [builder.fadd(a, b, flags=CONTRACT) for a, b in zip(running, part, strict=True)]
+
+    total = [builder.load(_line(builder, start, line, vector), align=4) for line in range(n_lines)]
+    position, total = _loop(builder, begin, end, TERMS, total, together)
+    _, total = _loop(builder, position, end, 1, total, products)
+    for line, part in enumerate(total):
+        builder.store(part, _line(builder, sums, line, vector), align=4)
+    if peaks:
+        builder.store(_peaks(builder, total), _line(builder, peaks[0], 0, vector), align=4)
+    builder.ret_void()
+    return function
+
+
+def _peaks(builder: Any, lines: list[Any]) -> Any:
+    """Return a vector of the highest of each line, -inf after the last.
+
+    Two lines are folded into one vector of half as many candidates of each, two such vectors into one, and so on.
+    """
+    n_lines, run, vectors = len(lines), LINE, lines
+    while len(vectors) > 1:
+        run //= 2
+        pairs = zip(vectors[::2], [*vectors[1::2], vectors[-1]], strict=False)
+        vectors = [_folded_pair(builder, one, other, run) for one, other in pairs]
+    found, half = vectors[0], run // 2
+    while half:
+        turned = builder.shuffle_vector(found, found, places([lane ^ half for lane in range(LINE)]))
+        found, half = higher(builder, found, turned), half // 2
+    nothing = ir.Constant(found.type, [float("-inf")] * LINE)
+    return builder.shuffle_vector(found, nothing, places([i * run if i < n_lines else LINE for i in range(LINE)]))
+
+
+def _folded_pair(builder: Any, one: Any, other: Any, run: int) -> Any:
+    """Return the higher halves of each two runs: those of `one`, then those of `other`."""
+    lows = [first + lane for first in range(0, 2 * LINE, 2 * run) for lane in range(run)]
+    low = builder.shuffle_vector(one, other, places(lows))
+    high = builder.shuffle_vector(one, other, places([lane + run for lane in lows]))
+    return higher(builder, low, high)
 
 
 def _loop(builder: Any, begin: Any, end: Any, step: int, sums: list[Any], body: Any) -> tuple[Any, list[Any]]:
     """Build ``while begin + step <= end: sums = body(begin, sums); begin += step``; return what is left."""
     before = builder.block
     inside, after = builder.append_basic_block("terms"), builder.append_basic_block("rest")
-    limit = builder.sub(end, ir.Constant(_INDEX, step))
+    limit = builder.sub(end, ir.Constant(INDEX, step))
     builder.cbranch(builder.icmp_signed("<=", begin, limit), inside, after)
     builder.position_at_end(inside)
-    position, running = builder.phi(_INDEX), [builder.phi(part.type) for part in sums]
+    position, running = builder.phi(INDEX), [builder.phi(part.type) for part in sums]
     new_sums = body(position, running)
-    new_position = builder.add(position, ir.Constant(_INDEX, step))
+    new_position = builder.add(position, ir.Constant(INDEX, step))
     leaving = builder.block
     builder.cbranch(builder.icmp_signed("<=", new_position, limit), inside, after)
     builder.position_at_end(after)
-    left, left_sums = builder.phi(_INDEX), [builder.phi(part.type) for part in sums]
+    left, left_sums = builder.phi(INDEX), [builder.phi(part.type) for part in sums]
     for phi, outside, later in zip([position, *running], [begin, *sums], [new_position, *new_sums], strict=True):
         phi.add_incoming(outside, before)
         phi.add_incoming(later, leaving)
@@ -114,12 +250,8 @@ def _loop(builder: Any, begin: Any, end: Any, step: int, sums: list[Any], body: 
     return left, left_sums
 
 
-def _as_index(builder: Any, value: Any) -> Any:
-    return builder.sext(value, _INDEX) if value.type.width < _INDEX.width else value
-
-
 def _line(builder: Any, pointer: Any, number: int, vector: Any) -> Any:
-    return builder.bitcast(builder.gep(pointer, [ir.Constant(_INDEX, vector.count * number)]), vector.as_pointer())
+    return vector_at(builder, pointer, ir.Constant(INDEX, vector.count * number), vector)
 
 
 def _prefetch(builder: Any, pointer: Any) -> None:
@@ -135,45 +267,16 @@ def _widened(builder: Any, value: Any, kind: Any) -> Any:
     return value if value.type == kind else builder.fpext(value, kind)
 
 
-def _repeat(builder: Any, value: Any, vector: Any) -> Any:
-    undefined = ir.Constant(vector, ir.Undefined)
-    value = _widened(builder, value, vector.element)
-    single = builder.insert_element(undefined, value, ir.Constant(ir.IntType(32), 0))
-    places = ir.Constant(ir.VectorType(ir.IntType(32), vector.count), [0] * vector.count)
-    return builder.shuffle_vector(single, undefined, places)
+@intrinsic
+def prefetch(typing_context, array, index):
+    """Ask for the cache line that holds an entry of an array; an index outside does no harm."""
 
+    def generate(context, builder, signature, arguments):
+        data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
+        _prefetch(builder, builder.gep(data, [as_index(builder, arguments[1])]))
+        return context.get_dummy_value()
 
-_one, _two, _three, _four, _five, _six, _seven, _eight = (_line_sums(number) for number in range(1, MOST_LINES + 1))
-
-
-@jit
-def add_lines(values, columns, first, last, head, first_lane, n_lines, sums):
-    """Add the products of the terms ``first..last`` of a row with `n_lines` lines of `head` to `sums`.
-
-    A line has as many lanes of the type of `sums` as 64 bytes hold; `head` has at least as many columns.
-    """
-    lane = first_lane
-    lanes_per_call = MOST_LINES * LINE_BYTES // sums.itemsize
-    while n_lines > 8:
-        _eight(values, columns, first, last, head, lane, sums)
-        lane += lanes_per_call
-        n_lines -= 8
-    if n_lines == 1:
-        _one(values, columns, first, last, head, lane, sums)
-    elif n_lines == 2:
-        _two(values, columns, first, last, head, lane, sums)
-    elif n_lines == 3:
-        _three(values, columns, first, last, head, lane, sums)
-    elif n_lines == 4:
-        _four(values, columns, first, last, head, lane, sums)
-    elif n_lines == 5:
-        _five(values, columns, first, last, head, lane, sums)
-    elif n_lines == 6:
-        _six(values, columns, first, last, head, lane, sums)
-    elif n_lines == 7:
-        _seven(values, columns, first, last, head, lane, sums)
-    elif n_lines == 8:
-        _eight(values, columns, first, last, head, lane, sums)
+    return types.void(array, index), generate
 
 
 def aligned_zeros(shape: tuple[int, ...], dtype: npt.DTypeLike) -> npt.NDArray[Any]:

@@ -13,9 +13,9 @@ from numba import types
 from numba.extending import intrinsic
 
 from doccluster.kernels.cache_lines import LINE
+from doccluster.kernels.vector_code import INDEX, PLACE, SINGLE, higher, places, repeated
 
-_INDEX, _SINGLE = ir.IntType(64), ir.FloatType()
-_VECTOR, _PLACES = ir.VectorType(_SINGLE, LINE), ir.VectorType(ir.IntType(32), LINE)
+_VECTOR = ir.VectorType(SINGLE, LINE)
 _LOWEST = float("-inf")
 
 
@@ -31,29 +31,29 @@ def highest_of_lines(typing_context, sums, first_lane, last_lane, left_out):
         lines = _Lines(context, builder, signature, arguments)
 
         def line_at(lane):
-            from_lane = _repeated(builder, builder.trunc(builder.sub(lines.left_out, lane), ir.IntType(32)), _PLACES)
-            is_out = builder.icmp_signed("==", from_lane, ir.Constant(_PLACES, list(range(LINE))))
+            from_lane = repeated(builder, builder.trunc(builder.sub(lines.left_out, lane), PLACE), LINE)
+            is_out = builder.icmp_signed("==", from_lane, places(list(range(LINE))))
             return builder.select(
                 is_out, ir.Constant(_VECTOR, [_LOWEST] * LINE), builder.load(lines.pointer(lane), align=4)
             )
 
         first = line_at(lines.first)
         before, inside, after = builder.block, builder.append_basic_block("lines"), builder.append_basic_block("found")
-        following = builder.add(lines.first, ir.Constant(_INDEX, LINE))
+        following = builder.add(lines.first, ir.Constant(INDEX, LINE))
         builder.cbranch(builder.icmp_signed("<", following, lines.last), inside, after)
         builder.position_at_end(inside)
-        lane, running = builder.phi(_INDEX), builder.phi(_VECTOR)
-        higher = _higher(builder, running, line_at(lane))
-        further = builder.add(lane, ir.Constant(_INDEX, LINE))
+        lane, running = builder.phi(INDEX), builder.phi(_VECTOR)
+        best_so_far = higher(builder, running, line_at(lane))
+        further = builder.add(lane, ir.Constant(INDEX, LINE))
         builder.cbranch(builder.icmp_signed("<", further, lines.last), inside, after)
         lane.add_incoming(following, before)
         lane.add_incoming(further, inside)
         running.add_incoming(first, before)
-        running.add_incoming(higher, inside)
+        running.add_incoming(best_so_far, inside)
         builder.position_at_end(after)
         best = builder.phi(_VECTOR)
         best.add_incoming(first, before)
-        best.add_incoming(higher, inside)
+        best.add_incoming(best_so_far, inside)
         return _highest_lane(builder, best)
 
     return types.float32(sums, first_lane, last_lane, left_out), generate
@@ -65,23 +65,23 @@ def lane_holding(typing_context, value, sums, first_lane, last_lane):
 
     def generate(context, builder, signature, arguments):
         lines = _Lines(context, builder, signature, arguments, offset=1)
-        wanted = _repeated(builder, arguments[0], _VECTOR)
+        wanted = repeated(builder, arguments[0], LINE)
         before = builder.block
         inside, onward, after = (builder.append_basic_block(name) for name in ("look", "onward", "found"))
         builder.branch(inside)
         builder.position_at_end(inside)
-        lane = builder.phi(_INDEX)
+        lane = builder.phi(INDEX)
         equal = builder.fcmp_ordered("==", builder.load(lines.pointer(lane), align=4), wanted)
         mask = builder.bitcast(equal, ir.IntType(LINE))
-        place = builder.add(lane, builder.zext(builder.cttz(mask, ir.Constant(ir.IntType(1), 0)), _INDEX))
+        place = builder.add(lane, builder.zext(builder.cttz(mask, ir.Constant(ir.IntType(1), 0)), INDEX))
         builder.cbranch(builder.icmp_unsigned("!=", mask, ir.Constant(ir.IntType(LINE), 0)), after, onward)
         builder.position_at_end(onward)
-        further = builder.add(lane, ir.Constant(_INDEX, LINE))
+        further = builder.add(lane, ir.Constant(INDEX, LINE))
         builder.cbranch(builder.icmp_signed("<", further, lines.last), inside, after)
         lane.add_incoming(lines.first, before)
         lane.add_incoming(further, onward)
         builder.position_at_end(after)
-        found = builder.phi(_INDEX)
+        found = builder.phi(INDEX)
         found.add_incoming(place, inside)
         found.add_incoming(lines.last, onward)
         return found
@@ -105,21 +105,11 @@ class _Lines:
         return self._builder.bitcast(self._builder.gep(self._data, [lane]), _VECTOR.as_pointer())
 
 
-def _higher(builder: Any, one: Any, other: Any) -> Any:
-    return builder.select(builder.fcmp_ordered(">", other, one), other, one)
-
-
 def _highest_lane(builder: Any, vector: Any) -> Any:
     """Return the highest of sixteen lanes: halves are folded onto each other until one is left."""
     width = LINE
     while width > 1:
         width //= 2
-        places = ir.Constant(_PLACES, [(lane + width) % LINE for lane in range(LINE)])
-        vector = _higher(builder, vector, builder.shuffle_vector(vector, vector, places))
-    return builder.extract_element(vector, ir.Constant(ir.IntType(32), 0))
-
-
-def _repeated(builder: Any, value: Any, vector: Any) -> Any:
-    undefined = ir.Constant(vector, ir.Undefined)
-    single = builder.insert_element(undefined, value, ir.Constant(ir.IntType(32), 0))
-    return builder.shuffle_vector(single, undefined, ir.Constant(_PLACES, [0] * LINE))
+        turned = builder.shuffle_vector(vector, vector, places([(lane + width) % LINE for lane in range(LINE)]))
+        vector = higher(builder, vector, turned)
+    return builder.extract_element(vector, ir.Constant(PLACE, 0))

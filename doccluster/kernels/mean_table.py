@@ -12,60 +12,70 @@ from doccluster.kernels.jit import jit
 
 
 @jit
-def write_head(values, columns, starts, clusters, lanes, head):
+def write_head(rows, clusters, lanes, head):
     """Write the means of `clusters` into the dense head, whose row is the term and whose column is the lane."""
+    values, columns, starts, stops = rows
     n_head = head.shape[0]
     for cluster in clusters:
         lane = lanes[cluster]
-        for position in range(starts[cluster], starts[cluster + 1]):
+        for position in range(starts[cluster], stops[cluster]):
             if columns[position] < n_head:
                 head[columns[position], lane] = values[position]
 
 
 @jit
-def replace_head(
-    old_values,
-    old_columns,
-    old_starts,
-    values,
-    columns,
-    starts,
-    clusters,
-    lanes,
-    head,
-    places,
-    own_place,
-    signed,
-    rises,
-):
+def replace_head(old_rows, rows, clusters, lanes, head, places, own_place, signed, rises):
     """Write new means of `clusters` in place of their old ones, and what changed into the head `rises`.
 
     ``rises[term, places[cluster]]`` becomes the new value if the place is the cluster's own, else the largest rise
     among the clusters that share it (the largest change if `signed`). A place of -1 is not recorded.
     """
+    old_values, old_columns, old_starts, old_stops = old_rows
+    values, columns, starts, stops = rows
     n_head = head.shape[0]
-    seen = np.full(n_head, -1, np.int32)
+    is_new = np.zeros(n_head, np.bool_)
+    unmatched = np.empty(n_head, np.int32)
     for cluster in clusters:
-        lane = lanes[cluster]
-        place = places[cluster]
-        for position in range(starts[cluster], starts[cluster + 1]):
+        lane, place = lanes[cluster], places[cluster]
+        is_shared, is_own = place >= 0 and not own_place[cluster], place >= 0 and own_place[cluster]
+        n_unmatched = 0
+        following, end = starts[cluster], stops[cluster]
+        # terms that stay are in the same order if the sums were followed
+        for position in range(old_starts[cluster], old_stops[cluster]):
+            term = old_columns[position]
+            if following < end and columns[following] == term:
+                if term < n_head:
+                    value = values[following]
+                    head[term, lane] = value
+                    if is_shared:
+                        rise = value - old_values[position]
+                        rises[term, place] = max(rises[term, place], abs(rise) if signed else rise)
+                    elif is_own:
+                        rises[term, place] = value
+                following += 1
+            elif term < n_head:
+                unmatched[n_unmatched] = term
+                n_unmatched += 1
+        for position in range(following, end):
             term = columns[position]
             if term < n_head:
-                seen[term] = cluster
+                is_new[term] = True
                 value = values[position]
-                if place >= 0:
-                    if own_place[cluster]:
-                        rises[term, place] = value
-                    else:
-                        rise = value - head[term, lane]
-                        rises[term, place] = max(rises[term, place], abs(rise) if signed else rise)
+                if is_shared:
+                    rise = value - head[term, lane]
+                    rises[term, place] = max(rises[term, place], abs(rise) if signed else rise)
+                elif is_own:
+                    rises[term, place] = value
                 head[term, lane] = value
-        for position in range(old_starts[cluster], old_starts[cluster + 1]):
-            term = old_columns[position]
-            if term < n_head and seen[term] != cluster:
+        for index in range(n_unmatched):
+            term = unmatched[index]
+            if not is_new[term]:
+                if is_shared and signed:
+                    rises[term, place] = max(rises[term, place], abs(head[term, lane]))
                 head[term, lane] = 0
-                if signed and place >= 0 and not own_place[cluster]:
-                    rises[term, place] = max(rises[term, place], abs(old_values[position]))
+        for position in range(following, end):
+            if columns[position] < n_head:
+                is_new[columns[position]] = False
 
 
 @jit
@@ -82,22 +92,24 @@ def note_change(term, place, is_own, change, rises, listed, written):
 
 
 @jit
-def count_tail(columns, n_head, tail_starts):
-    """Make `tail_starts` the start of each tail term's list, terms from `n_head` on."""
+def count_tail(columns, starts, stops, n_head, tail_starts):
+    """Make `tail_starts` the start of each tail term's list, terms from `n_head` on, for the entries of some rows."""
     tail_starts[:] = 0
-    for position in range(columns.size):
-        if columns[position] >= n_head:
-            tail_starts[columns[position] - n_head + 1] += 1
+    for row in range(starts.size):
+        for position in range(starts[row], stops[row]):
+            if columns[position] >= n_head:
+                tail_starts[columns[position] - n_head + 1] += 1
     for term in range(tail_starts.size - 1):
         tail_starts[term + 1] += tail_starts[term]
 
 
 @jit
-def write_tail(values, columns, starts, n_head, clusters, lanes, tail_starts, tail_lanes, tail_values):
+def write_tail(rows, n_head, clusters, lanes, tail_starts, tail_lanes, tail_values):
     """Fill the lists of the tail terms with the means of `clusters`, in their order."""
+    values, columns, starts, stops = rows
     following = tail_starts[:-1].copy()
     for cluster in clusters:
-        for position in range(starts[cluster], starts[cluster + 1]):
+        for position in range(starts[cluster], stops[cluster]):
             if columns[position] >= n_head:
                 term = columns[position] - n_head
                 slot = following[term]
@@ -115,8 +127,8 @@ def note_tail_changes(old_rows, rows, clusters, sizes, owners, signed, rises, li
     term: added up they are at least the largest.
     """
     n_head, n_columns = sizes
-    old_values, old_columns, old_starts = old_rows
-    values, columns, starts = rows
+    old_values, old_columns, old_starts, old_stops = old_rows
+    values, columns, starts, stops = rows
     places, own_place = owners
     old = np.zeros(n_columns - n_head, np.float32)
     written = 0
@@ -124,10 +136,10 @@ def note_tail_changes(old_rows, rows, clusters, sizes, owners, signed, rises, li
         place, is_own = places[cluster], own_place[cluster]
         if place < 0:
             continue
-        for position in range(old_starts[cluster], old_starts[cluster + 1]):
+        for position in range(old_starts[cluster], old_stops[cluster]):
             if old_columns[position] >= n_head:
                 old[old_columns[position] - n_head] = old_values[position]
-        for position in range(starts[cluster], starts[cluster + 1]):
+        for position in range(starts[cluster], stops[cluster]):
             term = columns[position]
             if term >= n_head:
                 change = values[position] if is_own else values[position] - old[term - n_head]
@@ -136,7 +148,7 @@ def note_tail_changes(old_rows, rows, clusters, sizes, owners, signed, rises, li
                     change = abs(change)
                 if change > 0 or is_own:
                     written = note_change(term, place, is_own, change, rises, listed, written)
-        for position in range(old_starts[cluster], old_starts[cluster + 1]):
+        for position in range(old_starts[cluster], old_stops[cluster]):
             term = old_columns[position]
             if term >= n_head:
                 if signed and old[term - n_head] != 0 and not is_own:

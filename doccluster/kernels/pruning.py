@@ -18,85 +18,70 @@ from __future__ import annotations
 import numpy as np
 
 from doccluster.kernels.assignment import (
-    HIGHEST,
     LOWEST,
     ROUNDING,
-    assign_one,
+    add_tail,
     clusters_by_lane,
+    count_groups,
     decide_exactly,
+    fold_peaks,
     head_end,
     highest,
+    nearest_lane,
+    peaks_of,
     rounding_error,
-    sweep,
+    sums_to_start_from,
 )
-from doccluster.kernels.cache_lines import LINE, add_lines
+from doccluster.kernels.cache_lines import LINE, sum_lines, sum_lines_and_peaks
+from doccluster.kernels.carried_bounds import carry_by_changes, carry_by_chords, write_bounds
 from doccluster.kernels.jit import jit
 from doccluster.kernels.line_extremes import highest_of_lines, lane_holding
 
 # What looking at a row costs at all, and for each line of its terms; measured, in lines of a whole sweep.
-WHOLE_ROW, WHOLE_LINE = 60.0, 1.0
-CHANGES_ROW, CHANGES_LINE = 96.0, 2.0
-GROUP_ROW, GROUP_LINE = 190.0, 3.4  # the lines of a group lie here and there
-CARRIED_ROW = 8.0
+WHOLE_ROW, WHOLE_LINE = 40.0, 1.0
+CHANGES_ROW, CHANGES_LINE = 60.0, 2.0
+GROUP_ROW, GROUP_LINE = 300.0, 5.0  # the lines of a group lie here and there
+CARRIED_ROW = 20.0
 SMALL_CHORD = np.float32(0.03)  # movements that tight bounds survive for several iterations
 FEW = 2
 
 
-@jit
-def add_tail(values, columns, split, last, n_head, n_lanes, tail_starts, tail_lanes, tail_values, sums):
-    """Fill `sums` with the part of the similarities of one row that its tail terms make, for all `n_lanes` lanes."""
-    for lane in range(n_lanes):
-        sums[lane] = 0
-    for position in range(split, last):
-        term = columns[position] - n_head
-        for entry in range(tail_starts[term], tail_starts[term + 1]):
-            sums[tail_lanes[entry]] += values[position] * tail_values[entry]
+@jit(forceinline=True)
+def is_whole_cheaper(n_terms, n_looks, group_lines, n_lines):
+    """Return whether sweeping a row over all lines costs no more than looking at so many groups, one after another."""
+    whole = WHOLE_ROW + WHOLE_LINE * n_terms * n_lines
+    return n_looks * (GROUP_ROW + GROUP_LINE * n_terms * group_lines) >= whole
 
 
 @jit
-def add_group(values, columns, first, split, head, group, group_width, sums):
-    """Add the part that the head terms make, for the lanes of one group: whole cache lines."""
-    first_lane = group * group_width
-    last_lane = min(first_lane + group_width, head.shape[1])
-    add_lines(values, columns, first, split, head, first_lane, (last_lane - first_lane) // LINE, sums)
+def look_at_groups(values, columns, row, head, group_width, own, start, sums, carried, looked_at):
+    """Look at the group of the `own` lane, then at those whose bound `carried` reaches the best similarity so far.
 
-
-@jit
-def carry_bounds(changes, error, n_shared, place_group, place_lane, label_lane, rest_chord, upper, row, carried):
-    """Write the upper bounds of one row after the move; return its own similarity if a place has it, else -2."""
-    own = LOWEST
-    for group in range(carried.size):
-        carried[group] = upper[row, group]
-    for place in range(n_shared):
-        group = place_group[place]
-        carried[group] += min(changes[place] + error + ROUNDING, rest_chord[group])
-    for place in range(n_shared, place_group.size):
-        if place_lane[place] == label_lane:
-            own = changes[place]
-        else:
-            carried[place_group[place]] = max(carried[place_group[place]], changes[place] + error)
-    return own
-
-
-@jit
-def look_at_groups(values, columns, first, split, head, group_width, error, own, sums, carried, looked_at):
-    """Look at every group whose bound reaches the best similarity so far; the own group has been looked at.
-
+    `row` is where the row begins, where its tail begins, which has already been added to `sums`, and where it ends.
     Write the highest similarity of each group to `carried` of `looked_at`, the lane with the highest of all left out.
-    Return that lane, its similarity, the second highest, and how many groups were looked at.
+    Return that lane, its similarity, the second highest, and how many groups were looked at: 0 if a whole sweep is
+    cheaper after all.
     """
-    own_group = own // group_width
-    top_lane, top = own, sums[own]
-    n_looked_at = 0
+    first, split, last = row
+    error = rounding_error(first, split, last)
+    own_group, lines, n_lines = own // group_width, group_width // LINE, sums.size // LINE
+    top_lane, top, n_looked_at = own, LOWEST, 0
     for index in range(carried.size + 1):
         group = own_group if index == 0 else index - 1
-        if index > 0:
-            if group == own_group or carried[group] < top - error:
-                continue
-            add_group(values, columns, first, split, head, group, group_width, sums)
+        if index > 0 and (group == own_group or carried[group] < top - error):
+            continue
+        first_lane, last_lane = group * group_width, min((group + 1) * group_width, sums.size)
+        n_summed = (last_lane - first_lane) // LINE
+        sum_lines(values, columns, first, split, head, first_lane, n_summed, start, split < last, sums)
+        if index == 0:
+            top = sums[own]
+            reaching = 0
+            for other in range(carried.size):
+                reaching += carried[other] >= top - error and other != own_group
+            if is_whole_cheaper(last - first, reaching, lines, n_lines):
+                return own, top, top, 0
         looked_at[n_looked_at] = group
         n_looked_at += 1
-        first_lane, last_lane = group * group_width, min((group + 1) * group_width, sums.size)
         carried[group] = highest_of_lines(sums, first_lane, last_lane, -1)
         if carried[group] > top:
             top = carried[group]
@@ -110,29 +95,13 @@ def look_at_groups(values, columns, first, split, head, group_width, error, own,
 
 
 @jit
-def count_reaching(lower, carried):
-    """Return how many groups may hold a cluster as near as the own one."""
-    reaching = 0
-    for group in range(carried.size):
-        reaching += carried[group] >= lower
-    return reaching
-
-
-@jit
-def is_whole_cheaper(n_terms, n_looks, group_lines, n_lines):
-    """Return whether sweeping a row over all lines costs no more than looking at so many groups, one after another."""
-    whole = WHOLE_ROW + WHOLE_LINE * n_terms * n_lines
-    return n_looks * (GROUP_ROW + GROUP_LINE * n_terms * group_lines) >= whole
-
-
-@jit
 def assign_pruned(rows, magnitudes, table, changes_table, places, chords, group_width, labels, lower, upper, work):
     """Make `labels`, which belong to the old means, those of the new ones, and carry the bounds over.
 
-    `changes_table` is laid out as the table of means, with places for lanes; `places` is (group, lane or -1 for a
-    whole group) of each; `chords` is (largest movement in each group, largest of those without a place of their own,
-    movement of each lane). `work` counts rows swept for changes, groups looked at, rows swept whole and rows decided in
-    float64.
+    `changes_table` is laid out as the table of means, with places for lanes; `places` is (lane of the cluster whose own
+    place it is, or -1 where it is a group's, for each place; place, or -1, of each lane); `chords` is (largest movement
+    in each group, largest of those without a place of their own, movement of each lane). `work` counts rows swept for
+    changes, groups looked at, rows swept whole and rows decided in float64.
 
     A row is looked at only if the triangle inequality leaves a group in question; then the table of changes tells which
     remain. When all means move little, few such groups are looked at at once: tight bounds will last.
@@ -140,91 +109,84 @@ def assign_pruned(rows, magnitudes, table, changes_table, places, chords, group_
     values, columns, starts, _ = rows
     head, tail_starts, tail_lanes, tail_values, lanes = table
     change_head, change_starts, change_places, change_values, _ = changes_table
-    place_group, place_lane = places
+    place_lane, place_of_lane = places
     group_chord, rest_chord, lane_chord = chords
-    width, n_groups, n_head = head.shape[1], group_chord.size, head.shape[0]
+    (n_head, width), (n_changes, n_places) = head.shape, change_head.shape
+    n_groups = count_groups(width, group_width)
     clusters = clusters_by_lane(lanes, width)
-    sums, undecided, n_undecided = np.full(width, LOWEST, np.float32), np.empty(labels.size, np.int64), 0
-    n_places = change_head.shape[1]
-    changes, carried = np.empty(n_places, np.float32), np.empty(n_groups, np.float32)
+    start, sums, peaks = sums_to_start_from(lanes, width), np.empty(width, np.float32), peaks_of(width)
+    zero, changes, change_peaks = np.zeros(n_places, np.float32), np.empty(n_places, np.float32), peaks_of(n_places)
+    undecided, n_undecided = np.empty(labels.size, np.int64), 0
+    before, carried = np.empty(upper.shape[1], np.float32), np.empty(n_groups, np.float32)
     looked_at = np.empty(n_groups, np.int64)
-    n_shared = 0
-    while n_shared < place_lane.size and place_lane[n_shared] < 0:
-        n_shared += 1
     few = FEW if highest(group_chord, 0, n_groups) < SMALL_CHORD else 0
     for row in range(starts.size - 1):
         own = lanes[labels[row]]
         own_lower = lower[row] - lane_chord[own]
-        n_reaching = 0
-        for group in range(n_groups):
-            carried[group] = upper[row, group] + group_chord[group]
-            n_reaching += carried[group] >= own_lower
+        n_reaching = carry_by_chords(group_chord, own_lower, upper, row, before)
         if n_reaching == 0:
             lower[row] = own_lower
-            for group in range(n_groups):
-                upper[row, group] = carried[group]
             continue
         first, last = starts[row], starts[row + 1]
-        split = head_end(columns, first, last, n_head)
-        error = rounding_error(first, split, last)
         if n_reaching > few:
             work[0] += 1
-            change_error = sweep(
-                magnitudes,
-                columns,
-                first,
-                last,
-                change_head,
-                change_starts,
-                change_places,
-                change_values,
-                n_places,
-                changes,
+            split = head_end(columns, first, last, n_changes)
+            if split < last:
+                add_tail(
+                    magnitudes,
+                    columns,
+                    split,
+                    last,
+                    n_changes,
+                    change_starts,
+                    change_places,
+                    change_values,
+                    zero,
+                    changes,
+                )
+            sum_lines_and_peaks(
+                magnitudes, columns, first, split, change_head, zero, split < last, changes, change_peaks
             )
-            similarity = carry_bounds(
-                changes, change_error, n_shared, place_group, place_lane, own, rest_chord, upper, row, carried
+            error = rounding_error(first, split, last)
+            if place_of_lane[own] >= 0:
+                own_lower = max(own_lower, changes[place_of_lane[own]] - error)
+            n_reaching = carry_by_changes(
+                before, changes, error + ROUNDING, error, rest_chord, place_lane, own, own_lower, upper, row
             )
-            if similarity > LOWEST:
-                own_lower = max(own_lower, similarity - change_error)
-            if count_reaching(own_lower, carried) == 0:
+            if n_reaching == 0:
                 lower[row] = own_lower
-                for group in range(n_groups):
-                    upper[row, group] = carried[group]
                 continue
         # the own group first: it gives the own similarity, which the other groups must reach
-        own_group = own // group_width
-        carried[own_group] = HIGHEST
-        sweeps = is_whole_cheaper(last - first, count_reaching(own_lower, carried), group_width // LINE, width // LINE)
-        if not sweeps:
-            work[1] += 1
-            add_tail(values, columns, split, last, n_head, lanes.size, tail_starts, tail_lanes, tail_values, sums)
-            add_group(values, columns, first, split, head, own_group, group_width, sums)
-            n_looks = count_reaching(sums[own] - error, carried) - 1
-            sweeps = is_whole_cheaper(last - first, n_looks, group_width // LINE, width // LINE)
-        if sweeps:
+        n_reaching += upper[row, own // group_width] < own_lower
+        n_looked_at = 0
+        split = head_end(columns, first, last, n_head)
+        error = rounding_error(first, split, last)
+        if not is_whole_cheaper(last - first, n_reaching, group_width // LINE, width // LINE):
+            if split < last:
+                add_tail(values, columns, split, last, n_head, tail_starts, tail_lanes, tail_values, start, sums)
+            for group in range(n_groups):
+                carried[group] = upper[row, group]
+            top_lane, top, second, n_looked_at = look_at_groups(
+                values, columns, (first, split, last), head, group_width, own, start, sums, carried, looked_at
+            )
+            work[1] += max(1, n_looked_at)
+        if n_looked_at == 0:
             work[2] += 1
-            label, similarity = assign_one(values, columns, first, last, table, clusters, sums, group_width, upper, row)
-            if label < 0:
-                undecided[n_undecided] = row
-                n_undecided += 1
-                continue
-            labels[row] = label
-            lower[row] = similarity
-            continue
-        top_lane, top, second, n_looked_at = look_at_groups(
-            values, columns, first, split, head, group_width, error, own, sums, carried, looked_at
-        )
-        work[1] += n_looked_at - 1
+            if split < last:
+                add_tail(values, columns, split, last, n_head, tail_starts, tail_lanes, tail_values, start, sums)
+            sum_lines_and_peaks(values, columns, first, split, head, start, split < last, sums, peaks)
+            top_lane, top, second = nearest_lane(sums, peaks)
         if top - second <= 2 * error:
             undecided[n_undecided] = row
             n_undecided += 1
             continue
+        labels[row] = clusters[top_lane]
         lower[row] = top - error
+        if n_looked_at == 0:
+            if group_width > LINE:
+                fold_peaks(peaks, width // LINE, group_width // LINE, peaks)
+            write_bounds(peaks, error, upper, row)
         for index in range(n_looked_at):
-            carried[looked_at[index]] += error
-        for group in range(n_groups):
-            upper[row, group] = carried[group]
-        if top_lane != own:
-            labels[row] = clusters[top_lane]
+            upper[row, looked_at[index]] = carried[looked_at[index]] + error
     work[3] += n_undecided
     decide_exactly(undecided[:n_undecided], rows, table, group_width, labels, lower, upper)

@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from doccluster.kernels.assignment import sweep
+from doccluster.kernels.assignment import add_tail, head_end, peaks_of, sums_to_start_from
+from doccluster.kernels.cache_lines import sum_lines_and_peaks
 from doccluster.kernels.jit import jit
 
 
@@ -29,14 +30,18 @@ def best_moves(rows, table, lengths, sizes, weights, usable, labels, gains, targ
     """
     values, columns, starts, _ = rows
     head, tail_starts, tail_lanes, tail_values, lanes = table
-    sums = np.empty(head.shape[1], np.float32)
+    n_head, width = head.shape
+    start, sums, peaks = sums_to_start_from(lanes, width), np.empty(width, np.float32), peaks_of(width)
     for row in range(starts.size - 1):
         gains[row] = -np.inf
         targets[row] = labels[row]
         if not usable[row] or sizes[labels[row]] < 2:
             continue
         first, last = starts[row], starts[row + 1]
-        sweep(values, columns, first, last, head, tail_starts, tail_lanes, tail_values, lanes.size, sums)
+        split = head_end(columns, first, last, n_head)
+        if split < last:
+            add_tail(values, columns, split, last, n_head, tail_starts, tail_lanes, tail_values, start, sums)
+        sum_lines_and_peaks(values, columns, first, split, head, start, split < last, sums, peaks)
         weight = weights[row]
         best = -np.inf
         for cluster in range(lanes.size):

@@ -110,6 +110,19 @@ def find_filled(values, starts, has_value):
         for position in range(starts[row], starts[row + 1]):
             if values[position] != 0:
                 has_value[row] = True
+                break
+
+
+@jit
+def are_unit(values, starts, tolerance):
+    """Return whether the squared length of each row that has one is 1 within `tolerance`."""
+    for row in range(starts.size - 1):
+        squared = 0.0
+        for position in range(starts[row], starts[row + 1]):
+            squared += np.float64(values[position]) ** 2
+        if squared > 0.0 and not abs(squared - 1.0) <= tolerance:
+            return False
+    return True
 
 
 @jit

@@ -9,21 +9,22 @@ from __future__ import annotations
 
 import numpy as np
 
-from doccluster.kernels.cache_lines import WIDE_LINE, add_lines
+from doccluster.kernels.cache_lines import WIDE_LINE, sum_lines
 from doccluster.kernels.exponential import LOWEST_POWER, exponential
 from doccluster.kernels.jit import jit
+from doccluster.kernels.prefetching import later_row, prefetch_row
 
 NEGLIGIBLE = -46.0  # exp of this is 1e-20: such a share of a document is below the rounding of the others
 
 
-@jit(fastmath={"contract"})
+@jit(fastmath={"contract"}, forceinline=True)
 def scale_scores(scores, kappas, offsets):
     """Make the cosines in `scores` log densities with weights."""
     for j in range(scores.size):
         scores[j] = kappas[j] * scores[j] + offsets[j]
 
 
-@jit
+@jit(forceinline=True)
 def exponentiate(scores, top, powers):
     """Make `scores` their distances from `top`, and `powers` the exponentials of these, 0 for negligible ones."""
     for j in range(scores.size):
@@ -33,7 +34,7 @@ def exponentiate(scores, top, powers):
         powers[j] = power if scores[j] > NEGLIGIBLE else 0.0
 
 
-@jit(fastmath={"contract"})
+@jit(fastmath={"contract"}, forceinline=True)
 def add_up(powers, gaps):
     """Return the sum of `powers`, and that of its products with `gaps`; four sums each, so that none waits for another.
 
@@ -53,7 +54,7 @@ def add_up(powers, gaps):
     return (a + b) + (c + d), (e + f) + (g + h)
 
 
-@jit
+@jit(forceinline=True)
 def write_shares(powers, total, share, masses):
     """Write `powers` over `total` into `share`, add that to `masses`, and return how many are above zero."""
     inverse = 1.0 / total
@@ -66,7 +67,7 @@ def write_shares(powers, total, share, masses):
     return count
 
 
-@jit
+@jit(forceinline=True)
 def highest_of_fours(scores):
     """Return the largest of some scores, a multiple of four of them: four chains of comparisons wait less than one."""
     a, b, c, d = scores[0], scores[1], scores[2], scores[3]
@@ -133,7 +134,7 @@ def posteriors(
             entropies[i] = np.nan
             continue
         scores[:] = 0.0
-        add_lines(values, columns, starts[i], starts[i + 1], table, 0, n_lanes // WIDE_LINE, scores)
+        sum_lines(values, columns, starts[i], starts[i + 1], table, 0, n_lanes // WIDE_LINE, scores, True, scores)
         scale_scores(scores, kappas, offsets)
         top = highest_of_fours(scores)
         best = 0
@@ -185,7 +186,10 @@ def add_certain_rows(values, columns, starts, labels, low, high, sums):
     store = np.zeros((high - low, sums.shape[0]))
     for cluster in range(high - low):
         own = store[cluster]
-        for i in members[begins[cluster] : begins[cluster + 1]]:
+        own_members = members[begins[cluster] : begins[cluster + 1]]
+        for place in range(own_members.size):
+            i = own_members[place]
+            prefetch_row(values, columns, starts[later_row(own_members, place)])
             for at in range(starts[i], starts[i + 1]):
                 own[columns[at]] += values[at]
     for term in range(sums.shape[0]):
@@ -280,5 +284,6 @@ def add_by_term(sorted_values, rows, ends, low, high, shares, sums):
     first = ends[low - 1] if low > 0 else 0
     for term in range(low, high):
         if first < ends[term]:
-            add_lines(sorted_values, rows, first, ends[term], shares, 0, shares.shape[1] // WIDE_LINE, sums[term])
+            n_lines = shares.shape[1] // WIDE_LINE
+            sum_lines(sorted_values, rows, first, ends[term], shares, 0, n_lines, sums[term], True, sums[term])
         first = ends[term]
