@@ -62,8 +62,8 @@ class InvertedIndex:
         counts = share_blocks(count, blocks, n_threads=n_threads)
         starts = np.concatenate([[0], np.cumsum(np.sum(counts, axis=0))]).astype(np.int64)
         following = [starts[:-1] + before for before in np.cumsum([np.zeros_like(counts[0]), *counts[:-1]], axis=0)]
-        rows = np.empty(documents.values.size, np.int32)
-        values = np.empty(documents.values.size, np.float32)
+        pairs = np.empty((documents.values.size, 2), np.int32)  # a row and its value lie in one cache line
+        rows, values = pairs[:, 0], pairs.view(np.float32)[:, 1]
 
         def place(number: int) -> None:
             block = blocks[number]
@@ -157,7 +157,7 @@ class _Potential:
         n = max(1, documents.n_documents)
         visits = float(np.sum(frequencies[is_listed] ** 2)) / n  # of a candidate drawn evenly
         visits += LINE_VISITS * float(np.sum(frequencies[~is_listed])) + PASS_VISITS * n
-        self.n_threads = min(trials, documents.n_threads) if trials * visits > WORTH_A_THREAD else 1
+        self.n_threads = documents.n_threads if trials * visits > WORTH_A_THREAD else 1
         self.threads = ThreadPoolExecutor(max_workers=self.n_threads, thread_name_prefix="doccluster")
 
     def draw(self, shares: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
@@ -168,19 +168,15 @@ class _Potential:
 
     def weigh(self, candidates: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
         """Return the potential that each candidate would leave."""
-        left = np.empty(candidates.size)
-        step = min(self.n_threads, candidates.size)
+        known = self.rows, self.index, self.common, self.nearest, self.weights
+        left = np.empty((candidates.size, self.sums.size))
 
-        def weigh_some(first: int) -> None:
-            similarities = self.similarities[first:]
-            known = self.rows, self.index, self.common, self.nearest, self.weights
-            weigh_candidates(candidates[first:], step, *known, similarities, left[first:])
+        def weigh_some(parts: slice) -> None:
+            weigh_candidates(candidates, parts.start, parts.stop, *known, self.similarities, left)
 
-        handed_over = [self.threads.submit(weigh_some, first) for first in range(1, step)]
-        weigh_some(0)
-        for future in handed_over:
-            future.result()
-        return left
+        parts = row_blocks(self.sums.size, -(-self.sums.size // self.n_threads))
+        share_blocks(weigh_some, parts, n_threads=self.n_threads, pool=self.threads)
+        return np.asarray(left.sum(axis=1))
 
     def join(self, trial: int) -> None:
         """Make a seed of the candidate weighed at this place."""

@@ -30,48 +30,57 @@ def place_by_term(values, columns, starts, first_row, following, index_rows, ind
 
 
 @jit
-def weigh_candidates(rows, step, documents, index, common, nearest, weights, similarities, potentials):
-    """Fill `similarities` of every document to some rows, and the potential that is left if a row is a seed.
+def weigh_candidates(rows, first_part, last_part, documents, index, common, nearest, weights, similarities, potentials):
+    """Fill `similarities` of the documents of some parts to each of `rows`, and what is left if that row is a seed.
 
-    The potential is the weighted sum of 1 - similarity to the nearest seed. `documents` is (values, columns, starts),
-    `index` is (starts, rows, values) by term; terms of many documents have a dense line in `common` = (line of each
-    term or -1, lines) instead. Without `weights` each document counts once. Documents come in parts of `PART`, which
-    stay near the processor. Every `step`-th of `rows` is weighed.
+    ``potentials[trial, part]`` is the weighted sum of 1 - similarity to the nearest seed. `documents` is (values,
+    columns, starts), `index` is (starts, rows, values) by term; terms of many documents have a dense line in `common` =
+    (line of each term or -1, lines) instead. Without `weights` each document counts once. Documents come in parts of
+    `PART`, which stay near the processor while one candidate after the other is weighed.
     """
     values, columns, starts = documents
-    for trial in range(0, rows.size, step):
-        entries = slice(starts[rows[trial]], starts[rows[trial] + 1])
-        potentials[trial] = _weigh(
-            values[entries], columns[entries], index, common, nearest, weights, similarities[trial]
-        )
+    index_starts, index_rows, index_values = index
+    line_of, head = common
+    capacity = 0
+    for row in rows:
+        capacity += starts[row + 1] - starts[row]
+    lists, list_values = np.empty((capacity, 2), np.int64), np.empty(capacity, np.float32)
+    lines, line_values = np.empty(capacity, np.int64), np.empty(capacity, np.float32)
+    list_ends, line_ends = np.zeros(rows.size + 1, np.int64), np.zeros(rows.size + 1, np.int64)
+    for trial in range(rows.size):
+        n_lists, n_lines = list_ends[trial], line_ends[trial]
+        for position in range(starts[rows[trial]], starts[rows[trial] + 1]):
+            term = columns[position]
+            if line_of[term] >= 0:
+                lines[n_lines], line_values[n_lines] = line_of[term], values[position]
+                n_lines += 1
+            else:
+                first, last = index_starts[term], index_starts[term + 1]
+                lists[n_lists, 0], lists[n_lists, 1] = _first_from(first_part * PART, index_rows, first, last), last
+                list_values[n_lists] = values[position]
+                n_lists += 1
+        list_ends[trial + 1], line_ends[trial + 1] = n_lists, n_lines
+    for part in range(first_part, last_part):
+        low, high = part * PART, min(part * PART + PART, nearest.size)
+        for trial in range(rows.size):
+            listed, lined = slice(list_ends[trial], list_ends[trial + 1]), slice(line_ends[trial], line_ends[trial + 1])
+            products = similarities[trial]
+            products[low:high] = 0
+            add_postings(lists[listed], list_values[listed], index_rows, index_values, high, products)
+            add_lines(head, lines[lined], line_values[lined], low, high, products)
+            potentials[trial, part] = _left(products[low:high], nearest[low:high], weights[low:high])
 
 
 @jit
-def _weigh(row_values, row_columns, index, common, nearest, weights, similarities):
-    index_starts, index_rows, index_values = index
-    line_of, head = common
-    tail, values = np.empty((row_columns.size, 2), np.int64), np.empty(row_columns.size, np.float32)
-    lines, line_values = np.empty(row_columns.size, np.int64), np.empty(row_columns.size, np.float32)
-    n_tail, n_lines = 0, 0
-    for position in range(row_columns.size):
-        term = row_columns[position]
-        if line_of[term] >= 0:
-            lines[n_lines], line_values[n_lines] = line_of[term], row_values[position]
-            n_lines += 1
+def _first_from(row, index_rows, first, last):
+    """Return the first place of ``first..last`` whose row, ascending, is `row` or later."""
+    while first < last and row > 0:
+        middle = (first + last) // 2
+        if index_rows[middle] < row:
+            first = middle + 1
         else:
-            tail[n_tail, 0], tail[n_tail, 1] = index_starts[term], index_starts[term + 1]
-            values[n_tail] = row_values[position]
-            n_tail += 1
-    tail, values, lines, line_values = tail[:n_tail], values[:n_tail], lines[:n_lines], line_values[:n_lines]
-    total = 0.0
-    for low in range(0, nearest.size, PART):
-        high = min(low + PART, nearest.size)
-        part = similarities[low:high]
-        part[:] = 0
-        add_postings(tail, values, index_rows, index_values, high, similarities)
-        add_lines(head, lines, line_values, low, high, similarities)
-        total += _left(part, nearest[low:high], weights[low:high])
-    return total
+            last = middle
+    return first
 
 
 @jit(fastmath=REGROUP)
