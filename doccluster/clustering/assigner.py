@@ -30,6 +30,7 @@ from doccluster.kernels.pruning import (
 SAMPLE_EVERY = 16  # one block in so many tells what pruning would cost
 WORTH_IT = 0.9  # pruning must promise at least a tenth
 SURELY_WORTH_IT = 0.6  # after such a cost the next iteration does without a sample
+TOO_FAR = 0.15  # while most means move farther than this, hardly any bound holds: no sample is spent on it
 LONGEST_WAIT = 8  # iterations until pruning is tried again where it did not pay
 
 
@@ -125,8 +126,9 @@ class Assigner:
     ) -> None:
         """Bring the table to `means` and the labels with it."""
         blocks, documents = self._documents.blocks(), self._documents
-        prunes = self._upper.shape[1] > 0 and self._wait == 0
         moved = np.flatnonzero(changed)
+        prunes = self._upper.shape[1] > 0 and self._wait == 0
+        prunes = prunes and (self._always or bool(np.median(movements[moved]) <= TOO_FAR))
         places = no_places(changed.size)
         if prunes:
             places = choose_places(moved, movements, table.lanes, self._group_width, only_shared=documents.is_signed)

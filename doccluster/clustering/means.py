@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from queue import Empty, SimpleQueue
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from doccluster.clustering.document_matrix import DocumentMatrix
 from doccluster.kernels.accumulation import list_members, mean_rows
 
 CHUNK_ENTRIES = 4_000_000  # entries of members whose means are built at a time
-FEWEST_ENTRIES = 2  # ... at least, for each column
+FEWEST_ENTRIES = 10_000  # ... at least
 
 
 @dataclass(eq=False)
@@ -265,6 +266,7 @@ def update_means(
     lengths, movements = previous.lengths.copy(), np.zeros(k)
     is_valid = summed.is_valid.copy()
     is_valid[moves.entries > 0] = False  # until computed anew
+    scratch: SimpleQueue[tuple[Any, ...]] = SimpleQueue()
     members = (np.zeros(k + 1, np.int64), np.empty(0, np.int32)) if lists is None else (lists.starts, lists.members)
 
     def one(chunk: Chunk) -> MeanRows:
@@ -272,6 +274,7 @@ def update_means(
         own = rows if chunk in places else MeanRows.of_size(chunk.capacity, keeps_sums=keeps)
         sizes, found = np.empty(chunk.clusters.size, np.int64), np.empty(chunk.clusters.size, np.bool_)
         new_lengths, chords = np.empty(chunk.clusters.size), np.empty(chunk.clusters.size)
+        dense = _free_scratch(scratch, previous.n_columns)
         mean_rows(
             (documents.values, documents.columns, documents.starts, documents.weights),
             (summed.n_members, *members),
@@ -279,10 +282,11 @@ def update_means(
             chunk.clusters,
             follows[chunk.clusters],
             (*previous.rows.arrays(), previous.starts, previous.stops),
-            previous.n_columns,
+            dense,
             own.arrays(places.get(chunk, 0)),
             (sizes, new_lengths, chords, found),
         )
+        scratch.put(dense)
         stops[chunk.clusters] = places.get(chunk, 0) + np.cumsum(sizes)
         starts[chunk.clusters] = stops[chunk.clusters] - sizes
         lengths[chunk.clusters], movements[chunk.clusters], is_valid[chunk.clusters] = new_lengths, chords, found
@@ -331,12 +335,20 @@ def _chunks(
     followed = previous.sizes + moves.entries
     work = np.where(follows, followed, summed.entries)
     most = np.minimum(np.where(follows, followed, np.maximum(summed.entries, previous.sizes)), previous.n_columns)
-    fewest = FEWEST_ENTRIES * previous.n_columns  # each chunk is given fresh arrays as long as the vocabulary
-    limit = max(1, min(CHUNK_ENTRIES, max(fewest, int(work[clusters].sum()) // (4 * n_threads))))
+    limit = max(1, FEWEST_ENTRIES, min(CHUNK_ENTRIES, int(work[clusters].sum()) // (4 * n_threads)))
     return [
         Chunk(chunk, bool(follows[chunk].all()), int(work[chunk].sum()), int(most[chunk].sum()))
         for chunk in chunks_of(clusters, work, limit)
     ]
+
+
+def _free_scratch(scratch: SimpleQueue[tuple[Any, ...]], n_columns: int) -> tuple[Any, ...]:
+    """Return arrays by column for a thread, used before if there are any: sums, values, marks and a list of columns."""
+    try:
+        return scratch.get_nowait()
+    except Empty:
+        sums, values = np.zeros(n_columns), np.zeros(n_columns, np.float32)
+        return sums, values, np.full(n_columns, -1, np.int32), np.empty(n_columns, np.int32)
 
 
 def _with_room(

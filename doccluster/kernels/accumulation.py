@@ -143,7 +143,7 @@ def store_mean(n_terms, length, gone, values, columns, sums):
 
 
 @jit
-def mean_rows(documents, lists, moves, clusters, follows, old, n_columns, new, found):
+def mean_rows(documents, lists, moves, clusters, follows, old, scratch, new, found):
     """Write the unit means of `clusters` one after another, the length of each sum and how far each mean moved.
 
     The movement is the chord between old and new mean as stored. A cluster whose members have no direction together
@@ -156,6 +156,7 @@ def mean_rows(documents, lists, moves, clusters, follows, old, n_columns, new, f
     moves : where those that left each cluster start, and these; the same of those that joined
     follows : bool for each of `clusters`: whether old sums are followed instead of members added up
     old : values, columns, sums (none where they are not kept), starts and stops of the means before
+    scratch : sums and values by column, all zero before and after, marks that are no cluster of these, and a list
     new : values, columns and sums (none where they are not kept) to be written, one mean after another
     found : sizes, lengths, movements and whether there are sums, for each of `clusters`
     """
@@ -164,22 +165,21 @@ def mean_rows(documents, lists, moves, clusters, follows, old, n_columns, new, f
     old_values, old_columns, old_sums, old_starts, old_stops = old
     new_values, new_columns, new_sums = new
     sizes, lengths, movements, has_sums = found
-    dense = np.zeros(n_columns, np.float64), np.zeros(n_columns, np.float32), np.full(n_columns, -1, np.int32)
-    touched = np.empty(n_columns, np.int32)
-    scratch = np.empty(0 if new_sums.size else n_columns, np.float64)
+    dense, touched = scratch[:3], scratch[3]
+    own_sums = np.empty(0 if new_sums.size else touched.size, np.float64)
     written = 0
     for index in range(clusters.size):
         cluster = clusters[index]
         here = slice(old_starts[cluster], old_stops[cluster])
         values, columns = new_values[written:], new_columns[written:]
-        sums = new_sums[written:] if new_sums.size else scratch
+        sums = new_sums[written:] if new_sums.size else own_sums
         if follows[index]:
             n_terms = follow_members(
                 documents,
                 (old_values[here], old_columns[here], old_sums[here]),
                 left[left_starts[cluster] : left_starts[cluster + 1]],
                 joined[joined_starts[cluster] : joined_starts[cluster + 1]],
-                index,
+                cluster,
                 dense,
                 touched,
                 sums,
@@ -192,7 +192,7 @@ def mean_rows(documents, lists, moves, clusters, follows, old, n_columns, new, f
                 documents,
                 members[starts[cluster] : starts[cluster + 1]],
                 (old_values[here], old_columns[here]),
-                index,
+                cluster,
                 dense,
                 sums,
                 columns,
