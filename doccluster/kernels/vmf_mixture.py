@@ -122,7 +122,7 @@ def posteriors(
         Entropy of the posterior in nats; nan for rows without values.
     """
     n_lanes = table.shape[1]
-    scores, powers = np.empty(n_lanes), np.empty(n_lanes)
+    nothing, scores, powers = np.zeros(n_lanes), np.empty(n_lanes), np.empty(n_lanes)
     masses[:] = 0.0
     for i in range(labels.size):
         share = shares[i]
@@ -133,8 +133,7 @@ def posteriors(
             log_densities[i] = np.nan
             entropies[i] = np.nan
             continue
-        scores[:] = 0.0
-        sum_lines(values, columns, starts[i], starts[i + 1], table, 0, n_lanes // WIDE_LINE, scores, True, scores)
+        sum_lines(values, columns, starts[i], starts[i + 1], table, 0, n_lanes // WIDE_LINE, nothing, False, scores)
         scale_scores(scores, kappas, offsets)
         top = highest_of_fours(scores)
         best = 0
