@@ -361,8 +361,11 @@ def _with_room(
 ) -> tuple[MeanRows, npt.NDArray[np.int64], npt.NDArray[np.int64]]:
     """Return rows that hold the unchanged means and have room for the others, and where the unchanged ones lie."""
     needed = sum(chunk.capacity for chunk in chunks if chunk.follows)
-    most = int(np.minimum(documents.frequencies, previous.n_clusters).sum())  # of the terms of all means together
-    needed += min(most, sum(chunk.capacity for chunk in chunks if not chunk.follows))
+    apart = [chunk for chunk in chunks if not chunk.follows]
+    # together they have at most so many terms of documents, or, where there is no direction, the terms they had
+    most = int(np.minimum(documents.frequencies, previous.n_clusters).sum())
+    most += sum(int(previous.sizes[chunk.clusters].sum()) for chunk in apart)
+    needed += min(most, sum(chunk.capacity for chunk in apart))
     rows, starts, stops = previous.rows, previous.starts.copy(), previous.stops.copy()
     if rows.free >= needed and (rows.sums.size > 0) == keeps_sums:
         return rows, starts, stops

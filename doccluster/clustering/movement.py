@@ -88,7 +88,7 @@ def choose_places(
         is_own[own] = True
         if has_second:
             of_cluster[own] += n_groups
-    lane = np.full(n_groups * (2 if has_second else 1), -1, np.int32)
+    lane = np.full(table_width(n_groups), -1, np.int32)  # a second place, where there is one, is in the same line
     of_lane = np.full(table_width(lanes.size), -1, np.int32)
     owners = np.flatnonzero(is_own)
     lane[of_cluster[owners]] = lanes[owners]

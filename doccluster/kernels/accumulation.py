@@ -42,28 +42,36 @@ def count_members(labels, counts, sizes):
 
 
 @jit
+def add_rows(documents, rows, sign, mark, sums, seen, listed, n_listed):
+    """Add `sign` times the weighted rows to `sums`, and list the columns not yet marked; return their number, and the
+    weight of the rows."""
+    values, columns, row_starts, weights = documents
+    total = 0.0
+    for place in range(rows.size):
+        row = rows[place]
+        prefetch_row(values, columns, row_starts[later_row(rows, place)])
+        weight = sign * weights[row]
+        total += weight
+        for entry in range(row_starts[row], row_starts[row + 1]):
+            column = columns[entry]
+            if seen[column] != mark:
+                seen[column] = mark
+                listed[n_listed] = column
+                n_listed += 1
+            sums[column] += weight * values[entry]
+    return n_listed, total
+
+
+@jit
 def sum_members(documents, members, last_mean, mark, dense, sums, columns, last):
     """Add up the rows `members`: their terms to `columns`, the sums to `sums`, the last mean's values to `last`.
 
     `dense` is (sums, values, marks) by column, the first two all zero before and after. Return how many terms there
     are, the total weight, and the squared length of the part of the last mean that is in none of the terms.
     """
-    values, row_columns, row_starts, weights = documents
     last_values, last_columns = last_mean
     dense_sums, dense_last, seen = dense
-    n_terms, total = 0, 0.0
-    for place in range(members.size):
-        row = members[place]
-        prefetch_row(values, row_columns, row_starts[later_row(members, place)])
-        weight = weights[row]
-        total += weight
-        for entry in range(row_starts[row], row_starts[row + 1]):
-            column = row_columns[entry]
-            if seen[column] != mark:
-                seen[column] = mark
-                columns[n_terms] = column
-                n_terms += 1
-            dense_sums[column] += weight * values[entry]
+    n_terms, total = add_rows(documents, members, 1.0, mark, dense_sums, seen, columns, 0)
     for entry in range(last_columns.size):
         dense_last[last_columns[entry]] = last_values[entry]
     for term in range(n_terms):
@@ -83,22 +91,10 @@ def follow_members(documents, old, left, joined, mark, dense, touched, sums, col
 
     `old` is (values, columns, sums) of the mean; its terms stay in their order, new ones follow.
     """
-    values, row_columns, row_starts, _ = documents
     old_values, old_columns, old_sums = old
     changes, _, seen = dense
-    n_touched = 0
-    for joins in range(2):
-        rows, sign = (joined, 1.0) if joins else (left, -1.0)
-        for place in range(rows.size):
-            row = rows[place]
-            prefetch_row(values, row_columns, row_starts[later_row(rows, place)])
-            for entry in range(row_starts[row], row_starts[row + 1]):
-                column = row_columns[entry]
-                if seen[column] != mark:
-                    seen[column] = mark
-                    touched[n_touched] = column
-                    n_touched += 1
-                changes[column] += sign * values[entry]
+    n_touched, _ = add_rows(documents, left, -1.0, mark, changes, seen, touched, 0)
+    n_touched, _ = add_rows(documents, joined, 1.0, mark, changes, seen, touched, n_touched)
     n_terms = old_columns.size
     for entry in range(n_terms):
         column = old_columns[entry]

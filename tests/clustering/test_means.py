@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse
 
 from doccluster.clustering.document_matrix import prepare
-from doccluster.clustering.means import means_of_rows, update_means
+from doccluster.clustering.means import means_of_matrix, means_of_rows, update_means
 
 
 def documents_of(*, signed, seed=0):
@@ -58,3 +58,17 @@ def test_sums_are_kept_only_where_they_are_exact():
         documents, np.zeros(4, np.int32), means_of_rows(documents, np.arange(1)), np.ones(1, np.bool_)
     )
     assert means.summed is None
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_means_that_are_kept_without_members_find_room(seed):
+    documents, rng, k = documents_of(signed=False, seed=seed), np.random.default_rng(seed), 60
+    given = sparse.csr_array(rng.random((k, documents.n_columns)).astype(np.float32))  # more terms than rows have
+    means, labels = means_of_matrix(given, documents.original), rng.integers(k // 2, size=500).astype(np.int32)
+    anew, changed = means, np.ones(k, np.bool_)
+    for _ in range(30):
+        means, _ = update_means(documents, labels, means, changed)
+        anew, _ = update_means(documents, labels, anew, changed, keep_sums=False)
+        assert (means.to_csr(documents.original) != anew.to_csr(documents.original)).nnz == 0
+        filled = rng.choice(k, rng.integers(1, k), replace=False)  # the others lose all their members
+        labels = rng.choice(filled, 500).astype(np.int32)
