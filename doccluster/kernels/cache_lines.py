@@ -17,7 +17,7 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from doccluster.kernels.vector_code import INDEX, as_index, higher, places, repeated, vector_at
+from doccluster.kernels.vector_code import INDEX, Arguments, as_index, higher, places, repeated, vector_at
 
 LINE_BYTES = 64
 LINE = 16  # float32 lanes of a cache line
@@ -36,11 +36,11 @@ def sum_lines(typing_context, values, columns, first, last, head, first_lane, n_
     `first_lane` on. A line has as many lanes of the type of `sums` as 64 bytes hold.
     """
 
-    def generate(context, builder, signature, arguments):
-        row = _Row(context, builder, signature, arguments)
-        lane = as_index(builder, arguments[5])
-        start = builder.select(arguments[8], row.array(9, lane), row.array(7, lane))
-        row.call(lane, arguments[6], (start, row.array(9, lane)))
+    def generate(context, builder, signature, values):
+        given = Arguments(context, builder, signature, values)
+        lane = given.index(5)
+        start = builder.select(values[8], given.data(9, lane), given.data(7, lane))
+        _add_products(given, lane, given.index(6), [start, given.data(9, lane)])
         return context.get_dummy_value()
 
     return types.void(values, columns, first, last, head, first_lane, n_lines, start, has_begun, sums), generate
@@ -54,46 +54,26 @@ def sum_lines_and_peaks(typing_context, values, columns, first, last, head, star
     as one line each, whose other places are set to -inf.
     """
 
-    def generate(context, builder, signature, arguments):
-        row = _Row(context, builder, signature, arguments)
-        start = builder.select(arguments[6], row.array(7), row.array(5))
-        n_lines = builder.sdiv(row.size(7), ir.Constant(INDEX, LINE))
-        row.call(ir.Constant(INDEX, 0), n_lines, (start, row.array(7), row.array(8)))
+    def generate(context, builder, signature, values):
+        given = Arguments(context, builder, signature, values)
+        start = builder.select(values[6], given.data(7), given.data(5))
+        n_lines = builder.sdiv(given.size(7), INDEX(LINE))
+        _add_products(given, INDEX(0), n_lines, [start, given.data(7), given.data(8)])
         return context.get_dummy_value()
 
     return types.void(values, columns, first, last, head, start, has_begun, sums, peaks), generate
 
 
-class _Row:
-    """The row and the table that both intrinsics are given first, as the code that they build sees them."""
+def _add_products(given: Arguments, lane: Any, n_lines: Any, sums: list[Any]) -> None:
+    """Build the call of the function that does the work; `sums` are the addresses of start, sums and perhaps peaks."""
+    last_entry = given.builder.sub(given.size(1), INDEX(1))
+    row = [given.data(0), given.data(1), given.index(2), given.index(3), last_entry, given.row_entries(4)]
+    addresses = [given.data(4, lane), *sums]
+    function = _products_function(given.builder.module, [value.type for value in [*row, *addresses]])
+    given.builder.call(function, [*row, *addresses, n_lines])
 
-    def __init__(self, context: Any, builder: Any, signature: Any, arguments: Any) -> None:
-        self._context, self._builder, self._signature, self._arguments = context, builder, signature, arguments
 
-    def _view(self, place: int) -> Any:
-        return self._context.make_array(self._signature.args[place])(
-            self._context, self._builder, self._arguments[place]
-        )
-
-    def array(self, place: int, index: Any = None) -> Any:
-        """Return the address of an entry of the array that is argument `place`, of the first by default."""
-        data = self._view(place).data
-        return data if index is None else self._builder.gep(data, [index])
-
-    def size(self, place: int) -> Any:
-        """Return the number of entries of the array that is argument `place`."""
-        return self._view(place).nitems
-
-    def call(self, lane: Any, n_lines: Any, sums: tuple[Any, ...]) -> None:
-        """Build the call of the function that does the work; `sums` are the addresses of start, sums and peaks."""
-        builder, head = self._builder, self._view(4)
-        row_bytes = cgutils.unpack_tuple(builder, head.strides)[0]
-        stride = builder.sdiv(row_bytes, ir.Constant(INDEX, self._signature.args[4].dtype.bitwidth // 8))
-        last_entry = builder.sub(self.size(1), ir.Constant(INDEX, 1))
-        first, last = (as_index(builder, self._arguments[place]) for place in (2, 3))
-        row = [self.array(0), self.array(1), first, last, last_entry, stride, builder.gep(head.data, [lane]), *sums]
-        function = _products_function(builder.module, [value.type for value in row])
-        builder.call(function, [*row, as_index(builder, n_lines)])
+N_FIXED = 6  # the first arguments stay the same from line to line; those after them are addresses that move on
 
 
 def _products_function(module: Any, kinds: list[Any]) -> Any:
@@ -103,41 +83,29 @@ def _products_function(module: Any, kinds: list[Any]) -> Any:
         return module.globals[name]
     function = _new_function(module, name, [*kinds, INDEX])
     builder = ir.IRBuilder(function.append_basic_block("entry"))
-    *fixed, left = function.args
-    moving = range(6, len(fixed))  # table, start, sums, peaks: their addresses move on
-    most = ir.Constant(INDEX, MOST_LINES)
-    before, inside, rest = builder.block, function.append_basic_block("eight"), function.append_basic_block("rest")
-    builder.cbranch(builder.icmp_signed(">", left, most), inside, rest)
+    fixed = function.args[:N_FIXED]
+    moving = [cgutils.alloca_once_value(builder, value) for value in function.args[N_FIXED:-1]]
+    left = cgutils.alloca_once_value(builder, function.args[-1])
+
+    def call(n_lines: int) -> None:
+        builder.call(_lines_function(module, kinds, n_lines, name), [*fixed, *map(builder.load, moving)])
+
+    again, inside, rest, done = (function.append_basic_block(part) for part in ("again", "most", "rest", "done"))
+    builder.branch(again)
+    builder.position_at_end(again)
+    builder.cbranch(builder.icmp_signed(">", builder.load(left), INDEX(MOST_LINES)), inside, rest)
     builder.position_at_end(inside)
-    phis = {place: builder.phi(fixed[place].type) for place in moving}
-    left_phi = builder.phi(INDEX)
-    current = [phis.get(place, value) for place, value in enumerate(fixed)]
-    builder.call(_lines_function(module, kinds, MOST_LINES, name), current)
-    lanes = _lanes_of(kinds)
-    step = {place: MOST_LINES if place == 9 else MOST_LINES * lanes for place in moving}
-    further = {place: builder.gep(phis[place], [ir.Constant(INDEX, step[place])]) for place in moving}
-    further_left = builder.sub(left_phi, most)
-    builder.cbranch(builder.icmp_signed(">", further_left, most), inside, rest)
-    for place in moving:
-        phis[place].add_incoming(fixed[place], before)
-        phis[place].add_incoming(further[place], inside)
-    left_phi.add_incoming(left, before)
-    left_phi.add_incoming(further_left, inside)
+    call(MOST_LINES)
+    for address, lanes in zip(moving, [_lanes_of(kinds)] * 3 + [1], strict=False):  # a line has one peak
+        builder.store(builder.gep(builder.load(address), [INDEX(MOST_LINES * lanes)]), address)
+    builder.store(builder.sub(builder.load(left), INDEX(MOST_LINES)), left)
+    builder.branch(again)
     builder.position_at_end(rest)
-    last = {place: builder.phi(fixed[place].type) for place in moving}
-    last_left = builder.phi(INDEX)
-    for place in moving:
-        last[place].add_incoming(fixed[place], before)
-        last[place].add_incoming(further[place], inside)
-    last_left.add_incoming(left, before)
-    last_left.add_incoming(further_left, inside)
-    current = [last.get(place, value) for place, value in enumerate(fixed)]
-    done = function.append_basic_block("done")
-    choice = builder.switch(last_left, done)
+    choice = builder.switch(builder.load(left), done)
     for n_lines in range(1, MOST_LINES + 1):
         with builder.goto_block(function.append_basic_block(f"lines{n_lines}")):
-            choice.add_case(ir.Constant(INDEX, n_lines), builder.block)
-            builder.call(_lines_function(module, kinds, n_lines, name), current)
+            choice.add_case(INDEX(n_lines), builder.block)
+            call(n_lines)
             builder.branch(done)
     builder.position_at_end(done)
     builder.ret_void()
@@ -170,7 +138,7 @@ def _lines_function(module: Any, kinds: list[Any], n_lines: int, prefix: str) ->
         """Return `running`, or nothing yet, plus the products of the term at `position`."""
         column = builder.zext(builder.load(builder.gep(columns, [position])), INDEX)
         row = builder.gep(table, [builder.mul(column, stride)])
-        later = builder.add(position, ir.Constant(INDEX, AHEAD))
+        later = builder.add(position, INDEX(AHEAD))
         later = builder.select(builder.icmp_signed("<", later, last_entry), later, last_entry)
         later_column = builder.zext(builder.load(builder.gep(columns, [later])), INDEX)
         later_row = builder.gep(table, [builder.mul(later_column, stride)])
@@ -187,7 +155,7 @@ def _lines_function(module: Any, kinds: list[Any], n_lines: int, prefix: str) ->
     def together(position, running):
         part = None
         for offset in range(TERMS):
-            part = products(builder.add(position, ir.Constant(INDEX, offset)), part)
+            part = products(builder.add(position, INDEX(offset)), part)
         return [builder.fadd(a, b, flags=CONTRACT) for a, b in zip(running, part, strict=True)]
 
     total = [builder.load(_line(builder, start, line, vector), align=4) for line in range(n_lines)]
@@ -231,12 +199,12 @@ def _loop(builder: Any, begin: Any, end: Any, step: int, sums: list[Any], body: 
     """Build ``while begin + step <= end: sums = body(begin, sums); begin += step``; return what is left."""
     before = builder.block
     inside, after = builder.append_basic_block("terms"), builder.append_basic_block("rest")
-    limit = builder.sub(end, ir.Constant(INDEX, step))
+    limit = builder.sub(end, INDEX(step))
     builder.cbranch(builder.icmp_signed("<=", begin, limit), inside, after)
     builder.position_at_end(inside)
     position, running = builder.phi(INDEX), [builder.phi(part.type) for part in sums]
     new_sums = body(position, running)
-    new_position = builder.add(position, ir.Constant(INDEX, step))
+    new_position = builder.add(position, INDEX(step))
     leaving = builder.block
     builder.cbranch(builder.icmp_signed("<=", new_position, limit), inside, after)
     builder.position_at_end(after)
@@ -251,7 +219,7 @@ def _loop(builder: Any, begin: Any, end: Any, step: int, sums: list[Any], body: 
 
 
 def _line(builder: Any, pointer: Any, number: int, vector: Any) -> Any:
-    return vector_at(builder, pointer, ir.Constant(INDEX, vector.count * number), vector)
+    return vector_at(builder, pointer, INDEX(vector.count * number), vector)
 
 
 def _prefetch(builder: Any, pointer: Any) -> None:

@@ -10,10 +10,9 @@ from typing import Any
 
 from llvmlite import ir
 from numba import types
-from numba.core import cgutils
 from numba.extending import intrinsic
 
-from doccluster.kernels.vector_code import INDEX, PLACE, SINGLE, higher, lower, repeated, vector_at
+from doccluster.kernels.vector_code import INDEX, PLACE, SINGLE, Arguments, higher, lower, repeated, vector_at
 
 OCTET = 8  # groups of a vector
 
@@ -29,17 +28,17 @@ def carry_by_chords(typing_context, chords, own_lower, upper, row, before):
     """
 
     def generate(context, builder, signature, arguments):
-        row_of = _Arrays(context, builder, signature, arguments)
-        bounds, least = row_of.row(2, arguments[3]), repeated(builder, arguments[1], OCTET)
+        arrays = _Bounds(context, builder, signature, arguments)
+        bounds, least = arrays.row(2, arguments[3]), repeated(builder, arguments[1], OCTET)
 
         def one(group):
-            old = row_of.load(bounds, group)
-            new = builder.fadd(old, row_of.load(row_of.data(0), group))
-            row_of.store(old, row_of.data(4), group)
-            row_of.store(new, bounds, group)
+            old = arrays.load(bounds, group)
+            new = builder.fadd(old, arrays.load(arrays.data(0), group))
+            arrays.store(old, arrays.data(4), group)
+            arrays.store(new, bounds, group)
             return _count(builder, builder.fcmp_ordered(">=", new, least))
 
-        return _sum_over_octets(builder, row_of.columns(2), one)
+        return _sum_over_octets(builder, arrays.columns(2), one)
 
     return types.int64(chords, own_lower, upper, row, before), generate
 
@@ -55,7 +54,7 @@ def carry_by_changes(typing_context, before, changes, slack, error, rest_chords,
     """
 
     def generate(context, builder, signature, arguments):
-        arrays = _Arrays(context, builder, signature, arguments)
+        arrays = _Bounds(context, builder, signature, arguments)
         bounds, n_groups = arrays.row(8, arguments[9]), arrays.columns(8)
         slack, error = (repeated(builder, arguments[place], OCTET) for place in (2, 3))
         own = repeated(builder, builder.trunc(arguments[6], PLACE), OCTET)
@@ -100,12 +99,12 @@ def write_bounds(typing_context, highest, error, upper, row):
     """Set the bounds ``upper[row]`` to `highest` (n_groups,) plus `error`: float32, n_groups a multiple of `OCTET`."""
 
     def generate(context, builder, signature, arguments):
-        arrays = _Arrays(context, builder, signature, arguments)
+        arrays = _Bounds(context, builder, signature, arguments)
         bounds, error = arrays.row(2, arguments[3]), repeated(builder, arguments[1], OCTET)
 
         def one(group):
             arrays.store(builder.fadd(arrays.load(arrays.data(0), group), error), bounds, group)
-            return ir.Constant(INDEX, 0)
+            return INDEX(0)
 
         _sum_over_octets(builder, arrays.columns(2), one)
         return context.get_dummy_value()
@@ -113,33 +112,20 @@ def write_bounds(typing_context, highest, error, upper, row):
     return types.void(highest, error, upper, row), generate
 
 
-class _Arrays:
-    """The arrays among the arguments, as the code that is built sees them."""
-
-    def __init__(self, context: Any, builder: Any, signature: Any, arguments: Any) -> None:
-        self._context, self._builder, self._signature, self._arguments = context, builder, signature, arguments
-
-    def _view(self, place: int) -> Any:
-        kind = self._context.make_array(self._signature.args[place])
-        return kind(self._context, self._builder, self._arguments[place])
-
-    def data(self, place: int) -> Any:
-        return self._view(place).data
-
-    def size(self, place: int) -> Any:
-        return self._view(place).nitems
-
-    def columns(self, place: int) -> Any:
-        return cgutils.unpack_tuple(self._builder, self._view(place).shape)[1]
+class _Bounds(Arguments):
+    """The arguments, read eight groups at a time."""
 
     def row(self, place: int, row: Any) -> Any:
-        return self._builder.gep(self.data(place), [self._builder.mul(row, self.columns(place))])
+        """Return the address of a row of an array."""
+        return self.data(place, self.builder.mul(row, self.columns(place)))
 
-    def load(self, data: Any, index: Any) -> Any:
-        return self._builder.load(vector_at(self._builder, data, index, _FLOATS), align=4)
+    def load(self, data: Any, group: Any) -> Any:
+        """Return the octet that begins at a group."""
+        return self.builder.load(vector_at(self.builder, data, group, _FLOATS), align=4)
 
-    def store(self, value: Any, data: Any, index: Any) -> None:
-        self._builder.store(value, vector_at(self._builder, data, index, _FLOATS), align=4)
+    def store(self, value: Any, data: Any, group: Any) -> None:
+        """Write the octet that begins at a group."""
+        self.builder.store(value, vector_at(self.builder, data, group, _FLOATS), align=4)
 
 
 def _sum_over_octets(builder: Any, n_groups: Any, one: Any) -> Any:
@@ -149,10 +135,10 @@ def _sum_over_octets(builder: Any, n_groups: Any, one: Any) -> Any:
     builder.position_at_end(inside)
     group, running = builder.phi(INDEX), builder.phi(INDEX)
     total = builder.add(running, one(group))
-    following = builder.add(group, ir.Constant(INDEX, OCTET))
-    group.add_incoming(ir.Constant(INDEX, 0), before)
+    following = builder.add(group, INDEX(OCTET))
+    group.add_incoming(INDEX(0), before)
     group.add_incoming(following, builder.block)
-    running.add_incoming(ir.Constant(INDEX, 0), before)
+    running.add_incoming(INDEX(0), before)
     running.add_incoming(total, builder.block)
     builder.cbranch(builder.icmp_signed("<", following, n_groups), inside, after)
     builder.position_at_end(after)

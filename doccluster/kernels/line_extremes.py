@@ -13,7 +13,7 @@ from numba import types
 from numba.extending import intrinsic
 
 from doccluster.kernels.cache_lines import LINE
-from doccluster.kernels.vector_code import INDEX, PLACE, SINGLE, higher, places, repeated
+from doccluster.kernels.vector_code import INDEX, PLACE, SINGLE, Arguments, higher, places, repeated
 
 _VECTOR = ir.VectorType(SINGLE, LINE)
 _LOWEST = float("-inf")
@@ -94,8 +94,7 @@ class _Lines:
 
     def __init__(self, context: Any, builder: Any, signature: Any, arguments: Any, *, offset: int = 0) -> None:
         self._builder = builder
-        array = context.make_array(signature.args[offset])(context, builder, arguments[offset])
-        self._data = array.data
+        self._data = Arguments(context, builder, signature, arguments).data(offset)
         numbers = zip(signature.args[offset + 1 :], arguments[offset + 1 :], strict=True)
         lanes = [context.cast(builder, value, kind, types.int64) for kind, value in numbers]
         self.first, self.last, self.left_out = lanes[0], lanes[1], lanes[-1]

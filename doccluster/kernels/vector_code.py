@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from llvmlite import ir
+from numba.core import cgutils
 
 INDEX, SINGLE, PLACE = ir.IntType(64), ir.FloatType(), ir.IntType(32)
 
@@ -43,3 +44,36 @@ def repeated(builder: Any, value: Any, count: int) -> Any:
 def vector_at(builder: Any, data: Any, index: Any, kind: Any) -> Any:
     """Return the address of the vector of a kind that begins at an entry of an array."""
     return builder.bitcast(builder.gep(data, [index]), kind.as_pointer())
+
+
+class Arguments:
+    """The arguments of an intrinsic by their places, as the code that it builds sees them."""
+
+    def __init__(self, context: Any, builder: Any, signature: Any, values: Any) -> None:
+        self.builder, self.values = builder, values
+        self._context, self._kinds = context, signature.args
+
+    def _array(self, place: int) -> Any:
+        return self._context.make_array(self._kinds[place])(self._context, self.builder, self.values[place])
+
+    def index(self, place: int) -> Any:
+        """Return a whole number as 64 bits."""
+        return as_index(self.builder, self.values[place])
+
+    def data(self, place: int, index: Any = None) -> Any:
+        """Return the address of an entry of an array, of the first by default."""
+        first = self._array(place).data
+        return first if index is None else self.builder.gep(first, [index])
+
+    def size(self, place: int) -> Any:
+        """Return the number of entries of an array."""
+        return self._array(place).nitems
+
+    def columns(self, place: int) -> Any:
+        """Return the number of columns of an array with two axes."""
+        return cgutils.unpack_tuple(self.builder, self._array(place).shape)[1]
+
+    def row_entries(self, place: int) -> Any:
+        """Return by how many entries two neighbouring rows of an array lie apart."""
+        n_bytes = cgutils.unpack_tuple(self.builder, self._array(place).strides)[0]
+        return self.builder.sdiv(n_bytes, INDEX(self._kinds[place].dtype.bitwidth // 8))
