@@ -170,7 +170,7 @@ def test_nothing_but_documents_without_terms_is_nothing_usable():
     with pytest.raises(NothingUsable):
         run_pipeline(["! !", "?"], n_clusters=1)
     from doccluster.pipeline.main_line import split_empty
-    from doccluster.run import Documents
+    from doccluster.record import Documents
     from doccluster.vectors import DocumentVectors
 
     with pytest.raises(NothingUsable, match="none of the 3"):

@@ -27,7 +27,7 @@ from doccluster.artifacts.tables import assignments_table, clusters_table, skipp
 from doccluster.corpus.document import Skipped
 from doccluster.labeling.description import Borderline, ClusterDescription, Representative, Term
 from doccluster.partition import Partition
-from doccluster.run import Documents, Provenance, Run
+from doccluster.record import Documents, Provenance, Run
 from doccluster.vectors.document_vectors import DocumentVectors
 from doccluster.vectors.read_matrix import matrix_arrays
 

@@ -10,7 +10,7 @@ import pandas as pd
 from doccluster.artifacts.csv_files import storable
 
 if TYPE_CHECKING:
-    from doccluster.run import Documents, Run
+    from doccluster.record import Documents, Run
 
 # what a person looks for first in clusters.csv; the other per-cluster measures follow in their own order
 LEADING_MEASURES = ("coherence", "density", "adherence", "silhouette")

@@ -10,7 +10,7 @@ from doccluster.errors import InputError
 
 if TYPE_CHECKING:
     from doccluster.labeling import ClusterDescription, Term
-    from doccluster.run import Run
+    from doccluster.record import Run
 
 N_REASONS = 5
 

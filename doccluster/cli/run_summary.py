@@ -12,7 +12,7 @@ from doccluster.artifacts import per_cluster_values
 from doccluster.cli.console import plain, say, standard_output
 
 if TYPE_CHECKING:
-    from doccluster.run import Run
+    from doccluster.record import Run
 
 FILES = ("report.html", "assignments.csv", "clusters.csv", "scores.csv", "skipped.csv", "model", "run.json")
 SHOWN_PER_CLUSTER = ("coherence", "density", "silhouette")

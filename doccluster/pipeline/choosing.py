@@ -16,7 +16,7 @@ from doccluster.pipeline.main_line import split_empty
 from doccluster.pipeline.sources import read_source
 from doccluster.pipeline.vectorizing import adopt_vectors, vectorize_texts
 from doccluster.progress import Progress, silent
-from doccluster.run import Documents
+from doccluster.record import Documents
 from doccluster.selection import Recommendation, choose_k, default_ks, estimate_seconds
 from doccluster.vectors import DocumentVectors
 

@@ -15,7 +15,7 @@ from doccluster.artifacts import damage_told, damaged, labels_checksum, read_jso
 from doccluster.errors import InputError
 from doccluster.pipeline.main_line import run_pipeline
 from doccluster.progress import Progress, silent
-from doccluster.run import Run
+from doccluster.record import Run
 
 COUNTS = ("n_documents", "n_terms", "n_clusters")
 

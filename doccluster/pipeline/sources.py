@@ -12,7 +12,7 @@ from doccluster.corpus import Corpus, Skipped, read_corpus
 from doccluster.errors import InputError
 from doccluster.pipeline.provenance import corpus_checksum, matrix_checksum
 from doccluster.progress import Progress, silent
-from doccluster.run import Documents
+from doccluster.record import Documents
 from doccluster.vectors import DocumentVectors, read_matrix
 
 MATRIX_SUFFIXES = (".mat", ".mtx", ".mtx.gz", ".npz", ".npy")

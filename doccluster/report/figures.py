@@ -14,7 +14,7 @@ from doccluster.report.charts import bar_chart, heat_map, line_chart, silhouette
 from doccluster.report.palette import ACCENT, INK, MUTED, RULE, WARNING
 from doccluster.report.quality import PairTable
 from doccluster.report.summary import Summary
-from doccluster.run import Run
+from doccluster.record import Run
 
 MAX_BARS = 300
 MAX_OUTLINE_POINTS = 2000

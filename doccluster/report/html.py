@@ -15,7 +15,7 @@ from doccluster.errors import InputError
 from doccluster.report.figures import figures_of
 from doccluster.report.summary import summarize
 from doccluster.report.wording import counted, decimal, visible
-from doccluster.run import Run
+from doccluster.record import Run
 
 
 def write_report(run: Run, path: str | os.PathLike[str]) -> Path:

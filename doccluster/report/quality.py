@@ -12,7 +12,7 @@ import numpy.typing as npt
 from doccluster.evaluation.truth import coverage_note
 from doccluster.report.stories import cluster_values, story_name
 from doccluster.report.wording import one_line
-from doccluster.run import Run
+from doccluster.record import Run
 
 MAX_SKIPPED = 100
 MAX_TABLE = 500  # clusters with a line in the table of measures

@@ -9,7 +9,7 @@ from doccluster.evaluation import Score
 from doccluster.evaluation.result import ARROWS
 from doccluster.evaluation.tables import HEADINGS, by_measure, families_of, truth_of
 from doccluster.report.wording import decimal, one_line
-from doccluster.run import Run
+from doccluster.record import Run
 
 BETTER = {"higher": "higher is better", "lower": "lower is better", "none": "no better direction"}
 EXPLAINED = {

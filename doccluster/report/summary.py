@@ -13,7 +13,7 @@ from doccluster.report.quality import pair_table as pair_table_of
 from doccluster.report.scoring import ScoreFamily, score_families
 from doccluster.report.stories import Story, stories_of
 from doccluster.report.wording import as_date, counted, decimal, duration, memory, one_line, span_words
-from doccluster.run import Run
+from doccluster.record import Run
 
 
 @dataclass(frozen=True)

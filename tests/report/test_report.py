@@ -19,7 +19,7 @@ from doccluster.report import render_report, write_report
 from doccluster.report.quality import confusion, pair_table
 from doccluster.report.stories import MAX_LISTED, stories_of
 from doccluster.report.summary import summarize
-from doccluster.run import Documents, Provenance, Run
+from doccluster.record import Documents, Provenance, Run
 from doccluster.vectors.document_vectors import DocumentVectors
 
 
