@@ -12,10 +12,10 @@ from markupsafe import Markup
 
 from doccluster import __version__
 from doccluster.errors import InputError
+from doccluster.record import Run
 from doccluster.report.figures import figures_of
 from doccluster.report.summary import summarize
 from doccluster.report.wording import counted, decimal, visible
-from doccluster.record import Run
 
 
 def write_report(run: Run, path: str | os.PathLike[str]) -> Path:

@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from doccluster.evaluation.truth import coverage_note
+from doccluster.record import Run
 from doccluster.report.stories import cluster_values, story_name
 from doccluster.report.wording import one_line
-from doccluster.record import Run
 
 MAX_SKIPPED = 100
 MAX_TABLE = 500  # clusters with a line in the table of measures

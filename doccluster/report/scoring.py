@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from doccluster.evaluation import Score
 from doccluster.evaluation.result import ARROWS
 from doccluster.evaluation.tables import HEADINGS, by_measure, families_of, truth_of
-from doccluster.report.wording import decimal, one_line
 from doccluster.record import Run
+from doccluster.report.wording import decimal, one_line
 
 BETTER = {"higher": "higher is better", "lower": "lower is better", "none": "no better direction"}
 EXPLAINED = {

@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from doccluster.labeling.description import ClusterDescription, Representative, Term
-from doccluster.report.wording import as_date, date_words, one_line, safe_link, span_words
 from doccluster.record import Run
+from doccluster.report.wording import as_date, date_words, one_line, safe_link, span_words
 
 MAX_STORIES = 500
 MAX_LISTED = 4000  # documents listed in the whole page

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from datetime import date
 from pathlib import PurePath
 
+from doccluster.record import Run
 from doccluster.report.quality import ClusterRow, Confusion, DataCard, PairTable, cluster_rows, confusion, data_card
 from doccluster.report.quality import pair_table as pair_table_of
 from doccluster.report.scoring import ScoreFamily, score_families
 from doccluster.report.stories import Story, stories_of
 from doccluster.report.wording import as_date, counted, decimal, duration, memory, one_line, span_words
-from doccluster.record import Run
 
 
 @dataclass(frozen=True)

@@ -15,11 +15,11 @@ from doccluster.evaluation import evaluate
 from doccluster.labeling.description import Borderline, ClusterDescription, Representative, Term
 from doccluster.partition import Partition
 from doccluster.pipeline import run_pipeline
+from doccluster.record import Documents, Provenance, Run
 from doccluster.report import render_report, write_report
 from doccluster.report.quality import confusion, pair_table
 from doccluster.report.stories import MAX_LISTED, stories_of
 from doccluster.report.summary import summarize
-from doccluster.record import Documents, Provenance, Run
 from doccluster.vectors.document_vectors import DocumentVectors
 
 
