@@ -6,16 +6,14 @@ import json
 import math
 import re
 import sys
-import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from doccluster.cli.collected_warnings import collected_warnings, warning_lines
 from doccluster.cli.values import Whole, number_of_clusters
-from doccluster.cli.verb import in_options
-from doccluster.errors import DocclusterWarning
 from doccluster.progress import Progress, silent
 
 if TYPE_CHECKING:
@@ -66,9 +64,9 @@ def _jsonable(value: Any) -> Any:
 def progress_shown(*, quiet: bool = False) -> Iterator[Progress]:
     """Yield what long work tells its state to: a line on standard error on a terminal, else nothing.
 
-    Warnings of this package are told there as one sentence each.
+    Warnings of this package follow there when the work is over, one line for each sentence.
     """
-    with _warnings_told():
+    with _warnings_printed():
         if quiet or not sys.stderr.isatty():
             yield silent
             return
@@ -91,20 +89,13 @@ def progress_shown(*, quiet: bool = False) -> Iterator[Progress]:
 
 
 @contextmanager
-def _warnings_told() -> Iterator[None]:
-    with warnings.catch_warnings():
-        shown = warnings.showwarning
-
-        def tell(message: Any, category: Any, *where: Any, **more: Any) -> None:
-            if issubclass(category, DocclusterWarning):
-                command = click.get_current_context().command
-                click.echo(f"warning: {plain(in_options(str(message), command))}", err=True)
-            else:
-                shown(message, category, *where, **more)
-
-        warnings.showwarning = tell
-        warnings.simplefilter("always", DocclusterWarning)
-        yield
+def _warnings_printed() -> Iterator[None]:
+    with collected_warnings() as counts:
+        try:
+            yield
+        finally:
+            for line in warning_lines(counts):
+                click.echo(plain(line), err=True)
 
 
 def options(*decorators: Callable[[Command], Command]) -> Callable[[Command], Command]:
