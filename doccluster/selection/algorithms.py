@@ -9,11 +9,14 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from scipy import sparse
 from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
+from doccluster.clustering import SphericalKMeans
 from doccluster.errors import InputError
 from doccluster.selection.distance_blocks import Metric
+from doccluster.validation import compact_indices
 
 
 @dataclass(frozen=True)
@@ -42,15 +45,21 @@ class Algorithm:
         weights: npt.NDArray[np.float64] | None = None,
         init: Any = None,
     ) -> Any:
-        """Return a fitted clone with `n_clusters` clusters, seeded, with sample weights where they are given."""
+        """Return a fitted clone with `n_clusters` clusters, seeded, with sample weights where they are given.
+
+        Never more clusters than distinct rows are asked for, and given centroids are dense unless the estimator is
+        ours: scikit-learn's takes neither sparse ones nor 64-bit indices.
+        """
         estimator = clone(self.estimator)
+        matrix = compact_indices(matrix)
         known = estimator.get_params(deep=False)
         size = next((name for name in ("n_clusters", "n_components") if name in known), None)
         if size is None:
             raise InputError(f"{type(estimator).__name__} has no n_clusters; give an estimator that has one.")
-        settings = {size: n_clusters, "random_state": seed}
-        if init is not None:
-            settings |= {"init": init, "n_init": 1}
+        settings = {size: min(n_clusters, count_distinct_rows(matrix)), "random_state": seed}
+        if init is not None and init.shape[0] == settings[size]:
+            takes_sparse = isinstance(estimator, SphericalKMeans) or not sparse.issparse(init)
+            settings |= {"init": init if takes_sparse else init.toarray(), "n_init": 1}
         estimator.set_params(**{name: value for name, value in settings.items() if name in known})
         if weights is None:
             return estimator.fit(matrix)
@@ -73,6 +82,20 @@ class Algorithm:
     def takes_weights(self) -> bool:
         """Whether the estimator's fit takes sample weights."""
         return bool(has_fit_parameter(self.estimator, "sample_weight"))
+
+
+def count_distinct_rows(matrix: Any) -> int:
+    """Return the number of different rows of a csr or dense array: no clustering has more clusters that differ.
+
+    Examples
+    --------
+    >>> count_distinct_rows(np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 0.0]]))
+    2
+    """
+    if not sparse.issparse(matrix):
+        return len({row.tobytes() for row in np.asarray(matrix)})
+    ends = zip(matrix.indptr[:-1].tolist(), matrix.indptr[1:].tolist(), strict=True)
+    return len({(matrix.indices[a:b].tobytes(), matrix.data[a:b].tobytes()) for a, b in ends})
 
 
 def get_algorithm(algorithm: Any = "spherical-kmeans", *, n_init: int = 10, metric: Metric | None = None) -> Algorithm:
@@ -132,8 +155,6 @@ def _value(text: str) -> Any:
 
 
 def _spherical_kmeans() -> Any:
-    from doccluster.clustering import SphericalKMeans
-
     return SphericalKMeans(2, n_threads=1)
 
 
@@ -158,7 +179,7 @@ def _bisecting() -> Any:
 def _vmf() -> Any:
     from doccluster.clustering import VonMisesFisherMixture
 
-    return VonMisesFisherMixture(2)
+    return VonMisesFisherMixture(2, concentration="shared")  # free ones run to their bound where a cluster is of copies
 
 
 # name: (how an estimator is made, the metric its clusters are judged in)

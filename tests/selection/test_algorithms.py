@@ -1,0 +1,69 @@
+"""Every algorithm a selection procedure may be given works on text: sparse rows, copies among them, wide indices."""
+
+from __future__ import annotations
+
+import json
+import pathlib
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.cluster import BisectingKMeans, KMeans, MiniBatchKMeans
+
+from doccluster import TfidfVectorizer
+from doccluster.selection import choose_k
+from doccluster.selection.algorithms import ALGORITHMS, count_distinct_rows, get_algorithm
+
+SAMPLE = pathlib.Path(__file__).resolve().parents[2] / "corpora" / "samples" / "newsroom" / "articles.jsonl"
+FEW = {"ks": [2, 6, 9], "n_init": 1, "n_null": 2, "n_stability": 2, "random_state": 0}
+
+
+@pytest.fixture(scope="module")
+def texts():
+    lines = SAMPLE.read_text(encoding="utf-8").splitlines()
+    matrix = TfidfVectorizer(min_df=2).fit_transform([json.loads(line)["text"] for line in lines])
+    return matrix[np.diff(matrix.indptr) > 0]
+
+
+def with_wide_indices(matrix):
+    wide = sparse.csr_array(matrix.shape, dtype=matrix.dtype)
+    wide.data = matrix.data
+    wide.indices, wide.indptr = matrix.indices.astype(np.int64), matrix.indptr.astype(np.int64)
+    return wide
+
+
+@pytest.mark.parametrize("name", sorted(ALGORITHMS))
+def test_every_named_algorithm_chooses_k_on_text_the_same_for_wide_indices(texts, name):
+    found = choose_k(texts, algorithm=name, **FEW)
+    assert found.sweep.table["n_clusters"].tolist() == [2, 6, 9]
+    wide = choose_k(with_wide_indices(texts), algorithm=name, **FEW)
+    assert {k: labels.tolist() for k, labels in found.sweep.labels.items()} == {
+        k: labels.tolist() for k, labels in wide.sweep.labels.items()
+    }
+
+
+@pytest.mark.parametrize("estimator", [KMeans(), BisectingKMeans(), MiniBatchKMeans(n_init=1)], ids=repr)
+def test_any_estimator_of_scikit_learn_takes_wide_indices(texts, estimator):
+    found = choose_k(with_wide_indices(texts), algorithm=estimator, **FEW)
+    assert found.sweep.table["n_clusters"].tolist() == [2, 6, 9]
+
+
+def test_each_k_of_k_means_also_starts_from_the_clusters_of_the_k_before(texts):
+    algorithm = get_algorithm("kmeans", n_init=1)
+    grown = sparse.csr_array(texts[[0, 40, 80, 120]].astype(np.float64))
+    given = algorithm.fit(texts, n_clusters=4, seed=0, init=grown)
+    dense = KMeans(4, init=grown.toarray(), n_init=1).fit(texts)
+    np.testing.assert_array_equal(given.labels_, dense.labels_)
+
+
+@pytest.mark.parametrize("name", ["spherical-kmeans", "kmeans", "bisecting-kmeans"])
+def test_copies_bring_no_warning_about_a_number_nobody_typed(texts, name):
+    copies = sparse.csr_array(sparse.vstack([texts[:5]] * 8))
+    found = choose_k(copies, algorithm=name, **(FEW | {"ks": [2, 5, 20]}))
+    assert found.sweep.table["n_clusters"].tolist() == [2, 5, 5]
+    assert set(found.merit) == {2, 5}
+
+
+def test_distinct_rows_are_told_apart_by_place_and_value():
+    rows = sparse.csr_array(np.array([[1.0, 0, 0], [0, 1.0, 0], [2.0, 0, 0], [1.0, 0, 0], [0, 0, 0], [0, 0, 0]]))
+    assert count_distinct_rows(rows) == count_distinct_rows(rows.toarray()) == 4
