@@ -39,8 +39,8 @@ check: $(GROUPS_STAMP)  ## lint, types, import layers, doctests
 bench: $(GROUPS_STAMP)  ## time doccluster beside its peers and write docs/explanation/performance.md
 	$(BIN)/doccluster benchmark
 
-reproduce: $(GROUPS_STAMP)  ## print every number of the papers beside ours
-	$(BIN)/doccluster reproduce all
+reproduce: $(GROUPS_STAMP)  ## print every number of the papers beside ours, and keep tables and figures
+	$(BIN)/python -m experiments all --keep
 
 docs: $(GROUPS_STAMP)  ## write the generated reference pages
 	$(BIN)/python -m experiments.reference_pages

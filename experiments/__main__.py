@@ -1,28 +1,38 @@
-"""``python -m experiments NAME ... | all [--quick] [--json]``: printed numbers beside ours, one table per source."""
+"""``python -m experiments NAME ... | all [--quick] [--json]``: printed numbers beside ours, one table per source.
+
+Nothing is written unless ``-o DIR`` or ``--keep`` says where.
+"""
 
 from __future__ import annotations
 
 import argparse
 import json
+import pathlib
 import sys
 from dataclasses import asdict
 
-from experiments.reproduction import SOURCES, Row, reproduce
+from experiments.reproduction import SOURCES, Row, kept_results, reproduce
 
 
 def main() -> int:
     """Print one row per printed number; the exit status is 1 if one differs."""
-    parser = argparse.ArgumentParser(prog="python -m experiments", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m experiments", description=(__doc__ or "").splitlines()[0])
     parser.add_argument("names", nargs="+", choices=[*SOURCES, "all"])
     parser.add_argument("--quick", action="store_true", help="leave out what takes minutes")
     parser.add_argument("--json", action="store_true", help="one JSON document instead of tables")
+    places = parser.add_mutually_exclusive_group()
+    places.add_argument("-o", "--output", type=pathlib.Path, metavar="DIR", help="tables and figures, in DIR/NAME")
+    places.add_argument("--keep", action="store_true", help="write them to experiments/NAME/results, which are tracked")
     given = parser.parse_args()
+    if given.keep and given.quick:
+        parser.error("--keep keeps whole results; leave out --quick")
     names = list(SOURCES) if "all" in given.names else given.names
     rows: list[Row] = []
     for name in names:
         if not given.json:
             print(f"\n{name}", flush=True)
-        found = reproduce(name, quick=given.quick)
+        output = kept_results(name) if given.keep else given.output and given.output / name
+        found = reproduce(name, quick=given.quick, output=output)
         rows += found
         if not given.json:
             print_rows(found)

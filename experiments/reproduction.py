@@ -15,6 +15,7 @@ import json
 import math
 import pathlib
 import platform
+import tempfile
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 
@@ -30,18 +31,12 @@ SOURCES = {
 
 @dataclass(frozen=True)
 class Work:
-    """How to run: quick ones leave out what takes long; figures and tables go to the folder's results."""
+    """How to run (quick: without what takes long), the folder of the printed values, and the one for what is made."""
 
     quick: bool
     folder: pathlib.Path
+    results: pathlib.Path
     seed: int = 0
-
-    @property
-    def results(self) -> pathlib.Path:
-        """The folder for figures and tables."""
-        path = self.folder / "results"
-        path.mkdir(exist_ok=True)
-        return path
 
 
 @dataclass(frozen=True)
@@ -58,23 +53,38 @@ class Row:
     note: str
 
 
-def reproduce(name: str, *, quick: bool = False) -> list[Row]:
-    """Return one row per printed number of a source; in a quick run those that were left out say so."""
+def kept_results(name: str) -> pathlib.Path:
+    """Return the folder of the checkout that keeps a source's tables and figures."""
+    return HERE / SOURCES[name] / "results"
+
+
+def reproduce(name: str, *, quick: bool = False, output: pathlib.Path | None = None) -> list[Row]:
+    """Return one row per printed number of a source; in a quick run those that were left out say so.
+
+    Tables and figures go to the folder `output`; without it none is kept.
+    """
+    if output is not None:
+        output.mkdir(parents=True, exist_ok=True)
+        return _reproduced(name, quick, output)
+    with tempfile.TemporaryDirectory(prefix="doccluster-") as temporary:
+        return _reproduced(name, quick, pathlib.Path(temporary))
+
+
+def _reproduced(name: str, quick: bool, results: pathlib.Path) -> list[Row]:
     folder = HERE / SOURCES[name]
     module = importlib.import_module(f"experiments.{SOURCES[name]}.run")
-    ours = module.reproduce(Work(quick, folder))
+    ours = module.reproduce(Work(quick, folder, results))
     with (folder / "expected.csv").open(encoding="utf-8", newline="") as file:
         expected = list(csv.DictReader(file))
     unknown = set(ours) - {line["key"] for line in expected}
     if unknown:
         raise KeyError(f"{name} computes values that expected.csv does not have: {sorted(unknown)}")
     rows = [_compare(name, line, ours.get(line["key"])) for line in expected]
-    if not quick:
-        _write(folder / "results" / "numbers.csv", rows)
-        packages = ("doccluster", "numpy", "scipy", "scikit-learn", "numba", "pandas")
-        versions = {name: importlib.metadata.version(name) for name in packages}
-        stamp = {"seed": Work.seed, "python": platform.python_version(), **versions}
-        (folder / "results" / "versions.json").write_text(json.dumps(stamp, indent=2) + "\n", encoding="utf-8")
+    _write(results / "numbers.csv", rows)
+    packages = ("doccluster", "numpy", "scipy", "scikit-learn", "numba", "pandas")
+    versions = {name: importlib.metadata.version(name) for name in packages}
+    stamp = {"seed": Work.seed, "python": platform.python_version(), **versions}
+    (results / "versions.json").write_text(json.dumps(stamp, indent=2) + "\n", encoding="utf-8")
     return rows
 
 
@@ -95,7 +105,6 @@ def _compare(name: str, line: dict[str, str], ours: float | None) -> Row:
 
 
 def _write(path: pathlib.Path, rows: Iterable[Row]) -> None:
-    path.parent.mkdir(exist_ok=True)
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, list(Row.__dataclass_fields__), lineterminator="\n")
         writer.writeheader()

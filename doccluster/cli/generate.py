@@ -95,6 +95,8 @@ def _finish(files: Iterable[Path], parameters: Any, as_json: bool, **more: Any) 
     if parameters["kind"] != "zipf":
         shape += f" x {parameters['n_terms']:,} terms"
     clusters = parameters.get("n_clusters", parameters.get("n_topics"))
+    if parameters["kind"] == "sparse-vmf":
+        shape += f" ({parameters['terms_per_document']:,} in each)"
     say(f"  {parameters['kind']}  {shape}, {clusters:,} {'topics' if parameters['kind'] == 'zipf' else 'clusters'}")
     for path in files:
         say(f"  {path}")
@@ -130,7 +132,7 @@ def vmf_command(output: str, seed: int, overwrite: bool, threads: int | None, as
 @_count("-d", "n_terms", 20_000, "Terms.")
 @_count("-k", "n_clusters", 10, "Clusters.")
 @_number("--mean-resultant-length", 0.3, "Length of the mean of a cluster's rows.")
-@_count("--terms-per-document", "terms_per_document", 100, "Terms of each document.")
+@_count("--terms-per-document", "terms_per_document", None, "Terms of each document; at most 100 when left out.")
 @_number("--separation", 0.1, "Cosine between each two cluster means.")
 @_number("--background", 0.3, "Share of a document's terms that all clusters share.")
 @_number("--value-spread", 0.4, "Standard deviation of the logarithm of the values.")

@@ -7,6 +7,7 @@ and non-negative, so they are not symmetric about the mean and the cosine to it 
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,6 +30,7 @@ Ints = npt.NDArray[np.int64]
 
 _BLOCK_VALUES = 2**18
 _SHARED_VOCABULARY = 0.2  # of the columns, for the terms that all clusters use
+_TERMS_PER_DOCUMENT = (100, 10)  # by default: the most, and the fewest where the vocabulary has no room for more
 
 
 def make_sparse_vmf(
@@ -37,7 +39,7 @@ def make_sparse_vmf(
     n_clusters: int,
     *,
     mean_resultant_length: float = 0.3,
-    terms_per_document: int = 100,
+    terms_per_document: int | None = None,
     separation: float = 0.1,
     background: float = 0.3,
     value_spread: float = 0.4,
@@ -53,8 +55,9 @@ def make_sparse_vmf(
     n_documents, n_terms, n_clusters : int
     mean_resultant_length : float in (0, 1)
         The length of the mean of a cluster's rows, in expectation; its square is the mean cosine of two of its rows.
-    terms_per_document : int
-        Terms of each row, exactly.
+    terms_per_document : int, optional
+        Terms of each row, exactly. By default 100, or fewer where the vocabulary is too small for 100: the largest
+        number down to 10 with which the other arguments can be had; `parameters` has it.
     separation : float in [0, 1)
         The cosine between each two cluster means, in expectation. It comes from terms that all clusters share.
     background : float in [0, 1)
@@ -95,7 +98,7 @@ def make_sparse_vmf(
     k = check_n_clusters(n_clusters, n_rows)
     shares = check_weights(weights, k)
     float_type = check_float_type(dtype)
-    plan = _plan(n_terms, k, mean_resultant_length, terms_per_document, separation, background, value_spread)
+    plan = _plan_of_length(terms_per_document, n_terms, k, mean_resultant_length, separation, background, value_spread)
     generator = as_generator(random_state)
     columns = generator.permutation(plan.n_terms)
     truth = generator.choice(k, size=n_rows, p=shares).astype(np.int64, copy=False)
@@ -130,11 +133,24 @@ class _Plan:
     value_spread: float
 
 
+def _plan_of_length(terms_per_document: int | None, *settings: Any) -> _Plan:
+    """Return the plan for so many terms in a document; by default for the most that can be had."""
+    if terms_per_document is not None:
+        return _plan(terms_per_document, *settings)
+    try:
+        return _plan(_TERMS_PER_DOCUMENT[0], *settings)
+    except InputError:
+        for fewer in range(_TERMS_PER_DOCUMENT[0] - 1, _TERMS_PER_DOCUMENT[1] - 1, -1):
+            with suppress(InputError):
+                return _plan(fewer, *settings)
+        raise
+
+
 def _plan(
+    terms_per_document: int,
     n_terms: int,
     n_clusters: int,
     resultant: float,
-    terms_per_document: int,
     separation: float,
     background: float,
     value_spread: float,

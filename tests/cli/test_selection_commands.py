@@ -9,6 +9,10 @@ import sys
 
 import pytest
 
+from doccluster.cli import reproduce as reproduce_module
+from experiments.reproduction import SOURCES
+from tests.cli.conftest import ROOT
+
 FEW = ("--n-null", 4, "--n-init", 1, "--n-stability", 2)
 
 
@@ -63,3 +67,30 @@ def test_reproduce_prints_one_row_for_each_printed_number():
     rows = json.loads(done.stdout)
     assert {"source", "place", "printed", "ours", "tolerance", "verdict"} <= set(rows[0])
     assert {row["verdict"] for row in rows} <= {"agrees", "as the note says"}
+
+
+def test_reproduce_writes_only_where_it_is_asked_to(tmp_path):
+    before = _written(ROOT / "experiments")
+    command = [sys.executable, "-m", "doccluster.cli.main", "reproduce", "iir-16", "--quick"]
+    bare = subprocess.run(command, capture_output=True, text=True)
+    assert bare.returncode == 0, bare.stderr
+    assert _written(ROOT / "experiments") == before
+    asked = subprocess.run([*command, "-o", str(tmp_path / "out")], capture_output=True, text=True)
+    assert asked.returncode == 0, asked.stderr
+    assert "table 16.2,purity" in (tmp_path / "out" / "iir-16" / "numbers.csv").read_text(encoding="utf-8")
+    assert _written(ROOT / "experiments") == before
+
+
+def _written(folder):
+    files = (path for path in folder.rglob("*") if "__pycache__" not in path.parts)
+    return {path: path.stat().st_mtime_ns for path in files if path.is_file()}
+
+
+def test_reproduce_knows_the_sources_of_the_experiments_and_refuses_others_in_one_sentence(doccluster):
+    assert tuple(SOURCES) == reproduce_module.SOURCES
+    done = doccluster("reproduce", "strel")
+    assert done.code == 2
+    assert done.err == (
+        "doccluster: there is no source 'strel' to reproduce; did you mean strehl? There are iir-16, strehl, "
+        "zaki-meira-17, sharma, dhillon-modha, all.\n"
+    )

@@ -61,6 +61,21 @@ def test_clusters_can_be_found():
     assert adjusted_rand_score(truth, found.labels_) > 0.95
 
 
+@pytest.mark.parametrize(("n", "d", "k"), [(2000, 5000, 10), (1000, 20_000, 10), (500, 2000, 20)])
+def test_defaults_can_be_had_for_vocabularies_of_any_size(n, d, k):
+    made = make_sparse_vmf(n, d, k, random_state=0)
+    terms = made.parameters["terms_per_document"]
+    assert set(np.diff(made.vectors.matrix.indptr).tolist()) == {terms}
+    assert terms == 100 or _refused(n, d, k, terms_per_document=terms + 1)  # as many as can be had
+    assert _refused(n, d, k, terms_per_document=5000)
+
+
+def _refused(*sizes, **settings):
+    with pytest.raises(InputError):
+        make_sparse_vmf(*sizes, random_state=0, **settings)
+    return True
+
+
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_same_bytes_for_any_number_of_threads(dtype):
     made = [make_sparse_vmf(9000, 5000, 4, random_state=3, dtype=dtype, n_threads=n).vectors.matrix for n in (1, 3)]
