@@ -1,0 +1,139 @@
+"""The main line without options: every sample whole, and a cut of each real corpus beside the checkout."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import itertools
+import json
+import lzma
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tarfile
+import zipfile
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+SAMPLES = ROOT / "corpora" / "samples"
+
+
+def cut_of_feeds(corpora, folder):
+    """Every fifteenth feed: good ones and broken ones, in many encodings, with many copies."""
+    files = sorted(path for path in (corpora / "feeds_feedparser").rglob("*") if path.suffix == ".xml")
+    for number, path in enumerate(files[::15]):
+        shutil.copyfile(path, folder / f"{number}-{path.name}")
+    return folder
+
+
+def cut_of_itn(corpora, folder):
+    records = json.loads((corpora / "itn_news_stream" / "corpus.json").read_bytes())
+    path = folder / "corpus.json"
+    path.write_text(json.dumps(records[:300] if isinstance(records, list) else records), encoding="utf-8")
+    return path
+
+
+def cut_of_languages(corpora, folder):
+    with zipfile.ZipFile(corpora / "languages_encodings" / "udhr2.zip") as archive:
+        names = [name for name in archive.namelist() if name.endswith(".txt")][::8]
+        archive.extractall(folder, names)
+    return folder
+
+
+def cut_of_titles(corpora, folder):
+    whole = corpora / "stackoverflow_titles" / "rawText" / "title_StackOverflow.txt"
+    path = folder / "titles.txt"
+    with whole.open("rb") as lines:
+        path.write_bytes(b"".join(itertools.islice(lines, 400)))
+    return path
+
+
+def cut_of_reuters(corpora, folder):
+    first = min((corpora / "reuters21578").glob("reut2-*.sgm.gz"))
+    documents = gzip.decompress(first.read_bytes()).split(b"</REUTERS>")
+    path = folder / "reut2-000.sgm"
+    path.write_bytes(b"</REUTERS>".join(documents[:300]) + b"</REUTERS>\n")
+    return path
+
+
+def cut_of_newsgroups(corpora, folder):
+    path = folder / "newsgroups.tar"
+    with (
+        lzma.open(corpora / "newsgroups20" / "20news-18828.tar.xz") as packed,
+        tarfile.open(fileobj=packed) as whole,
+        tarfile.open(path, "w") as cut,
+    ):
+        messages = [member for member in whole.getmembers() if member.isfile()][::80]
+        for member in messages:
+            cut.addfile(member, whole.extractfile(member))
+    return path
+
+
+def cut_of_basil(corpora, folder):
+    path = folder / "basil.jsonl"
+    with gzip.open(corpora / "news_stories_basil" / "basil_2010_2014.jsonl.gz") as lines:
+        path.write_bytes(b"".join(itertools.islice(lines, 150)))
+    return path
+
+
+def smallest_cluto_matrix(corpora, folder):
+    return corpora / "cluto_matrices" / "tr23" / "tr23.mat"
+
+
+def run_without_options(source, output, *, locale="C.UTF-8"):
+    """Return the finished process of ``doccluster run SOURCE -o OUTPUT``."""
+    command = [sys.executable, "-m", "doccluster.cli.main", "run", str(source), "-o", str(output)]
+    environment = {**os.environ, "LC_ALL": locale, "PYTHONPATH": str(ROOT)}
+    return subprocess.run(command, capture_output=True, env=environment, timeout=600)
+
+
+def assert_complete(done, output):
+    """Assert that a run ended well, said nothing twice, and gave every document that has terms a cluster."""
+    told = done.stderr.decode("utf-8", "replace")
+    assert done.returncode == 0, told
+    assert "Traceback" not in told
+    warnings = [line for line in told.splitlines() if line.startswith("warning:")]
+    assert len(warnings) == len(set(warnings)), warnings
+    with (output / "clusters.csv").open(encoding="utf-8", newline="") as lines:
+        sizes = [int(row["size"]) for row in csv.DictReader(lines)]
+    with (output / "assignments.csv").open(encoding="utf-8", newline="") as lines:
+        placed = sum(row["cluster"] != "" for row in csv.DictReader(lines))
+    assert sizes
+    assert sum(sizes) == placed
+    assert (output / "report.html").stat().st_size > 10_000
+
+
+@pytest.mark.parametrize("sample", ["newsroom/articles.jsonl", "newsroom/feeds", "newsroom/folder", "tiny"])
+def test_every_sample_runs_without_options(sample, tmp_path):
+    assert_complete(run_without_options(SAMPLES / sample, tmp_path / "run"), tmp_path / "run")
+
+
+def test_a_locale_without_utf_8_changes_nothing_but_what_the_terminal_shows(tmp_path):
+    plain = run_without_options(SAMPLES / "newsroom" / "articles.jsonl", tmp_path / "plain", locale="C")
+    assert_complete(plain, tmp_path / "plain")
+    assert_complete(run_without_options(SAMPLES / "newsroom" / "articles.jsonl", tmp_path / "utf-8"), tmp_path / "utf-8")
+    same = [(tmp_path / name / "assignments.csv").read_bytes() for name in ("plain", "utf-8")]
+    assert same[0] == same[1]
+
+
+@pytest.mark.real
+@pytest.mark.parametrize(
+    "cut",
+    [
+        cut_of_feeds,
+        cut_of_itn,
+        cut_of_languages,
+        cut_of_titles,
+        cut_of_reuters,
+        cut_of_newsgroups,
+        cut_of_basil,
+        smallest_cluto_matrix,
+    ],
+)
+def test_a_cut_of_every_real_corpus_runs_without_options(cut, real_corpora, tmp_path):
+    folder = tmp_path / "source"
+    folder.mkdir()
+    assert_complete(run_without_options(cut(real_corpora, folder), tmp_path / "run"), tmp_path / "run")
