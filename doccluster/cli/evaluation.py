@@ -38,12 +38,15 @@ COST_IN_WORDS = {
 
 @click.command("evaluate", cls=Verb)
 @click.argument("labels", type=click.Path(dir_okay=False))
-@click.option("--truth", type=click.Path(dir_okay=False), help="Class labels, in a file of the same two forms.")
+@click.option("--truth", type=click.Path(dir_okay=False), help="Class labels, in a file of the same forms.")
 @click.option("--vectors", type=click.Path(), help="A matrix file (.npz, .mat of CLUTO, .mtx), or the folder of a run.")
 @click.option("--column", metavar="NAME", help="The label column of LABELS, if it has several.")
 @click.option("--truth-column", multiple=True, metavar="NAME", help="A column of the truth (may be repeated).")
 @click.option(
-    "--label-separator", callback=some_text, metavar="TEXT", help="What parts several labels in one cell of the truth."
+    "--label-separator",
+    callback=some_text,
+    metavar="TEXT",
+    help="What separates several labels in a cell of the truth.",
 )
 @click.option(
     "--measures",
@@ -62,9 +65,9 @@ COST_IN_WORDS = {
 def evaluate_command(labels: str, as_json: bool, latex: bool, as_csv: bool, **options: Any) -> None:
     """Judge LABELS against a truth, against vectors, or both.
 
-    LABELS is a table with a header (id, then one label column, or the one you name), its cells parted by commas,
-    semicolons, tabs or blanks; or it has one label per line. Files with ids are joined by id, others by order, and a
-    warning says so where one has ids and the other has none.
+    LABELS is a table with a header (id, then one label column, or the one you name), its cells separated by commas,
+    semicolons, tabs or blanks; JSON records, such as the documents themselves; or one label per line. Files with ids
+    are joined by id, others by order, and a warning says so where one has ids and the other has none.
     """
     if as_json + latex + as_csv > 1:
         raise click.UsageError("give one of --json, --latex and --csv")
@@ -95,6 +98,8 @@ def _evaluated(
         raise InputError("nothing to judge by; give --truth, --vectors, or both.")
     found = read_labels(labels, columns=[column] if column else [])
     clusters = next(iter(found.columns.values()))
+    if any(isinstance(cluster, list) for cluster in clusters):
+        raise InputError(f"{labels} has documents with several labels; each needs one cluster.")
     keep = _rows_with_a_cluster(labels, clusters, has_ids=found.ids is not None)
     return evaluate(
         [clusters[row] for row in keep],
@@ -133,7 +138,9 @@ def _truth(found: Any, path: str, columns: tuple[str, ...], separator: str | Non
     return result
 
 
-def _cut(cell: str, separator: str) -> list[str]:
+def _cut(cell: Any, separator: str) -> list[str]:
+    if isinstance(cell, list):
+        return cell
     return [part for part in (each.strip() for each in cell.split(separator)) if part]
 
 

@@ -1,21 +1,28 @@
-"""Labels in files: a table with ids, or one label per line; and how files of the two kinds are brought together."""
+"""Labels in files: a table with ids, JSON records, or one label per line; and how files of these kinds are joined."""
 
 from __future__ import annotations
 
 import csv
 import io
+import json
 import os
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from doccluster.corpus.columns import has_text_column
+from doccluster.corpus.options import ReadOptions
 from doccluster.errors import DocclusterWarning, InputError
 
-FORMS = "a table with a header (id, then one label column, or the column you name) or a file with one label per line"
+FORMS = (
+    "a table with a header (id, then one label column, or the column you name), JSON records with an id, or a file "
+    "with one label per line"
+)
 DELIMITERS = ("\t", ",", ";", " ")  # what may part the cells of a table, in the order they are tried
 MISSING = frozenset({"nan", "NaN", "None", "<NA>"})  # what numpy, pandas and Python write where there is no label
 PREFERRED = ("cluster", "label", "class")  # the column of a wider table, if none is named; ours call it cluster
@@ -23,11 +30,14 @@ PREFERRED = ("cluster", "label", "class")  # the column of a wider table, if non
 
 @dataclass(frozen=True)
 class LabelFile:
-    """What a file says: the id of each document (None where there is one label per line) and columns of labels."""
+    """What a file says: the id of each document (None where there is one label per line) and columns of labels.
+
+    A label is a text, empty where it is missing; JSON records may have a list of several.
+    """
 
     path: str
     ids: tuple[str, ...] | None
-    columns: Mapping[str, tuple[str, ...]]
+    columns: Mapping[str, tuple[Any, ...]]
 
     @property
     def n_documents(self) -> int:
@@ -44,11 +54,11 @@ def read_labels(
     ----------
     path : path
         A table with a header whose first column is ``id``, its cells parted by commas, semicolons, tabs or blanks
-        (quotes as in csv); or one label per line; UTF-8.
+        (quotes as in csv); JSON lines or an array of records, read like a corpus; or one label per line; UTF-8.
     columns : sequence of str
-        The label columns of a table; by default its only one, or the one called cluster, label or class.
+        The label columns of a table or of records; by default its only one, or the one called cluster, label or class.
     label_separator : str, optional
-        What parts several labels: a line of labels with it is no line of a table.
+        What separates several labels: a line of labels with it is no line of a table.
 
     Raises
     ------
@@ -71,7 +81,10 @@ def read_labels(
         header = _header(lines[0], delimiter)
         if len(header) > 1 and header[0].lower() == "id":
             return _read_table(str(place), text, delimiter, header, columns)
-    _check_is_no_table(place, lines, label_separator)
+    record = _first_record(text, lines)
+    if record is not None:
+        return _read_records(place, record, columns, label_separator)
+    _check_is_no_table(place, text, lines, label_separator)
     if columns:
         raise InputError(f"{place} has no header, so no column {columns[0]!r}; give {FORMS}.")
     return LabelFile(str(place), None, {place.stem: tuple(map(_label, lines))})
@@ -92,17 +105,65 @@ def _cells(text: str, delimiter: str) -> Iterator[list[str]]:
     return csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, skipinitialspace=True, strict=True)
 
 
-def _check_is_no_table(place: Path, lines: list[str], label_separator: str | None) -> None:
-    """Refuse what is a table without ids rather than a label on each line: every line has as many cells."""
+def _first_record(text: str, lines: Sequence[str]) -> Mapping[str, Any] | None:
+    """Return the first record of a file of JSON (empty where records lie deeper); None where the file is no JSON."""
+    first = next(line for line in lines if line.strip())
+    for part in (first, text) if first.lstrip().startswith(("{", "[")) else ():
+        try:
+            found = json.loads(part)
+        except (ValueError, RecursionError):
+            continue
+        if isinstance(found, dict):
+            return found if part is first else {}
+        if isinstance(found, list) and found and isinstance(found[0], dict):
+            return found[0]
+    return None
+
+
+def _read_records(
+    place: Path, record: Mapping[str, Any], wanted: Sequence[str], label_separator: str | None
+) -> LabelFile:
+    """Return the labels of JSON records, with the ids that `read_corpus`, and so a run, gives their documents."""
+    from doccluster.corpus import read_corpus
+
+    names = list(wanted) or [name for name in PREFERRED if name in record][:1]
+    if not names:
+        there = f"; the first has {', '.join(record)}" if record else ""
+        raise InputError(
+            f"{place} holds JSON records{there}; name the column of the labels (--truth-column, or --column for the clusters)."
+        )
+    options: dict[str, Any] = {"label_columns": names, "label_separator": label_separator}
+    if record and not has_text_column(record, ReadOptions()):
+        options["text_column"] = names[0]  # records of labels alone
+    corpus = read_corpus(place, **options)
+    return LabelFile(str(place), corpus.ids, {name: tuple(map(_of_record, corpus.labels[name])) for name in names})
+
+
+def _of_record(labels: tuple[str, ...]) -> Any:
+    known = [label for label in map(_label, labels) if label]
+    return known if len(known) > 1 else "".join(known)
+
+
+def _check_is_no_table(place: Path, text: str, lines: list[str], label_separator: str | None) -> None:
+    """Refuse what is a table without ids rather than a label on each line: every line, or record, has as many cells."""
     for delimiter in DELIMITERS:
         if delimiter == label_separator or delimiter not in lines[0].strip():
             continue
         if delimiter == " " and (len(lines) == 1 or len(set(lines)) < len(lines)):
             continue  # a label may be of several words, but then some documents share it
         lengths = {len(line.split()) if delimiter == " " else line.count(delimiter) for line in lines}
-        if len(lengths) == 1:
+        if len(lengths) == 1 or (delimiter != " " and _are_records(text, delimiter)):
             name = lines[0].split(None if delimiter == " " else delimiter)[0].strip()[:60]
             raise InputError(f"{place} is a table whose first column is {name!r}, not 'id'; give {FORMS}.")
+
+
+def _are_records(text: str, delimiter: str) -> bool:
+    """Return whether all records of a table have as many cells, at least two; quoted cells may hold line breaks."""
+    try:
+        lengths = {len(row) for row in _cells(text, delimiter) if row}
+    except csv.Error:
+        return False
+    return len(lengths) == 1 and lengths.pop() > 1
 
 
 def _label(cell: str) -> str:

@@ -224,10 +224,55 @@ def test_csv_and_latex_are_printed_alone(run, files):
         ("0\nnan\n1\n", "1 lines without a label"),
     ],
 )
-def test_label_files_of_another_form_are_refused_naming_the_two_forms(run, tmp_path, content, message):
+def test_label_files_of_another_form_are_refused_naming_the_forms(run, tmp_path, content, message):
     (tmp_path / "labels").write_text(content, encoding="utf-8")
     (tmp_path / "truth").write_text("id,class\nd1,a\nd2,b\n", encoding="utf-8")
     code, _, err = run("evaluate", tmp_path / "labels", "--truth", tmp_path / "truth")
+    assert code == 2
+    assert message in err
+    assert err.count("\n") == 1
+
+
+def json_lines(path, records):
+    path.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
+    return path
+
+
+def test_the_documents_themselves_are_a_truth_joined_by_id(run, files):
+    records = [{"id": i, "text": f"words of {i}", "topic": t, "n": 1} for i, t in zip(IDS, TRUTH, strict=True)]
+    truth = json_lines(files / "articles.jsonl", records[::-1])
+    expected = evaluated(run, files / "labels.csv", "--truth", files / "truth.csv", "--measures", "purity,nmi")
+    arguments = ("--truth", truth, "--truth-column", "topic", "--measures", "purity,nmi")
+    assert {name: one["value"] for name, one in evaluated(run, files / "labels.csv", *arguments).items()} == {
+        name: one["value"] for name, one in expected.items()
+    }
+    whole = files / "articles.json"
+    whole.write_text(json.dumps(records, indent=1), encoding="utf-8")
+    assert evaluated(run, files / "labels.csv", "--truth", whole, *arguments[2:])["nmi"]["truth"] == "topic"
+
+
+def test_json_records_without_texts_are_labels_too_and_may_have_several(run, files):
+    found = json_lines(files / "found.jsonl", [{"id": i, "cluster": c} for i, c in zip(IDS, FOUND, strict=True)])
+    several = [["a"], ["a", "b"], ["b"], [], ["a"], ["b", "a"]]
+    truth = json_lines(files / "t.jsonl", [{"id": i, "topics": t} for i, t in zip(IDS, several, strict=True)])
+    told = evaluated(run, found, "--truth", truth, "--truth-column", "topics", "--measures", "purity,nccg")
+    expected = doccluster.score("nccg", FOUND, several).value
+    assert told["nccg"]["value"] == pytest.approx(expected)
+    assert "on 3 of 6 documents" in told["purity"]["note"]
+
+
+@pytest.mark.parametrize(
+    ("content", "options", "message"),
+    [
+        ('{"id": "d1", "text": "a", "story": "x"}\n', [], "first has id, text, story; name the column"),
+        ('{"id": "d1", "text": "a", "story": "x"}\n', ["--truth-column", "topic"], "has no column 'topic'"),
+        ('title,id,text\nA,d1,"one, two\nthree"\n', [], "first column is 'title', not 'id'"),
+    ],
+)
+def test_documents_are_never_taken_for_labels_line_by_line(run, files, content, options, message):
+    (files / "articles").write_text(content, encoding="utf-8")
+    (files / "one.csv").write_text("id,cluster\nd1,0\n", encoding="utf-8")
+    code, _, err = run("evaluate", files / "one.csv", "--truth", files / "articles", *options)
     assert code == 2
     assert message in err
     assert err.count("\n") == 1
