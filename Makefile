@@ -6,7 +6,7 @@ UV := $(shell command -v uv 2>/dev/null)
 GROUPS_STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check bench reproduce docs clean
+.PHONY: help demo test check fuzz bench reproduce docs clean
 
 help:  ## list what can be made
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -35,6 +35,9 @@ check: $(GROUPS_STAMP)  ## lint, types, import layers, doctests
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/python -m pytest --quiet --doctest-modules --doctest-glob='*.md' -p no:cacheprovider doccluster docs README.md
+
+fuzz: $(GROUPS_STAMP)  ## read thousands of damaged inputs of every kind (an hour); what fails is kept in fuzz-failures
+	$(BIN)/python -m tests.fuzz
 
 bench: $(GROUPS_STAMP)  ## time doccluster beside its peers and write docs/explanation/performance.md
 	$(BIN)/doccluster benchmark

@@ -1,0 +1,32 @@
+"""Whatever is in a file, reading it ends in a result or a sentence: a bounded run over every target, and old cases."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.fuzz.campaign import Failure, campaign, judge
+from tests.fuzz.targets import TARGETS
+
+ROUNDS = 150
+CASES = sorted(path for path in (Path(__file__).parent / "cases").glob("*-*"))
+
+
+@pytest.mark.parametrize("name", TARGETS)
+def test_damaged_input_ends_in_a_result_or_a_sentence(name):
+    failures = {}
+    words = set()
+    for number, result in campaign(TARGETS[name], seed=1, rounds=range(ROUNDS)):
+        if isinstance(result, Failure):
+            failures.setdefault(result.kind, f"round {number}: {result.details}")
+        else:
+            words.add(result)
+    assert not failures, "\n\n".join(failures.values())
+    assert len(words) > 1  # the inputs are neither all fine nor all refused
+
+
+@pytest.mark.parametrize("path", CASES, ids=lambda path: path.name)
+def test_an_input_that_once_failed_ends_well(path):
+    result = judge(TARGETS[path.name.partition("-")[0]], path.read_bytes())
+    assert not isinstance(result, Failure), result.details
