@@ -28,6 +28,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "rerun": ("doccluster.cli.run", "Repeat a run from its run.json and say what differs."),
     "reproduce": ("doccluster.cli.reproduce", "Print the papers' numbers beside ours."),
     "benchmark": ("doccluster.cli.benchmark", "Time doccluster beside its peers."),
+    "version": ("doccluster.cli.version", "Print the version."),
 }
 
 
@@ -45,6 +46,15 @@ class LazyCommands(click.Group):
         assert isinstance(command, click.Command)
         return command
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
+            from doccluster.cli.suggestions import about_verb
+
+            ctx.fail(about_verb(args[0], list(COMMANDS)))
+        return super().resolve_command(ctx, args)
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
             formatter.write_dl([(name, text) for name, (_, text) in COMMANDS.items()])
@@ -61,6 +71,11 @@ def main(arguments: list[str] | None = None) -> Any:
     try:
         # click returns the code of an Exit here, instead of raising it, and what a command returns: always None
         sys.exit(commands.main(args=arguments, prog_name="doccluster", standalone_mode=False) or 0)
+    except click.NoSuchOption as error:
+        from doccluster.cli.suggestions import about_option
+
+        click.UsageError(about_option(error, commands), ctx=error.ctx).show()
+        sys.exit(error.exit_code)
     except click.ClickException as error:
         error.show()
         sys.exit(error.exit_code)

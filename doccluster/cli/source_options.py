@@ -102,7 +102,10 @@ vectorizer_options = options(
         help="Whose function words are left out: auto, none, or a language.",
     ),
     click.option(
-        "--stemming", callback=checked(check_stemming), metavar="LANGUAGE", help="Put the forms of a word together."
+        "--stemming",
+        callback=checked(check_stemming),
+        metavar="LANGUAGE",
+        help="Put the forms of a word together: english, en, ...",
     ),
     click.option(
         "--min-df",

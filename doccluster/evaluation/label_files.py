@@ -129,9 +129,7 @@ def _read_records(
     names = list(wanted) or [name for name in PREFERRED if name in record][:1]
     if not names:
         there = f"; the first has {', '.join(record)}" if record else ""
-        raise InputError(
-            f"{place} holds JSON records{there}; name the column of the labels (--truth-column, or --column for the clusters)."
-        )
+        raise InputError(f"{place} holds JSON records{there}; name the column of labels (--truth-column or --column).")
     options: dict[str, Any] = {"label_columns": names, "label_separator": label_separator}
     if record and not has_text_column(record, ReadOptions()):
         options["text_column"] = names[0]  # records of labels alone

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from doccluster.errors import InputError
+from doccluster.text.stopwords import STOP_WORD_LANGUAGES
 
 Stemmer = Callable[[str], str]
 
@@ -30,10 +31,13 @@ STEMMING_LANGUAGES = (
     "swedish",
 )
 
+_NAME_OF_CODE = {code: name for name, code in STOP_WORD_LANGUAGES.items()} | {"nb": "norwegian", "nn": "norwegian"}
+
 
 def check_stemming(stemming: str) -> str:
-    """Return the name of the stemmer in lower case, or raise InputError with the names there are."""
+    """Return the name of the stemmer in lower case (``"en"`` is english), or raise InputError with the names."""
     name = stemming.lower() if isinstance(stemming, str) else stemming
+    name = _NAME_OF_CODE.get(name, name) if isinstance(name, str) else name
     if name not in STEMMING_LANGUAGES:
         raise InputError(f"stemming={stemming!r} is not known; give None or one of {', '.join(STEMMING_LANGUAGES)}.")
     return str(name)

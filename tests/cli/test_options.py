@@ -135,3 +135,25 @@ def test_warnings_of_a_command_name_options(doccluster, tmp_path):
     assert done.code == 0, done.err
     assert "give --weighting none to say so" in done.err
     assert "weighting=" not in done.err
+
+
+@pytest.mark.parametrize(
+    ("typed", "told"),
+    [
+        (["evalute", "a"], "there is no command 'evalute'; did you mean evaluate?"),
+        (["choosek"], "there is no command 'choosek'; did you mean choose-k?"),
+        (["xyz"], "there is no command 'xyz'; `doccluster --help` lists them."),
+        (["run", "a", "--outptu", "b"], "there is no option --outptu; did you mean --output?"),
+        (["run", "a", "--null", "deal"], "there is no option --null here; choose-k has it."),
+        (["measures", "--algorithm", "kmeans"], "there is no option --algorithm here; choose-k and compare have it."),
+        (["version", "--xyz"], "there is no option --xyz; `doccluster version --help` lists the options."),
+    ],
+)
+def test_a_misspelt_or_misplaced_word_is_told_with_what_was_meant(doccluster, typed, told):
+    done = doccluster(*typed)
+    assert done.code == 2
+    assert done.err.splitlines()[-1] == f"Error: {told}"
+
+
+def test_version_is_a_verb_too(doccluster):
+    assert doccluster("version").out == doccluster("--version").out

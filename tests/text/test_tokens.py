@@ -9,7 +9,7 @@ from doccluster.errors import InputError, SchemaError
 from doccluster.text.packed_strings import pack_strings, unpack_strings
 from doccluster.text.runs import word_characters
 from doccluster.text.scripts import tokens_of_mixed_scripts
-from doccluster.text.stemming import STEMMING_LANGUAGES, build_stemmer
+from doccluster.text.stemming import STEMMING_LANGUAGES, build_stemmer, check_stemming
 from doccluster.text.tokens import build_tokenizer, word_run_length
 
 
@@ -95,3 +95,10 @@ def test_damaged_packed_strings_are_found_out():
         unpack_strings(characters, ends[::-1])
     with pytest.raises(SchemaError):
         unpack_strings(characters, np.array([3, 4]))
+
+
+def test_a_stemmer_may_be_named_by_the_code_of_its_language():
+    assert build_stemmer("en")("elections") == build_stemmer("english")("elections") == "elect"
+    assert {check_stemming(code) for code in ("DE", "nb", "no", "porter")} == {"german", "norwegian", "porter"}
+    with pytest.raises(InputError, match="english"):
+        check_stemming("xx")
