@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, TypeVar
 
 import numba
+from numba.core.compiler_lock import global_compiler_lock
+
+from doccluster.kernels.code_cache import CheckedFolder, checked_folder, make_folder, users_folder
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -13,12 +18,67 @@ F = TypeVar("F", bound=Callable[..., Any])
 def jit(function: F | None = None, /, **options: Any) -> Any:
     """Compile `function` without the interpreter lock, caching the machine code on disk.
 
-    Where neither folder can be written the kernel is compiled anew in each process instead of failing.
+    Where no folder can be written, or none is safe from others, the kernel is compiled anew in each process.
     """
     if function is None:
         return lambda decorated: jit(decorated, **options)
     settings = {"nogil": True, **options}
+    return _cached(function, settings) or _cached_with_user(function, settings) or numba.njit(**settings)(function)
+
+
+def _cached(function: Callable[..., Any], settings: dict[str, Any]) -> Any:
+    """Return the kernel with the cache that numba finds for it, or None when there is none that may be loaded."""
     try:
-        return numba.njit(cache=True, **settings)(function)
+        kernel = numba.njit(cache=True, **settings)(function)
     except RuntimeError:  # numba: "no locator available", no folder for the cache can be written
-        return numba.njit(cache=False, **settings)(function)
+        return None
+    if numba.config.DISABLE_JIT:  # it is the function itself
+        return kernel
+    name = f"{Path(function.__code__.co_filename).stem}.{function.__qualname__}".replace("<", "").replace(">", "")
+    folder = checked_folder(str(kernel.stats.cache_path))
+    if not folder.clear_damaged(name):
+        return None
+    kernel.compile = _noting(kernel, folder, name)
+    return kernel
+
+
+def _cached_with_user(function: Callable[..., Any], settings: dict[str, Any]) -> Any:
+    """Return the kernel with a cache in the user's own folder, or None when that cannot be written either."""
+    folder = users_folder()
+    if folder is None or not make_folder(folder):
+        return None
+    with _numba_caches_in(folder):
+        return _cached(function, settings)
+
+
+@contextmanager
+def _numba_caches_in(folder: Path) -> Iterator[None]:
+    before = numba.config.CACHE_DIR
+    numba.config.CACHE_DIR = str(folder)
+    try:
+        yield
+    finally:
+        numba.config.CACHE_DIR = before
+
+
+def _noting(kernel: Any, folder: CheckedFolder, name: str) -> Callable[[Any], Any]:
+    """Return what compiles the kernel for a signature, notes the files that this wrote, and outlives a full disk."""
+    compile_or_load = kernel.compile
+
+    def compile_and_note(signature: Any) -> Any:
+        with global_compiler_lock:
+            misses = kernel.stats.cache_misses.total()
+            for _ in range(2):
+                try:
+                    compiled = compile_or_load(signature)
+                except OSError:  # reading or keeping failed; what numba has made it gives when it is asked again
+                    folder.remove(name)
+                else:
+                    break
+            else:
+                compiled = compile_or_load(signature)
+            if kernel.stats.cache_misses.total() > misses:
+                folder.note(name)
+            return compiled
+
+    return compile_and_note

@@ -13,6 +13,7 @@ import os
 import re
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,8 @@ import llvmlite
 import llvmlite.binding as llvm
 import numpy as np
 import numpy.typing as npt
+
+from doccluster.kernels.code_cache import cache_folders, is_ours, make_folder
 
 _ARRAY = re.compile(r"(\w+)\[(?::,)?:(\d*)\]")
 _DIGEST_SIZE = 32
@@ -156,17 +159,10 @@ class LoopLibrary:
         return digest.hexdigest()[:16]
 
 
-def cache_folders() -> list[Path]:
-    """Return where machine code may be kept, the best place first: NUMBA_CACHE_DIR, beside this file, the user's."""
-    chosen = os.environ.get("NUMBA_CACHE_DIR")
-    if chosen:
-        return [Path(chosen)]
-    of_user = os.environ.get("XDG_CACHE_HOME") or os.environ.get("LOCALAPPDATA") or "~/.cache"
-    return [Path(__file__).parent / "__pycache__", Path(of_user).expanduser() / "doccluster"]
-
-
 def read_code(path: Path) -> bytes | None:
-    """Return the machine code in a file, or None when there is none or it is damaged."""
+    """Return the machine code in a file, or None when there is none, it is damaged, or others could have written it."""
+    if not (is_ours(path.parent) and path.is_file() and is_ours(path)):
+        return None
     try:
         content = path.read_bytes()
     except OSError:
@@ -177,12 +173,15 @@ def read_code(path: Path) -> bytes | None:
 
 def write_code(path: Path, code: bytes) -> bool:
     """Write machine code to a file that others see whole or not at all; returns whether that was possible."""
+    if not make_folder(path.parent):
+        return False
+    unfinished = path.with_suffix(f".{os.getpid()}")
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        unfinished = path.with_suffix(f".{os.getpid()}")
         unfinished.write_bytes(hashlib.sha256(code).digest() + code)
         unfinished.replace(path)
     except OSError:
+        with suppress(OSError):
+            unfinished.unlink()
         return False
     return True
 

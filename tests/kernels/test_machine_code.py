@@ -1,5 +1,6 @@
 """Loops that are loaded without their compiler: kept in a file, compiled anew when it does not fit, never misread."""
 
+import os
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -8,7 +9,8 @@ import numpy as np
 import pytest
 
 from doccluster.kernels import machine_code, text_loops
-from doccluster.kernels.machine_code import LoopLibrary, cache_folders, read_code, write_code
+from doccluster.kernels.code_cache import cache_folders
+from doccluster.kernels.machine_code import LoopLibrary, read_code, write_code
 
 SUMS = """
 from doccluster.kernels.jit import jit
@@ -36,6 +38,7 @@ def package(tmp_path, monkeypatch):
     (folder / "sums.py").write_text(SUMS)
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "code"))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "of_user"))
     yield folder
     for name in [name for name in sys.modules if name.startswith("kernels_of_a_test")]:
         del sys.modules[name]
@@ -49,7 +52,7 @@ def sums(place="sums.weighted_sum", signature="int32[:] int64[:,:2] int64"):
 def test_a_loop_gives_what_its_source_gives_and_is_kept(package, monkeypatch):
     values, table = np.array([1, 2], dtype=np.int32), np.array([[1, 2], [3, 4]])
     assert sums()(values, table, 10) == 170
-    assert len(list((package.parent / "code").glob("test-*.loops"))) == 1
+    assert len(list((package.parent / "code" / "doccluster").glob("test-*.loops"))) == 1
     monkeypatch.setitem(sys.modules, "doccluster.kernels.compilation", None)  # there is no compiler any more
     assert sums()(values, table, 10) == 170
 
@@ -57,22 +60,49 @@ def test_a_loop_gives_what_its_source_gives_and_is_kept(package, monkeypatch):
 def test_a_damaged_file_and_a_changed_source_are_compiled_anew(package):
     values, table = np.ones(1, dtype=np.int32), np.ones((1, 2), dtype=np.int64)
     sums()(values, table, 1)
-    (kept,) = (package.parent / "code").iterdir()
+    (kept,) = (package.parent / "code" / "doccluster").iterdir()
     whole = kept.read_bytes()
     kept.write_bytes(whole[:-1])
     assert sums()(values, table, 1) == 2
     assert read_code(kept) is not None
     (package / "sums.py").write_text(SUMS + "\n# changed\n")
     assert sums()(values, table, 1) == 2
-    assert len(list((package.parent / "code").iterdir())) == 2
+    assert len(list((package.parent / "code" / "doccluster").iterdir())) == 2
 
 
 def test_where_nothing_can_be_kept_loops_are_compiled_in_each_process(package, monkeypatch, tmp_path):
     blocked = tmp_path / "a_file"
     blocked.write_text("")
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(blocked))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(blocked))
     assert not write_code(blocked / "test.loops", b"code")
     assert sums()(np.ones(1, dtype=np.int32), np.ones((1, 2), dtype=np.int64), 3) == 6
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows keeps no rights in the mode of a file")
+def test_code_that_others_could_have_written_is_not_loaded(package, monkeypatch):
+    values, table = np.ones(1, dtype=np.int32), np.ones((1, 2), dtype=np.int64)
+    sums()(values, table, 1)
+    (kept,) = (package.parent / "code" / "doccluster").iterdir()
+    for path, mode in ((kept, 0o666), (kept.parent, 0o777)):
+        path.chmod(mode)
+        assert read_code(kept) is None
+        path.chmod(0o700)
+    assert read_code(kept) is not None
+    kept.parent.chmod(0o777)
+    assert sums()(values, table, 1) == 2
+    assert [file.name for file in (package.parent / "of_user" / "doccluster").iterdir()] == [kept.name]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no limit on the size of files")
+def test_on_a_full_disk_code_is_not_kept_and_nothing_is_left(tmp_path):
+    code = (
+        "import resource\nfrom pathlib import Path\nfrom doccluster.kernels.machine_code import write_code\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (5, 5))\n"
+        f"assert not write_code(Path({str(tmp_path)!r}) / 'code' / 'a.loops', b'much machine code')"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+    assert list((tmp_path / "code").iterdir()) == []
 
 
 def test_without_a_chosen_folder_code_lies_beside_the_package_or_with_the_user(monkeypatch, tmp_path):
@@ -125,4 +155,4 @@ def test_threads_that_come_first_at_once_share_one_library(package):
     with ThreadPoolExecutor(4) as pool:
         found = list(pool.map(lambda factor: loop(values, table, factor), range(8)))
     assert found == [2 * 4950 * factor for factor in range(8)]
-    assert len(list((package.parent / "code").iterdir())) == 1
+    assert len(list((package.parent / "code" / "doccluster").iterdir())) == 1

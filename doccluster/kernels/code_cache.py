@@ -1,0 +1,163 @@
+"""Where machine code is kept, and whether what lies there may be loaded: it is run, so it has to be ours and whole.
+
+numba keeps a kernel as pickles and object code and takes both as they are: a byte that flipped ends the process, and a
+file that somebody else put there does what they like. So nothing is loaded from a folder that others can write to, and
+each file has to have a checksum that was noted when it was written. What fails is removed and compiled anew.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+import sys
+from contextlib import suppress
+from functools import lru_cache
+from pathlib import Path
+
+CHECKSUMS = "doccluster.sha256"  # lines of `sha256sum`: the checksum, two spaces, the name
+ENDS = (".nbi", ".nbc")  # numba's index of a function, and its code for one signature
+_OPEN_TO_ALL = stat.S_IWGRP | stat.S_IWOTH
+
+
+def cache_folders() -> list[Path]:
+    """Return where machine code may be kept, the best place first: NUMBA_CACHE_DIR, beside this file, the user's."""
+    chosen = os.environ.get("NUMBA_CACHE_DIR")
+    first = Path(chosen) / "doccluster" if chosen else Path(__file__).parent / "__pycache__"
+    return [folder for folder in (first, users_folder()) if folder is not None]
+
+
+def users_folder() -> Path | None:
+    """Return the folder for machine code that only this user needs, or None for a user without a home."""
+    of_user = os.environ.get("XDG_CACHE_HOME") or os.environ.get("LOCALAPPDATA") or "~/.cache"
+    try:
+        return Path(of_user).expanduser() / "doccluster"
+    except RuntimeError:
+        return None
+
+
+def make_folder(folder: Path) -> bool:
+    """Make a folder that only the user can write to; returns whether it is there now and can be trusted."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    except OSError:
+        return False
+    return is_ours(folder)
+
+
+def is_ours(path: Path) -> bool:
+    """Return whether nobody but the user and the system's administrator can have written a file or into a folder.
+
+    A group that only the user belongs to, as many Linux systems give to each, is the user. Windows keeps no rights in
+    the mode of a file and is taken as safe.
+    """
+    if os.name == "nt":
+        return True
+    try:
+        found = path.stat()
+    except OSError:
+        return False
+    if found.st_uid not in (os.geteuid(), 0):
+        return False
+    open_to = found.st_mode & _OPEN_TO_ALL
+    return not open_to or (open_to == stat.S_IWGRP and _is_own_group(found.st_gid))
+
+
+@lru_cache
+def _is_own_group(number: int) -> bool:
+    """Return whether a group has the name of the user and no other member."""
+    if sys.platform == "win32":
+        return False
+    import grp
+    import pwd
+
+    try:
+        user, group = pwd.getpwuid(os.geteuid()).pw_name, grp.getgrgid(number)
+    except KeyError:
+        return False
+    return group.gr_name == user and set(group.gr_mem) <= {user}
+
+
+class CheckedFolder:
+    """numba's files in one folder and their checksums.
+
+    A file may have several checksums, of which one has to fit: of two processes that compile a kernel at the same time,
+    each notes what it finds.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._noted: set[str] = set()
+        self._read: tuple[int, int] | None = None
+        self._at_first = self._listed()
+
+    def clear_damaged(self, name: str) -> bool:
+        """Remove the files of a function that are not whole or not ours; returns whether the rest may be loaded."""
+        if not is_ours(self.folder):
+            return False
+        return all(self._is_whole(path) or _remove(path) for path in self._at_first.get(name, ()))
+
+    def note(self, name: str) -> None:
+        """Write down the checksums of the files of a function; without them they are compiled anew."""
+        lines = [_line(path) for path in self._listed().get(name, ())]
+        new = [line for line in lines if line and not self._is_noted(line)]
+        with suppress(OSError), (self.folder / CHECKSUMS).open("a", encoding="utf-8") as file:
+            file.write("".join(f"{line}\n" for line in new))
+
+    def remove(self, name: str) -> None:
+        """Remove the files of a function: not all of them could be written."""
+        for path in self._listed().get(name, ()):
+            _remove(path)
+
+    def _listed(self) -> dict[str, list[Path]]:
+        """Return the files of each function; their names are that of the function, "-", its line and a number."""
+        files: dict[str, list[Path]] = {}
+        with suppress(OSError):
+            for path in self.folder.iterdir():
+                if path.suffix in ENDS:
+                    files.setdefault(path.name.rpartition("-")[0], []).append(path)
+        return files
+
+    def _is_whole(self, path: Path) -> bool:
+        if path.is_symlink() or not path.is_file() or not is_ours(path):
+            return False
+        line = _line(path)
+        return line is not None and self._is_noted(line)
+
+    def _is_noted(self, line: str) -> bool:
+        return line in self._noted or (self._reread() and line in self._noted)
+
+    def _reread(self) -> bool:
+        """Read the checksums again if others have added to them; returns whether that was so."""
+        path = self.folder / CHECKSUMS
+        try:
+            found = path.stat()
+            state = found.st_mtime_ns, found.st_size
+            if state == self._read or not path.is_file() or not is_ours(path):
+                return False
+            self._noted = set(path.read_text(encoding="utf-8", errors="replace").splitlines())
+        except OSError:
+            return False
+        self._read = state
+        return True
+
+
+@lru_cache
+def checked_folder(folder: str) -> CheckedFolder:
+    """Return the checksums of a folder, one object for all functions of a process."""
+    return CheckedFolder(Path(folder))
+
+
+def _remove(path: Path) -> bool:
+    try:
+        path.unlink(missing_ok=True)
+    except OSError:
+        return False
+    return True
+
+
+def _line(path: Path) -> str | None:
+    try:
+        return f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.name}"
+    except OSError:
+        return None

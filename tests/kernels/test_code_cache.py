@@ -1,0 +1,202 @@
+"""Kept machine code is run, so it is loaded only when it is whole and ours; all else is compiled anew, quietly."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import subprocess
+import sys
+
+import pytest
+
+from doccluster.kernels import code_cache
+from doccluster.kernels.code_cache import CheckedFolder, cache_folders, is_ours, make_folder, users_folder
+
+needs_rights = pytest.mark.skipif(os.name == "nt", reason="Windows keeps no rights in the mode of a file")
+
+KERNELS = """
+from doccluster.kernels.jit import jit
+
+@jit
+def doubled(value):
+    return 2 * value
+
+@jit
+def quadrupled(value):
+    return doubled(doubled(value))
+"""
+USE = "import use_of_a_test as u\nprint(u.quadrupled(3), *u.quadrupled.stats.cache_hits.values())"
+
+
+class Kernels:
+    """Two kernels in a folder of their own, used by new processes."""
+
+    def __init__(self, folder):
+        self.home = folder
+        self.module = folder / "use_of_a_test.py"
+        self.module.write_text(KERNELS)
+        self.cache = folder / "__pycache__"
+
+    def use(self, before="", **environment):
+        """Return what a process prints that calls the kernels; it has to end well and say nothing else."""
+        clean = {name: value for name, value in os.environ.items() if name != "NUMBA_CACHE_DIR"}
+        clean |= {"XDG_CACHE_HOME": str(self.home / "of_user"), "PYTHONDONTWRITEBYTECODE": "1", **environment}
+        clean["PYTHONPATH"] = os.pathsep.join([str(self.home), *filter(None, [os.environ.get("PYTHONPATH")])])
+        command = [sys.executable, "-c", f"{before}\n{USE}"]
+        found = subprocess.run(command, capture_output=True, text=True, env=clean, timeout=300)
+        assert found.returncode == 0, found
+        assert found.stderr == ""
+        return found.stdout.split()
+
+    def kept(self, end):
+        return sorted(self.cache.glob(f"*{end}"))
+
+
+@pytest.fixture
+def kernels(tmp_path):
+    return Kernels(tmp_path)
+
+
+def test_a_second_process_loads_what_the_first_compiled(kernels):
+    assert kernels.use() == ["12"]
+    assert kernels.use() == ["12", "1"]
+
+
+def test_files_that_are_cut_or_changed_are_compiled_anew(kernels):
+    kernels.use()
+    files = [*kernels.kept(".nbi"), *kernels.kept(".nbc")]
+    assert len(files) == 4
+    damages = [
+        lambda content: b"",
+        lambda content: content[: len(content) // 2],
+        lambda content: content.replace(b"ELF", b"FLE") if b"ELF" in content else b"\x80\x04" + content[:40],
+        lambda content: content[: len(content) * 2 // 3] + bytes(64) + content[len(content) * 2 // 3 + 64 :],
+        lambda content: pickle.dumps("another"),
+    ]
+    for damage in damages:
+        for file in files:
+            file.write_bytes(damage(file.read_bytes()))
+        assert kernels.use()[0] == "12"
+    assert kernels.use() == ["12", "1"]
+
+
+def test_files_whose_checksum_was_never_noted_are_compiled_anew(kernels):
+    kernels.use()
+    (kernels.cache / code_cache.CHECKSUMS).write_bytes(b"\xff\xfe nonsense")
+    assert kernels.use() == ["12"]
+    assert kernels.use() == ["12", "1"]
+
+
+def test_a_folder_in_the_place_of_a_file_is_left_alone(kernels):
+    kernels.use()
+    file = kernels.kept(".nbi")[0]
+    file.unlink()
+    file.mkdir()
+    assert kernels.use()[0] == "12"
+    assert file.is_dir()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no limit on the size of files")
+def test_on_a_full_disk_kernels_are_compiled_in_each_process(kernels):
+    full = "import resource\nresource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))"
+    assert kernels.use(full) == ["12"]
+    assert not [file for file in kernels.cache.iterdir() if file.stat().st_size]
+    kernels.use()
+    tight = "import resource\nresource.setrlimit(resource.RLIMIT_FSIZE, (3000, 3000))"  # the index fits, code does not
+    for file in kernels.kept(".nbc"):
+        file.unlink()
+    assert kernels.use(tight) == ["12"]
+    assert kernels.use() == ["12"]
+    assert kernels.use() == ["12", "1"]
+
+
+class Planted:
+    """A pickle that leaves a trace when it is loaded."""
+
+    def __init__(self, trace):
+        self.trace = trace
+
+    def __reduce__(self):
+        return os.mkdir, (str(self.trace),)
+
+
+@needs_rights
+@pytest.mark.parametrize("chosen", [False, True])
+def test_nothing_is_loaded_from_a_folder_that_others_can_write_to(kernels, chosen):
+    environment = {"NUMBA_CACHE_DIR": str(kernels.home / "chosen")} if chosen else {}
+    kernels.use(**environment)
+    (folder,) = {file.parent for file in kernels.home.rglob("*.nbi")}
+    trace = kernels.home / "trace"
+    for file in [*folder.glob("*.nbi"), *folder.glob("*.nbc")]:
+        file.write_bytes(pickle.dumps(Planted(trace)))
+    for name in {file.name.rpartition("-")[0] for file in folder.glob("*.nbi")}:
+        CheckedFolder(folder).note(name)  # whoever can write there can note checksums too
+    folder.chmod(0o777)
+    assert kernels.use(**environment) == ["12"]
+    assert not trace.exists()
+    assert kernels.use(**environment) == ["12", "1"], "the user's own folder is used instead"
+    assert list((kernels.home / "of_user" / "doccluster").rglob("*.nbc"))
+    folder.chmod(0o755)
+    for file in folder.glob("*.nb?"):
+        file.chmod(0o666)
+    assert kernels.use(**environment) == ["12"]
+    assert not trace.exists()
+
+
+@needs_rights
+def test_without_any_safe_folder_kernels_are_compiled_in_each_process(kernels):
+    kernels.use()
+    kernels.cache.chmod(0o777)
+    (kernels.home / "of_user").write_text("a file where the folder should be")
+    assert kernels.use() == ["12"]
+
+
+@needs_rights
+def test_what_only_the_user_can_write_to_is_ours(tmp_path):
+    file = tmp_path / "file"
+    file.write_text("")
+    for mode, expected in ((0o600, True), (0o755, True), (0o757, False), (0o666, False), (0o777, False)):
+        file.chmod(mode)
+        assert is_ours(file) is expected, oct(mode)
+    assert not is_ours(tmp_path / "none")
+    assert make_folder(tmp_path / "new" / "folder")
+    assert (tmp_path / "new" / "folder").stat().st_mode & 0o077 == 0
+
+
+@needs_rights
+def test_a_group_of_others_is_not_the_user_but_the_users_own_is(tmp_path, monkeypatch):
+    import grp
+    import pwd
+
+    user = pwd.getpwuid(os.geteuid())
+    tmp_path.chmod(0o770)
+    groups = {
+        (user.pw_name, ()): True,
+        (user.pw_name, (user.pw_name,)): True,
+        (user.pw_name, ("somebody",)): False,
+        ("staff", ()): False,
+    }
+    for (name, members), expected in groups.items():
+        code_cache._is_own_group.cache_clear()
+        monkeypatch.setattr(grp, "getgrgid", lambda number, n=name, m=members: grp.struct_group((n, "x", number, [*m])))
+        assert is_ours(tmp_path) is expected, (name, members)
+    code_cache._is_own_group.cache_clear()
+
+
+@needs_rights
+def test_what_belongs_to_another_user_is_not_ours(tmp_path, monkeypatch):
+    monkeypatch.setattr(os, "geteuid", lambda: tmp_path.stat().st_uid + 12345)
+    assert is_ours(tmp_path) is (tmp_path.stat().st_uid == 0)
+
+
+def test_a_user_without_a_home_has_no_folder_of_their_own(monkeypatch):
+    from pathlib import Path
+
+    def homeless(self):
+        raise RuntimeError("Could not determine home directory.")
+
+    for name in ("XDG_CACHE_HOME", "LOCALAPPDATA", "NUMBA_CACHE_DIR"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(Path, "expanduser", homeless)
+    assert users_folder() is None
+    assert len(cache_folders()) == 1
