@@ -66,6 +66,7 @@ def long_rows():
 
 
 DATA = {f.__name__: f for f in (topics, duplicates, orthogonal, ties, empty_rows, signed, sparse_signed, long_rows)}
+LONG_WAYS = ("topics", "ties", "signed")  # with seven clusters: enough iterations for bounds to be carried along
 
 
 def compare(matrix, start_rows, *, n_threads=1, algorithm="lloyd", weights=None, **limits):
@@ -94,7 +95,8 @@ def compare(matrix, start_rows, *, n_threads=1, algorithm="lloyd", weights=None,
 def test_every_iteration_equals_the_naive_definition(data, k, algorithm):
     matrix = DATA[data]()
     rows = np.random.default_rng(k).permutation(matrix.shape[0])[:k]
-    assert compare(matrix, rows, algorithm=algorithm) >= 1
+    least = 6 if k == 7 and data in LONG_WAYS else 1
+    assert compare(matrix, rows, algorithm=algorithm) >= least
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
