@@ -38,7 +38,8 @@ def rounding_error(first, split, last):
     """Return a bound on the float32 rounding of a row's similarities.
 
     By Cauchy and Schwarz the absolute terms of a product of unit vectors add up to at most 1, so each addition in the
-    chain, one for four terms of the head and one for each of the tail, errs by at most one unit roundoff.
+    chain, one for four terms of the head and one for each of the tail, errs by at most one unit roundoff. The 12 covers
+    what does not grow with the row (docs/explanation/numerics.md).
     """
     return np.float32(UNIT_ROUNDOFF * (0.25 * (split - first) + (last - split) + 12.0))
 

@@ -1,6 +1,6 @@
 """Counts of pairs by rounded distance, inside clusters and between them: what the measures of pair order need.
 
-A pair's key is its squared (or cosine) distance in whole steps of the grid (P9), so ties are exact. Pairs without a
+A pair's key is its squared (or cosine) distance in whole steps of the grid, so ties are exact. Pairs without a
 common term all have one key, that of the atom, and are only counted.
 """
 

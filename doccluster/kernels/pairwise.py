@@ -6,7 +6,7 @@ the postings of later rows begin, so that each pair is met once. Terms of many d
 instead (`head_line` is -1 for the others). Dense matrices bring their products ready in `gram`.
 
 `squared` holds what pairs are ordered by: the squared Euclidean distance, or the cosine distance; 0 where it is
-rounding noise (P9). Pairs without a common term lie exactly at `atom` (2, or 1); they are most of the pairs of text.
+rounding noise. Pairs without a common term lie exactly at `atom` (2, or 1); they are most of the pairs of text.
 """
 
 from __future__ import annotations

@@ -70,7 +70,7 @@ def sum_clusters(first, last, order, starts, indptr, indices, data, scale, n_ter
             filled += 1
             squares[t] += power[t]
             variance = power[t] / size - (total[t] / size) ** 2
-            if variance > tau * power[t] / size:  # else rounding noise (P9)
+            if variance > tau * power[t] / size:  # else rounding noise
                 spread += variance * variance
             total[t] = 0.0
             power[t] = 0.0

@@ -89,7 +89,7 @@ def read_products(
             coherent[row] = best_other <= total_similarity / n_clusters + slack
             others = (total_similarity - own_sim) / (n_clusters - 1) if n_clusters > 1 else 0.0
             coherent_others[row] = best_other <= others + slack
-        # Distances to the means: |x|^2 + |mu_j|^2 - 2 x.mu_j, zero where that is rounding noise (P9).
+        # Distances to the means: |x|^2 + |mu_j|^2 - 2 x.mu_j, zero where that is rounding noise.
         for j in range(n_clusters):
             d = q + mean_norms[j] - 2.0 * closeness[j]
             squared[j] = d if d > tau * (q + mean_norms[j]) else 0.0

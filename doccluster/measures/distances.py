@@ -159,7 +159,7 @@ class PairwiseDistances:
 
     @property
     def zero_distance_pairs(self) -> int:
-        """The number of pairs at distance 0 (P9)."""
+        """The number of pairs at distance 0."""
         return self.sweep.zero_distance_pairs
 
     # --- extremes --------------------------------------------------------------------------------------------------

@@ -107,7 +107,7 @@ class ClusterGeometry:
 
     @property
     def tau(self) -> float:
-        """The share of the squared norms below which a squared distance is zero (P9)."""
+        """The share of the squared norms below which a squared distance is zero."""
         return self.rows.tau
 
     @property
@@ -225,7 +225,7 @@ class ClusterGeometry:
 
     @cached_property
     def principal_dimension(self) -> int:
-        """The term with the largest sum over all documents; ties (P9) to the lowest index. Sharma & Sharma, Def. 4."""
+        """The term with the largest sum over all documents; ties to the lowest index. Sharma & Sharma, Def. 4."""
         total = self.cluster_sums.total
         largest = float(total.max())
         slack = self.rows.slack * max(1.0, abs(largest)) if self.rows.slack > 1e-12 else 1e-12

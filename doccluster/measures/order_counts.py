@@ -1,6 +1,6 @@
 """How often a pair within a cluster is closer than a pair between clusters: s+ and s-, exact with ties, or sampled.
 
-Distances are compared as whole steps of the grid (P9). With float32 rows there are a few million possible steps and
+Distances are compared as whole steps of the grid. With float32 rows there are a few million possible steps and
 one count of each is kept. With finer grids the smaller kind of pairs (within or between) is sorted, in parts that fit
 in memory, and merged with those of the other kind, sorted block by block.
 """

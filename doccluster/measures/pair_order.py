@@ -1,6 +1,6 @@
 """Measures of pair order: is a pair of documents of one cluster closer than a pair of different clusters?
 
-Only the order of distances counts, ties count for neither side, and both are exact (P9); a seeded sample of pairs,
+Only the order of distances counts, ties count for neither side, and both are exact; a seeded sample of pairs,
 with its standard error, is taken only when asked for.
 """
 

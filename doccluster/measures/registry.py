@@ -34,7 +34,7 @@ class Values:
 
 
 def undefined(reason: str, **parts: Any) -> Values:
-    """Return the value nan with the reason as its note (policy P6)."""
+    """Return the value nan with the reason as its note."""
     return Values(float("nan"), note=reason, **parts)
 
 

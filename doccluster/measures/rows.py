@@ -1,7 +1,7 @@
 """The documents as the evidence objects read them: arrays ready for the kernels, the length of every row settled once.
 
 Rows are either *unit* (then each is scaled by 1 over its true length in float64, so that its squared norm is exactly 1,
-or 0 for a document without terms) or taken as they are. Section P9 of the specification rests on this: float32 rows
+or 0 for a document without terms) or taken as they are. The rules of docs/explanation/numerics.md rest on this: float32 rows
 that are unit within rounding behave as exactly unit, and copies of a document are at distance exactly zero.
 """
 
@@ -84,17 +84,17 @@ class Rows:
 
     @property
     def tau(self) -> float:
-        """The share of the squared norms below which a squared distance is zero (P9)."""
+        """The share of the squared norms below which a squared distance is zero."""
         return 1e-11 if self.matrix.dtype == np.float32 else 1e-14
 
     @property
     def slack(self) -> float:
-        """What two similarities may differ by and still count as equal (P9)."""
+        """What two similarities may differ by and still count as equal."""
         return 1e-6 if self.matrix.dtype == np.float32 else 1e-12
 
     @property
     def grid(self) -> float:
-        """The grid on which squared distances are compared by the measures of pair order (P9)."""
+        """The grid on which squared distances are compared by the measures of pair order."""
         return 1e-6 if self.matrix.dtype == np.float32 else 1e-10
 
     @cached_property

@@ -103,7 +103,7 @@ class TopicWords:
         terms, weights = terms[positive], weights[positive]
         order = np.argsort(-weights, kind="stable")
         terms, weights = terms[order], weights[order]
-        # Weights that differ by rounding are ties (P9), and ties go to the lowest column.
+        # Weights that differ by rounding are ties, and ties go to the lowest column.
         slack = 1e-12 if self.geometry.rows.slack <= 1e-12 else 1e-6 * weights[1:]
         run = np.concatenate([[0], np.cumsum(weights[:-1] - weights[1:] > slack)]) if terms.size else terms
         return np.asarray(terms[np.lexsort((terms, run))][:number], dtype=np.int64)

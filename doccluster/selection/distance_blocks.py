@@ -22,7 +22,7 @@ def distance_blocks(
     """Yield (rows, distances of those queries to every row of `matrix`), float64 array of shape (block, n_documents).
 
     "cosine" is 1 - x.y and expects unit or zero rows; "euclidean" takes rows as they are. A distance whose square is
-    within rounding of zero is zero (rule P9 of the measures' reference).
+    within rounding of zero is zero.
     """
     transposed = _as_float64(matrix).T
     own = squared_row_norms(matrix)

@@ -189,7 +189,7 @@ def test_euclidean_measures_do_not_change_under_rotation(case):
 
 
 @FEW
-@given(inputs(max_documents=7, least=1))  # copies of a document without terms are not at cosine distance 0 (P8)
+@given(inputs(max_documents=7, least=1))  # copies of a document without terms are not at cosine distance 0
 def test_duplicating_every_document_leaves_what_depends_on_shares_alone(case):
     rows, labels = case
     names = ["cluster_similarity", "coherence", "adherence", "ics", "ball_hall", "ray_turi", "davies_bouldin", "pbm"]
