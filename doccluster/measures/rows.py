@@ -1,8 +1,8 @@
 """The documents as the evidence objects read them: arrays ready for the kernels, the length of every row settled once.
 
 Rows are either *unit* (then each is scaled by 1 over its true length in float64, so that its squared norm is exactly 1,
-or 0 for a document without terms) or taken as they are. The rules of docs/explanation/numerics.md rest on this: float32 rows
-that are unit within rounding behave as exactly unit, and copies of a document are at distance exactly zero.
+or 0 for a document without terms) or taken as they are. So float32 rows that are unit within rounding behave as exactly
+unit, and copies of a document are at distance exactly zero (docs/explanation/numerics.md).
 """
 
 from __future__ import annotations

@@ -112,10 +112,10 @@ def test_every_sample_runs_without_options(sample, tmp_path):
 
 
 def test_a_locale_without_utf_8_changes_nothing_but_what_the_terminal_shows(tmp_path):
-    plain = run_without_options(SAMPLES / "newsroom" / "articles.jsonl", tmp_path / "plain", locale="C")
-    assert_complete(plain, tmp_path / "plain")
-    assert_complete(run_without_options(SAMPLES / "newsroom" / "articles.jsonl", tmp_path / "utf-8"), tmp_path / "utf-8")
-    same = [(tmp_path / name / "assignments.csv").read_bytes() for name in ("plain", "utf-8")]
+    articles = SAMPLES / "newsroom" / "articles.jsonl"
+    assert_complete(run_without_options(articles, tmp_path / "C", locale="C"), tmp_path / "C")
+    assert_complete(run_without_options(articles, tmp_path / "UTF-8"), tmp_path / "UTF-8")
+    same = [(tmp_path / name / "assignments.csv").read_bytes() for name in ("C", "UTF-8")]
     assert same[0] == same[1]
 
 
