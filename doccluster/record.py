@@ -186,6 +186,9 @@ class Run:
         Sentences a reader of the results should see (a repaired cluster, a fit that was stopped, ...).
     vectorizer : TfidfVectorizer or None
         What turns new texts into vectors of the same columns; None when the run began from a matrix.
+    copy_of : int64 array of shape (n_documents,), or None
+        The row of the first document of each one's family of near-copies: its own row where it is the first, or has no
+        copy. None where nobody looked for copies (dense vectors).
     """
 
     documents: Documents
@@ -204,6 +207,7 @@ class Run:
     provenance: Provenance
     notes: tuple[str, ...] = field(default=())
     vectorizer: TfidfVectorizer | None = None
+    copy_of: npt.NDArray[np.int64] | None = None
 
     @property
     def n_documents(self) -> int:

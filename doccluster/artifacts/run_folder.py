@@ -114,7 +114,18 @@ def _load_run(place: Path) -> Run:
         provenance=_provenance(record["provenance"], place.parent / "run.json"),
         notes=tuple(record["notes"]),
         vectorizer=model.vectorizer,
+        copy_of=_checked_copies(arrays.get("copy_of"), n, place / "partition.npz"),
     )
+
+
+def _checked_copies(copy_of: Any, n_documents: int, path: Path) -> Any:
+    """Return the families of near-copies, None in a run that was made before they were kept."""
+    if copy_of is None:
+        return None
+    rows = copy_of.astype(np.int64)
+    if rows.size and not 0 <= int(rows.min()) <= int(rows.max()) < n_documents:
+        raise damaged(path, "copy_of names documents that are not there")
+    return rows
 
 
 def _check_numbers(arrays: Mapping[str, Any], n_clusters: int, path: Path) -> None:
@@ -164,6 +175,7 @@ def _save_record(run: Run, folder: Path) -> None:
             "similarity": run.similarity,
             "runner_up": run.runner_up,
             "runner_up_similarity": run.runner_up_similarity,
+            **({} if run.copy_of is None else {"copy_of": run.copy_of}),
         },
     )
     write_json(folder / "clusters.json", {"clusters": [asdict(cluster) for cluster in run.clusters]})

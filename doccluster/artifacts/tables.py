@@ -25,9 +25,24 @@ def assignments_table(run: Run) -> pd.DataFrame:
     found["runner_up"] = pd.array(run.runner_up, dtype="Int64")
     found.loc[run.runner_up < 0, "runner_up"] = pd.NA
     found["margin"] = np.round(run.margin, DIGITS)
+    found["family"], found["first"] = _families(run)
     empty = _document_columns(run.empty_documents)
     both = pd.concat([found, empty]) if len(empty) else found
     return both.sort_values("position", kind="stable").drop(columns="position").reset_index(drop=True)
+
+
+def _families(run: Run) -> tuple[Any, Any]:
+    """Return the number of each document's family of near-copies (none if it has no copy), and whether it is first."""
+    n = run.n_documents
+    first = pd.array([pd.NA] * n, dtype="boolean")
+    family = pd.array([pd.NA] * n, dtype="Int64")
+    if run.copy_of is not None:
+        first[:] = run.copy_of == np.arange(n)
+        _, number, size = np.unique(run.copy_of, return_inverse=True, return_counts=True)
+        rank = np.cumsum(size > 1) - 1  # families are numbered by the row of their first document
+        has_copy = size[number] > 1
+        family[has_copy] = rank[number[has_copy]]
+    return family, first
 
 
 def _document_columns(documents: Documents) -> pd.DataFrame:

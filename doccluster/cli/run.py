@@ -51,6 +51,9 @@ clustering_options = options(
     click.option(
         "--max-memory", callback=checked(check_size), metavar="SIZE", help="Do not use more than this, such as 2G."
     ),
+    click.option(
+        "--fold-copies", is_flag=True, help="Cluster one of each family of near-copies; the others get its cluster."
+    ),
     click.option("--truth", multiple=True, metavar="COLUMN", help="Judge by the classes in this column."),
     click.option(
         "--measures", callback=measure_names, metavar="NAMES", help="Only these measures (commas between them), or all."
@@ -90,6 +93,7 @@ def execute(
             run = run_pipeline(
                 [Path(source) for source in sources],
                 n_clusters=wanted_clusters(given["clusters"]),
+                fold_copies=given["fold_copies"],
                 output=given["output"],
                 overwrite=given["overwrite"],
                 truth=given["truth"],

@@ -3,6 +3,15 @@
 from doccluster.corpus.document import Corpus, Skipped
 from doccluster.corpus.duplicates import find_exact_duplicates, find_near_duplicates
 from doccluster.corpus.formats import FORMATS
+from doccluster.corpus.near_copies import find_near_copies
 from doccluster.corpus.reading import read_corpus
 
-__all__ = ["FORMATS", "Corpus", "Skipped", "find_exact_duplicates", "find_near_duplicates", "read_corpus"]
+__all__ = [
+    "FORMATS",
+    "Corpus",
+    "Skipped",
+    "find_exact_duplicates",
+    "find_near_copies",
+    "find_near_duplicates",
+    "read_corpus",
+]

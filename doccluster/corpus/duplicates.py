@@ -73,13 +73,20 @@ def find_near_duplicates(texts: Iterable[str], *, threshold: float = 0.9, n_word
     """
     if not 0 < threshold <= 1:
         raise InputError(f"threshold={threshold!r} is not a share of shingles; give a number above 0 and at most 1.")
-    shingles = shingle_sets(texts, n_words=check_positive_int(n_words, "n_words"))
-    distinct, copy_of = _collapse_equal_rows(shingles)
+    return similar_sets(shingle_sets(texts, n_words=check_positive_int(n_words, "n_words")), threshold)
+
+
+def similar_sets(sets: sparse.csr_array, threshold: float) -> Groups:
+    """Return the groups of rows linked by a Jaccard index >= threshold.
+
+    sets: csr of ones, columns from rare to common, indices sorted. Empty rows are in no group.
+    """
+    distinct, copy_of = _collapse_equal_rows(sets)
     left, right = _similar_pairs(distinct, threshold)
     n_distinct = distinct.shape[0]
     links = sparse.coo_array((np.ones(left.size, dtype=np.int8), (left, right)), shape=(n_distinct, n_distinct))
     _, component = connected_components(links.tocsr(), directed=False)
-    return _groups(component[copy_of], np.diff(shingles.indptr) > 0)
+    return _groups(component[copy_of], np.diff(sets.indptr) > 0)
 
 
 def shingle_sets(texts: Iterable[str], *, n_words: int) -> sparse.csr_array:
@@ -99,7 +106,7 @@ def shingle_sets(texts: Iterable[str], *, n_words: int) -> sparse.csr_array:
         place = first + step
         word = np.where(place < last, words[np.minimum(place, max(words.size - 1, 0))] + 1 if words.size else 0, 0)
         _, number = np.unique(number * (words.max(initial=0) + 2) + word, return_inverse=True)
-    return _rare_first(document, number, lengths.size)
+    return sets_of(document, number, lengths.size)
 
 
 def _word_numbers(texts: Iterable[str]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
@@ -114,7 +121,8 @@ def _word_numbers(texts: Iterable[str]) -> tuple[npt.NDArray[np.int64], npt.NDAr
     return (np.concatenate(numbers) if numbers else np.empty(0, np.int64)), lengths
 
 
-def _rare_first(document: npt.NDArray[np.int64], number: npt.NDArray[np.int64], n_documents: int) -> sparse.csr_array:
+def sets_of(document: npt.NDArray[np.int64], number: npt.NDArray[np.int64], n_documents: int) -> sparse.csr_array:
+    """Return pairs (document, number) as csr of ones, columns from rare to common, indices sorted."""
     n_columns = int(number.max(initial=-1)) + 1
     ones = np.ones(number.size, dtype=np.int32)
     sets = sparse.coo_array((ones, (document, number)), shape=(n_documents, max(n_columns, 1))).tocsr()

@@ -16,6 +16,7 @@ from doccluster.errors import InputError, NothingUsable
 from doccluster.evaluation import evaluate
 from doccluster.labeling import describe_clusters, place_documents
 from doccluster.pipeline.fitting import Fit, fit_clusters
+from doccluster.pipeline.folding import find_first_copies, folding_note, spread_to_copies, without_copies
 from doccluster.pipeline.provenance import Stages, peak_memory, versions
 from doccluster.pipeline.settings import as_parameters, check_request, clusters_wanted
 from doccluster.pipeline.sources import Source, check_truth, read_source
@@ -39,6 +40,7 @@ def run_pipeline(
     source: Any,
     *,
     n_clusters: int | str,
+    fold_copies: bool = False,
     output: str | Path | None = None,
     overwrite: bool = False,
     truth: str | Sequence[str] | None = None,
@@ -61,6 +63,8 @@ def run_pipeline(
         What `read_corpus` or `read_matrix` can read.
     n_clusters : int or "auto"
         How many clusters; "auto" asks the data.
+    fold_copies : bool
+        Cluster one document of each family of near-copies, the first, and give the others its cluster.
     output : path, optional
         The folder to write: tables, model, report. It appears whole or not at all.
     overwrite : bool
@@ -128,16 +132,20 @@ def run_pipeline(
     with clock.stage("vectorize"):
         made = _vectorize(read, language=language, options=vectorizer or {}, n_threads=n_threads)
         documents, empty, vectors = split_empty(read.documents, made.vectors)
+        copy_of = find_first_copies(vectors, documents, read.corpus)
+        fitted = without_copies(vectors, copy_of) if fold_copies else vectors
     with clock.stage("cluster"):
-        k, why = clusters_wanted(n_clusters, vectors, seed=seed, n_threads=n_threads, progress=progress)
+        k, why = clusters_wanted(n_clusters, fitted, seed=seed, n_threads=n_threads, progress=progress)
         fit = fit_clusters(
-            vectors.matrix,
+            fitted.matrix,
             n_clusters=k,
             seed=seed,
             options=clustering or {},
             n_threads=n_threads,
             progress=progress,
         )
+        if fold_copies:
+            fit = spread_to_copies(fit, copy_of)
     with clock.stage("label"):
         placed = place_documents(vectors.matrix, fit.partition, fit.centroids, n_threads=n_threads)
         clusters = describe_clusters(vectors, fit.partition, placement=placed, function_words=made.function_words)
@@ -175,8 +183,9 @@ def run_pipeline(
             peak_memory=peak_memory(),
             interrupted=fit.interrupted,
         ),
-        notes=tuple(filter(None, (why, *_notes(fit, k, empty)))),
+        notes=tuple(filter(None, (why, folding_note(copy_of) if fold_copies else None, *_notes(fit, k, empty)))),
         vectorizer=made.vectorizer,
+        copy_of=copy_of,
     )
     if output is not None:
         progress("write", 0)

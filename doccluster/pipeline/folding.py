@@ -1,0 +1,67 @@
+"""Near-copies of one text: found for every run, and clustered as one document where that is wanted."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+
+from doccluster.corpus import Corpus, find_near_copies
+from doccluster.errors import InputError
+from doccluster.pipeline.fitting import Fit, largest_first
+from doccluster.record import Documents
+from doccluster.vectors import DocumentVectors
+
+Rows = npt.NDArray[np.int64]
+
+
+def find_first_copies(vectors: DocumentVectors, documents: Documents, corpus: Corpus | None) -> Rows | None:
+    """Return the row of the first document of each one's family of near-copies, its own where it has no copy.
+
+    The first is the earliest; without dates, the first that was read. None for dense vectors, which have no terms to
+    tell copies by.
+    """
+    if isinstance(vectors.matrix, np.ndarray):
+        return None
+    texts = None if corpus is None else [corpus.texts[place] for place in documents.positions.tolist()]
+    first = np.arange(len(documents), dtype=np.int64)
+    for family in find_near_copies(vectors.matrix, texts):
+        # a document without a date is later than those with one
+        first[list(family)] = min(family, key=lambda row: (not documents.dates[row], documents.dates[row], row))
+    return first
+
+
+def without_copies(vectors: DocumentVectors, first: Rows | None) -> DocumentVectors:
+    """Return the vectors of the first document of each family.
+
+    Raises
+    ------
+    InputError
+        If nobody could look for copies.
+    """
+    if first is None:
+        raise InputError("near-copies are told by the terms they share, and a dense matrix has none; do not fold them.")
+    rows = np.unique(first)
+    ids = tuple(vectors.ids[row] for row in rows.tolist())
+    return DocumentVectors(vectors.matrix[rows], ids, vectors.terms, vectors.display_terms)
+
+
+def spread_to_copies(fit: Fit, first: Rows | None) -> Fit:
+    """Return a fit of the first documents as one of all documents: copies have the cluster of what they repeat.
+
+    Clusters are numbered anew, by their sizes with all copies.
+    """
+    if first is None:
+        return fit
+    labels = fit.partition.labels[np.searchsorted(np.unique(first), first)]
+    partition, centroids = largest_first(labels, fit.centroids)
+    return replace(fit, partition=partition, centroids=centroids)
+
+
+def folding_note(first: Rows | None) -> str | None:
+    """Return a sentence that says how many copies were folded, None where there were none."""
+    n_copies = 0 if first is None else int(np.count_nonzero(first != np.arange(first.size)))
+    if n_copies == 0:
+        return None
+    return f"Near-copies were folded: {n_copies:,} of the documents have the cluster of the text they repeat."

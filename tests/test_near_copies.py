@@ -1,0 +1,141 @@
+"""Near-copies in a run: found, written down, and clustered as one document where that is wanted."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+from scipy import sparse
+
+from doccluster.artifacts import assignments_table, load_run, save_run
+from doccluster.cli.main import commands
+from doccluster.corpus import find_near_copies, find_near_duplicates
+from doccluster.errors import InputError
+from doccluster.pipeline import repeat_run, run_pipeline
+from tests.conftest import ROOT
+
+NEWSROOM = ROOT / "corpora" / "samples" / "newsroom" / "articles.jsonl"
+
+
+@pytest.fixture(scope="module")
+def wire():
+    """Forty articles of the sample; every fourth is printed three more times, each time with one word changed."""
+    lines = NEWSROOM.read_text(encoding="utf-8").splitlines()[:40]
+    articles = [json.loads(line) for line in lines]
+    frame = pd.DataFrame({"id": [a["id"] for a in articles], "text": [a["text"] for a in articles]})
+    frame["date"] = [f"2026-03-{1 + row % 20:02d}" for row in range(len(frame))]
+    copies = []
+    for row in range(0, 40, 4):
+        for number in range(3):
+            words = frame["text"][row].split()
+            words[-1 - number] = "stop"
+            copies.append({"id": f"copy {row}.{number}", "text": " ".join(words), "date": "2026-03-25"})
+    # the copies are read first, so only the dates say which text was first
+    return pd.concat([pd.DataFrame(copies), frame], ignore_index=True)
+
+
+def vectors_of(texts):
+    terms = sorted({word for text in texts for word in text.lower().split()})
+    place = {term: column for column, term in enumerate(terms)}
+    rows = [sorted({place[word] for word in text.lower().split()}) for text in texts]
+    indptr = np.concatenate([[0], np.cumsum([len(row) for row in rows])])
+    indices = np.concatenate([np.array(row, dtype=np.int64) for row in rows])
+    return sparse.csr_array((np.ones(indices.size), indices, indptr), shape=(len(texts), len(terms)))
+
+
+def test_the_quick_search_finds_what_comparing_all_texts_finds(wire):
+    texts = list(wire["text"])
+    found = find_near_copies(vectors_of(texts), texts)
+    assert found == find_near_duplicates(texts)
+    assert [len(family) for family in found] == [4] * 10
+
+
+def test_without_texts_the_sets_of_terms_decide():
+    sets = [{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}, {0, 1, 2, 3, 4, 5, 6, 7, 8}, {20, 21, 22}, {0, 1, 2, 3, 20, 30}, set()]
+    matrix = np.zeros((5, 40))
+    for row, columns in enumerate(sets):
+        matrix[row, list(columns)] = 0.5
+    assert find_near_copies(sparse.csr_array(matrix), threshold=0.9) == ((0, 1),)
+    assert find_near_copies(sparse.csr_array(matrix), threshold=0.95) == ()
+
+
+def test_documents_without_terms_are_no_copies_of_one_another():
+    assert find_near_copies(sparse.csr_array((3, 4)), ["", "", ""]) == ()
+
+
+def test_assignments_say_which_documents_are_one_text_and_which_was_first(wire):
+    table = assignments_table(run_pipeline(wire, n_clusters=10, language="english")).set_index("id")
+    families = table.dropna(subset=["family"]).groupby("family")
+    assert len(families) == 10
+    originals = set(wire["id"][30:])
+    for _, family in families:
+        assert len(family) == 4
+        assert list(family.index[family["first"]]) == [name for name in family.index if name in originals]
+    alone = table[table["family"].isna()]
+    assert len(alone) == 30
+    assert alone["first"].all()
+
+
+def test_folded_copies_have_the_cluster_of_the_first_and_do_not_move_the_centroids(wire):
+    options = {"language": "english", "random_state": 3, "clustering": {"n_init": 3}}
+    run = run_pipeline(wire, n_clusters=8, fold_copies=True, **options)
+    labels = run.partition.labels
+    np.testing.assert_array_equal(labels, labels[run.copy_of])
+    firsts = np.unique(run.copy_of)
+    assert firsts.size == 40
+    rows = run.vectors.matrix[firsts].toarray()
+    for cluster in range(8):
+        total = rows[labels[firsts] == cluster].sum(axis=0)
+        np.testing.assert_allclose(run.centroids.toarray()[cluster], total / np.linalg.norm(total), atol=1e-5)
+    assert list(run.partition.sizes) == sorted(run.partition.sizes, reverse=True)
+    assert "30 of the documents have the cluster of the text they repeat" in " ".join(run.notes)
+
+
+def test_families_are_kept_with_the_run_and_a_repetition_folds_again(wire, tmp_path):
+    wire.to_csv(tmp_path / "wire.csv", index=False)
+    run = run_pipeline(tmp_path / "wire.csv", n_clusters=8, fold_copies=True, output=tmp_path / "out", report=False)
+    np.testing.assert_array_equal(load_run(tmp_path / "out").copy_of, run.copy_of)
+    assert repeat_run(tmp_path / "out").same_labels
+
+
+def test_a_matrix_is_folded_on_the_command_line_too(tmp_path):
+    counts = np.array(
+        [[2, 1, 1, 0, 0, 0], [2, 1, 1, 0, 0, 0], [0, 0, 1, 1, 1, 2], [0, 0, 0, 1, 1, 2], [1, 1, 0, 0, 0, 0]]
+    )
+    (tmp_path / "x.mtx").write_text(
+        "%%MatrixMarket matrix array integer general\n5 6\n" + "\n".join(map(str, counts.T.ravel())) + "\n"
+    )
+    command = ["cluster", str(tmp_path / "x.mtx"), "-o", str(tmp_path / "out"), "-k", "2", "--fold-copies"]
+    done = CliRunner().invoke(commands, [*command, "--no-report"], catch_exceptions=False)
+    assert done.exit_code == 0
+    table = pd.read_csv(tmp_path / "out" / "assignments.csv")
+    assert table["family"].tolist()[:2] == [0, 0]
+    assert table["family"].isna().tolist()[2:] == [True] * 3
+    assert table["first"].tolist() == [True, False, True, True, True]
+
+
+def test_more_clusters_than_distinct_texts_are_refused():
+    with pytest.raises(InputError, match="exceeds the 2 document"):
+        run_pipeline(["oil prices rise again"] * 3 + ["wheat harvest rain"] * 3, n_clusters=3, fold_copies=True)
+
+
+def test_dense_vectors_have_no_copies_to_fold(tmp_path):
+    np.save(tmp_path / "x.npy", np.random.default_rng(0).normal(size=(12, 4)))
+    given = {"n_clusters": 2, "vectorizer": {"weighting": "none"}}
+    with pytest.raises(InputError, match="dense matrix"):
+        run_pipeline(tmp_path / "x.npy", fold_copies=True, **given)
+    table = assignments_table(run_pipeline(tmp_path / "x.npy", **given))
+    assert table["family"].isna().all()
+
+
+def test_a_run_from_before_families_were_kept_can_be_read(wire, tmp_path):
+    run = run_pipeline(wire, n_clusters=4, language="english")
+    save_run(run, tmp_path / "out")
+    path = tmp_path / "out" / "model" / "partition.npz"
+    with np.load(path) as file:
+        kept = {name: file[name] for name in file.files if name != "copy_of"}
+    np.savez(path, **kept)
+    assert load_run(tmp_path / "out").copy_of is None
