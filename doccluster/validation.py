@@ -5,7 +5,6 @@ Two invariants are made here: rows are unit or zero, and labels are 0..k-1 witho
 
 from __future__ import annotations
 
-import re
 import warnings
 from typing import Any
 
@@ -194,24 +193,3 @@ def check_n_clusters(n_clusters: Any, n_documents: int) -> int:
             f"n_clusters={number}); choose n_clusters <= {n_documents}."
         )
     return number
-
-
-_SIZE = re.compile(r"\s*([0-9]*\.?[0-9]+)\s*([kmgt]?)i?b?\s*", re.IGNORECASE)
-
-
-def parse_size(size: str | int | float) -> int:
-    """Return a number of bytes from a number or a text such as ``500M``, ``2G`` or ``1.5 GiB`` (powers of 1024).
-
-    >>> parse_size("2G")
-    2147483648
-    """
-    if isinstance(size, int | float):
-        number, unit = float(size), ""
-    else:
-        match = _SIZE.fullmatch(size)
-        if match is None:
-            raise InputError(f"{size!r} is not a size in bytes; write for instance 500M or 2G.")
-        number, unit = float(match[1]), match[2].lower()
-    if number <= 0:
-        raise InputError(f"{size!r} is not a positive size; write for instance 500M or 2G.")
-    return int(number * 1024 ** " kmgt".index(unit or " "))

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from doccluster.choices import COSTS, FAMILIES, METRICS
 from doccluster.cli.console import (
     json_option,
     options,
@@ -24,9 +25,6 @@ if TYPE_CHECKING:
     from doccluster.evaluation import Evaluation
     from doccluster.measures import Measure
 
-METRICS = ("cosine", "euclidean", "sqeuclidean")
-FAMILIES = ("external", "internal", "intrinsic", "topic")
-COSTS = ("contingency", "geometry", "pairwise", "topics")
 
 COST_IN_WORDS = {
     "contingency": "contingency: from the counts of documents by cluster and class, O(n)",

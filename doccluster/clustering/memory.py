@@ -18,6 +18,7 @@ from doccluster.clustering.mean_table import longest_head, table_width
 from doccluster.errors import MemoryLimitError
 from doccluster.kernels.cache_lines import LINE
 from doccluster.kernels.carried_bounds import OCTET
+from doccluster.sizes import format_size
 
 SCRATCH_PER_ROW = 48  # labels before, after and while assigning, member lists, similarities of the last pass
 AT_A_TIME = 4  # times all means: old ones, new ones, those not yet in their place, and what is left of these
@@ -86,9 +87,9 @@ class MemoryPlan:
             "labels and bounds": self.bounds,
             f"scratch of {self.n_threads} thread(s)": self.threads,
         }
-        lines = [f"  {name:<22} {in_words(size):>10}" for name, size in parts.items()]
-        limit = "" if self.limit is None else f" of {in_words(self.limit)} allowed"
-        return "\n".join([f"memory beyond the data: at most {in_words(self.total)}{limit}", *lines])
+        lines = [f"  {name:<22} {format_size(size):>10}" for name, size in parts.items()]
+        limit = "" if self.limit is None else f" of {format_size(self.limit)} allowed"
+        return "\n".join([f"memory beyond the data: at most {format_size(self.total)}{limit}", *lines])
 
 
 @dataclass(frozen=True)
@@ -139,9 +140,10 @@ def plan_memory(size: Size, limit: int | None, seed_documents: int) -> MemoryPla
             head = min(widest, int((limit - bare.total) / (1 + _places(n_groups) / width)))
             changes = min(all_changes, limit - bare.total - head)
             return replace(_plan(size, head, changes, n_groups, n_threads, seeds), limit=limit)
+    enough = format_size(bare.total, up=True).replace(" ", "")  # as it can be typed
     raise MemoryLimitError(
-        f"max_memory={in_words(limit)} is too small to cluster {size.n_documents:,} documents with {size.n_entries:,} "
-        f"entries into {size.n_clusters:,} clusters; give at least {in_words(bare.total, up=True)}."
+        f"max_memory={format_size(limit)} is too small to cluster {size.n_documents:,} documents with "
+        f"{size.n_entries:,} entries into {size.n_clusters:,} clusters; give at least {enough}."
     )
 
 
@@ -180,16 +182,3 @@ def _plan(
 def _places(n_groups: int) -> int:
     """Return the width of the table of changes: a place for each group, whole cache lines."""
     return LINE * -(-n_groups // LINE)
-
-
-def in_words(n_bytes: float, *, up: bool = False) -> str:
-    """Return a size as `parse_size` reads it, such as 1.5G; rounded up with `up`.
-
-    >>> in_words(3 * 2**29)
-    '1.5G'
-    """
-    for unit, size in (("G", 2**30), ("M", 2**20)):
-        if n_bytes >= size:
-            number = n_bytes / size
-            return f"{(np.ceil(number * 10) / 10 if up else number):.1f}{unit}"
-    return f"{int(np.ceil(n_bytes / 1024))}K"

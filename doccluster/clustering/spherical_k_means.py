@@ -20,13 +20,13 @@ from doccluster.clustering.seeding import Init, affordable_seeding, check_init, 
 from doccluster.clustering.starts import BestStart, draw_starts
 from doccluster.errors import DocclusterWarning, InputError, MemoryLimitError, NothingUsable
 from doccluster.progress import Progress, silent
+from doccluster.sizes import parse_size
 from doccluster.validation import (
     RandomState,
     as_generator,
     check_matrix,
     check_n_clusters,
     check_positive_int,
-    parse_size,
 )
 
 DEFAULT_STARTS = 10  # restarts chosen by the objective are worth more than any seeding, and cheap

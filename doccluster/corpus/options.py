@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from doccluster.errors import InputError
-from doccluster.validation import check_positive_int, parse_size
+from doccluster.sizes import parse_size
+from doccluster.validation import check_positive_int
 
 STRIPPABLE = ("headers", "footers", "quotes")
 

@@ -6,13 +6,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from doccluster.choices import METRICS
 from doccluster.errors import InputError
 from doccluster.evaluation.truth import TruthColumn
 from doccluster.measures.registry import Measure
 from doccluster.partition import Partition
 from doccluster.progress import Progress, silent
-
-METRICS = ("cosine", "euclidean", "sqeuclidean")
 
 
 @dataclass(eq=False)

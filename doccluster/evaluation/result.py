@@ -18,7 +18,6 @@ from doccluster.measures.registry import Measure
 Floats = npt.NDArray[np.float64]
 
 ARROWS = {"higher": "↑", "lower": "↓", "none": "·"}
-FAMILIES = ("external", "internal", "intrinsic", "topic")
 MAX_TABLE_CELLS = 10_000  # of a table per pair in JSON
 COLUMNS = (
     *("measure", "variant", "family", "source", "value", "direction", "range", "note"),

@@ -6,7 +6,8 @@ import io
 import math
 from typing import Any
 
-from doccluster.evaluation.result import ARROWS, FAMILIES, Evaluation, Score
+from doccluster.choices import FAMILIES
+from doccluster.evaluation.result import ARROWS, Evaluation, Score
 from doccluster.evaluation.truth import coverage_note
 
 # truth columns, and the families of measures that have a value for each of them

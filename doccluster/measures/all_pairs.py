@@ -11,9 +11,9 @@ from functools import partial
 
 import numpy as np
 
+from doccluster.choices import METRICS
 from doccluster.measures.distances import PairwiseDistances
 from doccluster.measures.registry import Values, measure, undefined
-from doccluster.measures.rows import METRICS
 from doccluster.measures.scatter import ONE_CLUSTER
 from doccluster.measures.within_between import inner_and_outer, missing_pairs
 

@@ -23,7 +23,8 @@ from doccluster.measures.pair_costs import estimate_order_seconds, estimate_seco
 from doccluster.measures.pair_sweep import PairSweep, run_sweep, sampled_parts, sweep
 from doccluster.measures.sorted_documents import SortedDocuments
 from doccluster.progress import Progress
-from doccluster.validation import RandomState, parse_size
+from doccluster.sizes import parse_size
+from doccluster.validation import RandomState
 
 FloatArray = npt.NDArray[np.float64]
 

@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from doccluster.choices import METRICS
 from doccluster.errors import InputError
 from doccluster.measures.distances import PairwiseDistances
 from doccluster.measures.registry import Values, alias, measure, undefined, variant
-from doccluster.measures.rows import METRICS
 from doccluster.measures.scatter import off_diagonal
 
 FloatArray = npt.NDArray[np.float64]

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from doccluster.choices import METRICS
 from doccluster.measures.geometry import ClusterGeometry
 from doccluster.measures.parameters import check_choice
 from doccluster.measures.registry import Values, alias, measure, undefined, variant
-from doccluster.measures.rows import METRICS
 
 FloatArray = npt.NDArray[np.float64]
 

@@ -19,6 +19,7 @@ from doccluster.measures.extreme_sums import SortedOut, edges_around
 from doccluster.measures.geometry import ClusterGeometry
 from doccluster.measures.sorted_documents import SortedDocuments
 from doccluster.progress import Progress
+from doccluster.sizes import format_size
 from doccluster.validation import RandomState, as_generator, check_positive_int
 
 FloatArray = npt.NDArray[np.float64]
@@ -54,7 +55,7 @@ class PairSweep:
         """Return a k x k table, or raise NotComputable if it did not fit in memory."""
         if name not in self.tables:
             raise NotComputable(
-                f"the tables of pairs of clusters need {self.tables_need / 2**30:.1f} GiB; raise max_memory above it"
+                f"the tables of pairs of clusters need {format_size(self.tables_need)}; raise max_memory above it"
             )
         return self.tables[name]
 

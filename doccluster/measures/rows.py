@@ -15,10 +15,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from doccluster.choices import METRICS
 from doccluster.errors import InputError
 from doccluster.validation import UNIT_TOLERANCE, check_matrix, squared_row_norms, within_range
-
-METRICS = ("cosine", "euclidean", "sqeuclidean")
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,11 +8,11 @@ from functools import partial
 import numpy as np
 import numpy.typing as npt
 
+from doccluster.choices import METRICS
 from doccluster.errors import InputError
 from doccluster.measures.distances import PairwiseDistances
 from doccluster.measures.parameters import check_choice
 from doccluster.measures.registry import Values, measure, undefined, variant
-from doccluster.measures.rows import METRICS
 from doccluster.measures.within_between import PairEvidence
 from doccluster.validation import RandomState
 

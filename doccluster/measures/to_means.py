@@ -11,10 +11,10 @@ from functools import partial
 import numpy as np
 import numpy.typing as npt
 
+from doccluster.choices import METRICS
 from doccluster.errors import InputError
 from doccluster.measures.geometry import ClusterGeometry
 from doccluster.measures.registry import Values, alias, measure, undefined, variant
-from doccluster.measures.rows import METRICS
 from doccluster.measures.scatter import ONE_CLUSTER, off_diagonal
 
 FloatArray = npt.NDArray[np.float64]

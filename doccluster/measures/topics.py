@@ -8,8 +8,8 @@ from functools import partial
 import numpy as np
 import numpy.typing as npt
 
+from doccluster.choices import METRICS
 from doccluster.measures.registry import Values, measure, undefined
-from doccluster.measures.rows import METRICS
 from doccluster.measures.topic_words import TopicWords
 
 FloatArray = npt.NDArray[np.float64]

@@ -12,9 +12,9 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
+from doccluster.choices import METRICS
 from doccluster.measures.geometry import ClusterGeometry
 from doccluster.measures.registry import Values, alias, measure, undefined
-from doccluster.measures.rows import METRICS
 
 FloatArray = npt.NDArray[np.float64]
 

@@ -13,7 +13,8 @@ from doccluster.report.quality import ClusterRow, Confusion, DataCard, PairTable
 from doccluster.report.quality import pair_table as pair_table_of
 from doccluster.report.scoring import ScoreFamily, score_families
 from doccluster.report.stories import Story, stories_of
-from doccluster.report.wording import as_date, counted, decimal, duration, memory, one_line, span_words
+from doccluster.report.wording import as_date, counted, decimal, duration, one_line, span_words
+from doccluster.sizes import format_size
 
 
 @dataclass(frozen=True)
@@ -153,7 +154,7 @@ def _origin(run: Run) -> Origin:
         checksum=origin.checksum,
         started=_time_words(origin.started),
         total=duration(total),
-        peak_memory=memory(origin.peak_memory) if origin.peak_memory else "",
+        peak_memory=format_size(origin.peak_memory) if origin.peak_memory else "",
         interrupted=origin.interrupted,
         timings=tuple(
             (stage, duration(seconds), seconds / total if total > 0 else 0.0)

@@ -128,14 +128,3 @@ def duration(seconds: float) -> str:
     if seconds < 60:
         return f"{seconds:.1f} s"
     return f"{int(seconds // 60)} min {int(seconds % 60)} s"
-
-
-def memory(n_bytes: int) -> str:
-    """Return a number of bytes in the unit that suits it.
-
-    >>> memory(123456), memory(2_500_000_000)
-    ('123 kB', '2.50 GB')
-    """
-    if n_bytes >= 10**9:
-        return f"{n_bytes / 1e9:.2f} GB"
-    return f"{n_bytes / 1e6:.0f} MB" if n_bytes >= 10**6 else f"{n_bytes / 1e3:.0f} kB"

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from doccluster.errors import InputError, NothingUsable
 from doccluster.progress import Progress, silent
-from doccluster.validation import parse_size
+from doccluster.sizes import parse_size
 from doccluster.vectors.document_vectors import DocumentVectors
 from doccluster.vectors.hashing import HashingTfidf
 from doccluster.vectors.matrix_folder import MatrixWriter, open_vectors

@@ -13,7 +13,7 @@ from scipy import sparse
 
 from doccluster.clustering import SphericalKMeans
 from doccluster.errors import MemoryLimitError
-from doccluster.validation import parse_size
+from doccluster.sizes import parse_size
 
 # What a fit holds beyond its data, measured in a process of its own after the kernels have been loaded.
 MEASURE = """
@@ -77,7 +77,7 @@ def documents():
 def test_too_little_is_refused_with_the_smallest_value_that_would_do(documents):
     with pytest.raises(MemoryLimitError, match="give at least") as refusal:
         SphericalKMeans(40, max_memory="1M").fit(documents)
-    smallest = re.search(r"at least ([0-9.]+[MGK])\.", str(refusal.value))[1]
+    smallest = re.search(r"at least ([0-9.]+[MGK]iB)\.", str(refusal.value))[1]
     model = SphericalKMeans(40, n_init=1, random_state=0, max_memory=smallest).fit(documents)
     assert model.plan_memory(documents).total <= parse_size(smallest)
     with pytest.raises(MemoryLimitError):

@@ -18,7 +18,7 @@ from doccluster.measures.distances import PairwiseDistances
 from doccluster.measures.geometry import ClusterGeometry
 from doccluster.measures.pair_costs import estimate_order_seconds, estimate_seconds
 from doccluster.partition import Partition
-from doccluster.validation import parse_size
+from doccluster.sizes import parse_size
 
 
 def made(n=120, d=30, k=4, density=0.2, seed=0, dtype=np.float64):

@@ -1,0 +1,7 @@
+"""The names that a user may choose from, where more than one room needs them."""
+
+from __future__ import annotations
+
+METRICS = ("cosine", "euclidean", "sqeuclidean")
+FAMILIES = ("external", "internal", "intrinsic", "topic")  # of measures: what is judged
+COSTS = ("contingency", "geometry", "pairwise", "topics")  # of measures: the evidence that is computed from
