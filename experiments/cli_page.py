@@ -18,9 +18,13 @@ shows its progress on standard error, and only on a terminal. An error is one se
 |---|---|
 | 0 | done |
 | 1 | `rerun`: other labels than before |
-| 2 | the command or its input cannot be used; the sentence says what to do |
+| 2 | the command or its input cannot be used, or standard output is full; the sentence says what to do |
 | 3 | nothing usable is left: no document, or none with a term |
 | 130 | interrupted by Ctrl-C; what was best so far is saved |
+| 141 | the reader of standard output has gone, as `head` does; nothing is said |
+
+Standard output and standard error may have any encoding: characters it lacks are written as an ASCII stand-in
+(`^` for an arrow up) or as an escape (`\\u043f`), and tables are drawn in ASCII. Files and JSON stay whole.
 
 What a run writes: [files](files.md).
 """

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,6 +11,7 @@ import click
 from doccluster.cli.console import json_option, overwrite_option, print_json, progress_shown, say, threads_option
 from doccluster.cli.run import clustering_options, execute
 from doccluster.cli.source_options import reader_arguments, reader_options
+from doccluster.cli.streams import write_out
 from doccluster.cli.values import check_weighting, checked
 from doccluster.cli.verb import Verb
 from doccluster.errors import InputError
@@ -98,7 +98,7 @@ def _write(table: pd.DataFrame, path: Path) -> None:
 def _print_csv(table: pd.DataFrame) -> None:
     from doccluster.artifacts import csv_text
 
-    sys.stdout.write(csv_text(table))
+    write_out(csv_text(table))
 
 
 def _print_counts(table: pd.DataFrame, output: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import math
 import re
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from doccluster.cli.collected_warnings import collected_warnings, warning_lines
+from doccluster.cli.streams import OutputFailed, is_unicode, write_error, write_out
 from doccluster.cli.values import Whole, number_of_clusters
 from doccluster.progress import Progress, silent
 
@@ -28,13 +30,17 @@ def standard_output() -> Console:
     """Return the console for people: plain text without colour when it is not a terminal, never narrower than 100."""
     from rich.console import Console
 
+    class Output(Console):
+        def on_broken_pipe(self) -> None:  # rich would end the process here
+            raise OutputFailed(BrokenPipeError(errno.EPIPE, "its reader has gone"))
+
     width = None if sys.stdout.isatty() else 120
-    return Console(file=sys.stdout, highlight=False, markup=False, emoji=False, width=width)
+    return Output(file=sys.stdout, highlight=False, markup=False, emoji=False, width=width)
 
 
 def say(line: str = "") -> None:
     """Print one line for people."""
-    click.echo(plain(line) if line else "")
+    write_out(f"{plain(line)}\n")
 
 
 def plain(text: str) -> str:
@@ -44,8 +50,9 @@ def plain(text: str) -> str:
 
 def print_json(content: Any) -> None:
     """Print one JSON document; undefined numbers are null."""
-    text = json.dumps(_jsonable(content), ensure_ascii=False, indent=2, allow_nan=False)
-    click.echo(text.encode("utf-8", "backslashreplace").decode("utf-8"))
+    # JSON is UTF-8 or, with escapes, ASCII, whatever the terminal takes
+    text = json.dumps(_jsonable(content), ensure_ascii=not is_unicode(sys.stdout), indent=2, allow_nan=False)
+    write_out(text.encode("utf-8", "backslashreplace").decode("utf-8") + "\n")
 
 
 def _jsonable(value: Any) -> Any:
@@ -62,7 +69,7 @@ def _jsonable(value: Any) -> Any:
 
 @contextmanager
 def progress_shown(*, quiet: bool = False) -> Iterator[Progress]:
-    """Yield what long work tells its state to: a line on standard error on a terminal, else nothing.
+    """Yield what long work tells its state to: lines on standard error on a terminal, else nothing.
 
     Warnings of this package follow there when the work is over, one line for each sentence.
     """
@@ -70,22 +77,10 @@ def progress_shown(*, quiet: bool = False) -> Iterator[Progress]:
         if quiet or not sys.stderr.isatty():
             yield silent
             return
-        from rich.console import Console
-        from rich.progress import BarColumn, MofNCompleteColumn, SpinnerColumn, TextColumn, TimeElapsedColumn
-        from rich.progress import Progress as Bars
+        from doccluster.cli.progress_bars import stage_bars
 
-        columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
-        with Bars(*columns, TimeElapsedColumn(), console=Console(stderr=True), transient=True) as bars:
-            tasks: dict[str, Any] = {}
-
-            def tell(stage: str, done: int, total: int | None = None) -> None:
-                if stage not in tasks:
-                    for earlier in tasks.values():
-                        bars.stop_task(earlier)  # its clock stops where the next stage begins
-                    tasks[stage] = bars.add_task(stage, total=total)
-                bars.update(tasks[stage], completed=done, total=total)
-
-            yield tell
+        with stage_bars() as stages:
+            yield stages.tell
 
 
 @contextmanager
@@ -95,7 +90,7 @@ def _warnings_printed() -> Iterator[None]:
             yield
         finally:
             for line in warning_lines(counts):
-                click.echo(plain(line), err=True)
+                write_error(plain(line))
 
 
 def options(*decorators: Callable[[Command], Command]) -> Callable[[Command], Command]:

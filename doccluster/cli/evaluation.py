@@ -17,6 +17,7 @@ from doccluster.cli.console import (
     standard_output,
     threads_option,
 )
+from doccluster.cli.streams import write_error, write_out
 from doccluster.cli.values import measure_names, some_text
 from doccluster.cli.verb import Verb
 from doccluster.errors import InputError
@@ -118,7 +119,7 @@ def _rows_with_a_cluster(path: str, clusters: tuple[str, ...], *, has_ids: bool)
     if len(keep) < len(clusters):
         if not has_ids:
             raise InputError(f"{path} has {len(clusters) - len(keep)} lines without a label; give each document one.")
-        click.echo(f"{len(clusters) - len(keep):,} documents of {path} have no cluster and are left out", err=True)
+        write_error(plain(f"{len(clusters) - len(keep):,} documents of {path} have no cluster and are left out"))
     if not keep:
         raise InputError(f"no document of {path} has a label.")
     return keep
@@ -168,9 +169,9 @@ def _print_evaluation(evaluation: Evaluation, *, as_json: bool, latex: bool, as_
     if as_json:
         print_json(evaluation.to_dict())
     elif latex:
-        click.echo(evaluation.to_latex(), nl=False)
+        write_out(evaluation.to_latex())
     elif as_csv:
-        click.echo(evaluation.to_frame().to_csv(index=False, lineterminator="\n"), nl=False)
+        write_out(evaluation.to_frame().to_csv(index=False, lineterminator="\n"))
     else:
         standard_output().print(evaluation)
 

@@ -4,12 +4,21 @@ from __future__ import annotations
 
 import importlib
 import sys
+from contextlib import suppress
 from typing import Any
 
 import click
 
 from doccluster import __version__
-from doccluster.errors import DocclusterError
+from doccluster.cli.streams import (
+    CLOSED,
+    OutputFailed,
+    drop_output,
+    output_guarded,
+    prepare_streams,
+    write_error,
+)
+from doccluster.errors import DocclusterError, InputError
 
 # The verbs, in the order of `doccluster --help`: module, function and the one line that describes each.
 COMMANDS: dict[str, tuple[str, str]] = {
@@ -34,6 +43,14 @@ COMMANDS: dict[str, tuple[str, str]] = {
 
 class LazyCommands(click.Group):
     """A group that imports a command's module only when that command is called."""
+
+    def make_context(self, *arguments: Any, **more: Any) -> click.Context:
+        with output_guarded():  # --help and --version print here
+            return super().make_context(*arguments, **more)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        with output_guarded():
+            return super().invoke(ctx)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)
@@ -68,28 +85,34 @@ def commands() -> None:
 
 def main(arguments: list[str] | None = None) -> Any:
     """Run the command line; exit 0, 2 for wrong usage or input, 3 when nothing is usable, 130 when interrupted."""
+    prepare_streams()
     try:
         # click returns the code of an Exit here, instead of raising it, and what a command returns: always None
         sys.exit(commands.main(args=arguments, prog_name="doccluster", standalone_mode=False) or 0)
     except click.NoSuchOption as error:
         from doccluster.cli.suggestions import about_option
 
-        click.UsageError(about_option(error, commands), ctx=error.ctx).show()
+        with suppress(OSError):
+            click.UsageError(about_option(error, commands), ctx=error.ctx).show(file=sys.stderr)
         sys.exit(error.exit_code)
     except click.ClickException as error:
-        error.show()
+        with suppress(OSError):  # where standard error is full nobody can be told
+            error.show(file=sys.stderr)
         sys.exit(error.exit_code)
     except (click.Abort, KeyboardInterrupt):
-        click.echo("interrupted", err=True)
+        write_error("interrupted")
         sys.exit(130)
     except DocclusterError as error:
         from doccluster.cli.console import plain
 
-        click.echo(f"doccluster: {plain(str(error))}", err=True)
+        write_error(f"doccluster: {plain(str(error))}")
         sys.exit(error.exit_code)
-    except BrokenPipeError:
-        sys.stderr.close()
-        sys.exit(0)
+    except OutputFailed as failure:
+        drop_output()
+        if failure.is_closed:  # as when the reader is head and has seen enough
+            sys.exit(CLOSED)
+        write_error(f"doccluster: {failure}")
+        sys.exit(InputError.exit_code)
 
 
 if __name__ == "__main__":

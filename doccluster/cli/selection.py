@@ -23,6 +23,7 @@ from doccluster.cli.source_options import (
     vectorizer_arguments,
     vectorizer_options,
 )
+from doccluster.cli.streams import write_error
 from doccluster.cli.values import Whole, check_algorithm, checked, measure_names, number_range
 from doccluster.cli.verb import Verb
 
@@ -91,7 +92,7 @@ def choose_k_command(sources: tuple[str, ...], **given: Any) -> None:
             vectorizer=vectorizer_arguments(given),
             n_threads=given["threads"],
             random_state=given["seed"],
-            announce=lambda sentence: click.echo(sentence, err=True),
+            announce=write_error,
             progress=progress,
             **settings,
         )

@@ -1,0 +1,108 @@
+"""Standard output and standard error as they are found: in any encoding, closed by the reader, or full."""
+
+from __future__ import annotations
+
+import codecs
+import errno
+import io
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TextIO
+
+STAND_INS = "doccluster.stand_ins"  # the name of the error handler below
+CLOSED = 141  # 128 + SIGPIPE: what a shell reports of any program whose reader has gone
+# a closed pipe (Windows: EINVAL), a full disk or quota, a file at its limit, a device that fails; where a file of ours
+# is written, these have become an InputError that names it
+_FAILURES = (errno.EPIPE, errno.EINVAL, errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
+
+# what people read the same way in ASCII; everything else that cannot be shown is written as an escape
+_PLAIN = {
+    "↑": "^",
+    "↓": "v",
+    "±": "+-",
+    "×": "x",
+    "·": ".",
+    "•": "*",
+    "…": "...",
+    "–": "-",
+    "—": "-",
+    "−": "-",
+    "‘": "'",
+    "’": "'",
+    "“": '"',
+    "”": '"',
+}
+
+
+class OutputFailed(Exception):
+    """Standard output takes no more: its reader has gone (`is_closed`), or it is full."""
+
+    def __init__(self, error: OSError) -> None:
+        super().__init__(f"standard output cannot be written: {error.strerror or error}.")
+        self.is_closed = error.errno in (errno.EPIPE, errno.EINVAL)
+
+
+def prepare_streams() -> None:
+    """Make both streams take any text: what their encoding lacks is written in ASCII, as a stand-in or an escape."""
+    codecs.register_error(STAND_INS, _stand_in)
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is None:  # closed by whoever started this process
+            nowhere = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - open while the process lives
+            setattr(sys, name, nowhere)
+        elif isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors=STAND_INS)
+
+
+def _stand_in(error: UnicodeError) -> tuple[str | bytes, int]:
+    """Return what is written for characters that cannot be encoded, and where to go on.
+
+    >>> codecs.register_error(STAND_INS, _stand_in)
+    >>> "0.5 ± 0.1 – café".encode("ascii", STAND_INS)
+    b'0.5 +- 0.1 - caf\\\\xe9'
+    """
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    characters = error.object[error.start : error.end]
+    shown = (_PLAIN.get(one) or one.encode("ascii", "backslashreplace").decode("ascii") for one in characters)
+    return "".join(shown), error.end
+
+
+def write_out(text: str) -> None:
+    """Write text to standard output as it is."""
+    sys.stdout.write(text)
+
+
+def write_error(line: str) -> None:
+    """Write one line to standard error; where even that is closed or full, nobody can be told."""
+    with suppress(OSError):
+        sys.stderr.write(f"{line}\n")
+        sys.stderr.flush()
+
+
+def is_unicode(stream: TextIO) -> bool:
+    """Return whether a stream takes every character as it is."""
+    return (stream.encoding or "utf-8").lower().replace("-", "").startswith("utf")
+
+
+@contextmanager
+def output_guarded() -> Iterator[None]:
+    """Turn a failure of standard output into `OutputFailed`; at the end nothing is left in its buffer."""
+    try:
+        yield
+        sys.stdout.flush()
+    except OSError as error:
+        if error.filename is None and error.errno in _FAILURES:
+            raise OutputFailed(error) from error
+        raise
+
+
+def drop_output() -> None:
+    """Let what is still in the buffer of standard output go nowhere, so that the interpreter ends without a word."""
+    with suppress(OSError, ValueError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)
