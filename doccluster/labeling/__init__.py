@@ -5,11 +5,16 @@ from doccluster.labeling.description import Borderline, ClusterDescription, Repr
 from doccluster.labeling.explain import Contribution, explain_membership
 from doccluster.labeling.placement import Placement, own_similarity, place_documents
 from doccluster.labeling.profiles import ClusterProfiles
-from doccluster.labeling.representatives import borderline_documents, representative_documents
+from doccluster.labeling.representatives import (
+    BORDERLINE_MARGIN,
+    borderline_documents,
+    representative_documents,
+)
 from doccluster.labeling.short_labels import short_labels
 from doccluster.labeling.terms import descriptive_terms, discriminating_terms
 
 __all__ = [
+    "BORDERLINE_MARGIN",
     "Borderline",
     "ClusterDescription",
     "ClusterProfiles",

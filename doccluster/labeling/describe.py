@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Mapping, Sequence
 
-from doccluster.labeling.description import ClusterDescription
+import numpy as np
+import numpy.typing as npt
+
+from doccluster.labeling.description import ClusterDescription, Term
 from doccluster.labeling.placement import Placement, place_documents
 from doccluster.labeling.profiles import ClusterProfiles
+from doccluster.labeling.recurring_strings import merge_pieces, recurring_strings
 from doccluster.labeling.representatives import borderline_documents, representative_documents
-from doccluster.labeling.short_labels import short_labels
+from doccluster.labeling.short_labels import LongerStrings, short_labels
 from doccluster.labeling.terms import descriptive_terms, discriminating_terms
 from doccluster.partition import Partition
+from doccluster.text.scripts import is_unspaced
 from doccluster.vectors.document_vectors import DocumentVectors
+
+N_TEXTS = 50  # of a cluster, nearest to its centroid, in which strings are looked for
+MAX_CHARACTERS = 5_000  # of each of them
 
 
 def describe_clusters(
@@ -19,6 +27,7 @@ def describe_clusters(
     partition: Partition,
     *,
     placement: Placement | None = None,
+    texts: Sequence[str] | None = None,
     function_words: Collection[str] = frozenset(),
     n_terms: int = 10,
     n_documents: int = 5,
@@ -33,6 +42,9 @@ def describe_clusters(
     partition : Partition
     placement : Placement, optional
         How each document sits in the partition; computed against the partition's own centroids by default.
+    texts : sequence of str, optional
+        The documents, row for row: where terms are pieces of words of a script without blanks, the strings that recur
+        in the texts of a cluster are shown in their place.
     function_words : collection of str
         Words that may not stand in a label (lower case).
     n_terms, n_documents : int
@@ -53,10 +65,13 @@ def describe_clusters(
     profiles = ClusterProfiles.from_partition(vectors.matrix, partition)
     placed = placement or place_documents(vectors.matrix, partition, profiles.centroids, n_threads=n_threads)
     names = vectors.display_terms if vectors.display_terms is not None else vectors.terms
-    nothing = [()] * partition.n_clusters
-    descriptive = nothing if names is None else descriptive_terms(profiles, names, n_terms=n_terms)
-    discriminating = nothing if names is None else discriminating_terms(profiles, names, n_terms=n_terms)
-    labels = short_labels(profiles, names, function_words=function_words)
+    longer = None if names is None or texts is None else _longer_strings(partition, placed, names, texts)
+    descriptive: list[tuple[Term, ...]] = [()] * partition.n_clusters
+    discriminating = descriptive
+    if names is not None:
+        descriptive = _terms(descriptive_terms, profiles, names, longer, n_terms)
+        discriminating = _terms(discriminating_terms, profiles, names, longer, n_terms)
+    labels = short_labels(profiles, names, function_words=function_words, longer=longer)
     shown = representative_documents(vectors.matrix, partition, placed.similarity, n_documents=n_documents)
     border = borderline_documents(partition, placed, n_documents=n_documents)
     return [
@@ -70,4 +85,35 @@ def describe_clusters(
             borderline=border[cluster],
         )
         for cluster in range(partition.n_clusters)
+    ]
+
+
+def _longer_strings(
+    partition: Partition, placed: Placement, names: npt.NDArray[np.object_], texts: Sequence[str]
+) -> LongerStrings | None:
+    """Return what finds the strings to show for the terms of a cluster; None if no term is a piece of a word."""
+    if not any(map(is_unspaced, names)):
+        return None
+
+    def longer(cluster: int, terms: Sequence[str]) -> Mapping[str, str]:
+        members = partition.members(cluster)
+        nearest = members[np.argsort(-placed.similarity[members], kind="stable")[:N_TEXTS]]
+        return recurring_strings(terms, [texts[row][:MAX_CHARACTERS] for row in nearest.tolist()])
+
+    return longer
+
+
+def _terms(
+    choose: Callable[..., list[tuple[Term, ...]]],
+    profiles: ClusterProfiles,
+    names: npt.NDArray[np.object_],
+    longer: LongerStrings | None,
+    n_terms: int,
+) -> list[tuple[Term, ...]]:
+    if longer is None:
+        return choose(profiles, names, n_terms=n_terms)
+    # a string of m characters has m - 1 pieces, so more terms are taken than are shown
+    return [
+        merge_pieces(terms, longer(cluster, [term.term for term in terms]), n_terms)
+        for cluster, terms in enumerate(choose(profiles, names, n_terms=4 * n_terms))
     ]

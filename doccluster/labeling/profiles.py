@@ -73,6 +73,11 @@ class ClusterProfiles:
         """The sum of all rows, float64 array of shape (n_terms,)."""
         return _totals_of(self.sums.indices, self.sums.data, self.sums.shape[1])
 
+    @cached_property
+    def document_frequency(self) -> Floats:
+        """In how many documents each term is, float64 array of shape (n_terms,)."""
+        return _totals_of(self.support.indices, self.support.data, self.support.shape[1])
+
     def cohesion_shares(self) -> sparse.csr_array:
         """Return what part of each cluster's cohesion each term explains: c_t s_t / |s| = c_t^2, rows sum to 1."""
         return self._with_data(np.square(self.centroids.data))

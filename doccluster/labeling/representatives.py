@@ -13,6 +13,7 @@ from doccluster.partition import Partition
 
 NEAR_COPY = 0.9  # two texts with this cosine read as the same text
 CANDIDATES_PER_PLACE = 8
+BORDERLINE_MARGIN = 0.02  # with a smaller one a document could as well be in the next cluster
 
 
 def representative_documents(
@@ -63,15 +64,26 @@ def _distinct(cosines: npt.NDArray[np.float64], count: int, near_copy: float) ->
 
 
 def borderline_documents(
-    partition: Partition, placement: Placement, *, n_documents: int = 5
+    partition: Partition, placement: Placement, *, n_documents: int = 5, max_margin: float = BORDERLINE_MARGIN
 ) -> list[tuple[Borderline, ...]]:
-    """Return for each cluster its documents of smallest margin to another cluster, smallest first; none if k = 1."""
+    """Return for each cluster the documents that hardly prefer it to another one, smallest margin first.
+
+    Parameters
+    ----------
+    partition : Partition
+    placement : Placement
+    n_documents : int
+        At most so many per cluster.
+    max_margin : float
+        Only documents with a margin below this; a cluster may have none, and a single cluster has none.
+    """
     if partition.n_clusters == 1:
         return [()]
     found, margin = [], placement.margin
     for cluster in range(partition.n_clusters):
         members = partition.members(cluster)
-        rows = members[_smallest(margin[members], n_documents)]
+        close = members[margin[members] < max_margin]
+        rows = close[_smallest(margin[close], n_documents)]
         found.append(
             tuple(
                 Borderline(

@@ -1,21 +1,30 @@
 """A few words that name a cluster, chosen apart from the terms it was clustered by.
 
-A label has no function words, no two forms of one word, no word of a single document, and no sibling has the same.
+A label has no function words, no numbers, no word that is everywhere, no two forms of one word, no word of a single
+document, and no sibling has the same.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
 
 from doccluster.labeling.profiles import ClusterProfiles, Integers, entries, largest_per_row
+from doccluster.text.scripts import is_unspaced
 
 N_CANDIDATES = 60
 MIN_SHARE_OF_DOCUMENTS = 0.1
+MAX_SHARE_OUTSIDE = 0.1  # a word in more of the other documents than this says nothing about a cluster
+MAX_SHARE_OF_ALL = 0.25  # nor does a word in more of all documents, unless it is in hardly any but the cluster's
+MIN_LIFT = 2.0  # how many times as common a word must be in the cluster as outside it
+NEARLY_ALL = 0.9
+
+LongerStrings = Callable[[int, Sequence[str]], Mapping[str, str]]
 
 _WORD = re.compile(r"\w+", re.UNICODE)
 
@@ -26,19 +35,38 @@ def short_labels(
     *,
     function_words: Collection[str] = frozenset(),
     n_words: int = 3,
+    longer: LongerStrings | None = None,
 ) -> list[str]:
     """Return one label per cluster, all different; ``cluster 3`` where no term can be shown.
 
+    Parameters
+    ----------
+    profiles : ClusterProfiles
+    names : array of str of shape (n_terms,), or None
+        The written form of each column.
+    function_words : collection of str
+        Words that may not stand in a label (lower case).
+    n_words : int
+        At most so many terms in a label.
+    longer : function (cluster, terms) -> mapping of term to string, optional
+        What to show in place of some terms of a cluster (see `recurring_strings`).
+
+    Notes
+    -----
     Terms are ranked by ``(c_t - r_t) ** 2 / (c_t + r_t)``: heavy in the cluster, rare outside. A term must be in a
-    tenth of the cluster's documents and in two of them (this is relaxed when nothing is left); two labels share at most
-    one term while there are others.
+    tenth of the cluster's documents and in two of them, in at most a tenth of the other documents and a quarter of all,
+    and at least twice as common inside as outside; what asks too much of a cluster is given up step by step. Two labels
+    share at most one term while there are others.
     """
     if names is None:
         return [f"cluster {cluster}" for cluster in range(profiles.n_clusters)]
     users: defaultdict[str, list[int]] = defaultdict(list)
     labels: dict[str, None] = {}
     for cluster, (columns, _) in enumerate(largest_per_row(profiles.label_scores(), N_CANDIDATES)):
-        chosen = _choose(_ranked(profiles, cluster, columns, names, function_words), users, n_words)
+        ranked = _ranked(profiles, cluster, columns, names, function_words)
+        shown = longer(cluster, ranked) if longer is not None else {}
+        ranked = [shown.get(term, term) for term in ranked]
+        chosen = _choose(list(dict.fromkeys(ranked)), users, n_words)
         for term in chosen:
             users[term].append(cluster)
         labels[_unused(", ".join(chosen) or f"cluster {cluster}", labels)] = None
@@ -52,22 +80,31 @@ def _ranked(
     names: npt.NDArray[np.object_],
     function_words: Collection[str],
 ) -> list[str]:
-    """Return the candidates of one cluster, best first: the well supported ones, or all where there is none."""
-    needed = min(max(2, int(np.ceil(MIN_SHARE_OF_DOCUMENTS * profiles.sizes[cluster]))), int(profiles.sizes[cluster]))
-    supported = entries(profiles.support, cluster, columns) >= needed
-    order = columns[supported] if supported.any() else columns
-    readable = [str(names[column]) for column in order if is_content(str(names[column]), function_words)]
-    return readable or [str(names[column]) for column in order]
+    """Return the candidates of one cluster, best first: those that tell it from the others, or all that can be read."""
+    terms = [str(names[column]) for column in columns]
+    readable = np.array([is_content(term, function_words) for term in terms], dtype=bool)
+    size, n_others = int(profiles.sizes[cluster]), int(profiles.sizes.sum() - profiles.sizes[cluster])
+    support = entries(profiles.support, cluster, columns)
+    frequency = profiles.document_frequency[columns]
+    inside, outside = support / size, (frequency - support) / max(n_others, 1)
+    supported = support >= min(max(2, int(np.ceil(MIN_SHARE_OF_DOCUMENTS * size))), size)
+    telling = (outside <= MAX_SHARE_OUTSIDE) & (inside >= MIN_LIFT * outside)
+    marks = (inside >= NEARLY_ALL) & (support >= NEARLY_ALL * frequency)
+    rare = frequency <= np.where(marks, 0.5, MAX_SHARE_OF_ALL) * (size + n_others)
+    for wanted in (supported & telling & rare, supported & rare, supported & telling, telling & rare, supported):
+        if (readable & wanted).any():
+            return [terms[place] for place in np.flatnonzero(readable & wanted)]
+    return [term for term, can_be_read in zip(terms, readable, strict=True) if can_be_read]
 
 
 def is_content(term: str, function_words: Collection[str]) -> bool:
-    """Return whether a term may stand in a label: has letters, is not one Latin letter, no function word at an end.
+    """Return whether a term may stand in a label: its words begin with letters, and no function word is at an end.
 
-    >>> [is_content(term, {"of", "the"}) for term in ("bank of england", "of the", "1987", "x")]
-    [True, False, False, False]
+    >>> [is_content(term, {"of", "the"}) for term in ("Bank of England", "of the", "1987", "3rd", "B52", "x")]
+    [True, False, False, False, True, False]
     """
     words = _WORD.findall(term.lower())
-    if not words or not any(character.isalpha() for character in term):
+    if not words or not all(word[0].isalpha() for word in words):
         return False
     if len(words) == 1 and len(words[0]) == 1 and words[0].isascii():
         return False
@@ -107,10 +144,12 @@ def same_family(term: str, other: str) -> bool:
     >>> same_family("soviet", "sovereign"), same_family("bank", "barrel")
     (False, False)
     """
-    return any(_same_word(word, form) for word in term.split() for form in other.split())
+    return any(_same_word(word, form) for word in term.casefold().split() for form in other.casefold().split())
 
 
 def _same_word(word: str, form: str) -> bool:
+    if is_unspaced(word) and is_unspaced(form):
+        return not set(pairwise(word)).isdisjoint(pairwise(form))  # two pieces of one string
     shorter, longer = sorted((word, form), key=len)
     common = 0
     for left, right in zip(shorter, longer, strict=False):

@@ -14,9 +14,10 @@ from doccluster.artifacts import check_output, save_run
 from doccluster.corpus import Skipped
 from doccluster.errors import InputError, NothingUsable
 from doccluster.evaluation import evaluate
-from doccluster.labeling import describe_clusters, place_documents
+from doccluster.labeling import place_documents
 from doccluster.pipeline.fitting import Fit, fit_clusters
 from doccluster.pipeline.folding import find_first_copies, folding_note, spread_to_copies, without_copies
+from doccluster.pipeline.naming import name_clusters
 from doccluster.pipeline.provenance import Stages, peak_memory, versions
 from doccluster.pipeline.settings import as_parameters, check_request, clusters_wanted
 from doccluster.pipeline.sources import Source, check_truth, read_source
@@ -148,7 +149,8 @@ def run_pipeline(
             fit = spread_to_copies(fit, copy_of)
     with clock.stage("label"):
         placed = place_documents(vectors.matrix, fit.partition, fit.centroids, n_threads=n_threads)
-        clusters = describe_clusters(vectors, fit.partition, placement=placed, function_words=made.function_words)
+        texts = None if read.corpus is None else [read.corpus.texts[place] for place in documents.positions.tolist()]
+        vectors, clusters = name_clusters(made, vectors, fit.partition, placed, texts, copy_of)
     with clock.stage("judge"):
         evaluation = evaluate(
             fit.partition,

@@ -16,6 +16,7 @@ _UNSPACED = (
     "\u3005-\u3007\u3041-\u3096\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff\u31f0-\u31ff\uff66-\uff9f"  # kana
     "\u3105-\u312f\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"  # bopomofo, Han
 )
+_UNSPACED_ONLY = re.compile(rf"[{_UNSPACED}]+")
 _RUN = re.compile(rf"([{_UNSPACED}]+)|([^\W{_UNSPACED}]{{2,}})")
 
 
@@ -36,3 +37,12 @@ def tokens_of_mixed_scripts(text: str) -> list[str]:
         else:
             found += map("".join, itertools.pairwise(run))
     return found
+
+
+def is_unspaced(text: str) -> bool:
+    """Return whether a text is not empty and has only letters of scripts that put no blank between words.
+
+    >>> is_unspaced("東京"), is_unspaced("東京 1"), is_unspaced("")
+    (True, False, False)
+    """
+    return _UNSPACED_ONLY.fullmatch(text) is not None

@@ -50,7 +50,8 @@ def test_assignments_name_every_document_with_its_cluster_and_margin(finished):
     rows = rows_of(finished / "assignments.csv")
     assert [row["id"] for row in rows] == sorted(row["id"] for row in rows)
     assert len(rows) == 9
-    assert list(rows[0]) == ["id", "title", "date", "cluster", "similarity", "runner_up", "margin"]
+    expected = ["id", "title", "date", "cluster", "similarity", "runner_up", "margin", "family", "first"]
+    assert list(rows[0]) == expected
     by_folder = {}
     for row in rows:
         by_folder.setdefault(row["id"].split("/")[0], set()).add(row["cluster"])

@@ -6,7 +6,13 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from doccluster.labeling import describe_clusters, own_similarity, place_documents, representative_documents
+from doccluster.labeling import (
+    borderline_documents,
+    describe_clusters,
+    own_similarity,
+    place_documents,
+    representative_documents,
+)
 from doccluster.labeling.profiles import ClusterProfiles
 from doccluster.partition import Partition
 from doccluster.vectors.document_vectors import DocumentVectors
@@ -62,14 +68,33 @@ def test_a_text_that_came_twice_is_shown_once_and_its_copies_are_counted():
 
 def test_borderline_documents_have_the_smallest_margins_of_their_cluster(case):
     rows, partition = case
-    vectors = DocumentVectors(sparse.csr_array(rows), tuple(map(str, range(80))))
+    placed = place_documents(
+        sparse.csr_array(rows), partition, ClusterProfiles.from_partition(rows, partition).centroids
+    )
     table = cosines_to_centroids(rows, partition)
-    for cluster, described in enumerate(describe_clusters(vectors, partition)):
+    for cluster, found in enumerate(borderline_documents(partition, placed, max_margin=1.0)):
         members = partition.members(cluster)
         others = np.delete(table, cluster, axis=1).max(axis=1)
         margins = np.sort(table[members, cluster] - others[members])
-        assert [document.margin for document in described.borderline] == pytest.approx(margins[:5], abs=1e-6)
-        assert all(document.runner_up != cluster for document in described.borderline)
+        assert [document.margin for document in found] == pytest.approx(margins[:5], abs=1e-6)
+        assert all(document.runner_up != cluster for document in found)
+
+
+def test_only_documents_that_hardly_prefer_their_cluster_are_borderline(case):
+    rows, partition = case
+    table = cosines_to_centroids(rows, partition)
+    margin = np.array([table[row, own] - np.delete(table[row], own).max() for row, own in enumerate(partition.labels)])
+    vectors = DocumentVectors(sparse.csr_array(rows), tuple(map(str, range(80))))
+    for cluster, described in enumerate(describe_clusters(vectors, partition, n_documents=80)):
+        members = partition.members(cluster)
+        assert {document.row for document in described.borderline} == set(members[margin[members] < 0.02].tolist())
+
+
+def test_clusters_that_lie_far_apart_have_no_borderline_documents():
+    rows = sparse.csr_array(unit(np.array([[3.0, 1, 0, 0], [1.0, 3, 0, 0], [0, 0, 3, 1], [0, 0.1, 1, 3]])))
+    vectors = DocumentVectors(rows, ("a", "b", "c", "d"))
+    described = describe_clusters(vectors, Partition.from_labels([0, 0, 1, 1]))
+    assert [cluster.borderline for cluster in described] == [(), ()]
 
 
 def test_a_single_cluster_has_no_borderline_documents_and_no_runner_up(case):

@@ -60,8 +60,30 @@ def test_numbers_and_single_letters_are_left_out_while_there_are_words():
     assert labels[0] == "oil"
 
 
-def test_numbers_are_better_than_nothing():
-    assert labels_of(["1987|42", "1987|42", "wheat|crop", "wheat|crop"], [0, 0, 1, 1])[0] != ""
+def test_bare_numbers_never_name_a_cluster():
+    labels = labels_of(["1987|42|000", "1987|42|3rd", "wheat|crop|95", "wheat|crop|87"], [0, 0, 1, 1])
+    assert labels == ["cluster 0", "crop, wheat"]
+
+
+def test_a_word_that_is_everywhere_names_no_cluster():
+    # "said" is heavy in both halves, and heavier in the first
+    first = ["said|said|said|said|oil|barrel", "said|said|said|oil|barrel", "said|said|said|opec|barrel|oil"]
+    second = ["said|wheat|crop", "said|said|wheat|rain", "wheat|crop|rain", "said|crop"]
+    for label in labels_of(first * 3 + second * 3, [0] * 9 + [1] * 12):
+        assert "said" not in label.split(", ")
+
+
+def test_a_word_of_most_documents_names_no_cluster_that_is_most_of_them():
+    # 16 of 20 documents are in one cluster, and two thirds of those have "pct"
+    large = ["pct|oil|barrel", "pct|bank|loan", "coffee|sugar", "pct|steel|oil"] * 4
+    labels = labels_of(large + ["net|loss|shr"] * 4, [0] * 16 + [1] * 4)
+    assert "pct" not in labels[0].split(", ")
+    assert set(labels[1].split(", ")) == {"net", "loss", "shr"}
+
+
+def test_a_word_that_all_documents_of_a_cluster_and_no_others_have_may_name_it_though_it_is_common():
+    labels = labels_of(["oil|barrel"] * 5 + ["wheat|crop"] * 5, [0] * 5 + [1] * 5)
+    assert labels == ["barrel, oil", "crop, wheat"]
 
 
 def test_a_phrase_and_its_word_do_not_stand_together():
@@ -85,7 +107,9 @@ def test_a_cluster_without_named_columns_is_called_by_its_number():
         ("compute", "computing", True),
         ("net", "network", False),
         ("interest", "international", False),
-        ("日本", "日本語", False),
+        ("日本", "日本語", True),
+        ("日本", "本島", False),
+        ("Printer", "printing", True),
         ("Häuser", "Haus", False),
         ("oil", "oil", True),
     ],

@@ -1,0 +1,69 @@
+"""The fourth stage: what the clusters are about, in words as they are written in the texts."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+
+from doccluster.labeling import ClusterDescription, Placement, describe_clusters
+from doccluster.partition import Partition
+from doccluster.pipeline.vectorizing import Vectorized
+from doccluster.text.boilerplate import boilerplate_words
+from doccluster.text.tokens import build_preprocessor
+from doccluster.text.written_forms import written_forms
+from doccluster.vectors import DocumentVectors
+
+MAX_CHARACTERS = 4_000_000  # of text that is read again for the way its words are written
+PER_DOCUMENT = 4_000
+
+
+def name_clusters(
+    made: Vectorized,
+    vectors: DocumentVectors,
+    partition: Partition,
+    placed: Placement,
+    texts: list[str] | None,
+    copy_of: npt.NDArray[np.int64] | None,
+) -> tuple[DocumentVectors, list[ClusterDescription]]:
+    """Return what each cluster is about, and the vectors with their terms in the commonest written form.
+
+    `texts` are those of the rows of `vectors`, None for a ready matrix. The vectorizer learns the written forms too, so
+    that whoever asks later shows the same words.
+    """
+    if texts is None or made.vectorizer is None:
+        return vectors, describe_clusters(vectors, partition, placement=placed, function_words=made.function_words)
+    vectors = _as_written(made, vectors, partition, placed, texts)
+    once = texts if copy_of is None else [texts[row] for row in np.unique(copy_of).tolist()]
+    unwanted = made.function_words | boilerplate_words(once)
+    return vectors, describe_clusters(vectors, partition, placement=placed, texts=texts, function_words=unwanted)
+
+
+def _as_written(
+    made: Vectorized, vectors: DocumentVectors, partition: Partition, placed: Placement, texts: list[str]
+) -> DocumentVectors:
+    chosen = made.vectorizer
+    assert chosen is not None
+    if callable(chosen.analyzer) or chosen.analyzer.startswith("char") or vectors.display_terms is None:
+        return vectors
+    prepare = build_preprocessor(
+        lowercase=chosen.lowercase, strip_accents=chosen.strip_accents, preprocessor=chosen.preprocessor
+    )
+    read = (texts[row][:PER_DOCUMENT] for row in _most_central(partition, placed, texts))
+    forms = np.array(written_forms(vectors.display_terms.tolist(), read, prepare=prepare), dtype=object)
+    chosen.display_terms_ = forms
+    return replace(vectors, display_terms=forms)
+
+
+def _most_central(partition: Partition, placed: Placement, texts: list[str]) -> list[int]:
+    """Return the rows nearest to their centroids, as many of each cluster, up to `MAX_CHARACTERS`."""
+    by_nearness = np.lexsort((-placed.similarity, partition.labels))
+    rank = np.empty(by_nearness.size, dtype=np.int64)
+    rank[by_nearness] = np.arange(by_nearness.size) - np.repeat(
+        np.cumsum(partition.sizes) - partition.sizes, partition.sizes
+    )
+    order = np.lexsort((partition.labels, rank))
+    lengths = np.fromiter((min(len(texts[row]), PER_DOCUMENT) for row in order.tolist()), np.int64, order.size)
+    taken: list[int] = order[: int(np.searchsorted(np.cumsum(lengths), MAX_CHARACTERS)) + 1].tolist()
+    return taken

@@ -1,0 +1,78 @@
+"""Terms of scripts without blanks: shown as strings that recur whole, not as the pieces they were counted by."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from doccluster.labeling import describe_clusters
+from doccluster.labeling.recurring_strings import recurring_strings
+from doccluster.partition import Partition
+from doccluster.vectors import TfidfVectorizer, vectorize
+
+JAPANESE = [
+    "東京地下鉄は来月から新しい路線を開業する。",
+    "新路線について東京地下鉄の社長が説明した。",
+    "大雨のため東京地下鉄の全線で運転を見合わせた。",
+    "国立天文台は新しい彗星を発見したと発表した。",
+    "彗星は来月に地球へ近づくと国立天文台が述べた。",
+    "国立天文台の望遠鏡が彗星の尾を撮影した。",
+]
+THAI = ["แผ่นดินไหวที่เชียงใหม่", "เกิดแผ่นดินไหวอีกครั้ง", "ประกาศเตือนแผ่นดินไหว"]
+
+
+def described(texts, labels):
+    vectors = vectorize(texts, TfidfVectorizer(analyzer="cjk"))
+    return describe_clusters(vectors, Partition.from_labels(labels), texts=texts)
+
+
+def test_a_label_has_words_that_recur_whole_and_no_pairs_of_characters():
+    labels = [cluster.label for cluster in described(JAPANESE, [0, 0, 0, 1, 1, 1])]
+    assert "東京地下鉄" in labels[0].split(", ")[0]
+    assert any(word.startswith("国立天文台") for word in labels[1].split(", "))
+    for label in labels:
+        words = label.split(", ")
+        assert not any(word != other and word in other for word in words for other in words)
+
+
+def test_pieces_of_one_string_are_one_term_with_the_sum_of_their_shares():
+    vectors = vectorize(JAPANESE, TfidfVectorizer(analyzer="cjk"))
+    partition = Partition.from_labels([0, 0, 0, 1, 1, 1])
+    pieces = describe_clusters(vectors, partition, n_terms=200)[0].descriptive
+    whole = described(JAPANESE, partition.labels)[0].descriptive
+    first = whole[0]
+    assert first.term.startswith("東京地下鉄")
+    pairs = {first.term[i : i + 2] for i in range(len(first.term) - 1)}
+    total = sum(piece.share for piece in pieces if piece.term in pairs)
+    assert first.share >= total - 1e-9
+    assert sum(term.share for term in whole) <= 1 + 1e-9
+    assert [term.share for term in whole] == sorted((term.share for term in whole), reverse=True)
+
+
+def test_a_string_grows_only_as_far_as_most_of_its_occurrences_go():
+    texts = ["北海道大学", "北海道大学", "北海道大学", "北海道庁", "北海道新聞"]
+    assert recurring_strings(["北海"], texts)["北海"] == "北海道大学"
+    assert recurring_strings(["北海"], texts, min_share=0.8)["北海"] == "北海道"
+    assert recurring_strings(["北海"], texts, longest=2)["北海"] == "北海"
+
+
+def test_a_string_never_leaves_its_script_or_the_line():
+    texts = ["新駅 東京 開業", "新駅 東京 2026", "東京,"]
+    assert recurring_strings(["東京"], texts)["東京"] == "東京"
+
+
+def test_words_of_other_scripts_and_terms_that_no_text_has_are_left_alone():
+    assert recurring_strings(["metro", "大阪", "1984"], ["metro 東京"]) == {}
+
+
+def test_a_thai_string_does_not_begin_with_a_mark_that_lost_its_letter():
+    for shown in recurring_strings(["ผ่", "่น", "ดิ", "ไหว"], THAI).values():
+        assert shown == "แผ่นดินไหว"
+
+
+def test_texts_with_words_are_described_as_before():
+    texts = ["oil prices rise", "oil exports", "wheat harvest", "wheat rain"]
+    vectors = vectorize(texts)
+    partition = Partition.from_labels([0, 0, 1, 1])
+    plain, given = describe_clusters(vectors, partition), describe_clusters(vectors, partition, texts=texts)
+    assert plain == given
+    assert np.all([cluster.label for cluster in given])
