@@ -10,6 +10,7 @@ import numpy as np
 
 from doccluster.kernels.jit import jit
 from doccluster.kernels.prefetching import later_row, prefetch_row
+from doccluster.kernels.reordering import ROW_PLACE, longest_row, order_by_original
 
 CANCELLED = 1e-9  # a sum this short beside the weight of its members is rounding: the members cancel out
 
@@ -41,7 +42,7 @@ def count_members(labels, counts, sizes):
         sizes[labels[row]] += counts[row]
 
 
-@jit
+@jit(inner=True)
 def add_rows(documents, rows, sign, mark, sums, seen, listed, n_listed):
     """Add `sign` times the weighted rows to `sums`, and list the columns not yet marked; return their number, and the
     weight of the rows."""
@@ -62,7 +63,7 @@ def add_rows(documents, rows, sign, mark, sums, seen, listed, n_listed):
     return n_listed, total
 
 
-@jit
+@jit(inner=True)
 def sum_members(documents, members, last_mean, mark, dense, sums, columns, last):
     """Add up the rows `members`: their terms to `columns`, the sums to `sums`, the last mean's values to `last`.
 
@@ -71,7 +72,7 @@ def sum_members(documents, members, last_mean, mark, dense, sums, columns, last)
     """
     last_values, last_columns = last_mean
     dense_sums, dense_last, seen = dense
-    n_terms, total = add_rows(documents, members, 1.0, mark, dense_sums, seen, columns, 0)
+    n_terms, total = add_rows(documents, members, 1.0, mark, dense_sums, seen, columns, np.int64(0))
     for entry in range(last_columns.size):
         dense_last[last_columns[entry]] = last_values[entry]
     for term in range(n_terms):
@@ -85,7 +86,7 @@ def sum_members(documents, members, last_mean, mark, dense, sums, columns, last)
     return n_terms, total, gone
 
 
-@jit
+@jit(inner=True)
 def follow_members(documents, old, left, joined, mark, dense, touched, sums, columns, last):
     """Bring old sums to the members after some rows left and some joined; return how many terms they have.
 
@@ -93,7 +94,7 @@ def follow_members(documents, old, left, joined, mark, dense, touched, sums, col
     """
     old_values, old_columns, old_sums = old
     changes, _, seen = dense
-    n_touched, _ = add_rows(documents, left, -1.0, mark, changes, seen, touched, 0)
+    n_touched, _ = add_rows(documents, left, -1.0, mark, changes, seen, touched, np.int64(0))
     n_touched, _ = add_rows(documents, joined, 1.0, mark, changes, seen, touched, n_touched)
     n_terms = old_columns.size
     for entry in range(n_terms):
@@ -112,7 +113,7 @@ def follow_members(documents, old, left, joined, mark, dense, touched, sums, col
     return n_terms
 
 
-@jit
+@jit(inner=True)
 def sum_length(sums, n_terms):
     """Return the length of a vector of so many sums."""
     squared = 0.0
@@ -121,7 +122,7 @@ def sum_length(sums, n_terms):
     return np.sqrt(squared)
 
 
-@jit
+@jit(inner=True)
 def store_mean(n_terms, length, gone, values, columns, sums):
     """Make `values`, which hold the last mean, those of ``sums / length``, without terms that are then zero.
 
@@ -200,8 +201,8 @@ def mean_rows(documents, lists, moves, clusters, follows, old, scratch, new, fou
             sizes[index], movements[index] = store_mean(n_terms, lengths[index], gone, values, columns, sums)
         else:
             sizes[index], movements[index] = here.stop - here.start, 0.0
-            values[: sizes[index]] = old_values[here]
-            columns[: sizes[index]] = old_columns[here]
+            for entry in range(sizes[index]):
+                values[entry], columns[entry] = old_values[here.start + entry], old_columns[here.start + entry]
         written += sizes[index]
 
 
@@ -228,6 +229,7 @@ def member_similarities(
     With `in_order` the terms are added in ascending order of the original columns, as the tie rule wants it.
     """
     mean = np.zeros(n_columns, np.float32)
+    keys = np.empty(longest_row(row_starts), np.int64)
     for cluster in range(first_cluster, last_cluster):
         for position in range(mean_starts[cluster], mean_stops[cluster]):
             mean[mean_columns[position]] = mean_values[position]
@@ -236,8 +238,10 @@ def member_similarities(
             first, last = row_starts[row], row_starts[row + 1]
             total = 0.0
             if in_order:
-                for offset in np.argsort(original[columns[first:last]]):
-                    total += np.float64(values[first + offset]) * np.float64(mean[columns[first + offset]])
+                order_by_original(columns, first, last, original, keys)
+                for place in range(last - first):
+                    entry = first + (keys[place] & ROW_PLACE)
+                    total += np.float64(values[entry]) * np.float64(mean[columns[entry]])
             else:
                 for entry in range(first, last):
                     total += np.float64(values[entry]) * np.float64(mean[columns[entry]])

@@ -17,6 +17,7 @@ from doccluster.kernels.cache_lines import LINE, MOST_LINES, sum_lines_and_peaks
 from doccluster.kernels.carried_bounds import OCTET, write_bounds
 from doccluster.kernels.jit import jit
 from doccluster.kernels.line_extremes import highest_of_lines, lane_holding
+from doccluster.kernels.reordering import ROW_PLACE, longest_row, order_by_original
 
 ARITHMETIC = {"contract", "nnan", "nsz"}  # no reassociation: the error bound below counts the additions as written
 UNIT_ROUNDOFF = 6.0e-8  # of float32, 2**-24, rounded up; the excess covers rows that are unit within 1e-5
@@ -25,7 +26,7 @@ LOWEST = np.float32(-2.0)  # below every cosine
 HIGHEST = np.float32(2.0)  # above every cosine
 
 
-@jit(forceinline=True)
+@jit(forceinline=True, inner=True)
 def head_end(columns, first, last, n_head):
     """Return where the columns of the head end in a row; they are ascending, so those of the tail come last."""
     while last > first and columns[last - 1] >= n_head:
@@ -33,7 +34,7 @@ def head_end(columns, first, last, n_head):
     return last
 
 
-@jit(forceinline=True)
+@jit(forceinline=True, inner=True)
 def rounding_error(first, split, last):
     """Return a bound on the float32 rounding of a row's similarities.
 
@@ -44,24 +45,28 @@ def rounding_error(first, split, last):
     return np.float32(UNIT_ROUNDOFF * (0.25 * (split - first) + (last - split) + 12.0))
 
 
-@jit
+@jit(inner=True)
 def add_tail(values, columns, split, last, n_head, tail_starts, tail_lanes, tail_values, start, sums):
     """Set `sums` to `start` plus the part of a row's similarities that its tail terms make."""
-    sums[:] = start
+    for lane in range(start.size):
+        sums[lane] = start[lane]
     for position in range(split, last):
         term = columns[position] - n_head
         for entry in range(tail_starts[term], tail_starts[term + 1]):
             sums[tail_lanes[entry]] += values[position] * tail_values[entry]
 
 
-@jit
-def sweep_exactly(values, columns, first, last, original, head, tail_starts, tail_lanes, tail_values, sums):
-    """Fill the float64 `sums` with the similarities of one row, terms in ascending order of the original columns."""
+@jit(inner=True)
+def sweep_exactly(values, columns, first, last, original, head, tail_starts, tail_lanes, tail_values, keys, sums):
+    """Fill the float64 `sums` with the similarities of one row, terms in ascending order of the original columns.
+
+    `keys` is room for the longest row.
+    """
     n_head = head.shape[0]
     sums[:] = 0
-    order = np.argsort(original[columns[first:last]])
-    for offset in order:
-        position = first + offset
+    order_by_original(columns, first, last, original, keys)
+    for place in range(last - first):
+        position = first + (keys[place] & ROW_PLACE)
         value = np.float64(values[position])
         if columns[position] < n_head:
             row = head[columns[position]]
@@ -73,7 +78,7 @@ def sweep_exactly(values, columns, first, last, original, head, tail_starts, tai
                 sums[tail_lanes[entry]] += value * np.float64(tail_values[entry])
 
 
-@jit(fastmath=ARITHMETIC, forceinline=True)
+@jit(fastmath=ARITHMETIC, forceinline=True, inner=True)
 def highest(sums, first, last):
     """Return the largest of ``sums[first:last]``; written so that it runs many lanes at a time."""
     best = sums[first]
@@ -82,7 +87,7 @@ def highest(sums, first, last):
     return best
 
 
-@jit
+@jit(inner=True)
 def first_cluster(sums, value, lanes):
     """Return the lowest cluster whose lane holds `value`, which one does."""
     cluster = 0
@@ -91,7 +96,7 @@ def first_cluster(sums, value, lanes):
     return cluster
 
 
-@jit
+@jit(inner=True)
 def clusters_by_lane(lanes, width):
     """Return the cluster of each lane, -1 for lanes that stand for none."""
     clusters = np.full(width, -1, np.int32)
@@ -100,11 +105,12 @@ def clusters_by_lane(lanes, width):
     return clusters
 
 
-@jit
+@jit(inner=True)
 def sums_to_start_from(lanes, width):
     """Return what the sums of a row begin with: 0, and `LOWEST` in the lanes that stand for no cluster."""
     start = np.full(width, LOWEST, np.float32)
-    start[lanes] = 0
+    for cluster in range(lanes.size):
+        start[lanes[cluster]] = 0
     return start
 
 
@@ -115,7 +121,7 @@ def peaks_of(width):
     return np.full((last_written + LINE - 1) // LINE * LINE, -np.inf, np.float32)
 
 
-@jit(forceinline=True)
+@jit(forceinline=True, inner=True)
 def nearest_lane(sums, peaks):
     """Return the lane with the highest sum, that sum and the second highest; leave it out of the peak of its line."""
     top = highest_of_lines(peaks, 0, peaks.size, -1)
@@ -127,13 +133,13 @@ def nearest_lane(sums, peaks):
     return lane, top, second
 
 
-@jit(forceinline=True)
+@jit(forceinline=True, inner=True)
 def count_groups(width, group_width):
     """Return how many groups so many lanes make."""
     return (width + group_width - 1) // group_width
 
 
-@jit
+@jit(inner=True)
 def fold_peaks(peaks, n_lines, lines_per_group, bounds):
     """Write the highest peak of each group of lines to `bounds`, which may be `peaks`, and -inf up to an octet."""
     n_groups = count_groups(n_lines, lines_per_group)
@@ -144,16 +150,16 @@ def fold_peaks(peaks, n_lines, lines_per_group, bounds):
     bounds[n_groups : n_groups + OCTET] = -np.inf
 
 
-@jit
+@jit(inner=True)
 def decide_exactly(undecided, rows, table, group_width, labels, lower, upper):
     """Find in float64 what `assign_one` leaves open, for the rows `undecided`."""
     values, columns, starts, original = rows
     head, tail_starts, tail_lanes, tail_values, lanes = table
-    exact = np.empty(head.shape[1], np.float64)
+    exact, keys = np.empty(head.shape[1], np.float64), np.empty(longest_row(starts), np.int64)
     for row in undecided:
         first, last = starts[row], starts[row + 1]
-        sweep_exactly(values, columns, first, last, original, head, tail_starts, tail_lanes, tail_values, exact)
-        top = highest(exact, 0, lanes.size)
+        sweep_exactly(values, columns, first, last, original, head, tail_starts, tail_lanes, tail_values, keys, exact)
+        top = highest(exact, np.int64(0), lanes.size)
         labels[row] = first_cluster(exact, top, lanes)
         lower[row] = np.float32(top) - ROUNDING
         exact[lanes[labels[row]]] = LOWEST
@@ -201,15 +207,15 @@ def nearest_two_rows(rows, table, labels, best, runners_up, second):
     """Write the nearest and the second nearest cluster of each row and their float64 similarities."""
     values, columns, starts, original = rows
     head, tail_starts, tail_lanes, tail_values, lanes = table
-    exact = np.empty(head.shape[1], np.float64)
+    exact, keys = np.empty(head.shape[1], np.float64), np.empty(longest_row(starts), np.int64)
     for row in range(starts.size - 1):
         first, last = starts[row], starts[row + 1]
-        sweep_exactly(values, columns, first, last, original, head, tail_starts, tail_lanes, tail_values, exact)
-        best[row] = highest(exact, 0, lanes.size)
+        sweep_exactly(values, columns, first, last, original, head, tail_starts, tail_lanes, tail_values, keys, exact)
+        best[row] = highest(exact, np.int64(0), lanes.size)
         labels[row] = first_cluster(exact, best[row], lanes)
         if lanes.size > 1:
             exact[lanes[labels[row]]] = LOWEST
-            second[row] = highest(exact, 0, lanes.size)
+            second[row] = highest(exact, np.int64(0), lanes.size)
             runners_up[row] = first_cluster(exact, second[row], lanes)
 
 
@@ -218,9 +224,9 @@ def similarity_rows(rows, table, similarities):
     """Write the float64 similarity of each row to each cluster."""
     values, columns, starts, original = rows
     head, tail_starts, tail_lanes, tail_values, lanes = table
-    exact = np.empty(head.shape[1], np.float64)
+    exact, keys = np.empty(head.shape[1], np.float64), np.empty(longest_row(starts), np.int64)
     for row in range(starts.size - 1):
         first, last = starts[row], starts[row + 1]
-        sweep_exactly(values, columns, first, last, original, head, tail_starts, tail_lanes, tail_values, exact)
+        sweep_exactly(values, columns, first, last, original, head, tail_starts, tail_lanes, tail_values, keys, exact)
         for cluster in range(lanes.size):
             similarities[row, cluster] = exact[lanes[cluster]]

@@ -41,7 +41,7 @@ def expected_mutual_information(sizes, size_counts, other_sizes, other_counts, n
     return total
 
 
-@jit
+@jit(inner=True)
 def _expected_term(a, b, n):
     """Return the expectation of (s/n) log(n s/(a b)) for the overlap s of random sets of a and b of n documents."""
     least = max(0, a + b - n)

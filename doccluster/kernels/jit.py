@@ -15,14 +15,18 @@ from doccluster.kernels.code_cache import CheckedFolder, checked_folder, make_fo
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-def jit(function: F | None = None, /, **options: Any) -> Any:
+def jit(function: F | None = None, /, *, inner: bool = False, **options: Any) -> Any:
     """Compile `function` without the interpreter lock, caching the machine code on disk.
 
-    Where no folder can be written, or none is safe from others, the kernel is compiled anew in each process.
+    Where no folder can be written, or none is safe from others, the kernel is compiled anew in each process. An `inner`
+    function is called by kernels only: it is compiled into them, has no entry for Python and no file of its own. A
+    division by zero gives what it gives in numpy, since code that raises an error takes long to compile.
     """
     if function is None:
-        return lambda decorated: jit(decorated, **options)
-    settings = {"nogil": True, **options}
+        return lambda decorated: jit(decorated, inner=inner, **options)
+    settings = {"nogil": True, "error_model": "numpy", **options}
+    if inner:
+        return numba.njit(no_cpython_wrapper=True, **settings)(function)
     return _cached(function, settings) or _cached_with_user(function, settings) or numba.njit(**settings)(function)
 
 

@@ -78,7 +78,7 @@ def replace_head(old_rows, rows, clusters, lanes, head, places, own_place, signe
                 is_new[columns[position]] = False
 
 
-@jit
+@jit(inner=True)
 def note_change(term, place, is_own, change, rises, listed, written):
     """Record a change in the dense part of the table of changes or append it to the list; return the entries listed."""
     if term < rises.shape[0]:

@@ -12,7 +12,7 @@ from doccluster.kernels.jit import jit
 from doccluster.kernels.pairwise import squared_distances
 
 
-@jit
+@jit(inner=True)
 def _range_of(row, inside, labels, starts):
     """Return the places of the later documents of the same cluster, or those of all later clusters."""
     end = starts[labels[row] + 1]

@@ -31,7 +31,7 @@ def places_after(indptr, indices, post_ptr, after):
             after[e] = met[indices[e]]
 
 
-@jit
+@jit(inner=True)
 def _split(row, later_only, documents, at_tail, at_head, tail, weights, head_lines, head_weights):
     """List the postings that each term of `row` has to go through, and its terms that have a line in `head`.
 
@@ -52,7 +52,7 @@ def _split(row, later_only, documents, at_tail, at_head, tail, weights, head_lin
     return at_tail, at_head
 
 
-@jit(fastmath=REGROUP)
+@jit(fastmath=REGROUP, inner=True)
 def _to_distances(own_scale, own_norm, scale, norms, metric, tau, squared):
     """Turn the products of a row with some documents into distances."""
     if metric == COSINE:
@@ -66,25 +66,27 @@ def _to_distances(own_scale, own_norm, scale, norms, metric, tau, squared):
             squared[j] = d if d > tau * both else 0.0
 
 
-@jit
+@jit(inner=True)
 def squared_distances(row, low, high, documents, gram_line, gram_offset, metric, tau, squared):
     """Fill ``squared[low:high]`` with the distances of `row` to the documents at these places."""
     indptr, _, _, _, _, post_row, post_data, scale, norms, _, head = documents
     if gram_line.size:
-        squared[low:high] = gram_line[low - gram_offset : high - gram_offset]
+        for j in range(low, high):
+            squared[j] = gram_line[j - gram_offset]
     else:
         squared[low:high] = 0.0
         length = indptr[row + 1] - indptr[row]
         tail, weights = np.empty((length, 2), np.int64), np.empty(length)
         head_lines, head_weights = np.empty(length, np.int64), np.empty(length)
-        n_tail, n_lines = _split(row, low > row, documents, 0, 0, tail, weights, head_lines, head_weights)
+        nothing = np.int64(0)
+        n_tail, n_lines = _split(row, low > row, documents, nothing, nothing, tail, weights, head_lines, head_weights)
         add_postings(tail, weights[:n_tail], post_row, post_data, high, squared)
         add_lines(head, head_lines[:n_lines], head_weights[:n_lines], low, high, squared)
     others = slice(low, high)
     _to_distances(scale[row], norms[row], scale[others], norms[others], metric, tau, squared[others])
 
 
-@jit(fastmath=REGROUP)
+@jit(fastmath=REGROUP, inner=True)
 def _meet(squared, distance):
     """Return the sums of `distance` and of its squares, and the extremes of `squared`.
 
@@ -99,11 +101,13 @@ def _meet(squared, distance):
     for j in range(bits.size):
         most = max(most, bits[j])
         least = min(least, bits[j])
-    extremes = np.array([most, least]).view(np.float64)
+    ends = np.empty(2, np.int64)
+    ends[0], ends[1] = most, least
+    extremes = ends.view(np.float64)
     return total, squares, extremes[0], extremes[1]
 
 
-@jit(fastmath=REGROUP)
+@jit(fastmath=REGROUP, inner=True)
 def _tell_others(squared, distance, sums, nearest):
     """Tell the distances to the other document of each pair."""
     for j in range(sums.size):
@@ -112,7 +116,7 @@ def _tell_others(squared, distance, sums, nearest):
         nearest[j] = min(nearest[j], squared[j])
 
 
-@jit(fastmath=REGROUP)
+@jit(fastmath=REGROUP, inner=True)
 def _sums_below(squared, distance, atom, first_edge, second_edge):
     """Return how many pairs lie under each edge, the summed distances of both, and how many lie at the atom.
 
@@ -132,7 +136,7 @@ def _sums_below(squared, distance, atom, first_edge, second_edge):
     return first, second, first_total, second_total, at_atom
 
 
-@jit
+@jit(inner=True)
 def _within(squared, atom, edges, is_near, first_found, second_found):
     """Write the values in each range, the atom left out, to the two arrays; return the two numbers.
 
@@ -163,12 +167,13 @@ def _within(squared, atom, edges, is_near, first_found, second_found):
     return first, second
 
 
-@jit
+@jit(inner=True)
 def _keep(found, number, lower, upper, counts, store, stored):
     """Count the values at the edges, append the others to `store`; return it (grown if need be) and its new length."""
     if stored + number > store.size:
         wider = np.empty(2 * (stored + number))
-        wider[:stored] = store[:stored]
+        for i in range(stored):
+            wider[i] = store[i]
         store = wider
     for i in range(number):
         if found[i] == lower:
@@ -216,12 +221,16 @@ def sweep_rows(
     is_near, found, second_found = np.empty(CHUNK + 8, np.bool_), np.empty(CHUNK), np.empty(CHUNK)
     indptr, _, _, _, _, post_row, post_data, scale, norms, _, head = documents
     ends = np.zeros((rows.size + 1, 2), np.int64)
-    capacity = (indptr[rows + 1] - indptr[rows]).sum()
+    capacity = 0
+    for place in range(rows.size):
+        capacity += indptr[rows[place] + 1] - indptr[rows[place]]
     tail, weights = np.empty((capacity, 2), np.int64), np.empty(capacity)
     head_lines, head_weights = np.empty(capacity, np.int64), np.empty(capacity)
     for place in range(rows.size):
-        at = ends[place, 0], ends[place, 1]
-        ends[place + 1] = _split(rows[place], each_pair_once, documents, *at, tail, weights, head_lines, head_weights)
+        at_tail, at_head = ends[place, 0], ends[place, 1]
+        ends[place + 1, 0], ends[place + 1, 1] = _split(
+            rows[place], each_pair_once, documents, at_tail, at_head, tail, weights, head_lines, head_weights
+        )
     # a chunk of the other documents at a time: what is added to and the lines that are added stay near the processor
     for chunk in range(rows[0] if each_pair_once else 0, n, CHUNK):
         high = min(chunk + CHUNK, n)
@@ -232,7 +241,9 @@ def sweep_rows(
             if low >= high:
                 continue
             if gram.size:
-                squared[low:high] = gram[place % gram.shape[0], low - gram_offset : high - gram_offset]
+                line = gram[place % gram.shape[0]]
+                for j in range(low, high):
+                    squared[j] = line[j - gram_offset]
             else:
                 squared[low:high] = 0.0
                 listed, lined = slice(ends[place, 0], ends[place + 1, 0]), slice(ends[place, 1], ends[place + 1, 1])
@@ -242,7 +253,11 @@ def sweep_rows(
             _to_distances(scale[row], norms[row], scale[low:high], norms[low:high], metric, tau, near)
             if low <= row < high:
                 squared[row] = 0.0
-            far = np.sqrt(near, distance[low:high]) if metric == EUCLIDEAN else near
+            far = near
+            if metric == EUCLIDEAN:
+                far = distance[low:high]
+                for j in range(far.size):
+                    far[j] = np.sqrt(near[j])
             for c in range(labels[low], labels[high - 1] + 1):
                 met = slice(max(starts[c], low) - low, min(starts[c + 1], high) - low)
                 total, squares, most, least = _meet(near[met], far[met])
@@ -254,7 +269,8 @@ def sweep_rows(
                     if with_nearest:
                         nearest[place, c] = min(nearest[place, c], least)
                 if least == 0.0:
-                    at_zero += np.count_nonzero(near[met] == 0.0)
+                    for j in range(met.start, met.stop):
+                        at_zero += near[j] == 0.0
             if each_pair_once:
                 others = column_nearest[own - first, low:high] if with_nearest else nothing
                 _tell_others(near, far, column_sums[own - first, low:high], others)

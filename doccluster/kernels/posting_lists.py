@@ -13,7 +13,7 @@ from doccluster.kernels.jit import jit
 REGROUP = {"reassoc", "contract", "nsz", "nnan"}
 
 
-@jit(fastmath=REGROUP)
+@jit(fastmath=REGROUP, inner=True)
 def add_lines(head, lines, weights, low, high, products):
     """Add weighted lines of `head` (lines, documents), eight at a time, to ``products[low:high]``."""
     some = products[low:high]
@@ -43,7 +43,7 @@ def add_lines(head, lines, weights, low, high, products):
         i += 1
 
 
-@jit
+@jit(inner=True)
 def add_postings(tail, weights, post_row, post_data, high, products):
     """Add the postings before document `high` to `products`, and move on in each list.
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from doccluster.kernels.jit import jit
+from doccluster.kernels.reordering import sort_in_place
 
 
 @jit
@@ -38,7 +39,7 @@ def sum_clusters(first, last, order, starts, indptr, indices, data, scale, n_ter
     total = np.zeros(n_terms, np.float64)
     power = np.zeros(n_terms, np.float64)
     seen = np.zeros(n_terms, np.bool_)
-    touched = np.empty(n_terms, np.int32)
+    touched = np.empty(n_terms, np.int64)
     filled = 0
     for c in range(first, last):
         n_touched = 0
@@ -60,7 +61,7 @@ def sum_clusters(first, last, order, starts, indptr, indices, data, scale, n_ter
                     touched[n_touched] = t
                     n_touched += 1
         else:
-            touched[:n_touched].sort()
+            sort_in_place(touched, n_touched)
         size = starts[c + 1] - starts[c]
         spread = 0.0
         for place in range(n_touched):

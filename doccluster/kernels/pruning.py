@@ -46,14 +46,14 @@ SMALL_CHORD = np.float32(0.03)  # movements that tight bounds survive for severa
 FEW = 2
 
 
-@jit(forceinline=True)
+@jit(forceinline=True, inner=True)
 def is_whole_cheaper(n_terms, n_looks, group_lines, n_lines):
     """Return whether sweeping a row over all lines costs no more than looking at so many groups, one after another."""
     whole = WHOLE_ROW + WHOLE_LINE * n_terms * n_lines
     return n_looks * (GROUP_ROW + GROUP_LINE * n_terms * group_lines) >= whole
 
 
-@jit
+@jit(inner=True)
 def look_at_groups(values, columns, row, head, group_width, own, start, sums, carried, looked_at):
     """Look at the group of the `own` lane, then at those whose bound `carried` reaches the best similarity so far.
 

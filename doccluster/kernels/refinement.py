@@ -16,7 +16,7 @@ from doccluster.kernels.cache_lines import sum_lines_and_peaks
 from doccluster.kernels.jit import jit
 
 
-@jit
+@jit(inner=True)
 def longer_by(length, product, weight):
     """Return |s + w x| - |s| for |s| = `length`, s.x = `product`, |x| = 1; a negative weight takes x away."""
     return np.sqrt(max(0.0, length * length + 2.0 * weight * product + weight * weight)) - length
@@ -56,7 +56,7 @@ def best_moves(rows, table, lengths, sizes, weights, usable, labels, gains, targ
         gains[row] = best + longer_by(lengths[own], own_products[row], -weight)
 
 
-@jit
+@jit(inner=True)
 def row_product(values, columns, first, last, dense):
     """Return the product of a row with a dense vector."""
     total = 0.0

@@ -14,23 +14,47 @@ def count_columns(columns, counts):
         counts[columns[position]] += 1
 
 
-SHORT = 40  # rows up to this length are sorted by insertion
+SHORT = 40  # rows up to this length are sorted in place, by insertion at one distance
 DIGIT = 8  # bits of the keys that one pass of the longer sort looks at
+ROW_PLACE = 0xFFFFFFFF  # the low half of a key: a place in the row
+CLOSER = 3  # distances of the sort in place: 1, 4, 13, 40 ... (Knuth 1973, section 5.2.1)
 
 
-@jit
-def insertion_sort(keys, length):
-    """Sort the first keys in place."""
-    for end in range(1, length):
-        key = keys[end]
-        slot = end
-        while slot > 0 and keys[slot - 1] > key:
-            keys[slot] = keys[slot - 1]
-            slot -= 1
-        keys[slot] = key
+@jit(inner=True)
+def sort_in_place(keys, length):
+    """Sort the first keys (Shell's method); numba's own sorts take seconds to compile."""
+    apart = 1
+    while apart * SHORT < length:
+        apart = CLOSER * apart + 1
+    while apart > 0:
+        for end in range(apart, length):
+            key = keys[end]
+            slot = end
+            while slot >= apart and keys[slot - apart] > key:
+                keys[slot] = keys[slot - apart]
+                slot -= apart
+            keys[slot] = key
+        apart //= CLOSER
 
 
-@jit
+@jit(inner=True)
+def longest_row(starts):
+    """Return the most entries of a row."""
+    longest = 0
+    for row in range(starts.size - 1):
+        longest = max(longest, starts[row + 1] - starts[row])
+    return longest
+
+
+@jit(inner=True)
+def order_by_original(columns, first, last, original, keys):
+    """Make the low half of ``keys`` the places of a row's entries, from `first` on, in ascending original columns."""
+    for offset in range(last - first):
+        keys[offset] = (np.int64(original[columns[first + offset]]) << 32) | offset
+    sort_in_place(keys, last - first)
+
+
+@jit(inner=True)
 def radix_sort(keys, other, length, n_bits, counts):
     """Return the array, `keys` or `other`, that has the first keys sorted by their bits from 32 on."""
     shift = 32
@@ -55,9 +79,7 @@ def reorder_rows(values, columns, starts, scale, rank, new_values, new_columns):
 
     `starts` are relative to `values`; a key packs the new column above the old position, so plain integers are sorted.
     """
-    longest = 0
-    for row in range(starts.size - 1):
-        longest = max(longest, starts[row + 1] - starts[row])
+    longest = longest_row(starts)
     keys, other = np.empty(longest, np.int64), np.empty(longest, np.int64)
     counts = np.empty(257, np.int64)
     n_bits = 1
@@ -70,12 +92,12 @@ def reorder_rows(values, columns, starts, scale, rank, new_values, new_columns):
             keys[offset] = (np.int64(rank[columns[first + offset]]) << 32) | offset
         in_order = keys
         if length <= SHORT:
-            insertion_sort(keys, length)
+            sort_in_place(keys, length)
         else:
             in_order = radix_sort(keys, other, length, n_bits, counts)
         for offset in range(length):
             new_columns[first + offset] = in_order[offset] >> 32
-            new_values[first + offset] = values[first + (in_order[offset] & 0xFFFFFFFF)] * scale[row]
+            new_values[first + offset] = values[first + (in_order[offset] & ROW_PLACE)] * scale[row]
 
 
 @jit

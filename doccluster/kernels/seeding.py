@@ -71,7 +71,7 @@ def weigh_candidates(rows, first_part, last_part, documents, index, common, near
             potentials[trial, part] = _left(products[low:high], nearest[low:high], weights[low:high])
 
 
-@jit
+@jit(inner=True)
 def _first_from(row, index_rows, first, last):
     """Return the first place of ``first..last`` whose row, ascending, is `row` or later."""
     while first < last and row > 0:
@@ -83,7 +83,7 @@ def _first_from(row, index_rows, first, last):
     return first
 
 
-@jit(fastmath=REGROUP)
+@jit(fastmath=REGROUP, inner=True)
 def _left(similarities, nearest, weights):
     """Return the potential of some documents, counted once each if `weights` is empty."""
     total = 0.0
@@ -111,7 +111,7 @@ def join_nearest(similarities, nearest, weights, resolution, sums):
         sums[number] = _join(similarities[part], nearest[part], weights[part], resolution)
 
 
-@jit(fastmath=REGROUP)
+@jit(fastmath=REGROUP, inner=True)
 def _join(similarities, nearest, weights, resolution):
     total = 0.0
     for row in range(nearest.size):
@@ -137,12 +137,14 @@ def draw_rows(points, cumulated, nearest, weights, resolution, rows):
     while cumulated[last] < cumulated[-1]:
         last += 1
     for place in range(points.size):
-        part = min(np.searchsorted(cumulated, points[place], side="right"), last)
+        part = 0
+        while part < last and cumulated[part] <= points[place]:
+            part += 1
         rest = points[place] - (cumulated[part - 1] if part else 0.0)
         rows[place] = _row_at(part, rest, nearest, weights, resolution)
 
 
-@jit
+@jit(inner=True)
 def _row_at(number, rest, nearest, weights, resolution):
     """Return the row of a part at which the running sum of its distances passes `rest`, the last with one at most."""
     found, total = number * PART, 0.0

@@ -8,7 +8,7 @@ from doccluster.kernels.intrinsics import square_root
 from doccluster.kernels.jit import jit
 
 
-@jit
+@jit(inner=True)
 def count_distinct(tokens, ends, seen, counts, lengths):
     """Fold repeated tokens of each document in place: `tokens[:kept]` and `counts[:kept]`; returns kept.
 
@@ -33,14 +33,14 @@ def count_distinct(tokens, ends, seen, counts, lengths):
     return kept
 
 
-@jit
+@jit(inner=True)
 def renumber(columns, numbers):
     """Replace each column by its number, in place."""
     for place in range(columns.size):
         columns[place] = numbers[columns[place]]
 
 
-@jit
+@jit(inner=True)
 def settle_rows(columns, counts, starts, n_columns, binary, lengths, heads, pairs):
     """Sort each row by column, add up equal columns and drop negative ones, all in place; returns how many stay.
 
@@ -86,7 +86,7 @@ def settle_rows(columns, counts, starts, n_columns, binary, lengths, heads, pair
     return kept
 
 
-@jit
+@jit(inner=True)
 def add_frequencies(columns, counts, document_frequency, term_frequency):
     """Add the entries of settled rows to the number of documents and of occurrences of each column."""
     for place in range(columns.size):
@@ -95,7 +95,7 @@ def add_frequencies(columns, counts, document_frequency, term_frequency):
         term_frequency[column] += counts[place]
 
 
-@jit
+@jit(inner=True)
 def drop_columns(columns, counts, lengths, new_column):
     """Renumber the columns of all rows in place and drop those whose number is -1; returns how many entries stay."""
     place = 0
@@ -113,7 +113,7 @@ def drop_columns(columns, counts, lengths, new_column):
     return kept
 
 
-@jit
+@jit(inner=True)
 def normalize_rows(data, columns, factors, indptr, squared):
     """Multiply each value by the factor of its column, if there are any, and divide each row by its length, in place.
 

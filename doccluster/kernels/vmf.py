@@ -67,7 +67,7 @@ def _as_table(polynomials):
 _U, _V = _expansion_coefficients(_N_EXPANSION)
 
 
-@jit
+@jit(inner=True)
 def _expansion(table, order, radius):
     """Return sum_k T_k(p) / v^k with p = v / radius, which is sum_k radius^-k times a polynomial in p^2."""
     square = (order / radius) ** 2
@@ -80,7 +80,7 @@ def _expansion(table, order, radius):
     return total
 
 
-@jit
+@jit(inner=True)
 def _ratio_over_kappa(order, kappa):
     """Return I_{v+1}(kappa) / (kappa I_v(kappa)) for order v >= 0; 1 / (2 v + 2) at kappa = 0."""
     if kappa > order and kappa >= _FAR:
@@ -162,7 +162,7 @@ def concentration(n_dimensions, resultant, largest):
     return kappa
 
 
-@jit
+@jit(inner=True)
 def _bound(resultant, a, b):
     """Return the kappa with resultant = kappa / (a + sqrt(kappa^2 + b^2))."""
     spread = (1.0 - resultant) * (1.0 + resultant)

@@ -17,14 +17,14 @@ from doccluster.kernels.prefetching import later_row, prefetch_row
 NEGLIGIBLE = -46.0  # exp of this is 1e-20: such a share of a document is below the rounding of the others
 
 
-@jit(fastmath={"contract"}, forceinline=True)
+@jit(fastmath={"contract"}, forceinline=True, inner=True)
 def scale_scores(scores, kappas, offsets):
     """Make the cosines in `scores` log densities with weights."""
     for j in range(scores.size):
         scores[j] = kappas[j] * scores[j] + offsets[j]
 
 
-@jit(forceinline=True)
+@jit(forceinline=True, inner=True)
 def exponentiate(scores, top, powers):
     """Make `scores` their distances from `top`, and `powers` the exponentials of these, 0 for negligible ones."""
     for j in range(scores.size):
@@ -34,7 +34,7 @@ def exponentiate(scores, top, powers):
         powers[j] = power if scores[j] > NEGLIGIBLE else 0.0
 
 
-@jit(fastmath={"contract"}, forceinline=True)
+@jit(fastmath={"contract"}, forceinline=True, inner=True)
 def add_up(powers, gaps):
     """Return the sum of `powers`, and that of its products with `gaps`; four sums each, so that none waits for another.
 
@@ -54,7 +54,7 @@ def add_up(powers, gaps):
     return (a + b) + (c + d), (e + f) + (g + h)
 
 
-@jit(forceinline=True)
+@jit(forceinline=True, inner=True)
 def write_shares(powers, total, share, masses):
     """Write `powers` over `total` into `share`, add that to `masses`, and return how many are above zero."""
     inverse = 1.0 / total
@@ -67,7 +67,7 @@ def write_shares(powers, total, share, masses):
     return count
 
 
-@jit(forceinline=True)
+@jit(forceinline=True, inner=True)
 def highest_of_fours(scores):
     """Return the largest of some scores, a multiple of four of them: four chains of comparisons wait less than one."""
     a, b, c, d = scores[0], scores[1], scores[2], scores[3]

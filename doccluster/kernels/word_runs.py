@@ -45,7 +45,7 @@ _MIX_TAIL = np.uint64(0x100000001B3)
 FIRST_BYTES = np.array([(1 << 8 * size) - 1 for size in range(9)], dtype=np.uint64)  # masks for the first 0..8 bytes
 
 
-@jit
+@jit(inner=True)
 def code_point(text, place):
     """Return the character that starts at `place` and how many bytes it has; `text` is UTF-8, not ASCII there."""
     lead = np.int64(text[place])
@@ -58,7 +58,7 @@ def code_point(text, place):
     return ((lead & 0x07) << 18) | (second << 12) | (third << 6) | (np.int64(text[place + 3]) & 0x3F), 4
 
 
-@jit
+@jit(inner=True)
 def mark_gaps(text, lower, folded, gaps):
     """Write `text` into `folded`, lowered if `lower`, and 0x80 into `gaps` at each byte that is in no ASCII word.
 
@@ -75,10 +75,10 @@ def mark_gaps(text, lower, folded, gaps):
         gaps[place] = np.uint8(0) if is_word else np.uint8(128)
 
 
-@jit
+@jit(inner=True)
 def mark_gaps_beyond_ascii(text, is_word, n_bytes, gaps):
     """Mark in `gaps` the bytes of characters beyond ASCII that are no word characters (is_word: by code point)."""
-    place = 0
+    place = np.int64(0)
     while place < n_bytes:
         if eight_bytes(text, place) & _TOP_BITS == 0:
             place += 8
@@ -95,7 +95,7 @@ def mark_gaps_beyond_ascii(text, is_word, n_bytes, gaps):
             place += width
 
 
-@jit
+@jit(inner=True)
 def find_edges(gaps, place, stop, edges, n_edges):
     """Write where words begin and end, in turn, between two places that are multiples of 64; returns their number.
 
@@ -118,7 +118,7 @@ def find_edges(gaps, place, stop, edges, n_edges):
     return n_edges
 
 
-@jit
+@jit(inner=True)
 def is_shorter(text, begin, end, shortest):
     """Return whether a run has fewer than `shortest` characters; bytes that continue a character do not count."""
     characters = end - begin
@@ -129,7 +129,7 @@ def is_shorter(text, begin, end, shortest):
     return characters < shortest
 
 
-@jit
+@jit(inner=True)
 def collect_tokens(text, edges, n_edges, is_ascii, shortest, keys):
     """Write the key of each word that is long enough; returns how many there are, and their bytes with one more each.
 
@@ -158,7 +158,7 @@ def collect_tokens(text, edges, n_edges, is_ascii, shortest, keys):
     return n_tokens, n_bytes
 
 
-@jit
+@jit(inner=True)
 def find_token(text, begin, size, low, high, code, slots, entries, sizes, starts, arena):
     """Return the number of a token, or -1 when it is new, and the slot where the search ended."""
     mask = np.uint64(slots.size - 1)
@@ -176,7 +176,7 @@ def find_token(text, begin, size, low, high, code, slots, entries, sizes, starts
         slot = (slot + _ONE) & mask
 
 
-@jit
+@jit(inner=True)
 def same_bytes(arena, start, text, place, size):
     """Return whether a token of the arena is `text[place:place + size]`; the first 16 bytes are known to agree."""
     for offset in range(16, size):  # noqa: SIM110 - numba compiles the loop, not a generator
@@ -185,7 +185,7 @@ def same_bytes(arena, start, text, place, size):
     return True
 
 
-@jit
+@jit(inner=True)
 def store_token(text, begin, size, token, low, high, code, slot, slots, entries, sizes, starts, arena, used):
     """Write a new token into the tables and the arena; returns how much of the arena is used then."""
     slots[slot] = token
@@ -201,7 +201,7 @@ def store_token(text, begin, size, token, low, high, code, slot, slots, entries,
     return used + size + 1
 
 
-@jit
+@jit(inner=True)
 def fill_slots(slots, entries, n_tokens):
     """Put the numbers of all tokens into empty (-1) slots, by their hashes."""
     mask = np.uint64(slots.size - 1)
@@ -212,7 +212,7 @@ def fill_slots(slots, entries, n_tokens):
         slots[slot] = token
 
 
-@jit
+@jit(inner=True)
 def save_state(state, document, place, pending, kept, first, n_tokens, used, counted):
     """Note where the loop stands."""
     state[DOCUMENT] = document
@@ -225,7 +225,7 @@ def save_state(state, document, place, pending, kept, first, n_tokens, used, cou
     state[COUNTED] = counted
 
 
-@jit
+@jit(inner=True)
 def count_runs(
     text,
     lower,
@@ -326,11 +326,11 @@ def count_runs(
         lengths[document] = kept - first
         first = kept
         document += 1
-    save_state(state, document, place, -1, kept, first, n_tokens, used, counted + kept)
+    save_state(state, document, place, np.int64(-1), kept, first, n_tokens, used, counted + kept)
     return True
 
 
-@jit
+@jit(inner=True)
 def absorb_tokens(
     slots, entries, sizes, starts, arena, other_entries, other_sizes, other_starts, other_arena, state, numbers
 ):
@@ -355,7 +355,7 @@ def absorb_tokens(
     state[ARENA_USED] = used
 
 
-@jit
+@jit(inner=True)
 def copy_tokens(order, sizes, starts, arena, out):
     """Write the tokens in the given order into `out`, each followed by a line break."""
     place = 0
