@@ -6,8 +6,9 @@ Names are loaded when they are first used, so importing the package takes millis
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from doccluster.lazy import offer
 
 __version__ = "0.1.0"
 
@@ -32,13 +33,7 @@ _HOMES = {
 }
 
 __all__ = ["__version__", *sorted(_HOMES)]
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    home = importlib.import_module(_HOMES[name])
-    return home if name == "errors" else getattr(home, name)
+__getattr__ = offer(__name__, _HOMES)
 
 
 def __dir__() -> list[str]:

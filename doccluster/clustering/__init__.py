@@ -2,9 +2,31 @@
 
 from __future__ import annotations
 
-from doccluster.clustering.assign import Assignment, assign_to_centroids
-from doccluster.clustering.memory import MemoryPlan
-from doccluster.clustering.spherical_k_means import SphericalKMeans
-from doccluster.clustering.vmf_mixture import VonMisesFisherMixture
+from typing import TYPE_CHECKING
 
-__all__ = ["Assignment", "MemoryPlan", "SphericalKMeans", "VonMisesFisherMixture", "assign_to_centroids"]
+from doccluster.lazy import offer
+
+# loaded when used: no command needs all of it
+_HOMES = {
+    "Assignment": "doccluster.clustering.assign",
+    "MemoryPlan": "doccluster.clustering.memory",
+    "SphericalKMeans": "doccluster.clustering.spherical_k_means",
+    "VonMisesFisherMixture": "doccluster.clustering.vmf_mixture",
+    "assign_to_centroids": "doccluster.clustering.assign",
+}
+
+__all__ = [
+    "Assignment",
+    "MemoryPlan",
+    "SphericalKMeans",
+    "VonMisesFisherMixture",
+    "assign_to_centroids",
+]
+__getattr__ = offer(__name__, _HOMES)
+
+if TYPE_CHECKING:
+    from doccluster.clustering.assign import Assignment as Assignment
+    from doccluster.clustering.assign import assign_to_centroids as assign_to_centroids
+    from doccluster.clustering.memory import MemoryPlan as MemoryPlan
+    from doccluster.clustering.spherical_k_means import SphericalKMeans as SphericalKMeans
+    from doccluster.clustering.vmf_mixture import VonMisesFisherMixture as VonMisesFisherMixture

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import warnings
 from typing import Any, Self
 
@@ -11,26 +10,21 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from doccluster.blocks import resolve_threads
 from doccluster.clustering.assign import centroid_similarities, nearest_centroids
-from doccluster.clustering.document_matrix import DocumentMatrix, document_frequencies, prepare
-from doccluster.clustering.lloyd import Limits, Snapshot
-from doccluster.clustering.memory import MemoryPlan, plan_memory, size_of
-from doccluster.clustering.seeding import Init, affordable_seeding, check_init, default_trials
-from doccluster.clustering.starts import BestStart, draw_starts
-from doccluster.errors import DocclusterWarning, InputError, MemoryLimitError, NothingUsable
-from doccluster.progress import Progress, silent
-from doccluster.sizes import parse_size
-from doccluster.validation import (
-    RandomState,
-    as_generator,
-    check_matrix,
-    check_n_clusters,
-    check_positive_int,
+from doccluster.clustering.memory import MemoryPlan
+from doccluster.clustering.seeding import Init
+from doccluster.clustering.spherical import (
+    DEFAULT_STARTS,
+    FitInterrupted,
+    SphericalFit,
+    SphericalParameters,
+    check_weights,
+    spherical_k_means,
 )
-
-DEFAULT_STARTS = 10  # restarts chosen by the objective are worth more than any seeding, and cheap
-LARGEST_WEIGHT = 1e100  # the squares of sums of weights are taken in float64, where they would overflow or vanish
+from doccluster.errors import DocclusterWarning, MemoryLimitError
+from doccluster.progress import Progress
+from doccluster.sizes import parse_size
+from doccluster.validation import RandomState, check_matrix
 
 
 class SphericalKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):
@@ -139,54 +133,19 @@ class SphericalKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
         DocclusterWarning
             If rows were normalised, or there are fewer distinct rows than clusters.
         """
-        given, X = X, check_matrix(X)
-        validate_data(self, given, skip_check_array=True)
-        n_clusters, n_starts = check_n_clusters(self.n_clusters, X.shape[0]), self._check_parameters()
-        plan = self._plan(X, n_clusters, n_starts)
-        if self.verbose:
-            sys.stderr.write(f"{plan}\n")
-        documents, scaled = prepare(X, weights=_weights(sample_weight, X.shape[0]), n_threads=plan.n_threads)
-        if not documents.is_usable.any():
-            raise NothingUsable("X has no row with a non-zero value and a weight; there is nothing to cluster.")
-        if scaled:
-            _warn("X has rows that are not of unit length; a normalised copy is used (the cosine ignores length).")
-        limits = Limits(
-            self.max_iter,
-            self.tol,
-            table_bytes=plan.head_bytes,
-            change_bytes=plan.change_bytes,
-            most_groups=plan.n_groups,
-            keep_sums=plan.keeps_sums,
-            algorithm=self.algorithm,
-            refine=self.refine,
-        )
-        generator = as_generator(self.random_state)
-        progress = self.progress or silent
-        best = BestStart(documents, limits)
-        starts = draw_starts(
-            documents,
-            n_clusters,
-            self.init,
-            n_starts,
-            generator,
-            X,
-            seed_documents=plan.seed_documents,
-            progress=progress,
-        )
+        matrix = check_matrix(X)
+        validate_data(self, X, skip_check_array=True)
         self.interrupted_ = False
         try:
-            self._store(documents, best.run(starts, progress=progress))
-        except KeyboardInterrupt:
-            so_far = best.so_far()
-            if so_far is not None:
-                self._store(documents, so_far)
+            found = spherical_k_means(matrix, self._parameters(), sample_weight=sample_weight)
+        except FitInterrupted as stopped:
+            if stopped.so_far is not None:
+                self._store(stopped.so_far)
                 self.interrupted_ = True
             raise
-        if self.centroids_.shape[0] < n_clusters:
-            _warn(
-                f"n_clusters={n_clusters} is above the number of distinct rows; "
-                f"{self.centroids_.shape[0]} clusters are returned."
-            )
+        self._store(found)
+        for note in found.notes:
+            warnings.warn(note, DocclusterWarning, stacklevel=2)
         return self
 
     def plan_memory(self, X: Any) -> MemoryPlan:
@@ -197,41 +156,16 @@ class SphericalKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
         MemoryLimitError
             If the smallest plan does not fit; the message names the smallest `max_memory` that would do.
         """
-        X = check_matrix(X)
-        return self._plan(X, check_n_clusters(self.n_clusters, X.shape[0]), self._check_parameters())
+        return self._parameters().plan(check_matrix(X))
 
-    def _plan(self, X: Any, n_clusters: int, n_starts: int) -> MemoryPlan:
-        frequencies = document_frequencies(X)
-        size = size_of(
-            frequencies,
-            n_documents=X.shape[0],
-            n_clusters=n_clusters,
-            n_threads=resolve_threads(self.n_threads),
-            n_starts=n_starts,
-            n_candidates=default_trials(n_clusters),
-            draws_from_index=isinstance(self.init, str) and self.init != "random",
-            prunes=self.algorithm != "lloyd",
-        )
-        affordable, _ = affordable_seeding(frequencies, X.shape[0], n_clusters)
-        return plan_memory(size, None if self.max_memory is None else parse_size(self.max_memory), affordable)
+    def _parameters(self) -> SphericalParameters:
+        return SphericalParameters(**self.get_params(deep=False))
 
-    def _check_parameters(self) -> int:
-        """Return the number of starts, or raise InputError."""
-        check_init(self.init)
-        check_positive_int(self.max_iter, "max_iter")
-        if self.algorithm not in ("auto", "lloyd", "pruned"):
-            raise InputError(f"algorithm={self.algorithm!r} is not known; use 'auto', 'lloyd' or 'pruned'.")
-        if not isinstance(self.tol, int | float | np.number) or not self.tol >= 0:
-            raise InputError(f"tol={self.tol!r} is not a share of the objective; give a number >= 0.")
-        if not isinstance(self.init, str) and not callable(self.init):
-            return 1
-        return DEFAULT_STARTS if self.n_init == "auto" else check_positive_int(self.n_init, "n_init")
-
-    def _store(self, documents: DocumentMatrix, found: Snapshot) -> None:
+    def _store(self, found: SphericalFit) -> None:
         self.labels_ = found.labels
-        self.centroids_ = found.means.to_csr(documents.original)
+        self.centroids_ = found.centroids
         self.objective_ = found.objective
-        self.inertia_ = float(np.sum(documents.weights[documents.is_usable])) - found.objective
+        self.inertia_ = found.inertia
         self.n_iter_ = found.n_iter
         self._n_features_out = self.centroids_.shape[0]
 
@@ -263,7 +197,7 @@ class SphericalKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
     def score(self, X: Any, y: Any = None, sample_weight: npt.ArrayLike | None = None) -> float:
         """Return the objective on `X`: the sum of weights times cosine to the nearest centroid."""
         X = self._checked(X)
-        weights = _weights(sample_weight, X.shape[0])
+        weights = check_weights(sample_weight, X.shape[0])
         nearest = centroid_similarities(X, self.centroids_, n_threads=self.n_threads).max(axis=1)
         return float(np.sum(weights * nearest))
 
@@ -277,26 +211,3 @@ class SphericalKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
-
-
-def _weights(sample_weight: npt.ArrayLike | None, n_documents: int) -> npt.NDArray[np.float64]:
-    """Return one weight for each document, or raise InputError."""
-    if sample_weight is None:
-        return np.ones(n_documents)
-    try:
-        weights = np.asarray(sample_weight, np.float64)
-    except (TypeError, ValueError) as error:
-        raise InputError(f"sample_weight is not numeric ({error}); give numbers >= 0.") from error
-    if weights.ndim == 0:
-        weights = np.full(n_documents, float(weights))
-    if weights.shape != (n_documents,):
-        raise InputError(f"sample_weight has shape {weights.shape}, expected ({n_documents},): one for each row of X.")
-    if not (np.isfinite(weights).all() and (weights >= 0).all()):
-        raise InputError("sample_weight has negative or non-finite values; give numbers >= 0.")
-    if np.any((weights > 0) & ((weights < 1 / LARGEST_WEIGHT) | (weights > LARGEST_WEIGHT))):
-        raise InputError("sample_weight has positive values outside 1e-100..1e100; divide all weights by the largest.")
-    return weights
-
-
-def _warn(message: str) -> None:
-    warnings.warn(message, DocclusterWarning, stacklevel=3)

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
-from scipy.optimize import linear_sum_assignment
 from scipy.sparse.csgraph import connected_components, min_weight_full_bipartite_matching
 
 Integers = npt.NDArray[np.int64]
@@ -105,6 +104,8 @@ def _solve_block(rows: Integers, columns: Integers, values: npt.NDArray[np.float
     if n_rows * n_columns <= MAX_DENSE_CELLS:
         dense = np.zeros((n_rows, n_columns))
         dense[row, column] = values
+        from scipy.optimize import linear_sum_assignment  # takes long to import, and few tables have such a block
+
         matched_rows, matched_columns = linear_sum_assignment(dense, maximize=True)
     else:
         matched_rows, matched_columns = _solve_sparse(row, column, values, n_rows, n_columns)

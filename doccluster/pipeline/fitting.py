@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from doccluster.clustering import SphericalKMeans
-from doccluster.errors import InputError
+from doccluster.clustering.spherical import FitInterrupted, SphericalParameters, spherical_k_means
+from doccluster.errors import DocclusterWarning, InputError
 from doccluster.partition import Partition
 from doccluster.progress import Progress
-from doccluster.validation import check_n_clusters
+from doccluster.validation import check_matrix, check_n_clusters
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,18 +47,20 @@ def fit_clusters(
     k = check_n_clusters(n_clusters, matrix.shape[0])
     settings = {name: value for name, value in options.items() if value is not None}
     try:
-        model = SphericalKMeans(k, random_state=seed, n_threads=n_threads, progress=progress, **settings)
+        parameters = SphericalParameters(k, random_state=seed, n_threads=n_threads, progress=progress, **settings)
     except TypeError as error:
         raise InputError(f"the clustering has an option that is not known: {error}.") from error
     interrupted = False
     try:
-        model.fit(matrix)
-    except KeyboardInterrupt:
-        if not hasattr(model, "labels_"):
+        found = spherical_k_means(check_matrix(matrix), parameters)
+    except FitInterrupted as stopped:
+        if stopped.so_far is None:
             raise
-        interrupted = True
-    partition, centroids = largest_first(model.labels_, model.centroids_)
-    return Fit(partition, centroids, interrupted, int(model.n_iter_))
+        found, interrupted = stopped.so_far, True
+    for note in found.notes:
+        warnings.warn(note, DocclusterWarning, stacklevel=2)
+    partition, centroids = largest_first(found.labels, found.centroids)
+    return Fit(partition, centroids, interrupted, found.n_iter)
 
 
 def largest_first(labels: Any, centroids: Any) -> tuple[Partition, Any]:

@@ -1,0 +1,22 @@
+"""Names of a package that are loaded when they are first used: a command pays only for the imports it needs."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Mapping
+from typing import Any
+
+
+def offer(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
+    """Return the ``__getattr__`` of a package whose names live in these modules.
+
+    A module of the package that has the name itself is offered as a module.
+    """
+
+    def get(name: str) -> Any:
+        if name not in homes:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        home = importlib.import_module(homes[name])
+        return home if homes[name] == f"{package}.{name}" else getattr(home, name)
+
+    return get
