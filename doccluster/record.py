@@ -84,15 +84,12 @@ class Documents:
         """Return what is kept of a corpus."""
         n = len(corpus)
 
-        def column(name: str) -> tuple[str, ...]:
-            return tuple(corpus.metadata[name]) if name in corpus.metadata else ("",) * n
-
         return cls(
             ids=corpus.ids,
-            titles=column("title"),
-            dates=column("date"),
-            sources=column("source"),
-            links=column("link"),
+            titles=corpus.column("title"),
+            dates=corpus.column("date"),
+            sources=corpus.column("source"),
+            links=corpus.column("link"),
             excerpts=tuple(_excerpt(text) for text in corpus.texts),
             lengths=np.fromiter((len(text) for text in corpus.texts), np.int64, n),
             labels=dict(corpus.labels),

@@ -70,3 +70,17 @@ def test_the_book_of_zaki_and_meira_has_one_name():
     for path in (path for folder in folders for path in folder.rglob("*") if path.suffix in (".py", ".md", ".json")):
         titles |= set(re.findall(r"Meira[^.]*?(Data Mining\s+and\s+\w+)", path.read_text(encoding="utf-8")))
     assert titles == {"Data Mining and Analysis"}
+
+
+def test_a_whole_run_imports_neither_scikit_learn_nor_statistics_nor_frames(tmp_path):
+    command = ["run", str(ROOT / "corpora" / "samples" / "tiny"), "-k", "2", "-o", str(tmp_path / "run")]
+    code = (
+        "import sys\n"
+        "from doccluster.cli.main import main\n"
+        "try:\n    main(sys.argv[1:])\nfinally:\n"
+        "    heavy = {'sklearn', 'scipy.stats', 'scipy.optimize', 'pandas', 'nltk', 'matplotlib.pyplot'}\n"
+        "    print('heavy:', sorted(heavy & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code, *command], check=True, capture_output=True, text=True)
+    assert (tmp_path / "run" / "report.html").exists()
+    assert "heavy: []" in done.stdout

@@ -11,7 +11,7 @@ import pytest
 from scipy import sparse
 
 from doccluster.artifacts import load_run
-from doccluster.clustering import SphericalKMeans
+from doccluster.clustering.spherical import FitInterrupted, spherical_k_means
 from doccluster.corpus import Corpus
 from doccluster.errors import InputError, NothingUsable
 from doccluster.pipeline import (
@@ -190,23 +190,18 @@ def test_multiple_labels_count_only_where_there_is_exactly_one(tmp_path):
     assert labels == ("oil", "oil", "grain")
 
 
-class StopsInTheMiddle(SphericalKMeans):
-    """Ctrl-C after the best start so far: fitted, then interrupted, as the estimator promises."""
-
-    def fit(self, X, y=None, sample_weight=None):
-        super().fit(X, y, sample_weight)
-        raise KeyboardInterrupt
+def stops_in_the_middle(matrix, parameters, **options):
+    """Ctrl-C after the best start so far: what is known by then comes with the interruption."""
+    raise FitInterrupted(spherical_k_means(matrix, parameters, **options))
 
 
-class StopsAtOnce(SphericalKMeans):
+def stops_at_once(matrix, parameters, **options):
     """Ctrl-C before there is anything to keep."""
-
-    def fit(self, X, y=None, sample_weight=None):
-        raise KeyboardInterrupt
+    raise FitInterrupted(None)
 
 
 def test_a_stopped_fit_keeps_the_best_so_far_and_marks_the_run(monkeypatch, tmp_path):
-    monkeypatch.setattr("doccluster.pipeline.fitting.SphericalKMeans", StopsInTheMiddle)
+    monkeypatch.setattr("doccluster.pipeline.fitting.spherical_k_means", stops_in_the_middle)
     with pytest.raises(RunInterrupted) as stopped:
         run_pipeline(TINY, n_clusters=3, output=tmp_path / "run", report=False)
     assert stopped.value.run.provenance.interrupted
@@ -217,11 +212,23 @@ def test_a_stopped_fit_keeps_the_best_so_far_and_marks_the_run(monkeypatch, tmp_
 
 
 def test_a_fit_stopped_before_its_first_result_writes_nothing(monkeypatch, tmp_path):
-    monkeypatch.setattr("doccluster.pipeline.fitting.SphericalKMeans", StopsAtOnce)
+    monkeypatch.setattr("doccluster.pipeline.fitting.spherical_k_means", stops_at_once)
     with pytest.raises(KeyboardInterrupt) as stopped:
         run_pipeline(TINY, n_clusters=3, output=tmp_path / "run", report=False)
     assert not isinstance(stopped.value, RunInterrupted)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_run_looks_at_all_pairs_of_documents_only_when_asked():
+    def values(**given):
+        run = run_pipeline(TINY, n_clusters=3, **given)
+        return {score.name: score for score in run.evaluation.scores}
+
+    by_default = values()["dunn"]
+    assert np.isnan(by_default.value)
+    assert by_default.note == "not computed, needs ~1 s, ask for it by name"
+    assert values(measures=["dunn"])["dunn"].is_defined
+    assert values(measures="all")["dunn"].is_defined
 
 
 def test_progress_is_told_every_stage(tmp_path):

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import re
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import pandas as pd
+from doccluster.corpus.columns import is_missing
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 # What a spreadsheet takes for the beginning of a formula (OWASP, "CSV injection"), tab and return included.
 _FORMULA = re.compile(r"^[=+\-@\t\r]")
@@ -33,16 +39,24 @@ def storable(text: str) -> str:
     return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
-def csv_text(frame: pd.DataFrame) -> str:
-    """Return a table as csv; text cells are made safe, undefined numbers are empty, numbers keep every digit."""
-    safe = frame.copy()
-    for column in safe.columns:
-        if not pd.api.types.is_numeric_dtype(safe[column]):
-            safe[column] = safe[column].map(safe_cell)
-    text: str = safe.to_csv(index=False, lineterminator="\n")
-    return text
+def csv_text(table: Mapping[str, Sequence[Any]] | pd.DataFrame) -> str:
+    """Return a table as csv; text cells are made safe, undefined values are empty, numbers keep every digit.
+
+    >>> csv_text({"title": ["=1+1", None], "value": [0.1, float("nan")]})
+    "title,value\n'=1+1,0.1\n,\n"
+    """
+    columns = table if isinstance(table, Mapping) else {name: table[name].tolist() for name in table.columns}
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows(zip(*([_cell(value) for value in values] for values in columns.values()), strict=True))
+    return text.getvalue()
 
 
-def write_csv(frame: pd.DataFrame, path: Path) -> None:
+def _cell(value: Any) -> Any:
+    return "" if is_missing(value) else safe_cell(value)
+
+
+def write_csv(table: Mapping[str, Sequence[Any]] | pd.DataFrame, path: Path) -> None:
     """Write `csv_text` to a file, in UTF-8."""
-    path.write_bytes(csv_text(frame).encode("utf-8"))
+    path.write_bytes(csv_text(table).encode("utf-8"))

@@ -23,7 +23,7 @@ from doccluster.artifacts.storage import (
     write_arrays,
     write_json,
 )
-from doccluster.artifacts.tables import assignments_table, clusters_table, skipped_table
+from doccluster.artifacts.tables import assignments_columns, clusters_columns, scores_columns, skipped_columns
 from doccluster.corpus.document import Skipped
 from doccluster.labeling.description import Borderline, ClusterDescription, Representative, Term
 from doccluster.partition import Partition
@@ -59,10 +59,10 @@ def save_run(
     """
     final = Path(folder)
     with new_folder(final, overwrite=overwrite) as partial:
-        write_csv(assignments_table(run), partial / "assignments.csv")
-        write_csv(clusters_table(run), partial / "clusters.csv")
-        write_csv(run.evaluation.to_frame(), partial / "scores.csv")
-        write_csv(skipped_table(run), partial / "skipped.csv")
+        write_csv(assignments_columns(run), partial / "assignments.csv")
+        write_csv(clusters_columns(run), partial / "clusters.csv")
+        write_csv(scores_columns(run), partial / "scores.csv")
+        write_csv(skipped_columns(run), partial / "skipped.csv")
         (partial / "model").mkdir()
         _save_record(run, partial / "model")
         for name, write in (also or {}).items():

@@ -1,76 +1,91 @@
-"""The four tables of a run, as data frames: assignments, clusters, scores, skipped."""
+"""The four tables of a run, column by column: assignments, clusters, scores, skipped."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
 from doccluster.artifacts.csv_files import storable
+from doccluster.evaluation.result import COLUMNS
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from doccluster.record import Documents, Run
+
+Columns = dict[str, list[Any]]  # name -> a cell for each row, None or nan where it is empty
 
 # what a person looks for first in clusters.csv; the other per-cluster measures follow in their own order
 LEADING_MEASURES = ("coherence", "density", "adherence", "silhouette")
 DIGITS = 6
 
 
-def assignments_table(run: Run) -> pd.DataFrame:
+def assignments_columns(run: Run) -> Columns:
     """Return one row per document in reading order; documents without terms have no cluster."""
     found = _document_columns(run.documents)
-    found["cluster"] = pd.array(run.partition.labels, dtype="Int64")
-    found["similarity"] = np.round(run.similarity, DIGITS)
-    found["runner_up"] = pd.array(run.runner_up, dtype="Int64")
-    found.loc[run.runner_up < 0, "runner_up"] = pd.NA
-    found["margin"] = np.round(run.margin, DIGITS)
+    found["cluster"] = run.partition.labels.tolist()
+    found["similarity"] = np.round(run.similarity, DIGITS).tolist()
+    found["runner_up"] = [None if cluster < 0 else cluster for cluster in run.runner_up.tolist()]
+    found["margin"] = np.round(run.margin, DIGITS).tolist()
     found["family"], found["first"] = _families(run)
     empty = _document_columns(run.empty_documents)
-    both = pd.concat([found, empty]) if len(empty) else found
-    return both.sort_values("position", kind="stable").drop(columns="position").reset_index(drop=True)
+    nothing = [None] * len(run.empty_documents)
+    both = {name: [*values, *empty.get(name, nothing)] for name, values in found.items()}
+    order = np.argsort(both.pop("position"), kind="stable").tolist()
+    return {name: [values[row] for row in order] for name, values in both.items()}
 
 
-def _families(run: Run) -> tuple[Any, Any]:
+def assignments_table(run: Run) -> pd.DataFrame:
+    """Return `assignments_columns` as a data frame."""
+    return _frame(assignments_columns(run))
+
+
+def _families(run: Run) -> tuple[list[Any], list[Any]]:
     """Return the number of each document's family of near-copies (none if it has no copy), and whether it is first."""
-    n = run.n_documents
-    first = pd.array([pd.NA] * n, dtype="boolean")
-    family = pd.array([pd.NA] * n, dtype="Int64")
-    if run.copy_of is not None:
-        first[:] = run.copy_of == np.arange(n)
-        _, number, size = np.unique(run.copy_of, return_inverse=True, return_counts=True)
-        rank = np.cumsum(size > 1) - 1  # families are numbered by the row of their first document
-        has_copy = size[number] > 1
-        family[has_copy] = rank[number[has_copy]]
-    return family, first
+    if run.copy_of is None:
+        return [None] * run.n_documents, [None] * run.n_documents
+    first = run.copy_of == np.arange(run.n_documents)
+    _, number, size = np.unique(run.copy_of, return_inverse=True, return_counts=True)
+    rank = np.cumsum(size > 1) - 1  # families are numbered by the row of their first document
+    family = np.where(size[number] > 1, rank[number], -1)
+    return [None if one < 0 else one for one in family.tolist()], first.tolist()
 
 
-def _document_columns(documents: Documents) -> pd.DataFrame:
-    columns: dict[str, Any] = {
-        "position": documents.positions,
+def _document_columns(documents: Documents) -> Columns:
+    return {
+        "position": documents.positions.tolist(),
         "id": [*map(storable, documents.ids)],
         "title": [*map(storable, documents.titles)],
-        "date": documents.dates,
+        "date": list(documents.dates),
     }
-    return pd.DataFrame(columns)
 
 
-def clusters_table(run: Run) -> pd.DataFrame:
+def clusters_columns(run: Run) -> Columns:
     """Return one row per cluster: size, label, terms, what the measures say of it, and its central document."""
-    table = pd.DataFrame(
-        {
-            "cluster": [cluster.cluster for cluster in run.clusters],
-            "size": [cluster.size for cluster in run.clusters],
-            "label": [cluster.label for cluster in run.clusters],
-            "terms": [_join(term.term for term in cluster.descriptive) for cluster in run.clusters],
-            "discriminating_terms": [_join(term.term for term in cluster.discriminating) for cluster in run.clusters],
-        }
-    )
+    table: Columns = {
+        "cluster": [cluster.cluster for cluster in run.clusters],
+        "size": [cluster.size for cluster in run.clusters],
+        "label": [cluster.label for cluster in run.clusters],
+        "terms": [_join(term.term for term in cluster.descriptive) for cluster in run.clusters],
+        "discriminating_terms": [_join(term.term for term in cluster.discriminating) for cluster in run.clusters],
+    }
     for name, values in per_cluster_values(run).items():
-        table[name] = np.round(values, DIGITS)
+        table[name] = np.round(values, DIGITS).tolist()
     central = [one.representatives[0].row if one.representatives else None for one in run.clusters]
     table["central_document"] = ["" if row is None else storable(run.documents.ids[row]) for row in central]
     return table
+
+
+def clusters_table(run: Run) -> pd.DataFrame:
+    """Return `clusters_columns` as a data frame."""
+    return _frame(clusters_columns(run))
+
+
+def scores_columns(run: Run) -> Columns:
+    """Return one row per score, as `Evaluation.to_frame` has them."""
+    rows = [score.as_row() for score in run.evaluation.scores]
+    return {name: [row[name] for row in rows] for name in COLUMNS}
 
 
 def per_cluster_values(run: Run) -> dict[str, Any]:
@@ -85,10 +100,24 @@ def per_cluster_values(run: Run) -> dict[str, Any]:
     return {**leading, **found}
 
 
-def skipped_table(run: Run) -> pd.DataFrame:
+def skipped_columns(run: Run) -> Columns:
     """Return one row per input that gave no document or no term, with the reason."""
-    rows = [(storable(one.source), one.reason, storable(one.detail)) for one in run.skipped]
-    return pd.DataFrame(rows, columns=["source", "reason", "detail"])
+    return {
+        "source": [storable(one.source) for one in run.skipped],
+        "reason": [one.reason for one in run.skipped],
+        "detail": [storable(one.detail) for one in run.skipped],
+    }
+
+
+def skipped_table(run: Run) -> pd.DataFrame:
+    """Return `skipped_columns` as a data frame."""
+    return _frame(skipped_columns(run))
+
+
+def _frame(columns: Columns) -> pd.DataFrame:
+    import pandas as pd  # a run writes its tables without it
+
+    return pd.DataFrame(columns).convert_dtypes()
 
 
 def _join(words: Any) -> str:

@@ -8,8 +8,6 @@ from collections.abc import Sequence
 from pathlib import PurePosixPath
 from typing import NamedTuple, TypeVar
 
-import pandas as pd
-
 from doccluster.corpus.document import RENAMED, Corpus, Skipped
 from doccluster.corpus.draft import Draft
 from doccluster.corpus.input_file import InputFile
@@ -133,7 +131,7 @@ class CorpusBuilder:
             ids=_pick(self._ids, kept),
             texts=_pick(self._texts, kept),
             labels={column: _pick(values, kept) for column, values in self._labels.items()},
-            metadata=pd.DataFrame({name: list(_pick(v, kept)) for name, v in self._metadata.items()}, dtype=object),
+            metadata={name: _pick(values, kept) for name, values in self._metadata.items()},
             skipped=tuple(self.skipped),
         )
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
-
-import pandas as pd
 
 from doccluster.corpus.dates import iso_date
 from doccluster.corpus.draft import Draft, UnknownColumn
@@ -148,6 +147,17 @@ def _present(value: Any) -> Any:
     return None if isinstance(value, str) and value.strip() in _MISSING else value
 
 
+def is_missing(value: Any) -> bool:
+    """Return whether a value stands for none: None, NaN, and what pandas has for it.
+
+    >>> [is_missing(value) for value in (None, float("nan"), 0.0, "")]
+    [True, True, False, False]
+    """
+    if isinstance(value, float | Decimal):
+        return bool(value != value)
+    return value is None or type(value).__name__ in ("NAType", "NaTType")
+
+
 def cell_text(value: Any) -> str:
     """Return a cell as text: lists joined by spaces, whole floats without .0, missing values as nothing.
 
@@ -162,9 +172,9 @@ def cell_text(value: Any) -> str:
         return " ".join(filter(None, map(cell_text, value)))
     if isinstance(value, Mapping):
         return json.dumps(value, ensure_ascii=False, default=str)
-    if hasattr(value, "tolist") and not isinstance(value, pd.Timestamp):  # numpy scalars and arrays
+    if hasattr(value, "tolist"):  # numpy scalars and arrays
         return cell_text(value.tolist())
-    if pd.isna(value):
+    if is_missing(value):
         return ""
     if isinstance(value, float) and value.is_integer():
         return str(int(value))
@@ -181,7 +191,7 @@ def cell_labels(value: Any, separator: str | None = None) -> tuple[str, ...]:
     >>> cell_labels('["earn", "acq"]'), cell_labels("[sic]")
     (('earn', 'acq'), ('[sic]',))
     """
-    if hasattr(value, "tolist") and not isinstance(value, pd.Timestamp):
+    if hasattr(value, "tolist"):
         value = value.tolist()
     if isinstance(value, list | tuple | set):
         return tuple(text for text in (cell_text(one).strip() for one in value) if text)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
-import pandas as pd
+if TYPE_CHECKING:
+    import pandas as pd
 
 RENAMED = "duplicate-id"
 
@@ -24,7 +27,7 @@ class Skipped:
         return self.reason == RENAMED
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, init=False)
 class Corpus:
     """Documents in reading order.
 
@@ -44,9 +47,33 @@ class Corpus:
 
     ids: tuple[str, ...]
     texts: tuple[str, ...]
-    labels: Mapping[str, tuple[tuple[str, ...], ...]] = field(default_factory=dict)
-    metadata: pd.DataFrame = field(default_factory=pd.DataFrame)
-    skipped: tuple[Skipped, ...] = ()
+    labels: Mapping[str, tuple[tuple[str, ...], ...]]
+    skipped: tuple[Skipped, ...]
+
+    def __init__(
+        self,
+        ids: tuple[str, ...],
+        texts: tuple[str, ...],
+        labels: Mapping[str, tuple[tuple[str, ...], ...]] | None = None,
+        metadata: Mapping[str, Sequence[Any]] | pd.DataFrame | None = None,
+        skipped: tuple[Skipped, ...] = (),
+    ) -> None:
+        given = {"ids": ids, "texts": texts, "labels": labels or {}, "skipped": skipped}
+        for name, value in {**given, "_given": {} if metadata is None else metadata}.items():
+            object.__setattr__(self, name, value)
+
+    @cached_property
+    def metadata(self) -> pd.DataFrame:
+        """What is known of the documents besides texts and classes."""
+        import pandas as pd  # made on demand: a run does without it
+
+        given: Any = self.__dict__["_given"]
+        return given if isinstance(given, pd.DataFrame) else pd.DataFrame(dict(given), dtype=object)
+
+    def column(self, name: str) -> tuple[Any, ...]:
+        """Return a column of the metadata, empty strings if there is none of that name."""
+        given = self.__dict__["_given"]
+        return tuple(given[name]) if name in given else ("",) * len(self)
 
     def __len__(self) -> int:
         return len(self.ids)

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import pandas as pd
-
-from doccluster.corpus.columns import cell_text, choose_columns, row_draft
+from doccluster.corpus.columns import cell_text, choose_columns, is_missing, row_draft
 from doccluster.corpus.document import Skipped
 from doccluster.corpus.draft import Draft
 from doccluster.corpus.encodings import decode
 from doccluster.corpus.options import ReadOptions
 from doccluster.errors import InputError
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 def read_frame(frame: pd.DataFrame, options: ReadOptions) -> Iterator[Draft]:
@@ -29,15 +30,14 @@ def read_frame(frame: pd.DataFrame, options: ReadOptions) -> Iterator[Draft]:
 
 def read_series(series: pd.Series[Any], options: ReadOptions) -> Iterator[Draft]:
     """Return the values of a Series; its index gives the ids."""
-    frame = pd.DataFrame({"text": series})
     columns = choose_columns(["text"], ReadOptions(), table="the Series")
-    for label, value in zip(_index_names(frame), series, strict=True):
+    for label, value in zip(_index_names(series), series, strict=True):
         draft = row_draft({"text": value}, columns, options, f"row {label}")
         draft.id = label
         yield draft
 
 
-def _index_names(frame: pd.DataFrame) -> list[str]:
+def _index_names(frame: pd.DataFrame | pd.Series[Any]) -> list[str]:
     """Return the index as text; a tuple of a hierarchical index is joined by slashes."""
     return ["/".join(map(str, label)) if isinstance(label, tuple) else cell_text(label) for label in frame.index]
 
@@ -55,7 +55,7 @@ def read_texts(texts: Iterable[Any], options: ReadOptions) -> Iterator[Draft | S
         if isinstance(value, bytes):
             value = decode(value).text
         if not isinstance(value, str):
-            if value is not None and not (pd.api.types.is_scalar(value) and pd.isna(value)):
+            if not is_missing(value):
                 raise InputError(f"document {name} is of type {type(value).__name__}; expected text (str).")
             value = ""
         yield Draft(value, f"document {name}", id=str(name))

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import os
+import sys
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
-
-import pandas as pd
 
 from doccluster.corpus.assembly import CorpusBuilder
 from doccluster.corpus.document import Corpus, Skipped
@@ -325,14 +324,17 @@ def _binary(source: Any) -> Any:
 
 
 def _in_memory(source: Any, options: ReadOptions) -> Iterator[Draft | Skipped]:
-    if isinstance(source, pd.DataFrame):
+    pandas = sys.modules.get("pandas")  # where nobody has imported it, nothing is a frame
+    if pandas is not None and isinstance(source, pandas.DataFrame):
         return read_frame(source, options)
-    if isinstance(source, pd.Series):
+    if pandas is not None and isinstance(source, pandas.Series):
         return read_series(source, options)
     if not isinstance(source, Iterable) or isinstance(source, bytes):
         raise InputError(
             f"a source of type {type(source).__name__} cannot be read; give a path, paths, a DataFrame or texts."
         )
     if isinstance(source, list | tuple) and source and all(isinstance(one, Mapping) for one in source):
+        import pandas as pd
+
         return read_frame(pd.DataFrame(list(source), dtype=object), options)
     return read_texts(source, options)

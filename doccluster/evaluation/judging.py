@@ -214,7 +214,7 @@ def _not_computed(store: EvidenceStore, records: list[Measure], limit: float) ->
 
 
 def _about(seconds: float) -> str:
-    return f"{seconds:,.0f} s" if seconds < 600 else f"{seconds / 60:,.0f} min"
+    return f"{max(seconds, 1):,.0f} s" if seconds < 600 else f"{seconds / 60:,.0f} min"
 
 
 def _require(store: EvidenceStore, records: list[Measure]) -> None:

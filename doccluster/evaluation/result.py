@@ -6,14 +6,16 @@ import json
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
 
 from doccluster.errors import InputError
 from doccluster.measures.registry import Measure
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Floats = npt.NDArray[np.float64]
 
@@ -161,6 +163,8 @@ class Evaluation:
 
     def to_frame(self) -> pd.DataFrame:
         """Return a tidy frame: measure, variant, family, source, value, direction, range, note (and truth column)."""
+        import pandas as pd  # few callers want a frame
+
         return pd.DataFrame([score.as_row() for score in self.scores], columns=list(COLUMNS))
 
     def to_dict(self, *, documents: bool = False) -> dict[str, Any]:

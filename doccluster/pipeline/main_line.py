@@ -14,6 +14,7 @@ from doccluster.artifacts import check_output, save_run
 from doccluster.corpus import Skipped
 from doccluster.errors import InputError, NothingUsable
 from doccluster.evaluation import evaluate
+from doccluster.evaluation.judging import PAIRWISE_SECONDS
 from doccluster.labeling import place_documents
 from doccluster.pipeline.fitting import Fit, fit_clusters
 from doccluster.pipeline.folding import find_first_copies, folding_note, spread_to_copies, without_copies
@@ -84,7 +85,7 @@ def run_pipeline(
     clustering : mapping, optional
         Arguments of `SphericalKMeans` (init, n_init, refine, max_memory, ...).
     measures : optional
-        As for `evaluate`.
+        As for `evaluate`; by default a run leaves out measures of all pairs of documents, however few these are.
     n_threads : int, optional
         All processors by default; the results do not depend on it.
     report : bool
@@ -157,6 +158,7 @@ def run_pipeline(
             truth={column: list(map(list, documents.labels[column])) for column in columns} or None,
             vectors=vectors,
             measures=measures,
+            pairwise_seconds=PAIRWISE_SECONDS if measures is not None else 0.0,
             n_threads=n_threads,
             progress=progress,
         )

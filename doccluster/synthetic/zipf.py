@@ -13,7 +13,6 @@ from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
 
 from doccluster.blocks import map_blocks, row_blocks
 from doccluster.clustering.vmf_sampling import block_generator, spawn_entropy
@@ -114,7 +113,7 @@ class ZipfCorpus:
             ids=tuple(document.id for document in documents),
             texts=tuple(document.text for document in documents),
             labels=labels,
-            metadata=pd.DataFrame({**columns, "source": empty, "link": empty}),
+            metadata={**columns, "source": empty, "link": empty},
         )
 
     def _block(self, rows: slice) -> list[ZipfDocument]:
