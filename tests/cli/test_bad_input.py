@@ -402,15 +402,16 @@ def test_a_cluster_that_is_not_there(doccluster, finished):
 TOLD_FIT = """
 import os, pathlib, signal, sys
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a suite run in the background has it ignored
-from doccluster.clustering import SphericalKMeans
+from dataclasses import replace
 from doccluster.cli.main import main
+from doccluster.pipeline import fitting
 
-fit = SphericalKMeans.fit
-def told(self, X, *rest, **more):
+fit = fitting.spherical_k_means
+def told(matrix, parameters, **more):
     # the first word of progress comes after an iteration: the parent sends the signal when it sees this file
-    self.progress = lambda stage, done, total=None: pathlib.Path(os.environ["STARTED"]).touch()
-    return fit(self, X, *rest, **more)
-SphericalKMeans.fit = told
+    progress = lambda stage, done, total=None: pathlib.Path(os.environ["STARTED"]).touch()
+    return fit(matrix, replace(parameters, progress=progress), **more)
+fitting.spherical_k_means = told
 main(sys.argv[1:])
 """
 
