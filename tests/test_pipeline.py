@@ -327,8 +327,54 @@ def test_a_language_without_a_list_is_refused_with_those_there_are():
 def test_texts_without_blanks_are_cut_into_pairs_of_characters():
     texts = ["東京都の天気は晴れ", "大阪の天気は雨", "小麦の収穫が遅れる", "小麦の価格が上がる"]
     run = run_pipeline(texts, n_clusters=2)
-    assert run.parameters["resolved"]["analyzer"] == "cjk"
+    assert run.parameters["resolved"]["analyzer"] == "script"
     assert run.partition.labels[0] == run.partition.labels[1] != run.partition.labels[2]
+
+
+HARBOUR = ["The harbour is closed and the boats are in the bay.", "A storm has closed the harbour and the bay."]
+HAFEN = ["Der Hafen ist zu und die Schiffe liegen in der Bucht.", "Ein Sturm hat den Hafen und die Bucht geschlossen."]
+METRO = ["市长开放新的地铁线", "新的地铁线今天开放", "地铁线已经开放"]
+THAI_OIL = ["ราคาน้ำมันขึ้น", "น้ำมันราคาแพง"]
+
+
+def test_a_mixed_set_is_divided_like_its_languages_apart():
+    run = run_pipeline([*HARBOUR, *HAFEN, *METRO, *THAI_OIL], n_clusters=4)
+    labels = run.partition.labels.tolist()
+    parts = [set(labels[:2]), set(labels[2:4]), set(labels[4:7]), set(labels[7:])]
+    assert [len(part) for part in parts] == [1, 1, 1, 1]
+    assert len(set.union(*parts)) == 4
+
+
+def test_a_run_says_which_languages_it_found_and_what_it_did():
+    told = run_pipeline([*HARBOUR, *HAFEN, *METRO], n_clusters=3).parameters["resolved"]["analysis"]
+    assert told == {
+        "languages": "English 29 %, German 29 %, none with a stop list 43 %; function words left out, of each document "
+        "those of its language",
+        "scripts": "Chinese characters 43 %; without blanks between words, cut into pairs of letters",
+    }
+    one = run_pipeline(HARBOUR, n_clusters=2).parameters["resolved"]["analysis"]
+    assert one == {"languages": "English 100 %; function words left out"}
+    asked = run_pipeline(HARBOUR, n_clusters=2, language="german").parameters["resolved"]["analysis"]
+    assert asked == {"languages": "English 100 %; function words of German left out, as asked"}
+    none = run_pipeline(HARBOUR, n_clusters=2, language="none").parameters["resolved"]["analysis"]
+    assert none == {"languages": "English 100 %; no function words left out"}
+    given = run_pipeline(HARBOUR, n_clusters=2, vectorizer={"stop_words": ["bay"]}).parameters["resolved"]["analysis"]
+    assert given == {"languages": "English 100 %; the stop words given left out"}
+
+
+def test_what_the_caller_says_of_terms_is_not_changed_by_the_script():
+    for options in ({"analyzer": "word"}, {"token_pattern": r"\w+"}, {"tokenizer": str.split}):
+        run = run_pipeline(METRO, n_clusters=2, vectorizer=options)
+        assert run.vectorizer.analyzer == "word"
+        assert "市长开放新的地铁线" in run.vectors.terms
+
+
+def test_new_texts_are_cut_by_script_like_those_of_the_run(tmp_path):
+    texts = [*HARBOUR, *HAFEN, *METRO, *THAI_OIL]
+    run = run_pipeline(texts, n_clusters=4, output=tmp_path / "run", report=False)
+    table = assign_documents(tmp_path / "run", texts)
+    assert table["cluster"].tolist() == run.partition.labels.tolist()
+    assert np.allclose(table["similarity"], run.similarity, atol=1e-6)
 
 
 @pytest.mark.parametrize("seed", [-1, 1.5, "seven", True])

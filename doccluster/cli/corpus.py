@@ -107,6 +107,7 @@ def _coverage(column: LabelColumn) -> str:
 @json_option
 def vectorize_command(sources: tuple[str, ...], output: str, **given: Any) -> None:
     """Turn documents into a matrix file (npz) that `cluster` and `run` take, and other programs can read."""
+    from doccluster.cli.run_summary import say_analysis
     from doccluster.pipeline import write_vectors
 
     with progress_shown(quiet=given["as_json"]) as progress:
@@ -132,11 +133,13 @@ def vectorize_command(sources: tuple[str, ...], output: str, **given: Any) -> No
                 "n_entries": n_entries,
                 "empty_ids": vectors.empty_ids,
                 "languages": made.languages,
+                "analysis": made.analysis_told,
             }
         )
         return
     filled = 100 * n_entries / (vectors.n_documents * vectors.n_terms)
     say(f"  vectorize  {vectors.n_documents:,} x {vectors.n_terms:,}, {filled:.2f} % filled")
+    say_analysis(made.analysis_told)
     if vectors.empty_ids:
         say(f"  empty      {len(vectors.empty_ids):,} documents have no term")
     say(f"  {output}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +24,7 @@ def print_run(run: Run, output: Path | None) -> None:
     """Print the first screen: what was read, vectorized and clustered, one line per cluster, scores, and files."""
     say(f"  read       {run.n_documents + len(run.empty_documents):,} documents{_skipped(run, output)}")
     say(f"  vectorize  {run.n_documents:,} x {run.vectors.n_terms:,}, {100 * _filled(run.vectors.matrix):.2f} % filled")
+    say_analysis(run.parameters.get("resolved", {}).get("analysis", {}))
     say(f"  cluster    {_method(run)}")
     say()
     _print_clusters(run)
@@ -33,6 +35,12 @@ def print_run(run: Run, output: Path | None) -> None:
         say(f"  note: {note}")
     if output is not None:
         say("  " + "  ".join(files_of(output)))
+
+
+def say_analysis(told: Mapping[str, str]) -> None:
+    """Print which languages and scripts the texts are in, and what was done about them."""
+    for name, line in told.items():
+        say(f"  {name:<10} {line}")
 
 
 def run_as_json(run: Run, output: Path | None) -> dict[str, Any]:
@@ -47,6 +55,7 @@ def run_as_json(run: Run, output: Path | None) -> dict[str, Any]:
         "n_skipped": sum(not one.is_renamed for one in run.skipped),
         "n_terms": run.vectors.n_terms,
         "n_clusters": run.n_clusters,
+        "analysis": run.parameters.get("resolved", {}).get("analysis", {}),
         "seed": run.provenance.seed,
         "timings": dict(run.provenance.timings),
         "notes": list(run.notes),

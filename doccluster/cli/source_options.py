@@ -115,7 +115,11 @@ vectorizer_options = options(
     ),
     click.option("--max-df", callback=number_or_share, metavar="N", help="A term may be in at most so many documents."),
     click.option("--ngrams", callback=number_range, metavar="A-B", help="Terms are runs of A to B words."),
-    click.option("--analyzer", type=click.Choice(["word", "char", "char_wb", "cjk"]), help="What a term is."),
+    click.option(
+        "--analyzer",
+        type=click.Choice(["script", "word", "char", "char_wb", "cjk"]),
+        help="What a term is: by the script of the text (the default), a word, a run of characters.",
+    ),
     click.option("--max-features", type=Whole(min=1), metavar="N", help="Keep the N most frequent terms."),
     click.option("--token-pattern", callback=checked(check_token_pattern), metavar="REGEX", help="What a token is."),
     click.option("--strip-accents", type=click.Choice(["ascii", "unicode"]), help="Leave accents out."),

@@ -142,7 +142,8 @@ def check_languages(names: str) -> None:
     from doccluster.pipeline.vectorizing import choose_languages
 
     parts = names.split(",")
-    choose_languages(parts[0] if len(parts) == 1 else parts, ())
+    if parts != ["auto"]:
+        choose_languages(parts[0] if len(parts) == 1 else parts)
 
 
 def check_algorithm(text: str) -> None:

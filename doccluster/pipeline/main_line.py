@@ -162,7 +162,13 @@ def run_pipeline(
             n_threads=n_threads,
             progress=progress,
         )
-    resolved = {"seed": seed, "n_clusters": k, "languages": list(made.languages), **_vectorizer_settings(made)}
+    resolved = {
+        "seed": seed,
+        "n_clusters": k,
+        "languages": list(made.languages),
+        "analysis": made.analysis_told,
+        **_vectorizer_settings(made),
+    }
     run = Run(
         documents=documents,
         empty_documents=empty,

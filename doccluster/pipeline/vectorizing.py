@@ -8,22 +8,47 @@ from typing import Any
 
 from doccluster.corpus import Corpus
 from doccluster.errors import InputError
-from doccluster.text.language import guess_languages, guess_languages_of_terms, share_without_blanks
+from doccluster.text.language import Writing, guess_languages_of_terms, survey_writing
 from doccluster.text.stopwords import STOP_WORD_LANGUAGES, load_stop_words
-from doccluster.text.tokens import DEFAULT_TOKEN_PATTERN, build_tokenizer
 from doccluster.vectors import DocumentVectors, TfidfVectorizer, vectorize
 
 RARE_TERMS_FROM = 100  # from so many documents on, a term of a single document is left out
-CJK_FROM = 0.1  # share of letters of scripts without blanks
+# with one of these the caller has said what a term is
+OWN_ANALYSIS = ("analyzer", "tokenizer", "token_pattern", "preprocessor")
 
 
 @dataclass(frozen=True, eq=False)
 class Vectorized:
-    """The vectors, what made them, and the languages the texts are in."""
+    """The vectors, what made them, the languages whose function words were left out, and how the texts are written."""
 
     vectors: DocumentVectors
     vectorizer: TfidfVectorizer | None
     languages: tuple[str, ...]
+    writing: Writing | None = None
+
+    @property
+    def analysis_told(self) -> dict[str, str]:
+        """Which languages and scripts were found, and what was done about each: a line for each of the two."""
+        if self.writing is None or self.vectorizer is None:
+            return {}
+        told = {"languages": f"{self.writing.languages_told()}; {self._function_words_told(self.writing)}"}
+        scripts = self.writing.scripts_told()
+        if scripts and self.vectorizer.analyzer in ("script", "cjk"):
+            told["scripts"] = f"{scripts}; without blanks between words, cut into pairs of letters"
+        return told
+
+    def _function_words_told(self, writing: Writing) -> str:
+        assert self.vectorizer is not None  # there is none without texts
+        given = self.vectorizer.stop_words
+        if given is None:
+            return "no function words left out"
+        if given != _stop_words(self.languages):
+            return "the stop words given left out"
+        if set(self.languages) != set(writing.languages):
+            return f"function words of {' and '.join(map(str.title, self.languages))} left out, as asked"
+        return "function words left out" + (
+            ", of each document those of its language" if len(self.languages) > 1 else ""
+        )
 
     @property
     def function_words(self) -> frozenset[str]:
@@ -36,21 +61,22 @@ def vectorize_texts(
 ) -> Vectorized:
     """Return the vectors of a corpus; what `options` does not say is chosen from the texts.
 
-    Function words of the languages found (or named) are no terms; terms of a single document are left out where there
-    are many documents; scripts written without blanks are cut into pairs of characters.
+    Function words of the languages found (or named) are no terms, in each document those of its own language; terms of
+    a single document are left out where there are many documents; text is cut into terms by its script.
     """
-    languages = choose_languages(language, corpus.texts)
+    writing = survey_writing(corpus.texts)
+    languages = tuple(writing.languages) if language == "auto" else choose_languages(language)
     settings = {name: value for name, value in options.items() if value is not None}
     settings.setdefault("stop_words", _stop_words(languages))
     settings.setdefault("min_df", 2 if len(corpus) >= RARE_TERMS_FROM else 1)
-    if "analyzer" not in settings and share_without_blanks(corpus.texts) >= CJK_FROM:
-        settings["analyzer"] = "cjk"
+    if settings.keys().isdisjoint(OWN_ANALYSIS):
+        settings["analyzer"] = "script"
     if str(settings.get("analyzer", "word")).startswith("char"):
         settings["stop_words"] = None  # runs of characters are not words
     if settings.get("weighting") == "none":
         settings["weighting"] = "nnc"  # counts as they are; rows are unit all the same
     vectorizer = TfidfVectorizer(**settings, n_threads=n_threads)
-    return Vectorized(vectorize(corpus, vectorizer), vectorizer, languages)
+    return Vectorized(vectorize(corpus, vectorizer), vectorizer, languages, writing)
 
 
 def adopt_vectors(
@@ -70,20 +96,18 @@ def adopt_vectors(
         raise InputError(f"the source is a matrix, whose terms are what they are; leave out {unused}.")
     names = vectors.display_terms if vectors.display_terms is not None else vectors.terms
     if language != "auto":
-        return Vectorized(vectors, None, choose_languages(language, ()))
+        return Vectorized(vectors, None, choose_languages(language))
     return Vectorized(vectors, None, () if names is None else tuple(guess_languages_of_terms(map(str, names))))
 
 
-def choose_languages(language: str | Sequence[str], texts: Sequence[str]) -> tuple[str, ...]:
-    """Return the languages meant: guessed from the texts for "auto", none for "none", else those named.
+def choose_languages(language: str | Sequence[str]) -> tuple[str, ...]:
+    """Return the languages that are named, none for "none".
 
     Raises
     ------
     InputError
         If a named language has no stop list.
     """
-    if language == "auto":
-        return tuple(guess_languages(texts))
     if language == "none":
         return ()
     named = [language] if isinstance(language, str) else list(language)
@@ -94,11 +118,8 @@ def choose_languages(language: str | Sequence[str], texts: Sequence[str]) -> tup
             raise InputError(
                 f"language={name!r} is not known; give auto, none, or one of {', '.join(STOP_WORD_LANGUAGES)}."
             )
-    return tuple(found)
+    return tuple(dict.fromkeys(found))
 
 
-def _stop_words(languages: tuple[str, ...]) -> str | list[str] | None:
-    if len(languages) <= 1:
-        return languages[0] if languages else None
-    tokenize = build_tokenizer(DEFAULT_TOKEN_PATTERN)
-    return sorted({token for name in languages for word in load_stop_words(name) for token in tokenize(word)})
+def _stop_words(languages: tuple[str, ...]) -> str | None:
+    return ",".join(languages) or None

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 
 from doccluster.errors import InputError
-from doccluster.text.scripts import tokens_of_mixed_scripts
+from doccluster.text.function_words import FunctionWords
+from doccluster.text.scripts import separate_scripts, tokenize_separated, tokens_of_mixed_scripts
 from doccluster.text.stemming import Stemmer, build_stemmer
-from doccluster.text.stopwords import inconsistent_stop_words, resolve_stop_words
+from doccluster.text.stopwords import inconsistent_stop_words, languages_named, resolve_stop_words
 from doccluster.text.tokens import (
     Preprocessor,
     Tokenizer,
@@ -21,7 +22,7 @@ from doccluster.text.tokens import (
     word_run_length,
 )
 
-ANALYZERS = ("word", "char", "char_wb", "cjk")
+ANALYZERS = ("word", "char", "char_wb", "cjk", "script")
 _STEMS_REMEMBERED = 1 << 20
 
 
@@ -39,9 +40,14 @@ class Analysis:
         When the written forms are the runs of at least so many word characters of the prepared text, that number; the
         compiled counter may then be used. Else None.
     lowers : bool
-        Whether `prepare` is nothing but `str.lower`, which the compiled counter does itself for ASCII.
+        Whether `prepare` is nothing but `str.lower` for ASCII, which the compiled counter does itself.
+    keeps_marks : bool
+        Whether marks that are written with a letter are word characters too.
     stop_words : frozenset of str
         Written forms that are no terms. With n-grams they have left the text before the n-grams are formed.
+    function_words : FunctionWords or None
+        The lists of several languages, each for the documents in that language; `stop_words` is empty then. With
+        n-grams `analyze` leaves them out itself.
     stem : callable or None
         Written word -> stem, applied to each distinct word once.
     stop_words_met : set of str
@@ -58,6 +64,8 @@ class Analysis:
     stem: Stemmer | None
     stop_words_met: set[str]
     warnings: tuple[str, ...] = ()
+    keeps_marks: bool = False
+    function_words: FunctionWords | None = None
 
     def term_of(self, written: str) -> str | None:
         """Return the term of a written form: None for a stop word, its stem when stemming, else itself."""
@@ -101,8 +109,8 @@ def build_analysis(
         stem=stem,
         stop_words_met=set(),
     )
-    if stemming is not None and analyzer not in ("word", "cjk"):
-        raise InputError(f"stemming={stemming!r} needs analyzer='word' or 'cjk'; leave one of the two out.")
+    if stemming is not None and analyzer not in ("word", "cjk", "script"):
+        raise InputError(f"stemming={stemming!r} needs analyzer='word', 'script' or 'cjk'; leave one of the two out.")
     if callable(analyzer):
         return base(analyze=analyzer, warnings=_unused("analyzer is a function", stop_words=stop_words))
     if analyzer in ("char", "char_wb"):
@@ -114,37 +122,42 @@ def build_analysis(
     if analyzer not in ANALYZERS:
         raise InputError(f"analyzer={analyzer!r} is not known; give one of {', '.join(ANALYZERS)} or a function.")
     tokenize = _tokenizer(analyzer, tokenizer, token_pattern)
-    stop = resolve_stop_words(stop_words, preprocess=prepare, tokenize=tokenize)
-    notes = () if isinstance(stop_words, str) else _inconsistency(stop, prepare, tokenize)
+    own = base(analyze=tokenize, prepare=_by_script(prepare) if analyzer == "script" else prepare)
+    languages = languages_named(stop_words)
+    if len(languages) > 1:
+        lists = FunctionWords(languages, preprocess=own.prepare, tokenize=tokenize)
+        own = replace(own, function_words=lists)
+    else:
+        stop = resolve_stop_words(stop_words, preprocess=own.prepare, tokenize=tokenize)
+        notes = () if isinstance(stop_words, str) else _inconsistency(stop, own.prepare, tokenize)
+        own = replace(own, stop_words=stop, warnings=notes)
     if largest > 1:
-        return _ngram_analysis(base, tokenize, stop, (smallest, largest), notes)
-    return base(
-        analyze=lambda text: tokenize(prepare(text)),
+        return _ngram_analysis(own, tokenize, (smallest, largest))
+    return replace(
+        own,
+        analyze=lambda text: tokenize(own.prepare(text)),
         run_length=_run_length(analyzer, tokenizer, token_pattern),
         lowers=prepare is str.lower,
-        stop_words=stop,
-        warnings=notes,
+        keeps_marks=analyzer == "script",
     )
 
 
-def _ngram_analysis(
-    base: Callable[..., Analysis],
-    tokenize: Tokenizer,
-    stop: frozenset[str],
-    ngram_range: tuple[int, int],
-    notes: tuple[str, ...],
-) -> Analysis:
-    analysis: Analysis
+def _by_script(prepare: Preprocessor) -> Preprocessor:
+    return lambda text: separate_scripts(prepare(text))
+
+
+def _ngram_analysis(own: Analysis, tokenize: Tokenizer, ngram_range: tuple[int, int]) -> Analysis:
+    """Return the analysis that forms n-grams of what is left of a text without its stop words."""
 
     def analyze(text: str) -> list[str]:
-        tokens = tokenize(analysis.prepare(text))
+        tokens = tokenize(own.prepare(text))
+        stop = own.stop_words if own.function_words is None else own.function_words.leave_out(tokens)
         if stop:
-            analysis.stop_words_met.update(stop.intersection(tokens))
+            own.stop_words_met.update(stop.intersection(tokens))
             tokens = [token for token in tokens if token not in stop]
         return word_ngrams(tokens, ngram_range=ngram_range)
 
-    analysis = base(analyze=analyze, warnings=notes)
-    return analysis
+    return replace(own, analyze=analyze, stop_words=frozenset(), function_words=None)
 
 
 def _check_ngram_range(ngram_range: tuple[int, int]) -> tuple[int, int]:
@@ -160,6 +173,8 @@ def _check_ngram_range(ngram_range: tuple[int, int]) -> tuple[int, int]:
 def _tokenizer(analyzer: str, tokenizer: Tokenizer | None, token_pattern: str | None) -> Tokenizer:
     if analyzer == "cjk":
         return tokens_of_mixed_scripts
+    if analyzer == "script":
+        return tokenize_separated
     if tokenizer is not None:
         return tokenizer
     if token_pattern is None:
@@ -168,6 +183,8 @@ def _tokenizer(analyzer: str, tokenizer: Tokenizer | None, token_pattern: str | 
 
 
 def _run_length(analyzer: str, tokenizer: Tokenizer | None, token_pattern: str | None) -> int | None:
+    if analyzer == "script":
+        return 2
     if analyzer != "word" or tokenizer is not None or token_pattern is None:
         return None
     return word_run_length(token_pattern)

@@ -1,37 +1,89 @@
-"""Which languages a corpus is written in, told by its function words; enough to choose stop lists, no more.
-
-Function words are a third to a half of running text in the languages that have a list here, and a list rarely covers
-a tenth of another language's text, so counting is all that is needed.
-"""
+"""Which languages a corpus is written in, told by its function words; enough to choose stop lists, no more."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
+import numpy as np
+import numpy.typing as npt
+
+from doccluster.text.function_words import FULL_VOTE, FunctionWords
+from doccluster.text.scripts import scripts_without_blanks
 from doccluster.text.stopwords import STOP_WORD_LANGUAGES, load_stop_words
 
-MIN_COVERAGE = 0.15  # part of a text's words that must be on a language's list
-MIN_SHARE = 0.05  # part of the texts a language must have to count
+SURE_COVERAGE = 0.1  # part of a text's distinct words that must be on its language's list to be sure of it,
+COVERAGE = 0.08  # and to belong to a language that is surely there
+ENOUGH_TEXTS = 3  # a language counts when so many texts are surely in it,
+ENOUGH_SHARE = 0.05  # or this part of a small corpus
+LEAST_TOLD = 0.0005
+MOST_TOLD = 6  # languages that are named, with their shares
 
-_WORD = re.compile(r"[^\W\d_]+")
+_WORD = re.compile(r"[^\W\d_]{2,}")  # shorter ones are letters of abbreviations too
 _UNSPACED = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]")
 
 
-def guess_languages(texts: Sequence[str], *, n_sampled: int = 2000, n_characters: int = 3000) -> dict[str, float]:
-    """Return the share of the texts in each language that has a stop list, largest first; rare languages are left out.
+@dataclass(frozen=True)
+class Writing:
+    """How the texts of a corpus are written.
 
-    Only up to `n_sampled` texts, evenly spaced, and the first `n_characters` of each are looked at.
+    Attributes
+    ----------
+    languages : mapping of name to share
+        The languages with a stop list that were found, and the share of the texts in each, largest first.
+    scripts : mapping of name to share
+        Scripts without blanks between words (and Hangul), and the share of the texts with letters of them.
+    """
+
+    languages: Mapping[str, float]
+    scripts: Mapping[str, float]
+
+    def languages_told(self) -> str:
+        """Return the languages in words, with their shares and that of the texts in none of them.
+
+        >>> Writing({"english": 0.7, "french": 0.2}, {}).languages_told()
+        'English 70 %, French 20 %, none with a stop list 10 %'
+        """
+        if not self.languages:
+            return "none that has a stop list"
+        shown = list(self.languages.items())[:MOST_TOLD]
+        told = [f"{name.title()} {_percent(share)}" for name, share in shown]
+        others = sum(self.languages.values()) - sum(share for _, share in shown)
+        if len(self.languages) > MOST_TOLD:
+            n_others = len(self.languages) - MOST_TOLD
+            told.append(f"{n_others} other{'s' if n_others > 1 else ''} {_percent(others)}")
+        rest = 1 - sum(self.languages.values())
+        return ", ".join([*told, f"none with a stop list {_percent(rest)}"] if rest > LEAST_TOLD else told)
+
+    def scripts_told(self) -> str:
+        """Return the scripts without blanks in words, with the shares of the texts that use them."""
+        return ", ".join(f"{name} {_percent(share)}" for name, share in self.scripts.items() if share > LEAST_TOLD)
+
+
+def survey_writing(texts: Sequence[str], *, n_sampled: int = 2500, n_characters: int = 1000) -> Writing:
+    """Return the languages and the scripts of a corpus, from evenly spaced texts and the beginning of each.
+
+    A language counts when three texts (or one in twenty of a small corpus) are surely in it: two words and 10 % of
+    the distinct words are on its list, and it leads the next language by a word that no other list has.
+    """
+    step = -(-len(texts) // n_sampled) or 1
+    sample = [text[:n_characters] for text in texts[::step]]
+    scripts = Counter(name for text in sample for name in scripts_without_blanks(text))
+    return Writing(
+        _shares(_languages(sample), len(sample)),
+        {name: count / len(sample) for name, count in scripts.most_common()},
+    )
+
+
+def guess_languages(texts: Sequence[str]) -> dict[str, float]:
+    """Return the share of the texts in each language that has a stop list, largest first.
 
     >>> guess_languages(["the price of oil is up", "der Preis ist in der Nacht gefallen", "the rain and the wind"])
     {'english': 0.6666666666666666, 'german': 0.3333333333333333}
     """
-    step = max(1, len(texts) // n_sampled)
-    sample = [text[:n_characters] for text in texts[::step]]
-    languages_of_word = _languages_of_word()
-    votes = Counter(filter(None, (_language(text, languages_of_word) for text in sample)))
-    return {name: count / len(sample) for name, count in votes.most_common() if count >= MIN_SHARE * len(sample)}
+    return dict(survey_writing(texts).languages)
 
 
 def share_without_blanks(texts: Sequence[str], *, n_sampled: int = 2000, n_characters: int = 500) -> float:
@@ -56,20 +108,46 @@ def guess_languages_of_terms(terms: Iterable[str], *, min_present: float = 0.4) 
     return [name for name in sorted(shares, key=lambda name: -shares[name]) if shares[name] >= min_present]
 
 
-def _language(text: str, languages_of_word: Mapping[str, tuple[str, ...]]) -> str | None:
-    words = _WORD.findall(text.lower())
-    hits: Counter[str] = Counter()
-    for word in words:
-        hits.update(languages_of_word.get(word, ()))
-    if not hits:
-        return None
-    best, count = hits.most_common(1)[0]
-    return best if count >= MIN_COVERAGE * len(words) else None
+def _percent(share: float) -> str:
+    return f"{100 * share:.0f} %" if share >= 0.01 else f"{100 * share:.1f} %"
 
 
-def _languages_of_word() -> dict[str, tuple[str, ...]]:
-    found: dict[str, tuple[str, ...]] = {}
-    for name in STOP_WORD_LANGUAGES:
-        for word in load_stop_words(name):
-            found[word] = (*found.get(word, ()), name)
-    return found
+def _shares(counts: Counter[str], total: int) -> dict[str, float]:
+    return {name: count / total for name, count in counts.most_common()}
+
+
+def _languages(texts: Sequence[str]) -> Counter[str]:
+    """Return how many texts are in each language that is surely there."""
+    names = list(STOP_WORD_LANGUAGES)
+    total, hits, sizes = _votes(texts, FunctionWords(names, preprocess=str.lower, tokenize=_WORD.findall))
+    rows = np.arange(len(texts))
+    best = total.argmax(axis=1)
+    leads = total[rows, best] - np.partition(total, -2, axis=1)[:, -2]
+    own = hits[rows, best]
+    sure = (leads >= FULL_VOTE) & (own >= 2) & (own >= SURE_COVERAGE * sizes)
+    counts = np.bincount(best[sure], minlength=len(names))
+    found = [place for place in np.argsort(-counts, kind="stable") if _is_enough(int(counts[place]), len(texts))]
+    if not found:
+        return Counter()
+    nearest = np.array(found)[total[:, found].argmax(axis=1)]
+    own = hits[rows, nearest]
+    belongs = (total[rows, nearest] > 0) & (own >= 1) & (own >= COVERAGE * sizes)
+    return Counter(names[place] for place in nearest[belongs].tolist())
+
+
+def _is_enough(count: int, n_texts: int) -> bool:
+    return count >= ENOUGH_TEXTS or 0 < ENOUGH_SHARE * n_texts <= count
+
+
+def _votes(texts: Sequence[str], function_words: FunctionWords) -> tuple[npt.NDArray[np.int64], ...]:
+    """Return the votes for each language in each text, the distinct words on its list, and the distinct words."""
+    places: dict[str, int] = {}
+    words_of = [
+        np.array([places.setdefault(word, len(places)) for word in set(_WORD.findall(text.lower()))], dtype=np.intp)
+        for text in texts
+    ]
+    votes, on_list = function_words.tables(list(places))
+    shape = (len(texts), len(function_words.languages))
+    total = np.array([votes[words].sum(axis=0) for words in words_of], dtype=np.int64).reshape(shape)
+    hits = np.array([on_list[words].sum(axis=0) for words in words_of], dtype=np.int64).reshape(shape)
+    return total, hits, np.fromiter(map(len, words_of), dtype=np.int64, count=len(texts))

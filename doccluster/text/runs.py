@@ -29,6 +29,7 @@ from doccluster.kernels.text_loops import (
 )
 from doccluster.text.analysis import Analysis
 from doccluster.text.counters import CountedBlock
+from doccluster.text.scripts import combining_marks
 
 _FIRST_CAPACITY = 1 << 15  # distinct tokens; doubled when they are more
 _BYTES_PER_TOKEN = 16
@@ -49,6 +50,7 @@ class RunCounter:
             raise InputError("this analysis does not cut text into runs of word characters.")
         self._shortest = analysis.run_length
         self._prepare = analysis.prepare
+        self._with_marks = analysis.keeps_marks
         self._lowers = analysis.lowers
         self._state = np.zeros(8, dtype=np.int64)
         self._state[COUNTED] = 1
@@ -71,7 +73,10 @@ class RunCounter:
         """Return the counts of `documents`; tokens not met before get the next numbers."""
         text, ends, is_ascii = self._encode(documents)
         self._make_room(text.size)
-        is_word = _NO_CHARACTERS if is_ascii else word_characters(1 if text.max() < _FIRST_OF_FOUR else _ALL_PLANES)
+        is_word = _NO_CHARACTERS
+        if not is_ascii:
+            n_planes = 1 if text.max() < _FIRST_OF_FOUR else _ALL_PLANES
+            is_word = word_characters(n_planes, with_marks=self._with_marks)
         fixed = (text, self._lowers, is_word, ends, self._shortest, self._folded[: text.size], self._gaps[: text.size])
         room = (self._edges, self._keys, self._columns, self._counts)
         lengths = np.empty(ends.size, dtype=np.int32)
@@ -169,12 +174,18 @@ def _order_of_pairs(first: npt.NDArray[np.uint64], second: npt.NDArray[np.uint64
     return order
 
 
-@lru_cache(maxsize=2)
-def word_characters(n_planes: int) -> npt.NDArray[np.uint8]:
-    r"""Return whether each code point of the first planes is a word character (``\w``) of this Python, uint8."""
+@lru_cache(maxsize=4)
+def word_characters(n_planes: int, *, with_marks: bool = False) -> npt.NDArray[np.uint8]:
+    r"""Return whether each code point of the first planes is a word character (``\w``) of this Python, uint8.
+
+    `with_marks` adds the marks that are written with a letter, which ``\w`` leaves out.
+    """
     table = np.zeros(n_planes * 0x10000, dtype=np.uint8)
     for plane in range(0, table.size, 0x10000):
         characters = np.arange(plane, plane + 0x10000, dtype="<u4").tobytes().decode("utf-32-le", "surrogatepass")
         for run in re.finditer(r"\w+", characters):
             table[plane + run.start() : plane + run.end()] = 1
+    if with_marks:
+        marks = np.fromiter(map(ord, combining_marks()), dtype=np.int64)
+        table[marks[marks < table.size]] = 1
     return table

@@ -1,23 +1,60 @@
-"""Tokens for scripts written without blanks: pairs of characters for them, whole words for the rest.
+"""Words of any script: runs of letters with their vowel signs; pairs of written units where no blank separates words.
 
-Overlapping pairs need no dictionary and are the usual baseline for Chinese, Japanese and Korean retrieval; the same
-rule serves Thai, Lao, Burmese and Khmer.
+Chinese, Japanese, Thai, Lao, Khmer and Burmese put no blank between words, and the endings of Korean stick to them.
+Overlapping pairs of neighbouring units need no dictionary and are the usual baseline for retrieval in these languages
+(Manning, Raghavan & Schuetze 2008, section 2.2.1). A unit is a character, or in the scripts of South East Asia a
+consonant with the vowels, tones and stacked consonants that are written around it.
 """
 
 from __future__ import annotations
 
 import itertools
 import re
+import unicodedata
+from functools import cache
 
-# Letters of scripts that put no blank between words (and Hangul, whose endings stick to the words).
-_UNSPACED = (
-    "\u0e01-\u0e3a\u0e40-\u0e4e\u0e81-\u0ebd\u0ec0-\u0ece\u1000-\u103f\u1780-\u17d3"  # Thai, Lao, Burmese, Khmer
-    "\u1100-\u11ff\u3131-\u318e\uac00-\ud7a3"  # Hangul
-    "\u3005-\u3007\u3041-\u3096\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff\u31f0-\u31ff\uff66-\uff9f"  # kana
-    "\u3105-\u312f\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"  # bopomofo, Han
+# Letters of scripts that put no blank between words, and Hangul.
+_HAN = "\u3005-\u3007\u3105-\u312f\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+_HIRAGANA = "\u3041-\u3096\u309d-\u309f"
+_KATAKANA = "\u30a1-\u30fa\u30fc-\u30ff\u31f0-\u31ff"
+_HANGUL = "\u1100-\u11ff\u3131-\u318e\ua960-\ua97c\uac00-\ud7a3\ud7b0-\ud7fb"
+_SOUTH_EAST_ASIAN = (
+    "\u0e01-\u0e3a\u0e40-\u0e4e\u0e81-\u0ebd\u0ec0-\u0ece\u0edc-\u0edf"  # Thai, Lao
+    "\u1000-\u103f\u1050-\u108f\u109a-\u109d\ua9e0-\ua9ef\uaa60-\uaa76\uaa7a-\uaa7f"  # Myanmar
+    "\u1780-\u17d3\u17d7\u17dc\u17dd\u1950-\u1974\u1980-\u19c9\u1a20-\u1a7c\uaa80-\uaac2"  # Khmer, the Tai scripts
 )
-_UNSPACED_ONLY = re.compile(rf"[{_UNSPACED}]+")
-_RUN = re.compile(rf"([{_UNSPACED}]+)|([^\W{_UNSPACED}]{{2,}})")
+_UNSPACED = _HAN + _HIRAGANA + _KATAKANA + _HANGUL + _SOUTH_EAST_ASIAN
+# Written before the consonant they follow in speech; letters that only follow a consonant; signs that stack the next.
+_VOWELS_BEFORE = "\u0e40-\u0e44\u0ec0-\u0ec4\u19b5-\u19b7\u19ba\uaab5\uaab6\uaab9\uaabb\uaabc"
+_VOWELS_AFTER = "\u0e2f\u0e30\u0e32\u0e33\u0e45\u0e46\u0eaf\u0eb0\u0eb2\u0eb3\u0ebd\u0ec6"
+_STACKERS = "\u1039\u17d2\u1a60"
+# Optional in writing: the points and cantillation of Hebrew, the vowel points of Arabic, and the stretching of a line.
+_POINTS = (
+    "\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u0640\u064b-\u0652\u0656-\u065f\u0670"
+    "\u06d6-\u06dc\u06df-\u06e4\u06e7\u06e8\u06ea-\u06ed"
+)
+_WIDE = "\uff10-\uff19\uff21-\uff3a\uff41-\uff5a\uff66-\uff9f"  # the wide Latin letters, the narrow kana
+_DOTTED_I = "i\u0307"  # what `str.lower` makes of the Turkish capital
+_JOINERS = "\u200c\u200d"
+_FAR_BLOCKS = (range(0x10D00, 0x10D40), range(0x11100, 0x11150), range(0x11400, 0x11480), range(0x1E900, 0x1E960))
+
+_CJK = (  # what the analyzer "cjk" cuts into pairs of characters
+    "\u0e01-\u0e3a\u0e40-\u0e4e\u0e81-\u0ebd\u0ec0-\u0ece\u1000-\u103f\u1780-\u17d3"
+    "\u1100-\u11ff\u3131-\u318e\uac00-\ud7a3\u3041-\u3096\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff"
+    "\u31f0-\u31ff\uff66-\uff9f" + _HAN
+)
+_CJK_RUN = re.compile(rf"([{_CJK}]+)|([^\W{_CJK}]{{2,}})")
+
+_PLAIN = re.compile(r"\w\w+")
+_NAMED_SCRIPTS = {
+    "Chinese characters": _HAN,
+    "kana": _HIRAGANA + _KATAKANA,
+    "Hangul": _HANGUL,
+    "Thai": "\u0e01-\u0e3a\u0e40-\u0e4e",
+    "Lao": "\u0e81-\u0ebd\u0ec0-\u0ece\u0edc-\u0edf",
+    "Burmese": "\u1000-\u103f\u1050-\u108f",
+    "Khmer": "\u1780-\u17d3\u17d7\u17dc\u17dd",
+}
 
 
 def tokens_of_mixed_scripts(text: str) -> list[str]:
@@ -29,7 +66,7 @@ def tokens_of_mixed_scripts(text: str) -> list[str]:
     ['東京', '京都', 'opened', 'metro', 'lines', '水']
     """
     found: list[str] = []
-    for run, word in _RUN.findall(text):
+    for run, word in _CJK_RUN.findall(text):
         if word:
             found.append(word)
         elif len(run) == 1:
@@ -39,10 +76,127 @@ def tokens_of_mixed_scripts(text: str) -> list[str]:
     return found
 
 
-def is_unspaced(text: str) -> bool:
-    """Return whether a text is not empty and has only letters of scripts that put no blank between words.
+def tokens_by_script(text: str) -> list[str]:
+    """Return the tokens of a text in any mixture of scripts.
 
-    >>> is_unspaced("東京"), is_unspaced("東京 1"), is_unspaced("")
+    Vowel signs and other combining marks stay with their letter; a run of letters of a script without blanks becomes
+    overlapping pairs, except that katakana (mostly foreign names) stay whole and that hiragana, which are mostly
+    endings and particles, count only after a single Chinese character or in a text of nothing else. Single letters
+    are no tokens.
+
+    >>> tokens_by_script("東京都 opened 3 metro lines")
+    ['東京', '京都', 'opened', 'metro', 'lines']
+    >>> tokens_by_script("ราคาน้ำมัน"), tokens_by_script("दिल्ली में")
+    (['ราคา', 'คาน้ำ', 'น้ำมั', 'มัน'], ['दिल्ली', 'में'])
+    """
+    patterns = _patterns()
+    text = unicodedata.normalize("NFC", text)
+    text = patterns.optional.sub("", text)
+    text = patterns.wide.sub(lambda match: unicodedata.normalize("NFKC", match[0]).lower(), text)
+    found: list[str] = []
+    hiragana: list[str] = []
+    for run in patterns.run.finditer(text):
+        letters, kind = run[0], run.lastgroup
+        if kind == "word" or kind == "katakana":
+            if len(letters) > 1:
+                found.append(letters)
+        elif kind == "hiragana":
+            hiragana += _pairs(list(letters))
+        elif kind == "clusters":
+            found += _pairs(patterns.cluster.findall(letters))
+        else:
+            found += _pairs(list(letters))
+    return found or hiragana
+
+
+def separate_scripts(text: str) -> str:
+    """Return the tokens of `tokens_by_script` with blanks between them; a text without such letters as it is."""
+    if text.isascii():
+        return text
+    text = text.replace(_DOTTED_I, "i")
+    return " ".join(tokens_by_script(text)) if _needs_care(text) else text
+
+
+def _needs_care(text: str) -> bool:
+    """Return whether a text has letters of scripts without blanks, or marks that a word pattern would break at."""
+    if _patterns().special.search(text):
+        return True
+    beyond_first_plane = len(text.encode("utf-16-le", "surrogatepass")) > 2 * len(text)
+    return beyond_first_plane and _patterns().special_beyond.search(text) is not None
+
+
+def tokenize_separated(text: str) -> list[str]:
+    """Return the tokens of a text that `separate_scripts` has been through: runs of two or more letters with marks."""
+    return _patterns().separated.findall(text) if not text.isascii() else _PLAIN.findall(text)
+
+
+def is_unspaced(text: str) -> bool:
+    """Return whether all letters of a text belong to scripts without blanks between words (or to Hangul).
+
+    >>> is_unspaced("東京"), is_unspaced("MS東京"), is_unspaced("kyoto")
     (True, False, False)
     """
-    return _UNSPACED_ONLY.fullmatch(text) is not None
+    return _patterns().unspaced.fullmatch(text) is not None
+
+
+def scripts_without_blanks(text: str) -> list[str]:
+    """Return the names of the scripts without blanks between words of which a text has letters.
+
+    >>> scripts_without_blanks("東京 Metro"), scripts_without_blanks("plain")
+    (['Chinese characters'], [])
+    """
+    if text.isascii() or not _patterns().unspaced.search(text):
+        return []
+    return [name for name, pattern in _patterns().scripts.items() if pattern.search(text)]
+
+
+@cache
+def combining_marks() -> str:
+    """Return every mark that is written with a letter (Unicode categories Mn and Mc), as one string.
+
+    Beyond the first plane of Unicode these are the marks of the scripts in daily use; the selectors of emoji pictures
+    are marks by their category only, and are left out.
+    """
+    points = itertools.chain(range(0x300, 0xFE00), range(0xFE10, 0x10000), *_FAR_BLOCKS)
+    return "".join(mark for mark in map(chr, points) if unicodedata.category(mark) in ("Mn", "Mc"))
+
+
+def _pairs(units: list[str]) -> list[str]:
+    if len(units) == 1:
+        return units if len(units[0]) > 1 else []
+    return list(map("".join, itertools.pairwise(units)))
+
+
+class _Patterns:
+    """The regular expressions, which hold hundreds of ranges and are compiled when the first text needs them."""
+
+    def __init__(self) -> None:
+        marks = _as_ranges(combining_marks())
+        # a class within the first plane is a table, searched ten times as fast as one with ranges beyond it
+        special = f"[{marks}{_UNSPACED}{_WIDE}\u0640]"
+        first_plane = re.findall(special, "".join(map(chr, range(0x80, 0x10000))))
+        self.special = re.compile(f"[{_as_ranges(''.join(first_plane))}]")
+        self.special_beyond = re.compile(special)
+        self.optional = re.compile(f"[{_POINTS}]|(?<=[{marks}])[{_JOINERS}]")
+        self.wide = re.compile(f"[{_WIDE}]+")
+        self.separated = re.compile(rf"[\w{marks}]{{2,}}")
+        self.run = re.compile(
+            rf"(?P<word>(?:[^\W{_UNSPACED}]++[{marks}]*+)++)"
+            f"|(?P<okurigana>[{_HAN}][{_HIRAGANA}])|(?P<han>[{_HAN}]+)|(?P<clusters>[{_SOUTH_EAST_ASIAN}]+)"
+            f"|(?P<hangul>[{_HANGUL}]+)|(?P<katakana>[{_KATAKANA}]+)|(?P<hiragana>[{_HIRAGANA}]+)"
+        )
+        self.cluster = re.compile(rf"[{_VOWELS_BEFORE}]?\w(?:[{_VOWELS_AFTER}{marks}]|(?<=[{_STACKERS}])\w)*|.", re.S)
+        self.unspaced = re.compile(f"[{_UNSPACED}]+")
+        self.scripts = {name: re.compile(f"[{letters}]") for name, letters in _NAMED_SCRIPTS.items()}
+
+
+@cache
+def _patterns() -> _Patterns:
+    return _Patterns()
+
+
+def _as_ranges(characters: str) -> str:
+    """Return characters as the inside of a class of a regular expression."""
+    groups = itertools.groupby(enumerate(map(ord, characters)), lambda pair: pair[1] - pair[0])
+    spans = [[point for _, point in group] for _, group in groups]
+    return "".join(f"{chr(span[0])}-{chr(span[-1])}" for span in spans)

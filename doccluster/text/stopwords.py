@@ -64,6 +64,18 @@ def load_stop_words(language: str) -> frozenset[str]:
     return frozenset(word for line in lines if not line.startswith("#") for word in line.split())
 
 
+def languages_named(stop_words: object) -> tuple[str, ...]:
+    """Return the languages a parameter names, with commas between them; none when it is not a string.
+
+    >>> languages_named("english, de"), languages_named(["the"])
+    (('english', 'german'), ())
+    """
+    if not isinstance(stop_words, str):
+        return ()
+    names = [name.strip() for name in stop_words.split(",")]
+    return tuple(dict.fromkeys(_NAME_OF_CODE.get(name.lower(), name.lower()) for name in names))
+
+
 def resolve_stop_words(
     stop_words: str | Iterable[str] | None,
     *,

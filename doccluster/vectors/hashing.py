@@ -14,6 +14,7 @@ from doccluster.text.counting import CounterPool
 from doccluster.text.tokens import DEFAULT_TOKEN_PATTERN
 from doccluster.validation import check_positive_int
 from doccluster.vectors.estimator import TextEstimator
+from doccluster.vectors.function_words import leave_out_function_words
 from doccluster.vectors.parameters import analysis_of, dtype_of, tell, weighting_of
 from doccluster.vectors.row_store import RowStore
 from doccluster.vectors.weighting import collection_weights, weigh_rows
@@ -168,6 +169,9 @@ class HashingTfidf(TextEstimator):
         pool = CounterPool(analysis, n_threads=self.n_threads)
         rows = RowStore(pool.count(documents))
         forms, numbers = pool.sorted_forms()
+        if analysis.function_words is not None:
+            leave_out_function_words(rows, forms, numbers, analysis.function_words, n_threads=self.n_threads)
+            numbers = [np.arange(len(forms), dtype=np.int32)]
         column = hashed_columns(forms, analysis, width)
         rows.settle([column[of_counter] for of_counter in numbers], width, binary=self.binary, n_threads=self.n_threads)
         document_frequency, _ = rows.frequencies(width)

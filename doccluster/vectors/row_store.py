@@ -5,7 +5,7 @@ A corpus has tens of millions of pairs; they are kept once, from the first count
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -70,7 +70,10 @@ class RowStore:
         binary: bool = False,
         n_threads: int | None = None,
     ) -> None:
-        """Turn tokens into columns (numbers: the column of each counter's tokens, -1 for none) and sort the rows."""
+        """Turn tokens into columns (numbers: the column of each counter's tokens, -1 for none) and sort the rows.
+
+        Settled rows can be settled again: their columns are then the tokens of one counter.
+        """
         start = 0
         for end, counter in self._spans:
             renumber(self.columns[start:end], numbers[counter])
@@ -93,6 +96,32 @@ class RowStore:
         ranges = list(zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True))
         kept = list(map_blocks(settle_range, ranges, n_threads=n_threads))
         self.n_entries = self._close_gaps(starts[edges[:-1]].tolist(), kept)
+        self._spans = [(self.n_entries, 0)]
+
+    def drop_entries(
+        self, leave_out: Callable[[npt.NDArray[np.int32], npt.NDArray[np.int64]], npt.NDArray[Any]]
+    ) -> None:
+        """Drop single pairs of settled rows.
+
+        leave_out: called with the columns of some rows, one after the other, and where each row starts and the last
+        ends; returns for each pair whether it is dropped.
+        """
+        starts = np.concatenate([[0], np.cumsum(self.lengths, dtype=np.int64)])
+        edges = np.unique(np.searchsorted(starts, np.arange(0, self.n_entries + _ENTRIES_AT_ONCE, _ENTRIES_AT_ONCE)))
+        edges = np.minimum(edges, self.n_rows)
+        end = 0
+        for first, last in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True):
+            here = slice(int(starts[first]), int(starts[last]))
+            local = starts[first : last + 1] - starts[first]
+            stays = ~leave_out(self.columns[here], local)
+            kept_before = np.concatenate([[0], np.cumsum(stays)])
+            self.lengths[first:last] = np.diff(kept_before[local])
+            n_kept = int(kept_before[-1])
+            self.columns[end : end + n_kept] = self.columns[here][stays]
+            self.counts[end : end + n_kept] = self.counts[here][stays]
+            end += n_kept
+        self.n_entries = end
+        self._spans = [(end, 0)]
 
     def frequencies(self, n_columns: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
         """Return in how many rows each column occurs, and how often in all, int64 arrays of shape (n_columns,)."""

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from doccluster.text.analysis import Analysis
 from doccluster.text.counting import CounterPool
+from doccluster.vectors.function_words import leave_out_function_words
 from doccluster.vectors.row_store import RowStore
 
 
@@ -100,6 +101,9 @@ def count_terms(
     rows = RowStore(pool.count(documents))
     forms, numbers = pool.sorted_forms()
     met = set(analysis.stop_words.intersection(forms)) | analysis.stop_words_met
+    if analysis.function_words is not None:
+        met |= leave_out_function_words(rows, forms, numbers, analysis.function_words, n_threads=n_threads)
+        numbers = [np.arange(len(forms), dtype=np.int32)]
     written = None
     if analysis.stem is not None:
         written = dict(zip(forms, rows.occurrences(numbers, len(forms)).tolist(), strict=True))

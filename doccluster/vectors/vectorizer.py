@@ -32,12 +32,14 @@ class TfidfVectorizer(TextEstimator):
         Document -> text, in place of lower case and accents.
     tokenizer : callable or None
         Text -> list of tokens, in place of `token_pattern`.
-    analyzer : {"word", "char", "char_wb", "cjk"} or callable
+    analyzer : {"word", "char", "char_wb", "cjk", "script"} or callable
         What a term is: a word, a run of characters, such a run inside a word, or (cjk) a pair of characters in scripts
-        without blanks and a word elsewhere. A function gets the document and returns its terms.
+        without blanks and a word elsewhere; or (script) what suits the script of each stretch of text, see
+        `doccluster.text.scripts.tokens_by_script`. A function gets the document and returns its terms.
     stop_words : str, collection of str or None
         Tokens that are no terms: a language ("english", "de", ...: a short audited list, cut into tokens like the
-        text), or your own words, taken as they are.
+        text), several with commas between them ("en,de": each document loses the words of its own language), or your
+        own words, taken as they are.
     token_pattern : str
         A regular expression that matches a token.
     ngram_range : (int, int)

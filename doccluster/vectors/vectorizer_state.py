@@ -11,7 +11,8 @@ import numpy.typing as npt
 from doccluster.errors import InputError, SchemaError
 from doccluster.text.packed_strings import pack_strings, unpack_strings
 
-VECTORIZER_SCHEMA = 1
+VECTORIZER_SCHEMA = 2
+_READABLE = (1, 2)  # 2 knows the analyzer "script" and lists of several languages; what 1 describes means the same
 
 
 def write_state(vectorizer: Any) -> tuple[dict[str, npt.NDArray[Any]], dict[str, Any]]:
@@ -44,7 +45,7 @@ def write_state(vectorizer: Any) -> tuple[dict[str, npt.NDArray[Any]], dict[str,
 
 def read_state(cls: Any, arrays: Mapping[str, npt.NDArray[Any]], settings: Mapping[str, Any]) -> Any:
     """Return the fitted vectorizer of class `cls` that `write_state` described."""
-    if settings.get("schema") != VECTORIZER_SCHEMA:
+    if settings.get("schema") not in _READABLE:
         raise SchemaError(
             f"the vectorizer was saved with schema {settings.get('schema')!r}, this version reads "
             f"{VECTORIZER_SCHEMA}; install a newer doccluster."

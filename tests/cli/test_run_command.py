@@ -28,7 +28,8 @@ def test_first_screen_says_what_was_read_vectorized_and_clustered(doccluster, ti
     lines = done.out.splitlines()
     assert lines[0].startswith("  read       9 documents")
     assert lines[1].startswith("  vectorize  9 x ")
-    assert lines[2].startswith("  cluster    spherical k-means, k=3, best of 10 starts")
+    assert lines[2] == "  languages  English 100 %; function words left out"
+    assert lines[3].startswith("  cluster    spherical k-means, k=3, best of 10 starts")
     for heading in ("size", "label", "coherence", "density", "silhouette"):
         assert heading in done.out
     assert "report.html" in lines[-1]
