@@ -13,11 +13,12 @@ import zipfile
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import PurePosixPath
-from typing import Any
+from typing import Any, Self
 
+from doccluster.corpus.boundary import boundary, guarded
 from doccluster.corpus.document import Skipped
 from doccluster.corpus.draft import ReadFailure
-from doccluster.corpus.input_file import BROKEN, Budget, InputFile, counted_stream
+from doccluster.corpus.input_file import Budget, InputFile, counted_stream
 from doccluster.corpus.options import Limits
 
 _OPENERS: dict[str, Callable[[Any], Any]] = {
@@ -27,6 +28,11 @@ _OPENERS: dict[str, Callable[[Any], Any]] = {
 }
 _COMPRESSED_NAME = re.compile(r"\.(gz|bz2|xz|lzma|tgz|tbz2?|txz)$", re.IGNORECASE)
 _NESTED_ZIP = 256 * 1024**2  # bytes: a zip inside another archive is held in memory, because its list stands at its end
+_LONGEST_EXTRA = 1024**2  # bytes: long names and other extra headers of a tar, which are held in memory
+_EXTRA_HEADERS = (
+    *(tarfile.GNUTYPE_LONGNAME, tarfile.GNUTYPE_LONGLINK),
+    *(tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.SOLARIS_XHDTYPE),
+)
 _BLOCK = 512  # bytes: the header of a tar member
 
 
@@ -74,7 +80,7 @@ def open_packed(
         return
     members = _zip_members if kind == "zip" else _tar_members
     try:
-        for member in members(file, limits, budget):
+        for member in guarded(members(file, limits, budget), "broken-archive"):
             if isinstance(member, Skipped):
                 yield member
             else:
@@ -83,8 +89,6 @@ def open_packed(
                 return
     except ReadFailure as failure:
         yield Skipped(file.name, failure.reason, failure.detail)
-    except BROKEN as error:
-        yield Skipped(file.name, "broken-archive", str(error))
 
 
 def _opened_member(member: InputFile, limits: Limits, budget: Budget, depth: int) -> Iterator[InputFile | Skipped]:
@@ -130,7 +134,8 @@ def _safe_name(name: str) -> str | None:
 def _zip_members(file: InputFile, limits: Limits, budget: Budget) -> Iterator[InputFile | Skipped]:
     source: Any = file.local if file.local is not None else io.BytesIO(file.read(_NESTED_ZIP))
     with zipfile.ZipFile(source) as archive:
-        members = sorted((m for m in archive.infolist() if not m.is_dir()), key=lambda member: member.filename)
+        files = (member for member in archive.infolist() if not member.filename.endswith("/"))
+        members = sorted(files, key=lambda member: member.filename)
         if _is_office(archive):
             yield Skipped(file.name, "unsupported-format", "an office or book file; save it as text or HTML")
             return
@@ -158,18 +163,34 @@ def _zip_member(
         yield Skipped(shown, "encrypted", "the member has a password")
         return
     try:
-        stream = archive.open(member)
-    except BROKEN as error:
-        yield Skipped(shown, "broken-archive", str(error))
+        with boundary("broken-archive"):
+            stream = archive.open(member)
+    except ReadFailure as failure:
+        yield Skipped(shown, failure.reason, failure.detail)
         return
     with stream:
         yield _member(file, name, counted_stream(stream, budget=budget, broken="broken-archive"))
 
 
+class _Header(tarfile.TarInfo):
+    """The header of a tar member; headers that only extend another one are held in memory, so they must be short."""
+
+    @classmethod
+    def frombuf(cls, buf: Any, encoding: str, errors: str) -> Self:
+        header = super().frombuf(buf, encoding, errors)
+        if header.type in _EXTRA_HEADERS:
+            _check_claim(header.size, _LONGEST_EXTRA)
+        return header
+
+
 def _tar_members(file: InputFile, limits: Limits, budget: Budget) -> Iterator[InputFile | Skipped]:
     # "r|" reads forward only, so a compressed tar is expanded once and never held as a whole
-    with tarfile.open(fileobj=file.stream, mode="r|") as archive:
+    # a member that claims more would be looked for without end
+    most = max(budget.left, file.local.stat().st_size if file.local is not None else 0)
+
+    with tarfile.open(fileobj=file.stream, mode="r|", tarinfo=_Header) as archive:
         for count, member in enumerate(archive):
+            _check_claim(archive.offset - member.offset_data, most)
             if count >= limits.members:
                 yield _too_many(file, limits)
                 return
@@ -183,6 +204,11 @@ def _tar_members(file: InputFile, limits: Limits, budget: Budget) -> Iterator[In
             if stream is not None:
                 holes = budget if member.issparse() else None  # a sparse member expands; others were counted before
                 yield _member(file, name, counted_stream(stream, budget=holes, broken="broken-archive"))
+
+
+def _check_claim(size: int, most: int) -> None:
+    if not 0 <= size <= most:
+        raise ReadFailure("broken-archive", f"a member claims {size:,} bytes, more than the {most:,} there can be")
 
 
 def _too_many(file: InputFile, limits: Limits) -> Skipped:

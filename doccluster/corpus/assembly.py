@@ -11,12 +11,14 @@ from typing import NamedTuple, TypeVar
 from doccluster.corpus.document import RENAMED, Corpus, Skipped
 from doccluster.corpus.draft import Draft
 from doccluster.corpus.input_file import InputFile
+from doccluster.corpus.unique_names import UniqueNames
 from doccluster.errors import NothingUsable
 
 # C0 controls carry nothing, and lone surrogates (from JSON escapes) cannot be written to any file again
 _UNWRITABLE = re.compile("[\x00-\x08\x0b\x0e-\x1f\x7f\ud800-\udfff]")
 _NEWLINES = re.compile("\r\n?")
 _COMPANION = re.compile(r"(readme|licen[cs]e|copying|notice|source|citation|changelog)(\.[a-z0-9._-]*)?", re.IGNORECASE)
+_LONGEST_LINE = 300  # characters of what is listed about something that was skipped
 _STANDARD = ("title", "date", "source", "link")
 _BLANK = "\ufeff\u200b\u2060 \t\n\x0c\xa0"  # a mark or an invisible space is no text
 
@@ -54,7 +56,7 @@ class CorpusBuilder:
         self._max_length = max_length
         self._ids: list[str] = []
         self._texts: list[str] = []
-        self._used: set[str] = set()
+        self._names = UniqueNames("#")
         self._metadata: dict[str, list[str]] = {name: [] for name in _STANDARD}
         self._labels: dict[str, list[tuple[str, ...]]] = {}
         self._places: dict[int, _Place] = {}
@@ -66,7 +68,7 @@ class CorpusBuilder:
 
     def skip(self, source: str, reason: str, detail: str = "") -> None:
         """List something that gives no document."""
-        self.skipped.append(Skipped(clean_line(source), reason, clean_line(detail)[:300]))
+        self.skipped.append(Skipped(_cut(clean_line(source)), reason, _cut(clean_line(detail))))
 
     def add(self, draft: Draft, *, file: InputFile | None = None) -> bool:
         """Take one document in and return true, or list why not."""
@@ -101,13 +103,9 @@ class CorpusBuilder:
             _padded(self._labels, column, number, ()).append(labels)
 
     def _unique(self, wanted: str, where: str) -> str:
-        chosen, number = wanted, 1
-        while chosen in self._used:
-            number += 1
-            chosen = f"{wanted}#{number}"
+        chosen = self._names.take(wanted)
         if chosen != wanted:
             self.skip(where, RENAMED, f"the id {wanted!r} was taken; this document is kept as {chosen!r}")
-        self._used.add(chosen)
         return chosen
 
     def build(self) -> Corpus:
@@ -168,6 +166,10 @@ def _padded(columns: dict[str, list[_T]], column: str, length: int, missing: _T)
     values = columns.setdefault(column, [])
     values.extend([missing] * (length - len(values)))
     return values
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _LONGEST_LINE else f"{text[:_LONGEST_LINE]} ..."
 
 
 def _pick(values: Sequence[_T], kept: Sequence[int]) -> tuple[_T, ...]:

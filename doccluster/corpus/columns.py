@@ -66,7 +66,7 @@ def choose_columns(names: Sequence[str], options: ReadOptions, *, table: str) ->
     labels = options.label_columns if options.label_columns is not None else ()
     for name in (*options.text_columns, *asked, *labels, *options.keep_columns):
         if name is not None and name not in names:
-            raise UnknownColumn(f"{table} has no column {name!r}; its columns are {_listed(names)}.")
+            raise UnknownColumn(f"{table} has no column {name!r}; its columns are {listed(names)}.")
     by_name = {_plain(name): name for name in reversed(names)}
     keep = options.keep_columns + tuple(
         name for name in ("split",) if name in names and name not in options.keep_columns
@@ -107,14 +107,18 @@ def _text_column(names: Sequence[str], by_name: Mapping[str, str], table: str) -
     if found is None:
         raise UnknownColumn(
             f"{table} has no column that is named like a text; name one with text_column=, its columns are "
-            f"{_listed(names)}."
+            f"{listed(names)}."
         )
     return found
 
 
-def _listed(names: Sequence[str]) -> str:
-    shown = ", ".join(map(repr, names[:30]))
-    return f"{shown} and {len(names) - 30} more" if len(names) > 30 else shown or "none"
+def listed(names: Sequence[str]) -> str:
+    """Return the first names for a sentence, which stays readable however many and long they are."""
+    shown = [repr(name if len(name) <= 60 else f"{name[:57]}...") for name in names[:30]]
+    while len(", ".join(shown)) > 600:
+        shown.pop()
+    more = len(names) - len(shown)
+    return f"{', '.join(shown)} and {more} more" if more else ", ".join(shown) or "none"
 
 
 def row_draft(row: Mapping[str, Any], columns: Columns, options: ReadOptions, where: str) -> Draft:

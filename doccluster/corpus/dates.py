@@ -48,7 +48,7 @@ def iso_date(value: Any) -> str:
     if isinstance(value, dt.date):
         return value.isoformat()
     if isinstance(value, int | float) and not isinstance(value, bool):
-        return _from_number(float(value))
+        return _from_number(value)
     return _from_text(" ".join(str(value).split())[:100])
 
 
@@ -63,6 +63,9 @@ def _iso(moment: dt.datetime) -> str:
 
 
 def _from_number(number: float) -> str:
+    if not abs(number) < _SECONDS[1] * 1e9:  # no time stamp in any unit; the number itself may be beyond a float
+        return ""
+    number = float(number)
     for scale in (1, 1e3, 1e6, 1e9):  # seconds, milli-, micro-, nanoseconds
         if _SECONDS[0] <= number / scale < _SECONDS[1]:
             return _iso(dt.datetime.fromtimestamp(math.floor(number / scale), dt.UTC))

@@ -8,15 +8,17 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
+from doccluster.corpus.boundary import record
 from doccluster.corpus.columns import Columns, choose_columns, row_draft
 from doccluster.corpus.document import Skipped
 from doccluster.corpus.draft import Draft
 from doccluster.corpus.encodings import decode, encoding_by_mark
 from doccluster.corpus.input_file import InputFile
 from doccluster.corpus.options import ReadOptions
+from doccluster.corpus.unique_names import UniqueNames
 
 DELIMITERS = (",", "\t", ";", "|")
-_LARGEST_FIELD = 2**31 - 1  # the most that the csv module takes on every platform
+LARGEST_FIELD = 2**31 - 1  # the most that the csv module takes on every platform
 _SAMPLE_ROWS = 50
 _MOST_REPAIRS = 100  # rows with an open quote: each is followed by reading the rest of the file again
 _ESCAPED_QUOTE = re.compile(r'\\"[^,;\t|\r\n]')  # within a cell; a cell may well end in a backslash
@@ -26,7 +28,7 @@ _NAMED_DELIMITER = re.compile(r"\ufeff?sep=(.)\r?\n", re.IGNORECASE)  # the line
 def read_delimited(file: InputFile, options: ReadOptions) -> Iterator[Draft | Skipped]:
     """Return the rows of a table with a header (or columns named 1, 2, ... when the options say there is none)."""
     # The limit of the csv module is one for the process and too small for articles; it is only ever raised.
-    csv.field_size_limit(max(csv.field_size_limit(), _LARGEST_FIELD))
+    csv.field_size_limit(max(csv.field_size_limit(), LARGEST_FIELD))
     rows = _Rows(file, options)
     names: list[str] = []
     columns: Columns | None = None
@@ -47,7 +49,7 @@ def read_delimited(file: InputFile, options: ReadOptions) -> Iterator[Draft | Sk
             detail = f"line {rows.line} has {len(cells)} cells, expected {len(names)}"
             yield Skipped(where, "bad-row", detail)
         else:
-            yield row_draft(dict(zip(names, cells, strict=False)), columns, options, where)
+            yield record(where, row_draft, dict(zip(names, cells, strict=False)), columns, options, where)
 
 
 class _Rows:
@@ -128,16 +130,8 @@ def _sample(file: InputFile) -> str:
 
 def _header(cells: Sequence[str]) -> list[str]:
     """Return column names without surrounding space, each once: a second "text" is "text.2", an unnamed one "3"."""
-    names: list[str] = []
-    for place, cell in enumerate(cells, 1):
-        name = cell.strip("\ufeff \t\r\n") or str(place)
-        count = 1
-        chosen = name
-        while chosen in names:
-            count += 1
-            chosen = f"{name}.{count}"
-        names.append(chosen)
-    return names
+    names = UniqueNames(".")
+    return [names.take(cell.strip("\ufeff \t\r\n") or str(place)) for place, cell in enumerate(cells, 1)]
 
 
 def choose_dialect(sample: str, delimiter: str | None = None) -> type[csv.Dialect]:

@@ -9,17 +9,22 @@ from __future__ import annotations
 import calendar
 import datetime as dt
 import io
+import re
 from collections.abc import Iterator
 from typing import Any
 
+from doccluster.corpus.boundary import record
 from doccluster.corpus.dates import iso_date
 from doccluster.corpus.document import Skipped
 from doccluster.corpus.draft import Draft, ReadFailure
-from doccluster.corpus.encodings import codec_name, declared_encoding, decode, encoding_by_mark
+from doccluster.corpus.encodings import declared_encoding, decode
 from doccluster.corpus.input_file import InputFile
 from doccluster.corpus.json_feed import with_title
 from doccluster.corpus.markup import strip_markup
 from doccluster.corpus.options import ReadOptions
+
+_PROLOG = re.compile(r"\A(?:[\s\ufeff]++|<\?(?:(?!\?>).)*+(?:\?>|\Z))++", re.DOTALL)
+_NO_CHARACTER = re.compile(r"&#(?:x[0-9a-f]{7,}+|[0-9]{8,}+);?", re.IGNORECASE)
 
 
 def read_feed(file: InputFile, options: ReadOptions) -> Iterator[Draft | Skipped]:
@@ -31,31 +36,25 @@ def read_feed(file: InputFile, options: ReadOptions) -> Iterator[Draft | Skipped
         raise ReadFailure("no-entries", "a feed without entries" if feed["version"] else "not a feed")
     feed_title = _plain(feed["feed"], "title")
     for number, entry in enumerate(entries, 1):
-        yield _entry_draft(entry, f"{file.name}:{number}", feed_title)
+        where = f"{file.name}:{number}"
+        yield record(where, _entry_draft, entry, where, feed_title)
 
 
 def parse_feed(data: bytes, file: InputFile) -> Any:
-    """Return feedparser's result; where neither BOM nor declaration gives the encoding, ours is used."""
+    """Return feedparser's result for text that was decoded here, as every other reader has it.
+
+    What stands before the first element is left out, and so are numbers that are no characters: feedparser searches
+    for declarations in quadratic time, believes any codec that is declared, and fails on such numbers.
+    """
     import feedparser
 
-    headers = {}
-    if file.encoding is not None:
-        headers["content-type"] = f"application/xml; charset={file.encoding}"
-    elif encoding_by_mark(data) is None and not _is_declared(data):
-        headers["content-type"] = f"application/xml; charset={decode(data).encoding}"
-    return feedparser.parse(io.BytesIO(data), response_headers=headers)
-
-
-def _is_declared(data: bytes) -> bool:
-    """Say whether the encoding that is declared (utf-8 when none is) can be right."""
-    name = codec_name(declared_encoding(data) or "utf-8")
-    if name is None:
-        return False
-    try:
-        data.decode(name)
-    except (UnicodeError, LookupError):
-        return False
-    return True
+    text = file.decode(data) if file.encoding is not None else decode(data, declared=declared_encoding(data)).text
+    text = _NO_CHARACTER.sub("\ufffd", _PROLOG.sub("", text, count=1))
+    return feedparser.parse(
+        io.BytesIO(text.encode("utf-8", "replace")),
+        response_headers={"content-type": "application/xml; charset=utf-8"},
+        resolve_relative_uris=False,
+    )
 
 
 def _entry_draft(entry: Any, where: str, feed_title: str) -> Draft:

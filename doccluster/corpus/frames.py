@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
+from doccluster.corpus.boundary import record
 from doccluster.corpus.columns import cell_text, choose_columns, is_missing, row_draft
 from doccluster.corpus.document import Skipped
 from doccluster.corpus.draft import Draft
@@ -16,25 +17,27 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-def read_frame(frame: pd.DataFrame, options: ReadOptions) -> Iterator[Draft]:
+def read_frame(frame: pd.DataFrame, options: ReadOptions) -> Iterator[Draft | Skipped]:
     """Return the rows of a DataFrame; the index gives the ids when no column does."""
     names = [str(name) for name in frame.columns]
     columns = choose_columns(names, options, table="the DataFrame")
     needed = columns.needed
     values = [frame.iloc[:, names.index(name)] for name in needed]  # the first of equal names
     for label, *row in zip(_index_names(frame), *values, strict=True):
-        draft = row_draft(dict(zip(needed, row, strict=True)), columns, options, f"row {label}")
-        draft.id = draft.id or label
-        yield draft
+        found = record(f"row {label}", row_draft, dict(zip(needed, row, strict=True)), columns, options, f"row {label}")
+        if isinstance(found, Draft):
+            found.id = found.id or label
+        yield found
 
 
-def read_series(series: pd.Series[Any], options: ReadOptions) -> Iterator[Draft]:
+def read_series(series: pd.Series[Any], options: ReadOptions) -> Iterator[Draft | Skipped]:
     """Return the values of a Series; its index gives the ids."""
     columns = choose_columns(["text"], ReadOptions(), table="the Series")
     for label, value in zip(_index_names(series), series, strict=True):
-        draft = row_draft({"text": value}, columns, options, f"row {label}")
-        draft.id = label
-        yield draft
+        found = record(f"row {label}", row_draft, {"text": value}, columns, options, f"row {label}")
+        if isinstance(found, Draft):
+            found.id = label
+        yield found
 
 
 def _index_names(frame: pd.DataFrame | pd.Series[Any]) -> list[str]:

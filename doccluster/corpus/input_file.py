@@ -6,26 +6,18 @@ Every byte that comes out of a decompressor is counted here, and every way a com
 
 from __future__ import annotations
 
+import errno
 import io
-import lzma
-import struct
-import tarfile
-import zipfile
-import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from doccluster.corpus.boundary import described
 from doccluster.corpus.draft import ReadFailure
 from doccluster.corpus.encodings import BOMS, decode, detect, encoding_by_mark
 
 HEAD_SIZE = 65_536
-
-BROKEN = (
-    *(EOFError, OSError, ValueError, RuntimeError, NotImplementedError, struct.error),
-    *(zlib.error, lzma.LZMAError, zipfile.BadZipFile, tarfile.TarError),
-)
 
 
 class Budget:
@@ -65,12 +57,14 @@ class _CountedStream(io.RawIOBase):
         while filled < len(view):
             try:
                 some = self._read_some(len(view) - filled)
+                if some is None:
+                    raise BlockingIOError(errno.EAGAIN, "it is no plain file, and nothing comes from it")
                 if self._budget is not None:
                     self._budget.spend(len(some))
             except ReadFailure as failure:
                 self._failure = failure
-            except BROKEN as error:
-                self._failure = ReadFailure(self._broken, _said(error))
+            except Exception as error:  # noqa: BLE001  the stream's own border: its failure comes after what it gave
+                self._failure = ReadFailure(self._broken, described(error))
             if self._failure is not None:
                 break
             if not some:
@@ -80,10 +74,6 @@ class _CountedStream(io.RawIOBase):
         if filled == 0 and self._failure is not None:
             raise self._failure
         return filled
-
-
-def _said(error: BaseException) -> str:
-    return str(error) or type(error).__name__
 
 
 def counted_stream(source: Any, *, budget: Budget | None = None, broken: str = "unreadable") -> io.BufferedReader:
@@ -155,13 +145,17 @@ class InputFile:
         finally:
             text.detach()
 
+    def stream_lines(self, limit: int) -> Iterator[bytes | None]:
+        """Return the lines as bytes; None stands for one of more than `limit` bytes."""
+        return _bounded_byte_lines(self.stream, limit)
+
     def _encoding_of_lines(self) -> tuple[str | None, int]:
         """Return the encoding that is known before the first line (None: utf-8 line by line) and the BOM's length."""
         head = self.head
         known = encoding_by_mark(head)
         if self.encoding is not None:
-            marks = [mark for mark, _ in BOMS if head.startswith(mark)]
-            return self.encoding, len(marks[0]) if marks else 0
+            mark, marked = next((one for one in BOMS if head.startswith(one[0])), (b"", f"{self.encoding}-le"))
+            return marked if self.encoding in ("utf-16", "utf-32") else self.encoding, len(mark)
         if known is not None and known[0] != "utf-8":
             return known
         skip = known[1] if known is not None else 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from doccluster.corpus.boundary import record
 from doccluster.corpus.columns import cell_labels, cell_text
 from doccluster.corpus.dates import iso_date
 from doccluster.corpus.document import Skipped
@@ -28,21 +29,25 @@ def read_json_feed(content: Mapping[str, Any], file: InputFile) -> Iterator[Draf
         where = f"{file.name}:{number}"
         if not isinstance(item, Mapping):
             yield Skipped(where, "bad-record", f"{type(item).__name__}, expected an item")
-            continue
-        title = strip_markup(cell_text(item.get("title")))
-        body = cell_text(item.get("content_text")) or strip_markup(cell_text(item.get("content_html")))
-        body = body or cell_text(item.get("summary"))
-        link = cell_text(item.get("url")) or cell_text(item.get("external_url"))
-        yield Draft(
-            text=with_title(title, body),
-            where=where,
-            id=cell_text(item.get("id")) or link,
-            title=title,
-            date=iso_date(cell_text(item.get("date_published")) or cell_text(item.get("date_modified"))),
-            source=feed_title,
-            link=link,
-            labels={"category": cell_labels(item.get("tags"))},
-        )
+        else:
+            yield record(where, _item_draft, item, where, feed_title)
+
+
+def _item_draft(item: Mapping[str, Any], where: str, feed_title: str) -> Draft:
+    title = strip_markup(cell_text(item.get("title")))
+    body = cell_text(item.get("content_text")) or strip_markup(cell_text(item.get("content_html")))
+    body = body or cell_text(item.get("summary"))
+    link = cell_text(item.get("url")) or cell_text(item.get("external_url"))
+    return Draft(
+        text=with_title(title, body),
+        where=where,
+        id=cell_text(item.get("id")) or link,
+        title=title,
+        date=iso_date(cell_text(item.get("date_published")) or cell_text(item.get("date_modified"))),
+        source=feed_title,
+        link=link,
+        labels={"category": cell_labels(item.get("tags"))},
+    )
 
 
 def with_title(title: str, body: str) -> str:

@@ -7,6 +7,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from doccluster.corpus.boundary import record
 from doccluster.corpus.columns import choose_columns, has_text_column, row_draft
 from doccluster.corpus.document import Skipped
 from doccluster.corpus.draft import Draft, ReadFailure
@@ -15,6 +16,7 @@ from doccluster.corpus.json_feed import is_json_feed, read_json_feed
 from doccluster.corpus.options import ReadOptions
 
 _FIRST_RECORDS = 200  # a column is known once one of these has it
+_MOST_LEVELS = 32  # of lists and keys above a record; what lies deeper is no record
 _BAD_JSON = (ValueError, RecursionError)
 
 
@@ -52,11 +54,13 @@ def read_json(file: InputFile, options: ReadOptions) -> Iterator[Draft | Skipped
     yield from _drafts(values, file, options)
 
 
-def _records(content: Any, options: ReadOptions, keys: tuple[str, ...] = ()) -> Iterator[Any]:
-    if isinstance(content, list):
+def _records(content: Any, options: ReadOptions, keys: tuple[str, ...] = (), level: int = 0) -> Iterator[Any]:
+    if level > _MOST_LEVELS:
+        yield content
+    elif isinstance(content, list):
         for value in content:
             if isinstance(value, list):
-                yield from _records(value, options, keys)
+                yield from _records(value, options, keys, level + 1)
             else:
                 yield _with_keys(value, keys, is_named=False)
     elif not isinstance(content, Mapping) or has_text_column(content, options):
@@ -65,10 +69,10 @@ def _records(content: Any, options: ReadOptions, keys: tuple[str, ...] = ()) -> 
         nested = {key: value for key, value in content.items() if isinstance(value, list | Mapping)}
         lists = [value for value in nested.values() if isinstance(value, list) and value]
         if len(lists) == 1 and isinstance(lists[0][0], Mapping):  # {"status": "ok", "articles": [...]}
-            yield from _records(lists[0], options, keys)
+            yield from _records(lists[0], options, keys, level + 1)
         elif nested and len(nested) == len(content):
             for key, value in nested.items():
-                yield from _records(value, options, (*keys, str(key)))
+                yield from _records(value, options, (*keys, str(key)), level + 1)
         elif content and all(isinstance(value, str) for value in content.values()) and len(keys) == 0:
             yield from ({"id": key, "text": value} for key, value in content.items())
         else:
@@ -89,16 +93,16 @@ def _drafts(
     """Return records as documents; the columns are chosen from the keys of the first records together."""
     first = list(itertools.islice(values, _FIRST_RECORDS))
     records = [value[1] for value in first if not isinstance(value, Skipped)]
-    names = list(dict.fromkeys(str(key) for record in records if isinstance(record, Mapping) for key in record))
+    names = list(dict.fromkeys(str(key) for one in records if isinstance(one, Mapping) for key in one))
     columns = choose_columns(names, options, table=file.name) if names else None
     for value in itertools.chain(first, values):
         if isinstance(value, Skipped):
             yield value
             continue
-        where, record = value
-        if isinstance(record, str):
-            yield Draft(record, where)
-        elif isinstance(record, Mapping) and columns is not None:
-            yield row_draft(record, columns, options, where)
+        where, content = value
+        if isinstance(content, str):
+            yield Draft(content, where)
+        elif isinstance(content, Mapping) and columns is not None:
+            yield record(where, row_draft, content, columns, options, where)
         else:
-            yield Skipped(where, "bad-record", f"{type(record).__name__}, expected a record or a text")
+            yield Skipped(where, "bad-record", f"{type(content).__name__}, expected a record or a text")

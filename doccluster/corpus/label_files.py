@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Mapping
 from pathlib import Path
 
-from doccluster.corpus.columns import cell_labels
-from doccluster.corpus.delimited import choose_dialect
-from doccluster.corpus.draft import Draft
+from doccluster.corpus.boundary import boundary
+from doccluster.corpus.columns import cell_labels, listed
+from doccluster.corpus.delimited import LARGEST_FIELD, choose_dialect
+from doccluster.corpus.draft import Draft, ReadFailure
 from doccluster.corpus.encodings import decode
+from doccluster.corpus.input_file import counted_stream
+from doccluster.corpus.opening import open_path
 from doccluster.corpus.options import ReadOptions
 from doccluster.errors import InputError
 
@@ -34,11 +38,12 @@ class LabelFile:
             If it cannot be read, or is a table without a column id.
         """
         try:
-            text = decode(path.read_bytes()).text
-        except OSError as error:
-            raise InputError(f"the labels file {str(path)!r} cannot be read: {error.strerror or error}.") from error
-        if path.suffix.lower() in (".csv", ".tsv"):
-            return cls(path.name, lines=None, by_id=_table(text, path, options))
+            with boundary("unreadable"):
+                text = decode(_content(path)).text
+                if path.suffix.lower() in (".csv", ".tsv"):
+                    return cls(path.name, lines=None, by_id=_table(text, path, options))
+        except ReadFailure as failure:
+            raise InputError(f"the labels file {str(path)!r} cannot be read: {failure.detail}.") from failure
         lines = text.replace("\r\n", "\n").split("\n")
         return cls(path.name, lines=lines[:-1] if lines[-1] == "" else lines, by_id={})
 
@@ -60,12 +65,17 @@ class LabelFile:
             )
 
 
-def _table(text: str, path: Path, options: ReadOptions) -> dict[str, dict[str, tuple[str, ...]]]:
-    import csv
+def _content(path: Path) -> bytes:
+    file, _ = open_path(path, is_explicit=True)
+    with file:
+        return counted_stream(file).read()
 
+
+def _table(text: str, path: Path, options: ReadOptions) -> dict[str, dict[str, tuple[str, ...]]]:
+    csv.field_size_limit(max(csv.field_size_limit(), LARGEST_FIELD))
     rows = csv.DictReader(text.lstrip("\ufeff").splitlines(keepends=True), dialect=choose_dialect(text[:65_536]))
     names = [name for name in rows.fieldnames or () if name]
     if "id" not in names:
-        raise InputError(f"{path.name} has no column 'id' to join labels by; its columns are {', '.join(names)}.")
+        raise InputError(f"{path.name} has no column 'id' to join labels by; its columns are {listed(names)}.")
     columns = [name for name in names if name != "id"]
     return {row["id"]: {name: cell_labels(row.get(name), options.label_separator) for name in columns} for row in rows}

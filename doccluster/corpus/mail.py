@@ -6,7 +6,9 @@ import email
 import email.message
 import re
 from collections.abc import Iterator
+from email.policy import Compat32
 
+from doccluster.corpus.boundary import record
 from doccluster.corpus.dates import iso_date
 from doccluster.corpus.document import Skipped
 from doccluster.corpus.draft import Draft
@@ -18,14 +20,24 @@ from doccluster.corpus.markup import strip_markup
 from doccluster.corpus.options import ReadOptions
 
 _LONGEST_MESSAGE = 64 * 1024**2  # bytes, with attachments
+_LONGEST_HEADER = 16_384  # characters: the standard library reads the parameters of a header in quadratic time
 _QUOTED_FROM = re.compile(rb"^>(>*From )", re.MULTILINE)
-# What the parser of the standard library is known to raise on broken messages
-_BROKEN_MESSAGE = (ValueError, LookupError, TypeError, AttributeError, RecursionError, AssertionError)
+
+
+class _Policy(Compat32):
+    """How messages are parsed: as ever, with no more of a header than any real one has."""
+
+    def header_source_parse(self, sourcelines: list[str]) -> tuple[str, str]:
+        name, value = super().header_source_parse(sourcelines)
+        return name, value[:_LONGEST_HEADER]
+
+
+_POLICY = _Policy()
 
 
 def read_eml(file: InputFile, options: ReadOptions) -> Iterator[Draft | Skipped]:
     """Return the one message that the file is."""
-    found = _message(file.read(_LONGEST_MESSAGE), file, file.name)
+    found = record(file.name, _message, file.read(_LONGEST_MESSAGE), file, file.name)
     if isinstance(found, Draft):
         found.id = found.id or str(file.place)
         found.is_whole_file = True
@@ -39,14 +51,17 @@ def read_mbox(file: InputFile, options: ReadOptions) -> Iterator[Draft | Skipped
         if data is None:
             yield Skipped(where, "too-long", f"a message of more than {_LONGEST_MESSAGE:,} bytes")
         else:
-            yield _message(_QUOTED_FROM.sub(rb"\1", data), file, where)
+            yield record(where, _message, _QUOTED_FROM.sub(rb"\1", data), file, where)
 
 
 def _messages(file: InputFile) -> Iterator[bytes | None]:
     """Cut a mailbox at lines that begin with "From " after a blank line; None stands for an over-long message."""
     lines: list[bytes] = []
     size, after_blank, begun = 0, True, False
-    for line in file.stream:
+    for line in file.stream_lines(_LONGEST_MESSAGE):
+        if line is None:  # longer than any message may be: so is the message it is in
+            size += _LONGEST_MESSAGE + 1
+            continue
         if after_blank and line.startswith(b"From "):
             if begun:
                 yield _joined(lines, size)
@@ -64,19 +79,16 @@ def _joined(lines: list[bytes], size: int) -> bytes | None:
     return b"".join(lines) if size <= _LONGEST_MESSAGE else None
 
 
-def _message(data: bytes, file: InputFile, where: str) -> Draft | Skipped:
-    try:
-        message = email.message_from_bytes(data)
-        title = decoded_header(_header(message, "Subject"))
-        return Draft(
-            text=with_title(title, _body(message, file)),
-            where=where,
-            id=_header(message, "Message-ID").strip("<> \t"),
-            title=title,
-            date=iso_date(_header(message, "Date")),
-        )
-    except _BROKEN_MESSAGE as error:
-        return Skipped(where, "bad-message", f"{type(error).__name__}: {error}")
+def _message(data: bytes, file: InputFile, where: str) -> Draft:
+    message = email.message_from_bytes(data, policy=_POLICY)
+    title = decoded_header(_header(message, "Subject"))
+    return Draft(
+        text=with_title(title, _body(message, file)),
+        where=where,
+        id=_header(message, "Message-ID").strip("<> \t"),
+        title=title,
+        date=iso_date(_header(message, "Date")),
+    )
 
 
 def _header(message: email.message.Message, name: str) -> str:

@@ -16,25 +16,29 @@ _BETWEEN = re.compile(r"(\?=)\s+(=\?)")
 
 def split_headers(message: str) -> tuple[dict[str, str], str]:
     """Return the headers by name in lower case (the first of each, unfolded), and what follows the blank line."""
-    headers: dict[str, str] = {}
-    last = ""
+    headers: dict[str, list[str]] = {}
+    lines: list[str] = []  # of the header that may go on
     position = 0
     while position < len(message):
         end = message.find("\n", position)
         line = message[position:] if end < 0 else message[position:end]
         following = len(message) if end < 0 else end + 1
         if not line.strip():
-            return headers, message[following:]
+            return _joined(headers), message[following:]
         found = _HEADER.match(line)
-        if line[0] in " \t" and last:
-            headers[last] += " " + line.strip()
+        if line[0] in " \t" and lines:
+            lines.append(line.strip())
         elif found is not None:
-            last = found[1].lower()
-            headers.setdefault(last, found[2].strip())
+            lines = [found[2].strip()]
+            headers.setdefault(found[1].lower(), lines)
         else:  # not a header: the body begins without a blank line
-            return headers, message[position:]
+            return _joined(headers), message[position:]
         position = following
-    return headers, ""
+    return _joined(headers), ""
+
+
+def _joined(headers: dict[str, list[str]]) -> dict[str, str]:
+    return {name: " ".join(lines) for name, lines in headers.items()}
 
 
 def decoded_header(value: str) -> str:

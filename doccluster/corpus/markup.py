@@ -15,7 +15,9 @@ _HAS_MARKUP = re.compile(r"<[a-zA-Z/!?]|&[#a-zA-Z]")
 _USUAL_TAG = re.compile(r"</(?:a|b|i|p|em|li|td|div|span|strong|h[1-6])>|<br ?/?>", re.IGNORECASE)
 _TAG = re.compile(r"<(/?)([a-zA-Z][^\s/>]*)")
 _TAG_END = re.compile(r"""(?:"[^"]*"|'[^']*'|[^"'>])*>""")
-_ATTRIBUTE = re.compile(r"""([^\s=/>"']+)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s>"']+))""")
+# a word without a value is matched too, so that no word is looked at twice however long it is
+_ATTRIBUTE = re.compile(r"""([^\s=/>"']++)(?:\s*+=\s*+(?:"([^"]*)"|'([^']*)'|([^\s>"']++)))?""")
+_LONG_REFERENCE = re.compile(r"&#[0-9]{8,}+;?")  # no character has such a number; thousands of digits are no int either
 _SPACES = re.compile(r"\s+")
 _BLANKS = re.compile(r" {2,}")
 _LINE_ENDS = re.compile(r" ?\n[ \n]*")
@@ -85,8 +87,8 @@ class Tag:
     def get(self, attribute: str) -> str:
         """Return the value of an attribute, "" when it is not there."""
         for found in _ATTRIBUTE.finditer(self.attributes):
-            if found[1].lower() == attribute:
-                return html.unescape(found[2] or found[3] or found[4] or "").strip()
+            if found[1].lower() == attribute and found.lastindex != 1:
+                return unescape(found[2] or found[3] or found[4] or "").strip()
         return ""
 
 
@@ -120,6 +122,11 @@ def strip_markup(text: str) -> str:
     return read_page(text).text if _HAS_MARKUP.search(text) else text
 
 
+def unescape(text: str) -> str:
+    """Return `text` with its entities resolved; a number that is no character becomes the mark for one."""
+    return html.unescape(_LONG_REFERENCE.sub("\ufffd", text))
+
+
 def read_page(markup: str) -> Page:
     """Return the text of an HTML page or fragment, its title, date and canonical address."""
     body: list[str] = []
@@ -128,7 +135,7 @@ def read_page(markup: str) -> Page:
     in_title = False
     for piece in scan(markup):
         if isinstance(piece, str):
-            (title if in_title else body).append(_SPACES.sub(" ", html.unescape(piece)))
+            (title if in_title else body).append(_SPACES.sub(" ", unescape(piece)))
         elif piece.name == "title":
             in_title = not piece.is_closing and not title
         elif piece.name in _BLOCKS:
@@ -208,8 +215,9 @@ def _after_silent(markup: str, tag: Tag, end: int, endless: set[str]) -> int:
     """Return where reading goes on: after the closing tag of a silent element, if it is ever closed."""
     if tag.name not in _SILENT or tag.is_closing or tag.attributes.endswith("/") or tag.name in endless:
         return end
-    closing = re.compile(f"</{tag.name}[^>]*>", re.IGNORECASE).search(markup, end)
-    if closing is None:
+    closing = re.compile(f"</{tag.name}", re.IGNORECASE).search(markup, end)
+    closed = markup.find(">", closing.end()) + 1 if closing is not None else 0
+    if closed == 0:
         endless.add(tag.name)
         return end
-    return closing.end()
+    return closed

@@ -18,8 +18,8 @@ from doccluster.corpus.options import ReadOptions
 
 _QUOTED = re.compile(r"\s*(?:[>|:%}]|[A-Za-z]{1,4}>)")
 _ATTRIBUTION = re.compile(
-    r"\s*(?:In article\b|In <|Quoted from\b|.{0,100}\b(?:writes|wrote|said|says)\s*:\s*$"
-    r"|.{0,100}<[^<>\s]+@[^<>\s]+>\s*(?:writes|wrote)?:?\s*$)",
+    r"\s*+(?:In article\b|In <|Quoted from\b|.{0,100}\b(?:writes|wrote|said|says)\s*+:\s*+$"
+    r"|.{0,100}<[^<>\s@]++@[^<>\s]++>\s*+(?:writes|wrote)?:?\s*+$)",
     re.IGNORECASE,
 )
 _RULE = re.compile(r"[\s_=*~.-]*")

@@ -31,7 +31,10 @@ def read_opml(file: InputFile, options: ReadOptions) -> Iterator[LinkedFile | Sk
 
 def _listed(address: str, file: InputFile) -> LinkedFile | Skipped:
     where = f"{file.name}: {address}"
-    parts = urllib.parse.urlsplit(address)
+    try:
+        parts = urllib.parse.urlsplit(address)
+    except ValueError as error:  # such as "[" without "]": taken for an address of version 6
+        return Skipped(where, "remote-feed", f"not an address: {error}")
     if parts.scheme.lower() in _REMOTE or parts.netloc:
         return Skipped(where, "remote-feed", "feeds are read from files; nothing is fetched from the network")
     if file.local is None:

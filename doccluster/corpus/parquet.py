@@ -6,16 +6,19 @@ import io
 from collections.abc import Iterator
 from typing import Any
 
+from doccluster.corpus.boundary import record
 from doccluster.corpus.columns import choose_columns, row_draft
+from doccluster.corpus.document import Skipped
 from doccluster.corpus.draft import Draft, ReadFailure
 from doccluster.corpus.input_file import InputFile
-from doccluster.corpus.options import ReadOptions
+from doccluster.corpus.options import Limits, ReadOptions
 from doccluster.errors import MissingDependency
 
 _BATCH = 4096  # rows held as Python objects at a time
+_FEW_ROWS = 100_000  # more than these need at least a bit each in the file
 
 
-def read_parquet(file: InputFile, options: ReadOptions) -> Iterator[Draft]:
+def read_parquet(file: InputFile, options: ReadOptions) -> Iterator[Draft | Skipped]:
     """Return the rows of a table.
 
     Raises
@@ -31,13 +34,33 @@ def read_parquet(file: InputFile, options: ReadOptions) -> Iterator[Draft]:
             'Parquet files need pyarrow; install it with: pip install "doccluster[parquet]"'
         ) from error
     source: Any = str(file.local) if file.local is not None else io.BytesIO(file.read())
+    size = file.local.stat().st_size if file.local is not None else source.getbuffer().nbytes
     try:
-        table = pq.ParquetFile(source)
+        # no name and no list in the footer is longer than the file that holds it
+        table = pq.ParquetFile(source, thrift_string_size_limit=size, thrift_container_size_limit=size)
         columns = choose_columns(list(table.schema_arrow.names), options, table=file.name)
+        _check_claims(table.metadata, set(columns.needed), size, options.limits)
         number = 0
         for batch in table.iter_batches(_BATCH, columns=columns.needed):
             for row in batch.to_pylist():
                 number += 1
-                yield row_draft(row, columns, options, f"{file.name}:{number}")
+                where = f"{file.name}:{number}"
+                yield record(where, row_draft, row, columns, options, where)
     except (pa.ArrowException, OSError) as error:
         raise ReadFailure("broken-parquet", str(error)) from error
+
+
+def _check_claims(metadata: Any, needed: set[str], size: int, limits: Limits) -> None:
+    """Compare what a file says of itself with what it can hold, before anything is allocated for it."""
+    if not 0 <= metadata.num_rows <= max(_FEW_ROWS, 8 * size):
+        raise ReadFailure("broken-parquet", f"it claims {metadata.num_rows:,} rows in {size:,} bytes")
+    expanded = 0
+    for group in map(metadata.row_group, range(metadata.num_row_groups)):
+        for chunk in map(group.column, range(group.num_columns)):
+            if chunk.path_in_schema.partition(".")[0] not in needed:
+                continue
+            if not 0 <= chunk.total_compressed_size <= size or chunk.total_uncompressed_size < 0:
+                raise ReadFailure("broken-parquet", f"a column claims more than the {size:,} bytes of the file")
+            expanded += chunk.total_uncompressed_size
+    if expanded > limits.expanded_size:
+        raise ReadFailure("expanded-too-large", f"it expands to more than {limits.expanded_size:,} bytes")

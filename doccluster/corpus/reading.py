@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Any, Literal
 
 from doccluster.corpus.assembly import CorpusBuilder
+from doccluster.corpus.boundary import boundary, guarded
 from doccluster.corpus.document import Corpus, Skipped
-from doccluster.corpus.draft import Draft, Found, LinkedFile, ReadFailure, UnknownColumn
+from doccluster.corpus.draft import Draft, LinkedFile, ReadFailure, UnknownColumn
 from doccluster.corpus.encodings import codec_name
 from doccluster.corpus.formats import FORMATS, check_format
 from doccluster.corpus.frames import read_frame, read_series, read_texts
@@ -163,9 +164,10 @@ def _check_encoding(encoding: str | None) -> str | None:
     if encoding is None:
         return None
     try:
-        b"a".decode(encoding)
-        return codec_name(encoding) or encoding
-    except (LookupError, ValueError, TypeError) as error:
+        name = codec_name(encoding)
+        "a".encode(name or "undefined")  # some codecs make no text, and some are not for files
+        return name
+    except (LookupError, ValueError, TypeError, AttributeError) as error:
         raise InputError(f"encoding={encoding!r} is not known; give for instance utf-8 or cp1252.") from error
 
 
@@ -202,7 +204,8 @@ class _Reading:
             name = str(getattr(source, "name", "stream"))
             self._read_items(Walk([], self.options.limits).opened(_binary(source), name))
         else:
-            self._take(_in_memory(source, self.options))
+            for item in _in_memory(source, self.options):
+                self._take(item)
 
     def finish(self) -> Corpus:
         """Return the corpus; raise what explains best why there is none."""
@@ -238,18 +241,34 @@ class _Reading:
 
     def _read_items(self, items: Iterator[InputFile | Skipped]) -> None:
         for item in items:
-            if isinstance(item, Skipped):
-                self.builder.skip(item.source, item.reason, item.detail)
-            else:
-                self._read_file(item)
+            links = self._read_item(item)
+            while links:  # a list of feeds may point to lists of feeds, thousands in a row
+                link, by = links.pop()
+                links += reversed([one for found in self._linked(link, by) for one in self._read_item(found)])
 
-    def _read_file(self, file: InputFile) -> None:
+    def _linked(self, link: LinkedFile, by: InputFile) -> Iterator[InputFile | Skipped]:
+        return self.walk.linked(link.path, by) if self.walk is not None else iter(())
+
+    def _read_item(self, item: InputFile | Skipped) -> list[tuple[LinkedFile, InputFile]]:
+        """Take in what is in a file; return the files that it points to, the last first."""
+        if isinstance(item, Skipped):
+            self.builder.skip(item.source, item.reason, item.detail)
+            return []
+        return [(link, item) for link in reversed(self._read_file(item))]
+
+    def _read_file(self, file: InputFile) -> list[LinkedFile]:
         file.encoding = self.options.encoding
+        links: list[LinkedFile] = []
         try:
-            file.format = self._format_of(file)
+            with boundary("broken-file"):
+                file.format = self._format_of(file)
             if file.format == "reuters":
                 self.builder.mark_collection(file)
-            self._take(FORMATS[file.format](file, self.options), file)
+            for found in guarded(FORMATS[file.format](file, self.options), "broken-file"):
+                if isinstance(found, LinkedFile):
+                    links.append(found)
+                else:
+                    self._take(found, file)
         except ReadFailure as failure:
             self.builder.skip(file.name, failure.reason, failure.detail)
         except UnknownColumn as error:
@@ -262,6 +281,7 @@ class _Reading:
                 raise
             self.builder.skip(file.name, "missing-dependency", str(error))
         self.guessed.extend(dict.fromkeys(file.guessed))
+        return links
 
     def _format_of(self, file: InputFile) -> str:
         if self.format is None:
@@ -269,26 +289,21 @@ class _Reading:
         check_is_text(file)
         return self.format
 
-    def _take(self, found: Iterable[Found], file: InputFile | None = None) -> None:
-        for item in found:
-            if isinstance(item, Skipped):
-                self.builder.skip(item.source, item.reason, item.detail)
-                continue
-            if isinstance(item, LinkedFile):
-                if self.walk is not None and file is not None:
-                    self._read_items(self.walk.linked(item.path, file))
-                continue
-            if self.labels is not None:
-                self.labels.give(item)
-            if self.split is not None:
-                self.splits.add(item.extra.get("split", ""))
-                if item.extra.get("split", "") != self.split:
-                    continue
-            if (file is None or file.format in _TABLES) and len(self.with_tags) < _LOOKED_AT[-1]:
-                self.with_tags.append(not self.options.strip_html and holds_tags(item.text))
-            self.builder.add(item, file=file)
-            if len(self.builder) % _TOLD_EVERY == 0:
-                self.progress("read", len(self.builder))
+    def _take(self, item: Draft | Skipped, file: InputFile | None = None) -> None:
+        if isinstance(item, Skipped):
+            self.builder.skip(item.source, item.reason, item.detail)
+            return
+        if self.labels is not None:
+            self.labels.give(item)
+        if self.split is not None:
+            self.splits.add(item.extra.get("split", ""))
+            if item.extra.get("split", "") != self.split:
+                return
+        if (file is None or file.format in _TABLES) and len(self.with_tags) < _LOOKED_AT[-1]:
+            self.with_tags.append(not self.options.strip_html and holds_tags(item.text))
+        self.builder.add(item, file=file)
+        if len(self.builder) % _TOLD_EVERY == 0:
+            self.progress("read", len(self.builder))
 
 
 def as_paths(source: Any) -> list[Path] | None:
@@ -301,7 +316,7 @@ def as_paths(source: Any) -> list[Path] | None:
         return [Path(one) for one in source]
     if all(isinstance(one, str | os.PathLike) and _looks_like_path(one) for one in source):
         paths = [Path(one) for one in source]
-        if any(str(path) == "-" or path.exists() for path in paths):
+        if any(str(path) == "-" or os.path.exists(path) for path in paths):  # noqa: PTH110  never raises
             return paths
     return None
 
@@ -311,7 +326,7 @@ def _looks_like_path(text: str | os.PathLike[str]) -> bool:
         return True
     if not text or len(text) > 1000 or "\n" in text or "\0" in text:
         return False
-    return not any(character.isspace() for character in text) or Path(text).exists()
+    return not any(character.isspace() for character in text) or os.path.exists(text)  # noqa: PTH110
 
 
 def _binary(source: Any) -> Any:

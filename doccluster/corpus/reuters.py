@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import cache
 
+from doccluster.corpus.boundary import record
 from doccluster.corpus.dates import iso_date
 from doccluster.corpus.document import Skipped
 from doccluster.corpus.draft import Draft, ReadFailure
@@ -18,13 +20,9 @@ from doccluster.corpus.options import ReadOptions
 
 LABELS = ("topics", "places", "people", "orgs", "exchanges")
 
-_BEGIN = re.compile(r"<REUTERS\b([^>]*)>", re.IGNORECASE)
-_ATTRIBUTE = re.compile(r'([A-Za-z]+)="([^"]*)"')
-_ELEMENTS = {
-    name: re.compile(rf"<{name}\b[^>]*>(.*?)</{name}>", re.DOTALL | re.IGNORECASE)
-    for name in ("date", "title", "dateline", "author", "body", "text", *LABELS)
-}
-_ITEM = re.compile(r"<D>(.*?)</D>", re.DOTALL | re.IGNORECASE)
+# No pattern looks past the next < or the end of a word, so that tags repeated without an end are read in linear time.
+_BEGIN = re.compile(r"<REUTERS\b([^<>]*)>", re.IGNORECASE)
+_ATTRIBUTE = re.compile(r'(?<![A-Za-z])([A-Za-z]++)="([^"]*)"')
 _TAG = re.compile(r"<[/A-Za-z][^<>]*>")
 _CONTROL_REFERENCE = re.compile(r"&#(\d{1,5});")
 _ENTITIES = (("&lt;", "<"), ("&gt;", ">"), ("&amp;", "&"))
@@ -42,20 +40,24 @@ def read_reuters(file: InputFile, options: ReadOptions) -> Iterator[Draft | Skip
     ends = [begin.start() for begin in begins[1:]] + [len(content)]
     for begin, end in zip(begins, ends, strict=True):
         attributes = {name.upper(): value for name, value in _ATTRIBUTE.findall(begin[1])}
-        yield _draft(attributes, content[begin.end() : end], file)
+        where = f"{file.name}:{_number(attributes)}"
+        yield record(where, _draft, attributes, content[begin.end() : end], where)
 
 
-def _draft(attributes: dict[str, str], content: str, file: InputFile) -> Draft:
-    number = attributes.get("NEWID") or attributes.get("OLDID", "")
+def _number(attributes: dict[str, str]) -> str:
+    return attributes.get("NEWID") or attributes.get("OLDID", "")
+
+
+def _draft(attributes: dict[str, str], content: str, where: str) -> Draft:
     title = _plain(_element("title", content))
     body = _element("body", content) or _unmarked_body(content)
     return Draft(
         text=with_title(" ".join(title.split()), _plain(body).strip("\n")),
-        where=f"{file.name}:{number}",
-        id=number,
+        where=where,
+        id=_number(attributes),
         title=title,
         date=iso_date(_plain(_element("date", content))),
-        labels={name: tuple(_plain(one) for one in _ITEM.findall(_element(name, content))) for name in LABELS},
+        labels={name: tuple(map(_plain, _elements("d", _element(name, content)))) for name in LABELS},
         extra={"split": modapte_split(attributes)},
     )
 
@@ -67,16 +69,41 @@ def modapte_split(attributes: dict[str, str]) -> str:
     return {"TRAIN": "train", "TEST": "test"}.get(attributes.get("LEWISSPLIT", "").upper(), "unused")
 
 
+@cache
+def _tags(name: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
+    return re.compile(rf"<{name}\b[^<>]*>", re.IGNORECASE), re.compile(f"</{name}>", re.IGNORECASE)
+
+
+def _spans(name: str, content: str) -> Iterator[tuple[int, int, int, int]]:
+    """Return where each element begins, where its content begins and ends, and where it ends."""
+    opening, closing = _tags(name)
+    position = 0
+    while (first := opening.search(content, position)) and (last := closing.search(content, first.end())):
+        yield first.start(), first.end(), last.start(), last.end()
+        position = last.end()
+
+
+def _elements(name: str, content: str) -> Iterator[str]:
+    return (content[begin:end] for _, begin, end, _ in _spans(name, content))
+
+
 def _element(name: str, content: str) -> str:
-    found = _ELEMENTS[name].search(content)
-    return found[1] if found is not None else ""
+    return next(_elements(name, content), "")
+
+
+def _without(name: str, content: str) -> str:
+    kept, position = [], 0
+    for start, _, _, end in _spans(name, content):
+        kept.append(content[position:start])
+        position = end
+    return "".join([*kept, content[position:]])
 
 
 def _unmarked_body(content: str) -> str:
     """Return what stands in TEXT beside title, author and dateline: the whole text of unprocessed documents."""
     text = _element("text", content)
     for name in ("title", "author", "dateline"):
-        text = _ELEMENTS[name].sub("", text)
+        text = _without(name, text)
     return _TAG.sub("", text).strip()
 
 

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import os
-import stat
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
+from typing import NamedTuple
 
 from doccluster.corpus.archives import open_packed
 from doccluster.corpus.document import Skipped
 from doccluster.corpus.draft import ReadFailure
 from doccluster.corpus.input_file import InputFile, counted_stream
+from doccluster.corpus.opening import open_path
 from doccluster.corpus.options import Limits
 from doccluster.errors import InputError
 
@@ -22,13 +24,33 @@ _JUNK = {"__MACOSX", "Thumbs.db", "desktop.ini"}
 
 
 def check_paths(paths: list[Path]) -> None:
-    """Raise InputError for the first path that does not exist."""
+    """Raise InputError for the first path that does not exist, or that no file can have."""
     for path in paths:
-        if str(path) != STDIN and not os.path.lexists(path):
-            shown = str(path) if len(str(path)) <= 200 else f"{str(path)[:80]} ..."
+        if str(path) == STDIN:
+            continue
+        shown = str(path) if len(str(path)) <= 200 else f"{str(path)[:80]} ..."
+        try:
+            path.lstat()
+        except (OSError, ValueError) as error:
+            if isinstance(error, OSError) and error.errno not in (errno.ENOENT, errno.ENOTDIR):
+                raise InputError(f"{shown!r} cannot be read: {error.strerror or error}.") from error
             raise InputError(
                 f"{shown!r} does not exist; give a file, a folder, or - for standard input (texts go in a list)."
-            )
+            ) from error
+
+
+class _Entry(NamedTuple):
+    """A file or folder: its path, its place below the source, and its path without links."""
+
+    path: Path
+    place: PurePosixPath
+    real: str
+
+    def below(self, name: str) -> _Entry:
+        """Return what lies in this folder; only a link is resolved again, which would take long in deep folders."""
+        path = self.path / name
+        is_link = os.path.islink(path)  # noqa: PTH114  Path.is_symlink raises where a name is too long
+        return _Entry(path, self.place / name, os.path.realpath(path) if is_link else f"{self.real}{os.sep}{name}")
 
 
 class Walk:
@@ -45,10 +67,11 @@ class Walk:
         for path in self._paths:
             if str(path) == STDIN:
                 yield from self._unpacked(_standard_input(is_only))
-            elif path.is_dir():
-                yield from self._folder(path, path)
+            elif os.path.isdir(path):  # noqa: PTH112  Path.is_dir raises where a name is too long
+                yield from self._folder(path)
             else:
-                yield from self._file(path, PurePosixPath(path.name), root=str(path.parent), is_only=is_only)
+                entry = _Entry(path, PurePosixPath(path.name), os.path.realpath(path))
+                yield from self._file(entry, root=str(path.parent), is_only=is_only)
 
     def opened(self, stream: io.BufferedIOBase, name: str) -> Iterator[InputFile | Skipped]:
         """Return what is in an open binary stream."""
@@ -58,46 +81,54 @@ class Walk:
         """Return the file that the file `by` (an OPML list) points to, unless it has been read."""
         base = by.local.parent.resolve() if by.local is not None else path.parent
         place = by.place.parent / path.relative_to(base).as_posix()
-        yield from self._file(path, place, root=by.root, is_only=False, is_explicit=False)
+        entry = _Entry(path, place, os.path.realpath(path))
+        yield from self._file(entry, root=by.root, is_only=False, is_explicit=False)
 
-    def _folder(self, folder: Path, top: Path) -> Iterator[InputFile | Skipped]:
-        if self._is_known(folder):
+    def _folder(self, top: Path) -> Iterator[InputFile | Skipped]:
+        """Return what lies below a folder, in the order of names; folders may lie thousands deep."""
+        levels = [self._entries(_Entry(top, PurePosixPath(), os.path.realpath(top)), str(top))]
+        while levels:
+            entry = next(levels[-1], None)
+            if entry is None:
+                levels.pop()
+            elif isinstance(entry, Skipped):
+                yield entry
+            elif os.path.isdir(entry.path):  # noqa: PTH112
+                levels.append(self._entries(entry, str(entry.place)))
+            else:
+                yield from self._file(entry, root=str(top), is_only=False, is_explicit=False)
+
+    def _entries(self, folder: _Entry, shown: str) -> Iterator[_Entry | Skipped]:
+        """Return what lies in one folder, unless it was read under another name: links may lead in circles."""
+        if self._is_known(folder.real):
             return
-        place = PurePosixPath(folder.relative_to(top).as_posix())
         try:
-            names = sorted(path.name for path in folder.iterdir())
+            names = sorted(path.name for path in folder.path.iterdir())
         except OSError as error:
-            yield Skipped(str(place) if folder != top else str(top), "unreadable", error.strerror or str(error))
+            yield Skipped(shown, "unreadable", error.strerror or str(error))
             return
         for name in names:
-            path, inner = folder / name, place / name
-            if is_junk(inner):
-                yield Skipped(str(inner), "hidden", "hidden files and folders are not read")
-            elif path.is_dir():
-                yield from self._folder(path, top)
+            entry = folder.below(name)
+            if is_junk(entry.place):
+                yield Skipped(str(entry.place), "hidden", "hidden files and folders are not read")
             else:
-                yield from self._file(path, inner, root=str(top), is_only=False, is_explicit=False)
+                yield entry
 
     def _file(
-        self, path: Path, place: PurePosixPath, *, root: str, is_only: bool, is_explicit: bool = True
+        self, entry: _Entry, *, root: str, is_only: bool, is_explicit: bool = True
     ) -> Iterator[InputFile | Skipped]:
-        if self._is_known(path):
+        if self._is_known(entry.real):
             return
-        name = str(place)
+        name = str(entry.place)
         try:
-            mode = path.stat().st_mode
-            # a pipe that the user names is meant (process substitution); one found in a folder would wait forever
-            if not stat.S_ISREG(mode) and not (is_explicit and (stat.S_ISFIFO(mode) or stat.S_ISCHR(mode))):
-                yield Skipped(name, "not-a-file", "a socket, pipe or device")
-                return
-            raw = path.open("rb")
-        except OSError as error:
-            yield Skipped(name, "unreadable", error.strerror or str(error))
+            raw, is_plain = open_path(entry.path, is_explicit=is_explicit)
+        except ReadFailure as failure:
+            yield Skipped(name, failure.reason, failure.detail)
             return
         with raw:
-            local = path if stat.S_ISREG(mode) else None
+            local = entry.path if is_plain else None
             stream = counted_stream(raw)
-            yield from self._unpacked(InputFile(name, place, stream, root, is_explicit, is_only, local=local))
+            yield from self._unpacked(InputFile(name, entry.place, stream, root, is_explicit, is_only, local=local))
 
     def _unpacked(self, file: InputFile) -> Iterator[InputFile | Skipped]:
         try:
@@ -109,9 +140,8 @@ class Walk:
         except ReadFailure as failure:
             yield Skipped(file.name, failure.reason, failure.detail)
 
-    def _is_known(self, path: Path) -> bool:
-        """Say whether this file or folder was seen under any name: links may lead in circles."""
-        real = os.path.realpath(path)
+    def _is_known(self, real: str) -> bool:
+        """Say whether this file or folder was seen under any name."""
         known = real in self._seen
         self._seen.add(real)
         return known

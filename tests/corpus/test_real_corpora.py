@@ -63,8 +63,10 @@ def test_feeds_are_read_as_their_authors_expect(real_corpora):
     verdicts = judge_folder(real_corpora / "feeds_feedparser" / "tests")
     counts = collections.Counter(verdict.agrees for verdict in verdicts)
     assert len(verdicts) == 2_107
-    assert counts[True] >= 871
-    wrong = [verdict for verdict in verdicts if verdict.agrees is False]
+    assert counts[True] >= 870
+    # bytes in no encoding at all are cp1252 to us, as in every other format, and Latin-2 to feedparser
+    guessed = "encoding/bozo_linenoise.xml"
+    wrong = [verdict for verdict in verdicts if verdict.agrees is False and verdict.name != guessed]
     assert all(
         "address the feed was fetched" in one.reason or "content" in one.expression + one.reason for one in wrong
     )

@@ -31,12 +31,15 @@ class Target:
         raise an error of ours, and nothing else.
     tokens : sequence of bytes
         Pieces that mean something in this format.
+    in_place : bool
+        Whether half of the inputs keep their length, as binary formats with offsets need it.
     """
 
     name: str
     samples: Callable[[], Sequence[bytes]]
     read: Callable[[bytes], str]
     tokens: tuple[bytes, ...] = ()
+    in_place: bool = False
 
 
 @dataclass(frozen=True)
@@ -70,7 +73,7 @@ class Outcome:
 def input_of(target: Target, samples: Sequence[bytes], seed: int, number: int) -> bytes:
     """Return the input of one round; rounds do not depend on one another."""
     draw = random.Random(f"{target.name} {seed} {number}")
-    return mutated(samples, draw, tokens=target.tokens)
+    return mutated(samples, draw, tokens=target.tokens, in_place=target.in_place)
 
 
 def judge(target: Target, data: bytes, number: int = -1) -> str | Failure:

@@ -41,7 +41,9 @@ _WIDE = (-1, -(2**31), 2**31 - 1, 2**31, 2**32 - 1, 2**62, 2**63 - 1, -(2**63), 
 Mutation = Callable[[bytearray, random.Random, Sequence[bytes], Sequence[bytes]], None]
 
 
-def mutated(samples: Sequence[bytes], draw: random.Random, *, tokens: Sequence[bytes] = ()) -> bytes:
+def mutated(
+    samples: Sequence[bytes], draw: random.Random, *, tokens: Sequence[bytes] = (), in_place: bool = False
+) -> bytes:
     """Return one of `samples` after one to six mutations (now and then none).
 
     Parameters
@@ -52,10 +54,13 @@ def mutated(samples: Sequence[bytes], draw: random.Random, *, tokens: Sequence[b
         Decides on everything.
     tokens : sequence of bytes
         Pieces that mean something in this format: tags, keywords, headers.
+    in_place : bool
+        Half of the inputs keep their length: for formats where an offset is wrong as soon as one byte is missing.
     """
+    ways = _IN_PLACE if in_place and draw.random() < 0.5 else _MUTATIONS
     data = bytearray(draw.choice(samples))
     for _ in range(draw.choice((0, 1, 1, 1, 2, 2, 3, 4, 6))):
-        draw.choice(_MUTATIONS)(data, draw, samples, tokens)
+        draw.choice(ways)(data, draw, samples, tokens)
         del data[LONGEST:]
     return bytes(data)
 
@@ -135,6 +140,7 @@ def _set_integer(data: bytearray, draw: random.Random, samples: Sequence[bytes],
     order = draw.choice(("little", "little", "big"))
     value = draw.choice(_WIDE) % (1 << 8 * size)
     place = _place(data, draw) // size * size if draw.random() < 0.5 else _place(data, draw)
+    place = min(place, max(len(data) - size, 0))
     data[place : place + size] = value.to_bytes(size, "little" if order == "little" else "big")
 
 
@@ -155,6 +161,8 @@ _MUTATIONS: tuple[Mutation, ...] = (
     *(_flip_bits, _set_bytes, _truncate, _delete, _repeat, _repeat_token, _splice, _join),
     *(_insert_token, _swap_word, _swap_number, _set_integer, _swap_blocks, _add_noise),
 )
+
+_IN_PLACE: tuple[Mutation, ...] = (_flip_bits, _flip_bits, _set_bytes, _set_integer)
 
 
 def shrunk(data: bytes, fails: Callable[[bytes], bool], *, most_tries: int = 400) -> bytes:

@@ -283,7 +283,7 @@ def _tar_samples() -> list[bytes]:
 
 
 def _archive(name: str, samples: Any, tokens: tuple[bytes, ...] = _ARCHIVE_TOKENS) -> Target:
-    return Target(name, samples, lambda data: read_file(data, name=f"a.{name}", ways=_WAYS), tokens)
+    return Target(name, samples, lambda data: read_file(data, name=f"a.{name}", ways=_WAYS), tokens, in_place=True)
 
 
 def _packed(pack: Any) -> Any:

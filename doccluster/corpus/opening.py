@@ -1,0 +1,52 @@
+"""Opening what a path names, without ever waiting for what may never come."""
+
+from __future__ import annotations
+
+import io
+import os
+import selectors
+import stat
+from pathlib import Path
+
+from doccluster.corpus.boundary import boundary
+from doccluster.corpus.draft import ReadFailure
+
+PATIENCE = 10.0  # seconds that a pipe which the user names may stay without its first byte
+_AT_ONCE = getattr(os, "O_NONBLOCK", 0)  # a file that only streams, as /proc has them, says that it has nothing yet
+_PROCESS_FILES = ("/proc/", "/dev/")  # where the shell puts the pipe of a process substitution
+
+
+def open_path(path: Path, *, is_explicit: bool) -> tuple[io.FileIO, bool]:
+    """Return an open file, and whether it is a plain one; raise ReadFailure for what cannot be read.
+
+    A pipe or device that the user names is meant; one that is found in a folder would wait for ever.
+    """
+    with boundary("unreadable"):
+        mode = path.stat().st_mode
+        if stat.S_ISREG(mode):
+            return _opened(path, _AT_ONCE), True
+        if not is_explicit or not (stat.S_ISFIFO(mode) or stat.S_ISCHR(mode)):
+            raise ReadFailure("not-a-file", "a socket, pipe or device")
+        if stat.S_ISFIFO(mode):
+            return _opened_pipe(path), False
+        device = _opened(path, _AT_ONCE)
+        os.set_blocking(device.fileno(), device.isatty())
+        return device, False
+
+
+def _opened(path: Path, flags: int) -> io.FileIO:
+    return io.FileIO(os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0) | flags))
+
+
+def _opened_pipe(path: Path) -> io.FileIO:
+    """Return a pipe that somebody writes to: nobody ever may to one that lies in a folder."""
+    if os.path.realpath(path).startswith(_PROCESS_FILES):
+        return _opened(path, 0)
+    pipe = _opened(path, _AT_ONCE)
+    with selectors.DefaultSelector() as selector:
+        selector.register(pipe, selectors.EVENT_READ)
+        if not selector.select(PATIENCE):
+            pipe.close()
+            raise ReadFailure("not-a-file", f"a pipe to which nothing was written for {PATIENCE:g} seconds")
+    os.set_blocking(pipe.fileno(), True)
+    return pipe
