@@ -20,6 +20,7 @@ _HOMES = {
     "read_matrix": "doccluster.vectors",
     "vectorize": "doccluster.vectors",
     "Partition": "doccluster.partition",
+    "DocumentClustering": "doccluster.clustering",
     "SphericalKMeans": "doccluster.clustering",
     "VonMisesFisherMixture": "doccluster.clustering",
     "evaluate": "doccluster.evaluation",
@@ -43,6 +44,7 @@ def __dir__() -> list[str]:
 if TYPE_CHECKING:
     from doccluster import errors as errors
     from doccluster.artifacts import load_run as load_run
+    from doccluster.clustering import DocumentClustering as DocumentClustering
     from doccluster.clustering import SphericalKMeans as SphericalKMeans
     from doccluster.clustering import VonMisesFisherMixture as VonMisesFisherMixture
     from doccluster.corpus import Corpus as Corpus

@@ -9,6 +9,7 @@ from doccluster.lazy import offer
 # loaded when used: no command needs all of it
 _HOMES = {
     "Assignment": "doccluster.clustering.assign",
+    "DocumentClustering": "doccluster.clustering.document_clustering",
     "MemoryPlan": "doccluster.clustering.memory",
     "SphericalKMeans": "doccluster.clustering.spherical_k_means",
     "VonMisesFisherMixture": "doccluster.clustering.vmf_mixture",
@@ -17,6 +18,7 @@ _HOMES = {
 
 __all__ = [
     "Assignment",
+    "DocumentClustering",
     "MemoryPlan",
     "SphericalKMeans",
     "VonMisesFisherMixture",
@@ -27,6 +29,7 @@ __getattr__ = offer(__name__, _HOMES)
 if TYPE_CHECKING:
     from doccluster.clustering.assign import Assignment as Assignment
     from doccluster.clustering.assign import assign_to_centroids as assign_to_centroids
+    from doccluster.clustering.document_clustering import DocumentClustering as DocumentClustering
     from doccluster.clustering.memory import MemoryPlan as MemoryPlan
     from doccluster.clustering.spherical_k_means import SphericalKMeans as SphericalKMeans
     from doccluster.clustering.vmf_mixture import VonMisesFisherMixture as VonMisesFisherMixture

@@ -64,8 +64,8 @@ def naive_lloyd(documents, means, *, weights=None, max_iter=100):
         means = naive_means(documents, labels, weights, means)
 
 
-def cluto_matrix(folder: pathlib.Path, name: str):
-    """Read a matrix of term counts in CLUTO's sparse format and its classes, weighted tf-idf, columns of df > 1."""
+def cluto_counts(folder: pathlib.Path, name: str):
+    """Read a matrix of term counts in CLUTO's sparse format and its classes, columns of df > 1."""
     lines = (folder / name / f"{name}.mat").read_text(encoding="ascii").splitlines()
     n_documents, n_terms, _ = map(int, lines[0].split())
     rows = [np.array(line.split(), dtype=np.int64) for line in lines[1 : n_documents + 1]]
@@ -74,4 +74,10 @@ def cluto_matrix(folder: pathlib.Path, name: str):
     counts = sparse.csr_matrix((flat[1::2].astype(np.float64), flat[::2] - 1, indptr), shape=(n_documents, n_terms))
     counts = counts[:, np.flatnonzero(np.bincount(counts.indices, minlength=n_terms) > 1)]
     classes = np.array((folder / name / f"{name}.rclass").read_text(encoding="ascii").split())
+    return counts, classes
+
+
+def cluto_matrix(folder: pathlib.Path, name: str):
+    """Read the counts of `cluto_counts` as tf-idf rows, and their classes."""
+    counts, classes = cluto_counts(folder, name)
     return sparse.csr_array(TfidfTransformer().fit_transform(counts).astype(np.float32)), classes

@@ -1,0 +1,190 @@
+"""Mixtures of multinomials over the counts of terms: the two steps of expectation maximisation, hard and soft.
+
+Sources: Nigam, McCallum, Thrun & Mitchell 2000, "Text classification from labeled and unlabeled documents using EM",
+Machine Learning 39; Zhong & Ghosh 2005, "Generative model-based document clustering", Knowledge and Information Systems
+8; the smoothing of the shares is that of Jelinek and Mercer (Zhai & Lafferty 2004, TOIS 22(2), section 3).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from doccluster.blocks import resolve_threads, row_blocks, share_blocks
+from doccluster.progress import Progress, silent
+
+Floats = npt.NDArray[np.float64]
+Labels = npt.NDArray[np.int64]
+
+BLOCK_ROWS = 2048
+LEAST_SHARE = 1e-4  # smaller posterior probabilities do not count in the next step
+
+
+@dataclass(frozen=True, eq=False)
+class Multinomials:
+    """The parameters of a mixture.
+
+    Attributes
+    ----------
+    weights : float64 array of shape (n_clusters,)
+        The share of the documents in each cluster; 0 for a cluster without documents.
+    odds : csr array of shape (n_terms, n_clusters)
+        log(theta_ct / (smoothing background_t)): 0, and not stored, for a term that a cluster has not.
+    smoothing : float in 0..1
+        The share of the collection in theta_ct = (1 - smoothing) share of t in c + smoothing background_t.
+    max_length : float
+        Counts of longer documents are scaled to this sum.
+    """
+
+    weights: Floats
+    odds: Any
+    smoothing: float
+    max_length: float
+
+    @property
+    def n_clusters(self) -> int:
+        """The number of clusters, those without documents included."""
+        return int(self.weights.size)
+
+    def scores(self, counts: Any) -> Floats:
+        """Return log(weight_c) + sum_t x_t log(theta_ct / background_t), but for a constant of each document.
+
+        Shape (n_documents, n_clusters); it is the log-posterior but for a constant of each document.
+        """
+        with np.errstate(divide="ignore"):
+            prior = np.log(self.weights)
+        products = sparse.csr_array(capped(counts, self.max_length) @ self.odds)
+        scores: Floats = products.toarray()  # of a block of documents
+        scores += prior
+        return scores
+
+    def posteriors(self, counts: Any) -> Floats:
+        """Return the probability of each cluster for each document, of shape (n_documents, n_clusters)."""
+        scores = self.scores(counts)
+        shares: Floats = np.exp(scores - scores.max(axis=1, keepdims=True))
+        shares /= shares.sum(axis=1, keepdims=True)
+        return shares
+
+
+@dataclass(frozen=True, eq=False)
+class Settled:
+    """Where expectation maximisation ended: its parameters, the labels under them, and how many rounds it took.
+
+    The labels are those of the most probable clusters under these parameters, so predicting the same documents again
+    gives them back.
+    """
+
+    parameters: Multinomials
+    labels: Labels
+    n_iter: int
+    converged: bool
+
+
+def settle_labels(
+    counts: Any,
+    labels: npt.NDArray[np.integer[Any]],
+    n_clusters: int,
+    *,
+    smoothing: float = 0.5,
+    max_length: float = 200.0,
+    max_iter: int = 20,
+    tol: float = 1e-3,
+    soft: bool = False,
+    n_threads: int | None = None,
+    progress: Progress = silent,
+) -> Settled:
+    """Return a partition moved from given labels to the nearest optimum of a multinomial mixture.
+
+    Parameters
+    ----------
+    counts : csr array of shape (n_documents, n_terms), values >= 0
+    labels : int array of shape (n_documents,), 0..n_clusters-1
+    smoothing : float in 0..1
+        The share of the collection in the distribution of each cluster.
+    max_length : float
+        Documents of more terms count as this many: long ones would else be too sure of their cluster.
+    max_iter : int
+        At most so many rounds.
+    tol : float
+        It ends when no larger share of the labels changed.
+    soft : bool
+        Whether a document counts in every cluster by its probability, or wholly in the most probable.
+
+    Returns
+    -------
+    Settled
+    """
+    threads = resolve_threads(n_threads)
+    rows = capped(counts, max_length)
+    background = np.asarray(rows.sum(axis=0)).ravel()
+    shares = one_hot(labels, n_clusters)
+    now: Labels = np.asarray(labels, dtype=np.int64)
+    parameters = maximize(rows, shares, background, smoothing, max_length)
+    number = 0
+    while True:
+        number += 1
+        found, shares = expect(rows, replace(parameters, max_length=np.inf), soft=soft, n_threads=threads)
+        settled = bool(np.count_nonzero(found != now) <= tol * now.size)
+        now = found
+        progress("settle", number, max_iter)
+        if settled or number >= max_iter:
+            return Settled(parameters, now, number, settled)
+        parameters = maximize(rows, shares, background, smoothing, max_length)
+
+
+def maximize(rows: Any, shares: Any, background: Floats, smoothing: float, max_length: float) -> Multinomials:
+    """Return the parameters that fit the shares of the documents in the clusters.
+
+    Parameters
+    ----------
+    rows : csr array of shape (n_documents, n_terms), capped counts
+    shares : csr array of shape (n_documents, n_clusters), rows of sum 1
+    background : float64 array of shape (n_terms,), the sums of the columns of `rows`
+    """
+    sums = sparse.csr_array(rows.T @ shares)  # (n_terms, n_clusters)
+    totals = np.asarray(sums.sum(axis=0)).ravel()
+    terms = np.repeat(np.arange(sums.shape[0]), np.diff(sums.indptr))
+    ratio = sums.data / totals[sums.indices] * (background.sum() / background[terms])
+    odds = sparse.csr_array(
+        (np.log1p((1.0 - smoothing) / smoothing * ratio), sums.indices, sums.indptr), shape=sums.shape
+    )
+    weights = np.asarray(shares.sum(axis=0)).ravel() / rows.shape[0]
+    return Multinomials(weights, odds, smoothing, max_length)
+
+
+def expect(rows: Any, parameters: Multinomials, *, soft: bool, n_threads: int | None = None) -> tuple[Labels, Any]:
+    """Return the most probable cluster of each document (the lowest on ties), and the shares that count next."""
+
+    def block(part: slice) -> tuple[Labels, Any]:
+        if not soft:
+            labels: Labels = parameters.scores(rows[part]).argmax(axis=1)
+            return labels, one_hot(labels, parameters.n_clusters)
+        posteriors = parameters.posteriors(rows[part])
+        posteriors[posteriors < LEAST_SHARE] = 0.0
+        posteriors /= posteriors.sum(axis=1, keepdims=True)
+        return posteriors.argmax(axis=1), sparse.csr_array(posteriors)
+
+    parts = share_blocks(block, row_blocks(rows.shape[0], BLOCK_ROWS), n_threads=resolve_threads(n_threads))
+    labels = np.concatenate([labels for labels, _ in parts])
+    return labels, sparse.csr_array(sparse.vstack([shares for _, shares in parts], format="csr"))
+
+
+def capped(counts: Any, max_length: float) -> Any:
+    """Return counts in float64, those of documents longer than `max_length` scaled to that sum."""
+    rows = sparse.csr_array(counts, dtype=np.float64)
+    lengths = np.asarray(rows.sum(axis=1)).ravel()
+    scale = np.minimum(1.0, np.divide(max_length, lengths, out=np.ones_like(lengths), where=lengths > 0))
+    if (scale == 1.0).all():
+        return rows
+    data = rows.data * np.repeat(scale, np.diff(rows.indptr))
+    return sparse.csr_array((data, rows.indices, rows.indptr), shape=rows.shape)
+
+
+def one_hot(labels: npt.NDArray[np.integer[Any]], n_clusters: int) -> Any:
+    """Return the membership of documents in clusters, csr array of shape (n_documents, n_clusters)."""
+    n = labels.size
+    return sparse.csr_array((np.ones(n), np.asarray(labels), np.arange(n + 1)), shape=(n, n_clusters))

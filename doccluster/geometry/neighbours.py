@@ -1,0 +1,167 @@
+"""Which documents lie nearest to each document by cosine, exactly and in bounded memory."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+from scipy.sparse.csgraph import connected_components
+
+from doccluster.blocks import resolve_threads, row_blocks, share_blocks
+from doccluster.errors import InputError
+from doccluster.kernels.neighbours import measure_parts, nearest_rows
+from doccluster.validation import check_positive_int, row_norms
+
+BLOCK_ROWS = 128  # rows a thread takes at a time; long and short ones even out
+COMMON = np.array(
+    [1 / 256, 1 / 128, 1 / 64, 1 / 32, 1 / 16, 1 / 8, 1 / 4]
+)  # shares of documents; terms above are common
+FOLDED_FROM = 0.95  # copies at this cosine or above would fill all places of each other's list
+
+
+@dataclass(frozen=True, eq=False)
+class NeighbourGraph:
+    """The nearest neighbours of documents, near-copies folded into one.
+
+    Attributes
+    ----------
+    neighbours : int32 array of shape (n_families, n_neighbors)
+        The nearest other families, nearest first; -1 where there is none with a common term.
+    similarity : float64 array of shape (n_families, n_neighbors)
+        Their cosines, 0..1.
+    families : int64 array of shape (n_documents,)
+        The family of each document: documents that are (nearly) alike share one.
+    first : int64 array of shape (n_families,)
+        The first document of each family, which stands for it.
+    """
+
+    neighbours: npt.NDArray[np.int32]
+    similarity: npt.NDArray[np.float64]
+    families: npt.NDArray[np.int64]
+    first: npt.NDArray[np.int64]
+
+    def to_csr(self) -> Any:
+        """Return the cosines as a csr array of shape (n_families, n_families), not symmetric."""
+        there = self.neighbours >= 0
+        starts = np.concatenate([[0], np.cumsum(there.sum(axis=1))])
+        graph = sparse.csr_array(
+            (self.similarity[there], self.neighbours[there], starts), shape=(self.first.size, self.first.size)
+        )
+        graph.sort_indices()
+        return graph
+
+    def symmetric(self) -> Any:
+        """Return the graph with an edge where either end has the other among its nearest; weights are cosines."""
+        graph = self.to_csr()
+        return sparse.csr_array(graph.maximum(graph.T))
+
+
+def nearest_neighbours(
+    matrix: Any,
+    n_neighbors: int = 10,
+    *,
+    fold: float | None = FOLDED_FROM,
+    n_threads: int | None = None,
+) -> NeighbourGraph:
+    """Return the exact nearest neighbours of the rows of a matrix by cosine.
+
+    Parameters
+    ----------
+    matrix : csr array of shape (n_documents, n_terms), checked, no negative values
+        Rows need not be of unit length; rows without terms have no neighbours.
+    n_neighbors : int
+    fold : float or None
+        The cosine from which documents count as copies of one another; each group of copies takes part once. None
+        folds nothing.
+    n_threads : int, optional
+        Changes no result.
+
+    Returns
+    -------
+    NeighbourGraph
+
+    Raises
+    ------
+    InputError
+        If a value is negative: the bounds that save work need weights of one sign.
+    """
+    n_neighbors = check_positive_int(n_neighbors, "n_neighbors")
+    threads = resolve_threads(n_threads)
+    rows = _rare_terms_first(matrix)
+    lists = np.full((rows.shape[0], n_neighbors), -1, dtype=np.int32), np.zeros((rows.shape[0], n_neighbors))
+    families = first = np.arange(rows.shape[0], dtype=np.int64)
+    stale = first  # rows whose lists are to be made
+    while stale.size:
+        _search(rows, stale, *lists, threads)
+        groups = _families(*lists, fold)
+        kept = np.unique(groups, return_index=True)[1].astype(np.int64)
+        if kept.size == groups.size:
+            break
+        # a list that names a copy lacks the neighbour that comes next, and further copies were perhaps not seen
+        is_kept = np.ones(groups.size + 1, dtype=bool)  # the last for -1
+        is_kept[:-1] = np.isin(np.arange(groups.size), kept)
+        stale = np.flatnonzero(~is_kept[lists[0][kept]].all(axis=1))
+        number = np.append(groups, -1).astype(np.int32)
+        lists = number[lists[0][kept]], lists[1][kept]
+        rows, first, families = rows[kept], first[kept], groups[families]
+    return NeighbourGraph(*lists, families, first)
+
+
+def _families(
+    neighbours: npt.NDArray[np.int32], similarity: npt.NDArray[np.float64], fold: float | None
+) -> npt.NDArray[np.int64]:
+    """Return the groups of rows linked by a cosine of at least `fold`, numbered by their first row."""
+    if fold is None:
+        return np.arange(neighbours.shape[0], dtype=np.int64)
+    rows, places = np.nonzero((similarity >= fold) & (neighbours >= 0))
+    size = neighbours.shape[0]
+    links = sparse.coo_array((np.ones(rows.size), (rows, neighbours[rows, places])), shape=(size, size))
+    groups = connected_components(links, directed=False)[1]
+    return np.asarray(groups, dtype=np.int64)
+
+
+def _rare_terms_first(matrix: Any) -> Any:
+    """Return unit rows in float32 whose columns are numbered from the rarest term to the most common."""
+    rows = sparse.csr_array(matrix)
+    if rows.nnz and rows.data.min() < 0:
+        raise InputError("the matrix has negative values; nearest neighbours need weights >= 0, such as tf-idf.")
+    frequency = np.bincount(rows.indices, minlength=rows.shape[1])
+    rank = np.empty(rows.shape[1], dtype=np.int32)
+    rank[np.argsort(frequency, kind="stable")] = np.arange(rows.shape[1], dtype=np.int32)
+    norms = row_norms(rows)
+    scale = np.divide(1.0, norms, out=np.zeros_like(norms), where=norms > 0)
+    data = (rows.data * np.repeat(scale, np.diff(rows.indptr))).astype(np.float32)
+    renumbered = sparse.csr_array((data, rank[rows.indices], rows.indptr), shape=rows.shape)
+    renumbered.sort_indices()
+    return renumbered
+
+
+def _search(
+    rows: Any,
+    wanted: npt.NDArray[np.int64],
+    neighbours: npt.NDArray[np.int32],
+    similarity: npt.NDArray[np.float64],
+    n_threads: int,
+) -> None:
+    """Write the lists of the rows `wanted`."""
+    n_rows = rows.shape[0]
+    by_term = sparse.csr_array(rows.T)
+    arrays = tuple(
+        array
+        for part in (rows, by_term)
+        for array in (part.indptr.astype(np.int64), part.indices.astype(np.int32), part.data)
+    )
+    cuts = np.searchsorted(np.diff(by_term.indptr), n_rows * COMMON, side="right").astype(np.int32)
+    parts = np.empty((n_rows, cuts.size), dtype=np.float32)
+    measure_parts(*arrays[:3], cuts, parts)
+    free = [np.empty(n_rows) for _ in range(n_threads)]
+
+    def block(part: slice) -> None:
+        sums = free.pop()
+        nearest_rows(*arrays, cuts, parts, wanted[part], sums, neighbours, similarity)
+        free.append(sums)
+
+    share_blocks(block, row_blocks(wanted.size, BLOCK_ROWS), n_threads=n_threads)

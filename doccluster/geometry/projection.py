@@ -1,0 +1,181 @@
+"""Documents in few dimensions: latent semantic analysis, and rows smoothed over a graph of neighbours.
+
+Sources: Deerwester, Dumais, Furnas, Landauer & Harshman 1990, "Indexing by latent semantic analysis", JASIS 41(6); the
+randomised decomposition is that of Halko, Martinsson & Tropp 2011, "Finding structure with randomness", SIAM Review
+53(2), algorithms 4.4 and 5.1; smoothing is the low-pass filter of Zhang, Liu, Li & Wu 2019, "Attributed graph
+clustering via adaptive graph convolution", IJCAI.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from doccluster.blocks import resolve_threads, row_blocks, share_blocks
+from doccluster.kernels.tall_tables import diagonalize, gram_of_rows, orthogonalize, rows_times_table, turn_rows
+from doccluster.validation import RandomState, as_generator, check_positive_int
+
+Floats = npt.NDArray[np.float64]
+
+BLOCK_ROWS = 2048  # rows whose sums are added up before they join those of other blocks
+OVERSAMPLING = 10  # directions beyond those asked for; they make the last ones accurate
+NEGLIGIBLE = 1e-13  # share of the largest eigenvalue below which a direction is rounding
+
+
+@dataclass(frozen=True, eq=False)
+class SemanticSpace:
+    """The directions in which the rows of a matrix spread most.
+
+    Attributes
+    ----------
+    components : float64 array of shape (n_components, n_terms), orthonormal rows
+        The largest entry of each is positive.
+    singular_values : float64 array of shape (n_components,), descending
+    """
+
+    components: Floats
+    singular_values: Floats
+
+    def project(self, matrix: Any, *, n_threads: int | None = None) -> Floats:
+        """Return the coordinates of rows, float64 array of shape (n_documents, n_components)."""
+        return _times(sparse.csr_array(matrix), np.ascontiguousarray(self.components.T), resolve_threads(n_threads))
+
+
+def latent_semantic_space(
+    matrix: Any,
+    n_components: int = 100,
+    *,
+    n_power_iterations: int = 4,
+    random_state: RandomState = None,
+    n_threads: int | None = None,
+) -> SemanticSpace:
+    """Return the truncated singular value decomposition of a matrix, the same for any number of threads.
+
+    Parameters
+    ----------
+    matrix : csr array of shape (n_documents, n_terms), checked
+    n_components : int
+        The number of directions; fewer come back where the matrix has a lower rank.
+    n_power_iterations : int
+        How often the sample of directions is passed through the matrix and back; more is more accurate.
+    random_state : None, int or numpy Generator
+    n_threads : int, optional
+
+    Returns
+    -------
+    SemanticSpace
+    """
+    n_components = check_positive_int(n_components, "n_components")
+    threads = resolve_threads(n_threads)
+    given = sparse.csr_array(matrix)
+    used = np.unique(given.indices)
+    rows = sparse.csr_array(
+        (given.data, np.searchsorted(used, given.indices), given.indptr), shape=(given.shape[0], used.size)
+    )
+    columns = sparse.csr_array(rows.T)
+    n_directions = min(n_components + OVERSAMPLING, *rows.shape)
+    sample = as_generator(random_state).standard_normal((used.size, n_directions))
+    found = _orthonormal(_times(rows, sample, threads), threads)
+    for _ in range(n_power_iterations):
+        found = _orthonormal(_times(rows, _times(columns, found, threads), threads), threads)
+    found = _orthonormal(found, threads)
+    reduced = _times(columns, found, threads)  # (n_terms, n_directions): the matrix seen from those directions
+    values, vectors = _eigen(reduced, threads)
+    kept = min(n_components, values.size)
+    lengths = np.sqrt(values[:kept])
+    directions = _turned(reduced, vectors[:, :kept] / lengths, threads)
+    largest = np.abs(directions).argmax(axis=0)
+    components = np.zeros((kept, given.shape[1]))
+    components[:, used] = (directions * np.where(directions[largest, np.arange(kept)] < 0, -1.0, 1.0)).T
+    return SemanticSpace(components, lengths)
+
+
+def smoothed_rows(rows: Any, graph: Any, *, mixing: float = 0.5, n_steps: int = 1) -> Floats:
+    """Return unit rows moved towards their neighbours in a graph.
+
+    Each step is rows <- unit((1 - mixing) rows + mixing D^-1/2 A D^-1/2 rows), with A the weights of the graph and D
+    the sums of its rows (Zhang et al. 2019, with a free mixing). A row without neighbours stays where it is.
+
+    Parameters
+    ----------
+    rows : array of shape (n_documents, n_dimensions)
+    graph : symmetric csr array of shape (n_documents, n_documents), weights >= 0
+    mixing : float in 0..1
+    n_steps : int
+    """
+    degrees = np.asarray(graph.sum(axis=1)).ravel()
+    scale = np.divide(1.0, np.sqrt(degrees), out=np.zeros_like(degrees), where=degrees > 0)
+    normalised = sparse.csr_array(sparse.diags_array(scale) @ graph @ sparse.diags_array(scale))
+    share = np.where(degrees > 0, mixing, 0.0)[:, None]
+    moved = unit(rows)
+    for _ in range(n_steps):
+        moved = unit((1.0 - share) * moved + share * (normalised @ moved))
+    return moved
+
+
+def unit(rows: Any) -> Floats:
+    """Return dense rows of length one, in float64; zero rows stay zero."""
+    dense: Floats = np.asarray(rows, dtype=np.float64)
+    lengths: Floats = np.sqrt(np.einsum("ij,ij->i", dense, dense))
+    lengths[lengths == 0] = 1.0
+    return dense / lengths[:, None]
+
+
+def _times(matrix: Any, table: Floats, n_threads: int) -> Floats:
+    """Return a csr matrix times a dense table."""
+    out = np.empty((matrix.shape[0], table.shape[1]))
+    arrays = matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32), matrix.data.astype(np.float64)
+
+    def block(rows: slice) -> None:
+        rows_times_table(*arrays, table, rows.start, rows.stop, out)
+
+    share_blocks(block, row_blocks(matrix.shape[0], BLOCK_ROWS), n_threads=n_threads)
+    return out
+
+
+def _orthonormal(table: Floats, n_threads: int) -> Floats:
+    """Return orthonormal columns that span those of a table; directions that are rounding are left out."""
+    turn = np.empty((table.shape[1], table.shape[1]))
+    kept = orthogonalize(_gram(table, n_threads), NEGLIGIBLE, turn)
+    return _turned(table, turn[:, :kept], n_threads)
+
+
+def _turned(table: Floats, turn: Floats, n_threads: int) -> Floats:
+    out = np.empty((table.shape[0], turn.shape[1]))
+    turn = np.ascontiguousarray(turn)
+
+    def block(rows: slice) -> None:
+        turn_rows(table, turn, rows.start, rows.stop, out)
+
+    share_blocks(block, row_blocks(table.shape[0], BLOCK_ROWS), n_threads=n_threads)
+    return out
+
+
+def _eigen(table: Floats, n_threads: int) -> tuple[Floats, Floats]:
+    """Return the eigenvalues of the Gram matrix of the columns that are not rounding, descending, and its vectors."""
+    gram = _gram(table, n_threads)
+    vectors = np.empty_like(gram)
+    diagonalize(gram, vectors)
+    values = gram.diagonal()
+    order = np.argsort(-values, kind="stable")
+    order = order[values[order] > NEGLIGIBLE * max(float(values.max(initial=0.0)), np.finfo(float).tiny)]
+    return values[order], vectors[:, order]
+
+
+def _gram(table: Floats, n_threads: int) -> Floats:
+    """Return the products of the columns of a table with one another."""
+    width = table.shape[1]
+
+    def block(rows: slice) -> Floats:
+        part = np.empty((width, width))
+        gram_of_rows(table, rows.start, rows.stop, part)
+        return part
+
+    gram = np.zeros((width, width))
+    for part in share_blocks(block, row_blocks(table.shape[0], BLOCK_ROWS), n_threads=n_threads):
+        gram += part
+    return np.triu(gram) + np.triu(gram, 1).T

@@ -1,0 +1,129 @@
+"""The nearest rows of each row by cosine, exactly, from lists of the rows that hold each term.
+
+Terms come in ascending order of document frequency. The lists of the commonest terms are most of the work and a few
+hundredths of the weight, so they are left unread at first: what they can add to a product is at most the length of that
+part of the one row times the length of that part of the other (Cauchy and Schwarz; Anastasiu & Karypis 2014, "L2AP:
+fast cosine similarity search with prefix L-2 norm bounds", ICDE). Only rows that can still be among the nearest are
+multiplied in full.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from doccluster.kernels.jit import jit
+
+SAFETY = 1e-6  # parts are float32, sums float64: a bound is never tighter than this
+LEFT_UNREAD = 0.03  # share of a row's squared length that may be in lists left unread
+
+
+@jit
+def measure_parts(starts, terms, values, cuts, parts):
+    """Write the length of the part of each row from each cut on: terms cuts[level] and commoner ones."""
+    for row in range(starts.size - 1):
+        for level in range(cuts.size):
+            parts[row, level] = 0.0
+        for place in range(starts[row], starts[row + 1]):
+            for level in range(cuts.size):
+                if terms[place] >= cuts[level]:
+                    parts[row, level] += values[place] * values[place]
+        for level in range(cuts.size):
+            parts[row, level] = np.sqrt(parts[row, level])
+
+
+@jit
+def sift_down(values, size):
+    """Restore a heap with the smallest value first after its first value was replaced."""
+    place = 0
+    while True:
+        child = 2 * place + 1
+        if child >= size:
+            return
+        if child + 1 < size and values[child + 1] < values[child]:
+            child += 1
+        if values[place] <= values[child]:
+            return
+        values[place], values[child] = values[child], values[place]
+        place = child
+
+
+@jit
+def kth_largest(values, k, heap):
+    """Return the k-th largest of some values >= 0; 0 where there are fewer."""
+    for place in range(k):
+        heap[place] = 0.0
+    for value in values:
+        if value > heap[0]:
+            heap[0] = value
+            sift_down(heap, k)
+    return heap[0]
+
+
+@jit
+def insert(found, similarity, n_found, other, product):
+    """Put a row into a list of the nearest in order; return how many are in the list."""
+    k = found.size
+    place = n_found
+    if n_found == k:
+        place = k - 1
+        if product < similarity[place] or (product == similarity[place] and other > found[place]):
+            return k
+    while place > 0 and (
+        similarity[place - 1] < product or (similarity[place - 1] == product and found[place - 1] > other)
+    ):
+        similarity[place], found[place] = similarity[place - 1], found[place - 1]
+        place -= 1
+    similarity[place], found[place] = product, other
+    return min(n_found + 1, k)
+
+
+@jit
+def nearest_rows(
+    starts, terms, values, list_starts, list_rows, list_values, cuts, parts, wanted, sums, found, similarity
+):
+    """Write the nearest other rows of the rows `wanted`, nearest first, lowest row on ties; -1 where none.
+
+    Parameters
+    ----------
+    starts, terms, values : csr arrays of unit rows >= 0, terms ascending in each row, rare terms first
+    list_starts, list_rows, list_values : the same matrix by term
+    cuts : int32 array, ascending; terms from which lists may be left unread
+    parts : float32 array of shape (n_rows, n_cuts) from `measure_parts`
+    sums : float64 array of shape (n_rows,), scratch
+    found, similarity : arrays of shape (n_rows, k)
+    """
+    n_rows, k = found.shape
+    own = np.zeros(list_starts.size - 1, np.float64)
+    heap = np.empty(k, np.float64)
+    for row in wanted:
+        level = 0
+        while level < cuts.size and parts[row, level] * parts[row, level] > LEFT_UNREAD:
+            level += 1
+        cut = cuts[level] if level < cuts.size else list_starts.size
+        for other in range(n_rows):
+            sums[other] = 0.0
+        for place in range(starts[row], starts[row + 1]):
+            term, value = terms[place], np.float64(values[place])
+            own[term] = value
+            if term < cut:
+                for entry in range(list_starts[term], list_starts[term + 1]):
+                    sums[list_rows[entry]] += value * list_values[entry]
+        sums[row] = 0.0
+        least = kth_largest(sums, k, heap)
+        own_part = np.float64(parts[row, level]) + SAFETY if level < cuts.size else 0.0
+        n_found = 0
+        for other in range(n_rows):
+            reach = own_part * (parts[other, level] + SAFETY) if level < cuts.size else 0.0
+            if sums[other] + reach + SAFETY < least or other == row:
+                continue
+            product = 0.0
+            for place in range(starts[other], starts[other + 1]):
+                product += own[terms[place]] * np.float64(values[place])
+            if product > 0.0:
+                n_found = insert(found[row], similarity[row], n_found, other, product)
+                if n_found == k:
+                    least = max(least, similarity[row, k - 1])
+        for place in range(starts[row], starts[row + 1]):
+            own[terms[place]] = 0.0
+        for place in range(n_found, k):
+            similarity[row, place], found[row, place] = 0.0, -1

@@ -1,0 +1,129 @@
+"""The estimator that smooths and settles: what it promises, on text and on matrices that hold no counts."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.pipeline import make_pipeline
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import doccluster
+from doccluster.clustering import DocumentClustering, SphericalKMeans
+from doccluster.errors import InputError
+from tests.clustering.naive import cluto_counts, cluto_matrix
+
+
+@pytest.mark.filterwarnings("default::doccluster.errors.DocclusterWarning")  # the checks give rows of many kinds
+@parametrize_with_checks([DocumentClustering(n_init=2)])
+def test_scikit_learn_check(estimator, check):
+    check(estimator)
+
+
+@pytest.fixture(scope="module")
+def counts():
+    """Counts of four topics in documents of very different lengths."""
+    rng = np.random.default_rng(21)
+    topics = rng.integers(4, size=160)
+    share = np.full((4, 200), 0.3)
+    for topic in range(4):
+        share[topic, 50 * topic : 50 * topic + 50] = 1.0
+    share /= share.sum(axis=1, keepdims=True)
+    lengths = rng.choice([15, 60, 500], size=160)
+    rows = [rng.multinomial(n, share[topic]) for n, topic in zip(lengths, topics, strict=True)]
+    return sparse.csr_array(np.stack(rows)), topics
+
+
+@pytest.mark.parametrize(("quality", "least"), [("default", 0.9), ("fast", 0.7)])
+def test_topics_are_found_and_predicted(counts, quality, least):
+    matrix, topics = counts
+    model = DocumentClustering(4, quality=quality, random_state=0).fit(matrix)
+    assert doccluster.score("nmi", model.labels_, truth=topics).value > least
+    assert np.array_equal(model.predict(matrix), model.labels_)
+    assert np.array_equal(model.predict_proba(matrix).argmax(axis=1), model.labels_)
+    assert model.predict_proba(matrix).sum(axis=1) == pytest.approx(1)
+    assert np.linalg.norm(model.centroids_.toarray(), axis=1) == pytest.approx(1, abs=1e-6)
+    assert model.notes_ == ()
+
+
+def test_fast_without_settling_is_spherical_k_means(counts):
+    weighted = sparse.csr_array(counts[0].multiply(0.37))  # no counts any more
+    model = DocumentClustering(4, quality="fast", random_state=3).fit(weighted)
+    unit = sparse.csr_array(sparse.diags_array(1 / np.sqrt(weighted.multiply(weighted).sum(axis=1))) @ weighted)
+    assert np.array_equal(model.labels_, SphericalKMeans(4, random_state=np.random.default_rng(3)).fit(unit).labels_)
+    assert model.notes_ == ("The labels were not settled: the matrix does not hold counts.",)
+    assert not hasattr(model, "predict_proba")
+    assert np.array_equal(model.predict(weighted), model.labels_)
+
+
+def test_dense_and_signed_rows_are_clustered_and_the_notes_say_what_was_left_out(counts):
+    dense = counts[0].toarray() * 0.5
+    assert "dense" in DocumentClustering(4, random_state=0).fit(dense).notes_[0]
+    signed = sparse.csr_array(np.random.default_rng(0).normal(size=(30, 8)))
+    assert "negative" in DocumentClustering(4, random_state=0).fit(signed).notes_[0]
+
+
+def test_threads_change_no_label(counts):
+    labels = [DocumentClustering(5, random_state=1, n_threads=n).fit(counts[0]).labels_ for n in (1, 2, 4)]
+    assert np.array_equal(labels[0], labels[1])
+    assert np.array_equal(labels[0], labels[2])
+
+
+@pytest.mark.parametrize(
+    "matrix",
+    [
+        [[1, 2]],
+        [[1, 0], [0, 1]],
+        [[1, 1, 0]] * 6,
+        [[1, 0], [0, 0], [0, 2]],
+        [[1, 2, 0, 0], [2, 1, 0, 0], [0, 0, 1, 1], [0, 0, 1, 2]],
+        [[100_000, 1, 0]] + [[0, 1, 2], [1, 0, 1]] * 4,
+    ],
+    ids=["one", "two", "alike", "empty", "pieces", "giant"],
+)
+@pytest.mark.filterwarnings("default::doccluster.errors.DocclusterWarning")  # fewer distinct rows than clusters
+def test_small_and_odd_matrices_have_a_sensible_result(matrix):
+    k = min(2, len(matrix))
+    labels = DocumentClustering(k, random_state=0).fit(sparse.csr_array(matrix)).labels_
+    assert labels.shape == (len(matrix),)
+    assert labels.min() >= 0
+    assert labels.max() < k
+
+
+def test_half_of_the_documents_may_be_copies(counts):
+    matrix, topics = counts
+    order = np.concatenate([np.arange(160), np.full(160, 3)])
+    found = DocumentClustering(4, random_state=0).fit(matrix[order]).labels_
+    assert np.unique(found[order == 3]).size == 1
+    assert doccluster.score("nmi", found[:160], truth=topics).value > 0.7
+
+
+def test_it_works_after_a_vectorizer_and_can_be_cloned():
+    texts = ["oil and gas", "crude oil prices", "gas and oil prices", "rain and wheat", "wheat harvest", "rain harvest"]
+    found = clone(make_pipeline(CountVectorizer(), DocumentClustering(2, random_state=0))).fit_predict(texts)
+    assert found[0] == found[1] == found[2]
+    assert found[3] == found[4] == found[5]
+    assert found[0] != found[3]
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [({"quality": "worst"}, "quality='worst'"), ({"mixing": 2}, "mixing=2"), ({"n_clusters": 400}, "n_clusters=400")],
+)
+def test_what_cannot_be_used_is_refused(counts, parameters, message):
+    with pytest.raises(InputError, match=message):
+        DocumentClustering(**parameters).fit(counts[0])
+
+
+@pytest.mark.real
+@pytest.mark.parametrize("name", ["tr11", "k1b"])
+def test_it_agrees_more_with_human_classes_than_plain_spherical_k_means(real_corpora, name):
+    counts, classes = cluto_counts(real_corpora / "cluto_matrices", name)
+    k = len(set(classes))
+    rows, _ = cluto_matrix(real_corpora / "cluto_matrices", name)
+    plain = SphericalKMeans(k, random_state=0).fit(rows).labels_
+    found = DocumentClustering(k, random_state=0).fit(counts).labels_
+    nmi = [doccluster.score("nmi", labels, truth=classes).value for labels in (plain, found)]
+    assert nmi[1] > nmi[0] + 0.02

@@ -1,0 +1,77 @@
+"""Latent semantic analysis beside dense decompositions and scikit-learn's, and smoothing beside its formula."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.decomposition import TruncatedSVD
+
+from doccluster.geometry import latent_semantic_space, smoothed_rows
+
+
+@pytest.fixture(scope="module")
+def matrix():
+    rng = np.random.default_rng(5)
+    topics = rng.integers(6, size=300)
+    counts = rng.poisson(0.05 + 1.5 * (np.arange(240)[None, :] // 40 == topics[:, None]))
+    return sparse.csr_array(counts / np.maximum(np.linalg.norm(counts, axis=1, keepdims=True), 1))
+
+
+def test_singular_values_and_directions_are_those_of_the_dense_decomposition(matrix):
+    space = latent_semantic_space(matrix, 20, n_power_iterations=10, random_state=0)
+    _, values, directions = np.linalg.svd(matrix.toarray(), full_matrices=False)
+    assert space.singular_values[:6] == pytest.approx(values[:6], rel=1e-9)
+    assert space.singular_values == pytest.approx(values[:20], rel=1e-2)  # noise has no gaps
+    assert np.abs(np.einsum("ij,ij->i", space.components[:6], directions[:6])) == pytest.approx(1, abs=1e-9)
+    assert space.components @ space.components.T == pytest.approx(np.eye(20), abs=1e-9)
+
+
+def test_projections_are_those_of_scikit_learn(matrix):
+    peer = TruncatedSVD(6, n_iter=10, random_state=1).fit(matrix)
+    space = latent_semantic_space(matrix, 6, n_power_iterations=10, random_state=0)
+    ours, theirs = space.project(matrix), peer.transform(matrix)
+    assert np.abs(ours) == pytest.approx(np.abs(theirs), abs=1e-8)
+    assert space.singular_values == pytest.approx(peer.singular_values_, rel=1e-9)
+
+
+def test_a_matrix_of_low_rank_has_as_many_directions(matrix):
+    rng = np.random.default_rng(2)
+    flat = sparse.csr_array(rng.random((50, 3)) @ rng.random((3, 70)))
+    space = latent_semantic_space(flat, 10, random_state=0)
+    assert space.singular_values.shape == (3,)
+    assert space.project(flat) @ space.components == pytest.approx(flat.toarray(), abs=1e-9)
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (1, 40), (40, 1), (3, 5)])
+def test_small_matrices_have_a_space(shape):
+    matrix = sparse.csr_array(np.arange(1.0, 1 + np.prod(shape)).reshape(shape))
+    space = latent_semantic_space(matrix, 100, random_state=0)
+    assert space.project(matrix) @ space.components == pytest.approx(matrix.toarray(), rel=1e-9)
+
+
+def test_threads_change_no_bit(matrix, monkeypatch):
+    monkeypatch.setattr("doccluster.geometry.projection.BLOCK_ROWS", 37)
+    found = [latent_semantic_space(matrix, 12, random_state=3, n_threads=n) for n in (1, 2, 5)]
+    for other in found[1:]:
+        assert np.array_equal(found[0].components, other.components)
+        assert np.array_equal(found[0].project(matrix), other.project(matrix, n_threads=3))
+
+
+def test_smoothing_is_its_formula():
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(7, 3))
+    weights = np.triu(rng.random((7, 7)) * (rng.random((7, 7)) < 0.5), 1)
+    weights = weights + weights.T
+    weights[6] = weights[:, 6] = 0  # a row without neighbours
+    smoothed = smoothed_rows(rows, sparse.csr_array(weights), mixing=0.3, n_steps=2)
+    expected = rows / np.linalg.norm(rows, axis=1, keepdims=True)
+    for _ in range(2):
+        moved = expected.copy()
+        for i in range(6):
+            moved[i] *= 0.7
+            for j in range(7):
+                if weights[i, j]:
+                    moved[i] += 0.3 * weights[i, j] / np.sqrt(weights[i].sum() * weights[j].sum()) * expected[j]
+        expected = moved / np.linalg.norm(moved, axis=1, keepdims=True)
+    assert smoothed == pytest.approx(expected, abs=1e-12)
