@@ -65,6 +65,7 @@ class DocumentClustering(ClusterMixin, BaseEstimator):
 
     Examples
     --------
+    >>> import numpy as np
     >>> counts = np.array([[3, 1, 0, 0], [2, 2, 0, 0], [0, 0, 1, 4], [0, 0, 2, 2]])
     >>> DocumentClustering(2, random_state=0).fit_predict(counts).tolist()
     [0, 0, 1, 1]
