@@ -8,6 +8,7 @@ import numpy as np
 
 from doccluster.artifacts.csv_files import storable
 from doccluster.evaluation.result import COLUMNS
+from doccluster.overview import overview
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -62,11 +63,18 @@ def _document_columns(documents: Documents) -> Columns:
 
 
 def clusters_columns(run: Run) -> Columns:
-    """Return one row per cluster: size, label, terms, what the measures say of it, and its central document."""
+    """Return one row per cluster: what a person sees first, terms, what the measures say, its central document."""
+    seen = overview(run)
     table: Columns = {
-        "cluster": [cluster.cluster for cluster in run.clusters],
-        "size": [cluster.size for cluster in run.clusters],
-        "label": [cluster.label for cluster in run.clusters],
+        "cluster": [one.cluster for one in seen],
+        "size": [one.size for one in seen],
+        "headline": [storable(one.headline) for one in seen],
+        "first_date": [None if one.first is None else one.first.isoformat() for one in seen],
+        "last_date": [None if one.last is None else one.last.isoformat() for one in seen],
+        "n_outlets": [len(one.outlets) for one in seen],
+        "n_copies": [one.n_copies for one in seen],
+        "similarity": [round(one.similarity, DIGITS) for one in seen],
+        "label": [one.label for one in seen],
         "terms": [_join(term.term for term in cluster.descriptive) for cluster in run.clusters],
         "discriminating_terms": [_join(term.term for term in cluster.discriminating) for cluster in run.clusters],
     }

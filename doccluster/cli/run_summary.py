@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,28 +12,35 @@ import numpy as np
 
 from doccluster.artifacts import per_cluster_values
 from doccluster.cli.console import plain, say, standard_output
+from doccluster.overview import Overview, overview
+from doccluster.report.wording import month_words, span_words
 
 if TYPE_CHECKING:
     from doccluster.record import Run
 
 FILES = ("report.html", "assignments.csv", "clusters.csv", "scores.csv", "skipped.csv", "model", "run.json")
-SHOWN_PER_CLUSTER = ("coherence", "density", "silhouette")
+MAX_SHOWN = 40  # clusters on the screen; all are in clusters.csv
 HEADLINES = ("silhouette", "objective", "purity", "nmi", "adjusted_rand", "pair_f")
 
 
 def print_run(run: Run, output: Path | None) -> None:
-    """Print the first screen: what was read, vectorized and clustered, one line per cluster, scores, and files."""
-    say(f"  read       {run.n_documents + len(run.empty_documents):,} documents{_skipped(run, output)}")
+    """Print the first screen: what was read, vectorized and clustered, the largest clusters, scores, and files."""
+    seen = overview(run)
+    n_read = run.n_documents + len(run.empty_documents)
+    say(f"  read       {n_read:,} documents{_where_and_when(seen)}{_skipped(run, output)}")
     say(f"  vectorize  {run.n_documents:,} x {run.vectors.n_terms:,}, {100 * _filled(run.vectors.matrix):.2f} % filled")
     say_analysis(run.parameters.get("resolved", {}).get("analysis", {}))
     say(f"  cluster    {_method(run)}")
+    for note in run.notes:
+        say(f"             {note}")
     say()
-    _print_clusters(run)
+    _print_clusters(seen)
+    if len(seen) > MAX_SHOWN:
+        where = "" if output is None else f"; all are in {output / 'clusters.csv'}"
+        say(f"  the {MAX_SHOWN} largest of {len(seen):,} clusters{where}")
     say()
     for line in _headlines(run):
         say(f"  {line}")
-    for note in run.notes:
-        say(f"  note: {note}")
     if output is not None:
         say("  " + "  ".join(files_of(output)))
 
@@ -46,6 +54,7 @@ def say_analysis(told: Mapping[str, str]) -> None:
 def run_as_json(run: Run, output: Path | None) -> dict[str, Any]:
     """Return what `print_run` prints, and all scores, as plain values."""
     values = per_cluster_values(run)
+    seen = overview(run)
     return {
         "output": None if output is None else str(output),
         "files": [] if output is None else files_of(output),
@@ -63,7 +72,13 @@ def run_as_json(run: Run, output: Path | None) -> dict[str, Any]:
             {
                 "cluster": one.cluster,
                 "size": one.size,
+                "headline": seen[one.cluster].headline,
                 "label": one.label,
+                "first": _iso(seen[one.cluster].first),
+                "last": _iso(seen[one.cluster].last),
+                "similarity": seen[one.cluster].similarity,
+                "outlets": dict(seen[one.cluster].outlets),
+                "n_copies": seen[one.cluster].n_copies,
                 "terms": [term.term for term in one.descriptive],
                 "measures": {name: values[name][one.cluster] for name in values},
             }
@@ -105,22 +120,53 @@ def _method(run: Run) -> str:
     )
 
 
-def _print_clusters(run: Run) -> None:
+def _where_and_when(seen: Sequence[Overview]) -> str:
+    """Return the days and the number of outlets of all documents, as far as they say."""
+    firsts, lasts = (sorted(filter(None, days)) for days in zip(*((one.first, one.last) for one in seen), strict=True))
+    outlets = {name for one in seen for name, _ in one.outlets}
+    when = f", {span_words(firsts[0], lasts[-1])}" if firsts else ""
+    return when + (f", {len(outlets):,} outlets" if len(outlets) > 1 else "")
+
+
+def _print_clusters(seen: Sequence[Overview]) -> None:
+    """Print two lines for each of the largest clusters: its headline, and its label below."""
     from rich import box
     from rich.table import Table
     from rich.text import Text
 
-    values = {name: value for name, value in per_cluster_values(run).items() if name in SHOWN_PER_CLUSTER}
+    years = {day.year for one in seen for day in (one.first, one.last) if day is not None}
+    several_outlets = len({name for one in seen for name, _ in one.outlets}) > 1
+    columns = {
+        "dates": [_dates(one, with_year=len(years) > 1) for one in seen],
+        "outlets": [f"{len(one.outlets):,}" if several_outlets else "" for one in seen],
+        "similarity": [f"{one.similarity:.2f}" for one in seen],
+    }
+    columns = {name: cells for name, cells in columns.items() if any(cells)}
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
-    table.add_column("cluster", justify="right")
-    table.add_column("size", justify="right")
-    table.add_column("label", overflow="fold")
-    for name in values:
-        table.add_column(name, justify="right")
-    for one in run.clusters:
-        numbers = (_number(value[one.cluster]) for value in values.values())
-        table.add_row(str(one.cluster), f"{one.size:,}", Text(plain(one.label)), *numbers)
+    for name in ("cluster", "size"):
+        table.add_column(name, justify="right", no_wrap=True, min_width=len(name))
+    table.add_column("headline, label", no_wrap=True, overflow="ellipsis", min_width=24, max_width=60)
+    for name in columns:
+        table.add_column(name, justify="left" if name == "dates" else "right", no_wrap=True, min_width=len(name))
+    for place, one in enumerate(seen[:MAX_SHOWN]):
+        lines = [plain(one.headline), plain(one.label)] if one.label != one.headline else [plain(one.label)]
+        cells = (values[place] for values in columns.values())
+        table.add_row(str(one.cluster), f"{one.size:,}", Text("\n".join(lines)), *cells)
     standard_output().print(table)
+
+
+def _dates(one: Overview, *, with_year: bool) -> str:
+    if one.first is None or one.last is None:
+        return ""
+    if one.first.year != one.last.year:
+        return f"{month_words(one.first)} – {month_words(one.last)}"
+    words = span_words(one.first, one.last)
+    # all of one year: the first line says which
+    return words if with_year else words.replace(f" {one.first.year}", "")
+
+
+def _iso(day: date | None) -> str | None:
+    return None if day is None else day.isoformat()
 
 
 def _headlines(run: Run) -> list[str]:

@@ -19,6 +19,7 @@ from doccluster.text.scripts import is_unspaced
 
 N_CANDIDATES = 60
 MIN_SHARE_OF_DOCUMENTS = 0.1
+MIN_SHARE_KNOWN = 0.02  # for want of a better word
 MAX_SHARE_OUTSIDE = 0.1  # a word in more of the other documents than this says nothing about a cluster
 MAX_SHARE_OF_ALL = 0.25  # nor does a word in more of all documents, unless it is in hardly any but the cluster's
 MIN_LIFT = 2.0  # how many times as common a word must be in the cluster as outside it
@@ -27,6 +28,8 @@ NEARLY_ALL = 0.9
 LongerStrings = Callable[[int, Sequence[str]], Mapping[str, str]]
 
 _WORD = re.compile(r"\w+", re.UNICODE)
+_HIRAGANA = re.compile("[\u3041-\u309f]+")
+_HAN = re.compile("[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
 
 
 def short_labels(
@@ -55,8 +58,8 @@ def short_labels(
     -----
     Terms are ranked by ``(c_t - r_t) ** 2 / (c_t + r_t)``: heavy in the cluster, rare outside. A term must be in a
     tenth of the cluster's documents and in two of them, in at most a tenth of the other documents and a quarter of all,
-    and at least twice as common inside as outside; what asks too much of a cluster is given up step by step. Two labels
-    share at most one term while there are others.
+    and at least twice as common inside as outside; where no term is all that, some of it is given up, but a word that
+    is everywhere is never taken. Two labels share at most one term while there are others.
     """
     if names is None:
         return [f"cluster {cluster}" for cluster in range(profiles.n_clusters)]
@@ -65,7 +68,7 @@ def short_labels(
     for cluster, (columns, _) in enumerate(largest_per_row(profiles.label_scores(), N_CANDIDATES)):
         ranked = _ranked(profiles, cluster, columns, names, function_words)
         shown = longer(cluster, ranked) if longer is not None else {}
-        ranked = [shown.get(term, term) for term in ranked]
+        ranked = [shown.get(term, term) for term in ranked if is_content(shown.get(term, term), function_words)]
         chosen = _choose(list(dict.fromkeys(ranked)), users, n_words)
         for term in chosen:
             users[term].append(cluster)
@@ -82,7 +85,8 @@ def _ranked(
 ) -> list[str]:
     """Return the candidates of one cluster, best first: those that tell it from the others, or all that can be read."""
     terms = [str(names[column]) for column in columns]
-    readable = np.array([is_content(term, function_words) for term in terms], dtype=bool)
+    # a piece of a word is judged when it has been made longer
+    readable = np.array([is_unspaced(term) or is_content(term, function_words) for term in terms], dtype=bool)
     size, n_others = int(profiles.sizes[cluster]), int(profiles.sizes.sum() - profiles.sizes[cluster])
     support = entries(profiles.support, cluster, columns)
     frequency = profiles.document_frequency[columns]
@@ -91,22 +95,27 @@ def _ranked(
     telling = (outside <= MAX_SHARE_OUTSIDE) & (inside >= MIN_LIFT * outside)
     marks = (inside >= NEARLY_ALL) & (support >= NEARLY_ALL * frequency)
     rare = frequency <= np.where(marks, 0.5, MAX_SHARE_OF_ALL) * (size + n_others)
-    for wanted in (supported & telling & rare, supported & rare, supported & telling, telling & rare, supported):
+    known = support >= min(max(2, MIN_SHARE_KNOWN * size), size)
+    for wanted in (supported & telling & rare, supported & rare, supported & telling, known & telling & rare):
         if (readable & wanted).any():
             return [terms[place] for place in np.flatnonzero(readable & wanted)]
-    return [term for term, can_be_read in zip(terms, readable, strict=True) if can_be_read]
+    return []
 
 
 def is_content(term: str, function_words: Collection[str]) -> bool:
     """Return whether a term may stand in a label: its words begin with letters, and no function word is at an end.
 
+    A single letter is no word unless it is Chinese, and hiragana alone are endings and particles.
+
     >>> [is_content(term, {"of", "the"}) for term in ("Bank of England", "of the", "1987", "3rd", "B52", "x")]
     [True, False, False, False, True, False]
+    >>> [is_content(term, ()) for term in ("水", "ម", "ない", "有する")]
+    [True, False, False, True]
     """
     words = _WORD.findall(term.lower())
     if not words or not all(word[0].isalpha() for word in words):
         return False
-    if len(words) == 1 and len(words[0]) == 1 and words[0].isascii():
+    if _HIRAGANA.fullmatch(term) or (len(term) == 1 and not _HAN.fullmatch(term)):
         return False
     return words[0] not in function_words and words[-1] not in function_words
 

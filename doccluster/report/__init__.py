@@ -1,5 +1,18 @@
 """Run -> plain data -> one self-contained page; every figure of the package is drawn here."""
 
-from doccluster.report.html import render_report, write_report
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from doccluster.lazy import offer
+
+# loaded when used: how dates and numbers are worded needs no matplotlib
+_HOMES = {"render_report": "doccluster.report.html", "write_report": "doccluster.report.html"}
 
 __all__ = ["render_report", "write_report"]
+
+__getattr__ = offer(__name__, _HOMES)
+
+if TYPE_CHECKING:
+    from doccluster.report.html import render_report as render_report
+    from doccluster.report.html import write_report as write_report

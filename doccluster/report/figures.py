@@ -68,7 +68,17 @@ def _silhouette(run: Run) -> Markup | None:
 
 
 def _pairs(name: str, table: PairTable) -> Markup:
-    figure = heat_map(table.values, x_label="cluster", y_label="cluster", scale_label=name, width=7.2, height=6.2)
+    names = [str(number) for number in table.numbers]
+    figure = heat_map(
+        table.values,
+        row_names=names,
+        column_names=names,
+        x_label="cluster",
+        y_label="cluster",
+        scale_label=name,
+        width=7.2,
+        height=6.2,
+    )
     return inline_svg(figure, name, f"{name.capitalize()} between {len(table.numbers)} clusters")
 
 

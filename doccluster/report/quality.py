@@ -10,8 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from doccluster.evaluation.truth import coverage_note
+from doccluster.overview import outlets_of
 from doccluster.record import Run
-from doccluster.report.stories import cluster_values, story_name
+from doccluster.report.seriation import similar_next_to_one_another
+from doccluster.report.stories import cluster_values
 from doccluster.report.wording import one_line
 
 MAX_SKIPPED = 100
@@ -117,7 +119,7 @@ def data_card(run: Run) -> DataCard:
     matrix = run.vectors.matrix
     n_documents, n_terms = matrix.shape
     stored = int(matrix.nnz) if hasattr(matrix, "nnz") else int(np.count_nonzero(matrix))
-    sources = Counter(source for source in run.documents.sources if source)
+    sources = Counter(filter(None, outlets_of(run.documents)))
     left_out = [one for one in run.skipped if not one.is_renamed]
     reasons = Counter(one.reason for one in left_out)
     return DataCard(
@@ -152,7 +154,7 @@ def cluster_rows(run: Run) -> tuple[ClusterRow, ...]:
     return tuple(
         ClusterRow(
             number=one.cluster,
-            label=story_name(one.cluster, one.label),
+            label=one_line(one.label, 120) or f"Cluster {one.cluster}",
             size=one.size,
             similarity=float(totals[one.cluster] / one.size),
             **{name: float(values[one.cluster]) for name, values in columns.items()},
@@ -162,10 +164,12 @@ def cluster_rows(run: Run) -> tuple[ClusterRow, ...]:
 
 
 def pair_table(run: Run, name: str) -> PairTable | None:
-    """Return what the measure `name` says of each pair of clusters; None if there is no pair or no value."""
-    table = next((s.per_pair for s in run.evaluation.scores if s.name == name and s.per_pair is not None), None)
-    k = run.n_clusters
-    if table is None or k < 2 or np.shape(table) != (k, k):
+    """Return what the measure `name` says of each pair of clusters; None if there is no pair or no value.
+
+    Clusters that are alike stand next to one another, in the same order for every measure.
+    """
+    table = _per_pair(run, name)
+    if table is None:
         return None
     # clusters are numbered from the largest, so a table that must be cut keeps the large ones
     values = np.array(table, dtype=np.float64)[:MAX_PAIRS, :MAX_PAIRS]
@@ -173,7 +177,17 @@ def pair_table(run: Run, name: str) -> PairTable | None:
     finite = values[np.isfinite(values)]
     if finite.size == 0:
         return None
-    return PairTable(tuple(range(len(values))), values, float(finite.min()), float(finite.max()), k)
+    separation = _per_pair(run, "ics")
+    distances = -values if separation is None else np.asarray(separation, dtype=np.float64)[:MAX_PAIRS, :MAX_PAIRS]
+    order = similar_next_to_one_another(distances - np.nanmin(distances))
+    numbers = tuple(order.tolist())
+    return PairTable(numbers, values[np.ix_(order, order)], float(finite.min()), float(finite.max()), run.n_clusters)
+
+
+def _per_pair(run: Run, name: str) -> npt.NDArray[np.float64] | None:
+    k = run.n_clusters
+    tables = (score.per_pair for score in run.evaluation.scores if score.name == name and score.per_pair is not None)
+    return next((table for table in tables if k > 1 and np.shape(table) == (k, k)), None)
 
 
 def confusion(run: Run, column: str) -> Confusion | None:
@@ -195,7 +209,7 @@ def confusion(run: Run, column: str) -> Confusion | None:
         rows=tuple(
             ConfusionRow(
                 number=one.cluster,
-                label=story_name(one.cluster, one.label),
+                label=one_line(one.label, 120) or f"Cluster {one.cluster}",
                 counts=tuple(counts[one.cluster, kept].tolist()),
                 n_others=int(counts[one.cluster].sum() - counts[one.cluster, kept].sum()),
                 total=int(counts[one.cluster].sum()),

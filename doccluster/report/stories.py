@@ -5,19 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date
-from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
 
+from doccluster.labeling import BORDERLINE_MARGIN
 from doccluster.labeling.description import ClusterDescription, Representative, Term
+from doccluster.overview import Overview, as_date, first_sentence, outlets_of
 from doccluster.record import Run
-from doccluster.report.wording import as_date, date_words, one_line, safe_link, span_words
+from doccluster.report.wording import date_words, one_line, safe_link, span_words
 
 MAX_STORIES = 500
 MAX_LISTED = 4000  # documents listed in the whole page
 MAX_BORDERLINE = 8
 MAX_TERMS = 8
+MAX_OUTLETS = 4
+HEADLINE_LENGTH = 220
 N_REPRESENTATIVES = 3
 N_BINS = 28  # of a sparkline
 
@@ -54,29 +57,29 @@ class Story:
     """One cluster, as its card shows it; dates are None and empty where no document has one."""
 
     number: int
+    headline: str
     label: str
     size: int
-    share: float
     relative_size: float
     terms: tuple[TermBar, ...]
     discriminating: tuple[str, ...]
     representatives: tuple[DocumentLine, ...]
     borderline: tuple[DocumentLine, ...]
+    n_borderline: int
     documents: tuple[DocumentLine, ...]
-    sources: tuple[tuple[str, int], ...]
+    outlets: tuple[tuple[str, int], ...]
+    n_outlets: int
+    n_copies: int
     first: date | None
     last: date | None
     span: str
     bins: tuple[int, ...]
-    coherence: float
-    density: float
-    silhouette: float
     similarity: float
 
     @property
-    def n_copies(self) -> int:
-        """The near-copies that the representatives stand for."""
-        return sum(line.n_copies for line in self.representatives)
+    def lead(self) -> DocumentLine | None:
+        """The document whose name is the headline, None where something else is (an editor's name, a label)."""
+        return next((line for line in self.representatives if line.name == self.headline), None)
 
     @property
     def n_hidden(self) -> int:
@@ -84,16 +87,44 @@ class Story:
         return self.size - len(self.documents)
 
 
-def stories_of(run: Run) -> tuple[Story, ...]:
-    """Return the clusters of a run as stories, the `MAX_STORIES` first (largest) of them."""
-    dates = tuple(_parse(text) for text in run.documents.dates)
+def stories_of(run: Run, seen: Sequence[Overview]) -> tuple[Story, ...]:
+    """Return the clusters of a run as stories, the `MAX_STORIES` first (largest) of them; `seen` is its overview."""
+    dates = tuple(as_date(text) for text in run.documents.dates)
     known = [day for day in dates if day is not None]
     period = (min(known), max(known)) if known else None
     shown = run.clusters[:MAX_STORIES]
-    most = listed_per_cluster([cluster.size for cluster in shown], MAX_LISTED)
-    values = {name: cluster_values(run, name) for name in ("coherence", "density", "silhouette")}
-    largest = max((cluster.size for cluster in run.clusters), default=1)
-    return tuple(_story(run, cluster, dates, period, most, values, largest) for cluster in shown)
+    lines = Lines(run, outlets_of(run.documents), listed_per_cluster([cluster.size for cluster in shown], MAX_LISTED))
+    return tuple(_story(lines, cluster, seen[cluster.cluster], dates, period) for cluster in shown)
+
+
+@dataclass(frozen=True, eq=False)
+class Lines:
+    """The documents of a run as lines: with their outlets, at most `most` of each cluster."""
+
+    run: Run
+    outlets: tuple[str, ...]
+    most: int
+
+    def of(self, row: int, *, n_copies: int = 0) -> DocumentLine:
+        """Return one document as it is shown; its name is its title, else how it begins, else its id."""
+        run, documents = self.run, self.run.documents
+        title, begins = documents.titles[row].strip(), first_sentence(documents.excerpts[row])
+        # a text may begin with its own title
+        rest = documents.excerpts[row].removeprefix(" ".join(title.split()) or begins).lstrip()
+        day = as_date(documents.dates[row])
+        return DocumentLine(
+            id=one_line(documents.ids[row]),
+            name=one_line(title or begins, HEADLINE_LENGTH) or one_line(documents.ids[row]) or f"document {row}",
+            date=date_words(day) if day else "",
+            date_iso=day.isoformat() if day else "",
+            source=one_line(self.outlets[row], 60),
+            link=safe_link(documents.links[row]),
+            excerpt=one_line(rest, 180) if title or not begins.endswith("…") else "",
+            similarity=float(run.similarity[row]),
+            margin=float(run.margin[row]),
+            runner_up=int(run.runner_up[row]),
+            n_copies=n_copies,
+        )
 
 
 def cluster_values(run: Run, name: str) -> npt.NDArray[np.float64]:
@@ -104,9 +135,9 @@ def cluster_values(run: Run, name: str) -> npt.NDArray[np.float64]:
     return np.full(run.n_clusters, np.nan)
 
 
-def story_name(number: int, label: str) -> str:
-    """Return what to call a cluster: its label, else its number."""
-    return one_line(label, 120) or f"Cluster {number}"
+def headline_of(one: Overview) -> str:
+    """Return what to call a cluster: its headline, else its number."""
+    return one_line(one.headline, HEADLINE_LENGTH) or f"Cluster {one.cluster}"
 
 
 def listed_per_cluster(sizes: Iterable[int], most: int) -> int:
@@ -126,63 +157,55 @@ def listed_per_cluster(sizes: Iterable[int], most: int) -> int:
 
 
 def _story(
-    run: Run,
+    lines: Lines,
     cluster: ClusterDescription,
+    seen: Overview,
     dates: Sequence[date | None],
     period: tuple[date, date] | None,
-    most: int,
-    values: dict[str, npt.NDArray[np.float64]],
-    largest: int,
 ) -> Story:
+    run = lines.run
     members = run.partition.members(cluster.cluster)
-    own_dates = [day for day in (dates[row] for row in members) if day is not None]
     # the most typical first; ties in the order of reading
-    typical = members[np.argsort(-run.similarity[members], kind="stable")][:most]
-    first, last = (min(own_dates), max(own_dates)) if own_dates else (None, None)
+    typical = members[np.argsort(-run.similarity[members], kind="stable")][: lines.most]
+    bars = _bars(cluster.descriptive[:MAX_TERMS])
+    headline, label = headline_of(seen), one_line(cluster.label, 120)
     return Story(
         number=cluster.cluster,
-        label=story_name(cluster.cluster, cluster.label),
+        headline=headline,
+        label=label if label not in (headline, f"cluster {cluster.cluster}") else "",
         size=cluster.size,
-        share=cluster.size / run.n_documents,
-        relative_size=cluster.size / largest,
-        terms=_bars(cluster.descriptive[:MAX_TERMS]),
-        discriminating=tuple(one_line(term.term, 60) for term in cluster.discriminating[:MAX_TERMS]),
-        representatives=tuple(_representative(run, one) for one in cluster.representatives[:N_REPRESENTATIVES]),
-        borderline=tuple(document_line(run, one.row) for one in cluster.borderline[:MAX_BORDERLINE]),
-        documents=tuple(document_line(run, row) for row in typical.tolist()),
-        sources=_sources(run, members),
-        first=first,
-        last=last,
-        span=span_words(first, last) if first is not None and last is not None else "",
-        bins=_bins(own_dates, period),
-        similarity=float(run.similarity[members].mean()),
-        **{name: float(per_cluster[cluster.cluster]) for name, per_cluster in values.items()},
+        relative_size=cluster.size / run.clusters[0].size,
+        terms=bars,
+        discriminating=_not_among(cluster.discriminating, bars),
+        representatives=tuple(
+            _representative(lines, one, members) for one in cluster.representatives[:N_REPRESENTATIVES]
+        ),
+        borderline=tuple(lines.of(one.row) for one in cluster.borderline[:MAX_BORDERLINE]),
+        n_borderline=int(np.count_nonzero(run.margin[members] < BORDERLINE_MARGIN)),
+        documents=tuple(lines.of(row) for row in typical.tolist()),
+        outlets=tuple((one_line(name, 60), count) for name, count in seen.outlets[:MAX_OUTLETS]),
+        n_outlets=len(seen.outlets),
+        n_copies=seen.n_copies,
+        first=seen.first,
+        last=seen.last,
+        span=span_words(seen.first, seen.last) if seen.first is not None and seen.last is not None else "",
+        bins=_bins([day for day in (dates[row] for row in members) if day is not None], period),
+        similarity=seen.similarity,
     )
 
 
-def document_line(run: Run, row: int, *, n_copies: int = 0) -> DocumentLine:
-    """Return one document of a run as it is shown; its name is its title, else how it begins, else its id."""
-    documents = run.documents
-    title = one_line(documents.titles[row])
-    excerpt = one_line(documents.excerpts[row], 180)
-    day = _parse(documents.dates[row])
-    return DocumentLine(
-        id=one_line(documents.ids[row]),
-        name=title or one_line(excerpt, 90) or one_line(documents.ids[row]) or f"document {row}",
-        date=date_words(day) if day else "",
-        date_iso=day.isoformat() if day else "",
-        source=one_line(documents.sources[row], 60),
-        link=safe_link(documents.links[row]),
-        excerpt=excerpt if title else "",
-        similarity=float(run.similarity[row]),
-        margin=float(run.margin[row]),
-        runner_up=int(run.runner_up[row]),
-        n_copies=n_copies,
-    )
+def _representative(lines: Lines, one: Representative, members: npt.NDArray[np.int64]) -> DocumentLine:
+    copy_of, n_copies = lines.run.copy_of, one.n_copies
+    if copy_of is not None:
+        n_copies = int(np.count_nonzero(copy_of[members] == copy_of[one.row])) - 1
+    return lines.of(one.row, n_copies=n_copies)
 
 
-def _representative(run: Run, one: Representative) -> DocumentLine:
-    return document_line(run, one.row, n_copies=one.n_copies)
+def _not_among(terms: Sequence[Term], bars: Sequence[TermBar]) -> tuple[str, ...]:
+    """Return the terms that no bar shows."""
+    shown = {bar.term for bar in bars}
+    names = (one_line(term.term, 60) for term in terms)
+    return tuple(name for name in names if name not in shown)[:MAX_TERMS]
 
 
 def _bars(terms: Sequence[Term]) -> tuple[TermBar, ...]:
@@ -193,17 +216,6 @@ def _bars(terms: Sequence[Term]) -> tuple[TermBar, ...]:
     )
 
 
-def _sources(run: Run, members: npt.NDArray[np.int64]) -> tuple[tuple[str, int], ...]:
-    """Return the commonest sources of a cluster with their counts, at most four; ties by name."""
-    counts: dict[str, int] = {}
-    for row in members.tolist():
-        name = run.documents.sources[row]
-        if name:
-            counts[name] = counts.get(name, 0) + 1
-    ordered = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
-    return tuple((one_line(name, 60), count) for name, count in ordered[:4])
-
-
 def _bins(days: Sequence[date], period: tuple[date, date] | None) -> tuple[int, ...]:
     """Return how many documents fall in each part of the period of the whole run, so that cards can be compared."""
     if not days or period is None or period[0] == period[1]:
@@ -212,8 +224,3 @@ def _bins(days: Sequence[date], period: tuple[date, date] | None) -> tuple[int, 
     n_bins = min(N_BINS, length)
     places = [(day - period[0]).days * n_bins // length for day in days]
     return tuple(np.bincount(places, minlength=n_bins).tolist())
-
-
-@lru_cache(maxsize=65536)
-def _parse(text: str) -> date | None:
-    return as_date(text)

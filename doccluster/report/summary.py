@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 from pathlib import PurePath
 
+import numpy as np
+
+from doccluster.labeling import BORDERLINE_MARGIN
+from doccluster.overview import Overview, as_date, overview
 from doccluster.record import Run
 from doccluster.report.quality import ClusterRow, Confusion, DataCard, PairTable, cluster_rows, confusion, data_card
 from doccluster.report.quality import pair_table as pair_table_of
 from doccluster.report.scoring import ScoreFamily, score_families
-from doccluster.report.stories import Story, stories_of
-from doccluster.report.wording import as_date, counted, decimal, duration, one_line, span_words
+from doccluster.report.stories import Story, headline_of, stories_of
+from doccluster.report.wording import counted, decimal, duration, one_line, span_words
 from doccluster.sizes import format_size
 
 
@@ -52,6 +57,7 @@ class Summary:
     notes: tuple[str, ...]
     facts: tuple[Fact, ...]
     n_clusters: int
+    borderline_margin: float
     stories: tuple[Story, ...]
     names: dict[int, str]
     data: DataCard
@@ -75,17 +81,19 @@ class Summary:
 
 def summarize(run: Run) -> Summary:
     """Return all that the report says of a run."""
-    stories = stories_of(run)
+    seen = overview(run)
+    stories = stories_of(run, seen)
     source = _source(run)
     return Summary(
         title=f"{counted(run.n_documents, 'document')} in {counted(run.n_clusters, 'cluster')}",
         source=source,
         sentence=_sentence(run, stories, source),
         notes=tuple(one_line(note, 400) for note in run.notes),
-        facts=_facts(run),
+        facts=_facts(run, seen),
         n_clusters=run.n_clusters,
+        borderline_margin=BORDERLINE_MARGIN,
         stories=stories,
-        names={one.cluster: one_line(one.label, 120) or f"Cluster {one.cluster}" for one in run.clusters},
+        names={one.cluster: headline_of(one) for one in seen},
         data=data_card(run),
         clusters=cluster_rows(run),
         adherence=pair_table_of(run, "adherence"),
@@ -130,13 +138,19 @@ _HEADLINES = (
 )
 
 
-def _facts(run: Run) -> tuple[Fact, ...]:
+def _facts(run: Run, seen: Sequence[Overview]) -> tuple[Fact, ...]:
     facts = [
         Fact("Documents", f"{run.n_documents:,}", ""),
         Fact("Clusters", f"{run.n_clusters:,}", ""),
-        Fact("Terms", f"{run.vectors.n_terms:,}", ""),
-        Fact("Similarity", decimal(float(run.similarity.mean())), "mean cosine of documents to their centroid"),
     ]
+    n_outlets = len({name for one in seen for name, _ in one.outlets})
+    n_copies = 0 if run.copy_of is None else int(np.count_nonzero(run.copy_of != np.arange(run.n_documents)))
+    if n_outlets > 1:
+        facts.append(Fact("Outlets", f"{n_outlets:,}", ""))
+    if n_copies:
+        facts.append(Fact("Near-copies", f"{n_copies:,}", "documents that repeat an earlier one nearly word for word"))
+    tightness = "how tight the clusters are: mean cosine of documents to their centroid"
+    facts.append(Fact("Similarity", decimal(float(run.similarity.mean())), tightness))
     for name, title, meaning in _HEADLINES:
         scores = [score for score in run.evaluation.scores if score.name == name and not math.isnan(score.value)]
         for score in scores[:MAX_TRUTHS]:

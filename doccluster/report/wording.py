@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from datetime import date, datetime
+from datetime import date
 from urllib.parse import urlsplit
 
 MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
@@ -70,20 +70,6 @@ def decimal(value: float | None, digits: int = 2) -> str:
     return f"\u2212{text}" if value < 0 else text
 
 
-def as_date(text: str) -> date | None:
-    """Return the day of an ISO 8601 date or time, None if it is none.
-
-    >>> as_date("2026-03-03T06:40:00+00:00"), as_date("2026-03"), as_date("soon")
-    (datetime.date(2026, 3, 3), datetime.date(2026, 3, 1), None)
-    """
-    for candidate in (text, text[:10], f"{text[:7]}-01", f"{text[:4]}-01-01"):
-        try:
-            return datetime.fromisoformat(candidate).date()
-        except ValueError:
-            continue
-    return None
-
-
 def date_words(day: date) -> str:
     """Return a date as people write it, the same in every locale.
 
@@ -91,6 +77,15 @@ def date_words(day: date) -> str:
     '3 Mar 2026'
     """
     return f"{day.day} {MONTHS[day.month - 1]} {day.year}"
+
+
+def month_words(day: date) -> str:
+    """Return a month and its year.
+
+    >>> month_words(date(2026, 3, 3))
+    'Mar 2026'
+    """
+    return f"{MONTHS[day.month - 1]} {day.year}"
 
 
 def span_words(first: date, last: date) -> str:

@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 from scipy import io, sparse
 
+from tests.conftest import ROOT
+
 OUTPUTS = {"assignments.csv", "clusters.csv", "scores.csv", "skipped.csv", "run.json", "report.html", "model"}
 
 
@@ -30,11 +32,48 @@ def test_first_screen_says_what_was_read_vectorized_and_clustered(doccluster, ti
     assert lines[1].startswith("  vectorize  9 x ")
     assert lines[2] == "  languages  English 100 %; function words left out"
     assert lines[3].startswith("  cluster    spherical k-means, k=3, best of 10 starts")
-    for heading in ("size", "label", "coherence", "density", "silhouette"):
-        assert heading in done.out
+    assert lines[5].split() == ["cluster", "size", "headline,", "label", "similarity"]
+    assert "coherence" not in done.out
+    assert "density" not in done.out
     assert "report.html" in lines[-1]
     assert "run.json" in lines[-1]
     assert done.err == ""
+
+
+def test_first_screen_shows_headline_label_dates_outlets_and_similarity(doccluster, tmp_path):
+    articles = ROOT / "corpora" / "samples" / "newsroom" / "articles.jsonl"
+    done = doccluster("run", articles, "-o", tmp_path / "out", "-k", 8, "--seed", 7)
+    lines = done.out.splitlines()
+    assert lines[0] == "  read       176 documents, 2 Mar – 5 Apr 2026, 4 outlets"
+    assert lines[5].split() == ["cluster", "size", "headline,", "label", "dates", "outlets", "similarity"]
+    titles = {json.loads(line)["title"] for line in articles.read_text(encoding="utf-8").splitlines()}
+    table = rows_of(tmp_path / "out" / "clusters.csv")
+    assert len(table) == 8
+    for place, row in enumerate(table):
+        headline, below = lines[7 + 2 * place], lines[8 + 2 * place]
+        assert row["headline"] in titles
+        assert row["headline"][:50] in headline
+        assert headline.split()[:2] == [row["cluster"], row["size"]]
+        assert headline.split()[-2:] == [row["n_outlets"], f"{float(row['similarity']):.2f}"]
+        assert below.strip() == row["label"]
+        assert row["first_date"] <= row["last_date"]
+
+
+def test_many_clusters_are_shown_up_to_forty_and_the_rest_is_named(doccluster, tmp_path):
+    articles = ROOT / "corpora" / "samples" / "newsroom" / "articles.jsonl"
+    done = doccluster("run", articles, "-o", tmp_path / "out", "-k", 50, "--n-init", 1, "--no-report")
+    assert f"the 40 largest of 50 clusters; all are in {tmp_path / 'out' / 'clusters.csv'}" in done.out
+    assert len(rows_of(tmp_path / "out" / "clusters.csv")) == 50
+
+
+def test_a_note_stands_with_the_work_it_belongs_to_and_does_not_look_like_an_error(doccluster, tiny, tmp_path):
+    (tmp_path / "texts").mkdir()
+    for number, text in enumerate(["oil prices rise", "oil prices fall", "wheat rain", "rain on wheat", "of the and"]):
+        (tmp_path / "texts" / f"{number}.txt").write_text(text, encoding="utf-8")
+    done = doccluster("run", tmp_path / "texts", "-o", tmp_path / "out", "-k", 2, "--language", "english")
+    lines = done.out.splitlines()
+    assert lines[4].startswith("             1 document")
+    assert "note:" not in done.out
 
 
 def test_json_is_one_document_with_clusters_scores_and_files(doccluster, tiny, tmp_path):
@@ -42,6 +81,8 @@ def test_json_is_one_document_with_clusters_scores_and_files(doccluster, tiny, t
     told = json.loads(done.out)
     assert done.code == 0
     assert [one["size"] for one in told["clusters"]] == [3, 3, 3]
+    assert told["clusters"][1]["headline"] == "Rye flour makes a heavy dough."
+    assert all(0 < one["similarity"] <= 1 and one["first"] is None for one in told["clusters"])
     assert {score["measure"] for score in told["scores"]} >= {"purity", "silhouette", "coherence"}
     assert told["interrupted"] is False
     assert len(told["files"]) == len(OUTPUTS)
@@ -64,7 +105,17 @@ def test_assignments_name_every_document_with_its_cluster_and_margin(finished):
 def test_clusters_table_has_a_line_per_cluster_with_the_intrinsic_measures(finished):
     rows = rows_of(finished / "clusters.csv")
     assert [row["cluster"] for row in rows] == ["0", "1", "2"]
-    for column in ("size", "label", "terms", "discriminating_terms", "coherence", "density", "silhouette"):
+    for column in (
+        "size",
+        "headline",
+        "similarity",
+        "label",
+        "terms",
+        "discriminating_terms",
+        "coherence",
+        "density",
+        "silhouette",
+    ):
         assert all(row[column] for row in rows), column
     assert len({row["label"] for row in rows}) == 3
 

@@ -7,18 +7,21 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from markupsafe import escape
 from scipy import io, sparse
 
 from doccluster.artifacts import load_run, save_run
 from doccluster.errors import InputError
 from doccluster.evaluation import evaluate
 from doccluster.labeling.description import Borderline, ClusterDescription, Representative, Term
+from doccluster.overview import overview
 from doccluster.partition import Partition
 from doccluster.pipeline import run_pipeline
 from doccluster.record import Documents, Provenance, Run
 from doccluster.report import render_report, write_report
 from doccluster.report.quality import confusion, pair_table
-from doccluster.report.stories import MAX_LISTED, stories_of
+from doccluster.report.seriation import similar_next_to_one_another
+from doccluster.report.stories import MAX_LISTED
 from doccluster.report.summary import summarize
 from doccluster.vectors.document_vectors import DocumentVectors
 
@@ -62,7 +65,7 @@ def test_stories_come_before_quality_and_quality_before_the_command(newsroom_run
 
 
 def test_each_story_shows_its_leading_documents_with_source_date_and_link(newsroom_run):
-    stories = stories_of(newsroom_run)
+    stories = summarize(newsroom_run).stories
     page = render_report(newsroom_run)
     assert [story.size for story in stories] == newsroom_run.partition.sizes.tolist()
     for story, cluster in zip(stories, newsroom_run.clusters, strict=True):
@@ -100,6 +103,85 @@ def test_the_confusion_table_counts_every_labelled_document(newsroom_run):
         for name, count in zip(table.classes, line.counts, strict=True):
             assert count == by_hand.get((line.number, name), 0)
         assert line.total == sum(count for (cluster, _), count in by_hand.items() if cluster == line.number)
+
+
+def test_a_card_shows_headline_label_size_dates_outlets_and_similarity_and_no_measure_that_says_nothing(newsroom_run):
+    page = render_report(newsroom_run)
+    cards = page[page.index('id="story-list"') : page.index('id="quality"')].split('<li class="story"')[1:]
+    assert len(cards) == 8
+    for card, one in zip(cards, overview(newsroom_run), strict=True):
+        heading = re.search(r"<h3[^>]*>(.*?)</h3>", card)[1]
+        assert text_of(heading).strip() == escape(one.headline)
+        assert f'<p class="label"><bdi>{escape(one.label)}</bdi></p>' in card
+        byline = text_of(card[card.index('class="byline"') : card.index('class="size"')])
+        assert f"{one.size} documents" in byline
+        assert f"{one.last.year}" in byline
+        assert all(f"{name} {count}" in byline for name, count in one.outlets)
+        assert f"similarity {one.similarity:.2f}" in byline
+        assert "coherence" not in card
+        assert "density" not in card
+        leading = card[card.index('class="leading"') : card.index('class="aside"')]
+        assert escape(one.headline) not in text_of(leading), "it is the headline, and need not be said twice"
+
+
+def test_terms_that_a_bar_shows_are_not_listed_again(newsroom_run):
+    for story in summarize(newsroom_run).stories:
+        assert not {bar.term for bar in story.terms} & set(story.discriminating)
+
+
+def test_borderline_documents_are_counted_and_the_limit_is_named(newsroom_run):
+    near = np.array(newsroom_run.runner_up_similarity)
+    members = newsroom_run.partition.members(2)[:7]
+    near[:] = newsroom_run.similarity - 0.5
+    near[members] = newsroom_run.similarity[members] - 0.01
+    described = [replace(one, borderline=()) for one in newsroom_run.clusters]
+    described[2] = replace(described[2], borderline=tuple(Borderline(int(row), 0.4, 1, 0.01) for row in members[:5]))
+    page = render_report(replace(newsroom_run, runner_up_similarity=near, clusters=tuple(described)))
+    assert page.count('<details class="border">') == 1
+    assert "<summary>7 borderline</summary>" in page
+    assert "less than 0.02 nearer to this cluster than to the next" in text_of(page)
+
+
+def test_coherence_near_zero_and_density_near_the_size_are_explained_where_they_stand(newsroom_run):
+    quality = render_report(newsroom_run).split('id="quality"')[1]
+    assert "coherence is often near 0, because" in quality
+    assert "density lies between half the size and the size, because" in quality
+
+
+def test_names_of_files_are_shown_as_nobodys_outlet(tmp_path):
+    for name, text in (("a", "oil prices rise"), ("b", "oil prices fall"), ("c", "wheat rain"), ("d", "rain on wheat")):
+        (tmp_path / f"{name}.txt").write_text(text, encoding="utf-8")
+    text = text_of(render_report(run_pipeline(str(tmp_path), n_clusters=2, language="none")))
+    assert "Outlets" not in text
+    assert not re.search(r"a\.txt 1|b\.txt 1", text)
+
+
+def test_alike_clusters_stand_next_to_one_another_in_the_tables_of_pairs(newsroom_run):
+    separation, adherence = pair_table(newsroom_run, "ics"), pair_table(newsroom_run, "adherence")
+    assert separation.numbers == adherence.numbers
+    assert sorted(separation.numbers) == list(range(8))
+    given = next(s.per_pair for s in newsroom_run.evaluation.scores if s.name == "ics" and s.per_pair is not None)
+    for row, one in enumerate(separation.numbers):
+        for column, other in enumerate(separation.numbers):
+            if one != other:
+                assert separation.values[row, column] == given[one, other]
+    in_order = sum(given[a, b] for a, b in zip(separation.numbers, separation.numbers[1:], strict=False))
+    assert in_order < sum(given[number, number + 1] for number in range(7))
+
+
+def test_a_shuffled_chain_is_put_in_order_again():
+    places = np.random.default_rng(5).permutation(30)
+    distances = np.abs(places[:, None] - places[None, :]).astype(float)
+    np.fill_diagonal(distances, np.nan)
+    along = places[similar_next_to_one_another(distances)]
+    assert along.tolist() in (list(range(30)), list(range(29, -1, -1)))
+
+
+def test_the_order_takes_undefined_distances_for_the_largest():
+    distances = np.array([[0, 1, np.nan, 0.2], [1, 0, np.nan, 0.9], [np.nan] * 4, [0.2, 0.9, np.nan, 0]])
+    order = similar_next_to_one_another(distances).tolist()
+    assert abs(order.index(0) - order.index(3)) == 1
+    assert order.index(2) in (0, 3)
 
 
 def test_pairs_of_clusters_have_no_diagonal(newsroom_run):

@@ -164,11 +164,11 @@ def test_the_filter_keeps_the_stories_with_every_word_and_opens_the_list_of_a_fo
 def test_stories_are_sorted_by_what_is_chosen(visit, newsroom_report):
     page = visit(newsroom_report)
     by_size = labels(page)
-    page.locator("#order").select_option("label")
+    page.locator("#order").select_option("headline")
     assert labels(page) == sorted(by_size, key=str.lower)
-    page.locator("#order").select_option("-silhouette")
+    page.locator("#order").select_option("-similarity")
     shown = [
-        float(value) for value in page.eval_on_selector_all(".story", "cards => cards.map(c => c.dataset.silhouette)")
+        float(value) for value in page.eval_on_selector_all(".story", "cards => cards.map(c => c.dataset.similarity)")
     ]
     assert shown == sorted(shown, reverse=True)
     page.locator("#order").select_option("number")

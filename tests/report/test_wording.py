@@ -6,7 +6,8 @@ from datetime import date
 
 import pytest
 
-from doccluster.report.wording import as_date, decimal, one_line, safe_link, span_words, visible
+from doccluster.overview import as_date
+from doccluster.report.wording import decimal, one_line, safe_link, span_words, visible
 
 
 @pytest.mark.parametrize(

@@ -64,7 +64,7 @@
   order.addEventListener("change", () => {
     const sign = order.value.startsWith("-") ? -1 : 1;
     const key = order.value.replace(/^-/, "");
-    const numeric = !["label", "first", "last"].includes(key);
+    const numeric = !["headline", "first", "last"].includes(key);
     const value = (card) => card.dataset[key];
     const sorted = [...cards].sort((a, b) => compare(value(a), value(b), sign, numeric) || a.dataset.number - b.dataset.number);
     stories.append(...sorted);
@@ -78,7 +78,7 @@
   const read = () => cards.map((card) => ({
     card,
     whole: plain(card.textContent),
-    head: plain(all("h3, .leading .title, .terms th, .byline", card).map((part) => part.textContent).join("\n")),
+    head: plain(all("h3, .label, .leading .title, .terms th, .byline", card).map((part) => part.textContent).join("\n")),
     details: card.querySelector("details.all"),
     rows: all(".all tbody tr", card).map((row) => ({ row, text: plain(row.textContent) })),
   }));
@@ -137,6 +137,14 @@
     });
   };
   all("table[data-sortable]").forEach(prepare);
+
+  // what can be scrolled sideways fades out where there is more
+  const fade = (box) => box.classList.toggle("more-beside", box.scrollLeft + box.clientWidth < box.scrollWidth - 1);
+  const watch = new ResizeObserver((entries) => entries.forEach((entry) => fade(entry.target)));
+  for (const box of all(".scroll")) {
+    watch.observe(box);
+    box.addEventListener("scroll", () => fade(box), { passive: true });
+  }
 
   const copy = byId("copy");
   if (copy) copy.addEventListener("click", async () => {

@@ -1,0 +1,154 @@
+"""What a person sees of each cluster first: its headline, size, dates, outlets and tightness.
+
+The terminal, `clusters.csv` and the report all take it from here, so that they say the same.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from dataclasses import dataclass
+from datetime import date, datetime
+from functools import lru_cache
+
+import numpy as np
+import numpy.typing as npt
+
+from doccluster.record import Documents, Run
+
+HEADLINE_LENGTH = 110
+
+# suffixes of files that are read, without those that are domains too (.md, .zip)
+_FILE = re.compile(
+    r"\.(txt|text|csv|tsv|json|jsonl|ndjson|parquet|xml|rss|atom|opml|html?|eml|mbox|sgml?|tar|t?gz|bz2|xz)$",
+    re.IGNORECASE,
+)
+_SENTENCE = re.compile(r".{20,}?(?:[.!?…](?=\s)|[。！？])")
+
+
+@dataclass(frozen=True)
+class Overview:
+    """One cluster at a glance.
+
+    Attributes
+    ----------
+    cluster, size : int
+    headline : str
+        The title of its most central document that no other cluster shares; without titles, how that document begins;
+        for a ready matrix, the label.
+    label : str
+        A few of its words.
+    first, last : date or None
+        Of its documents that have a date.
+    outlets : tuple of (name, number of documents)
+        The commonest first; empty where the documents do not say who published them.
+    n_copies : int
+        How many of its documents are near-copies of an earlier one in it.
+    similarity : float
+        The mean cosine of its documents to its centroid: how tight it is, 0 to 1.
+    """
+
+    cluster: int
+    size: int
+    headline: str
+    label: str
+    first: date | None
+    last: date | None
+    outlets: tuple[tuple[str, int], ...]
+    n_copies: int
+    similarity: float
+
+
+def overview(run: Run) -> tuple[Overview, ...]:
+    """Return what a person sees first of each cluster of a run."""
+    dates = [as_date(text) for text in run.documents.dates]
+    outlets = outlets_of(run.documents)
+    shared = _titles_of_several_clusters(run)
+    found = []
+    for one in run.clusters:
+        members = run.partition.members(one.cluster)
+        rows = members.tolist()
+        own_dates = [day for day in (dates[row] for row in rows) if day is not None]
+        counts = Counter(filter(None, (outlets[row] for row in rows)))
+        found.append(
+            Overview(
+                cluster=one.cluster,
+                size=one.size,
+                headline=_headline(run, one.cluster, shared),
+                label=one.label,
+                first=min(own_dates, default=None),
+                last=max(own_dates, default=None),
+                outlets=tuple(sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))),
+                n_copies=_count_copies(run, members),
+                similarity=float(run.similarity[members].mean()),
+            )
+        )
+    return tuple(found)
+
+
+def outlets_of(documents: Documents) -> tuple[str, ...]:
+    """Return who published each document; empty where the source is only the file that it was read from."""
+    return tuple(
+        "" if _is_file(source, name) else source for source, name in zip(documents.sources, documents.ids, strict=True)
+    )
+
+
+def _is_file(source: str, document_id: str) -> bool:
+    # documents that have no name of their own are called after their file: "articles.txt:12", "folder/articles.txt"
+    place = document_id.rpartition(":")[0] or document_id
+    return _FILE.search(source) is not None or place == source or place.endswith(f"/{source}") or document_id == source
+
+
+@lru_cache(maxsize=65536)
+def as_date(text: str) -> date | None:
+    """Return the day of an ISO 8601 date or time, None if it is none.
+
+    >>> as_date("2026-03-03T06:40:00+00:00"), as_date("2026-03"), as_date("soon")
+    (datetime.date(2026, 3, 3), datetime.date(2026, 3, 1), None)
+    """
+    for candidate in (text, text[:10], f"{text[:7]}-01", f"{text[:4]}-01-01"):
+        try:
+            return datetime.fromisoformat(candidate).date()
+        except ValueError:
+            continue
+    return None
+
+
+def _headline(run: Run, cluster: int, shared: frozenset[str]) -> str:
+    described, documents = run.clusters[cluster], run.documents
+    rows = [one.row for one in described.representatives]
+    titles = [documents.titles[row].strip() for row in rows]
+    own = [title for title in titles if title and title.casefold() not in shared]
+    if own or any(titles):
+        return (own or [title for title in titles if title])[0]
+    begins = next((documents.excerpts[row] for row in rows if documents.excerpts[row]), "")
+    return first_sentence(begins) or described.label
+
+
+def first_sentence(text: str) -> str:
+    """Return the first sentence of a text if it is short enough for a headline, else the words that fit.
+
+    >>> first_sentence("A ferry ran aground. All 40 people on board are safe.")
+    'A ferry ran aground.'
+    """
+    sentence = _SENTENCE.match(text)
+    if sentence is not None and len(sentence[0]) <= HEADLINE_LENGTH:
+        return sentence[0]
+    if len(text) <= HEADLINE_LENGTH:
+        return text
+    cut = text[:HEADLINE_LENGTH]
+    return f"{cut.rpartition(' ')[0] or cut} …"
+
+
+def _titles_of_several_clusters(run: Run) -> frozenset[str]:
+    """Return the titles (case ignored) of documents in several clusters: "News in brief" names none of them."""
+    clusters: defaultdict[str, set[int]] = defaultdict(set)
+    for title, cluster in zip(run.documents.titles, run.partition.labels.tolist(), strict=True):
+        clusters[title.strip().casefold()].add(cluster)
+    return frozenset(title for title, found in clusters.items() if len(found) > 1)
+
+
+def _count_copies(run: Run, members: npt.NDArray[np.int64]) -> int:
+    if run.copy_of is None:
+        return 0
+    return int(members.size - np.unique(run.copy_of[members]).size)
