@@ -3,8 +3,9 @@
 from doccluster.artifacts.csv_files import csv_text, storable, write_csv
 from doccluster.artifacts.model import Model, load_model, model_folder, save_model
 from doccluster.artifacts.new_folder import check_file, check_folder, check_output, new_file, new_folder, writing
+from doccluster.artifacts.records import RunRecord
 from doccluster.artifacts.run_folder import labels_checksum, load_run, run_record, save_run
-from doccluster.artifacts.storage import damage_told, damaged, read_json
+from doccluster.artifacts.storage import damage_told, damaged, read_json, read_record
 from doccluster.artifacts.tables import (
     LEADING_MEASURES,
     assignments_table,
@@ -12,11 +13,14 @@ from doccluster.artifacts.tables import (
     per_cluster_values,
     skipped_table,
 )
+from doccluster.artifacts.typed_json import check_arguments
 
 __all__ = [
     "LEADING_MEASURES",
     "Model",
+    "RunRecord",
     "assignments_table",
+    "check_arguments",
     "check_file",
     "check_folder",
     "check_output",
@@ -32,6 +36,7 @@ __all__ = [
     "new_folder",
     "per_cluster_values",
     "read_json",
+    "read_record",
     "run_record",
     "save_model",
     "save_run",

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from doccluster.artifacts.storage import damaged, read_arrays, read_json, write_arrays, write_json
+from doccluster.artifacts.storage import damaged, read_arrays, read_record, write_arrays, write_json
 from doccluster.errors import InputError, SchemaError
 from doccluster.evaluation import Evaluation, Score
 from doccluster.measures import get_measure
@@ -41,43 +42,74 @@ def save_evaluation(evaluation: Evaluation, folder: Path) -> None:
     )
 
 
+@dataclass(frozen=True)
+class ScoreRecord:
+    """What evaluation.json says of one score."""
+
+    measure: str
+    note: str | None
+    truth: str | None
+    parameters: Mapping[str, Any] | None
+
+
+@dataclass(frozen=True)
+class EvaluationRecord:
+    """What evaluation.json holds."""
+
+    scores: tuple[ScoreRecord, ...]
+    clusters: tuple[str | int, ...]
+    classes: Mapping[str, tuple[str, ...]]
+    coverage: Mapping[str, Mapping[str, int]]
+    timings: Mapping[str, float]
+    provenance: Mapping[str, Any]
+
+
 def load_evaluation(folder: Path) -> Evaluation:
     """Return the evaluation that `save_evaluation` wrote."""
     path = folder / "evaluation.json"
-    record = read_json(path, needs=("scores", "clusters", "classes", "coverage", "timings", "provenance"))
+    record = read_record(path, EvaluationRecord)
     arrays = read_arrays(folder / "evaluation.npz", needs=("values", "standard_errors"))
     _check_lengths(record, arrays, folder / "evaluation.npz")
     return Evaluation(
-        scores=tuple(_score(index, row, arrays, path) for index, row in enumerate(record["scores"])),
-        clusters=tuple(record["clusters"]),
-        classes={column: tuple(names) for column, names in record["classes"].items()},
-        coverage=record["coverage"],
-        timings=record["timings"],
-        provenance=record["provenance"],
+        scores=tuple(_score(index, row, arrays, path) for index, row in enumerate(record.scores)),
+        clusters=record.clusters,
+        classes=record.classes,
+        coverage=record.coverage,
+        timings=record.timings,
+        provenance=record.provenance,
     )
 
 
-def _check_lengths(record: dict[str, Any], arrays: Mapping[str, Any], path: Path) -> None:
-    """Raise SchemaError where an array has not one value for each score, document or cluster."""
-    expected = {"per_document": record["provenance"]["n_documents"], "per_cluster": len(record["clusters"])}
+def _check_lengths(record: EvaluationRecord, arrays: Mapping[str, Any], path: Path) -> None:
+    """Raise SchemaError where an array has not one value for each score, document, cluster or pair of clusters."""
+    k = len(record.clusters)
+    n_classes = {len(names) for names in record.classes.values()}
+    n_documents = record.provenance.get("n_documents")
     for name, values in arrays.items():
-        length = expected.get(name.partition(".")[2], len(record["scores"]) if "." not in name else len(values))
-        if len(values) != length:
-            raise damaged(path, f"{name} has {len(values)} values, expected {length}")
+        part = name.partition(".")[2]
+        expected: dict[str, set[Any]] = {
+            "": {(len(record.scores),)},
+            "per_document": {(n_documents,)},
+            "per_cluster": {(k,)},
+            "per_class": {(n,) for n in n_classes},
+            "per_pair": {(k, k), *((k, n) for n in n_classes)},
+        }
+        if part not in expected or values.shape not in expected[part] or values.dtype.kind not in "fiub":
+            raise damaged(path, f"{name} is an array of {values.dtype} of shape {values.shape}, which does not fit")
 
 
-def _score(index: int, row: dict[str, Any], arrays: dict[str, Any], path: Path) -> Score:
+def _score(index: int, row: ScoreRecord, arrays: dict[str, Any], path: Path) -> Score:
     try:
-        record = get_measure(row["measure"])
+        record = get_measure(row.measure)
     except InputError as error:
         raise SchemaError(f"{path} has a measure this version of doccluster does not know: {error}") from error
     error_bar = float(arrays["standard_errors"][index])
     return Score(
         measure=record,
         value=float(arrays["values"][index]),
-        note=row.get("note"),
-        truth=row.get("truth"),
-        parameters=row.get("parameters") or {},
+        note=row.note,
+        truth=row.truth,
+        parameters=row.parameters or {},
         standard_error=None if math.isnan(error_bar) else error_bar,
         **{part: arrays.get(f"{index}.{part}") for part in PARTS},
     )

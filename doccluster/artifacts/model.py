@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,17 +11,20 @@ import numpy as np
 import numpy.typing as npt
 
 from doccluster.artifacts.storage import (
+    check_numbers,
     damage_told,
     damaged,
     lacking,
     pack_matrix,
     read_arrays,
-    read_json,
+    read_record,
     unpack_matrix,
     write_arrays,
     write_json,
 )
+from doccluster.artifacts.typed_json import check_arguments
 from doccluster.errors import DocclusterError, InputError, SchemaError
+from doccluster.text.token_patterns import check_safe_pattern
 
 if TYPE_CHECKING:
     from doccluster.vectors import TfidfVectorizer
@@ -42,7 +45,9 @@ class Model:
         None when the fit began from a matrix.
     terms, display_terms : object arrays of shape (n_terms,), or None
     settings : dict
-        How documents were read and counted (`languages`, `weighting`, ...), for treating new ones alike.
+        How documents were read and counted (`reader`, `vectorizer`, ...), for treating new ones alike.
+    threshold : float or None
+        The cosine to the nearest centroid below which a document fits no cluster.
     """
 
     centroids: Any
@@ -51,6 +56,7 @@ class Model:
     terms: Names | None
     display_terms: Names | None
     settings: dict[str, Any]
+    threshold: float | None = None
 
     @property
     def n_terms(self) -> int:
@@ -75,6 +81,7 @@ def save_model(model: Model, folder: Path) -> None:
             "n_terms": model.n_terms,
             "labels": list(model.labels),
             "settings": model.settings,
+            "threshold": model.threshold,
             "vectorizer": settings,
             "terms": _listed(terms),
             "display_terms": _listed(display),
@@ -97,20 +104,47 @@ def load_model(path: str | Path) -> Model:
         return _load_model(folder)
 
 
+@dataclass(frozen=True)
+class VectorizerRecord:
+    """What model.json says of the vectorizer."""
+
+    schema: int
+    parameters: Mapping[str, Any]
+    fixed_vocabulary: bool
+    n_documents: int
+    mean_length: float
+    stop_words_removed: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class ModelRecord:
+    """What model.json holds."""
+
+    kind: str
+    n_clusters: int
+    n_terms: int
+    labels: tuple[str, ...]
+    settings: Mapping[str, Any]
+    vectorizer: VectorizerRecord | None
+    terms: tuple[str, ...] | None
+    display_terms: tuple[str, ...] | None
+    threshold: float | None = None  # an earlier version did not write it
+
+
 def _load_model(folder: Path) -> Model:
-    record = read_json(folder / "model.json", needs=("n_clusters", "n_terms", "labels", "vectorizer"))
+    record = read_record(folder / "model.json", ModelRecord)
     centroids = unpack_matrix(read_arrays(folder / "centroids.npz"), folder / "centroids.npz")
-    if centroids.shape != (record["n_clusters"], record["n_terms"]) or len(record["labels"]) != centroids.shape[0]:
+    if centroids.shape != (record.n_clusters, record.n_terms) or len(record.labels) != centroids.shape[0]:
         raise damaged(folder / "centroids.npz", f"it has shape {centroids.shape}, and model.json says otherwise")
-    vectorizer = _load_vectorizer(folder, record["vectorizer"])
+    vectorizer = _load_vectorizer(folder, record.vectorizer)
     if vectorizer is None:
-        terms, display = _named(record.get("terms")), _named(record.get("display_terms"))
+        terms, display = _named(record.terms), _named(record.display_terms)
     else:
         terms, display = vectorizer.get_feature_names_out(), vectorizer.display_terms_
-    if terms is not None and len(terms) != centroids.shape[1]:
-        raise damaged(folder / "model.json", f"it has {len(terms)} terms for {centroids.shape[1]} columns")
-    labels = tuple(str(label) for label in record["labels"])
-    return Model(centroids, labels, vectorizer, terms, display, dict(record.get("settings") or {}))
+    for names in (terms, display):
+        if names is not None and len(names) != centroids.shape[1]:
+            raise damaged(folder / "model.json", f"it has {len(names)} terms for {centroids.shape[1]} columns")
+    return Model(centroids, record.labels, vectorizer, terms, display, dict(record.settings), record.threshold)
 
 
 def model_folder(path: Path) -> Path:
@@ -124,21 +158,32 @@ def model_folder(path: Path) -> Path:
     raise InputError(f"{path} {found}; give the folder of a finished run, or its folder model.")
 
 
-def _load_vectorizer(folder: Path, settings: dict[str, Any] | None) -> TfidfVectorizer | None:
-    if settings is None:
+def _load_vectorizer(folder: Path, record: VectorizerRecord | None) -> TfidfVectorizer | None:
+    if record is None:
         return None
     from doccluster.vectors import TfidfVectorizer
     from doccluster.vectors.vectorizer_state import VECTORIZER_SCHEMA
 
-    path = folder / "vectorizer.npz"
-    arrays = read_arrays(path)
-    if settings.get("schema", VECTORIZER_SCHEMA) > VECTORIZER_SCHEMA:
+    if record.schema > VECTORIZER_SCHEMA:
         raise SchemaError(
-            f"the vectorizer in {folder / 'model.json'} has schema version {settings['schema']}, this doccluster reads "
+            f"the vectorizer in {folder / 'model.json'} has schema version {record.schema}, this doccluster reads "
             f"up to {VECTORIZER_SCHEMA}; it was written by a newer version: upgrade doccluster."
         )
     try:
-        vectorizer = TfidfVectorizer.from_state(arrays, settings)
+        check_arguments(TfidfVectorizer.__init__, record.parameters, "parameters of the vectorizer")
+        if record.parameters.get("dtype") not in ("float32", "float64"):
+            raise ValueError("parameters of the vectorizer have no known dtype")
+        pattern = record.parameters.get("token_pattern")
+        if isinstance(pattern, str):
+            check_safe_pattern(pattern)
+    except ValueError as error:
+        raise damaged(folder / "model.json", str(error)) from error
+    path = folder / "vectorizer.npz"
+    arrays = read_arrays(path)
+    try:
+        for name in arrays:
+            check_numbers(arrays, name, kinds="fiu")
+        vectorizer = TfidfVectorizer.from_state(arrays, asdict(record))
     except (DocclusterError, KeyError, ValueError, TypeError, IndexError, AttributeError) as error:
         raise damaged(path, str(error).split(";")[0]) from error
     if len(vectorizer.vocabulary_) != len(vectorizer.display_terms_):

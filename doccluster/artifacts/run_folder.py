@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -14,27 +14,27 @@ from doccluster.artifacts.csv_files import write_csv
 from doccluster.artifacts.evaluation_files import load_evaluation, save_evaluation
 from doccluster.artifacts.model import Model, load_model, model_folder, save_model
 from doccluster.artifacts.new_folder import new_folder
+from doccluster.artifacts.records import ClustersRecord, DocumentColumns, DocumentsRecord, RunRecord
 from doccluster.artifacts.storage import (
     damage_told,
     damaged,
     read_arrays,
-    read_json,
+    read_record,
     unpack_matrix,
     write_arrays,
     write_json,
 )
 from doccluster.artifacts.tables import assignments_columns, clusters_columns, scores_columns, skipped_columns
-from doccluster.corpus.document import Skipped
-from doccluster.labeling.description import Borderline, ClusterDescription, Representative, Term
+from doccluster.labeling.description import ClusterDescription
 from doccluster.partition import Partition
-from doccluster.record import Documents, Provenance, Run
+from doccluster.record import Documents, Run
 from doccluster.vectors.document_vectors import DocumentVectors
 from doccluster.vectors.read_matrix import matrix_arrays
 
-if TYPE_CHECKING:
-    pass
-
 Writer = Callable[[Run, Path], object]
+
+
+_COSINES = ("similarity", "runner_up_similarity")
 
 
 def save_run(
@@ -87,16 +87,19 @@ def load_run(folder: str | Path) -> Run:
 
 
 def _load_run(place: Path) -> Run:
-    record = read_json(place.parent / "run.json", needs=("parameters", "provenance", "notes", "truth"))
+    record = read_record(place.parent / "run.json", RunRecord)
     model = load_model(place)
-    documents, empty_documents, skipped = _load_documents(place / "documents.json")
-    arrays = read_arrays(place / "partition.npz", needs=("labels", "similarity", "runner_up", "runner_up_similarity"))
+    described = read_record(place / "documents.json", DocumentsRecord)
+    documents = _documents(described.documents, place / "documents.json")
+    empty_documents = _documents(described.empty_documents, place / "documents.json")
+    clusters = _load_clusters(place / "clusters.json", n_documents=len(documents))
     matrix = unpack_matrix(read_arrays(place / "vectors.npz"), place / "vectors.npz")
-    n = len(documents)
-    if matrix.shape != (n, model.n_terms) or any(values.shape != (n,) for values in arrays.values()):
-        raise damaged(place / "partition.npz", "its files are not of the same run")
-    clusters = _load_clusters(place / "clusters.json", n_documents=n)
-    _check_numbers(arrays, len(clusters), place / "partition.npz")
+    if matrix.shape != (len(documents), model.n_terms) or len(clusters) != len(model.labels):
+        raise damaged(place / "vectors.npz", "its files are not of the same run")
+    arrays = _load_partition(place / "partition.npz", n_documents=len(documents), n_clusters=len(clusters))
+    unknown = [column for column in record.truth if column not in documents.labels]
+    if unknown:
+        raise damaged(place.parent / "run.json", f"truth names {unknown[0]!r}, and documents.json has no such labels")
     return Run(
         documents=documents,
         empty_documents=empty_documents,
@@ -108,32 +111,37 @@ def _load_run(place: Path) -> Run:
         runner_up_similarity=arrays["runner_up_similarity"],
         clusters=clusters,
         evaluation=load_evaluation(place),
-        skipped=skipped,
-        truth=tuple(record["truth"]),
-        parameters=record["parameters"],
-        provenance=_provenance(record["provenance"], place.parent / "run.json"),
-        notes=tuple(record["notes"]),
+        skipped=described.skipped,
+        truth=record.truth,
+        parameters=record.parameters,
+        provenance=record.provenance,
+        notes=record.notes,
         vectorizer=model.vectorizer,
-        copy_of=_checked_copies(arrays.get("copy_of"), n, place / "partition.npz"),
+        copy_of=arrays.get("copy_of"),
     )
 
 
+def _load_partition(path: Path, *, n_documents: int, n_clusters: int) -> Mapping[str, Any]:
+    """Return the arrays of the partition; every document is in a cluster that is there, -1 is no runner-up."""
+    arrays = read_arrays(path, needs=("labels", "similarity", "runner_up", "runner_up_similarity"))
+    for name, least, kinds in (("labels", 0, "i"), ("runner_up", -1, "i"), *((one, None, "f") for one in _COSINES)):
+        values = arrays[name]
+        if values.shape != (n_documents,) or values.dtype.kind not in kinds:
+            raise damaged(path, f"{name} is an array of {values.dtype} of shape {values.shape}")
+        if least is not None and values.size and not least <= int(values.min()) <= int(values.max()) < n_clusters:
+            raise damaged(path, f"{name} names clusters other than the {n_clusters} there are")
+    return {**arrays, "copy_of": _checked_copies(arrays.get("copy_of"), n_documents, path)}
+
+
 def _checked_copies(copy_of: Any, n_documents: int, path: Path) -> Any:
-    """Return the families of near-copies, None in a run that was made before they were kept."""
+    """Return the first copy of each document; an earlier version did not write it."""
     if copy_of is None:
         return None
-    rows = copy_of.astype(np.int64)
-    if rows.size and not 0 <= int(rows.min()) <= int(rows.max()) < n_documents:
+    if copy_of.shape != (n_documents,) or copy_of.dtype.kind != "i":
+        raise damaged(path, f"copy_of is an array of {copy_of.dtype} of shape {copy_of.shape}")
+    if copy_of.size and not 0 <= int(copy_of.min()) <= int(copy_of.max()) < n_documents:
         raise damaged(path, "copy_of names documents that are not there")
-    return rows
-
-
-def _check_numbers(arrays: Mapping[str, Any], n_clusters: int, path: Path) -> None:
-    """Raise SchemaError if a document is in a cluster that is not there; -1 is no runner-up."""
-    for name, least in (("labels", 0), ("runner_up", -1)):
-        values = arrays[name]
-        if values.size and not least <= int(values.min()) <= int(values.max()) < n_clusters:
-            raise damaged(path, f"{name} names clusters other than the {n_clusters} there are")
+    return copy_of.astype(np.int64)
 
 
 def run_record(run: Run) -> dict[str, Any]:
@@ -166,7 +174,8 @@ def labels_checksum(run: Run) -> str:
 def _save_record(run: Run, folder: Path) -> None:
     labels = tuple(cluster.label for cluster in run.clusters)
     terms, display = run.vectors.terms, run.vectors.display_terms
-    save_model(Model(run.centroids, labels, run.vectorizer, terms, display, dict(run.parameters)), folder)
+    settings = dict(run.parameters)
+    save_model(Model(run.centroids, labels, run.vectorizer, terms, display, settings, _threshold(run)), folder)
     write_arrays(folder / "vectors.npz", matrix_arrays(run.vectors))  # so that read_matrix can read it too
     write_arrays(
         folder / "partition.npz",
@@ -190,6 +199,20 @@ def _save_record(run: Run, folder: Path) -> None:
     save_evaluation(run.evaluation, folder)
 
 
+def _threshold(run: Run) -> float | None:
+    """Return the similarity below which new documents fit no cluster; a copy of a document is no judge of that."""
+    from doccluster.clustering import learn_threshold  # brings in numba, which reading and writing do not need
+
+    labels, similarity = run.partition.labels, run.similarity
+    if run.copy_of is None:
+        return learn_threshold(labels, similarity)
+    if run.parameters.get("fold_copies"):
+        first = run.copy_of == np.arange(run.n_documents)
+        return learn_threshold(labels[first], similarity[first])
+    has_no_copy = np.bincount(run.copy_of)[run.copy_of] == 1
+    return learn_threshold(labels, similarity, counted=has_no_copy)
+
+
 def _plain_documents(documents: Documents) -> dict[str, Any]:
     return {
         **{name: list(getattr(documents, name)) for name in ("ids", "titles", "dates", "sources", "links", "excerpts")},
@@ -199,41 +222,21 @@ def _plain_documents(documents: Documents) -> dict[str, Any]:
     }
 
 
-def _provenance(record: Any, path: Path) -> Provenance:
-    try:
-        return Provenance(**record)
-    except TypeError as error:
-        raise damaged(path, str(error)) from error
-
-
-def _load_documents(path: Path) -> tuple[Documents, Documents, tuple[Skipped, ...]]:
-    record = read_json(path, needs=("documents", "empty_documents", "skipped"))
-    try:
-        skipped = tuple(Skipped(**one) for one in record["skipped"])
-        return _documents(record["documents"]), _documents(record["empty_documents"]), skipped
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise damaged(path, str(error)) from error
-
-
-def _documents(record: dict[str, Any]) -> Documents:
-    text = {name: tuple(record[name]) for name in ("ids", "titles", "dates", "sources", "links", "excerpts")}
-    columns = (*text.values(), record["lengths"], record["positions"], *record["labels"].values())
+def _documents(record: DocumentColumns, path: Path) -> Documents:
+    text = {name: getattr(record, name) for name in ("ids", "titles", "dates", "sources", "links", "excerpts")}
+    columns = (*text.values(), record.lengths, record.positions, *record.labels.values())
     if len({len(column) for column in columns}) > 1:
-        raise ValueError("its columns differ in length")
+        raise damaged(path, "its columns differ in length")
     return Documents(
         **text,
-        lengths=np.array(record["lengths"], dtype=np.int64),
-        labels={column: tuple(map(tuple, values)) for column, values in record["labels"].items()},
-        positions=np.array(record["positions"], dtype=np.int64),
+        lengths=np.array(record.lengths, dtype=np.int64),
+        labels=dict(record.labels),
+        positions=np.array(record.positions, dtype=np.int64),
     )
 
 
 def _load_clusters(path: Path, *, n_documents: int) -> tuple[ClusterDescription, ...]:
-    record = read_json(path, needs=("clusters",))
-    try:
-        clusters = tuple(_cluster(one) for one in record["clusters"])
-    except (KeyError, TypeError) as error:
-        raise damaged(path, str(error)) from error
+    clusters = read_record(path, ClustersRecord).clusters
     for place, one in enumerate(clusters):
         rows = [shown.row for shown in one.representatives] + [near.row for near in one.borderline]
         numbers = [near.runner_up for near in one.borderline]
@@ -242,15 +245,3 @@ def _load_clusters(path: Path, *, n_documents: int) -> tuple[ClusterDescription,
         if not all(0 <= row < n_documents for row in rows):
             raise damaged(path, "it names documents that are not there")
     return clusters
-
-
-def _cluster(record: dict[str, Any]) -> ClusterDescription:
-    return ClusterDescription(
-        cluster=record["cluster"],
-        size=record["size"],
-        label=record["label"],
-        descriptive=tuple(Term(**term) for term in record["descriptive"]),
-        discriminating=tuple(Term(**term) for term in record["discriminating"]),
-        representatives=tuple(Representative(**document) for document in record["representatives"]),
-        borderline=tuple(Borderline(**document) for document in record["borderline"]),
-    )

@@ -8,15 +8,19 @@ import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from doccluster.artifacts.typed_json import read_as
 from doccluster.errors import DocclusterError, InputError, SchemaError
 
+T = TypeVar("T")
+
 SCHEMA = 1
+_LONGEST_DETAIL = 300  # characters of what another library says of a file
 
 # what np.load and zipfile raise for a file that was cut, changed, or never was an archive (TypeError: a bare npy file)
 _DAMAGE = (
@@ -69,6 +73,16 @@ def read_json(path: Path, *, needs: tuple[str, ...] = ()) -> dict[str, Any]:
     return content
 
 
+def read_record(path: Path, kind: type[T]) -> T:
+    """Return the JSON object of a file of ours as a dataclass; see `read_json` for the errors."""
+    content = read_json(path)
+    del content["schema"]
+    try:
+        return read_as(kind, content)
+    except ValueError as error:
+        raise damaged(path, str(error)) from error
+
+
 def write_arrays(path: Path, arrays: Arrays) -> None:
     """Write arrays of numbers or fixed-width text; objects are refused, because reading them would need pickle."""
     for name, values in arrays.items():
@@ -107,20 +121,51 @@ def pack_matrix(matrix: Any) -> dict[str, npt.NDArray[Any]]:
 
 def unpack_matrix(arrays: Arrays, path: Path) -> Any:
     """Return the matrix that `pack_matrix` took apart; SchemaError if the parts do not fit together."""
-    if "dense" in arrays:
-        return arrays["dense"]
     try:
-        shape = tuple(int(length) for length in arrays["shape"])
-        matrix = sparse.csr_array((arrays["data"], arrays["indices"], arrays["indptr"]), shape=shape)
-        matrix.check_format(full_check=True)
-    except (KeyError, ValueError, TypeError, IndexError) as error:
+        if "dense" in arrays:
+            return check_numbers(arrays, "dense", kinds="f", n_dimensions=2)
+        return _sparse_matrix(arrays)
+    except (KeyError, ValueError, TypeError, IndexError, OverflowError) as error:
         raise damaged(path, str(error)) from error
+
+
+def _sparse_matrix(arrays: Arrays) -> Any:
+    """Return a csr array whose every index was looked at: kernels read memory where the indices say."""
+    data = check_numbers(arrays, "data", kinds="f")
+    indices, starts, shape = (check_numbers(arrays, name, kinds="i") for name in ("indices", "indptr", "shape"))
+    if shape.size != 2 or shape.min() < 0:
+        raise ValueError(f"its shape is {shape.tolist()[:4]}")
+    n_rows, n_columns = map(int, shape)
+    if starts.size != n_rows + 1 or starts[0] != 0 or starts[-1] != indices.size or (np.diff(starts) < 0).any():
+        raise ValueError("its row starts do not fit its entries")
+    if data.size != indices.size or (indices.size and not 0 <= int(indices.min()) <= int(indices.max()) < n_columns):
+        raise ValueError(f"its entries lie outside its {n_columns} columns")
+    matrix = sparse.csr_array((data, indices, starts), shape=(n_rows, n_columns))
+    if not matrix.has_canonical_format:
+        raise ValueError("the columns of its rows are not sorted, or repeated")
     return matrix
+
+
+def check_numbers(arrays: Arrays, name: str, *, kinds: str, n_dimensions: int = 1) -> npt.NDArray[Any]:
+    """Return an array that has one of the `kinds` of numbers (as in numpy: f, i, u) and so many dimensions.
+
+    Raises
+    ------
+    ValueError
+        If it is another array, or has values that are infinite or not numbers.
+    """
+    values = arrays[name]
+    is_half = values.dtype.kind == "f" and values.dtype.itemsize not in (4, 8)  # or longer: no code is compiled for it
+    if is_half or values.dtype.kind not in kinds or values.ndim != n_dimensions or values.dtype.byteorder == ">":
+        raise ValueError(f"{name} is an array of {values.dtype} in {values.ndim} dimensions")
+    if values.dtype.kind == "f" and not np.isfinite(values).all():
+        raise ValueError(f"{name} has values that are not finite")
+    return values
 
 
 def damaged(path: Path, reason: str) -> SchemaError:
     """Return the error for a file of ours that cannot be what we wrote."""
-    detail = " ".join(reason.split()).rstrip(".")
+    detail = " ".join(reason.split()).rstrip(".")[:_LONGEST_DETAIL]
     return SchemaError(f"{path} is damaged, cut short or not a file of doccluster ({detail}); {_next_step(path)}.")
 
 

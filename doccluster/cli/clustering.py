@@ -11,7 +11,7 @@ import click
 from doccluster.cli.console import json_option, overwrite_option, print_json, progress_shown, say, threads_option
 from doccluster.cli.run import clustering_options, execute
 from doccluster.cli.source_options import reader_arguments, reader_options
-from doccluster.cli.streams import write_out
+from doccluster.cli.streams import write_error, write_out
 from doccluster.cli.values import check_weighting, checked
 from doccluster.cli.verb import Verb
 from doccluster.errors import InputError
@@ -56,6 +56,15 @@ def cluster_command(matrix: str, **given: Any) -> None:
 @click.argument("model", metavar="MODEL")
 @click.argument("sources", nargs=-1, required=True, metavar="SRC...")
 @click.option("-o", "--output", metavar="FILE", help="Write a csv file instead of printing it.")
+@click.option(
+    "--threshold",
+    type=click.FloatRange(-1, 1),
+    metavar="COSINE",
+    help="A document less similar than this to the nearest cluster is new; learned from the run by default.",
+)
+@click.option(
+    "--as-run/--not-as-run", default=True, help="Whether to read as the run did where no option says otherwise."
+)
 @reader_options
 @threads_option
 @overwrite_option
@@ -63,29 +72,50 @@ def cluster_command(matrix: str, **given: Any) -> None:
 def assign_command(model: str, sources: tuple[str, ...], output: str | None, **given: Any) -> None:
     """Give new documents to the clusters of a finished run (MODEL is its folder, or the folder model in it).
 
-    Prints a csv: id, title, date, cluster, label, similarity, runner_up, margin.
+    Prints a csv: id, title, date, cluster, label, similarity, runner_up, margin, unknown (the share of its terms that
+    the run did not know) and new (whether it fits no cluster of the run, and the one named is only the nearest).
     """
-    from doccluster.artifacts import check_file
+    from doccluster.artifacts import check_file, load_model
     from doccluster.pipeline import assign_documents
+    from doccluster.pipeline.assigning import chosen_threshold
 
     if output is not None:
         check_file(Path(output), overwrite=given["overwrite"])
+    fitted = load_model(model)
     with progress_shown(quiet=given["as_json"]) as progress:
         table = assign_documents(
-            model,
+            fitted,
             [Path(source) for source in sources],
             reader=reader_arguments(given),
+            as_run=given["as_run"],
+            threshold=given["threshold"],
             n_threads=given["threads"],
             progress=progress,
         )
+    threshold = chosen_threshold(fitted, given["threshold"])
     if output is not None:
         _write(table, Path(output))
     if given["as_json"]:
-        print_json({"output": output, "documents": table.astype(object).where(table.notna(), None).to_dict("records")})
+        rows = table.astype(object).where(table.notna(), None).to_dict("records")
+        counts = {"threshold": threshold, "n_new": int(table["new"].sum()), "unknown": float(table["unknown"].mean())}
+        print_json({"output": output, **counts, "documents": rows})
     elif output is not None:
         _print_counts(table, output)
+        say(f"  {_novelty(table, threshold)}")
     else:
         _print_csv(table)
+        write_error(_novelty(table, threshold))
+
+
+def _novelty(table: pd.DataFrame, threshold: float) -> str:
+    """Return in a sentence how many documents fit no cluster, and how much of what they say is unknown to the run."""
+    told = (
+        f"{int(table['new'].sum()):,} of {len(table):,} fit no cluster of this run (similarity below {threshold:.3f})"
+    )
+    unknown = table["unknown"].mean()
+    return (
+        told if unknown != unknown else f"{told}; on average it does not know {unknown:.0%} of the terms of a document"
+    )
 
 
 def _write(table: pd.DataFrame, path: Path) -> None:

@@ -14,6 +14,8 @@ _HOMES = {
     "SphericalKMeans": "doccluster.clustering.spherical_k_means",
     "VonMisesFisherMixture": "doccluster.clustering.vmf_mixture",
     "assign_to_centroids": "doccluster.clustering.assign",
+    "learn_threshold": "doccluster.clustering.novelty",
+    "leave_one_out_similarity": "doccluster.clustering.novelty",
 }
 
 __all__ = [
@@ -23,6 +25,8 @@ __all__ = [
     "SphericalKMeans",
     "VonMisesFisherMixture",
     "assign_to_centroids",
+    "learn_threshold",
+    "leave_one_out_similarity",
 ]
 __getattr__ = offer(__name__, _HOMES)
 
@@ -31,5 +35,7 @@ if TYPE_CHECKING:
     from doccluster.clustering.assign import assign_to_centroids as assign_to_centroids
     from doccluster.clustering.document_clustering import DocumentClustering as DocumentClustering
     from doccluster.clustering.memory import MemoryPlan as MemoryPlan
+    from doccluster.clustering.novelty import learn_threshold as learn_threshold
+    from doccluster.clustering.novelty import leave_one_out_similarity as leave_one_out_similarity
     from doccluster.clustering.spherical_k_means import SphericalKMeans as SphericalKMeans
     from doccluster.clustering.vmf_mixture import VonMisesFisherMixture as VonMisesFisherMixture

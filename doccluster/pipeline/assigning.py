@@ -11,10 +11,18 @@ import pandas as pd
 
 from doccluster.artifacts import Model, load_model, storable
 from doccluster.clustering import assign_to_centroids
-from doccluster.errors import InputError
-from doccluster.pipeline.sources import Source, read_source
+from doccluster.errors import InputError, SchemaError
+from doccluster.pipeline.recorded_arguments import check_group
+from doccluster.pipeline.sources import Source, is_matrix, read_source
 from doccluster.progress import Progress, silent
 from doccluster.vectors import DocumentVectors, vectorize
+from doccluster.vectors.unknown_terms import unknown_term_shares
+
+DIGITS = 6
+# what a reader was told of the files of the run, and not of how they are written
+OF_THE_RUN_ALONE = frozenset(
+    {"labels_file", "label_columns", "label_separator", "keep_columns", "split", "classes", "terms"}
+)
 
 
 def assign_documents(
@@ -22,6 +30,8 @@ def assign_documents(
     source: Any,
     *,
     reader: Mapping[str, Any] | None = None,
+    as_run: bool = True,
+    threshold: float | None = None,
     n_threads: int | None = None,
     progress: Progress = silent,
 ) -> pd.DataFrame:
@@ -33,14 +43,21 @@ def assign_documents(
     source : path, paths, Corpus, DataFrame, texts; a matrix file for a model that was fitted to a matrix
     reader : mapping, optional
         Arguments of `read_corpus`.
+    as_run : bool
+        Read as the run did, where `reader` does not say otherwise: format, columns, encoding, markup. What belongs to
+        the files of the run alone (label columns and files, the part of a split) is left out.
+    threshold : float, optional
+        The cosine to its centroid below which a document fits no cluster. By default the run's own, below which one in
+        ten of its documents would fall had it not helped to make its cluster.
     n_threads : int, optional
     progress : callable
 
     Returns
     -------
     DataFrame
-        Columns id, title, date, cluster, label, similarity, runner_up, margin; a document without any term of the
-        model has no cluster.
+        Columns id, title, date, cluster, label, similarity, runner_up, margin, unknown, new. A document without any
+        term of the model has no cluster. `unknown` is the share of its terms that the run did not know (nan for a
+        matrix), `new` whether it fits no cluster: the one named is only the nearest.
 
     Raises
     ------
@@ -50,8 +67,14 @@ def assign_documents(
         If the model is damaged or from a newer version.
     """
     fitted = model if isinstance(model, Model) else load_model(model)
+    limit = chosen_threshold(fitted, threshold)
     weighting = (fitted.settings.get("vectorizer") or {}).get("weighting")
-    read = read_source(source, reader=reader or {}, weighting=weighting, progress=progress)
+    read = read_source(
+        source,
+        reader=reader_settings(fitted, source, reader or {}, as_run=as_run),
+        weighting=weighting,
+        progress=progress,
+    )
     vectors = _vectors(fitted, read)
     best = assign_to_centroids(vectors.matrix, fitted.centroids, n_threads=n_threads)
     names = np.array(fitted.labels, dtype=object)
@@ -59,14 +82,55 @@ def assign_documents(
     table = pd.DataFrame({"id": ids, "title": titles, "date": read.documents.dates})
     table["cluster"] = pd.array(best.labels, dtype="Int64")
     table["label"] = names[best.labels]
-    table["similarity"] = np.round(best.similarity, 6)
+    table["similarity"] = np.round(best.similarity, DIGITS)
     table["runner_up"] = pd.array(best.runner_up, dtype="Int64")
-    table["margin"] = np.round(best.similarity - best.runner_up_similarity, 6)
+    table["margin"] = np.round(best.similarity - best.runner_up_similarity, DIGITS)
     table.loc[best.runner_up < 0, "runner_up"] = pd.NA
     table.loc[vectors.is_empty, ["cluster", "runner_up"]] = pd.NA
     table.loc[vectors.is_empty, "label"] = ""
+    table["unknown"] = np.round(_unknown_shares(fitted, read), DIGITS)
+    table["new"] = vectors.is_empty | (best.similarity < limit)
     table.loc[vectors.is_empty, ["similarity", "margin"]] = np.nan
     return table
+
+
+def chosen_threshold(model: Model, threshold: float | None) -> float:
+    """Return the threshold that was given, else the model's; -1, which everything reaches, if it has none.
+
+    Raises
+    ------
+    InputError
+        If it is no cosine.
+    """
+    if threshold is None:
+        return -1.0 if model.threshold is None else model.threshold
+    if isinstance(threshold, bool) or not isinstance(threshold, int | float) or not -1 <= threshold <= 1:
+        raise InputError(f"threshold={threshold!r} is not a cosine; give a number from -1 to 1.")
+    return float(threshold)
+
+
+def reader_settings(model: Model, source: Any, given: Mapping[str, Any], *, as_run: bool) -> dict[str, Any]:
+    """Return how to read new documents: as the run did, unless `given` says otherwise.
+
+    Raises
+    ------
+    SchemaError
+        If the model's settings are none that a reader takes.
+    """
+    told = model.settings.get("reader") if as_run else None
+    if not told or is_matrix(source, format=given.get("format")):
+        return dict(given)
+    try:
+        check_group("reader", told)
+    except ValueError as error:
+        raise SchemaError(f"the settings in the model are damaged ({error}); make the run again.") from error
+    return {**{name: value for name, value in told.items() if name not in OF_THE_RUN_ALONE}, **given}
+
+
+def _unknown_shares(model: Model, read: Source) -> Any:
+    if read.corpus is None or model.vectorizer is None:
+        return np.full(len(read.documents), np.nan)
+    return unknown_term_shares(read.corpus.texts, model.vectorizer)
 
 
 def _vectors(model: Model, read: Source) -> DocumentVectors:

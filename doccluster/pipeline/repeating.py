@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import inspect
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
-from doccluster.artifacts import damage_told, damaged, labels_checksum, read_json
+from doccluster.artifacts import RunRecord, labels_checksum, read_record
 from doccluster.errors import InputError
 from doccluster.pipeline.main_line import run_pipeline
+from doccluster.pipeline.recorded_arguments import RecordedArguments, recorded_arguments
 from doccluster.progress import Progress, silent
 from doccluster.record import Run
 
@@ -48,39 +47,22 @@ def repeat_run(
         If run.json is damaged or from a newer version.
     """
     path = Path(record) / "run.json" if Path(record).is_dir() else Path(record)
-    told = read_json(path, needs=("parameters", "provenance", "counts", "labels_checksum"))
-    _check_record(told, path)
-    arguments = {
-        name: value for name, value in told["parameters"].items() if name not in ("source", "directory", "resolved")
-    }
-    arguments["random_state"] = told["provenance"]["seed"]
-    arguments["n_threads"] = n_threads
-    source = _sources(told["parameters"], path)
-    run = run_pipeline(source, **arguments, output=output, overwrite=overwrite, command=command, progress=progress)
-    same = labels_checksum(run) == told["labels_checksum"]
-    return Repetition(run, same, tuple(_differences(told, run, same, path.parent)))
+    then = read_record(path, RunRecord)
+    given = recorded_arguments(then.parameters, run_pipeline, path)
+    arguments = {**given.others, "random_state": then.provenance.seed, "n_threads": n_threads}
+    run = run_pipeline(
+        _sources(given, path), **arguments, output=output, overwrite=overwrite, command=command, progress=progress
+    )
+    same = labels_checksum(run) == then.labels_checksum
+    return Repetition(run, same, tuple(_differences(then, run, same, path.parent)))
 
 
-def _check_record(told: Mapping[str, Any], path: Path) -> None:
-    """Raise SchemaError, before the work, if what a repetition is compared with is not all there."""
-    with damage_told(path):
-        known = {*inspect.signature(run_pipeline).parameters, "directory", "resolved"}
-        unknown = sorted(set(told["parameters"]) - known)
-        if unknown:
-            raise damaged(path, f"it has parameters that are not known: {', '.join(unknown)}")
-        for part, names in (("provenance", ("seed", "checksum", "interrupted", "versions")), ("counts", COUNTS)):
-            missing = [name for name in names if name not in told[part]]
-            if missing:
-                raise damaged(path, f"its {part} lack {', '.join(missing)}")
-
-
-def _sources(parameters: Mapping[str, Any], record: Path) -> list[Path]:
-    named = parameters.get("source")
-    if not named:
+def _sources(given: RecordedArguments, record: Path) -> list[Path]:
+    if not given.sources:
         raise InputError(f"{record} is of a run on texts in memory, which cannot be read again; call run_pipeline.")
-    if "-" in named:
+    if "-" in given.sources:
         raise InputError(f"{record} is of a run on standard input, which cannot be read again; save it to a file.")
-    return [_found(Path(name), Path(parameters.get("directory") or ".")) for name in named]
+    return [_found(Path(name), Path(given.directory)) for name in given.sources]
 
 
 def _found(path: Path, directory: Path) -> Path:
@@ -88,19 +70,19 @@ def _found(path: Path, directory: Path) -> Path:
     return path if path.exists() or path.is_absolute() else Path(os.path.normpath(directory / path))
 
 
-def _differences(told: Mapping[str, Any], run: Run, same: bool, folder: Path) -> Iterator[str]:
-    provenance, counts = told["provenance"], told["counts"]
-    if provenance["checksum"] != run.provenance.checksum:
+def _differences(then: RunRecord, run: Run, same: bool, folder: Path) -> Iterator[str]:
+    provenance = then.provenance
+    if provenance.checksum != run.provenance.checksum:
         yield "the data are not the same: their checksums differ"
-    if provenance["interrupted"]:
+    if provenance.interrupted:
         yield "the first run was interrupted"
-    for name, version in provenance["versions"].items():
+    for name, version in provenance.versions.items():
         if (now := run.provenance.versions.get(name)) != version:
             yield f"{name} was {version}, is {now}"
     found = (run.n_documents, run.vectors.n_terms, run.n_clusters)
     for name, value in zip(COUNTS, found, strict=True):
-        if counts[name] != value:
-            yield f"{name.removeprefix('n_')}: {counts[name]:,} then, {value:,} now"
+        if (before := getattr(then.counts, name)) != value:
+            yield f"{name.removeprefix('n_')}: {before:,} then, {value:,} now"
     if not same:
         yield _label_difference(run, folder)
 

@@ -67,7 +67,8 @@ def test_assign_prints_a_csv_of_new_documents(doccluster, finished, tmp_path, pl
     done = doccluster("assign", finished / place, tmp_path / "new.txt", "--format", "lines")
     assert done.code == 0, done.err
     rows = list(csv.DictReader(io.StringIO(done.out)))
-    assert list(rows[0]) == ["id", "title", "date", "cluster", "label", "similarity", "runner_up", "margin"]
+    columns = ["id", "title", "date", "cluster", "label", "similarity", "runner_up", "margin", "unknown", "new"]
+    assert list(rows[0]) == columns
     assert "nets" in rows[0]["label"]
     assert "oven" in rows[1]["label"]
 

@@ -1,0 +1,200 @@
+"""JSON that somebody else may have written, checked against types before anything is done with it.
+
+The schema of a file is a dataclass, and the schema of arguments is the signature of the function that takes them, so
+that neither can lag behind the code.
+"""
+
+from __future__ import annotations
+
+import math
+import types
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import MISSING, fields, is_dataclass
+from functools import cache
+from inspect import signature, unwrap
+from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+
+T = TypeVar("T")
+
+LARGEST = 2**63 - 1  # of whole numbers, which go into arrays of 64 bits
+DEEPEST = 20
+_LISTS = (Sequence, Iterable, Collection, list, set, frozenset)
+_SHOWN = 40  # characters of a wrong value in a message
+
+
+def read_as(kind: type[T], value: Any, place: str = "it") -> T:
+    """Return a value of JSON as a value of `kind`: a dataclass, a type of a field, or a union of such.
+
+    Lists become tuples, objects become dataclasses or stay mappings. An object may not have names that its dataclass
+    does not know; it may lack those that have a default.
+
+    Raises
+    ------
+    ValueError
+        If the value is of another type; the message says where, in words of the file.
+
+    Examples
+    --------
+    >>> read_as(tuple[int, ...], [1, 2])
+    (1, 2)
+    >>> read_as(tuple[int, ...], [1, "x"], "lengths")
+    Traceback (most recent call last):
+        ...
+    ValueError: lengths[1] is 'x', expected a whole number
+    """
+    result: T = _convert(kind, value, place)
+    return result
+
+
+def check_arguments(function: Callable[..., Any], given: Mapping[str, Any], place: str) -> None:
+    """Raise ValueError unless `given` could be the arguments of a function by name: names it has, values of its types.
+
+    An argument without a type, or of a type that JSON cannot hold, may not be given, unless it is null.
+    """
+    known = _argument_types(function)
+    for name, value in given.items():
+        if name not in known:
+            raise ValueError(f"{place} has {_shown(name)}, which is not known")
+        if value is not None:
+            _convert(known[name], value, f"{place}.{name}")
+
+
+def _convert(kind: Any, value: Any, place: str) -> Any:
+    origin = get_origin(kind)
+    if kind is Any:
+        return _plain(value, place, DEEPEST)
+    if origin in (Union, types.UnionType):
+        return _convert_union(kind, value, place)
+    if origin is Literal:
+        return _expect(isinstance(value, str | int) and value in get_args(kind), value, place, _name(kind))
+    if origin is tuple or origin in _LISTS or kind in _LISTS:
+        return _convert_list(kind, value, place)
+    if origin is Mapping or origin is dict:
+        _expect(isinstance(value, dict), value, place, "an object")
+        return {name: _convert(get_args(kind)[1], item, f"{place}.{name[:_SHOWN]}") for name, item in value.items()}
+    if isinstance(kind, type) and is_dataclass(kind):
+        return _convert_object(kind, value, place)
+    return _convert_single(kind, value, place)
+
+
+def _convert_single(kind: Any, value: Any, place: str) -> Any:
+    if kind is bool or kind is str:
+        return _expect(type(value) is kind, value, place, _name(kind))
+    if kind is int:
+        return _expect(type(value) is int and -LARGEST <= value <= LARGEST, value, place, _name(kind))
+    if kind is float:
+        fits = type(value) in (int, float) and math.isfinite(value) if not isinstance(value, int) else _is_small(value)
+        return float(_expect(fits, value, place, _name(kind)))
+    if kind is type(None) or kind is None:
+        return _expect(value is None, value, place, "null")
+    raise ValueError(f"{place} is {_shown(value)}, which cannot come from a file")
+
+
+def _is_small(value: int) -> bool:
+    return type(value) is int and -LARGEST <= value <= LARGEST
+
+
+def _convert_union(kind: Any, value: Any, place: str) -> Any:
+    for one in get_args(kind):
+        try:
+            return _convert(one, value, place)
+        except ValueError:
+            continue
+    if isinstance(value, dict | list):  # say what is wrong inside
+        inner = [one for one in get_args(kind) if is_dataclass(one) or get_origin(one) in (tuple, Mapping, *_LISTS)]
+        if len(inner) == 1:
+            return _convert(inner[0], value, place)
+    raise ValueError(f"{place} is {_shown(value)}, expected {_name(kind)}")
+
+
+def _convert_list(kind: Any, value: Any, place: str) -> tuple[Any, ...]:
+    _expect(isinstance(value, list | tuple), value, place, "a list")
+    inner = get_args(kind)
+    if get_origin(kind) is tuple and Ellipsis not in inner:
+        _expect(len(value) == len(inner), value, place, f"a list of {len(inner)}")
+        return tuple(
+            _convert(one, item, f"{place}[{i}]") for i, (one, item) in enumerate(zip(inner, value, strict=True))
+        )
+    of = inner[0] if inner else Any
+    if of is str and all(type(item) is str for item in value):  # the long lists
+        return tuple(value)
+    return tuple(_convert(of, item, f"{place}[{index}]") for index, item in enumerate(value))
+
+
+def _convert_object(kind: Any, value: Any, place: str) -> Any:
+    _expect(isinstance(value, dict), value, place, "an object")
+    hints = _field_types(kind)
+    unknown = [name for name in value if name not in hints]
+    if unknown:
+        raise ValueError(f"{place} has {_shown(unknown[0])}, which is not known")
+    missing = [one.name for one in fields(kind) if _is_needed(one) and one.name not in value]
+    if missing:
+        raise ValueError(f"{place} lacks {', '.join(map(repr, missing))}")
+    return kind(**{name: _convert(hints[name], item, f"{place}.{name}") for name, item in value.items()})
+
+
+def _plain(value: Any, place: str, depth: int) -> Any:
+    """Return any JSON value whose numbers are not too large and that is not nested too deep."""
+    if depth == 0:
+        raise ValueError(f"{place[:_SHOWN]} is nested more than {DEEPEST} deep")
+    if isinstance(value, dict):
+        return {name: _plain(item, f"{place}.{name[:_SHOWN]}", depth - 1) for name, item in value.items()}
+    if isinstance(value, list):
+        return [_plain(item, place, depth - 1) for item in value]
+    fits = value is None or isinstance(value, str | bool) or (isinstance(value, int) and _is_small(value))
+    return _expect(fits or (isinstance(value, float) and math.isfinite(value)), value, place, "a value of JSON")
+
+
+def _is_needed(field: Any) -> bool:
+    return field.default is MISSING and field.default_factory is MISSING
+
+
+@cache
+def _field_types(kind: Any) -> dict[str, Any]:
+    return get_type_hints(kind)
+
+
+@cache
+def _argument_types(function: Callable[..., Any]) -> dict[str, Any]:
+    """Return the type of each named argument; one that cannot be looked up (a name for type checkers) fits nothing."""
+    names = unwrap(function).__globals__
+    found: dict[str, Any] = {}
+    for name, argument in signature(function).parameters.items():
+        try:
+            kind = argument.annotation
+            found[name] = eval(kind, names) if isinstance(kind, str) else kind
+        except NameError:
+            found[name] = object
+    return found
+
+
+def _expect(fits: bool, value: Any, place: str, expected: str) -> Any:
+    if not fits:
+        raise ValueError(f"{place} is {_shown(value)}, expected {expected}")
+    return value
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, list | tuple):
+        return f"a list of {len(value)}"
+    if isinstance(value, dict):
+        return "an object"
+    if isinstance(value, int) and not _is_small(value):
+        return "a number beyond 64 bits"
+    text = repr(value)
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
+
+
+_NAMES = {str: "text", int: "a whole number", float: "a number", bool: "true or false", type(None): "null"}
+
+
+def _name(kind: Any) -> str:
+    """Return a type in words: "text, a list or null"."""
+    if get_origin(kind) is Literal:
+        return f"one of {', '.join(map(str, get_args(kind)))}"
+    if get_origin(kind) in (Union, types.UnionType):
+        names = list(dict.fromkeys(_name(one) for one in get_args(kind) if _name(one)))
+        return " or ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
+    if get_origin(kind) in (tuple, *_LISTS):
+        return "a list"
+    return _NAMES.get(kind, "an object" if get_origin(kind) in (Mapping, dict) or is_dataclass(kind) else "")
