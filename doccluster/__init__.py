@@ -25,6 +25,7 @@ _HOMES = {
     "VonMisesFisherMixture": "doccluster.clustering",
     "evaluate": "doccluster.evaluation",
     "score": "doccluster.evaluation",
+    "make_scorer": "doccluster.evaluation",
     "get_measure": "doccluster.measures",
     "list_measures": "doccluster.measures",
     "run_pipeline": "doccluster.pipeline",
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
     from doccluster.corpus import Corpus as Corpus
     from doccluster.corpus import read_corpus as read_corpus
     from doccluster.evaluation import evaluate as evaluate
+    from doccluster.evaluation import make_scorer as make_scorer
     from doccluster.evaluation import score as score
     from doccluster.measures import get_measure as get_measure
     from doccluster.measures import list_measures as list_measures

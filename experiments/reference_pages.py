@@ -115,6 +115,7 @@ def _measure(record: Measure, relatives: list[Measure]) -> list[str]:
         ("Range", f"{record.range}; {ARROWS[record.direction]}"),
         ("Edges", record.edges),
         ("Source", record.source),
+        ("Also called", ", ".join(f"`{name}`" for name in record.also_called)),
         ("Comes with", ", ".join(f"`{part}`" for part in record.parts)),
         ("Parameters", ", ".join(f"`{name}={value!r}`" for name, value in record.options.items())),
     ]
@@ -122,7 +123,8 @@ def _measure(record: Measure, relatives: list[Measure]) -> list[str]:
     for each in relatives:
         kind = "Variant" if each.variant_of else "Alias"
         differs = each.formula if each.formula != record.formula else each.title
-        lines.append(f"- {kind} `{each.name}` ({_direction(each, record)}{each.title}): {_text(differs)}")
+        others = "".join(f"; also called `{name}`" for name in each.also_called)
+        lines.append(f"- {kind} `{each.name}` ({_direction(each, record)}{each.title}): {_text(differs)}{others}")
     return [*lines, ""]
 
 

@@ -197,6 +197,7 @@ def _record(record: Measure) -> dict[str, Any]:
     fields = ("name", "title", "family", "source", "direction", "range", "cost", "formula", "meaning", "edges")
     result: dict[str, Any] = {name: getattr(record, name) for name in fields}
     result["parts"] = list(record.parts)
+    result["also_called"] = list(record.also_called)
     result["metrics"] = list(record.metrics)
     result["cost_by_metric"] = {metric: record.evidence_for(metric) for metric in record.metrics}
     result["parameters"] = record.options
@@ -271,6 +272,7 @@ def _explanation(record: Measure) -> list[str]:
         "parts": ", ".join(record.parts),
         "parameters": ", ".join(f"{name}={value!r}" for name, value in record.options.items()),
         "see also": ", ".join(relatives),
+        "also called": ", ".join(record.also_called),
     }
     head = [f"{record.name}: {record.title}" + ("" if record.is_counted else f" ({kind})")]
     return head + [line for name, text in rows.items() if text for line in _wrapped(name, plain(text))]

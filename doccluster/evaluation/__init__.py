@@ -3,5 +3,6 @@
 from doccluster.evaluation.baseline import divergence_from_random_baseline
 from doccluster.evaluation.judging import evaluate, score
 from doccluster.evaluation.result import Evaluation, Score
+from doccluster.evaluation.scorers import Scorer, make_scorer
 
-__all__ = ["Evaluation", "Score", "divergence_from_random_baseline", "evaluate", "score"]
+__all__ = ["Evaluation", "Score", "Scorer", "divergence_from_random_baseline", "evaluate", "make_scorer", "score"]

@@ -19,7 +19,7 @@ from doccluster.evaluation.evidence import EvidenceStore, check_metric
 from doccluster.evaluation.result import Evaluation, Score
 from doccluster.evaluation.truth import TruthColumn, subset, truth_columns
 from doccluster.measures import get_measure, get_measures, list_measures
-from doccluster.measures.registry import Measure, Values
+from doccluster.measures.registry import Measure, undefined
 from doccluster.partition import Partition
 from doccluster.progress import Progress, silent
 from doccluster.validation import UNIT_TOLERANCE, check_matrix, squared_row_norms, within_range
@@ -102,6 +102,7 @@ def score(
         max_memory=max_memory,
         progress=progress,
         warn=False,
+        several_labels=record.several_labels,
     )
     _require(store, [record])
     if len(store.columns) > 1:
@@ -174,6 +175,7 @@ def evaluate(
         max_memory=max_memory,
         progress=progress,
         warn=True,
+        several_labels=any(record.several_labels for record in asked or ()),
     )
     if not store.columns and store.matrix is None:
         raise InputError("nothing to judge by; give truth, vectors, or both.")
@@ -191,10 +193,10 @@ def _asked(measures: Any) -> dict[Measure, Mapping[str, Any]] | None:
         return None
     named = {measures: {}} if isinstance(measures, str) else measures
     parameters = dict(named) if isinstance(named, Mapping) else {name: {} for name in named}
-    records = get_measures(parameters)
-    for record in records:
-        record.check_parameters(parameters[record.name])
-    return {record: parameters[record.name] for record in records}
+    records = dict(zip(get_measures(parameters), parameters.values(), strict=True))
+    for record, own in records.items():
+        record.check_parameters(own)
+    return records
 
 
 def _possible(store: EvidenceStore, *, counted: bool | None) -> list[Measure]:
@@ -275,11 +277,14 @@ def _provenance(store: EvidenceStore) -> dict[str, Any]:
 def _one_score(
     store: EvidenceStore, record: Measure, column: TruthColumn | None, parameters: Mapping[str, Any], *, strict: bool
 ) -> Score:
-    evidence = store.of(store.evidence_kind(record)) if column is None else store.table(column)
-    try:
-        values = record.compute(evidence, **parameters)
-    except NotComputable as reason:
-        values = Values(float("nan"), note=str(reason))
+    if column is not None and column.truth.n_documents == 0 and not record.several_labels:
+        values = undefined("no document has exactly one label")
+    else:
+        evidence = store.of(store.evidence_kind(record)) if column is None else store.table(column)
+        try:
+            values = record.compute(evidence, **parameters)
+        except NotComputable as reason:
+            values = undefined(str(reason))
     if strict and np.isnan(values.value):
         raise NotComputable(f"{record.name} is undefined: {values.note or 'nothing to measure'}.")
     name = None if column is None else column.name
@@ -295,7 +300,13 @@ def _one_score(
         truth=name,
         parameters=parameters,
     )
-    return result if column is None else _on_all_clusters(_with_note(result, column.note), column, store.found)
+    return (
+        result
+        if column is None
+        else _on_all_clusters(
+            _with_note(result, column.note_for(several_labels=record.several_labels)), column, store.found
+        )
+    )
 
 
 def _with_note(result: Score, note: str | None) -> Score:
@@ -320,7 +331,7 @@ def _on_all_clusters(result: Score, column: TruthColumn, found: Partition) -> Sc
 
 
 def _prepare(
-    found: Any, truth: Any, vectors: Any, *, metric: str, noise: Any, warn: bool, **options: Any
+    found: Any, truth: Any, vectors: Any, *, metric: str, noise: Any, warn: bool, several_labels: bool, **options: Any
 ) -> tuple[EvidenceStore, str | None]:
     """Check all input; return the store of evidence, and a note on documents that were dropped or are empty."""
     partition = Partition.from_labels(found, name="found")
@@ -334,7 +345,7 @@ def _prepare(
     if keep is not None:
         partition, _ = subset(partition, keep)
         matrix = None if matrix is None else matrix[np.flatnonzero(keep)]
-    columns = [] if truth is None else truth_columns(truth, partition, keep)
+    columns = [] if truth is None else truth_columns(truth, partition, keep, several_labels=several_labels)
     if matrix is not None:
         note = _joined(note, _about_rows(matrix, metric, warn=warn))
     return EvidenceStore(partition, columns, matrix, metric, **options), note

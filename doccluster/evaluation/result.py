@@ -130,7 +130,7 @@ class Evaluation:
         return iter(self.scores)
 
     def __contains__(self, name: object) -> bool:
-        return any(score.name == name for score in self.scores)
+        return any(score.name == name or name in score.measure.also_called for score in self.scores)
 
     def __getitem__(self, name: str) -> Score:
         return self.get(name)
@@ -144,7 +144,7 @@ class Evaluation:
             If it is not among the scores.
         """
         for score in self.scores:
-            if score.name == name and (truth is None or score.truth == truth):
+            if (score.name == name or name in score.measure.also_called) and (truth is None or score.truth == truth):
                 return score
         against = "" if truth is None else f" against {truth!r}"
         raise InputError(f"{name!r} was not evaluated{against}; ask for it with measures=[{name!r}].")

@@ -17,6 +17,7 @@ from scipy import sparse
 
 from doccluster.errors import DocclusterWarning, InputError
 from doccluster.measures.contingency import ContingencyTable
+from doccluster.measures.label_sets import LabelSets
 from doccluster.partition import Partition, is_missing
 
 DEFAULT_COLUMN = "truth"
@@ -35,6 +36,8 @@ class TruthColumn:
         Which cluster of the whole found partition each cluster of `found` is.
     topics : csr array of shape (k, n_topics), or None
         Documents per cluster and label, all labels of all documents; None where no document has several.
+    several : LabelSets or None
+        Which labels these documents have together.
     topic_names : tuple
     n_documents, n_unlabelled, n_several : int
         Documents in all, without a label, with several.
@@ -45,6 +48,7 @@ class TruthColumn:
     truth: Partition
     clusters: npt.NDArray[np.int64]
     topics: sparse.csr_array | None = None
+    several: LabelSets | None = None
     topic_names: tuple[Any, ...] = field(default=())
     n_documents: int = 0
     n_unlabelled: int = 0
@@ -52,7 +56,7 @@ class TruthColumn:
 
     def contingency_table(self) -> ContingencyTable:
         """Return the evidence of the external measures."""
-        return ContingencyTable.from_partitions(self.found, self.truth, topics=self.topics)
+        return ContingencyTable.from_partitions(self.found, self.truth, topics=self.topics, several=self.several)
 
     @property
     def coverage(self) -> dict[str, int]:
@@ -65,10 +69,12 @@ class TruthColumn:
             "n_classes": self.truth.n_clusters,
         }
 
-    @property
-    def note(self) -> str | None:
-        """What was left out, in words; None if nothing was."""
-        return coverage_note(self.coverage)
+    def note_for(self, *, several_labels: bool) -> str | None:
+        """Return in words what a measure leaves out, which may count several labels; None if nothing."""
+        coverage = self.coverage
+        if several_labels:
+            coverage |= {"n_used": coverage["n_used"] + coverage["n_several"], "n_several": 0}
+        return coverage_note(coverage)
 
 
 def coverage_note(coverage: Mapping[str, int]) -> str | None:
@@ -84,7 +90,9 @@ def coverage_note(coverage: Mapping[str, int]) -> str | None:
     return f"on {coverage['n_used']:,} of {coverage['n_documents']:,} documents ({', '.join(reasons)})"
 
 
-def truth_columns(truth: Any, found: Partition, keep: npt.NDArray[np.bool_] | None = None) -> list[TruthColumn]:
+def truth_columns(
+    truth: Any, found: Partition, keep: npt.NDArray[np.bool_] | None = None, *, several_labels: bool = False
+) -> list[TruthColumn]:
     """Return the columns of `truth`: labels, or a mapping (or DataFrame) of column name to labels.
 
     Parameters
@@ -96,11 +104,13 @@ def truth_columns(truth: Any, found: Partition, keep: npt.NDArray[np.bool_] | No
         The found partition of the documents that are kept.
     keep : bool array, optional
         Which of the given documents `found` is about.
+    several_labels : bool
+        Whether a column in which every labelled document has several labels is of use too.
 
     Raises
     ------
     InputError
-        If lengths differ, or no document of a column has exactly one label.
+        If lengths differ, or no document of a column has exactly one label (or any, see `several_labels`).
     """
     if isinstance(truth, Mapping) or hasattr(truth, "columns"):
         columns = {str(name): truth[name] for name in truth}
@@ -108,26 +118,25 @@ def truth_columns(truth: Any, found: Partition, keep: npt.NDArray[np.bool_] | No
             raise InputError("truth has no column; give labels, or a mapping of column name to labels.")
     else:
         columns = {DEFAULT_COLUMN: truth}
-    return _usable_columns(columns, found, keep)
+    return _usable_columns(columns, found, keep, several_labels)
 
 
 def _usable_columns(
-    columns: Mapping[str, Any], found: Partition, keep: npt.NDArray[np.bool_] | None
+    columns: Mapping[str, Any], found: Partition, keep: npt.NDArray[np.bool_] | None, several_labels: bool
 ) -> list[TruthColumn]:
-    """Return the columns that some document has one label in; of several, others are left out with a warning."""
+    """Return the columns that can be used; of several, others are left out with a warning."""
     result, refused = [], []
     for name, labels in columns.items():
         column = _column(name, labels, found, keep)
-        if column is None:
+        if column is None or not (column.truth.n_documents or several_labels):
             refused.append(name)
         else:
             result.append(column)
+    which = "a label" if several_labels else "exactly one label"
     if not result:
-        raise InputError(
-            f"no document has exactly one label in {', '.join(refused)}; external measures need at least one."
-        )
+        raise InputError(f"no document has {which} in {', '.join(refused)}; external measures need at least one.")
     if refused:
-        left_out = f"no document has exactly one label in {', '.join(refused)}; that truth is left out."
+        left_out = f"no document has {which} in {', '.join(refused)}; that truth is left out."
         warnings.warn(left_out, DocclusterWarning, stacklevel=5)
     return result
 
@@ -209,8 +218,9 @@ def _multiple_labels(name: str, labels: list[tuple[Any, ...]], found: Partition)
     usable = number == 1
     single = _objects([each[0] for each in labels if len(each) == 1])
     topics, names = _topic_counts(labels, number, found)
+    sets = LabelSets.of_documents(labels, found.labels, found.n_clusters) if (number > 1).any() else None
     counts = {"n_unlabelled": int(np.count_nonzero(number == 0)), "n_several": int(np.count_nonzero(number > 1))}
-    return _reduced(name, found, usable, single, topics=topics, topic_names=names, **counts)
+    return _reduced(name, found, usable, single, topics=topics, several=sets, topic_names=names, **counts)
 
 
 def _topic_counts(
@@ -228,9 +238,9 @@ def _topic_counts(
 def _reduced(
     name: str, found: Partition, usable: npt.NDArray[np.bool_], labels: npt.NDArray[Any], **counts: Any
 ) -> TruthColumn | None:
-    if labels.size == 0:
+    if labels.size == 0 and not counts.get("n_several"):
         return None
-    truth = Partition.from_labels(labels, name=name)
+    truth = Partition.from_labels(labels, name=name) if labels.size else Partition(np.empty(0, np.int64), ())
     if labels.size == found.n_documents:
         part, clusters = found, np.arange(found.n_clusters)
     else:

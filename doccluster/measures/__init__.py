@@ -10,6 +10,7 @@ from doccluster.measures import mapped_classes as mapped_classes
 from doccluster.measures import pair_counting as pair_counting
 from doccluster.measures import information as information
 from doccluster.measures import retrieval as retrieval
+from doccluster.measures import extended_bcubed as extended_bcubed
 from doccluster.measures import chance as chance
 from doccluster.measures import intrinsic as intrinsic
 from doccluster.measures import silhouette as silhouette

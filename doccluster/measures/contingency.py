@@ -15,6 +15,7 @@ from scipy import sparse
 
 from doccluster.errors import InputError
 from doccluster.kernels.expected_information import expected_mutual_information
+from doccluster.measures.label_sets import LabelSets
 from doccluster.measures.matching import Matching, best_matching, is_unique
 from doccluster.partition import Partition
 
@@ -49,6 +50,8 @@ class ContingencyTable:
         Documents of cluster i in class j; only cells that are not empty are stored.
     topic_counts : csr array of shape (k, n_topics), int64
         The same for topics that may overlap (several labels per document); equal to `counts` where there are none.
+    several : LabelSets or None
+        The sets of labels of all documents that have one; None where none has several.
 
     Examples
     --------
@@ -63,10 +66,16 @@ class ContingencyTable:
     truth: Partition
     counts: sparse.csr_array
     topic_counts: sparse.csr_array
+    several: LabelSets | None = None
 
     @classmethod
     def from_partitions(
-        cls, found: Partition, truth: Partition, *, topics: sparse.csr_array | None = None
+        cls,
+        found: Partition,
+        truth: Partition,
+        *,
+        topics: sparse.csr_array | None = None,
+        several: LabelSets | None = None,
     ) -> ContingencyTable:
         """Return the table of two partitions of the same documents.
 
@@ -75,6 +84,8 @@ class ContingencyTable:
         found, truth : Partition
         topics : csr array of shape (k, n_topics), optional
             Documents per cluster and topic, where documents may have several topics.
+        several : LabelSets, optional
+            Which of them have which topics together.
 
         Raises
         ------
@@ -86,7 +97,12 @@ class ContingencyTable:
                 f"found has {found.n_documents} labels, truth has {truth.n_documents}; give one of each per document."
             )
         counts = _cross_counts(found, truth)
-        return cls(found, truth, counts, counts if topics is None else topics)
+        return cls(found, truth, counts, counts if topics is None else topics, several)
+
+    @cached_property
+    def label_sets(self) -> LabelSets:
+        """The sets of labels of documents, and how many documents of each cluster have each."""
+        return LabelSets.of_classes(self.counts) if self.several is None else self.several
 
     @property
     def n_documents(self) -> int:

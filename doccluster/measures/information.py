@@ -112,6 +112,7 @@ variant(
 
 @external_measure(
     "mutual_information",
+    also_called=("mutual_info_score",),
     title="Mutual information",
     direction="higher",
     range="[0, min(H(C), H(T))]",
@@ -130,6 +131,7 @@ def mutual_information(table: ContingencyTable, *, base: float | None = None) ->
 
 @external_measure(
     "nmi",
+    also_called=("normalized_mutual_info_score", "normalized_mutual_information"),
     title="Normalised mutual information",
     direction="higher",
     range="[0, 1]",
@@ -279,6 +281,7 @@ alias(
 
 @external_measure(
     "homogeneity",
+    also_called=("homogeneity_score",),
     title="Homogeneity",
     direction="higher",
     range="[0, 1]",
@@ -296,6 +299,7 @@ def homogeneity(table: ContingencyTable) -> float:
 
 @external_measure(
     "completeness",
+    also_called=("completeness_score",),
     title="Completeness",
     direction="higher",
     range="[0, 1]",
@@ -323,6 +327,7 @@ def v_measure(table: ContingencyTable, *, beta: float = 1.0) -> float:
 alias(
     "v_measure",
     of="nmi",
+    also_called=("v_measure_score",),
     function=v_measure,
     title="V-measure",
     formula="(1 + beta) h c / (beta h + c), h = homogeneity, c = completeness (beta itself, not its square); with "
@@ -336,6 +341,7 @@ alias(
 
 @external_measure(
     "ami",
+    also_called=("adjusted_mutual_info_score", "adjusted_mutual_information"),
     title="Adjusted mutual information",
     direction="higher",
     range="at most 1; 0 is chance",

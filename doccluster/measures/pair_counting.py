@@ -97,6 +97,7 @@ alias(
 
 @external_measure(
     "rand",
+    also_called=("rand_score", "rand_index"),
     title="Rand index",
     direction="higher",
     range="[0, 1]",
@@ -151,6 +152,7 @@ alias(
 
 @external_measure(
     "adjusted_rand",
+    also_called=("adjusted_rand_score", "adjusted_rand_index"),
     title="Adjusted Rand index",
     direction="higher",
     range="[-0.5, 1], 0 is chance",
@@ -199,6 +201,7 @@ def jaccard(table: ContingencyTable) -> float:
 
 @external_measure(
     "fowlkes_mallows",
+    also_called=("fowlkes_mallows_score", "fowlkes_mallows_index", "fmi"),
     title="Fowlkes-Mallows index",
     direction="higher",
     range="[0, 1]",

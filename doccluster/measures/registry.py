@@ -74,6 +74,10 @@ class Measure:
         Whether it compares pairs of documents with pairs, which costs more than meeting all pairs once.
     evidence_by_metric : mapping of metric to evidence
         Where the evidence, and so the cost, is not `evidence` under that metric (see `evidence_for`).
+    also_called : tuple of str
+        Other names under which it is found, such as scikit-learn's; not measures, and listed nowhere as such.
+    several_labels : bool
+        External measures: whether documents with several labels count, instead of those with exactly one.
     """
 
     name: str
@@ -97,6 +101,8 @@ class Measure:
     by_name_only: bool = False
     compares_pairs: bool = False
     evidence_by_metric: Mapping[str, Evidence] = field(default_factory=dict)
+    also_called: tuple[str, ...] = ()
+    several_labels: bool = False
 
     def evidence_for(self, metric: str) -> Evidence:
         """Return the evidence needed under `metric`: cosine gets from sums what takes all pairs elsewhere."""
@@ -144,6 +150,7 @@ class Measure:
 
 
 _MEASURES: dict[str, Measure] = {}
+_OTHER_NAMES: dict[str, str] = {}
 
 
 def measure(name: str, **record: Any) -> Callable[[F], F]:
@@ -162,6 +169,10 @@ def _add(record: Measure) -> None:
     if known is not None and _home(known) != _home(record):
         raise ValueError(f"the measure {record.name!r} is registered twice: in {_home(known)} and {_home(record)}")
     _MEASURES[record.name] = record
+    for name in record.also_called:
+        if name in _MEASURES or _OTHER_NAMES.get(name, record.name) != record.name:
+            raise ValueError(f"{name!r} is the name of two measures: {record.name} and another")
+        _OTHER_NAMES[name] = record.name
 
 
 def _home(record: Measure) -> tuple[str, str]:
@@ -187,7 +198,7 @@ def _register_like(of: str, name: str, **changes: Any) -> None:
     base = _MEASURES[of]
     if base.swapped == of and "swapped" not in changes:
         changes["swapped"] = name  # what is symmetric stays so in its variants
-    _add(replace(base, name=name, **changes))
+    _add(replace(base, name=name, **{"also_called": (), **changes}))
 
 
 def get_measure(name: str, *, variant: str | None = None) -> Measure:
@@ -202,14 +213,14 @@ def get_measure(name: str, *, variant: str | None = None) -> Measure:
 
 
 def get_measures(names: Iterable[str]) -> list[Measure]:
-    """Return the records of the measures called `names`, in that order.
+    """Return the records of the measures called `names`, in that order; other names, as scikit-learn's, are known.
 
     Raises
     ------
     InputError
         If some names are unknown: all of them are listed, each with the nearest known ones.
     """
-    wanted = list(names)
+    wanted = [_OTHER_NAMES.get(name, name) for name in names]
     unknown = [name for name in wanted if name not in _MEASURES]
     if not unknown:
         return [_MEASURES[name] for name in wanted]
@@ -219,7 +230,7 @@ def get_measures(names: Iterable[str]) -> list[Measure]:
 
 
 def _hint(name: str) -> str:
-    near = difflib.get_close_matches(str(name).lower(), _MEASURES, n=3, cutoff=0.5)
+    near = difflib.get_close_matches(str(name).lower(), [*_MEASURES, *_OTHER_NAMES], n=3, cutoff=0.5)
     return f" did you mean {', '.join(near)}?" if near else " `doccluster measures` lists them all."
 
 

@@ -82,6 +82,7 @@ def bcubed_f(table: ContingencyTable, *, beta: float = 1.0) -> float:
     "the number of clusters. Topics may overlap: documents with several labels count for each.",
     edges="a topic of one document: nan, left out of the mean; no other topic: nan",
     parts=("per_class",),
+    several_labels=True,
 )
 def nccg(table: ContingencyTable, *, statistic: str = "mean") -> Values:
     """Return the mean (or the population standard deviation) over topics of the cumulative cluster gain."""

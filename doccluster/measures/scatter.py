@@ -46,6 +46,7 @@ alias("trace_w", of="rss", title="Trace W", source="Milligan & Cooper 1985; equa
 
 @scatter_measure(
     "calinski_harabasz",
+    also_called=("calinski_harabasz_score",),
     title="Calinski-Harabasz",
     direction="higher",
     range="[0, inf)",

@@ -24,6 +24,7 @@ internal_measure = partial(measure, family="internal", evidence="geometry", metr
 
 @internal_measure(
     "silhouette",
+    also_called=("silhouette_score",),
     title="Silhouette",
     direction="higher",
     range="[-1, 1]",

@@ -61,6 +61,7 @@ alias("davies_bouldin_rms", of="davies_bouldin", title="Davies-Bouldin, RMS spre
 variant(
     "davies_bouldin_mean",
     of="davies_bouldin",
+    also_called=("davies_bouldin_score",),
     title="Davies-Bouldin, mean spread",
     formula="as davies_bouldin with q = 1: sigma_i = mean |x - mu_i|",
     source="scikit-learn and clusterCrit; Davies & Bouldin 1979 with q = 1",

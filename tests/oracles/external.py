@@ -318,6 +318,25 @@ def bcubed_recall(found, truth):
     return bcubed_precision(truth, found)
 
 
+def labels_of(label):
+    """The labels of a document: one, or those in a set or list."""
+    return set(label) if isinstance(label, set | frozenset | list) else {label}
+
+
+def extended_bcubed(found, truth, *, recall=False):
+    """Amigó et al. 2009, pair by pair: multiplicity precision and recall, each document with itself too."""
+    documents = [(c, labels_of(t)) for c, t in zip(found, truth, strict=True) if labels_of(t)]
+    averages = []
+    for cluster, own in documents:
+        values = []
+        for other_cluster, other in documents:
+            clusters, labels = int(cluster == other_cluster), len(own & other)
+            if (labels if recall else clusters) > 0:
+                values.append(min(clusters, labels) / (labels if recall else clusters))
+        averages.append(statistics.fmean(values))
+    return statistics.fmean(averages)
+
+
 def nccg_of(counts):
     """NCCG of one topic from its documents per cluster, with the vectors written out."""
     n_r = sum(counts)
@@ -437,6 +456,9 @@ ORACLES: dict[str, Callable[[Labels, Labels], float]] = {
     "bcubed_precision": bcubed_precision,
     "bcubed_recall": bcubed_recall,
     "bcubed_f": lambda f, t: harmonic(bcubed_precision(f, t), bcubed_recall(f, t)),
+    "bcubed_precision_extended": extended_bcubed,
+    "bcubed_recall_extended": lambda f, t: extended_bcubed(f, t, recall=True),
+    "bcubed_f_extended": lambda f, t: harmonic(extended_bcubed(f, t), extended_bcubed(f, t, recall=True)),
     "nccg": nccg(statistics.fmean),
     "nccg_std": nccg(statistics.pstdev),
     "divergence_from_random_baseline": divergence_of(purity),

@@ -1,0 +1,65 @@
+"""Which labels documents have where they may have several, and how many documents of each cluster have which."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+
+@dataclass(frozen=True, eq=False)
+class LabelSets:
+    """The different sets of labels that documents have.
+
+    Attributes
+    ----------
+    labels : csr array of shape (n_sets, n_labels), of ones
+        Which labels are in each set; no set is empty.
+    counts : csr array of shape (k, n_sets), int64
+        Documents of each cluster with each set.
+    """
+
+    labels: sparse.csr_array
+    counts: sparse.csr_array
+
+    @property
+    def n_documents(self) -> int:
+        """The number of documents that have a label."""
+        return int(self.counts.sum())
+
+    @classmethod
+    def of_classes(cls, counts: sparse.csr_array) -> LabelSets:
+        """Return the sets where every document has one label: a set for each class."""
+        return cls(sparse.csr_array(sparse.eye_array(counts.shape[1])), counts)
+
+    @classmethod
+    def of_documents(
+        cls, labels: Iterable[Sequence[Any]], clusters: npt.NDArray[np.int64], n_clusters: int
+    ) -> LabelSets:
+        """Return the sets of documents with any number of different labels; those without one are left out.
+
+        Parameters
+        ----------
+        labels : one sequence of labels per document
+        clusters : int64 array of shape (n_documents,)
+        n_clusters : int
+        """
+        number_of_label: dict[Any, int] = {}
+        number_of_set: dict[frozenset[int], int] = {}
+        rows, sets = [], []
+        for row, own in enumerate(labels):
+            if own:
+                key = frozenset(number_of_label.setdefault(label, len(number_of_label)) for label in own)
+                rows.append(row)
+                sets.append(number_of_set.setdefault(key, len(number_of_set)))
+        members = [(number, label) for key, number in number_of_set.items() for label in sorted(key)]
+        at = np.array(members, np.int64).reshape(-1, 2)
+        shape = (len(number_of_set), len(number_of_label))
+        table = sparse.coo_array((np.ones(len(members)), (at[:, 0], at[:, 1])), shape=shape)
+        cells = (clusters[np.array(rows, np.int64)], np.array(sets, np.int64))
+        counts = sparse.coo_array((np.ones(len(rows), np.int64), cells), shape=(n_clusters, len(number_of_set)))
+        return cls(sparse.csr_array(table), sparse.csr_array(counts))
