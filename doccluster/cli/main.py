@@ -31,7 +31,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "measures": ("doccluster.cli.evaluation", "List the measures."),
     "explain": ("doccluster.cli.evaluation", "Explain a measure, or a cluster of a run."),
     "choose-k": ("doccluster.cli.selection", "Find how many clusters the data support."),
-    "compare": ("doccluster.cli.selection", "Compare algorithms over seeds and corpora."),
+    "compare": ("doccluster.cli.comparing", "Compare algorithms over seeds and corpora."),
     "generate": ("doccluster.cli.generate", "Make a synthetic corpus with a known truth."),
     "report": ("doccluster.cli.run", "Write the report of a finished run again."),
     "rerun": ("doccluster.cli.run", "Repeat a run from its run.json and say what differs."),

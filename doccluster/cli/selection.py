@@ -1,4 +1,4 @@
-"""`choose-k` and `compare`: how many clusters the data support, and which algorithm finds them best."""
+"""`choose-k`: how many clusters the data support."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from doccluster.cli.source_options import (
     vectorizer_options,
 )
 from doccluster.cli.streams import write_error
-from doccluster.cli.values import Whole, check_algorithm, checked, measure_names, number_range
+from doccluster.cli.values import Whole, number_range
 from doccluster.cli.verb import Verb
 
 if TYPE_CHECKING:
-    from doccluster.selection import Comparison, Recommendation
+    from doccluster.selection import Recommendation
 
 SHOWN = ("silhouette", "null_silhouette", "stability", "null_stability", "gap_rss", "calinski_harabasz", "rss")
 
@@ -136,106 +136,3 @@ def print_choice(found: Recommendation) -> None:
         say(f"  {name.replace('_', ' '):<24}{'no k qualifies' if k is None else k}")
     say()
     say(f"  {found.sentence}")
-
-
-@click.command("compare", cls=Verb, short_help="Compare algorithms over seeds and corpora.")
-@click.argument("sources", nargs=-1, required=True, metavar="SRC...")
-@click.option("-o", "--output", required=True, metavar="DIR", help="A folder for tables, LaTeX and figures.")
-@click.option("--truth", metavar="COLUMN", help="The classes; a matrix with classes has its own.")
-@click.option("-k", "--clusters", "n_clusters", type=Whole(min=1), help="By default the number of classes.")
-@click.option(
-    "--algorithm",
-    "algorithms",
-    multiple=True,
-    default=("spherical-kmeans", "kmeans"),
-    show_default=True,
-    callback=checked(check_algorithm),
-    metavar="NAME",
-    help="May be repeated; with parameters as in spherical-kmeans:n_init=1,refine=true.",
-)
-@click.option("--seeds", type=Whole(min=1), default=10, show_default=True, help="Seeds 0 to N-1, for all.")
-@click.option(
-    "--measures", callback=measure_names, metavar="NAMES", help="Only these measures (commas between them), or all."
-)
-@click.option("--checkpoint", metavar="DIR", help="Keep finished runs here, and go on from them.")
-@reader_options
-@vectorizer_options
-@threads_option
-@json_option
-def compare_command(sources: tuple[str, ...], **given: Any) -> None:
-    """Compare algorithms over seeds and corpora: means with intervals, paired tests, time, memory, measure agreement.
-
-    Each SRC is a corpus of its own. Every fit runs in a process of its own.
-    """
-    from doccluster.pipeline import compare_sources
-
-    with progress_shown(quiet=given["as_json"]) as progress:
-        found = compare_sources(
-            sources,
-            truth=given["truth"],
-            n_clusters=given["n_clusters"],
-            output=given["output"],
-            reader=reader_arguments(given),
-            language=language_argument(given),
-            vectorizer=vectorizer_arguments(given),
-            algorithms=given["algorithms"],
-            seeds=range(given["seeds"]),
-            measures=given["measures"],
-            checkpoint=given["checkpoint"],
-            n_threads=given["threads"],
-            progress=progress,
-        )
-    if given["as_json"]:
-        headline = headline_measures(found)
-        tables = {"summary": found.summary(), "tests": found.tests(headline), "agreement": found.agreement()}
-        print_json({name: table.to_dict("records") for name, table in tables.items()})
-    else:
-        print_comparison(found)
-        say(f"  {given['output']}: runs, summary, tests, agreement, ranks (csv), summary.tex, figures (svg)")
-
-
-def print_comparison(found: Comparison) -> None:
-    """Print the headline measures of each algorithm on each corpus, mean and t interval."""
-    from rich.table import Table
-
-    summary = found.summary()
-    shown = headline_measures(found)
-    table = Table(box=None, pad_edge=False)
-    table.add_column("corpus")
-    table.add_column("algorithm")
-    for name in shown:
-        table.add_column(name.replace("_", " "), justify="right")
-    for (corpus, algorithm), group in summary.groupby(["corpus", "algorithm"], sort=False):
-        own = group.set_index("measure")
-        cells = [_with_half(own.loc[name, "mean"], own.loc[name, "high"], name) for name in shown]
-        table.add_row(str(corpus), str(algorithm), *cells)
-    standard_output().print(table)
-    print_agreement(found)
-
-
-def headline_measures(found: Comparison) -> list[str]:
-    """Return the measures that are shown and tested, of those that were found."""
-    from doccluster.pipeline.comparing import HEADLINE
-
-    return [name for name in HEADLINE if name in set(found.runs["measure"])]
-
-
-def print_agreement(found: Comparison) -> None:
-    """Print which measures without truth rank the runs of a corpus most and least like adjusted Rand."""
-    import pandas as pd
-
-    agreement = found.agreement().dropna(subset="correlation")
-    for corpus, group in agreement.groupby("corpus", sort=False):
-        ordered = group.sort_values("correlation", ascending=False)
-        say()
-        say(f"  {corpus}: rank correlation with adjusted Rand over {int(group['n'].max())} runs")
-        shown = ordered if len(ordered) <= 8 else pd.concat([ordered.head(5), ordered.tail(3)])
-        told = (f"{row.measure} {row.correlation:+.2f}" for row in shown.itertuples())
-        say("  " + ", ".join(told))
-
-
-def _with_half(mean: Any, high: Any, name: str) -> str:
-    mean, half = float(mean), float(high) - float(mean)
-    if name == "peak_memory":
-        return f"{mean / 2**20:.1f} MiB"
-    return f"{mean:.3f}" if half != half else f"{mean:.3f} ± {half:.3f}"

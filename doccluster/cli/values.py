@@ -147,7 +147,7 @@ def check_languages(names: str) -> None:
 
 
 def check_algorithm(text: str) -> None:
-    """Raise InputError if an algorithm or one of its parameters is not known."""
-    from doccluster.selection.algorithms import parse_algorithm
+    """Raise InputError if an algorithm or one of its parameters is not known, or a factory gives no clusterer."""
+    from doccluster.selection.clusterers import as_clusterers
 
-    parse_algorithm(text)
+    as_clusterers([text])

@@ -17,6 +17,7 @@ _HOMES = {
     "Vectorized": "doccluster.pipeline.vectorizing",
     "assign_documents": "doccluster.pipeline.assigning",
     "choose_clusters": "doccluster.pipeline.choosing",
+    "compare_made": "doccluster.pipeline.comparing",
     "compare_sources": "doccluster.pipeline.comparing",
     "inspect_source": "doccluster.pipeline.inspecting",
     "is_matrix": "doccluster.pipeline.sources",
@@ -37,6 +38,7 @@ __all__ = [
     "Vectorized",
     "assign_documents",
     "choose_clusters",
+    "compare_made",
     "compare_sources",
     "inspect_source",
     "is_matrix",
@@ -52,6 +54,7 @@ if TYPE_CHECKING:
     from doccluster.pipeline.assigning import assign_documents as assign_documents
     from doccluster.pipeline.choosing import Choice as Choice
     from doccluster.pipeline.choosing import choose_clusters as choose_clusters
+    from doccluster.pipeline.comparing import compare_made as compare_made
     from doccluster.pipeline.comparing import compare_sources as compare_sources
     from doccluster.pipeline.inspecting import Inspection as Inspection
     from doccluster.pipeline.inspecting import LabelColumn as LabelColumn

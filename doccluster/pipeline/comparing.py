@@ -1,28 +1,32 @@
-"""From sources to a comparison of algorithms, written as tables, figures and LaTeX."""
+"""From sources, or from a generator, to a comparison of algorithms."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
+import numpy as np
 
-from doccluster.artifacts import check_folder, writing
+from doccluster.artifacts import check_folder
 from doccluster.errors import InputError
+from doccluster.evaluation.label_files import LabelFile, read_labels, rows_of
+from doccluster.pipeline.comparison_files import write_comparison
+from doccluster.pipeline.made_corpora import made_corpora
 from doccluster.pipeline.main_line import split_empty
-from doccluster.pipeline.sources import check_truth, read_source
+from doccluster.pipeline.sources import MATRIX_OPTIONS, check_truth, is_matrix, read_source
 from doccluster.pipeline.vectorizing import adopt_vectors, vectorize_texts
 from doccluster.progress import Progress, silent
+from doccluster.record import Documents
 from doccluster.selection import Comparison, LabelledCorpus, compare
-
-HEADLINE = ("adjusted_rand", "nmi", "silhouette", "coherence", "seconds", "peak_memory")
 
 
 def compare_sources(
     sources: Iterable[str | Path],
     *,
-    truth: str | None = None,
+    truth: str | Mapping[Any, str] | None = None,
+    labels: Iterable[str | Path] | Mapping[Any, Iterable[str | Path]] = (),
     n_clusters: int | None = None,
     output: str | Path | None = None,
     reader: Mapping[str, Any] | None = None,
@@ -36,135 +40,199 @@ def compare_sources(
     Parameters
     ----------
     sources : paths, each a corpus or a matrix
-    truth : str, optional
-        The label column; a matrix with classes has its own.
+    truth : str, or mapping of source to str, optional
+        The label column; a mapping may say ``None`` for all sources it does not name. A matrix that lacks the column
+        is judged by its own classes. Left out, the first label column of each source; `Comparison.corpora` says which.
+    labels : label files, or mapping of source to label files, optional
+        Clusterings made elsewhere, read as data and joined by id like those of ``doccluster evaluate``.
     n_clusters : int, optional
         By default the number of classes of each source.
     output : path, optional
-        A folder for runs.csv, summary.csv, tests.csv, agreement.csv, ranks.csv, summary.tex and the figures.
+        A folder for the tables (csv, LaTeX) and the figures (svg, pdf, png).
+    reader, vectorizer : mapping, optional
+        Of several sources, texts take what belongs to texts, and matrices what belongs to matrices.
     **settings
         As for `doccluster.selection.compare` (algorithms, seeds, measures, checkpoint, n_threads).
 
     Raises
     ------
     InputError
-        If a source has neither classes nor a number of clusters.
+        If a source has neither classes nor a number of clusters, or a column or a file belongs to no source.
     """
-    for place in filter(None, (output, settings.get("checkpoint"))):
-        check_folder(Path(place))
-    corpora = [
-        _labelled(Path(source), truth, n_clusters, reader or {}, language, vectorizer or {}, progress)
-        for source in sources
-    ]
+    _check_places(output, settings)
+    paths = [Path(source) for source in sources]
+    kinds = {is_matrix(path, format=(reader or {}).get("format")) for path in paths}
+    options = _Options(truth, labels, n_clusters, reader or {}, language, vectorizer or {}, mixed=len(kinds) > 1)
+    options.check(paths)
+    names = _names(paths)
+    corpora = [_labelled(path, names[path], options, progress) for path in paths]
+    options.check_used(corpora)
     found = compare(corpora, progress=progress, **settings)
     if output is not None:
         write_comparison(found, Path(output))
     return found
 
 
-def _labelled(
-    source: Path,
-    truth: str | None,
-    n_clusters: int | None,
-    reader: Mapping[str, Any],
-    language: str | Sequence[str],
-    vectorizer: Mapping[str, Any],
-    progress: Progress,
-) -> LabelledCorpus:
-    columns = () if truth is None else (truth,)
-    read = read_source([source], reader=reader, weighting=vectorizer.get("weighting"), truth=columns, progress=progress)
+def compare_made(
+    kind: str,
+    *,
+    vary: Mapping[str, Sequence[Any]] | None = None,
+    fixed: Mapping[str, Any] | None = None,
+    n_clusters: int | None = None,
+    seeds: Iterable[int] = range(10),
+    output: str | Path | None = None,
+    progress: Progress = silent,
+    **settings: Any,
+) -> Comparison:
+    """Return a comparison of algorithms over made corpora, drawn anew for each seed, one for each setting of the knobs.
+
+    Parameters
+    ----------
+    kind : {"vmf", "sparse-vmf", "sharma", "zipf"}
+        The generator, as in ``doccluster generate``.
+    vary : mapping of knob to values
+        A knob is an argument of the generator, or n, d, k; all combinations are drawn.
+    fixed : mapping of knob to value
+        Knobs that stay.
+    n_clusters : int, optional
+        By default the number that the corpus was made with.
+    seeds : whole numbers
+        Of the draws and of the algorithms: seed 3 of each algorithm clusters draw 3.
+    output, **settings
+        As for `compare_sources`.
+    """
+    _check_places(output, settings)
+    numbers = [int(seed) for seed in seeds]
+    corpora = made_corpora(kind, vary=vary or {}, fixed=fixed or {}, n_clusters=n_clusters, seeds=numbers)
+    found = compare(corpora, seeds=numbers, progress=progress, **settings)
+    if output is not None:
+        write_comparison(found, Path(output), knobs=tuple(vary or ()))
+    return found
+
+
+def _check_places(output: str | Path | None, settings: Mapping[str, Any]) -> None:
+    for place in filter(None, (output, settings.get("checkpoint"))):
+        check_folder(Path(place))
+
+
+@dataclass(frozen=True, eq=False)
+class _Options:
+    """What was asked of the sources, and which part of it belongs to which source."""
+
+    truth: str | Mapping[Any, str] | None
+    labels: Iterable[str | Path] | Mapping[Any, Iterable[str | Path]]
+    n_clusters: int | None
+    reader: Mapping[str, Any]
+    language: str | Sequence[str]
+    vectorizer: Mapping[str, Any]
+    mixed: bool  # whether there are both texts and matrices
+
+    def check(self, paths: Sequence[Path]) -> None:
+        """Raise InputError if something is said of a source that is not there, or of none where there are several."""
+        known = {name for path in paths for name in _spellings(path)}
+        for what, given in (("truth", self.truth), ("labels", self.labels)):
+            for name in given if isinstance(given, Mapping) else ():
+                if name is not None and str(name) not in known:
+                    there = ", ".join(map(str, paths))
+                    raise InputError(f"{what} names the source {str(name)!r}, which is not there; there are {there}.")
+        of_all = self.labels.get(None, ()) if isinstance(self.labels, Mapping) else self.labels
+        if list(of_all) and len(paths) > 1:
+            raise InputError("labels do not say which source they are of; give --labels SOURCE=FILE for each.")
+
+    def column(self, path: Path) -> tuple[str | None, bool]:
+        """Return the truth column asked for, and whether it was asked of this source by name."""
+        if not isinstance(self.truth, Mapping):
+            return self.truth, False
+        named = next((self.truth[name] for name in _spellings(path) if name in self.truth), None)
+        return (named, True) if named is not None else (self.truth.get(None), False)
+
+    def label_files(self, path: Path) -> list[Path]:
+        """Return the label files of a source."""
+        if not isinstance(self.labels, Mapping):
+            return [Path(file) for file in self.labels]
+        return [Path(file) for name in (*_spellings(path), None) for file in self.labels.get(name, ())]
+
+    def reader_of(self, *, matrix: bool) -> dict[str, Any]:
+        """Return the reader's options that belong to a source, where sources are of both kinds."""
+        if not self.mixed:
+            return dict(self.reader)
+        return {name: value for name, value in self.reader.items() if (name in MATRIX_OPTIONS) == matrix}
+
+    def check_used(self, corpora: Sequence[LabelledCorpus]) -> None:
+        """Raise InputError if a column that was given for all sources is one of none."""
+        column = self.truth.get(None) if isinstance(self.truth, Mapping) else self.truth
+        used = {each.about.get("truth") for each in corpora}
+        if column is not None and column not in used:
+            there = ", ".join(sorted(map(repr, used)))
+            raise InputError(f"no source has a label column {column!r}; the matrices have {there}.")
+
+
+def _spellings(path: Path) -> tuple[str, ...]:
+    """Return what a source may be called: as it was given, by its file's name, and without the ending."""
+    return tuple(dict.fromkeys((str(path), path.name, path.stem)))
+
+
+def _names(paths: Sequence[Path]) -> dict[Path, str]:
+    """Return a name for each file: short where it is the only one of that name."""
+    stems = [path.stem for path in paths]
+    return {path: path.stem if stems.count(path.stem) == 1 else str(path) for path in paths}
+
+
+def _labelled(source: Path, name: str, options: _Options, progress: Progress) -> LabelledCorpus:
+    matrix = is_matrix(source, format=options.reader.get("format"))
+    column, by_name = options.column(source)
+    columns = () if column is None or (matrix and not by_name) else (column,)
+    reader = options.reader_of(matrix=matrix)
+    weighting = options.vectorizer.get("weighting")
+    read = read_source([source], reader=reader, weighting=weighting, truth=columns, progress=progress)
     check_truth(columns, read.documents)
     if read.vectors is not None:
-        made = adopt_vectors(read.vectors, language=language, options=vectorizer)
+        own = {"weighting": weighting} if options.mixed else options.vectorizer
+        made = adopt_vectors(read.vectors, language=options.language, options=own)
     else:
         assert read.corpus is not None  # a source has one of the two
-        made = vectorize_texts(read.corpus, language=language, options=vectorizer, n_threads=None)
+        made = vectorize_texts(read.corpus, language=options.language, options=options.vectorizer, n_threads=None)
     documents, _, vectors = split_empty(read.documents, made.vectors)
-    column = truth or next(iter(documents.labels), None)
-    classes = None if column is None else documents.labels[column]
-    if classes is None:
-        if n_clusters is None:
+    used = column if column in documents.labels else next(iter(documents.labels), None)
+    files = _names(options.label_files(source))
+    elsewhere = {called: _labels_of(documents, read.documents, source, file) for file, called in files.items()}
+    if used is None:
+        if options.n_clusters is None:
             raise InputError(f"{source} has no classes, so the number of clusters is missing; give -k N.")
-        return LabelledCorpus(source.stem, vectors.matrix, None, n_clusters)
-    rows = [row for row, own in enumerate(classes) if len(own) == 1]
+        return LabelledCorpus(name, vectors.matrix, None, options.n_clusters, labels=_complete(elsewhere, source))
+    classes = documents.labels[used]
+    rows = [row for row, each in enumerate(classes) if len(each) == 1]
     if not rows:
-        raise InputError(f"no document of {source} has exactly one class in {column!r}.")
+        raise InputError(f"no document of {source} has exactly one class in {used!r}.")
     own_classes = [classes[row][0] for row in rows]
-    return LabelledCorpus(source.stem, vectors.matrix[rows], own_classes, n_clusters or len(set(own_classes)))
+    return LabelledCorpus(
+        name,
+        vectors.matrix[rows],
+        own_classes,
+        options.n_clusters or len(set(own_classes)),
+        labels=_complete({file: [found[row] for row in rows] for file, found in elsewhere.items()}, source),
+        about={"truth": used, "n_classes": len(set(own_classes)), "label_columns": ", ".join(documents.labels)},
+    )
 
 
-def write_comparison(found: Comparison, folder: Path) -> None:
-    """Write tables, LaTeX and figures of a comparison into a folder (made if it is not there)."""
-    with writing(folder):
-        folder.mkdir(parents=True, exist_ok=True)
-        _write_files(found, folder)
+def _labels_of(documents: Documents, every: Documents, source: Path, file: Path) -> list[str]:
+    """Return the labels that a file gives the documents; empty where it gives none."""
+    found = read_labels(file)
+    cells = next(iter(found.columns.values()))
+    if any(isinstance(cell, list) for cell in cells):
+        raise InputError(f"{file} has documents with several labels; each needs one cluster.")
+    asked = LabelFile(str(source), every.ids, {"id": every.ids})
+    rows = rows_of(asked, found.ids, found.n_documents, str(file), may_lack=True)
+    given = {name: cells[row] if row >= 0 else "" for name, row in zip(every.ids, rows.tolist(), strict=True)}
+    return [given[name] for name in documents.ids]
 
 
-def _write_files(found: Comparison, folder: Path) -> None:
-    summary = found.summary()
-    measures = [name for name in HEADLINE if name in set(found.runs["measure"])]
-    tables = {
-        "runs": found.runs,
-        "summary": summary,
-        "tests": found.tests(measures),
-        "agreement": found.agreement(),
-        "ranks": _ranks(found, measures),
-    }
-    for name, table in tables.items():
-        table.to_csv(folder / f"{name}.csv", index=False, lineterminator="\n")
-    (folder / "summary.tex").write_text(latex(summary, measures), encoding="utf-8")
-    _draw(found, summary, measures, folder)
-
-
-def _ranks(found: Comparison, measures: list[str]) -> pd.DataFrame:
-    """Return mean ranks over corpora with Nemenyi's critical difference; no row where a test cannot be made."""
-    rows = []
-    enough = found.runs["corpus"].nunique() >= 2 and found.runs["algorithm"].nunique() >= 3
-    for measure in measures if enough else ():
-        own = found.runs[found.runs["measure"] == measure]
-        if own["value"].isna().any():
-            continue
-        p, ranks, critical = found.ranks(measure)
-        rows += [(measure, name, rank, p, critical) for name, rank in ranks.items()]
-    return pd.DataFrame(rows, columns=["measure", "algorithm", "mean_rank", "friedman_p", "critical_difference"])
-
-
-def latex(summary: pd.DataFrame, measures: list[str]) -> str:
-    """Return a LaTeX table: one line per corpus and algorithm, mean and half interval of each measure."""
-    lines = [
-        r"\begin{tabular}{ll" + "r" * len(measures) + "}",
-        r"\toprule",
-        " & ".join(["corpus", "algorithm", *(name.replace("_", " ") for name in measures)]) + r" \\",
-        r"\midrule",
-    ]
-    for (corpus, algorithm), group in summary.groupby(["corpus", "algorithm"], sort=False):
-        own = group.set_index("measure")
-        cells = [_mean_and_half(own["mean"].to_dict()[name], own["high"].to_dict()[name]) for name in measures]
-        names = [str(text).replace("_", r"\_") for text in (corpus, algorithm)]
-        lines.append(" & ".join([*names, *cells]) + r" \\")
-    return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", ""])
-
-
-def _mean_and_half(mean: float, high: float) -> str:
-    return rf"{mean:.3g} $\pm$ {high - mean:.2g}"
-
-
-def _draw(found: Comparison, summary: pd.DataFrame, measures: list[str], folder: Path) -> None:
-    from doccluster.report.charts import bar_chart, heat_map
-
-    for measure in measures:
-        own = summary[summary["measure"] == measure]
-        wide = own.pivot(index="corpus", columns="algorithm", values="mean")
-        series = {str(name): wide[name].to_numpy() for name in own["algorithm"].unique()}
-        bar_chart([str(name) for name in wide.index], series, title=measure, path=folder / f"{measure}.svg")
-    agreement = found.agreement()
-    if len(agreement):
-        table = agreement.pivot(index="measure", columns="corpus", values="correlation")
-        heat_map(
-            table.to_numpy(dtype=float),
-            row_names=[str(name) for name in table.index],
-            column_names=[str(name) for name in table.columns],
-            title="rank correlation with adjusted Rand",
-            value_range=(-1, 1),
-            path=folder / "agreement.svg",
-        )
+def _complete(labels: Mapping[str, Sequence[str]], source: Path) -> dict[str, Any]:
+    for file, found in labels.items():
+        lacking = sum(not label for label in found)
+        if lacking:
+            raise InputError(
+                f"the labels {file} lack {lacking:,} of the {len(found):,} documents of {source} that are judged; give "
+                "each a label."
+            )
+    return {file: np.array(found) for file, found in labels.items()}

@@ -6,6 +6,7 @@ import io
 import itertools
 import os
 import pathlib
+import textwrap
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -64,6 +65,7 @@ STYLE = {
     "svg.fonttype": "none",  # text stays text: it can be searched, read aloud and copied
     "svg.hashsalt": "doccluster",
 }
+_NARROWEST_TITLE = 16  # letters on a line
 _DRAWING = threading.RLock()  # matplotlib's settings belong to the process
 
 
@@ -94,9 +96,23 @@ def new_axes(width: float, height: float) -> tuple[Figure, Axes]:
 
 def label_axes(axes: Axes, *, title: str, x_label: str, y_label: str) -> None:
     """Write the title and the names of the axes; an empty one takes no room."""
-    for write, text in ((axes.set_title, title), (axes.set_xlabel, x_label), (axes.set_ylabel, y_label)):
+    for write, text in ((axes.set_xlabel, x_label), (axes.set_ylabel, y_label)):
         if text:
             write(plain(text))
+    if title:
+        _set_title(axes, plain(title))
+
+
+def _set_title(axes: Axes, text: str) -> None:
+    """Write the title on as many lines as it needs: it begins at the axes, which long names may push to the right."""
+    figure = axes.get_figure()
+    assert isinstance(figure, Figure)
+    title = axes.set_title(text)
+    for width in range(len(text), _NARROWEST_TITLE, -4):
+        figure.draw_without_rendering()
+        if title.get_window_extent().x1 <= figure.bbox.x1:
+            return
+        title.set_text(textwrap.fill(text, width - 4))
 
 
 def plain(text: object) -> str:
@@ -186,6 +202,20 @@ def same_length(name: str, values: Any, n: int) -> npt.NDArray[np.float64]:
     if array.shape != (n,):
         raise InputError(f"{name} has shape {array.shape}, expected ({n},): one value per place on the axis.")
     return array
+
+
+def reach(name: str, values: Any, n: int) -> npt.NDArray[np.float64]:
+    """Return how far bars of error reach below and above, shape (2, n), from one row (both alike) or two.
+
+    Raises
+    ------
+    InputError
+        If the rows are not n long.
+    """
+    array = np.asarray(values, dtype=np.float64)
+    if array.shape == (2, n):
+        return array
+    return np.stack([same_length(name, array, n)] * 2)
 
 
 def written(figure: Figure, path: Path | None) -> Figure:

@@ -21,6 +21,7 @@ from doccluster.report.canvas import (
     label_axes,
     new_axes,
     plain,
+    reach,
     same_length,
     save_figure,
     set_scales,
@@ -57,8 +58,9 @@ def line_chart(
     x : array of shape (n,)
     series : mapping of name to array of shape (n,)
         Undefined values (nan) leave a gap.
-    spread : mapping of name to array of shape (n,), optional
-        Half the height of the band around the series of that name, for instance a standard error.
+    spread : mapping of name to array of shape (n,) or (2, n), optional
+        Half the height of the band around the series of that name, for instance a standard error; two rows say how far
+        it reaches below and above.
     chosen : float, optional
         The x to mark with a vertical line, for instance the k that was chosen.
     markers : bool
@@ -78,8 +80,8 @@ def line_chart(
         style = category_style(index) if markers else {**category_style(index), "marker": ""}
         axes.plot(places, heights, label=plain(name), **style)
         if spread is not None and name in spread:
-            half = same_length(f"the spread of {name}", spread[name], places.size)
-            axes.fill_between(places, heights - half, heights + half, color=style["color"], alpha=0.16, linewidth=0)
+            below, above = reach(f"the spread of {name}", spread[name], places.size)
+            axes.fill_between(places, heights - below, heights + above, color=style["color"], alpha=0.16, linewidth=0)
     if chosen is not None:
         axes.axvline(chosen, color=MUTED, linewidth=1, linestyle=(0, (2, 3)))
     set_scales(axes, log_x=log_x, log_y=log_y)
@@ -114,8 +116,8 @@ def bar_chart(
     names : sequence of str of length n
         What each bar (or group) stands for, first at the left or at the top.
     series : array of shape (n,), or mapping of name to such an array
-    spread : mapping of name to array of shape (n,), optional
-        Half the length of the error bars of the series of that name.
+    spread : mapping of name to array of shape (n,) or (2, n), optional
+        Half the length of the error bars of the series of that name; two rows say how far they reach below and above.
     horizontal : bool
         Whether the bars lie; better where names are long.
     log : bool
@@ -134,7 +136,9 @@ def bar_chart(
     thickness = 0.78 / max(1, len(groups))
     for index, (name, values) in enumerate(groups.items()):
         lengths = same_length(name or "the series", values, len(names))
-        error = None if spread is None or name not in spread else np.asarray(spread[name], dtype=np.float64)
+        error = None
+        if spread is not None and name in spread:
+            error = reach(f"the spread of {name}", spread[name], len(names))
         at = places + (index - (len(groups) - 1) / 2) * thickness
         colour = CATEGORIES[index % len(CATEGORIES)] if len(groups) > 1 else ACCENT
         _bars(axes, at, lengths, thickness * 0.94, error, colour, plain(name), horizontal)

@@ -1,7 +1,8 @@
 """How many clusters, and is there anything to find."""
 
 from doccluster.selection.adherence_bounded import AdherenceBoundedKMeans, Step
-from doccluster.selection.comparison import Comparison, LabelledCorpus, compare
+from doccluster.selection.comparison import LabelledCorpus, compare
+from doccluster.selection.comparison_result import Comparison
 from doccluster.selection.criteria import gap_statistic
 from doccluster.selection.recommendation import Recommendation, choose_k, default_ks, recommend
 from doccluster.selection.rules import (

@@ -133,7 +133,10 @@ def parse_algorithm(text: str, *, n_init: int = 10) -> Algorithm:
     """
     name, _, settings = text.partition(":")
     if name not in ALGORITHMS:
-        raise InputError(f"there is no algorithm {name!r}; choose one of {', '.join(sorted(ALGORITHMS))}.")
+        raise InputError(
+            f"there is no algorithm {name!r}; choose one of {', '.join(sorted(ALGORITHMS))}, or in compare your own as "
+            "module:factory."
+        )
     make, metric = ALGORITHMS[name]
     estimator = make()
     known = estimator.get_params(deep=False)
@@ -143,11 +146,12 @@ def parse_algorithm(text: str, *, n_init: int = 10) -> Algorithm:
         parameter, equals, value = pair.partition("=")
         if not equals or parameter not in known:
             raise InputError(f"{pair!r} is not a parameter of {name}; it has {', '.join(sorted(known))}.")
-        estimator.set_params(**{parameter: _value(value)})
+        estimator.set_params(**{parameter: parse_value(value)})
     return Algorithm(text, estimator, metric)
 
 
-def _value(text: str) -> Any:
+def parse_value(text: str) -> Any:
+    """Return the value of a parameter as typed: a number, true, false, null, or else the text itself."""
     try:
         return json.loads(text)
     except json.JSONDecodeError:

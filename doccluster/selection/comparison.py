@@ -1,124 +1,78 @@
-"""Algorithms x seeds x corpora: every measure of every run, what differs beyond chance, and which measures agree.
-
-Each run is fitted in a process of its own, so that its time and its peak memory are its own.
-"""
+"""Algorithms x seeds x corpora: every measure of every run, what differs beyond chance, and which measures agree."""
 
 from __future__ import annotations
 
-import json
-import math
-import os
-import subprocess
-import sys
+import hashlib
 import tempfile
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+import threading
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from scipy import sparse, stats
+from scipy import sparse
 
-from doccluster.blocks import map_blocks
+from doccluster.blocks import map_blocks, resolve_threads
 from doccluster.errors import InputError
 from doccluster.evaluation import evaluate
-from doccluster.measures import get_measure
 from doccluster.partition import Partition
 from doccluster.progress import Progress, silent
-from doccluster.selection.algorithms import parse_algorithm
 from doccluster.selection.checkpoint import Checkpoint, fingerprint
-from doccluster.selection.significance import friedman_nemenyi, mean_with_interval, paired_tests
+from doccluster.selection.clusterers import Clusterer, as_clusterers, fit_labels
+from doccluster.selection.comparison_result import NO_SEED, Comparison
+from doccluster.selection.fit_worker import in_words
+from doccluster.selection.fit_workers import FitWorkers
 from doccluster.validation import check_matrix, unit_rows
+
+_IN_THIS_PROCESS = threading.Lock()  # one at a time, so that its seconds are its own
+Row = tuple[str, str, int, str, float]
 
 
 @dataclass(frozen=True, eq=False)
 class LabelledCorpus:
-    """A matrix with the true class of each row (None: not known), and how many clusters to ask for."""
+    """A matrix with the true class of each row, and how many clusters to ask for.
+
+    Attributes
+    ----------
+    name : str
+    matrix : sparse or dense matrix of shape (n_documents, n_terms)
+    truth : labels, or None where they are not known
+    n_clusters : int
+    labels : mapping of name to labels of shape (n_documents,)
+        Clusterings made elsewhere, judged like those that are made here.
+    seeds : whole numbers, optional
+        Instead of those of the comparison: a made corpus may be drawn anew for each seed, under one name.
+    about : mapping
+        What a reader should know of it (the column of the truth, the knobs of a generator); kept with the comparison.
+    """
 
     name: str
     matrix: Any
     truth: Sequence[Any] | None
     n_clusters: int
+    labels: Mapping[str, Any] = field(default_factory=dict)
+    seeds: Sequence[int] | None = None
+    about: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)
-class Comparison:
-    """What the runs gave.
+class _Job:
+    """One fit of one algorithm to one corpus."""
 
-    Attributes
-    ----------
-    runs : DataFrame
-        One row per corpus, algorithm, seed and measure: value; the measures "seconds" and "peak_memory" (bytes the fit
-        added to what the process held with the data) among them.
-    """
-
-    runs: pd.DataFrame
-
-    def summary(self, *, confidence: float = 0.95) -> pd.DataFrame:
-        """Return mean and t interval over seeds for each corpus, algorithm and measure."""
-        rows = []
-        for keys, group in self.runs.groupby(["corpus", "algorithm", "measure"], sort=False):
-            mean, low, high = mean_with_interval(group["value"], confidence=confidence)
-            rows.append((*keys, mean, low, high, int(group["value"].notna().sum())))
-        return pd.DataFrame(rows, columns=["corpus", "algorithm", "measure", "mean", "low", "high", "n"])
-
-    def tests(self, measures: Iterable[str]) -> pd.DataFrame:
-        """Return paired tests over seeds, one row per corpus, measure and pair of algorithms."""
-        frames = []
-        for measure in measures:
-            for corpus, group in self.runs[self.runs["measure"] == measure].groupby("corpus", sort=False):
-                wide = group.pivot(index="seed", columns="algorithm", values="value")
-                values = {name: wide[name].to_numpy() for name in group["algorithm"].unique()}
-                found = paired_tests(values, higher_is_better=higher_is_better(measure))
-                frames.append(found.assign(corpus=corpus, measure=measure))
-        columns = ["corpus", "measure", "first", "second", "mean_difference", "effect", "p", "p_holm"]
-        return pd.concat(frames)[columns].reset_index(drop=True) if frames else pd.DataFrame(columns=columns)
-
-    def ranks(self, measure: str) -> tuple[float, pd.Series, float]:
-        """Return Friedman's p, mean ranks and Nemenyi's critical difference over the corpora for one measure."""
-        own = self.runs[self.runs["measure"] == measure]
-        table = own.pivot_table(index="corpus", columns="algorithm", values="value", aggfunc="mean", sort=False)
-        return friedman_nemenyi(table, higher_is_better=higher_is_better(measure))
-
-    def agreement(self, *, reference: str = "adjusted_rand") -> pd.DataFrame:
-        """Return how each measure without truth ranks the runs of a corpus beside an external one.
-
-        One row per corpus and measure: Spearman's correlation over all runs of the corpus, turned so that positive
-        means that what the measure calls better the reference calls better; n runs; p value.
-        """
-        rows = []
-        for corpus, group in self.runs.groupby("corpus", sort=False):
-            wide = group.pivot(index=["algorithm", "seed"], columns="measure", values="value")
-            if reference not in wide:
-                continue
-            for name in wide:
-                record = None if name in ("seconds", "peak_memory") else get_measure(str(name))
-                if record is None or record.family == "external" or record.direction == "none":
-                    continue
-                rows.append((corpus, name, *_correlation(wide[name], wide[reference], record.direction == "higher")))
-        return pd.DataFrame(rows, columns=["corpus", "measure", "correlation", "p", "n"])
-
-
-def higher_is_better(measure: str) -> bool:
-    """Return whether a larger value of the measure (or of seconds, peak_memory) is better."""
-    return measure not in ("seconds", "peak_memory") and get_measure(measure).direction == "higher"
-
-
-def _correlation(values: pd.Series, reference: pd.Series, higher: bool) -> tuple[float, float, int]:
-    known = np.isfinite(values.to_numpy()) & np.isfinite(reference.to_numpy())
-    one, two = values.to_numpy()[known], reference.to_numpy()[known]
-    if known.sum() < 3 or np.all(one == one[0]) or np.all(two == two[0]):
-        return math.nan, math.nan, int(known.sum())
-    found = stats.spearmanr(one if higher else -one, two)
-    return float(found.statistic), float(found.pvalue), int(known.sum())
+    corpus: LabelledCorpus
+    place: Path
+    clusterer: Clusterer
+    seed: int
 
 
 def compare(
     corpora: Iterable[LabelledCorpus],
     *,
-    algorithms: Iterable[str] = ("spherical-kmeans", "kmeans"),
+    algorithms: Iterable[Any] | Mapping[str, Any] = ("spherical-kmeans", "kmeans"),
     seeds: Iterable[int] = range(10),
     measures: Any = None,
     checkpoint: str | Path | None = None,
@@ -130,9 +84,13 @@ def compare(
     Parameters
     ----------
     corpora : LabelledCorpus
-        Rows are made unit; cosine measures are used throughout.
-    algorithms : names, with parameters if wanted: ``"spherical-kmeans:refine=true,n_init=1"``
-        Of `doccluster.selection.algorithms.ALGORITHMS`.
+        Rows are made unit; cosine measures are used throughout. One after the other is held, so they may be made on
+        the way.
+    algorithms : names, factories, estimators, or a mapping of your names to any of these
+        A name of `doccluster.selection.algorithms.ALGORITHMS`, with parameters if wanted
+        (``"spherical-kmeans:refine=true,n_init=1"``); a factory as ``"module:name"`` or ``"module:name:eps=0.5"``,
+        which is imported and called, so it is code you trust; any clusterer with scikit-learn's conventions. Where an
+        estimator (or a step of a pipeline) has `n_clusters` and `random_state`, they are set.
     seeds : whole numbers
         The same for all algorithms, so that runs can be paired.
     measures : as for `evaluate`
@@ -140,87 +98,164 @@ def compare(
     checkpoint : path, optional
         A folder for finished runs; the same call goes on from there.
     n_threads : int, optional
-        How many runs are fitted at once, one thread each.
+        How many runs are fitted at once, each in a process of its own with one thread; the processes live as long as
+        the call.
+
+    Returns
+    -------
+    Comparison
+        A fit that fails is a row of `failures`, and the others go on.
 
     Raises
     ------
     InputError
-        If an algorithm or its parameter is unknown, or two corpora have one name.
+        If an algorithm or its parameter is unknown, two corpora have one name, or no fit came to an end.
     """
-    wanted, numbers = list(dict.fromkeys(algorithms)), [int(seed) for seed in seeds]
-    for text in wanted:
-        parse_algorithm(text)  # refused before any work
-    prepared = [_prepared(corpus) for corpus in corpora]
-    if len({corpus.name for corpus in prepared}) < len(prepared):
-        raise InputError("two corpora have the same name; give each its own.")
-    with tempfile.TemporaryDirectory(prefix="doccluster-") as folder:
-        stores = {}
-        for corpus in prepared:
-            _write(corpus, Path(folder))
-            own = None if checkpoint is None else Path(checkpoint) / corpus.name
-            stores[corpus.name] = Checkpoint(own, fingerprint=fingerprint(corpus.matrix, k=corpus.n_clusters))
-        jobs = [(corpus, name, seed) for corpus in prepared for name in wanted for seed in numbers]
-
-        def run(job: tuple[LabelledCorpus, str, int]) -> dict[str, float]:
-            corpus, name, seed = job
-            key = f"{_safe(name)}-{seed}"
-            saved = stores[corpus.name].load(key)
-            if saved is None:
-                saved = _fit_in_process(Path(folder), corpus, name, seed)
-                stores[corpus.name].save(key, saved)
-            return _judged(saved, corpus, measures)
-
-        rows: list[tuple[str, str, int, str, float]] = []
-        done = zip(jobs, map_blocks(run, jobs, n_threads=n_threads), strict=True)
-        for number, ((corpus, name, seed), values) in enumerate(done, start=1):
-            rows.extend((corpus.name, name, seed, measure, value) for measure, value in values.items())
-            progress("compare", number, len(jobs))
-    return Comparison(pd.DataFrame(rows, columns=["corpus", "algorithm", "seed", "measure", "value"]))
+    clusterers, numbers = as_clusterers(algorithms), [int(seed) for seed in seeds]  # refused before any work
+    checked: Iterable[LabelledCorpus] = _with_own_names(corpora, numbers)
+    total = None
+    if isinstance(corpora, Sized):
+        checked = list(checked)
+        total = sum(len(_seeds_of(each, numbers)) for each in checked) * len(clusterers)
+    rows: list[Row] = []
+    failures: list[tuple[str, str, int, str]] = []
+    abouts: dict[str, dict[str, Any]] = {}
+    done = 0
+    with tempfile.TemporaryDirectory(prefix="doccluster-") as folder, FitWorkers(resolve_threads(n_threads)) as workers:
+        for number, corpus in enumerate(map(_prepared, checked)):
+            abouts.setdefault(corpus.name, _about(corpus))
+            rows += _judged_elsewhere(corpus, measures, clusterers)
+            place = Path(folder) / f"{number}.npz"
+            _write(corpus, place)
+            jobs = [_Job(corpus, place, each, seed) for each in clusterers for seed in _seeds_of(corpus, numbers)]
+            for job, values in _results(jobs, workers, checkpoint, measures, n_threads):
+                key = (corpus.name, job.clusterer.name, job.seed)
+                if isinstance(values, str):
+                    failures.append((*key, values))
+                else:
+                    rows.extend((*key, measure, value) for measure, value in values.items())
+                done += 1
+                progress("compare", done, total)
+            place.unlink()
+    if not rows and failures:
+        corpus_name, algorithm, seed, reason = failures[0]
+        raise InputError(f"no fit came to an end; {algorithm} failed on {corpus_name} (seed {seed}): {reason}")
+    return Comparison(
+        pd.DataFrame(rows, columns=["corpus", "algorithm", "seed", "measure", "value"]),
+        pd.DataFrame(failures, columns=["corpus", "algorithm", "seed", "error"]),
+        pd.DataFrame([{"corpus": name, **about} for name, about in abouts.items()]),
+    )
 
 
 def _prepared(corpus: LabelledCorpus) -> LabelledCorpus:
-    matrix = unit_rows(check_matrix(corpus.matrix), warn=False)
-    return LabelledCorpus(corpus.name, matrix, corpus.truth, corpus.n_clusters)
+    return replace(corpus, matrix=unit_rows(check_matrix(corpus.matrix), warn=False))
 
 
-def _safe(text: str) -> str:
-    return "".join(letter if letter.isalnum() or letter in "-_.=" else "_" for letter in text)
+def _seeds_of(corpus: LabelledCorpus, seeds: list[int]) -> list[int]:
+    return seeds if corpus.seeds is None else [int(seed) for seed in corpus.seeds]
 
 
-def _write(corpus: LabelledCorpus, folder: Path) -> None:
-    path = folder / f"{_safe(corpus.name)}.npz"
+def _with_own_names(corpora: Iterable[LabelledCorpus], seeds: list[int]) -> Iterator[LabelledCorpus]:
+    """Yield the corpora; raises InputError where one has the name of an earlier one, but for draws for other seeds."""
+    seen: set[tuple[str, int]] = set()
+    for corpus in corpora:
+        own = {(corpus.name, seed) for seed in _seeds_of(corpus, seeds)}
+        if own & seen:
+            raise InputError(f"two corpora have the same name, {corpus.name!r}; give each its own.")
+        seen |= own
+        yield corpus
+
+
+def _about(corpus: LabelledCorpus) -> dict[str, Any]:
+    n_documents, n_terms = corpus.matrix.shape
+    sizes = {"n_documents": n_documents, "n_terms": n_terms, "n_clusters": corpus.n_clusters}
+    return {**sizes, **corpus.about}
+
+
+def _write(corpus: LabelledCorpus, path: Path) -> None:
     if sparse.issparse(corpus.matrix):
         sparse.save_npz(path, corpus.matrix, compressed=False)
     else:
         np.savez(path, dense=corpus.matrix)
 
 
-def _fit_in_process(folder: Path, corpus: LabelledCorpus, algorithm: str, seed: int) -> dict[str, Any]:
-    job = {
-        "path": str(folder / f"{_safe(corpus.name)}.npz"),
-        "algorithm": algorithm,
-        "seed": seed,
-        "n_clusters": corpus.n_clusters,
-    }
-    one_thread = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
-    done = subprocess.run(
-        [sys.executable, "-m", "doccluster.selection.one_fit", json.dumps(job)],
-        capture_output=True,
-        text=True,
-        env={**os.environ, **one_thread},  # so that runs side by side, and algorithms, are timed alike
-    )
-    if done.returncode:
-        reason = done.stderr.strip().splitlines()[-1] if done.stderr.strip() else f"exit status {done.returncode}"
-        reason = reason.removeprefix(f"{InputError.__module__}.{InputError.__name__}: ")  # ours is a sentence
-        raise InputError(f"{algorithm} failed on {corpus.name} (seed {seed}): {reason}")
-    found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
-    return found
+def _results(
+    jobs: Sequence[_Job], workers: FitWorkers, checkpoint: str | Path | None, measures: Any, n_threads: int | None
+) -> Iterator[tuple[_Job, dict[str, float] | str]]:
+    """Yield each job of one corpus with its measures, or with the error that ended it, in the order of the jobs."""
+    corpus = jobs[0].corpus if jobs else None
+    if corpus is None:
+        return
+    own = None if checkpoint is None else Path(checkpoint) / file_name(corpus.name, *(corpus.seeds or ()))
+    store = Checkpoint(own, fingerprint=fingerprint(corpus.matrix, k=corpus.n_clusters))
+
+    def run(job: _Job) -> dict[str, float] | str:
+        key = file_name(job.clusterer.name, job.seed)
+        saved = store.load(key)
+        if saved is None:
+            saved = _fit(job, workers)
+            if "error" in saved:
+                return str(saved["error"])
+            store.save(key, saved)
+        labels: npt.NDArray[np.int64] = np.array(saved["labels"], dtype=np.int64)
+        found = _judged(labels, job.corpus, measures)
+        return {**found, "seconds": saved["seconds"], "peak_memory": saved["peak_memory"]}
+
+    yield from zip(jobs, map_blocks(run, jobs, n_threads=n_threads), strict=True)
 
 
-def _judged(saved: Mapping[str, Any], corpus: LabelledCorpus, measures: Any) -> dict[str, float]:
-    labels: npt.NDArray[np.int64] = np.array(saved["labels"], dtype=np.int64)
-    judged = evaluate(
-        Partition.from_labels(labels), truth=corpus.truth, vectors=corpus.matrix, measures=measures, n_threads=1
+def file_name(*parts: Any) -> str:
+    """Return a name for a file from texts of any kind: readable, and different for different texts."""
+    text = "-".join(map(str, parts))
+    readable = "".join(letter if letter.isalnum() or letter in "-_.=" else "_" for letter in text)[:80]
+    return readable if readable == text else f"{readable}-{hashlib.sha256(text.encode()).hexdigest()[:8]}"
+
+
+def _fit(job: _Job, workers: FitWorkers) -> dict[str, Any]:
+    if job.clusterer.record is None:
+        return _fit_here(job)
+    return workers.fit(
+        {
+            "path": str(job.place),
+            "record": job.clusterer.record,
+            "n_clusters": job.corpus.n_clusters,
+            "seed": job.seed,
+        }
     )
-    values = {score.name: score.value for score in judged if np.ndim(score.value) == 0}
-    return {**values, "seconds": saved["seconds"], "peak_memory": saved["peak_memory"]}
+
+
+def _fit_here(job: _Job) -> dict[str, Any]:
+    """Fit what cannot travel to a worker; what it adds to the memory of a process that does other work is not known."""
+    with _IN_THIS_PROCESS:
+        started = time.perf_counter()
+        try:
+            labels = fit_labels(
+                job.clusterer.estimator, job.corpus.matrix, n_clusters=job.corpus.n_clusters, seed=job.seed
+            )
+        except Exception as error:  # noqa: BLE001  any estimator may raise anything; it is told, and others go on
+            return {"error": in_words(error)}
+        seconds = time.perf_counter() - started
+    return {"labels": labels.tolist(), "seconds": seconds, "peak_memory": float("nan")}
+
+
+def _judged(labels: npt.NDArray[np.int64], corpus: LabelledCorpus, measures: Any) -> dict[str, float]:
+    found = Partition.from_labels(labels)
+    judged = evaluate(found, truth=corpus.truth, vectors=corpus.matrix, measures=measures, n_threads=1)
+    return {score.name: score.value for score in judged if np.ndim(score.value) == 0}
+
+
+def _judged_elsewhere(corpus: LabelledCorpus, measures: Any, clusterers: Sequence[Clusterer]) -> list[Row]:
+    """Return the measures of clusterings made elsewhere, which have neither seed, seconds nor memory."""
+    rows: list[Row] = []
+    for name, labels in corpus.labels.items():
+        if any(name == each.name for each in clusterers):
+            raise InputError(f"labels and an algorithm are both called {name!r}; rename the labels.")
+        partition = Partition.from_labels(labels, name=f"labels of {name}")
+        if partition.n_documents != corpus.matrix.shape[0]:
+            raise InputError(
+                f"{name} has {partition.n_documents} labels, {corpus.name} has {corpus.matrix.shape[0]} documents; "
+                "give one label per document."
+            )
+        values = _judged(partition.labels, corpus, measures)
+        rows.extend((corpus.name, name, NO_SEED, measure, value) for measure, value in values.items())
+    return rows

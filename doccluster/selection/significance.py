@@ -76,23 +76,30 @@ def holm(p_values: Sequence[float]) -> list[float]:
 def paired_tests(values: Mapping[str, npt.ArrayLike], *, higher_is_better: bool = True) -> pd.DataFrame:
     """Return one row per pair of algorithms on the same seeds of one corpus.
 
-    Columns: first, second, mean_difference, effect (rank-biserial, positive if `first` is better), p, p_holm.
+    Columns: first, second, mean_difference, effect (rank-biserial, positive if `first` is better), p, p_holm, and n,
+    the seeds that both have a value for; a pair without such a seed has no row.
     """
     rows = []
     for first, second in itertools.combinations(values, 2):
         one, two = np.asarray(values[first], dtype=np.float64), np.asarray(values[second], dtype=np.float64)
+        known = ~(np.isnan(one) | np.isnan(two))
+        if not known.any():
+            continue
+        one, two = one[known], two[known]
         sign = 1 if higher_is_better else -1
         rows.append(
             {
                 "first": first,
                 "second": second,
-                "mean_difference": float(np.nanmean(one) - np.nanmean(two)),
+                "mean_difference": float(one.mean() - two.mean()),
                 "effect": sign * rank_biserial(one, two),
                 "p": wilcoxon_p(one, two),
+                "n": int(known.sum()),
             }
         )
-    frame = pd.DataFrame(rows, columns=["first", "second", "mean_difference", "effect", "p"])
-    return frame.assign(p_holm=holm(frame["p"].tolist()))
+    frame = pd.DataFrame(rows, columns=["first", "second", "mean_difference", "effect", "p", "n"])
+    frame.insert(5, "p_holm", holm(frame["p"].tolist()))
+    return frame
 
 
 def friedman_nemenyi(

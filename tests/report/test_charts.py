@@ -8,6 +8,7 @@ import sys
 import matplotlib
 import numpy as np
 import pytest
+from matplotlib.text import Text
 
 from doccluster.errors import InputError
 from doccluster.report import charts
@@ -122,3 +123,27 @@ def test_a_series_of_another_length_is_refused():
         charts.heat_map([1.0, 2.0])
     with pytest.raises(InputError, match=r"\.svg, \.png or \.pdf"):
         charts.bar_chart("ab", [1, 2], path="figure.docx")
+
+
+def test_error_bars_and_bands_may_reach_further_to_one_side():
+    uneven = np.array([[0.1, 0.2, 0.3], [0.0, 0.1, 0.0]])
+    figure = charts.bar_chart(["a", "b", "c"], {"x": [1.0, 2.0, 3.0]}, spread={"x": uneven})
+    ends = [segment[:, 1].tolist() for segment in figure.axes[0].collections[0].get_segments()]
+    assert np.array(ends) == pytest.approx(np.array([[0.9, 1.0], [1.8, 2.1], [2.7, 3.0]]))
+    band = charts.line_chart([1, 2, 3], {"x": [1.0, 2.0, 3.0]}, spread={"x": uneven}).axes[0].collections[0]
+    heights = band.get_paths()[0].vertices[:, 1]
+    assert (heights.min(), heights.max()) == pytest.approx((0.9, 3.0))
+    with pytest.raises(InputError, match="the spread of x has shape"):
+        charts.bar_chart(["a", "b", "c"], {"x": [1.0, 2.0, 3.0]}, spread={"x": [0.1, 0.2]})
+
+
+def test_a_title_that_is_too_long_for_its_figure_is_broken_into_lines():
+    names = [f"a rather long name of row {n}" for n in range(4)]
+    text = "rank correlation with adjusted Rand"
+    figure = charts.heat_map(np.eye(4)[:, :1], row_names=names, column_names=["c"], title=text)
+    figure.draw_without_rendering()
+    written = figure.axes[0].get_title(loc="left")
+    assert written.split() == text.split()
+    assert "\n" in written
+    title = next(one for one in figure.axes[0].findobj(Text) if one.get_text() == written)
+    assert title.get_window_extent().x1 <= figure.bbox.x1

@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import math
+import subprocess
+import time
 
 import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
+from sklearn.cluster import KMeans
+from sklearn.decomposition import TruncatedSVD
+from sklearn.pipeline import make_pipeline
 
+import doccluster
+from doccluster.clustering import VonMisesFisherMixture
 from doccluster.errors import InputError
-from doccluster.selection import Comparison, LabelledCorpus, compare
+from doccluster.selection import Comparison, LabelledCorpus, compare, fit_workers, peak_memory
 from doccluster.selection.significance import (
     friedman_nemenyi,
     holm,
@@ -19,6 +26,8 @@ from doccluster.selection.significance import (
     rank_biserial,
     wilcoxon_p,
 )
+from doccluster.validation import check_matrix, unit_rows
+from tests.selection import own_clusterers
 from tests.selection.test_tendency import blocks_of_topics
 
 
@@ -69,11 +78,12 @@ def test_friedman_and_nemenyi_reach_the_printed_values():
 
 def test_agreement_is_positive_where_a_measure_follows_the_truth():
     rows = []
-    for seed, (ari, silhouette, adherence) in enumerate([(0.1, 0.2, 0.9), (0.5, 0.3, 0.5), (0.9, 0.6, 0.2)]):
+    values = [(0.1, 0.2, 0.9), (0.3, 0.21, 0.8), (0.5, 0.3, 0.5), (0.6, 0.31, 0.3), (0.9, 0.6, 0.2)]
+    for seed, (ari, silhouette, adherence) in enumerate(values):
         for measure, value in (("adjusted_rand", ari), ("silhouette", silhouette), ("adherence", adherence)):
             rows.append(("c", "x", seed, measure, value))
     found = Comparison(pd.DataFrame(rows, columns=["corpus", "algorithm", "seed", "measure", "value"])).agreement()
-    assert found.set_index("measure")["correlation"].to_dict() == {"adherence": 1.0, "silhouette": 1.0}
+    assert found.set_index("measure")["correlation"].to_dict() == pytest.approx({"adherence": 1.0, "silhouette": 1.0})
 
 
 def test_a_real_comparison_and_its_continuation(tmp_path):
@@ -99,6 +109,153 @@ def test_a_real_comparison_and_its_continuation(tmp_path):
     assert set(found.tests(["adjusted_rand"])["corpus"]) == {"made-0", "made-1"}
     summary = found.summary().set_index(["corpus", "algorithm", "measure"])
     assert summary.loc[("made-0", "spherical-kmeans:n_init=1", "adjusted_rand"), "mean"] > 0.5
+
+
+OWN = "tests.selection.own_clusterers"
+
+
+def made(n=60, name="made", **more):
+    return LabelledCorpus(name, blocks_of_topics(n, seed=0), [i % 3 for i in range(n)], 3, **more)
+
+
+def values_of(found, measure):
+    own = found.runs[found.runs["measure"] == measure]
+    return {(row["algorithm"], row["seed"]): row["value"] for row in own.to_dict("records")}
+
+
+def test_a_fit_that_fails_or_dies_is_a_row_and_the_others_go_on():
+    algorithms = [f"{OWN}:Broken", f"{OWN}:Deadly", f"{OWN}:Talkative"]
+    found = compare([made()], algorithms=algorithms, seeds=range(3), measures=["adjusted_rand"], n_threads=1)
+    assert set(values_of(found, "adjusted_rand")) == {
+        *((f"{OWN}:Broken", seed) for seed in (0, 2)),
+        *((f"{OWN}:Talkative", seed) for seed in (0, 1, 2)),
+    }
+    errors = found.failures.set_index(["algorithm", "seed"])["error"].to_dict()
+    assert errors[f"{OWN}:Broken", 1] == "RuntimeError: no luck with odd seeds"
+    assert all("SIGKILL" in errors[f"{OWN}:Deadly", seed] for seed in range(3))
+    assert len(errors) == 4
+    tested = found.tests(["adjusted_rand"])
+    assert tested[["first", "second", "n"]].to_numpy().tolist() == [[f"{OWN}:Broken", f"{OWN}:Talkative", 2]]
+
+
+def test_when_no_fit_comes_to_an_end_the_first_reason_is_told():
+    with pytest.raises(InputError, match=r"no fit came to an end.*\(seed 1\).*no luck"):
+        compare([made()], algorithms=[f"{OWN}:Broken"], seeds=[1])
+
+
+def test_any_clusterer_is_compared_as_object_as_factory_and_by_name():
+    class Local(KMeans):
+        """No other process can import this one."""
+
+    given = {
+        "object": KMeans(9, n_init=1),
+        "factory": f"{OWN}:few_starts:n_init=1",
+        "name": "kmeans:n_init=1",
+        "pipeline": make_pipeline(TruncatedSVD(5), KMeans(9, n_init=1)),
+        "here": Local(9, n_init=1),
+        "mixture": VonMisesFisherMixture(9, concentration="shared", n_init=1),
+        "no number": own_clusterers.NoNumber(),
+    }
+    found = compare([made()], algorithms=given, seeds=[4], measures=["rss", "adjusted_rand"])
+    assert found.failures.empty
+    value = {name: number for (name, _), number in values_of(found, "rss").items()}
+    expected = KMeans(3, n_init=1, random_state=4).fit(unit_rows(check_matrix(made().matrix))).labels_
+    assert value["object"] == pytest.approx(doccluster.score("rss", expected, vectors=made().matrix).value)
+    assert value["object"] == value["factory"] == value["name"] == value["here"]
+    assert set(value) == set(given)
+    memory = {name: number for (name, _), number in values_of(found, "peak_memory").items()}
+    assert math.isnan(memory["here"])  # fitted in this process, which does other work
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "told"),
+    [
+        (f"{OWN}:nothing", "returned 3, which is no clusterer"),
+        (f"{OWN}:missing", "has no 'missing'"),
+        ("no_such_module:make", "ModuleNotFoundError"),
+        (f"{OWN}:few_starts:depth=3", "TypeError"),
+        (f"{OWN}:few_starts:3", "write module:factory:name=value"),
+        (KMeans, "is no algorithm"),
+        (3, "is no algorithm"),
+    ],
+)
+def test_what_cannot_be_fitted_is_refused_before_any_work(algorithm, told):
+    with pytest.raises(InputError, match=told):
+        compare([], algorithms=[algorithm])
+
+
+def test_two_algorithms_of_one_name_are_refused():
+    with pytest.raises(InputError, match="give a mapping of your own names"):
+        compare([], algorithms=[KMeans(3), KMeans(3)])
+
+
+def test_labels_made_elsewhere_are_judged_once_and_tested_against_every_seed():
+    truth = [i % 3 for i in range(60)]
+    corpus = made(labels={"by hand": truth})
+    found = compare([corpus], algorithms=["kmeans:n_init=1"], seeds=range(3), measures=["adjusted_rand"])
+    assert values_of(found, "adjusted_rand")["by hand", -1] == 1.0
+    assert ("by hand", -1) not in values_of(found, "seconds")
+    tested = found.tests(["adjusted_rand"]).iloc[0]
+    assert (tested["first"], tested["second"], tested["n"]) == ("by hand", "kmeans:n_init=1", 3)
+    with pytest.raises(InputError, match="59 labels"):
+        compare([made(labels={"short": truth[1:]})], algorithms=["kmeans"])
+
+
+def test_one_process_serves_all_fits(monkeypatch):
+    started = []
+    popen = subprocess.Popen
+
+    def counting(*arguments, **options):
+        started.append(arguments)
+        return popen(*arguments, **options)
+
+    monkeypatch.setattr(fit_workers.subprocess, "Popen", counting)
+    algorithms = ["kmeans:n_init=1", f"{OWN}:Broken"]
+    corpora = [made(), made(45, "other")]
+    found = compare(corpora, algorithms=algorithms, seeds=[0, 2, 4], measures=["purity"], n_threads=1)
+    assert len(found.runs[found.runs["measure"] == "seconds"]) == 12
+    assert len(started) == 1
+
+
+def test_the_memory_of_a_fit_is_measured_again_in_a_process_that_has_fitted_before():
+    found = compare([made()], algorithms=[f"{OWN}:Greedy"], seeds=range(3), measures=["purity"], n_threads=1)
+    memory = np.array(list(values_of(found, "peak_memory").values())) / 2**20
+    if np.isnan(memory).any():
+        pytest.skip("this system does not tell the memory of a process")
+    assert memory.min() > 62
+    assert memory.max() < 80
+
+
+def test_memory_is_watched_where_its_peak_cannot_be_reset(monkeypatch):
+    monkeypatch.setattr(peak_memory, "_reset_peak", lambda: False)
+    with peak_memory.PeakMemory() as memory:
+        held = np.ones(4 * 2**20)
+        time.sleep(0.2)
+        del held
+    if math.isnan(memory.added):
+        pytest.skip("this system does not tell the memory of a process")
+    assert 30 * 2**20 < memory.added < 60 * 2**20
+
+
+def runs_of(values, measure="nmi"):
+    rows = [("c", "x", seed, measure, value) for seed, value in enumerate(values)]
+    return Comparison(pd.DataFrame(rows, columns=["corpus", "algorithm", "seed", "measure", "value"]))
+
+
+def test_intervals_stay_in_the_range_of_their_measure():
+    row = runs_of([0.9, 1.0, 1.0]).summary().iloc[0]
+    assert row["low"] < row["mean"] < row["high"] == 1.0
+    assert runs_of([0.1, 3.0], "seconds").summary().iloc[0]["low"] == 0.0
+    assert runs_of([0.5]).summary()[["low", "high"]].isna().all(axis=None)
+
+
+def test_fewer_than_five_runs_that_differ_give_no_correlation():
+    rows = []
+    for seed, step in enumerate([0, 1, 2, 3, 3, 3, 3]):  # the last three repeat the fourth
+        rows += [("c", "x", seed, "adjusted_rand", step / 10), ("c", "x", seed, "silhouette", step / 20)]
+    found = Comparison(pd.DataFrame(rows, columns=["corpus", "algorithm", "seed", "measure", "value"])).agreement()
+    assert found["n"].tolist() == [4]
+    assert found["correlation"].isna().all()
 
 
 @pytest.mark.parametrize("name", ["dbscan", "kmeans:depth=3", "kmeans:n_init"])

@@ -1,0 +1,255 @@
+"""`compare`: which algorithm finds the classes best, over seeds and corpora or over the knobs of a generator."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from doccluster.cli.console import json_option, print_json, progress_shown, say, standard_output, threads_option
+from doccluster.cli.source_options import (
+    language_argument,
+    reader_arguments,
+    reader_options,
+    vectorizer_arguments,
+    vectorizer_options,
+)
+from doccluster.cli.values import Whole, check_algorithm, checked, measure_names
+from doccluster.cli.verb import Verb
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from doccluster.selection import Comparison
+
+MOST_TESTS = 24  # lines that are printed for a corpus; tests.csv has all
+
+
+def _knobs(_context: click.Context, _option: click.Parameter, given: tuple[str, ...]) -> dict[str, list[Any]]:
+    """Return the values of each knob: k=5,10 is {"k": [5, 10]}."""
+    from doccluster.selection.algorithms import parse_value
+
+    found: dict[str, list[Any]] = {}
+    for text in given:
+        name, equals, values = text.partition("=")
+        if not equals or not name or not values:
+            raise click.BadParameter(f"{text!r} is no knob with values; write for instance k=5,10,20.")
+        if name in found:
+            raise click.BadParameter(f"the knob {name!r} is given twice; give all its values at once.")
+        found[name] = [parse_value(value.strip()) for value in values.split(",")]
+    return found
+
+
+@click.command("compare", cls=Verb, short_help="Compare algorithms over seeds and corpora.")
+@click.argument("sources", nargs=-1, metavar="[SRC...]")
+@click.option("-o", "--output", required=True, metavar="DIR", help="A folder for tables, LaTeX and figures.")
+@click.option(
+    "--truth",
+    multiple=True,
+    metavar="[SRC=]COLUMN",
+    help="The classes, of all sources or of one (may be repeated); a matrix with classes has its own.",
+)
+@click.option("-k", "--clusters", "n_clusters", type=Whole(min=1), help="By default the number of classes.")
+@click.option(
+    "--algorithm",
+    "algorithms",
+    multiple=True,
+    default=("spherical-kmeans", "kmeans"),
+    show_default=True,
+    callback=checked(check_algorithm),
+    metavar="NAME",
+    help="May be repeated; parameters as in spherical-kmeans:n_init=1,refine=true; your own as module:factory.",
+)
+@click.option(
+    "--labels",
+    multiple=True,
+    metavar="[SRC=]FILE",
+    help="A clustering made elsewhere, as for evaluate (may be repeated).",
+)
+@click.option("--generate", "kind", metavar="KIND", help="Instead of SRC: vmf, sparse-vmf, sharma or zipf.")
+@click.option(
+    "--vary",
+    multiple=True,
+    callback=_knobs,
+    metavar="KNOB=X,X,...",
+    help="Values of a knob (may be repeated).",
+)
+@click.option("--set", "fixed", multiple=True, callback=_knobs, metavar="KNOB=X", help="A knob that stays.")
+@click.option("--seeds", type=Whole(min=1), default=10, show_default=True, help="Seeds 0 to N-1, for all.")
+@click.option(
+    "--measures", callback=measure_names, metavar="NAMES", help="Only these measures (commas between them), or all."
+)
+@click.option("--checkpoint", metavar="DIR", help="Keep finished runs here, and go on from them.")
+@reader_options
+@vectorizer_options
+@threads_option
+@json_option
+def compare_command(sources: tuple[str, ...], **given: Any) -> None:
+    """Compare algorithms over seeds and corpora: means with intervals, paired tests, time, memory, measure agreement.
+
+    Each SRC is a corpus of its own; with --generate, each setting of the knobs is one, drawn anew for each seed.
+    --algorithm module:factory imports the module and calls the factory, so name only code you trust.
+    """
+    if bool(sources) == bool(given["kind"]):
+        raise click.UsageError("give either sources to compare on, or --generate KIND.")
+    if not given["kind"] and (given["vary"] or given["fixed"]):
+        raise click.UsageError("--vary and --set turn knobs of a generator; give --generate KIND too.")
+    if given["kind"] and (given["truth"] or given["labels"]):
+        raise click.UsageError("a made corpus has its own truth; leave --truth and --labels out.")
+    settings = {name: given[name] for name in ("n_clusters", "output", "algorithms", "measures", "checkpoint")}
+    settings |= {"seeds": range(given["seeds"]), "n_threads": given["threads"]}
+    with progress_shown(quiet=given["as_json"]) as progress:
+        found = _compared(sources, given, progress=progress, **settings)
+    if given["as_json"]:
+        print_json(_as_json(found))
+    else:
+        print_comparison(found)
+        say(f"  {given['output']}: corpora, runs, failures, summary, tests, agreement, ranks (csv), summary.tex,")
+        say("  and figures (svg, pdf, png)")
+
+
+def _compared(sources: tuple[str, ...], given: dict[str, Any], **settings: Any) -> Comparison:
+    from doccluster.pipeline import compare_made, compare_sources
+
+    if given["kind"]:
+        fixed = {}
+        for name, values in given["fixed"].items():
+            if len(values) > 1:
+                raise click.UsageError(f"--set {name} has {len(values)} values; give one, or --vary {name}.")
+            fixed[name] = values[0]
+        return compare_made(given["kind"], vary=given["vary"], fixed=fixed, **settings)
+    truth = _by_source(given["truth"], sources)
+    labels = _by_source(given["labels"], sources)
+    if len(truth.get(None, ())) > 1:
+        raise click.UsageError("several columns are given with --truth for all sources; write SRC=COLUMN.")
+    return compare_sources(
+        sources,
+        truth={source: columns[-1] for source, columns in truth.items()},
+        labels=labels,
+        reader=reader_arguments(given),
+        language=language_argument(given),
+        vectorizer=vectorizer_arguments(given),
+        **settings,
+    )
+
+
+def _by_source(given: Iterable[str], sources: Sequence[str]) -> dict[str | None, list[str]]:
+    """Return what was given for each source as SRC=VALUE, and under None what was given for all."""
+    spellings = {name for source in sources for name in (source, Path(source).name, Path(source).stem)}
+    found: dict[str | None, list[str]] = {}
+    for text in given:
+        source = next((name for name in sorted(spellings, key=len, reverse=True) if text.startswith(f"{name}=")), None)
+        found.setdefault(source, []).append(text if source is None else text[len(source) + 1 :])
+    return found
+
+
+def _as_json(found: Comparison) -> dict[str, Any]:
+    from doccluster.pipeline.comparison_files import headline
+
+    tables = {
+        "corpora": found.corpora,
+        "summary": found.summary(),
+        "tests": found.tests(headline(found.runs)),
+        "agreement": found.agreement(),
+        "failures": found.failures,
+    }
+    return {name: table.to_dict("records") for name, table in tables.items()}
+
+
+def print_comparison(found: Comparison) -> None:
+    """Print for each corpus what it is, the headline measures with intervals, the tests, the agreement of measures."""
+    summary, agreement = found.summary(), found.agreement()
+    tests = _tests_of_quality(found)
+    for number, row in enumerate(found.corpora.to_dict("records")):
+        if number:
+            say()
+        corpus = row["corpus"]
+        _print_corpus(row)
+        _print_means(summary[summary["corpus"] == corpus])
+        _print_tests(tests[tests["corpus"] == corpus])
+        _print_agreement(agreement[agreement["corpus"] == corpus])
+    for (corpus, algorithm, error), group in found.failures.groupby(["corpus", "algorithm", "error"], sort=False):
+        seeds = ", ".join(map(str, group["seed"]))
+        say(f"  failed: {algorithm} on {corpus}, seed{'' if len(group) == 1 else 's'} {seeds}: {error}")
+
+
+def _print_corpus(row: Mapping[Any, Any]) -> None:
+    """Print the size of a corpus, and which column was the truth."""
+    column, columns = row.get("truth"), row.get("label_columns")
+    truth = f"truth: {column}" if isinstance(column, str) else "no truth"
+    others = [name for name in columns.split(", ") if name != column] if isinstance(columns, str) else []
+    more = f" (there is also {', '.join(others)})" if others else ""
+    size = f"{row['n_documents']:,} documents x {row['n_terms']:,} terms, k={row['n_clusters']}"
+    say(f"  {row['corpus']}: {size}; {truth}{more}")
+
+
+def _print_means(summary: pd.DataFrame) -> None:
+    """Print a line per headline measure and a column per algorithm."""
+    from rich.table import Table
+
+    from doccluster.pipeline.comparison_files import headline, mean_and_interval, title_of
+
+    algorithms = list(dict.fromkeys(summary["algorithm"]))
+    cells = {(row["algorithm"], row["measure"]): row for row in summary.to_dict("records")}
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    table.add_column("")
+    for algorithm in algorithms:
+        table.add_column(str(algorithm), justify="right", overflow="fold")
+    for measure in headline(summary):
+        own = [cells.get((algorithm, measure)) for algorithm in algorithms]
+        shown = [
+            "-" if row is None else mean_and_interval(row["mean"], row["low"], row["high"], measure) for row in own
+        ]
+        table.add_row(f"  {title_of(measure)}", *shown)
+    standard_output().print(table)
+
+
+def _tests_of_quality(found: Comparison) -> pd.DataFrame:
+    from doccluster.pipeline.comparison_files import headline
+    from doccluster.selection.comparison_result import COSTS
+
+    return found.tests([name for name in headline(found.runs) if name not in COSTS])
+
+
+def _print_tests(tests: pd.DataFrame) -> None:
+    """Print the paired tests of measures of quality, corrected for their number."""
+    from rich.table import Table
+
+    if tests.empty:
+        return
+    say()
+    say("  Wilcoxon's signed-rank test over paired seeds, p corrected by Holm; effect 1: the first is always better")
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    heads = ("measure", "first", "second", "difference", "effect", "p", "n")
+    for number, head in enumerate(heads):
+        table.add_column(
+            f"  {head}" if number == 0 else head, justify="left" if number < 3 else "right", overflow="fold"
+        )
+    for row in tests.head(MOST_TESTS).to_dict("records"):
+        figures = (f"{row['mean_difference']:+.3f}", f"{row['effect']:+.2f}", f"{row['p_holm']:.3g}", str(row["n"]))
+        table.add_row(f"  {row['measure']}", str(row["first"]), str(row["second"]), *figures)
+    standard_output().print(table)
+    if len(tests) > MOST_TESTS:
+        say(f"  and {len(tests) - MOST_TESTS} more in tests.csv")
+
+
+def _print_agreement(agreement: pd.DataFrame) -> None:
+    """Print which measures without truth rank the runs of a corpus most and least like adjusted Rand."""
+    import pandas as pd
+
+    from doccluster.selection.comparison_result import MIN_RUNS
+
+    if agreement.empty:
+        return
+    known = agreement.dropna(subset="correlation")
+    say()
+    if known.empty:
+        few = f"fewer than {MIN_RUNS} runs differ" if agreement["n"].max() < MIN_RUNS else "nothing varies"
+        say(f"  no rank correlation with adjusted Rand: {few}")
+        return
+    say(f"  rank correlation with adjusted Rand over {int(known['n'].max())} runs that differ")
+    ordered = known.sort_values("correlation", ascending=False)
+    shown = ordered if len(ordered) <= 8 else pd.concat([ordered.head(5), ordered.tail(3)])
+    say("  " + ", ".join(f"{row.measure} {row.correlation:+.2f}" for row in shown.itertuples()))

@@ -1,0 +1,192 @@
+"""What `compare` fits: an algorithm by name, a factory ``module:name``, or an estimator, and how each gets to a worker.
+
+A worker is another process, and nothing is pickled: a clusterer travels as a record of JSON values that says how to
+make the estimator again. An estimator that no record describes (of a class defined in a notebook, with a function that
+has no name) is fitted in the calling process.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import re
+import sys
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import clone
+
+from doccluster.errors import InputError
+from doccluster.selection.algorithms import ALGORITHMS, parse_algorithm, parse_value
+
+_FACTORY = re.compile(r"(?P<module>[^\W\d]\w*(?:\.[^\W\d]\w*)*):(?P<name>[^\W\d]\w*)(?::(?P<settings>.*))?")
+
+
+@dataclass(frozen=True, eq=False)
+class Clusterer:
+    """A name, an estimator that is cloned for each fit, and the record from which a worker makes it (None: cannot)."""
+
+    name: str
+    estimator: Any
+    record: Mapping[str, Any] | None
+
+
+class _NoRecord(Exception):
+    """A value that JSON and names cannot describe."""
+
+
+def as_clusterers(given: Iterable[Any] | Mapping[str, Any]) -> list[Clusterer]:
+    """Return what is to be fitted: names, factories ``module:name``, estimators; a mapping gives them names.
+
+    Raises
+    ------
+    InputError
+        If a name, a parameter or a factory is not known, something cannot be fitted, or two have one name.
+    """
+    if isinstance(given, str):
+        given = [given]
+    pairs = given.items() if isinstance(given, Mapping) else [(None, one) for one in given]
+    found: list[Clusterer] = []
+    for name, one in pairs:
+        if isinstance(one, str) and any(one == each.name for each in found):
+            continue  # the same name again asks for nothing new
+        found.append(_as_clusterer(one, name))
+    names = [each.name for each in found]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise InputError(f"two algorithms are called {twice!r}; give a mapping of your own names to estimators.")
+    return found
+
+
+def make_estimator(record: Mapping[str, Any]) -> Any:
+    """Return a new estimator made from a record."""
+    if "named" in record:
+        return parse_algorithm(record["named"]).estimator
+    if "factory" in record:
+        return _attribute(record["factory"])(**record["settings"])
+    return _built(record)
+
+
+def fit_labels(estimator: Any, matrix: Any, *, n_clusters: int, seed: int) -> npt.NDArray[np.int64]:
+    """Return the labels that a clone of an estimator gives the rows, asked for `n_clusters` where it can be asked.
+
+    `n_clusters` and `random_state` are also set on the steps of a pipeline; `n_components` only where there is no
+    `n_clusters` and it is the estimator's own.
+    """
+    own = clone(estimator)
+    known = own.get_params(deep=True)
+    sizes = [name for name in known if name.split("__")[-1] == "n_clusters"] or [
+        name for name in ("n_components",) if name in known
+    ]
+    seeds = [name for name in known if name.split("__")[-1] == "random_state"]
+    own.set_params(**dict.fromkeys(sizes, min(n_clusters, matrix.shape[0])), **dict.fromkeys(seeds, seed))
+    if hasattr(own, "fit_predict"):
+        labels = own.fit_predict(matrix)
+    else:
+        fitted = own.fit(matrix)
+        labels = fitted.labels_ if hasattr(fitted, "labels_") else fitted.predict(matrix)
+    found = np.asarray(labels)
+    if found.shape != (matrix.shape[0],):
+        raise InputError(f"it gave labels of shape {found.shape} for {matrix.shape[0]} documents.")
+    return np.unique(found, return_inverse=True)[1].astype(np.int64)
+
+
+def _as_clusterer(given: Any, name: str | None) -> Clusterer:
+    if isinstance(given, str):
+        return _of_text(given, name or given)
+    if isinstance(given, type) or not (hasattr(given, "fit") and hasattr(given, "get_params")):
+        raise InputError(
+            f"{given!r} is no algorithm; give a name, 'module:factory', or a clusterer with fit and get_params "
+            "(scikit-learn's conventions)."
+        )
+    try:
+        record: Mapping[str, Any] | None = _described(given)
+    except _NoRecord:
+        record = None
+    return Clusterer(name or " ".join(repr(given).split()), given, record)
+
+
+def _of_text(text: str, name: str) -> Clusterer:
+    factory = _FACTORY.fullmatch(text)
+    if text.partition(":")[0] in ALGORITHMS or factory is None:
+        return Clusterer(name, parse_algorithm(text).estimator, {"named": text})
+    settings = dict(_setting(pair, text) for pair in filter(None, (factory["settings"] or "").split(",")))
+    record = {"factory": f"{factory['module']}:{factory['name']}", "settings": settings}
+    try:
+        estimator = make_estimator(record)
+    except Exception as error:
+        reason = str(error) if isinstance(error, InputError) else f"{type(error).__name__}: {error}"
+        raise InputError(f"{text} gives no clusterer: {reason.rstrip('.')}; give module:factory.") from error
+    if isinstance(estimator, type) or not (hasattr(estimator, "fit") and hasattr(estimator, "get_params")):
+        raise InputError(
+            f"{text} returned {estimator!r}, which is no clusterer; it must have fit and get_params "
+            "(scikit-learn's conventions)."
+        )
+    return Clusterer(name, estimator, record)
+
+
+def _setting(pair: str, text: str) -> tuple[str, Any]:
+    name, equals, value = pair.partition("=")
+    if not equals or not name.isidentifier():
+        raise InputError(f"{pair!r} in {text!r} is no setting; write module:factory:name=value,name=value.")
+    return name, parse_value(value)
+
+
+def _described(value: Any) -> Any:
+    """Return a value as JSON values; raises _NoRecord where that cannot be done."""
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    if isinstance(value, np.generic):
+        return _described(value.item())
+    if isinstance(value, list):
+        return [_described(each) for each in value]
+    if isinstance(value, tuple):
+        return {"tuple": [_described(each) for each in value]}
+    if isinstance(value, dict) and all(isinstance(key, str) for key in value):
+        return {"dict": {key: _described(each) for key, each in value.items()}}
+    if isinstance(value, np.ndarray) and value.dtype.kind in "biuf":
+        return {"array": value.tolist(), "dtype": str(value.dtype)}
+    if isinstance(value, type) or not hasattr(value, "get_params"):
+        return {"object": _importable(value)}
+    return {"class": _importable(type(value)), "params": _described(dict(value.get_params(deep=False)))}
+
+
+def _importable(thing: Any) -> str:
+    """Return where a class or function can be imported from."""
+    module, name = getattr(thing, "__module__", None), getattr(thing, "__qualname__", "")
+    known = sys.modules.get(module) if isinstance(module, str) and module != "__main__" else None
+    if getattr(known, name, None) is not thing:
+        raise _NoRecord
+    return f"{module}:{name}"
+
+
+def _built(value: Any) -> Any:
+    """Return what a description describes."""
+    if isinstance(value, list):
+        return [_built(each) for each in value]
+    if not isinstance(value, dict):
+        return value
+    if "tuple" in value:
+        return tuple(_built(each) for each in value["tuple"])
+    if "dict" in value:
+        return {key: _built(each) for key, each in value["dict"].items()}
+    if "array" in value:
+        return np.array(value["array"], dtype=value["dtype"])
+    if "object" in value:
+        return _attribute(value["object"])
+    estimator = _attribute(value["class"])
+    return estimator(**_built(value["params"]))
+
+
+def _attribute(place: str) -> Any:
+    """Return what ``module:name`` names; modules of the current folder are found too, as Python itself finds them."""
+    module, _, name = place.partition(":")
+    if os.getcwd() not in sys.path and "" not in sys.path:  # noqa: PTH109
+        sys.path.append(os.getcwd())  # noqa: PTH109
+    found = importlib.import_module(module)
+    if not hasattr(found, name):
+        raise InputError(f"the module {module} has no {name!r}")
+    return getattr(found, name)

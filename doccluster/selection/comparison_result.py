@@ -1,0 +1,123 @@
+"""What a comparison gave: every measure of every run, and what is made of them (means, tests, ranks, agreement)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from doccluster.measures import get_measure
+from doccluster.selection.significance import friedman_nemenyi, mean_with_interval, paired_tests
+
+NO_SEED = -1  # of labels made elsewhere
+COSTS = ("seconds", "peak_memory")
+MIN_RUNS = 5  # different ones; of fewer even a perfect rank correlation is not significant at 5 %
+
+
+def _empty(*columns: str) -> pd.DataFrame:
+    return pd.DataFrame(columns=list(columns))
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """What the runs gave.
+
+    Attributes
+    ----------
+    runs : DataFrame
+        One row per corpus, algorithm, seed and measure: value; the measures "seconds" and "peak_memory" (bytes the fit
+        added to what the process held with the data) among them. Labels made elsewhere have the seed -1.
+    failures : DataFrame
+        One row per fit that failed: corpus, algorithm, seed, error.
+    corpora : DataFrame
+        One row per corpus: its sizes, the number of clusters asked for, and what its `about` says.
+    """
+
+    runs: pd.DataFrame
+    failures: pd.DataFrame = field(default_factory=lambda: _empty("corpus", "algorithm", "seed", "error"))
+    corpora: pd.DataFrame = field(default_factory=lambda: _empty("corpus"))
+
+    def summary(self, *, confidence: float = 0.95) -> pd.DataFrame:
+        """Return mean and t interval over seeds for each corpus, algorithm and measure.
+
+        An interval that would leave the range of its measure is cut at the end of the range.
+        """
+        rows = []
+        for keys, group in self.runs.groupby(["corpus", "algorithm", "measure"], sort=False):
+            mean, low, high = mean_with_interval(group["value"], confidence=confidence)
+            low, high = cut_to_range(low, high, str(keys[-1]))
+            rows.append((*keys, mean, low, high, int(group["value"].notna().sum())))
+        return pd.DataFrame(rows, columns=["corpus", "algorithm", "measure", "mean", "low", "high", "n"])
+
+    def tests(self, measures: Iterable[str]) -> pd.DataFrame:
+        """Return paired tests over seeds, one row per corpus, measure and pair of algorithms.
+
+        Labels made elsewhere are one clustering, which is compared with each seed of an algorithm.
+        """
+        frames = []
+        for measure in measures:
+            for corpus, group in self.runs[self.runs["measure"] == measure].groupby("corpus", sort=False):
+                wide = group.pivot(index="seed", columns="algorithm", values="value")
+                if NO_SEED in wide.index:
+                    elsewhere = wide.loc[NO_SEED].dropna()
+                    wide = wide.drop(index=NO_SEED).assign(**{str(k): v for k, v in elsewhere.items()})
+                values = {name: wide[name].to_numpy() for name in group["algorithm"].unique()}
+                found = paired_tests(values, higher_is_better=higher_is_better(measure))
+                frames.append(found.assign(corpus=corpus, measure=measure))
+        columns = ["corpus", "measure", "first", "second", "mean_difference", "effect", "p", "p_holm", "n"]
+        frames = [frame for frame in frames if len(frame)]
+        return pd.concat(frames)[columns].reset_index(drop=True) if frames else _empty(*columns)
+
+    def ranks(self, measure: str) -> tuple[float, pd.Series, float]:
+        """Return Friedman's p, mean ranks and Nemenyi's critical difference over the corpora for one measure."""
+        own = self.runs[self.runs["measure"] == measure]
+        table = own.pivot_table(index="corpus", columns="algorithm", values="value", aggfunc="mean", sort=False)
+        return friedman_nemenyi(table, higher_is_better=higher_is_better(measure))
+
+    def agreement(self, *, reference: str = "adjusted_rand") -> pd.DataFrame:
+        """Return how each measure without truth ranks the runs of a corpus beside an external one.
+
+        One row per corpus and measure: Spearman's correlation over all runs of the corpus, turned so that positive
+        means that what the measure calls better the reference calls better; p value; n runs that differ. Fewer than
+        five of these give no correlation (nan).
+        """
+        rows = []
+        for corpus, group in self.runs.groupby("corpus", sort=False):
+            wide = group.pivot(index=["algorithm", "seed"], columns="measure", values="value")
+            if reference not in wide:
+                continue
+            for name in wide:
+                record = None if name in COSTS else get_measure(str(name))
+                if record is None or record.family == "external" or record.direction == "none":
+                    continue
+                rows.append((corpus, name, *_correlation(wide[name], wide[reference], record.direction == "higher")))
+        return pd.DataFrame(rows, columns=["corpus", "measure", "correlation", "p", "n"])
+
+
+def higher_is_better(measure: str) -> bool:
+    """Return whether a larger value of the measure (or of seconds, peak_memory) is better."""
+    return measure not in COSTS and get_measure(measure).direction == "higher"
+
+
+def cut_to_range(low: float, high: float, measure: str) -> tuple[float, float]:
+    """Return an interval without what is outside the range of a measure (or of seconds, peak_memory)."""
+    least, most = (0.0, None) if measure in COSTS else get_measure(measure).bounds
+    return (
+        low if least is None or math.isnan(low) else max(low, least),
+        high if most is None or math.isnan(high) else min(high, most),
+    )
+
+
+def _correlation(values: pd.Series, reference: pd.Series, higher: bool) -> tuple[float, float, int]:
+    pairs = np.column_stack([values.to_numpy(), reference.to_numpy()])
+    # what comes out the same for every seed is one run
+    one, two = np.unique(pairs[np.isfinite(pairs).all(axis=1)], axis=0).T
+    n = int(one.size)
+    if n < MIN_RUNS or np.all(one == one[0]) or np.all(two == two[0]):
+        return math.nan, math.nan, n
+    found = stats.spearmanr(one if higher else -one, two)
+    return float(found.statistic), float(found.pvalue), n
