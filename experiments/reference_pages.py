@@ -8,6 +8,7 @@ from __future__ import annotations
 import pathlib
 from collections.abc import Callable
 
+from doccluster.bibliography import bibtex, cite
 from doccluster.measures import Measure, list_measures
 from experiments.cli_page import cli_page
 
@@ -143,6 +144,7 @@ def _cell(text: str) -> str:
 PAGES: dict[str, Callable[[], str]] = {
     "docs/reference/measures.md": measures_page,
     "docs/reference/cli.md": cli_page,
+    "docs/reference/references.bib": lambda: bibtex(cite()),
 }
 
 

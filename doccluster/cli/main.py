@@ -37,6 +37,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "rerun": ("doccluster.cli.run", "Repeat a run from its run.json and say what differs."),
     "reproduce": ("doccluster.cli.reproduce", "Print the papers' numbers beside ours."),
     "benchmark": ("doccluster.cli.benchmark", "Time doccluster beside its peers."),
+    "cite": ("doccluster.cli.cite", "Print what to cite for measures and methods."),
     "version": ("doccluster.cli.version", "Print the version."),
 }
 

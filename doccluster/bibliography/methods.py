@@ -1,0 +1,25 @@
+"""What can be cited beside the measures, by the keys of the works in references.csv."""
+
+from __future__ import annotations
+
+# the algorithms of `compare` and `choose-k`, weights, stems, rules for k and tests
+METHODS: dict[str, tuple[str, ...]] = {
+    "spherical-kmeans": ("dhillon2001",),
+    "kmeans": ("lloyd1982", "arthur2007"),
+    "minibatch-kmeans": ("sculley2010",),
+    "bisecting-kmeans": ("steinbach2000",),
+    "vmf": ("banerjee2005",),
+    "k-means++": ("arthur2007",),
+    "tfidf": ("salton1988",),
+    "bm25": ("robertson2009",),
+    "porter": ("porter1980",),
+    "gap": ("tibshirani2001",),
+    "hartigan": ("hartigan1975",),
+    "krzanowski-lai": ("krzanowski1988",),
+    "hopkins": ("hopkins1954",),
+    "algorithm-1": ("sharma",),
+    "wilcoxon": ("wilcoxon1945",),
+    "holm": ("holm1979",),
+    "friedman": ("friedman1937", "demsar2006"),
+    "nemenyi": ("nemenyi1963", "demsar2006"),
+}

@@ -1,0 +1,121 @@
+"""One work that may be cited, and how it is written as BibTeX or as text."""
+
+from __future__ import annotations
+
+import csv
+import io
+import unicodedata
+from dataclasses import dataclass
+from importlib import resources
+
+# combining mark: the LaTeX command that puts it on a letter
+_ACCENTS = {
+    "\u0300": "`",
+    "\u0301": "'",
+    "\u0302": "^",
+    "\u0303": "~",
+    "\u0304": "=",
+    "\u0306": "u",
+    "\u0307": ".",
+    "\u0308": '"',
+    "\u030a": "r",
+    "\u030c": "v",
+    "\u0327": "c",
+}
+_SIGNS = {"&": r"\&", "%": r"\%", "–": "--", "—": "---", "ß": r"{\ss}", "ł": r"{\l}", "ø": r"{\o}"}
+
+
+@dataclass(frozen=True)
+class Reference:
+    """A work: its BibTeX kind and fields, and the words by which the records of measures cite it.
+
+    Attributes
+    ----------
+    key : str
+        The BibTeX key.
+    kind : str
+        article, book, inproceedings, phdthesis, techreport or misc.
+    cited_as : tuple of str
+        Texts of which one stands in the source of each measure that this work is cited for; empty for works behind
+        methods alone.
+    authors : str
+        Separated by " and ", family names first.
+    title : str
+    year : str
+        Empty where the work has none.
+    place : str
+        The journal, the proceedings, the publisher, the school or institution.
+    volume, number, pages : str
+    doi : str
+        Empty where there is none, or none is certain.
+    """
+
+    key: str
+    kind: str
+    cited_as: tuple[str, ...]
+    authors: str
+    title: str
+    year: str
+    place: str = ""
+    volume: str = ""
+    number: str = ""
+    pages: str = ""
+    doi: str = ""
+
+    @property
+    def bibtex(self) -> str:
+        """The entry in plain ASCII."""
+        field_of_place = {
+            "article": "journal",
+            "book": "publisher",
+            "inproceedings": "booktitle",
+            "phdthesis": "school",
+            "techreport": "institution",
+        }.get(self.kind, "howpublished")
+        fields = {
+            "author": self.authors,
+            "title": f"{{{self.title}}}" if self.title else "",  # braces keep the capitals
+            field_of_place: self.place,
+            "year": self.year,
+            "volume": self.volume,
+            "number": self.number,
+            "pages": self.pages,
+        }
+        lines = [f"  {name} = {{{_as_latex(text)}}}," for name, text in fields.items() if text]
+        if self.doi:
+            lines.append(f"  doi = {{{self.doi}}},")
+        return "\n".join([f"@{self.kind}{{{self.key},", *lines, "}"])
+
+    @property
+    def text(self) -> str:
+        """The reference on one line, with what is not known."""
+        names = self.authors.split(" and ")
+        authors = names[0] if len(names) == 1 else f"{'; '.join(names[:-1])} & {names[-1]}"
+        numbers = self.volume + (f"({self.number})" if self.number else "")
+        where = ", ".join(part for part in (self.place, numbers, self.pages) if part)
+        parts = [f"{authors} ({self.year or 'no year'})", self.title, where]
+        return ". ".join(part.rstrip(".") for part in parts if part) + (
+            f". doi:{self.doi}" if self.doi else ". No DOI is known to us."
+        )
+
+
+def read_references() -> list[Reference]:
+    """Return the works in references.csv, where a DOI stands only if it is certain."""
+    text = resources.files("doccluster.bibliography").joinpath("references.csv").read_text(encoding="utf-8")
+    works = []
+    for row in csv.DictReader(io.StringIO(text, newline="")):
+        cited_as = tuple(filter(None, row.pop("cited_as").split("|")))
+        works.append(Reference(cited_as=cited_as, **row))
+    return works
+
+
+def _as_latex(text: str) -> str:
+    result = ""
+    for sign in unicodedata.normalize("NFD", text):
+        if sign in _ACCENTS:
+            letter = "\\i" if result[-1] == "i" else result[-1]
+            command = _ACCENTS[sign]
+            result = result[:-1] + (f"{{\\{command}{{{letter}}}}}")
+        else:
+            result += _SIGNS.get(sign, sign)
+    return result
