@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from doccluster.cli.streams import write_out
 from doccluster.cli.verb import Verb
 
 
@@ -19,4 +20,4 @@ def cite_command(names: tuple[str, ...], form: str) -> None:
     """
     from doccluster.bibliography import bibtex, cite, plain_text
 
-    click.echo((bibtex if form == "bibtex" else plain_text)(cite(names)), nl=False)
+    write_out((bibtex if form == "bibtex" else plain_text)(cite(names)))

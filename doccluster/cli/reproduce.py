@@ -10,6 +10,7 @@ from pathlib import Path
 import click
 
 from doccluster.cli.benchmark import find_checkout
+from doccluster.cli.console import say
 from doccluster.cli.verb import Verb
 from doccluster.errors import InputError
 
@@ -37,7 +38,7 @@ def reproduce_command(names: tuple[str, ...], output: str | None, quick: bool, a
     if finished.returncode:
         raise click.exceptions.Exit(finished.returncode)
     if output is not None and not as_json:
-        click.echo(f"  tables and figures: {output}")
+        say(f"  tables and figures: {output}")
 
 
 def _check_names(names: tuple[str, ...]) -> None:

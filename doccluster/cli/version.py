@@ -5,10 +5,11 @@ from __future__ import annotations
 import click
 
 from doccluster import __version__
+from doccluster.cli.console import say
 from doccluster.cli.verb import Verb
 
 
 @click.command("version", cls=Verb)
 def version_command() -> None:
     """Print the version, as --version does."""
-    click.echo(f"doccluster, version {__version__}")
+    say(f"doccluster, version {__version__}")
