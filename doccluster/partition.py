@@ -29,6 +29,9 @@ class Partition:
     labels: npt.NDArray[np.int64]
     names: tuple[Hashable, ...]
 
+    def __post_init__(self) -> None:
+        self.check()
+
     @classmethod
     def from_labels(cls, labels: Iterable[Any], *, name: str = "labels") -> Partition:
         """Return the partition given by one hashable label per document; only labels that occur count.
@@ -44,6 +47,7 @@ class Partition:
         array([1, 0, 1])
         """
         if isinstance(labels, Partition):
+            labels.check(name=name)
             return labels
         plain = _as_plain_array(labels)
         if plain is not None:
@@ -64,6 +68,21 @@ class Partition:
             names = list(found)
         code = {value: index for index, value in enumerate(names)}
         return cls(np.fromiter((code[value] for value in values), np.int64, len(values)), tuple(names))
+
+    def check(self, *, name: str = "labels") -> None:
+        """Raise InputError unless the labels are 0..k-1 without gaps, as they were when the sizes were counted."""
+        labels = self.labels
+        if not isinstance(labels, np.ndarray) or labels.ndim != 1 or labels.dtype.kind not in "iu" or not labels.size:
+            raise InputError(f"{name} of a partition are no vector of whole numbers; use Partition.from_labels.")
+        k = len(self.names)
+        if labels.min() < 0 or labels.max() >= k:
+            raise InputError(
+                f"{name} of a partition go from {labels.min()} to {labels.max()}, expected 0 to {k - 1}; "
+                "use Partition.from_labels."
+            )
+        counts = np.bincount(labels, minlength=k)
+        if not counts.all() or not np.array_equal(self.__dict__.get("sizes", counts), counts):
+            raise InputError(f"{name} of a partition leave a cluster empty or were changed; use Partition.from_labels.")
 
     @property
     def n_documents(self) -> int:

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from doccluster.errors import DocclusterWarning, InputError, NothingUsable, NotNumeric
+from doccluster.sparse_structure import checked_csr, masked, wrong_dimensions
 
 RandomState = None | int | np.random.Generator | np.random.RandomState
 
@@ -45,23 +46,17 @@ def check_matrix(matrix: Any, *, dtype: npt.DTypeLike | None = None, name: str =
     Raises
     ------
     InputError
-        If it is not two-dimensional, not numeric, or holds NaN or infinity.
+        If it is not two-dimensional, not numeric, holds NaN or infinity, or the parts of a sparse matrix do not fit.
     NothingUsable
         If it has no row or no column.
     """
     if np.ma.is_masked(matrix):
-        raise InputError(f"{name} has masked values; fill them in or leave those documents out.")
+        raise masked(name)
+    is_canonical = True
     if sparse.issparse(matrix):
-        result = sparse.csr_array(matrix)
+        result, is_canonical = checked_csr(matrix, name=name)
     else:
-        try:
-            result = np.asarray(matrix)
-        except ValueError as error:
-            raise InputError(f"{name} cannot be read as a matrix: {error}.") from error
-    if result.ndim != 2:
-        raise InputError(
-            f"{name} has {result.ndim} dimension(s), expected 2: Reshape your data to (n_documents, n_terms)."
-        )
+        result = _dense(matrix, name)
     result = _as_float(result, dtype, name)
     n_rows, n_columns = result.shape
     if n_rows == 0 or n_columns == 0:
@@ -69,13 +64,30 @@ def check_matrix(matrix: Any, *, dtype: npt.DTypeLike | None = None, name: str =
             f"Found array with {n_rows} sample(s) and {n_columns} feature(s) (shape=({n_rows}, {n_columns})) while a "
             f"minimum of 1 is required in {name}."
         )
-    values = result.data if sparse.issparse(result) else result
-    if not np.isfinite(values).all():
-        raise InputError(f"{name} contains NaN or infinity; remove or replace those values.")
-    if sparse.issparse(result) and not (result.has_sorted_indices and result.has_canonical_format):
+    _check_finite(result, name)
+    if not is_canonical:
         result = result.copy()
         result.sum_duplicates()
+        _check_finite(result, name)  # two large values may add up to infinity
     return result
+
+
+def _dense(matrix: Any, name: str) -> npt.NDArray[Any]:
+    try:
+        result = np.asarray(matrix)
+    except (ValueError, OverflowError, RecursionError) as error:
+        raise InputError(f"{name} cannot be read as a matrix: {error}.") from error
+    if result.dtype.kind in "US":
+        raise NotNumeric(f"{name} is not numeric, it holds text; turn documents into vectors first.")
+    if result.ndim != 2:
+        raise wrong_dimensions(result.ndim, name)
+    return result
+
+
+def _check_finite(matrix: Any, name: str) -> None:
+    values = matrix.data if sparse.issparse(matrix) else matrix
+    if not np.isfinite(values).all():
+        raise InputError(f"{name} contains NaN or infinity; remove or replace those values.")
 
 
 def _as_float(matrix: Any, dtype: npt.DTypeLike | None, name: str) -> Any:
@@ -83,10 +95,11 @@ def _as_float(matrix: Any, dtype: npt.DTypeLike | None, name: str) -> Any:
         raise InputError(f"{name} is complex. Complex data not supported: give real numbers.")
     wanted = dtype if dtype is not None else (matrix.dtype if matrix.dtype in (np.float32, np.float64) else np.float64)
     try:
-        return matrix.astype(wanted, copy=False)
+        with np.errstate(over="ignore"):  # what is too large becomes infinite, which is refused
+            return matrix.astype(wanted, copy=False)
     except TypeError as error:
         raise NotNumeric(f"{name} is not numeric: {error}.") from error
-    except ValueError as error:
+    except (ValueError, OverflowError) as error:
         raise InputError(f"{name} is not numeric: {error}.") from error
 
 

@@ -16,6 +16,8 @@ from scipy import sparse
 
 from doccluster.artifacts.typed_json import read_as
 from doccluster.errors import DocclusterError, InputError, SchemaError
+from doccluster.sparse_structure import checked_csr
+from doccluster.vectors.array_headers import load_npz
 
 T = TypeVar("T")
 
@@ -97,13 +99,13 @@ def read_arrays(path: Path, *, needs: tuple[str, ...] = ()) -> dict[str, npt.NDA
     """Return the arrays of an npz file; see `read_json` for the errors."""
     try:
         # np.load given a name leaves the file open when it is no archive
-        with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
+        with path.open("rb") as file, load_npz(file, str(path)) as archive:
             arrays = {name: archive[name] for name in archive.files}
     except OSError as error:
         if error.errno is not None:
             raise _unreadable(path, error) from error
         raise damaged(path, str(error)) from error
-    except _DAMAGE as error:
+    except (InputError, *_DAMAGE) as error:
         raise damaged(path, str(error)) from error
     missing = [name for name in needs if name not in arrays]
     if missing:
@@ -135,13 +137,11 @@ def _sparse_matrix(arrays: Arrays) -> Any:
     indices, starts, shape = (check_numbers(arrays, name, kinds="i") for name in ("indices", "indptr", "shape"))
     if shape.size != 2 or shape.min() < 0:
         raise ValueError(f"its shape is {shape.tolist()[:4]}")
-    n_rows, n_columns = map(int, shape)
-    if starts.size != n_rows + 1 or starts[0] != 0 or starts[-1] != indices.size or (np.diff(starts) < 0).any():
+    if starts.size != shape[0] + 1 or starts[-1] != indices.size:
         raise ValueError("its row starts do not fit its entries")
-    if data.size != indices.size or (indices.size and not 0 <= int(indices.min()) <= int(indices.max()) < n_columns):
-        raise ValueError(f"its entries lie outside its {n_columns} columns")
-    matrix = sparse.csr_array((data, indices, starts), shape=(n_rows, n_columns))
-    if not matrix.has_canonical_format:
+    parts = (data, indices, starts)
+    matrix, is_canonical = checked_csr(sparse.csr_array(parts, shape=shape.tolist()), name="its matrix")
+    if not is_canonical:
         raise ValueError("the columns of its rows are not sorted, or repeated")
     return matrix
 

@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Cluster
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from doccluster.clustering.assign import centroid_similarities, nearest_centroids
+from doccluster.clustering.fitted_columns import check_columns
 from doccluster.clustering.memory import MemoryPlan
 from doccluster.clustering.seeding import Init
 from doccluster.clustering.spherical import (
@@ -204,7 +205,7 @@ class SphericalKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
     def _checked(self, X: Any) -> Any:
         check_is_fitted(self, "centroids_")
         matrix = check_matrix(X)
-        validate_data(self, X, skip_check_array=True, reset=False)
+        check_columns(self, X)
         return matrix
 
     def __sklearn_tags__(self) -> Any:

@@ -17,6 +17,7 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from doccluster.blocks import resolve_threads
+from doccluster.clustering.fitted_columns import check_columns
 from doccluster.clustering.vmf_documents import UnitDocuments, frequency_order
 from doccluster.clustering.vmf_sampling import VmfRows, spawn_entropy
 from doccluster.clustering.vmf_seeds import check_mixture_init, seed_labels
@@ -336,7 +337,7 @@ class VonMisesFisherMixture(ClusterMixin, BaseEstimator):
     def _documents(self, X: Any) -> UnitDocuments:
         check_is_fitted(self, "means_")
         matrix = check_matrix(X)
-        validate_data(self, X, skip_check_array=True, reset=False)
+        check_columns(self, X)
         rows = unit_rows(matrix, warn=False)
         return UnitDocuments.from_matrix(rows, n_threads=resolve_threads(self.n_threads), order=self._order)
 

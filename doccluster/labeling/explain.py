@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from doccluster.errors import InputError
 from doccluster.labeling.placement import dense_row
+from doccluster.validation import check_matrix
 
 
 @dataclass(frozen=True)
@@ -55,6 +57,12 @@ def explain_membership(
     >>> explain_membership(x, 0, c, 0, names=np.array(["oil", "wheat", "gold"], dtype=object))
     (Contribution(term='wheat', column=1, document_weight=0.8, centroid_weight=0.6, contribution=0.48),)
     """
+    matrix, centroids = check_matrix(matrix, name="vectors"), check_matrix(centroids, name="centroids")
+    for what, number, rows in (("document", row, matrix), ("cluster", cluster, centroids)):
+        if not 0 <= number < rows.shape[0]:
+            raise InputError(f"there is no {what} {number}; give a number from 0 to {rows.shape[0] - 1}.")
+    if matrix.shape[1] != centroids.shape[1]:
+        raise InputError(f"vectors has {matrix.shape[1]} columns, centroids {centroids.shape[1]}; give the same terms.")
     columns, weights = _row(matrix, row)
     centroid = dense_row(centroids, cluster)[columns]
     products = weights * centroid

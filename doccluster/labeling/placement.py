@@ -9,7 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from doccluster.clustering import assign_to_centroids
+from doccluster.errors import InputError
+from doccluster.labeling.profiles import checked_documents
 from doccluster.partition import Partition
+from doccluster.validation import check_matrix
 
 Floats = npt.NDArray[np.float64]
 
@@ -44,6 +47,12 @@ def place_documents(matrix: Any, partition: Partition, centroids: Any, *, n_thre
 
 def own_similarity(matrix: Any, partition: Partition, centroids: Any) -> Floats:
     """Return the cosine of each document to the centroid of its cluster, float64 array of shape (n_documents,)."""
+    matrix, centroids = checked_documents(matrix, partition), check_matrix(centroids, name="centroids")
+    if centroids.shape != (partition.n_clusters, matrix.shape[1]):
+        raise InputError(
+            f"centroids has shape {centroids.shape}, expected {(partition.n_clusters, matrix.shape[1])}: one for each "
+            "cluster of the partition, in the columns of the vectors."
+        )
     similarity = np.empty(partition.n_documents)
     for cluster in range(partition.n_clusters):
         members = partition.members(cluster)

@@ -10,7 +10,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from doccluster.errors import InputError
 from doccluster.partition import Partition
+from doccluster.validation import check_matrix, unit_rows
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
@@ -35,9 +37,15 @@ class ClusterProfiles:
 
     @classmethod
     def from_partition(cls, matrix: Any, partition: Partition) -> ClusterProfiles:
-        """Return the profiles of the clusters of `partition`; `matrix` has unit or zero rows."""
+        """Return the profiles of the clusters of `partition`; rows that are not of length one are made so.
+
+        Raises
+        ------
+        InputError
+            If the matrix cannot be used, or has another number of rows than the partition has labels.
+        """
+        rows = sparse.csr_array(checked_documents(matrix, partition))
         by_cluster = sparse.csr_array(partition.membership.T)
-        rows = sparse.csr_array(matrix)
         present = sparse.csr_array(((rows.data != 0).astype(np.float64), rows.indices, rows.indptr), shape=rows.shape)
         return cls(_sorted(by_cluster @ rows.astype(np.float64)), _sorted(by_cluster @ present), partition.sizes)
 
@@ -102,6 +110,23 @@ class ClusterProfiles:
 
     def _with_data(self, data: Floats) -> sparse.csr_array:
         return sparse.csr_array((data, self.sums.indices, self.sums.indptr), shape=self.sums.shape)
+
+
+def checked_documents(matrix: Any, partition: Partition) -> Any:
+    """Return the documents of a partition as a checked csr or dense matrix with rows of length one or zero.
+
+    Raises
+    ------
+    InputError
+        If the matrix cannot be used, or has another number of rows than the partition has labels.
+    """
+    checked = unit_rows(check_matrix(matrix, name="vectors"), warn=False)
+    partition.check()
+    if checked.shape[0] != partition.n_documents:
+        raise InputError(
+            f"the partition has {partition.n_documents} labels, vectors has {checked.shape[0]} rows; give one for each."
+        )
+    return checked
 
 
 def largest_per_row(matrix: sparse.csr_array, count: int) -> list[tuple[Integers, Floats]]:

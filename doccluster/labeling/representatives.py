@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from doccluster.labeling.description import Borderline, Representative
 from doccluster.labeling.placement import Placement
+from doccluster.labeling.profiles import checked_documents
 from doccluster.partition import Partition
 
 NEAR_COPY = 0.9  # two texts with this cosine read as the same text
@@ -37,6 +38,7 @@ def representative_documents(
     near_copy : float
         Two documents with at least this cosine count as copies; each representative says how many the cluster has.
     """
+    matrix = checked_documents(matrix, partition)
     return [
         _representatives(matrix, partition.members(cluster), similarity, n_documents, near_copy)
         for cluster in range(partition.n_clusters)

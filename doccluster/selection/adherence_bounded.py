@@ -16,6 +16,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Cluster
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from doccluster.clustering import SphericalKMeans, assign_to_centroids
+from doccluster.clustering.fitted_columns import check_columns
 from doccluster.errors import InputError
 from doccluster.measures import get_measure
 from doccluster.measures.geometry import ClusterGeometry
@@ -170,7 +171,7 @@ class AdherenceBoundedKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
     def _checked(self, X: Any) -> Any:
         check_is_fitted(self)
         matrix = check_matrix(X)
-        validate_data(self, X, skip_check_array=True, reset=False)
+        check_columns(self, X)
         return unit_rows(matrix)
 
     def __sklearn_tags__(self) -> Any:

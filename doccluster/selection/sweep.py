@@ -229,6 +229,7 @@ def estimate_seconds(
 
     The answer is good to a factor of two or so: starts differ in iterations, and data without clusters need more.
     """
+    matrix = check_matrix(matrix)
     sizes = check_ks(ks, matrix.shape[0])
     middle = max(1, round(sum(sizes) / len(sizes)))
     single = get_algorithm(algorithm, n_init=1)

@@ -17,6 +17,7 @@ from scipy import sparse
 from scipy.special import logsumexp
 
 from doccluster.errors import InputError
+from doccluster.evaluation.judging import LARGEST_VALUE
 from doccluster.progress import Progress, silent
 from doccluster.selection.distance_blocks import (
     Metric,
@@ -90,13 +91,42 @@ def hopkins(
         The exponent; "dimension" is the number of columns, as in the book. Computed by logarithms, so that a large
         exponent neither overflows nor underflows; but with many dimensions the ratio then runs to 0 or 1.
 
+    Raises
+    ------
+    InputError
+        If a matrix cannot be used, or the sample is not of its rows.
+
     Examples
     --------
     >>> points = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [5.0, 5.0], [5.0, 6.0]])
     >>> round(hopkins(points, sample=[0, 3, 4], reference=np.array([[2.0, 2.0], [4.0, 1.0], [3.0, 5.0]])), 4)
     0.8636
     """
-    rows = np.asarray(sample, dtype=np.int64)
+    data, drawn = _measurable(matrix, metric), _measurable(reference, metric, name="reference")
+    rows = np.asarray(sample)
+    if rows.dtype.kind not in "iu" or not rows.size or rows.min() < 0 or rows.max() >= data.shape[0]:
+        raise InputError(f"sample={sample!r} names no rows of the matrix; give numbers from 0 to {data.shape[0] - 1}.")
+    if drawn.shape[1] != data.shape[1]:
+        raise InputError(f"reference has {drawn.shape[1]} columns, the matrix {data.shape[1]}; give as many.")
+    return _hopkins(data, rows, drawn, power, metric)
+
+
+def _measurable(matrix: Any, metric: Metric, *, name: str = "X") -> Any:
+    """Return a checked matrix whose squared distances are numbers."""
+    data = check_matrix(matrix, name=name)
+    values = data.data if sparse.issparse(data) else data
+    if metric != "cosine" and max(float(values.max(initial=0)), -float(values.min(initial=0))) > LARGEST_VALUE:
+        raise InputError(f"{name} has values too large for squared distances; scale them to below {LARGEST_VALUE:g}.")
+    return data
+
+
+def _hopkins(
+    matrix: Any,
+    rows: npt.NDArray[Any],
+    reference: Any,
+    power: float | Literal["dimension"],
+    metric: Metric,
+) -> float:
     exponent = float(matrix.shape[1] if power == "dimension" else power)
     within = nearest_distances(matrix[rows], matrix, metric=metric, own_rows=rows)
     beyond = nearest_distances(reference, matrix, metric=metric)
@@ -133,7 +163,7 @@ def hopkins_test(
     sample_size : int
         Points per subsample; by default a tenth of the documents, 1,000 at most.
     """
-    data = check_matrix(matrix)
+    data = _measurable(matrix, metric)
     rng = as_generator(random_state)
     size = (
         min(1000, max(1, data.shape[0] // 10))
@@ -149,7 +179,7 @@ def hopkins_test(
     def statistic(points: Any, reference: Any) -> float:
         sample = rng.choice(points.shape[0], size, replace=False)
         drawn = rng.choice(reference.shape[0], size, replace=False)
-        return hopkins(points, sample=sample, reference=reference[drawn], power=power, metric=metric)
+        return _hopkins(points, sample, reference[drawn], power, metric)
 
     values, null_values = np.empty(n_samples), np.empty(n_samples)
     for draw in range(n_samples):
@@ -269,6 +299,9 @@ def _reduced(matrix: Any, n_components: int | None, rng: np.random.Generator) ->
     if size < 1:
         raise InputError("the data are too small for a truncated SVD; give at least 2 documents and 2 terms.")
     seed = int(rng.integers(2**31))
+    low, high = column_ranges(matrix)
+    if np.array_equal(low, high):  # all documents are one point, and the ratios of variances 0 / 0
+        return np.zeros((matrix.shape[0], size))
     return np.asarray(TruncatedSVD(size, random_state=seed).fit_transform(matrix), dtype=np.float64)
 
 
@@ -290,7 +323,7 @@ def distance_distribution_test(
     its numbers come out only if each data set is binned on its own range, which compares different intervals; the
     default bins both on [0, the largest distance of either]. O(n^2) time, O(block n) memory.
     """
-    data = check_matrix(matrix)
+    data = _measurable(matrix, metric)
     if data.shape[0] < 3:
         raise InputError(f"{data.shape[0]} document(s) are too few for a distribution of distances; give at least 3.")
     rng = as_generator(random_state)

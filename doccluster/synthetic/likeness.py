@@ -12,6 +12,7 @@ from doccluster.clustering import SphericalKMeans
 from doccluster.measures.contingency import ContingencyTable
 from doccluster.measures.information import nmi
 from doccluster.partition import Partition
+from doccluster.validation import check_matrix
 from doccluster.vectors import DocumentVectors
 
 Floats = npt.NDArray[np.float64]
@@ -41,7 +42,7 @@ def describe_vectors(
     dict of str to float
         Names as they stand in the table; nan where there is no such pair.
     """
-    matrix = sparse.csr_array(vectors.matrix)
+    matrix = sparse.csr_array(check_matrix(vectors.matrix, name="vectors"))
     rng = np.random.default_rng(random_state)
     partition = Partition.from_labels(np.asarray(labels).tolist())
     lengths = np.diff(matrix.indptr)

@@ -23,7 +23,7 @@ from doccluster.kernels.term_draws import PATIENCE, draw_distinct
 from doccluster.kernels.vmf import MAX_CONCENTRATION, concentration
 from doccluster.synthetic.checks import seed_record
 from doccluster.synthetic.made import SyntheticVectors, row_names
-from doccluster.validation import RandomState, as_generator, check_n_clusters, check_positive_int
+from doccluster.validation import RandomState, as_generator, check_matrix, check_n_clusters, check_positive_int
 from doccluster.vectors import DocumentVectors
 
 Floats = npt.NDArray[np.float64]
@@ -98,7 +98,10 @@ def fit_corpus_model(
     """
     if not sparse.issparse(vectors.matrix):
         raise InputError("the vectors are dense, and a twin has terms; give texts or a sparse matrix.")
-    matrix = sparse.csr_array(vectors.matrix)
+    matrix = check_matrix(vectors.matrix, name="vectors")
+    if not matrix.data.all():  # a zero that is stored has no logarithm
+        matrix = matrix.copy()
+        matrix.eliminate_zeros()
     filled = np.flatnonzero(np.diff(matrix.indptr))
     if not filled.size:
         raise NothingUsable("no document has a term, so there is nothing to resemble.")

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import gzip
-import zipfile
-import zlib
 from dataclasses import dataclass
+from io import RawIOBase
 from pathlib import Path
-from typing import Any
+from typing import IO, Any, cast
 
 import numpy as np
 import numpy.typing as npt
 from scipy import io, sparse
 
 from doccluster.errors import InputError, SchemaError
+from doccluster.sparse_structure import check_sparsity, checked_csr
 from doccluster.text.packed_strings import unpack_strings
+from doccluster.vectors.array_headers import MOST_EXPANDED, check_npy, damage_as_input_error, load_npz
 
 MATRIX_SCHEMA = 1
-_DAMAGED = (OSError, EOFError, ValueError, KeyError, zipfile.BadZipFile, zlib.error)
+_LINES_AT_ONCE = 1000
+_DIGITS = 18  # of a number that 64 bits hold for certain
 
 
 @dataclass(frozen=True)
@@ -56,40 +58,76 @@ def load_matrix_file(path: Path) -> MatrixFile:
     if path.stat().st_size == 0:
         raise InputError(f"{path} is empty, a file of zero bytes; write it again.")
     name = path.name.lower().removesuffix(".gz")
-    try:
-        if name.endswith(".mtx"):
-            return MatrixFile(_matrix_market(path))
-        if name.endswith(".npz"):
-            return _npz(path)
-        if name.endswith(".npy"):
-            return MatrixFile(_npy(path))
-        if name.endswith(".mat"):
-            return MatrixFile(parse_cluto(_text(path), str(path)))
-    except InputError:
-        raise
-    except MemoryError as error:
-        raise InputError(
-            f"{path} holds more than fits in memory ({error}), or is damaged; give a smaller one."
-        ) from error
-    except _DAMAGED as error:
-        # numpy takes what is no array for a pickle, and says how to load one: that would run whatever is in it
-        reason = "it holds no plain numbers" if "pickle" in str(error) else str(error).rstrip(".")
-        raise InputError(f"{path} cannot be read as a matrix ({reason}); it is truncated or damaged.") from error
+    if name.endswith(".mtx"):
+        return MatrixFile(_matrix_market(path))
+    if name.endswith(".npz"):
+        return _npz(path)
+    if name.endswith(".npy"):
+        return MatrixFile(_npy(path))
+    if name.endswith(".mat"):
+        return MatrixFile(parse_cluto(_text(path), str(path)))
     raise InputError(f"{path} is of no known format; give a CLUTO .mat, Matrix Market .mtx(.gz), .npz or .npy file.")
 
 
 def _text(path: Path) -> str:
-    if path.name.lower().endswith(".gz"):
-        with gzip.open(path, "rt", encoding="utf-8", errors="replace") as file:
-            return file.read()
-    return path.read_text(encoding="utf-8", errors="replace")
+    with damage_as_input_error(path):
+        if _is_packed(path):
+            with gzip.open(path, "rt", encoding="utf-8", errors="replace") as file:
+                return file.read()
+        return path.read_text(encoding="utf-8", errors="replace")
 
 
 def _matrix_market(path: Path) -> Any:
-    matrix = io.mmread(path)
+    with damage_as_input_error(path):
+        _check_announced(io.mminfo(path), path)
+        with gzip.open(path) if _is_packed(path) else path.open("rb") as stream:
+            matrix = io.mmread(TextForScipy(cast(IO[bytes], stream), path))
     if not sparse.issparse(matrix):
         return _two_dimensional(np.asarray(matrix), path)
-    return sparse.csr_array(matrix)
+    return checked_csr(matrix, name=str(path))[0]
+
+
+def _is_packed(path: Path) -> bool:
+    return path.name.lower().endswith(".gz")
+
+
+class TextForScipy(RawIOBase):
+    """A text as scipy's Matrix Market reader survives it: without zero bytes, and with its last line ended.
+
+    The reader, which is machine code, runs on beyond its buffer otherwise.
+    """
+
+    def __init__(self, stream: IO[bytes], path: Path) -> None:
+        self._stream = stream
+        self._path = path
+        self._has_ended = False
+
+    def readable(self) -> bool:
+        """Whether there is something to read: always."""
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Fill the buffer from the stream, and once that is at its end, with an end of line."""
+        part = b"" if self._has_ended else self._stream.read(len(buffer))
+        if b"\0" in part:
+            raise InputError(f"{self._path} holds zero bytes, so it is no text; it is damaged.")
+        if not part and not self._has_ended:
+            self._has_ended, part = True, b"\n"
+        buffer[: len(part)] = part
+        return len(part)
+
+
+def _check_announced(header: tuple[Any, ...], path: Path) -> None:
+    """Raise InputError when a Matrix Market file is too short for the values that its header announces."""
+    n_rows, n_columns, n_values, layout, _, symmetry = header
+    least = 4 if layout == "coordinate" else 2  # "1 1", "1" and the ends of their lines
+    if layout == "array":
+        n_values = n_rows * n_columns if symmetry == "general" else n_rows * (n_columns - 1) // 2
+    size = path.stat().st_size * (MOST_EXPANDED if _is_packed(path) else 1)
+    if n_values < 0 or n_values * least > size + least:
+        raise InputError(f"{path} announces {n_values:,} values, more than its {size:,} bytes hold; it is damaged.")
+    if layout == "coordinate":
+        check_sparsity((n_rows, n_columns), n_values, str(path))
 
 
 def _two_dimensional(array: npt.NDArray[Any], path: Path) -> npt.NDArray[Any]:
@@ -101,28 +139,32 @@ def _two_dimensional(array: npt.NDArray[Any], path: Path) -> npt.NDArray[Any]:
 def _npy(path: Path) -> npt.NDArray[Any]:
     # numpy leaves a damaged file open when it opens it itself
     with path.open("rb") as stream:
-        array = np.load(stream, allow_pickle=False)
-        if not isinstance(array, np.ndarray):
+        if stream.read(2) == b"PK":
             raise InputError(f"{path} holds several arrays; name it .npz.")
-        return _two_dimensional(array, path)
+        stream.seek(0)
+        check_npy(stream, path.stat().st_size, str(path))
+        stream.seek(0)
+        with damage_as_input_error(path):
+            return _two_dimensional(np.load(stream, allow_pickle=False), path)
 
 
 def _npz(path: Path) -> MatrixFile:
-    with path.open("rb") as stream, np.load(stream, allow_pickle=False) as file:
+    with path.open("rb") as stream, load_npz(stream, str(path)) as file, damage_as_input_error(path):
         if "doccluster_schema" in file:
             return _own_npz(file, path)
         if "format" not in file and {"data", "indices", "indptr", "shape"} <= set(file.files):
-            return MatrixFile(_csr(file))
+            return MatrixFile(_csr(file, path))
         if "format" not in file:
             arrays = [name for name in file.files if file[name].ndim == 2]
             if len(arrays) == 1:
                 return MatrixFile(file[arrays[0]])
+            names = ", ".join(file.files)[:200] or "nothing"
             raise InputError(
-                f"{path} holds {', '.join(file.files) or 'nothing'}, expected a matrix saved by scipy.sparse.save_npz, "
+                f"{path} holds {names}, expected a matrix saved by scipy.sparse.save_npz, "
                 "one two-dimensional array, or a file of ours."
             )
-    with path.open("rb") as stream:
-        return MatrixFile(sparse.csr_array(sparse.load_npz(stream)))
+    with path.open("rb") as stream, damage_as_input_error(path):
+        return MatrixFile(_in_file(sparse.load_npz(stream), path))
 
 
 def _own_npz(file: Any, path: Path) -> MatrixFile:
@@ -130,7 +172,7 @@ def _own_npz(file: Any, path: Path) -> MatrixFile:
     if schema != MATRIX_SCHEMA:
         raise SchemaError(f"{path} has schema {schema}, this version reads {MATRIX_SCHEMA}; update doccluster.")
     return MatrixFile(
-        file["dense"] if "dense" in file else _csr(file),
+        _two_dimensional(file["dense"], path) if "dense" in file else _csr(file, path),
         ids=_strings(file, "ids"),
         terms=_strings(file, "terms"),
         display_terms=_strings(file, "display_terms"),
@@ -139,11 +181,18 @@ def _own_npz(file: Any, path: Path) -> MatrixFile:
     )
 
 
-def _csr(file: Any) -> sparse.csr_array:
-    shape = tuple(file["shape"].tolist())
-    matrix = sparse.csr_array((file["data"], file["indices"], file["indptr"]), shape=shape)
-    matrix.check_format(full_check=True)
-    return matrix
+def _csr(file: Any, path: Path) -> sparse.csr_array:
+    shape = file["shape"]
+    if shape.shape != (2,) or shape.dtype.kind not in "iu":
+        raise InputError(f"{path} has a shape of {shape.size} numbers ({shape.dtype}), expected 2; write it again.")
+    return _in_file(sparse.csr_array((file["data"], file["indices"], file["indptr"]), shape=shape.tolist()), path)
+
+
+def _in_file(matrix: Any, path: Path) -> sparse.csr_array:
+    """Return a sparse matrix from a file as a csr array, once its parts and its shape are believed."""
+    if len(matrix.shape) == 2:
+        check_sparsity(matrix.shape, matrix.nnz, str(path))
+    return checked_csr(matrix, name=str(path))[0]
 
 
 def _strings(file: Any, name: str) -> list[str] | None:
@@ -171,9 +220,8 @@ def parse_cluto(text: str, name: str) -> Any:
     if len(rows) < n_documents or any(line.strip() for line in lines[1 + n_documents :]):
         found = len("\n".join(lines[1:]).rstrip().split("\n"))
         raise InputError(f"{name} announces {n_documents} documents but has {found} lines; it is truncated or damaged.")
-    fields = [line.split() for line in rows]
-    lengths = np.fromiter(map(len, fields), dtype=np.int64, count=n_documents)
-    values = _numbers(fields, name)
+    lengths = np.fromiter((len(row.split()) for row in rows), dtype=np.int64, count=n_documents)
+    values = _numbers(rows, name)
     if len(header) == 2:
         wrong = np.flatnonzero(lengths != n_terms)
         if wrong.size:
@@ -185,33 +233,41 @@ def parse_cluto(text: str, name: str) -> Any:
 
 
 def _header(line: str, name: str) -> list[int]:
-    try:
-        header = [int(field) for field in line.split()]
-    except ValueError:
-        header = []
-    if len(header) not in (2, 3) or min(header) < 0:
+    fields = line[:200].split()
+    header = [int(field) for field in fields if field.isascii() and field.isdigit() and len(field) < _DIGITS]
+    if len(header) not in (2, 3) or len(header) != len(fields):
         raise InputError(
             f"{name} begins with {line[:60]!r}, expected the numbers of documents, terms and (sparse form) non-zeros."
         )
     return header
 
 
-def _numbers(fields: list[list[str]], name: str) -> npt.NDArray[np.float64]:
-    try:
-        return np.array([field for row in fields for field in row], dtype=np.float64)
-    except ValueError:
-        for number, row in enumerate(fields, start=2):
-            for field in row:
-                try:
-                    float(field)
-                except ValueError:
-                    raise InputError(f"{name} line {number} holds {field[:40]!r}, expected a number.") from None
-        raise
+def _numbers(rows: list[str], name: str) -> npt.NDArray[np.float64]:
+    """Return the numbers of some lines one after the other; a part of the lines at a time, as text takes much room."""
+    parts = []
+    for begin in range(0, len(rows), _LINES_AT_ONCE):
+        part = rows[begin : begin + _LINES_AT_ONCE]
+        try:
+            parts.append(np.array(" ".join(part).split(), dtype=np.float64))
+        except ValueError:
+            raise _not_a_number(part, begin, name) from None
+    return np.concatenate(parts) if parts else np.empty(0)
+
+
+def _not_a_number(rows: list[str], before: int, name: str) -> InputError:
+    for number, row in enumerate(rows, start=before + 2):
+        for field in row.split():
+            try:
+                float(field)
+            except ValueError:
+                return InputError(f"{name} line {number} holds {field[:40]!r}, expected a number.")
+    return InputError(f"{name} holds what is no number; it is damaged.")
 
 
 def _sparse_cluto(
     values: npt.NDArray[np.float64], lengths: npt.NDArray[np.int64], n_terms: int, n_entries: int, name: str
 ) -> Any:
+    check_sparsity((0, n_terms), n_entries, name)
     odd = np.flatnonzero(lengths % 2)
     if odd.size:
         raise InputError(f"{name} line {odd[0] + 2} has an odd number of fields, expected pairs of term and value.")

@@ -14,11 +14,13 @@ from scipy import sparse
 
 from doccluster.errors import InputError, SchemaError
 from doccluster.text.packed_strings import pack_strings, unpack_strings
+from doccluster.vectors.array_headers import damage_as_input_error, load_npz
 from doccluster.vectors.document_vectors import DocumentVectors
 
 FOLDER_SCHEMA = 1
 _INT32_MAX = int(np.iinfo(np.int32).max)
 _AT_ONCE = 1 << 22
+_TYPES = [(dtype, index_type) for dtype in ("float32", "float64") for index_type in ("int32", "int64")]
 
 
 class MatrixWriter:
@@ -110,11 +112,7 @@ def open_vectors(folder: str | os.PathLike[str]) -> DocumentVectors:
     place = Path(folder)
     if not (place / "vectors.json").is_file():
         raise InputError(f"{place} holds no finished vectors (no vectors.json); write it with vectorize_stream.")
-    description = json.loads((place / "vectors.json").read_text(encoding="utf-8"))
-    if description.get("schema") != FOLDER_SCHEMA:
-        raise SchemaError(
-            f"{place} has schema {description.get('schema')!r}, this version reads {FOLDER_SCHEMA}; update doccluster."
-        )
+    description = _description(place / "vectors.json")
     n_rows, n_columns = description["shape"]
     matrix = _open_csr(
         place,
@@ -124,17 +122,44 @@ def open_vectors(folder: str | os.PathLike[str]) -> DocumentVectors:
         description["index_type"],
         "r",
     )
-    ids = unpack_strings(
-        np.fromfile(place / "id_characters.bin", dtype=np.uint8), np.fromfile(place / "id_ends.bin", dtype=np.int64)
+    characters, ends = (
+        _map(place / f"{name}.bin", np.dtype(dtype), None, "r")
+        for name, dtype in (("id_characters", np.uint8), ("id_ends", np.int64))
     )
-    with np.load(place / "terms.npz", allow_pickle=False) as arrays:
-        terms, display_terms = (
-            np.array(unpack_strings(arrays[f"{name}_characters"], arrays[f"{name}_ends"]), dtype=object)
-            if f"{name}_ends" in arrays
-            else None
-            for name in ("terms", "display_terms")
-        )
+    ids = unpack_strings(characters, ends)
+    with (place / "terms.npz").open("rb") as stream, load_npz(stream, str(place / "terms.npz")) as arrays:
+        terms, display_terms = (_terms(arrays, name, n_columns, place) for name in ("terms", "display_terms"))
+    if len(ids) != n_rows:
+        raise SchemaError(f"{place} has {n_rows} rows but {len(ids)} ids; write it again.")
     return DocumentVectors(matrix, tuple(ids), terms, display_terms)
+
+
+def _description(path: Path) -> dict[str, Any]:
+    try:
+        description: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    except (ValueError, RecursionError) as error:
+        raise SchemaError(f"{path} is damaged ({str(error)[:200]}); write it again.") from error
+    schema = description.get("schema") if isinstance(description, dict) else None
+    if schema != FOLDER_SCHEMA:
+        raise SchemaError(
+            f"{path.parent} has schema {str(schema)[:20]}, this version reads {FOLDER_SCHEMA}; update doccluster."
+        )
+    shape, n_entries = description.get("shape"), description.get("n_entries")
+    sizes = [*shape, n_entries] if isinstance(shape, list) and len(shape) == 2 else [None]
+    types = description.get("dtype"), description.get("index_type")
+    if not all(type(size) is int and 0 <= size < 2**62 for size in sizes) or types not in _TYPES:
+        raise SchemaError(f"{path} is damaged: it gives no shape or no types that are known; write it again.")
+    return description
+
+
+def _terms(arrays: Any, name: str, n_columns: int, place: Path) -> npt.NDArray[np.object_] | None:
+    if f"{name}_ends" not in arrays or f"{name}_characters" not in arrays:
+        return None
+    with damage_as_input_error(place / "terms.npz"):
+        found = np.array(unpack_strings(arrays[f"{name}_characters"], arrays[f"{name}_ends"]), dtype=object)
+    if found.size != n_columns:
+        raise SchemaError(f"{place} has {n_columns} columns but {found.size} {name}; write it again.")
+    return found
 
 
 def _open_csr(
@@ -144,15 +169,22 @@ def _open_csr(
     indices = _map(folder / "indices.bin", np.dtype(index_type), n_entries, mode)
     # scipy wants both index arrays of one type; the row ends are few, so it is they that are converted in memory.
     indptr = _map(folder / "indptr.bin", np.dtype(np.int64), shape[0] + 1, "r").astype(index_type)
+    if indptr[0] != 0 or indptr[-1] != n_entries or np.any(np.diff(indptr) < 0):
+        raise SchemaError(f"{folder / 'indptr.bin'} is damaged: its row starts do not ascend; write it again.")
     matrix = sparse.csr_array((data, indices, indptr), shape=shape)
     matrix.has_sorted_indices = True
     matrix.has_canonical_format = True
     return matrix
 
 
-def _map(path: Path, dtype: np.dtype[Any], size: int, mode: Any) -> npt.NDArray[Any]:
-    if path.stat().st_size != size * dtype.itemsize:
-        raise SchemaError(f"{path} has {path.stat().st_size} bytes, expected {size * dtype.itemsize}; write it again.")
+def _map(path: Path, dtype: np.dtype[Any], size: int | None, mode: Any) -> npt.NDArray[Any]:
+    try:
+        n_bytes = path.stat().st_size
+    except OSError as error:
+        raise SchemaError(f"{path} cannot be read ({error.strerror}); write it again.") from error
+    size = n_bytes // dtype.itemsize if size is None else size
+    if n_bytes != size * dtype.itemsize:
+        raise SchemaError(f"{path} has {n_bytes} bytes, expected {size * dtype.itemsize}; write it again.")
     if size == 0:  # an empty file cannot be mapped
         return np.empty(0, dtype=dtype)
     return np.memmap(path, dtype=dtype, mode=mode, shape=(size,))

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from doccluster.errors import DocclusterWarning, InputError
+from doccluster.sparse_structure import checked_csr
 from doccluster.text.packed_strings import pack_strings
 from doccluster.validation import check_matrix, compact_indices, unit_rows, within_range
 from doccluster.vectors.document_vectors import DocumentVectors
@@ -103,7 +104,7 @@ def matrix_arrays(vectors: DocumentVectors, *, classes: Sequence[str] | None = N
     """Return vectors with their ids and terms (and classes) as the plain arrays of our npz files."""
     arrays: dict[str, Any] = {"doccluster_schema": np.array(MATRIX_SCHEMA, dtype=np.int64)}
     if sparse.issparse(vectors.matrix):
-        csr = sparse.csr_array(vectors.matrix)
+        csr = checked_csr(vectors.matrix, name="vectors")[0]
         arrays |= {"data": csr.data, "indices": csr.indices, "indptr": csr.indptr, "shape": np.array(csr.shape)}
     else:
         arrays["dense"] = np.asarray(vectors.matrix)

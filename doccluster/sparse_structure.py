@@ -1,0 +1,244 @@
+"""Whether the parts of a sparse matrix fit one another: what is compiled, here and in scipy, trusts every index.
+
+scipy looks at row starts and columns when a matrix is built, and only at some of them; arrays that are changed later,
+or come from a damaged file, are read as they are. One number that points beyond an array ends the process.
+
+As in scipy, the columns and values may be longer than the last row start says; what lies beyond belongs to no row.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from doccluster.errors import InputError, MemoryLimitError
+
+MOST_COLUMNS = 2**31 - 1  # kernels number columns in 32 bits
+FREE_LINES = 2**23  # rows or columns that a matrix may have however few its values are
+LINES_PER_VALUE = 1000  # ... and so many more for each value
+BYTES_PER_COLUMN = 32  # what counting, ordering and renumbering columns takes
+_AT_ONCE = 1 << 20
+
+Integers = npt.NDArray[np.integer[Any]]
+
+
+def checked_csr(matrix: Any, *, name: str = "X") -> tuple[sparse.csr_array, bool]:
+    """Return any sparse matrix as a csr array whose every index is sound, and whether it is in canonical form.
+
+    Canonical form: the columns of each row ascend and none is repeated. A csr matrix keeps its arrays, any other format
+    is converted after its own indices were checked.
+
+    Raises
+    ------
+    InputError
+        If it is not two-dimensional, or row starts, columns, lengths or types do not fit one another.
+    """
+    if len(matrix.shape) != 2:
+        raise wrong_dimensions(len(matrix.shape), name)
+    check_shape(matrix.shape, name)
+    try:
+        if matrix.format != "csr":
+            _check_before_conversion(matrix, name)
+            matrix = matrix.tocsr()
+        is_canonical = _check_lines(matrix, name)
+        rows = sparse.csr_array(_signed(matrix))
+    except (AttributeError, IndexError, KeyError, OverflowError, TypeError, ValueError) as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError(f"{name} is no sound sparse matrix ({error}); it is damaged, make it again.") from error
+    rows.has_canonical_format = is_canonical
+    return rows, is_canonical
+
+
+def wrong_dimensions(n_dimensions: int, name: str) -> InputError:
+    """Return the error for what is no table."""
+    return InputError(
+        f"{name} has {n_dimensions} dimension(s), expected 2: Reshape your data to (n_documents, n_terms)."
+    )
+
+
+def check_shape(shape: tuple[int, ...], name: str) -> None:
+    """Raise InputError when columns cannot be numbered, MemoryLimitError when they cannot be counted here."""
+    n_rows, n_columns = shape
+    if n_rows < 0 or n_columns < 0:
+        raise InputError(f"{name} has shape {tuple(shape)}; it is damaged, make it again with sizes >= 0.")
+    if n_columns > MOST_COLUMNS:
+        raise InputError(
+            f"{name} has {n_columns:,} columns, more than {MOST_COLUMNS:,}; leave out those without values."
+        )
+    memory = _memory_of_machine()
+    if memory is not None and n_columns * BYTES_PER_COLUMN > memory:
+        raise MemoryLimitError(
+            f"{name} has {n_columns:,} columns, and to count them takes {n_columns * BYTES_PER_COLUMN:,} bytes of this "
+            f"machine's {memory:,}; leave out the columns without values."
+        )
+
+
+def check_sparsity(shape: tuple[int, ...], n_values: int, name: str) -> None:
+    """Raise InputError for a matrix of so many more rows or columns than values that only damage explains it.
+
+    Memory goes with the rows and columns, so a few digits in a file could ask for any amount of it.
+    """
+    for size, lines in zip(shape, ("rows", "columns"), strict=True):
+        if size > FREE_LINES + LINES_PER_VALUE * n_values:
+            raise InputError(
+                f"{name} announces {size:,} {lines} but holds {n_values:,} values; it is damaged, or has to be saved "
+                f"again without the {lines} that have none."
+            )
+
+
+def _memory_of_machine() -> int | None:
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, OSError, ValueError):  # not on Windows
+        return None
+
+
+def _check_before_conversion(matrix: Any, name: str) -> None:
+    """Check what scipy's conversion to csr trusts, and that the row starts it makes are worth their memory."""
+    if matrix.format == "csc":
+        _check_lines(matrix, name)
+        n_values = int(matrix.indptr[-1])
+    elif matrix.format == "bsr":
+        n_values = _check_blocks(matrix, name)
+    elif matrix.format == "coo":
+        n_values = _check_coordinates(matrix, name)
+    elif matrix.format == "lil":
+        n_values = _check_lists(matrix, name)
+    elif matrix.format == "dia":
+        n_values = _check_diagonals(matrix, name)
+    else:
+        n_values = matrix.nnz
+    check_sparsity((matrix.shape[0], 0), n_values, name)
+
+
+def _check_lines(matrix: Any, name: str) -> bool:
+    """Check a csr or csc matrix; returns whether the indices within each line ascend without repetition."""
+    lines, cross = ("row", "column") if matrix.format == "csr" else ("column", "row")
+    n_lines, width = matrix.shape if matrix.format == "csr" else matrix.shape[::-1]
+    indices = _integers(matrix.indices, f"the {cross} numbers of {name}")
+    n_values = _values(matrix.data, 1, name).size
+    if indices.size != n_values:
+        raise InputError(
+            f"{name} has {n_values:,} values but {indices.size:,} {cross} numbers; it is damaged, make it again."
+        )
+    starts = _check_starts(matrix.indptr, n_lines, indices.size, lines, name)
+    indices = indices[: starts[-1]]
+    if not _ascends(indices, starts):
+        _check_range(indices, width, cross, name)
+        return False
+    filled = np.flatnonzero(starts[1:] > starts[:-1])  # where indices ascend, the first and last of a line bound them
+    _check_range(indices[starts[filled]], width, cross, name)
+    _check_range(indices[starts[filled + 1] - 1], width, cross, name)
+    return True
+
+
+def _check_starts(given: Any, n_lines: int, n_indices: int, lines: str, name: str) -> Integers:
+    starts = _integers(given, f"the {lines} starts of {name}")
+    if starts.size != n_lines + 1:
+        raise InputError(f"{name} has {n_lines:,} {lines}s and {starts.size:,} {lines} starts, expected one more.")
+    if starts[0] != 0 or np.any(starts[1:] < starts[:-1]) or starts[-1] > n_indices:
+        raise InputError(
+            f"{name} has {lines} starts that do not ascend from 0 to its {n_indices:,} values; make it again."
+        )
+    return starts
+
+
+def _ascends(indices: Integers, starts: Integers) -> bool:
+    """Return whether each index is above the one before it, except at the start of a line."""
+    for begin in range(0, max(indices.size - 1, 0), _AT_ONCE):
+        part = indices[begin : begin + _AT_ONCE + 1]
+        is_above = part[1:] > part[:-1]
+        bounds = np.searchsorted(starts, [begin + 1, begin + part.size])
+        is_above[starts[bounds[0] : bounds[1]] - (begin + 1)] = True
+        if not is_above.all():
+            return False
+    return True
+
+
+def _check_range(indices: Integers, width: int, cross: str, name: str) -> None:
+    if indices.size == 0:
+        return
+    least, most = int(indices.min()), int(indices.max())
+    if least < 0 or most >= width:
+        raise InputError(
+            f"{name} names {cross} {least if least < 0 else most}, but has {width:,} {cross}s, counted from 0; "
+            "it is damaged, make it again."
+        )
+
+
+def _check_blocks(matrix: Any, name: str) -> int:
+    values = _values(matrix.data, 3, name)
+    indices = _integers(matrix.indices, f"the column numbers of {name}")
+    (n_rows, n_columns), (height, width) = matrix.shape, values.shape[1:]
+    if not height or not width or n_rows % height or n_columns % width or indices.size != values.shape[0]:
+        raise InputError(
+            f"{name} has blocks that do not fit its shape {tuple(matrix.shape)}; it is damaged, make it again."
+        )
+    starts = _check_starts(matrix.indptr, n_rows // height, indices.size, "row", name)
+    _check_range(indices[: starts[-1]], n_columns // width, "column", name)
+    return int(values.size)
+
+
+def _check_coordinates(matrix: Any, name: str) -> int:
+    n_values = _values(matrix.data, 1, name).size
+    for given, width, cross in ((matrix.row, matrix.shape[0], "row"), (matrix.col, matrix.shape[1], "column")):
+        indices = _integers(given, f"the {cross} numbers of {name}")
+        if indices.size != n_values:
+            raise InputError(
+                f"{name} has {n_values:,} values but {indices.size:,} {cross} numbers; it is damaged, make it again."
+            )
+        _check_range(indices, width, cross, name)
+    return n_values
+
+
+def _check_lists(matrix: Any, name: str) -> int:
+    lengths = [list(map(len, lists)) for lists in (matrix.rows, matrix.data)]
+    if lengths[0] != lengths[1] or len(lengths[0]) != matrix.shape[0]:
+        raise InputError(
+            f"{name} has lists of columns and of values that differ in length; it is damaged, make it again."
+        )
+    return sum(lengths[0])
+
+
+def _check_diagonals(matrix: Any, name: str) -> int:
+    values = _values(matrix.data, 2, name)
+    offsets = _integers(matrix.offsets, f"the diagonals of {name}")
+    if offsets.size != values.shape[0] or np.unique(offsets).size != offsets.size:
+        raise InputError(f"{name} has {values.shape[0]} diagonals that {offsets.size} offsets do not tell apart.")
+    return int(values.size)
+
+
+def _integers(given: Any, what: str) -> Integers:
+    array = np.asarray(given)
+    if array.ndim != 1 or array.dtype.kind not in "iu":
+        raise InputError(f"{what} are {array.dtype} of {array.ndim} dimension(s), expected a vector of integers.")
+    return array
+
+
+def _values(given: Any, n_dimensions: int, name: str) -> npt.NDArray[Any]:
+    if np.ma.is_masked(given):
+        raise masked(name)
+    array = np.asarray(given)
+    if array.ndim != n_dimensions:
+        raise InputError(
+            f"{name} has values of {array.ndim} dimension(s), expected {n_dimensions}; it is damaged, make it again."
+        )
+    return array
+
+
+def masked(name: str) -> InputError:
+    """Return the error for values that are hidden."""
+    return InputError(f"{name} has masked values; fill them in or leave those documents out.")
+
+
+def _signed(matrix: Any) -> Any:
+    """Return a checked csr matrix with index arrays of the two types that scipy computes with."""
+    if all(array.dtype.type in (np.int32, np.int64) for array in (matrix.indices, matrix.indptr)):
+        return matrix
+    parts = matrix.data, np.asarray(matrix.indices, np.int64), np.asarray(matrix.indptr, np.int64)
+    return sparse.csr_array(parts, shape=matrix.shape)

@@ -1,0 +1,486 @@
+"""Matrices that lie about themselves: one sentence each, from every door, and never the end of the process."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import subprocess
+import sys
+import zipfile
+
+import numpy as np
+import pytest
+from scipy import io as scipy_io
+from scipy import sparse
+
+from doccluster import Partition
+from doccluster.clustering import SphericalKMeans, VonMisesFisherMixture, assign_to_centroids
+from doccluster.errors import InputError, MemoryLimitError, NotNumeric, SchemaError
+from doccluster.evaluation import evaluate, score
+from doccluster.labeling import ClusterProfiles, describe_clusters, explain_membership
+from doccluster.selection import LabelledCorpus, compare, hopkins
+from doccluster.sparse_structure import checked_csr
+from doccluster.validation import check_matrix
+from doccluster.vectors import DocumentVectors, open_vectors, read_matrix, vectorize_stream, write_matrix
+
+# Each in a process of its own: what is not refused ends it.
+DAMAGES = {
+    "a column beyond the width": "X.indices[3] = 10**6",
+    "a column far beyond": "X.indices[3] = 2**31 - 1",
+    "a negative column": "X.indices[3] = -5",
+    "a row start beyond the values": "X.indptr[7] = 10**6",
+    "a negative row start": "X.indptr[7] = -10**6",
+    "a first row start above 0": "X.indptr[0] = 2",
+    "a negative last row start": "X.indptr[-1] = -3",
+    "row starts that descend": "X.indptr[4:6] = X.indptr[4:6][::-1].copy() + [1, 0]",
+    "columns in 64 bits, beyond 32": "X.indices = X.indices.astype(np.int64); X.indices[3] = 2**40",
+    "columns that are 0 in 32 bits": "X.indices = X.indices.astype(np.int64) + 2**32",
+    "columns that are fractions": "X.indices = X.indices.astype(float)",
+    "columns of objects": "X.indices = X.indices.astype(object)",
+    "fewer columns than values": "X.indices = X.indices[:-3]",
+    "fewer values than columns": "X.data = X.data[:-3]",
+    "no columns": "X.indices = None",
+    "values in a table": "X.data = X.data.reshape(-1, 1)",
+    "too few row starts": "X.indptr = X.indptr[:-2]",
+    "too many row starts": "X.indptr = np.append(X.indptr, X.indptr[-1])",
+    "row starts in a table": "X.indptr = X.indptr[None]",
+    "a csc with a row beyond the height": "X = X.tocsc(); X.indices[3] = 10**6",
+    "a csc with a column start beyond the values": "X = X.tocsc(); X.indptr[2] = 10**6",
+    "a coo with a row beyond the height": "X = X.tocoo(); X.row[3] = 10**6",
+    "a coo with a negative column": "X = X.tocoo(); X.col[3] = -10**6",
+    "a coo of two billion rows": "X = sparse.coo_array(([1.0], ([0], [1])), shape=(2 * 10**9, 12))",
+    "a bsr with a column beyond the width": "X = X.tobsr((2, 3)); X.indices[1] = 10**6",
+    "a bsr with a block too few": "X = X.tobsr((2, 3)); X.data = X.data[:-1]",
+    "a lil with a column beyond the width": "X = X.tolil(); X.rows[1] = [10**6]; X.data[1] = [1.0]",
+    "a lil with more values than columns": "X = X.tolil(); X.data[1] = X.data[1] * 1000",
+    "a dia with an offset too few": "X = X.todia(); X.offsets = X.offsets[:-1]",
+}
+PREPARED = """
+import numpy as np
+from scipy import sparse
+from doccluster.clustering import SphericalKMeans, assign_to_centroids
+from doccluster.errors import InputError
+from doccluster.evaluation import evaluate
+
+def matrix():
+    draw = np.random.default_rng(0)
+    dense = draw.integers(1, 4, (18, 12)) * (draw.random((18, 12)) < 0.5)
+    dense[:, 0] = 1
+    return sparse.csr_array(dense.astype(float))
+
+model = SphericalKMeans(3, n_init=1, random_state=0).fit(matrix())
+uses = [SphericalKMeans(3, n_init=1).fit, model.predict, lambda X: assign_to_centroids(matrix(), X),
+        lambda X: evaluate(np.arange(18) % 3, vectors=X, measures=["silhouette"])]
+damages = DAMAGES
+for name, damage in damages.items():
+    for number, use in enumerate(uses):
+        X = matrix()
+        for flag in (X.has_canonical_format, X.has_sorted_indices):  # scipy keeps what it found
+            assert flag
+        names = {"X": X, "np": np, "sparse": sparse}
+        exec(damage, names)
+        print(name, number, flush=True)
+        try:
+            use(names["X"])
+        except InputError as error:
+            assert "\\n" not in str(error) and len(str(error)) < 300, error
+        else:
+            raise SystemExit(f"{name} was taken by use {number}")
+print("all refused")
+"""
+
+
+@pytest.fixture
+def good():
+    draw = np.random.default_rng(0)
+    dense = draw.integers(1, 4, (18, 12)) * (draw.random((18, 12)) < 0.5)
+    dense[:, 0] = 1
+    return sparse.csr_array(dense / np.linalg.norm(dense, axis=1, keepdims=True))
+
+
+def test_no_damaged_matrix_in_memory_ends_the_process():
+    code = "import warnings\nwarnings.simplefilter('ignore')\n" + PREPARED.replace("DAMAGES", repr(DAMAGES))
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=600)
+    assert found.stdout.splitlines()[-1:] == ["all refused"], (
+        found.returncode,
+        found.stdout[-200:],
+        found.stderr[-900:],
+    )
+
+
+def test_every_door_checks_the_matrix(good, tmp_path):
+    bad = good.copy()
+    bad.indices[3] = -7
+    labels = np.arange(18) % 3
+    partition = Partition.from_labels(labels)
+    vectors = DocumentVectors(bad, tuple("abcdefghijklmnopqr"))
+    uses = [
+        lambda: SphericalKMeans(3).fit(bad),
+        lambda: SphericalKMeans(18, init=bad).fit(good),
+        lambda: SphericalKMeans(3).plan_memory(bad),
+        lambda: VonMisesFisherMixture(2).fit(bad),
+        lambda: assign_to_centroids(bad, good[:3]),
+        lambda: score("silhouette", labels, vectors=bad),
+        lambda: evaluate(labels, vectors=bad, metric="euclidean"),
+        lambda: hopkins(bad, sample=[0], reference=good),
+        lambda: hopkins(good, sample=[0], reference=bad),
+        lambda: compare([LabelledCorpus("x", bad, None, 2)], seeds=[0]),
+        lambda: ClusterProfiles.from_partition(bad, partition),
+        lambda: describe_clusters(vectors, partition),
+        lambda: explain_membership(bad, 0, good, 0),
+        lambda: write_matrix(tmp_path / "kept.npz", vectors),
+    ]
+    for use in uses:
+        with pytest.raises(InputError, match=r"names column -7, but has 12 columns"):
+            use()
+
+
+def test_exotic_matrices_get_a_sentence(good):
+    doors = [SphericalKMeans(2).fit, lambda X: evaluate([0, 1, 1], vectors=X, measures=["silhouette"])]
+    strange = {
+        "1 dimension": [sparse.coo_array([1.0, 0.0, 2.0]), np.ones(3), [1.0, 2.0, 3.0]],
+        "3 dimension": [np.ones((3, 2, 2)), [[[1.0]], [[2.0]], [[3.0]]]],
+        "0 dimension": [5.0, {1: 2}, object()],
+        "masked": [np.ma.masked_equal(np.eye(3), 0)],
+        "inhomogeneous": [[[1.0], [1.0, 2.0], [3.0]]],
+        "holds text": [["a text", "another", "third"], np.array([["1", "2"], ["3", "4"]]), "a text"],
+        "not numeric": [
+            np.array([[object()], [1.0], [2.0]], dtype=object),
+            np.array([["x"], [1.0], [2]], dtype=object),
+        ],
+        "too large": [np.array([[10**400], [1], [2]], dtype=object)],
+        "NaN or infinity": [np.array([[np.longdouble("1e4000")], [1], [2]])],
+        "complex": [np.eye(3) * 1j],
+    }
+    if hasattr(sparse.coo_array([1.0]), "coords") and _has_dimensions(3):
+        strange["3 dimension"].append(sparse.coo_array(np.ones((3, 2, 2))))
+    for message, matrices in strange.items():
+        for matrix in matrices:
+            for door in doors:
+                with pytest.raises(InputError, match=message):
+                    door(matrix)
+    with pytest.raises(NotNumeric):
+        SphericalKMeans(2).fit(["a text"])
+
+
+def _has_dimensions(number):
+    try:
+        return sparse.coo_array(np.ones((2,) * number)).ndim == number
+    except (TypeError, ValueError):
+        return False
+
+
+@pytest.mark.parametrize("format", ["csc", "coo", "bsr", "dia", "lil", "dok"])
+def test_every_sparse_format_means_the_same(good, format):
+    expected = SphericalKMeans(3, random_state=0).fit_predict(good)
+    given = good.asformat(format)
+    np.testing.assert_array_equal(SphericalKMeans(3, random_state=0).fit_predict(given), expected)
+    old = getattr(sparse, f"{format}_matrix")(given)
+    np.testing.assert_array_equal(SphericalKMeans(3, random_state=0).fit_predict(old), expected)
+
+
+@pytest.mark.parametrize("index_type", [np.int8, np.uint16, np.uint32, np.int64, np.uint64])
+def test_columns_of_any_whole_number_are_read(good, index_type):
+    given = good.copy()
+    given.indices, given.indptr = given.indices.astype(index_type), given.indptr.astype(index_type)
+    found = check_matrix(given)
+    assert found.indices.dtype in (np.int32, np.int64)
+    np.testing.assert_array_equal(found.toarray(), good.toarray())
+    assert given.indices.dtype == index_type
+
+
+def test_values_beyond_the_last_row_start_belong_to_no_row(good):
+    longer = good.copy()
+    longer.data = np.append(good.data, [np.nan, 9.0])
+    longer.indices = np.append(good.indices, np.array([-4, 10**6], good.indices.dtype))
+    np.testing.assert_array_equal(check_matrix(longer).toarray(), good.toarray())
+    assert longer.data.size == good.data.size + 2
+
+
+def test_what_scipy_remembers_of_a_matrix_is_not_believed(good):
+    assert good.has_canonical_format
+    expected = good.toarray()
+    start, stop = good.indptr[2:4]
+    good.indices[start:stop] = good.indices[start:stop][::-1].copy()
+    good.data[start:stop] = good.data[start:stop][::-1].copy()
+    found = check_matrix(good)
+    assert np.all(np.diff(found.indices[start:stop]) > 0)
+    np.testing.assert_array_equal(found.toarray(), expected)
+
+
+def test_the_blocks_of_a_long_matrix_meet_without_a_gap(monkeypatch):
+    draw = np.random.default_rng(5)
+    for part in (1, 2, 3, 7, 64):
+        monkeypatch.setattr("doccluster.sparse_structure._AT_ONCE", part)
+        for _ in range(40):
+            rows = sparse.random_array((9, 6), density=0.4, random_state=draw.integers(2**31), format="csr")
+            rows.sort_indices()
+            place = draw.integers(max(rows.nnz - 1, 1))
+            if draw.random() < 0.5 and rows.nnz > 1:
+                rows.indices[[place, place + 1]] = rows.indices[[place + 1, place]]
+            lines = [rows.indices[a:b] for a, b in zip(rows.indptr[:-1], rows.indptr[1:], strict=True)]
+            assert checked_csr(rows)[1] == all(np.all(np.diff(line) > 0) for line in lines)
+
+
+def test_sums_of_repeated_columns_that_overflow_are_refused():
+    rows = sparse.csr_array((np.array([1e308, 1e308, 1.0]), np.array([0, 0, 1]), np.array([0, 2, 3])), shape=(2, 2))
+    with pytest.raises(InputError, match="NaN or infinity"):
+        check_matrix(rows)
+
+
+def test_more_columns_than_can_be_numbered_or_counted_are_refused(monkeypatch):
+    wide = sparse.csr_array((np.ones(2), np.array([0, 2**40]), np.array([0, 1, 2])), shape=(2, 2**40 + 1))
+    with pytest.raises(InputError, match="columns, more than"):
+        SphericalKMeans(2).fit(wide)
+    monkeypatch.setattr("doccluster.sparse_structure._memory_of_machine", lambda: 10**9)
+    wide = sparse.csr_array((np.ones(2), np.array([0, 5]), np.array([0, 1, 2])), shape=(2, 2**26))
+    with pytest.raises(MemoryLimitError, match="67,108,864 columns"):
+        check_matrix(wide)
+
+
+def test_labels_that_were_changed_are_refused(good):
+    partition = Partition.from_labels(np.arange(18) % 3)
+    assert partition.sizes.tolist() == [6, 6, 6]
+    for wrong in (10**9, -1, 1):
+        partition.labels[0] = wrong
+        for use in (lambda: evaluate(partition, vectors=good), lambda: describe_clusters(_vectors(good), partition)):
+            with pytest.raises(InputError, match="of a partition"):
+                use()
+        partition.labels[0] = 0
+    for labels, names in (([0, 2], ("a", "b")), ([0, 0], ("a", "b")), ([-1, 0], ("a",)), ([], ()), ([0.5], ("a",))):
+        with pytest.raises(InputError, match="of a partition"):
+            Partition(np.array(labels), names)
+
+
+def test_partitions_of_other_documents_are_refused(good):
+    other = Partition.from_labels([0, 1])
+    with pytest.raises(InputError, match="2 labels, vectors has 18 rows"):
+        describe_clusters(_vectors(good), other)
+    for row, cluster in ((99, 0), (-1, 0), (0, 99)):
+        with pytest.raises(InputError, match="there is no"):
+            explain_membership(good, row, good, cluster)
+
+
+def _vectors(matrix):
+    return DocumentVectors(matrix, tuple(map(str, range(matrix.shape[0]))))
+
+
+# --- files: what is announced is compared with what the file can hold, before memory is asked for -------------------
+
+MTX = "%%MatrixMarket matrix"
+ANNOUNCED = {
+    "values.mtx": f"{MTX} coordinate real general\n3 3 1000000000000\n1 1 1\n",
+    "rows.mtx": f"{MTX} coordinate real general\n4000000000 3 1\n1 1 1\n",
+    "columns.mtx": f"{MTX} coordinate real general\n3 4000000000 1\n1 1 1\n",
+    "dense.mtx": f"{MTX} array real general\n100000 1000000\n1\n",
+    "symmetric.mtx": f"{MTX} array real symmetric\n300000 300000\n1\n",
+    "too_long.mtx": f"{MTX} coordinate real general\n{'9' * 400} 3 1\n1 1 1\n",
+    "negative.mtx": f"{MTX} coordinate real general\n-3 3 1\n1 1 1\n",
+    "beyond.mtx": f"{MTX} coordinate real general\n3 3 2\n1 1 1\n4 9 1\n",
+    "zero.mtx": f"{MTX} coordinate real general\n3 3 2\n1 1 1\n0 0 1\n",
+    "blank_end.mtx": f"{MTX} coordinate real general\n8 2 5\n1 1 5 ",
+    "zero_byte.mtx": f"{MTX} coordinate real general\n8 2 5\n1 1 1\0\n",
+    "columns.mat": "2 9000000000 2\n1 1\n1 1\n",
+    "documents.mat": f"{'9' * 300} 3 2\n1 1\n1 1\n",
+}
+
+
+def test_text_that_announces_more_than_it_holds_is_refused(tmp_path):
+    paths = []
+    for name, text in ANNOUNCED.items():
+        paths += [tmp_path / name, tmp_path / f"{name}.gz"]
+        paths[-2].write_text(text)
+        paths[-1].write_bytes(gzip.compress(text.encode()))
+    # the reader is machine code: a process of its own, with less memory than is announced
+    code = (
+        "import resource, sys\nfrom doccluster.vectors import read_matrix\nfrom doccluster.errors import InputError\n"
+        "if sys.platform == 'linux':\n"
+        "    used = int(open('/proc/self/statm').read().split()[0]) * resource.getpagesize()\n"
+        "    resource.setrlimit(resource.RLIMIT_AS, (used + 2**29,) * 2)\n"
+        f"for path in {list(map(str, paths))!r}:\n"
+        "    try:\n        read_matrix(path)\n    except InputError as error:\n        print(error, flush=True)\n"
+    )
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=600)
+    assert found.returncode == 0, (found.returncode, found.stdout[-300:], found.stderr[-600:])
+    for path, line in zip(paths, found.stdout.splitlines(), strict=True):
+        assert str(path) in line
+        assert len(line) < 400
+        assert "fits in memory" not in line
+
+
+def test_a_matrix_market_file_may_end_without_an_end_of_line(tmp_path):
+    path = tmp_path / "short.mtx"
+    path.write_text(f"{MTX} coordinate integer general\n2 2 2\n1 1 5\n2 2 7")
+    vectors, _ = read_matrix(path, weighting="none")
+    np.testing.assert_array_equal(vectors.matrix.toarray(), np.eye(2))
+    packed = tmp_path / "short.mtx.gz"
+    packed.write_bytes(gzip.compress(path.read_bytes()))
+    np.testing.assert_array_equal(read_matrix(packed, weighting="none")[0].matrix.toarray(), np.eye(2))
+
+
+def _npy(header, body=b"\0" * 64):
+    text = header.encode()
+    return b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text + body
+
+
+HEADERS = {
+    "eight tebibytes": "{'descr': '<f8', 'fortran_order': False, 'shape': (1099511627776, 1), }\n",
+    "beyond 64 bits": f"{{'descr': '<f8', 'fortran_order': False, 'shape': ({'9' * 30}, 4), }}\n",
+    "a negative size": "{'descr': '<f8', 'fortran_order': False, 'shape': (-2, -4), }\n",
+    "an open bracket": "{'descr': '<f8', 'fortran_order': False, 'shape': (2, 4",
+    "many brackets": "(" * 5000,
+    "minus signs": "-" * 9000 + "1",
+    "a null": "{'descr': '<f8',\0 }\n",
+    "python 2": "{'descr': '<f8', 'fortran_order': False, 'shape': (2L, 400L), }\n",
+    "objects": "{'descr': '|O', 'fortran_order': False, 'shape': (2, 4), }\n",
+    "records": "{'descr': [('a', '<f8')], 'fortran_order': False, 'shape': (8, 1), }\n",
+    "text": "{'descr': '<U4', 'fortran_order': False, 'shape': (2, 2), }\n",
+    "no type": "{'descr': '<q9', 'fortran_order': False, 'shape': (2, 4), }\n",
+    "one value too many": "{'descr': '<f8', 'fortran_order': False, 'shape': (3, 3), }\n",
+    "one value too few": "{'descr': '<f8', 'fortran_order': False, 'shape': (7, 1), }\n",
+}
+
+
+@pytest.mark.parametrize("header", HEADERS)
+def test_arrays_with_a_header_that_cannot_be_are_refused(tmp_path, header):
+    content = _npy(HEADERS[header])
+    alone = tmp_path / "alone.npy"
+    alone.write_bytes(content)
+    packed = tmp_path / "packed.npz"
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.writestr("x.npy", content)
+    own = tmp_path / "own.npz"
+    whole = io.BytesIO()
+    np.savez(
+        whole, doccluster_schema=np.int64(1), indices=np.array([0]), indptr=np.array([0, 1]), shape=np.array([1, 2])
+    )
+    with zipfile.ZipFile(whole, "a") as archive:
+        archive.writestr("data.npy", content)
+    own.write_bytes(whole.getvalue())
+    for path in (alone, packed, own):
+        with pytest.raises(InputError) as raised:
+            read_matrix(path)
+        assert str(path) in str(raised.value)
+        assert len(str(raised.value)) < 600
+
+
+def test_a_plain_array_is_still_read(tmp_path):
+    for order in ("C", "F"):
+        np.save(tmp_path / "plain.npy", np.array([[1, 2], [3, 4]], order=order))
+        assert read_matrix(tmp_path / "plain.npy", weighting="none")[0].matrix.shape == (2, 2)
+
+
+def test_archives_that_cannot_be_are_refused(tmp_path, good):
+    whole = io.BytesIO()
+    sparse.save_npz(whole, good)
+    content = whole.getvalue()
+    place = content.rindex(b"PK\x01\x02")
+    damages = {
+        "encrypted": (8, b"\x01\x00"),
+        "a way of packing": (10, b"\x63\x00"),
+        "eight gibibytes": (24, b"\xff\xff\xff\xfe"),
+    }
+    for name, (offset, new) in damages.items():
+        damaged = bytearray(content)
+        damaged[place + offset : place + offset + len(new)] = new
+        path = tmp_path / f"{name}.npz"
+        path.write_bytes(damaged)
+        with pytest.raises(InputError, match=r"\.npz"):
+            read_matrix(path)
+
+
+@pytest.mark.parametrize("own", [False, True])
+def test_npz_parts_that_do_not_fit_are_refused(tmp_path, good, own):
+    parts = {"data": good.data, "indices": good.indices, "indptr": good.indptr, "shape": np.array(good.shape)}
+    extra = {"doccluster_schema": np.int64(1)} if own else {"format": np.array(b"csr")}
+    negative = good.indptr.copy()
+    negative[-1] = -1
+    changes = {
+        "a negative last row start": {"indptr": negative},
+        "a column beyond": {"indices": np.where(good.indices == 11, 10**6, good.indices)},
+        "two billion rows": {"shape": np.array([2 * 10**9, 12])},
+        "two billion columns": {"shape": np.array([18, 2 * 10**9])},
+        "a shape of fractions": {"shape": np.array([18.5, 12.0])},
+        "one size": {"shape": np.array([18])},
+        "text": {"data": np.full(good.nnz, "x")},
+        "a table": {"indices": good.indices.reshape(-1, 1)},
+    }
+    path = tmp_path / "parts.npz"
+    for change in changes.values():
+        np.savez(path, **{**extra, **parts, **change})
+        with pytest.raises(InputError):
+            read_matrix(path)
+    np.savez(path, **extra, **parts)
+    assert read_matrix(path, weighting="none")[0].n_documents == 18
+
+
+def test_euclidean_evaluation_of_a_damaged_file_is_refused(tmp_path):
+    from click.testing import CliRunner
+
+    from doccluster.cli.main import commands
+
+    (tmp_path / "x.mtx").write_text(ANNOUNCED["beyond.mtx"])
+    (tmp_path / "labels.txt").write_text("a\nb\nc\n")
+    arguments = [
+        "evaluate",
+        str(tmp_path / "labels.txt"),
+        "--vectors",
+        str(tmp_path / "x.mtx"),
+        "--metric",
+        "euclidean",
+    ]
+    found = CliRunner().invoke(commands, arguments)
+    assert isinstance(found.exception, InputError)
+    assert "out of bounds" in str(found.exception)
+
+
+def test_a_damaged_folder_of_vectors_is_refused(tmp_path):
+    vectorize_stream(["one text of words", "another text", "words again"], tmp_path / "whole")
+    assert open_vectors(tmp_path / "whole").n_documents == 3
+    files = {path.name: path.read_bytes() for path in (tmp_path / "whole").iterdir()}
+    record = json.loads(files["vectors.json"])
+    changed = {
+        "vectors.json": [
+            b"",
+            b"[" * 5000,
+            b"[]",
+            *(
+                json.dumps({**record, name: value}).encode()
+                for name, value in (
+                    *(("shape", [3]), ("shape", [3, -1]), ("shape", "ab"), ("shape", [10**30, 2])),
+                    *(("n_entries", None), ("n_entries", 1.5), ("dtype", "object"), ("index_type", "int8")),
+                    *(("dtype", ["f"]), ("schema", {"a": 1})),
+                )
+            ),
+        ],
+        "indptr.bin": [files["indptr.bin"][:-8], files["indptr.bin"][:-8] + b"\xff" * 8, files["indptr.bin"][::-1]],
+        "id_ends.bin": [files["id_ends.bin"][:-8], files["id_ends.bin"] * 2, b"\xff" * 24],
+        "data.bin": [files["data.bin"][:-1], b""],
+        "terms.npz": [b"", files["terms.npz"][:50], b"PK\x05\x06" + bytes(18)],
+    }
+    for name, contents in changed.items():
+        for content in contents:
+            (tmp_path / "whole" / name).write_bytes(content)
+            if name == "terms.npz" and content[:2] == b"PK" and len(content) == 22:
+                assert open_vectors(tmp_path / "whole").terms is None
+            else:
+                with pytest.raises((InputError, SchemaError)):
+                    open_vectors(tmp_path / "whole")
+        (tmp_path / "whole" / name).write_bytes(files[name])
+    found = open_vectors(tmp_path / "whole")
+    columns = np.fromfile(tmp_path / "whole" / "indices.bin", np.int32)
+    columns[1] = 10**6
+    columns.tofile(tmp_path / "whole" / "indices.bin")
+    with pytest.raises(InputError, match="names column 1000000"):
+        SphericalKMeans(2).fit(found.matrix)
+
+
+def test_written_matrices_of_other_programs_are_still_read(tmp_path, good):
+    for name in ("csr", "csc", "coo", "bsr", "dia"):
+        sparse.save_npz(tmp_path / "x.npz", good.asformat(name))
+        found, _ = read_matrix(tmp_path / "x.npz", weighting="none")
+        np.testing.assert_allclose(found.matrix.toarray() > 0, good.toarray() > 0)
+    square = good[:12] @ good[:12].T
+    scipy_io.mmwrite(tmp_path / "x.mtx", square, symmetry="symmetric")
+    assert read_matrix(tmp_path / "x.mtx", weighting="none")[0].matrix.shape == (12, 12)
