@@ -21,6 +21,7 @@ from doccluster.evaluation import evaluate, score
 from doccluster.labeling import ClusterProfiles, describe_clusters, explain_membership
 from doccluster.selection import LabelledCorpus, compare, hopkins
 from doccluster.sparse_structure import checked_csr
+from doccluster.synthetic import describe_vectors
 from doccluster.validation import check_matrix
 from doccluster.vectors import DocumentVectors, open_vectors, read_matrix, vectorize_stream, write_matrix
 
@@ -257,6 +258,8 @@ def test_partitions_of_other_documents_are_refused(good):
     other = Partition.from_labels([0, 1])
     with pytest.raises(InputError, match="2 labels, vectors has 18 rows"):
         describe_clusters(_vectors(good), other)
+    with pytest.raises(InputError, match="2 labels for 18 rows"):
+        describe_vectors(_vectors(good), [0, 1])
     for row, cluster in ((99, 0), (-1, 0), (0, 99)):
         with pytest.raises(InputError, match="there is no"):
             explain_membership(good, row, good, cluster)

@@ -9,6 +9,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from doccluster.clustering import SphericalKMeans
+from doccluster.errors import InputError
 from doccluster.measures.contingency import ContingencyTable
 from doccluster.measures.information import nmi
 from doccluster.partition import Partition
@@ -45,6 +46,8 @@ def describe_vectors(
     matrix = sparse.csr_array(check_matrix(vectors.matrix, name="vectors"))
     rng = np.random.default_rng(random_state)
     partition = Partition.from_labels(np.asarray(labels).tolist())
+    if partition.n_documents != matrix.shape[0]:
+        raise InputError(f"there are {partition.n_documents} labels for {matrix.shape[0]} rows; give one for each.")
     lengths = np.diff(matrix.indptr)
     frequencies = np.bincount(matrix.indices, minlength=matrix.shape[1])
     frequencies = np.sort(frequencies[frequencies > 0]) / matrix.shape[0]

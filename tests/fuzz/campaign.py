@@ -33,6 +33,9 @@ class Target:
         Pieces that mean something in this format.
     in_place : bool
         Whether half of the inputs keep their length, as binary formats with offsets need it.
+    apart : bool
+        Whether it runs machine code that would end the process if it trusted its input; then the suite, too, runs it in
+        a process of its own.
     """
 
     name: str
@@ -40,6 +43,7 @@ class Target:
     read: Callable[[bytes], str]
     tokens: tuple[bytes, ...] = ()
     in_place: bool = False
+    apart: bool = False
 
 
 @dataclass(frozen=True)
