@@ -9,8 +9,10 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from doccluster.errors import InputError
+from doccluster.unfinished import Rescue, clear_abandoned, unfinished_folder
 
 MARK = "run.json"  # what makes a folder one of ours, which --overwrite may replace
+OLD = "old"  # where an earlier run lies while the new one takes its place
 OURS = frozenset(
     {MARK, "assignments.csv", "clusters.csv", "scores.csv", "skipped.csv", "report.html", "model"}
 )  # what a run writes; anything else in the folder is the user's, and stays
@@ -18,6 +20,8 @@ OURS = frozenset(
 
 def check_output(folder: Path, *, overwrite: bool) -> None:
     """Raise InputError, before any work is done, if a run cannot be written to `folder`."""
+    if not folder.is_symlink():
+        clear_abandoned(folder.absolute(), rescue=partial_rescue(folder.absolute()))
     if folder.is_symlink() and not folder.exists():
         raise InputError(f"{folder} is a link that leads nowhere; choose another output.")
     if folder.exists() and not folder.is_dir():
@@ -32,9 +36,11 @@ def check_output(folder: Path, *, overwrite: bool) -> None:
             )
     parent = folder.absolute().parent
     check_folder(parent, name=folder)
+    if folder.is_dir():  # perhaps somebody else's
+        check_folder(folder)
     try:
         parent.mkdir(parents=True, exist_ok=True)
-        Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=parent)).rmdir()
+        Path(tempfile.mkdtemp(prefix=f".{folder.name}.partial-", dir=parent)).rmdir()
     except OSError as error:
         raise InputError(
             f"the output {folder} cannot be written: {error.strerror or error}; choose another folder."
@@ -85,8 +91,8 @@ def _refused(what: str, then: str) -> Iterator[None]:
 @contextmanager
 def new_file(path: Path) -> Iterator[Path]:
     """Yield a name to write to; on success the file takes the name `path`, else what was there is still there."""
-    with writing(path), tempfile.TemporaryDirectory(prefix=f".{path.name}.", dir=path.absolute().parent) as folder:
-        written = Path(folder) / path.name
+    with writing(path), unfinished_folder(path.absolute()) as folder:
+        written = folder / path.name
         yield written
         written.replace(path)
 
@@ -103,15 +109,27 @@ def new_folder(folder: Path, *, overwrite: bool) -> Iterator[Path]:
     """
     check_output(folder, overwrite=overwrite)
     final = folder.resolve() if folder.is_symlink() else folder.absolute()
-    with _refused(f"the output {folder} cannot be written", "nothing was changed there"):
-        beside = Path(tempfile.mkdtemp(prefix=f".{final.name}.partial-", dir=final.parent))
+    told = _refused(f"the output {folder} cannot be written", "nothing was changed there")
+    with told, unfinished_folder(final, rescue=partial_rescue(final)) as beside:
         partial = beside / final.name  # made by mkdir, so that it gets the permissions of any new folder
         partial.mkdir()
-        try:
-            yield partial
-            _put_in_place(partial, final, beside / "old")
-        finally:
-            shutil.rmtree(beside, ignore_errors=True)
+        yield partial
+        _put_in_place(partial, final, beside / OLD)
+
+
+def partial_rescue(final: Path) -> Rescue:
+    """Return what puts an earlier run back that a process had moved away when it was killed, and the user's files."""
+
+    def rescue(beside: Path) -> None:
+        old, partial = beside / OLD, beside / final.name
+        if not old.is_dir() or final.exists():
+            return
+        for entry in partial.iterdir() if partial.is_dir() else ():
+            if entry.name not in OURS:  # had been moved already
+                shutil.move(entry, old / entry.name)
+        old.rename(final)
+
+    return rescue
 
 
 def _put_in_place(partial: Path, final: Path, old: Path) -> None:

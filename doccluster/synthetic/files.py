@@ -11,7 +11,6 @@ import json
 import os
 import tomllib
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +23,7 @@ from doccluster.synthetic.gzip_parts import GzipParts, compressed_part
 from doccluster.synthetic.made import SyntheticVectors
 from doccluster.synthetic.vmf import VmfMixture
 from doccluster.synthetic.zipf import ZipfCorpus, ZipfDocument
+from doccluster.unfinished import unfinished_folder
 from doccluster.vectors import write_matrix
 
 RECORD = "corpus.toml"
@@ -168,22 +168,18 @@ def _write_all(place: Path, writers: dict[Path, Callable[[Path], None]], paramet
     for final in files:
         if final.is_dir():  # found out after others had been renamed, it would leave half of the files
             raise InputError(f"{final} is a folder; choose another name.")
-    temporary = {final: final.with_name(f".partial-{os.getpid()}-{final.name}") for final in files}
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
-        for final, write in files.items():
-            write(temporary[final])
-        for final, partial in temporary.items():
-            partial.replace(final)
+        with unfinished_folder(place.absolute()) as folder:
+            for final, write in files.items():
+                write(folder / final.name)
+            for final in files:
+                (folder / final.name).replace(final)
     except OSError as error:
         reason = error.strerror or str(error)
         raise InputError(
             f"{place} could not be written ({reason}) and nothing was left; free space or choose another folder."
         ) from error
-    finally:
-        for partial in temporary.values():
-            with suppress(OSError):  # the failure that is told is the one of the writing
-                partial.unlink(missing_ok=True)
     return list(files)
 
 

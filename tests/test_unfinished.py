@@ -1,0 +1,155 @@
+"""Kill -9 at any moment leaves a whole result or none, and the next run leaves nothing behind."""
+
+from __future__ import annotations
+
+import os
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+from doccluster.artifacts import check_output, load_run, new_file, new_folder
+from doccluster.pipeline import run_pipeline
+from doccluster.unfinished import LOCK, unfinished_folder
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+TINY = ROOT / "corpora" / "samples" / "tiny"
+
+pytest.importorskip("fcntl", reason="there are no locks of this kind on this system")
+
+
+def hidden(folder):
+    return sorted(entry.name for entry in folder.iterdir() if entry.name.startswith("."))
+
+
+def leave(final, *, with_lock=True):
+    """Make what a process that was killed has left beside `final`."""
+    folder = final.parent / f".{final.name}.partial-{len(hidden(final.parent))}"
+    (folder / "new" / final.name).mkdir(parents=True)
+    (folder / "new" / final.name / "half.csv").write_text("half", encoding="utf-8")
+    if with_lock:
+        (folder / LOCK).touch()
+    return folder
+
+
+def test_what_dead_processes_left_is_removed_and_nothing_else(tmp_path):
+    out = tmp_path / "out"
+    leave(out)
+    (tmp_path / ".out.partial-empty").mkdir()
+    unlocked = leave(out, with_lock=False)
+    other = leave(tmp_path / "other")
+    mine = tmp_path / ".out.partial-notes"
+    mine.write_text("a file of the user's", encoding="utf-8")
+    with new_folder(out, overwrite=False) as partial:
+        (partial / "run.json").write_text("{}", encoding="utf-8")
+    assert hidden(tmp_path) == sorted([unlocked.name, other.name, mine.name])
+    assert (out / "run.json").is_file()
+
+
+def test_what_a_living_process_writes_stays(tmp_path):
+    script = (
+        "import pathlib, sys, time\nfrom doccluster.unfinished import unfinished_folder\n"
+        "with unfinished_folder(pathlib.Path(sys.argv[1])):\n    print('ready', flush=True)\n    time.sleep(300)\n"
+    )
+    command = [sys.executable, "-c", script, str(tmp_path / "out")]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT) as living:
+        try:
+            assert living.stdout.readline() == "ready\n"
+            with unfinished_folder(tmp_path / "out"):
+                assert len(hidden(tmp_path)) == 2
+            assert len(hidden(tmp_path)) == 1
+        finally:
+            living.kill()
+        living.wait()
+        with unfinished_folder(tmp_path / "out"):
+            assert len(hidden(tmp_path)) == 1
+        assert hidden(tmp_path) == []
+
+
+def test_a_run_that_was_moved_away_when_the_process_died_comes_back(tmp_path):
+    out = tmp_path / "out"
+    left = leave(out)
+    (left / "new" / "old").mkdir()
+    (left / "new" / "old" / "run.json").write_text("{}", encoding="utf-8")
+    (left / "new" / "out" / "notes.txt").write_text("mine, moved already", encoding="utf-8")
+    (left / "new" / "out" / "run.json").write_text("half", encoding="utf-8")
+    check_output(out, overwrite=True)
+    assert (out / "run.json").read_text(encoding="utf-8") == "{}"
+    assert (out / "notes.txt").read_text(encoding="utf-8") == "mine, moved already"
+    assert hidden(tmp_path) == []
+
+
+def write_and_fail(path):
+    with new_file(path) as written:
+        written.write_text("half", encoding="utf-8")
+        raise KeyError
+
+
+def test_a_file_that_fails_leaves_nothing(tmp_path):
+    (tmp_path / "report.html").write_text("before", encoding="utf-8")
+    with pytest.raises(KeyError):
+        write_and_fail(tmp_path / "report.html")
+    assert hidden(tmp_path) == []
+    assert (tmp_path / "report.html").read_text(encoding="utf-8") == "before"
+
+
+KILLED = """
+import os, pathlib, random, signal, sys, time
+{prepare}
+draw = random.Random(int(sys.argv[2]))
+for _ in range(int(sys.argv[3])):
+    child = os.fork()
+    if child == 0:
+        while True:
+            {work}
+    time.sleep(draw.uniform(0, 0.06))
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    {check}
+"""
+
+
+def kill_often(tmp_path, *, prepare, work, check, times=25):
+    """Let a process fork children that write again and again, kill each at a random moment, and check what is there."""
+    script = KILLED.format(prepare=prepare, work=work, check=check)
+    settings = {**os.environ, "PYTHONPATH": str(ROOT), "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore::DeprecationWarning", "-c", script, str(tmp_path), "0", str(times)],
+        capture_output=True,
+        text=True,
+        env=settings,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_run_killed_at_any_moment_is_whole_or_not_there(tmp_path):
+    run_pipeline(TINY, n_clusters=3, output=tmp_path / "first", report=False, measures=["silhouette"])
+    kill_often(
+        tmp_path,
+        prepare="from doccluster.artifacts import check_output, load_run, save_run\n"
+        "place = pathlib.Path(sys.argv[1])\nrun = load_run(place / 'first')\n"
+        "save_run(run, place / 'out')\n(place / 'out' / 'notes.txt').write_text('mine')",
+        work="save_run(run, place / 'out', overwrite=True)",
+        check="check_output(place / 'out', overwrite=True); load_run(place / 'out'); "
+        "assert (place / 'out' / 'notes.txt').read_text() == 'mine'",
+    )
+    assert load_run(tmp_path / "out").n_documents == 9
+    check_output(tmp_path / "out", overwrite=True)
+    assert hidden(tmp_path) == []
+
+
+def test_a_made_corpus_killed_at_any_moment_is_whole_or_not_there(tmp_path):
+    kill_often(
+        tmp_path,
+        prepare="from doccluster.synthetic import make_sparse_vmf\n"
+        "from doccluster.synthetic.files import write_vectors\n"
+        "from doccluster.vectors import read_matrix\nplace = pathlib.Path(sys.argv[1]) / 'x.npz'\n"
+        "made = make_sparse_vmf(60, 2000, 3, random_state=0)",
+        work="write_vectors(place, made)",
+        check="assert not place.exists() or read_matrix(place)[0].n_documents == 60",
+    )
+    with unfinished_folder(tmp_path / "x.npz"):
+        pass
+    assert hidden(tmp_path) == []
