@@ -16,6 +16,7 @@ import click
 from doccluster.cli.collected_warnings import collected_warnings, warning_lines
 from doccluster.cli.streams import OutputFailed, is_unicode, write_error, write_out
 from doccluster.cli.values import Whole, number_of_clusters
+from doccluster.kernels.compile_clock import CLOCK
 from doccluster.progress import Progress, silent
 
 if TYPE_CHECKING:
@@ -67,6 +68,9 @@ def _jsonable(value: Any) -> Any:
     return value if isinstance(value, str | int | float | bool) or value is None else str(value)
 
 
+COMPILING = "compiling for this machine, once"
+
+
 @contextmanager
 def progress_shown(*, quiet: bool = False) -> Iterator[Progress]:
     """Yield what long work tells its state to: lines on standard error on a terminal, else nothing.
@@ -79,8 +83,30 @@ def progress_shown(*, quiet: bool = False) -> Iterator[Progress]:
             return
         from doccluster.cli.progress_bars import stage_bars
 
-        with stage_bars() as stages:
-            yield stages.tell
+        with stage_bars() as stages, _compiling_told(stages.tell) as tell:
+            yield tell
+
+
+@contextmanager
+def _compiling_told(tell: Progress) -> Iterator[Progress]:
+    """Yield a progress that also says when the program is compiled, which would else pass for the work."""
+    working: list[tuple[str, int, int | None]] = []
+
+    def remember(stage: str, done: int, total: int | None = None) -> None:
+        working[:] = [(stage, done, total)]
+        tell(stage, done, total)
+
+    def observe(count: int, is_running: bool) -> None:
+        if is_running:
+            tell(COMPILING, count)
+        elif working:
+            tell(*working[0])
+
+    CLOCK.observers.append(observe)
+    try:
+        yield remember
+    finally:
+        CLOCK.observers.remove(observe)
 
 
 @contextmanager

@@ -38,6 +38,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "reproduce": ("doccluster.cli.reproduce", "Print the papers' numbers beside ours."),
     "benchmark": ("doccluster.cli.benchmark", "Time doccluster beside its peers."),
     "cite": ("doccluster.cli.cite", "Print what to cite for measures and methods."),
+    "warm-up": ("doccluster.cli.warm_up", "Compile everything now, for images and servers."),
     "version": ("doccluster.cli.version", "Print the version."),
 }
 

@@ -13,11 +13,13 @@ import numpy as np
 from doccluster.artifacts import per_cluster_values
 from doccluster.cli.console import plain, say, standard_output
 from doccluster.overview import Overview, overview
+from doccluster.pipeline.provenance import COMPILING
 from doccluster.report.wording import month_words, span_words
 
 if TYPE_CHECKING:
     from doccluster.record import Run
 
+SHOWN_SECONDS = 0.05  # of compiling
 FILES = ("report.html", "assignments.csv", "clusters.csv", "scores.csv", "skipped.csv", "model", "run.json")
 MAX_SHOWN = 40  # clusters on the screen; all are in clusters.csv
 HEADLINES = ("silhouette", "objective", "purity", "nmi", "adjusted_rand", "pair_f")
@@ -25,6 +27,9 @@ HEADLINES = ("silhouette", "objective", "purity", "nmi", "adjusted_rand", "pair_
 
 def print_run(run: Run, output: Path | None) -> None:
     """Print the first screen: what was read, vectorized and clustered, the largest clusters, scores, and files."""
+    compiling = run.provenance.timings.get(COMPILING, 0.0)
+    if compiling >= SHOWN_SECONDS:
+        say(f"  compile    the program for this machine, once, {compiling:.1f} s")
     seen = overview(run)
     n_read = run.n_documents + len(run.empty_documents)
     say(f"  read       {n_read:,} documents{_where_and_when(seen)}{_skipped(run, output)}")

@@ -8,9 +8,11 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import numba
+from numba.core import event
 from numba.core.compiler_lock import global_compiler_lock
 
 from doccluster.kernels.code_cache import CheckedFolder, checked_folder, make_folder, users_folder
+from doccluster.kernels.compile_clock import CLOCK
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -27,7 +29,35 @@ def jit(function: F | None = None, /, *, inner: bool = False, **options: Any) ->
     settings = {"nogil": True, "error_model": "numpy", **options}
     if inner:
         return numba.njit(no_cpython_wrapper=True, **settings)(function)
-    return _cached(function, settings) or _cached_with_user(function, settings) or numba.njit(**settings)(function)
+    return _cached(function, settings) or _cached_with_user(function, settings) or _not_kept(function, settings)
+
+
+class _Compilations(event.Listener):  # type: ignore[misc]  # numba has no types
+    """Puts what numba announces on the clock."""
+
+    def on_start(self, announced: Any) -> None:
+        CLOCK.begin()
+
+    def on_end(self, announced: Any) -> None:
+        CLOCK.end()
+
+
+event.register("numba:compile", _Compilations())
+
+
+def _not_kept(function: Callable[..., Any], settings: dict[str, Any]) -> Any:
+    """Return the kernel without a cache; it says so when it is compiled."""
+    kernel = numba.njit(**settings)(function)
+    if numba.config.DISABLE_JIT:
+        return kernel
+    compile_for = kernel.compile
+
+    def compile_and_warn(signature: Any) -> Any:
+        CLOCK.warn_not_kept()
+        return compile_for(signature)
+
+    kernel.compile = compile_and_warn
+    return kernel
 
 
 def _cached(function: Callable[..., Any], settings: dict[str, Any]) -> Any:

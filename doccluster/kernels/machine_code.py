@@ -24,6 +24,7 @@ import numpy as np
 import numpy.typing as npt
 
 from doccluster.kernels.code_cache import cache_folders, is_ours, make_folder
+from doccluster.kernels.compile_clock import CLOCK
 
 _ARRAY = re.compile(r"(\w+)\[(?::,)?:(\d*)\]")
 _DIGEST_SIZE = 32
@@ -139,10 +140,10 @@ class LoopLibrary:
                 return code
         from doccluster.kernels.compilation import compile_library  # the compiler, needed once for each machine
 
-        code = compile_library(self)
-        for folder in cache_folders():
-            if write_code(folder / file_name, code):
-                break
+        with CLOCK.compiling():
+            code = compile_library(self)
+        if not any(write_code(folder / file_name, code) for folder in cache_folders()):
+            CLOCK.warn_not_kept()
         return code
 
     def _key(self) -> str:

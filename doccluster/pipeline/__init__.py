@@ -25,6 +25,7 @@ _HOMES = {
     "repeat_run": "doccluster.pipeline.repeating",
     "run_pipeline": "doccluster.pipeline.main_line",
     "vectorize_texts": "doccluster.pipeline.vectorizing",
+    "warm_up": "doccluster.pipeline.warming",
     "write_vectors": "doccluster.pipeline.vector_file",
 }
 
@@ -46,6 +47,7 @@ __all__ = [
     "repeat_run",
     "run_pipeline",
     "vectorize_texts",
+    "warm_up",
     "write_vectors",
 ]
 __getattr__ = offer(__name__, _HOMES)
@@ -69,3 +71,4 @@ if TYPE_CHECKING:
     from doccluster.pipeline.vector_file import write_vectors as write_vectors
     from doccluster.pipeline.vectorizing import Vectorized as Vectorized
     from doccluster.pipeline.vectorizing import vectorize_texts as vectorize_texts
+    from doccluster.pipeline.warming import warm_up as warm_up

@@ -8,8 +8,10 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
+from doccluster.errors import DocclusterWarning
 from doccluster.kernels import machine_code, text_loops
 from doccluster.kernels.code_cache import cache_folders
+from doccluster.kernels.compile_clock import CLOCK
 from doccluster.kernels.machine_code import LoopLibrary, read_code, write_code
 
 SUMS = """
@@ -75,8 +77,10 @@ def test_where_nothing_can_be_kept_loops_are_compiled_in_each_process(package, m
     blocked.write_text("")
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(blocked))
     monkeypatch.setenv("XDG_CACHE_HOME", str(blocked))
+    monkeypatch.setattr(CLOCK, "has_warned", False)
     assert not write_code(blocked / "test.loops", b"code")
-    assert sums()(np.ones(1, dtype=np.int32), np.ones((1, 2), dtype=np.int64), 3) == 6
+    with pytest.warns(DocclusterWarning, match="cannot be kept"):
+        assert sums()(np.ones(1, dtype=np.int32), np.ones((1, 2), dtype=np.int64), 3) == 6
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows keeps no rights in the mode of a file")

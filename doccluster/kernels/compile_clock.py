@@ -1,0 +1,76 @@
+"""When this process compiles, how long that takes, and whether the code is kept: so that nobody takes it for the work.
+
+Kernels are compiled when they are first called on a machine. numba announces each compilation; those of the loops over
+text are announced by their library. Without numba this module costs nothing.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from doccluster.errors import DocclusterWarning
+
+NOT_KEPT = (
+    "compiled code cannot be kept, since no folder for it can be written or is safe from others; "
+    "set NUMBA_CACHE_DIR to a folder of your own, else each run compiles again."
+)
+
+
+class CompileClock:
+    """Counts what is compiled and the seconds spent; functions compiled within others belong to these.
+
+    Attributes
+    ----------
+    seconds : float
+    count : int
+    observers : list of callables
+        Called with the number compiled so far and True when a compilation begins, False when it ends.
+    """
+
+    def __init__(self) -> None:
+        self.seconds = 0.0
+        self.count = 0
+        self.observers: list[Callable[[int, bool], None]] = []
+        self._depth = threading.local()
+        self.has_warned = False
+
+    @contextmanager
+    def compiling(self) -> Iterator[None]:
+        """Count what happens inside as one compilation."""
+        self.begin()
+        try:
+            yield
+        finally:
+            self.end()
+
+    def begin(self) -> None:
+        """Note that a compilation begins in this thread."""
+        self._depth.value = getattr(self._depth, "value", 0) + 1
+        if self._depth.value == 1:
+            self._depth.since = time.perf_counter()
+            self._tell(is_running=True)
+
+    def end(self) -> None:
+        """Note that it has ended."""
+        self._depth.value -= 1
+        if self._depth.value == 0:
+            self.seconds += time.perf_counter() - self._depth.since
+            self.count += 1
+            self._tell(is_running=False)
+
+    def warn_not_kept(self) -> None:
+        """Warn, once in a process, that the code is compiled for this process alone."""
+        if not self.has_warned:
+            self.has_warned = True
+            warnings.warn(NOT_KEPT, DocclusterWarning, stacklevel=2)
+
+    def _tell(self, *, is_running: bool) -> None:
+        for observe in list(self.observers):
+            observe(self.count, is_running)
+
+
+CLOCK = CompileClock()

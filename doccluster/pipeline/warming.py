@@ -1,0 +1,146 @@
+"""Everything that is compiled once on a machine, compiled at once: for images, servers and machines without a compiler.
+
+A kernel is compiled for the types it is called with, so the kernels are called the way users' calls reach them, with a
+few documents. A test holds that no kernel is left out.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from doccluster.kernels.code_cache import cache_folders
+from doccluster.kernels.compile_clock import CLOCK
+from doccluster.progress import Progress, silent
+
+STAGE = "compiling for this machine, once"
+LITTLE = "9M"  # so little memory that the rare terms of the means are kept as lists
+TEXTS = [
+    "oil prices rise as crude output falls",
+    "crude oil prices fall again",
+    "wheat harvest delayed by rain",
+    "rain delays the wheat harvest in Österreich",
+] * 4
+
+
+@dataclass(frozen=True)
+class Warmth:
+    """How many functions were compiled now, how long that took, and where the code is kept."""
+
+    n_compiled: int
+    seconds: float
+    folders: tuple[str, ...]
+
+
+def warm_up(progress: Progress = silent) -> Warmth:
+    """Compile all that was not compiled on this machine yet, and keep it for later processes."""
+    began, compiled = time.perf_counter(), CLOCK.count
+    for number, task in enumerate(TASKS):
+        progress(STAGE, number, len(TASKS))
+        task()
+    progress(STAGE, len(TASKS), len(TASKS))
+    folders = tuple(str(folder) for folder in cache_folders() if folder.is_dir())
+    return Warmth(CLOCK.count - compiled, time.perf_counter() - began, folders)
+
+
+def _matrix(n_documents: int, n_terms: int, dtype: Any, *, density: float = 0.2) -> sparse.csr_array:
+    """Return unit rows, none of them zero."""
+    rng = np.random.default_rng(0)
+    rows = sparse.lil_array(sparse.random_array((n_documents, n_terms), density=density, rng=rng))
+    rows[:, [0]] = 0.5
+    filled = sparse.csr_array(rows)
+    lengths = np.sqrt(np.asarray(filled.multiply(filled).sum(axis=1))).ravel()
+    return sparse.csr_array(sparse.diags_array(1 / lengths) @ filled, dtype=dtype)
+
+
+def _whole_run() -> None:
+    from doccluster.pipeline.main_line import run_pipeline
+
+    run_pipeline(TEXTS, n_clusters=3, clustering={"n_init": 2, "refine": True})
+
+
+def _vectorizing() -> None:
+    from doccluster.vectors import TfidfVectorizer
+
+    for options in ({"ngram_range": (1, 2)}, {"binary": True}, {"norm": "l1"}, {"dtype": np.float64}):
+        TfidfVectorizer(**options).fit_transform(TEXTS)  # type: ignore[arg-type]
+
+
+def _clustering() -> None:
+    from doccluster.clustering.spherical import SphericalParameters, spherical_k_means
+
+    small, wide = _matrix(60, 40, np.float32), _matrix(400, 3000, np.float64, density=0.002)
+    copies = sparse.csr_array(sparse.vstack([small[:18]] * 3))
+    for matrix in (small, small.toarray(), wide, copies):
+        for algorithm in ("lloyd", "pruned"):
+            for init in ("k-means++", "random"):
+                options: dict[str, Any] = {"init": init, "n_init": 1, "random_state": 0, "refine": init == "random"}
+                options["max_memory"] = LITTLE if matrix is wide else None
+                spherical_k_means(matrix, SphericalParameters(matrix.shape[0] // 2, algorithm=algorithm, **options))  # type: ignore[arg-type]
+
+
+def _assigning() -> None:
+    from doccluster.clustering.assign import assign_to_centroids, centroid_similarities, nearest_centroids
+
+    for matrix in (_matrix(60, 40, np.float32), _matrix(60, 40, np.float64).toarray()):
+        for assign in (assign_to_centroids, centroid_similarities, nearest_centroids):
+            assign(matrix, matrix[:5])
+
+
+def _judging() -> None:
+    from doccluster.evaluation import evaluate
+
+    labels = np.arange(60) % 4
+    truth = [str(label // 2) for label in labels]
+    for dtype in (np.float32, np.float64):
+        matrix = _matrix(60, 40, dtype)
+        for metric in ("cosine", "euclidean", "sqeuclidean"):
+            for vectors in (matrix, matrix.toarray()):
+                evaluate(labels, truth=truth, vectors=vectors, metric=metric, measures="all")
+    many = _matrix(1500, 40, np.float64)
+    evaluate(np.arange(1500) % 2, vectors=many, measures=["c_index", "gamma"], max_memory="100K")
+
+
+def _mixtures() -> None:
+    from doccluster.clustering import VonMisesFisherMixture
+
+    for matrix in (_matrix(400, 40, np.float32), _matrix(60, 40, np.float64).toarray()):
+        for k, options in ((3, {}), (3, {"assignment": "hard"}), (20, {"concentration": 1000.0})):
+            VonMisesFisherMixture(k, random_state=0, max_iter=3, **options).fit(matrix)  # type: ignore[arg-type]
+
+
+def _synthetic() -> None:
+    from doccluster.corpus import read_corpus
+    from doccluster.synthetic import make_sparse_vmf, make_twin, make_vmf_mixture
+    from doccluster.vectors import vectorize
+
+    make_vmf_mixture(30, 8, 2, kappa=20.0, random_state=0)
+    make_sparse_vmf(30, 5000, 2, random_state=0)
+    make_twin(vectorize(read_corpus(TEXTS)), 2, random_state=0)
+
+
+def _geometry() -> None:
+    from doccluster.geometry.neighbours import nearest_neighbours
+    from doccluster.geometry.projection import latent_semantic_space
+
+    matrix = _matrix(60, 40, np.float32)
+    nearest_neighbours(matrix, 3)
+    latent_semantic_space(matrix, 4)
+
+
+# in the order in which a first run needs them
+TASKS: tuple[Callable[[], None], ...] = (
+    _whole_run,
+    _vectorizing,
+    _clustering,
+    _assigning,
+    _judging,
+    _mixtures,
+    _geometry,
+    _synthetic,
+)

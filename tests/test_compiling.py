@@ -1,0 +1,135 @@
+"""What is compiled, when it is said, and that it is not taken for the work."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import time
+
+import pytest
+
+from doccluster.cli.console import COMPILING, progress_shown
+from doccluster.errors import DocclusterWarning
+from doccluster.kernels.compile_clock import CLOCK, CompileClock
+from doccluster.kernels.jit import jit
+from doccluster.pipeline.provenance import Stages
+from doccluster.progress import silent
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+
+
+def kernels_in_use():
+    """The kernels that modules outside doccluster.kernels import, as (module, name)."""
+    found = set()
+    for path in (ROOT / "doccluster").rglob("*.py"):
+        if path.parent.name == "kernels":
+            continue
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("doccluster.kernels."):
+                found |= {(node.module, alias.name) for alias in node.names}
+    return sorted(found)
+
+
+def test_warm_up_leaves_no_kernel_to_be_compiled_later():
+    code = (
+        "import json, sys, doccluster.pipeline\n"
+        "doccluster.pipeline.warm_up()\n"
+        "import importlib\n"
+        "kernels = [(m, n, getattr(importlib.import_module(m), n)) for m, n in json.loads(sys.argv[1])]\n"
+        "print(json.dumps([f'{m}.{n}' for m, n, k in kernels if hasattr(k, 'signatures') and not k.signatures]))\n"
+        "print(sum(hasattr(k, 'signatures') for _, _, k in kernels))\n"
+    )
+    command = [sys.executable, "-W", "error", "-c", code, json.dumps(kernels_in_use())]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    missing, number = done.stdout.splitlines()
+    assert json.loads(missing) == []
+    assert int(number) > 30
+
+
+def test_an_inner_function_is_not_called_from_python():
+    for module, name in kernels_in_use():
+        kernel = getattr(importlib.import_module(module), name)
+        options = getattr(kernel, "targetoptions", {})
+        assert not options.get("no_cpython_wrapper"), f"{module}.{name} is marked inner"
+
+
+def test_the_time_of_compiling_counts_for_no_stage():
+    clock = Stages(silent)
+    with clock.stage("cluster"), CLOCK.compiling():
+        time.sleep(0.2)
+    assert clock.timings["compile"] >= 0.2
+    assert clock.timings["cluster"] < 0.1
+    with clock.stage("judge"):
+        pass
+    assert clock.timings["judge"] < 0.1
+
+
+def test_what_numba_compiles_is_on_the_clock_once():
+    @jit(inner=True)
+    def twice(number):
+        return 2 * number
+
+    @jit
+    def four_times(number):
+        return twice(twice(number))
+
+    before, seconds = CLOCK.count, CLOCK.seconds
+    assert four_times(3) == 12
+    assert CLOCK.count == before + 1
+    assert CLOCK.seconds > seconds
+    assert four_times(4) == 16
+    assert CLOCK.count == before + 1
+
+
+def test_observers_are_told_when_compiling_begins_and_ends():
+    clock, told = CompileClock(), []
+    clock.observers.append(lambda count, is_running: told.append((count, is_running)))
+    with clock.compiling(), clock.compiling():
+        pass
+    assert told == [(0, True), (1, False)]
+
+
+def test_a_terminal_is_told_and_the_stage_goes_on_afterwards(monkeypatch):
+    told = []
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
+
+    class Bars:
+        def tell(self, stage, done, total=None):
+            told.append((stage, done, total))
+
+        def __enter__(self):
+            return self
+
+        def __exit__(self, *error):
+            return None
+
+    monkeypatch.setattr("doccluster.cli.progress_bars.stage_bars", Bars)
+    with progress_shown() as progress:
+        progress("cluster", 3, 10)
+        with CLOCK.compiling():
+            pass
+    assert [stage for stage, _, _ in told] == ["cluster", COMPILING, "cluster"]
+    assert told[-1] == ("cluster", 3, 10)
+    assert not CLOCK.observers
+
+
+def test_code_that_cannot_be_kept_is_said_once(monkeypatch):
+    monkeypatch.setattr(CLOCK, "has_warned", False)
+    names = {}
+    exec("def more(n):\n    return n + 1\ndef less(n):\n    return n - 1", names)  # in no file: numba has no folder
+    more, less = jit(names["more"]), jit(names["less"])
+    with pytest.warns(DocclusterWarning, match="cannot be kept.*set NUMBA_CACHE_DIR") as warned:
+        assert (more(1), less(1)) == (2, 0)
+    assert len(warned) == 1
+
+
+def test_the_verb_says_what_it_did(tmp_path):
+    command = [sys.executable, "-c", "from doccluster.cli.main import main; main()", "warm-up", "--json"]
+    done = subprocess.run(command, check=True, capture_output=True, text=True, env=dict(os.environ))
+    assert set(json.loads(done.stdout)) == {"n_compiled", "seconds", "folders"}
+    assert json.loads(done.stdout)["folders"]
