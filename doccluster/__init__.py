@@ -1,6 +1,7 @@
 """Cluster text documents, and say how good the clustering is.
 
 The line of a run: ``read_corpus`` -> ``vectorize`` -> ``SphericalKMeans`` -> ``evaluate`` -> ``write_report``.
+The verbs of the command line are functions here too: ``run``, ``assign``, ``inspect``, ``choose_k``, ``compare``.
 Names are loaded when they are first used, so importing the package takes milliseconds.
 """
 
@@ -29,6 +30,11 @@ _HOMES = {
     "get_measure": "doccluster.measures",
     "list_measures": "doccluster.measures",
     "run_pipeline": "doccluster.pipeline",
+    "run": "doccluster.pipeline:run_pipeline",
+    "assign": "doccluster.pipeline:assign_documents",
+    "choose_k": "doccluster.pipeline:choose_clusters",
+    "compare": "doccluster.pipeline:compare_sources",
+    "inspect": "doccluster.pipeline:inspect_source",
     "load_run": "doccluster.artifacts",
     "write_report": "doccluster.report",
     "errors": "doccluster.errors",
@@ -44,6 +50,7 @@ def __dir__() -> list[str]:
 
 if TYPE_CHECKING:
     from doccluster import errors as errors
+    from doccluster import pipeline
     from doccluster.artifacts import load_run as load_run
     from doccluster.clustering import DocumentClustering as DocumentClustering
     from doccluster.clustering import SphericalKMeans as SphericalKMeans
@@ -62,3 +69,9 @@ if TYPE_CHECKING:
     from doccluster.vectors import TfidfVectorizer as TfidfVectorizer
     from doccluster.vectors import read_matrix as read_matrix
     from doccluster.vectors import vectorize as vectorize
+
+    run = pipeline.run_pipeline
+    assign = pipeline.assign_documents
+    choose_k = pipeline.choose_clusters
+    compare = pipeline.compare_sources
+    inspect = pipeline.inspect_source

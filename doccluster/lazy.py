@@ -10,13 +10,15 @@ from typing import Any
 def offer(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
     """Return the ``__getattr__`` of a package whose names live in these modules.
 
-    A module of the package that has the name itself is offered as a module.
+    A module of the package that has the name itself is offered as a module; ``module:name`` offers what has another
+    name there.
     """
 
     def get(name: str) -> Any:
         if name not in homes:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        home = importlib.import_module(homes[name])
-        return home if homes[name] == f"{package}.{name}" else getattr(home, name)
+        module, _, own_name = homes[name].partition(":")
+        home = importlib.import_module(module)
+        return home if module == f"{package}.{name}" else getattr(home, own_name or name)
 
     return get

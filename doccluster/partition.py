@@ -12,9 +12,10 @@ import numpy.typing as npt
 from scipy import sparse
 
 from doccluster.errors import InputError
+from doccluster.short_repr import cut, listed
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Partition:
     """Documents divided into clusters (or classes) 0..k-1, none of them empty.
 
@@ -83,6 +84,10 @@ class Partition:
         counts = np.bincount(labels, minlength=k)
         if not counts.all() or not np.array_equal(self.__dict__.get("sizes", counts), counts):
             raise InputError(f"{name} of a partition leave a cluster empty or were changed; use Partition.from_labels.")
+
+    def __repr__(self) -> str:
+        sizes = listed(self.sizes.tolist(), 8)
+        return cut(f"Partition({self.n_documents:,} documents in {self.n_clusters:,} clusters of {sizes})")
 
     @property
     def n_documents(self) -> int:

@@ -7,7 +7,7 @@ documents that have terms. Documents without any term are in `empty_documents`, 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -16,11 +16,15 @@ import numpy as np
 import numpy.typing as npt
 
 from doccluster.corpus.document import Corpus, Skipped
+from doccluster.errors import InputError
 from doccluster.labeling.description import ClusterDescription
 from doccluster.partition import Partition
+from doccluster.short_repr import ShortRepr, cut, listed
 from doccluster.vectors.document_vectors import DocumentVectors
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from doccluster.evaluation import Evaluation
     from doccluster.vectors import TfidfVectorizer
 
@@ -28,7 +32,7 @@ EXCERPT_LENGTH = 320
 NAME_LENGTH = 70
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Documents:
     """What a person wants to know about each document, without its whole text; missing values are empty strings.
 
@@ -56,6 +60,10 @@ class Documents:
 
     def __len__(self) -> int:
         return len(self.ids)
+
+    def __repr__(self) -> str:
+        labels = f"; labels: {listed(self.labels)}" if self.labels else ""
+        return cut(f"Documents({len(self):,}: {listed(self.ids)}{labels})")
 
     def name(self, row: int) -> str:
         """Return what to call a document: its title, else the beginning of its text, else its id."""
@@ -115,8 +123,8 @@ def _shortened(text: str, length: int) -> str:
     return text if len(text) <= length else text[:length].rsplit(" ", 1)[0] + " …"
 
 
-@dataclass(frozen=True)
-class Provenance:
+@dataclass(frozen=True, repr=False)
+class Provenance(ShortRepr):
     """Where a run comes from, so that it can be repeated.
 
     Attributes
@@ -149,7 +157,7 @@ class Provenance:
     interrupted: bool = False
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Run:
     """One run, from its source to its scores.
 
@@ -220,6 +228,95 @@ class Run:
     def margin(self) -> npt.NDArray[np.float64]:
         """How much nearer each document is to its own centroid than to the next; negative if the next is nearer."""
         return self.similarity - self.runner_up_similarity
+
+    def __repr__(self) -> str:
+        largest = "; ".join(f"{cluster.label} ({cluster.size:,})" for cluster in self.clusters[:3])
+        more = "; ..." if self.n_clusters > 3 else ""
+        size = f"{self.n_documents:,} documents in {self.n_clusters:,} clusters, {self.vectors.n_terms:,} terms"
+        return cut(f"Run({size}, seed {self.provenance.seed}: {largest}{more})")
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row per document in reading order, with the ids as index.
+
+        Returns
+        -------
+        DataFrame
+            Columns title, date, source, link, cluster, label, similarity, runner_up, margin, and one for each column of
+            class labels; a document without terms has no cluster.
+        """
+        import pandas as pd
+
+        found = self._document_frame(self.documents)
+        found["cluster"] = pd.array(self.partition.labels, dtype="Int64")
+        found["label"] = [self.clusters[cluster].label for cluster in self.partition.labels.tolist()]
+        found["similarity"] = self.similarity
+        found["runner_up"] = pd.array(self.runner_up, dtype="Int64")
+        found.loc[self.runner_up < 0, "runner_up"] = pd.NA
+        found["margin"] = self.margin
+        both = pd.concat([found, self._document_frame(self.empty_documents)]) if len(self.empty_documents) else found
+        positions = np.concatenate([self.documents.positions, self.empty_documents.positions])
+        return both.iloc[np.argsort(positions, kind="stable")].fillna({"label": ""})
+
+    def clusters_frame(self) -> pd.DataFrame:
+        """Return one row per cluster, with its number as index.
+
+        Returns
+        -------
+        DataFrame
+            Columns size, label, terms (commas between them), central_document (its id), and one for each measure that
+            has a value per cluster.
+        """
+        import pandas as pd
+
+        central = [one.representatives[0].row if one.representatives else None for one in self.clusters]
+        found: dict[str, Any] = {
+            "size": [one.size for one in self.clusters],
+            "label": [one.label for one in self.clusters],
+            "terms": [", ".join(term.term for term in one.descriptive) for one in self.clusters],
+            "central_document": [None if row is None else self.documents.ids[row] for row in central],
+        }
+        return pd.DataFrame(found | self.cluster_scores, index=pd.RangeIndex(self.n_clusters, name="cluster"))
+
+    def predict(self, texts: Iterable[str], *, n_threads: int | None = None) -> npt.NDArray[np.int64]:
+        """Return the cluster of each new text, the one with the nearest centroid; -1 where no term is known.
+
+        Raises
+        ------
+        InputError
+            If the run began from a matrix, and so knows no words.
+        """
+        if self.vectorizer is None:
+            raise InputError("the run began from a matrix and knows no words; use assign_to_centroids on a matrix.")
+        from doccluster.clustering import assign_to_centroids
+        from doccluster.vectors import vectorize
+
+        vectors = vectorize(texts, self.vectorizer)
+        labels = assign_to_centroids(vectors.matrix, self.centroids, n_threads=n_threads).labels.astype(np.int64)
+        labels[vectors.is_empty] = -1
+        return labels
+
+    def _document_frame(self, documents: Documents) -> pd.DataFrame:
+        import pandas as pd
+
+        found: dict[str, Any] = {
+            "title": documents.titles,
+            "date": documents.dates,
+            "source": documents.sources,
+            "link": documents.links,
+        }
+        for column, own in documents.labels.items():
+            found[column] = [labels if len(labels) > 1 else "".join(labels) for labels in own]
+        return pd.DataFrame(found, index=pd.Index(documents.ids, name="id", dtype=object))
+
+    @property
+    def cluster_scores(self) -> dict[str, npt.NDArray[np.float64]]:
+        """The value of each cluster by every measure that has one, by its name (and truth, where there are several)."""
+        found = {}
+        for score in self.evaluation.scores:
+            if score.per_cluster is not None and len(score.per_cluster) == self.n_clusters:
+                name = score.name if score.truth is None or len(self.truth) < 2 else f"{score.name} ({score.truth})"
+                found[name] = score.per_cluster
+        return found
 
     def classes(self, column: str) -> tuple[npt.NDArray[np.int64], tuple[str, ...]]:
         """Return the rows that have exactly one label in `column`, and those labels."""

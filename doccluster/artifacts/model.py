@@ -24,6 +24,7 @@ from doccluster.artifacts.storage import (
 )
 from doccluster.artifacts.typed_json import check_arguments
 from doccluster.errors import DocclusterError, InputError, SchemaError
+from doccluster.short_repr import ShortRepr
 from doccluster.text.token_patterns import check_safe_pattern
 
 if TYPE_CHECKING:
@@ -32,8 +33,8 @@ if TYPE_CHECKING:
 Names = npt.NDArray[np.object_]
 
 
-@dataclass(frozen=True, eq=False)
-class Model:
+@dataclass(frozen=True, eq=False, repr=False)
+class Model(ShortRepr):
     """What is kept of a fit.
 
     Attributes

@@ -98,12 +98,7 @@ def scores_columns(run: Run) -> Columns:
 
 def per_cluster_values(run: Run) -> dict[str, Any]:
     """Return the value of each cluster by every measure that has one, the best known measures first."""
-    k = run.n_clusters
-    found: dict[str, Any] = {}
-    for score in run.evaluation.scores:
-        if score.per_cluster is not None and len(score.per_cluster) == k:
-            name = score.name if score.truth is None or len(run.truth) < 2 else f"{score.name} ({score.truth})"
-            found[name] = score.per_cluster
+    found: dict[str, Any] = run.cluster_scores
     leading = {name: found.pop(name) for name in LEADING_MEASURES if name in found}
     return {**leading, **found}
 

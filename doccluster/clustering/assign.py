@@ -25,11 +25,12 @@ from doccluster.clustering.means import means_of_matrix
 from doccluster.clustering.seeding import unit_rows_of
 from doccluster.errors import InputError
 from doccluster.kernels.assignment import assign_rows, nearest_two_rows, similarity_rows
+from doccluster.short_repr import ShortRepr
 from doccluster.validation import check_matrix, within_range
 
 
-@dataclass(frozen=True, eq=False)
-class Assignment:
+@dataclass(frozen=True, eq=False, repr=False)
+class Assignment(ShortRepr):
     """The nearest centroid of each document and the one after it.
 
     Attributes

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from operator import index
+from typing import TYPE_CHECKING, Any, overload
+
+from doccluster.errors import InputError
+from doccluster.short_repr import cut, listed, short
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -27,9 +31,31 @@ class Skipped:
         return self.reason == RENAMED
 
 
-@dataclass(frozen=True, eq=False, init=False)
+@dataclass(frozen=True, repr=False)
+class Document:
+    """One document of a corpus.
+
+    Attributes
+    ----------
+    id, text : str
+    labels : mapping of column name to a tuple of str
+    metadata : mapping of column name to str
+        Title, date, source, link, and what else was kept.
+    """
+
+    id: str
+    text: str
+    labels: Mapping[str, tuple[str, ...]]
+    metadata: Mapping[str, Any]
+
+    def __repr__(self) -> str:
+        labels = "".join(f", {column}: {listed(own)}" for column, own in self.labels.items() if own)
+        return cut(f"Document({self.id!r}, {short(self.text)}{labels})")
+
+
+@dataclass(frozen=True, eq=False, init=False, repr=False)
 class Corpus:
-    """Documents in reading order.
+    """Documents in reading order, to iterate over, to index by row or id, to slice and to mask.
 
     Attributes
     ----------
@@ -59,7 +85,8 @@ class Corpus:
         skipped: tuple[Skipped, ...] = (),
     ) -> None:
         given = {"ids": ids, "texts": texts, "labels": labels or {}, "skipped": skipped}
-        for name, value in {**given, "_given": {} if metadata is None else metadata}.items():
+        own = {"_given_metadata": {} if metadata is None else metadata, "_columns": {}}
+        for name, value in {**given, **own}.items():
             object.__setattr__(self, name, value)
 
     @cached_property
@@ -67,13 +94,154 @@ class Corpus:
         """What is known of the documents besides texts and classes."""
         import pandas as pd  # made on demand: a run does without it
 
-        given: Any = self.__dict__["_given"]
+        given = self._given
         return given if isinstance(given, pd.DataFrame) else pd.DataFrame(dict(given), dtype=object)
 
     def column(self, name: str) -> tuple[Any, ...]:
         """Return a column of the metadata, empty strings if there is none of that name."""
-        given = self.__dict__["_given"]
-        return tuple(given[name]) if name in given else ("",) * len(self)
+        return self._values(name) if name in self._given else ("",) * len(self)
 
     def __len__(self) -> int:
         return len(self.ids)
+
+    def __iter__(self) -> Iterator[Document]:
+        return map(self._document, range(len(self)))
+
+    @overload
+    def __getitem__(self, rows: int | str) -> Document: ...  # type: ignore[overload-overlap]  # a str is iterable too
+
+    @overload
+    def __getitem__(self, rows: slice | Iterable[int] | Iterable[str] | Iterable[bool]) -> Corpus: ...
+
+    def __getitem__(self, rows: Any) -> Document | Corpus:
+        """Return one document, by its row or its id; or a corpus, by a slice, a mask, or a list of rows or ids.
+
+        Raises
+        ------
+        InputError
+            If there is no such id, or a mask is not as long as the corpus.
+        IndexError
+            If there is no such row.
+        """
+        if isinstance(rows, slice):
+            return self.take(range(len(self))[rows])
+        if isinstance(rows, Iterable) and not isinstance(rows, str):
+            return self.take(self._rows(list(rows)))
+        return self._document(self._row_of(rows))
+
+    def take(self, rows: Iterable[int]) -> Corpus:
+        """Return the documents of these rows, in this order; nothing is listed as skipped."""
+        kept = [self._row_of(row) for row in rows]
+
+        def pick(values: Sequence[Any]) -> tuple[Any, ...]:
+            return tuple(values[row] for row in kept)
+
+        labels = {column: pick(own) for column, own in self.labels.items()}
+        return Corpus(pick(self.ids), pick(self.texts), labels, {str(n): pick(self._values(n)) for n in self._given})
+
+    def select(self, condition: Callable[[Document], bool] | None = None, **columns: Any) -> Corpus:
+        """Return the documents for which all conditions hold.
+
+        Parameters
+        ----------
+        condition : callable, optional
+            Document -> whether to keep it.
+        **columns
+            For a column of labels or of the metadata the value a document must have, or a collection of values. A
+            document with several labels is kept if one of them is asked for.
+
+        Raises
+        ------
+        InputError
+            If there is no such column.
+
+        Examples
+        --------
+        >>> corpus = Corpus(("a", "b"), ("rain", "sun"), {"sky": (("wet",), ("dry",))}, {"date": ["2024", "2025"]})
+        >>> corpus.select(date="2025").ids, corpus.select(lambda document: "rain" in document.text).ids
+        (('b',), ('a',))
+        >>> corpus.select(sky=["wet", "dry"]).ids
+        ('a', 'b')
+        """
+        kept = [row for row in range(len(self)) if condition is None or condition(self._document(row))]
+        for name, wanted in columns.items():
+            allowed = set(wanted) if isinstance(wanted, Iterable) and not isinstance(wanted, str) else {wanted}
+            own = self._labels_or_values(name)
+            kept = [row for row in kept if not allowed.isdisjoint(own[row])]
+        return self.take(kept)
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row per document, the ids as index: its text, its metadata, and a column for each of the labels.
+
+        A cell of labels is the label, "" where there is none, and a tuple where a document has several.
+        """
+        import pandas as pd
+
+        found: dict[str, Any] = {"text": self.texts, **{str(name): self._values(name) for name in self._given}}
+        for name, own in self.labels.items():
+            found[name] = [labels if len(labels) > 1 else "".join(labels) for labels in own]
+        return pd.DataFrame(found, index=pd.Index(self.ids, name="id", dtype=object), dtype=object)
+
+    @classmethod
+    def from_frame(cls, frame: pd.DataFrame | pd.Series[Any], **options: Any) -> Corpus:
+        """Return the rows of a DataFrame, or the values of a Series, as documents; the index gives the ids.
+
+        Parameters
+        ----------
+        frame : DataFrame or Series
+        **options
+            As for `read_corpus` (text_column, label_columns, ...). A column of ids goes before the index.
+        """
+        from doccluster.corpus.reading import read_corpus  # makes corpora, and so imports this module
+
+        return read_corpus(frame, **options)
+
+    def __repr__(self) -> str:
+        labels = f"; labels: {listed(self.labels)}" if self.labels else ""
+        skipped = f"; {len(self.skipped):,} skipped or renamed" if self.skipped else ""
+        return cut(f"Corpus({len(self):,} documents: {listed(self.ids)}{labels}{skipped})")
+
+    @property
+    def _given(self) -> Any:
+        return self.__dict__["_given_metadata"]
+
+    def _values(self, name: str) -> tuple[Any, ...]:
+        """Return a column of the metadata, made a tuple once."""
+        made: dict[str, tuple[Any, ...]] = self.__dict__["_columns"]
+        if name not in made:
+            made[name] = tuple(self._given[name])
+        return made[name]
+
+    def _labels_or_values(self, name: str) -> Sequence[tuple[Any, ...]]:
+        if name in self.labels:
+            return self.labels[name]
+        if name in self._given:
+            return [(value,) for value in self._values(name)]
+        there = ", ".join(map(repr, [*self.labels, *self._given])) or "none"
+        raise InputError(f"there is no column {name!r} to select by; the corpus has {there}.")
+
+    def _document(self, row: int) -> Document:
+        labels = {column: own[row] for column, own in self.labels.items()}
+        metadata = {str(name): self._values(name)[row] for name in self._given}
+        return Document(self.ids[row], self.texts[row], labels, metadata)
+
+    def _row_of(self, name: Any) -> int:
+        if isinstance(name, str):
+            if name not in self._places:
+                raise InputError(f"there is no document with the id {name!r}; the ids are {listed(self.ids)}.")
+            return self._places[name]
+        row = index(name)
+        if not -len(self) <= row < len(self):
+            raise IndexError(f"there is no row {row} in a corpus of {len(self):,} documents")
+        return row % len(self)
+
+    def _rows(self, given: list[Any]) -> list[int]:
+        if not given or any(type(one).__name__ not in ("bool", "bool_") for one in given):
+            return [self._row_of(one) for one in given]
+        if len(given) != len(self):
+            raise InputError(f"the mask has {len(given):,} entries for {len(self):,} documents; give one for each.")
+        return [row for row, stays in enumerate(given) if stays]
+
+    @cached_property
+    def _places(self) -> dict[str, int]:
+        return {name: row for row, name in enumerate(self.ids)}

@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from doccluster.errors import InputError
 from doccluster.measures.registry import Measure
+from doccluster.short_repr import cut
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -96,7 +97,7 @@ class Score:
         }
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Evaluation:
     """Many scores of one partition.
 
@@ -128,6 +129,12 @@ class Evaluation:
 
     def __iter__(self) -> Iterator[Score]:
         return iter(self.scores)
+
+    def __repr__(self) -> str:
+        defined = [score for score in self.scores if score.is_defined]
+        shown = ", ".join(f"{score.name}={score.value:.4g}" for score in defined[:5])
+        more = ", ..." if len(defined) > 5 else ""
+        return cut(f"Evaluation({len(self.scores)} scores of {len(self.clusters):,} clusters: {shown}{more})")
 
     def __contains__(self, name: object) -> bool:
         return any(score.name == name or name in score.measure.also_called for score in self.scores)

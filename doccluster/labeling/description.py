@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from doccluster.short_repr import cut, listed
+
 
 @dataclass(frozen=True)
 class Term:
@@ -47,7 +49,7 @@ class Borderline:
     margin: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ClusterDescription:
     """What one cluster is about.
 
@@ -74,3 +76,7 @@ class ClusterDescription:
     discriminating: tuple[Term, ...] = ()
     representatives: tuple[Representative, ...] = ()
     borderline: tuple[Borderline, ...] = ()
+
+    def __repr__(self) -> str:
+        terms = listed([term.term for term in self.descriptive], 5)
+        return cut(f"ClusterDescription({self.cluster}: {self.label!r}, {self.size:,} documents; terms: {terms})")

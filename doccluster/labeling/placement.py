@@ -12,13 +12,14 @@ from doccluster.clustering import assign_to_centroids
 from doccluster.errors import InputError
 from doccluster.labeling.profiles import checked_documents
 from doccluster.partition import Partition
+from doccluster.short_repr import ShortRepr
 from doccluster.validation import check_matrix
 
 Floats = npt.NDArray[np.float64]
 
 
-@dataclass(frozen=True, eq=False)
-class Placement:
+@dataclass(frozen=True, eq=False, repr=False)
+class Placement(ShortRepr):
     """One entry per document: cosine to the own centroid, next best cluster (-1 if k = 1), cosine to it (nan)."""
 
     similarity: Floats

@@ -12,14 +12,15 @@ from scipy import sparse
 
 from doccluster.errors import InputError
 from doccluster.partition import Partition
+from doccluster.short_repr import ShortRepr
 from doccluster.validation import check_matrix, unit_rows
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 
 
-@dataclass(frozen=True, eq=False)
-class ClusterProfiles:
+@dataclass(frozen=True, eq=False, repr=False)
+class ClusterProfiles(ShortRepr):
     """The direction of each cluster, and of everything outside it, term by term.
 
     Attributes

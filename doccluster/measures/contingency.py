@@ -18,6 +18,7 @@ from doccluster.kernels.expected_information import expected_mutual_information
 from doccluster.measures.label_sets import LabelSets
 from doccluster.measures.matching import Matching, best_matching, is_unique
 from doccluster.partition import Partition
+from doccluster.short_repr import ShortRepr
 
 Integers = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -40,8 +41,8 @@ class PairCounts:
         return self.together + self.cluster_only + self.class_only + self.apart
 
 
-@dataclass(frozen=True, eq=False)
-class ContingencyTable:
+@dataclass(frozen=True, eq=False, repr=False)
+class ContingencyTable(ShortRepr):
     """Counts of documents by cluster (rows) and class (columns).
 
     Attributes

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from doccluster.errors import InputError
+from doccluster.short_repr import ShortRepr
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -20,8 +21,8 @@ Evidence = Literal["contingency", "geometry", "pairwise", "topics"]
 Direction = Literal["higher", "lower", "none"]
 
 
-@dataclass(frozen=True)
-class Values:
+@dataclass(frozen=True, repr=False)
+class Values(ShortRepr):
     """What a measure says of one partition; the parts it does not have are None."""
 
     value: float
@@ -38,7 +39,7 @@ def undefined(reason: str, **parts: Any) -> Values:
     return Values(float("nan"), note=reason, **parts)
 
 
-@dataclass(frozen=True, eq=False)  # a record is itself, so that it can be a key
+@dataclass(frozen=True, eq=False, repr=False)  # a record is itself, so that it can be a key
 class Measure:
     """One measure, one of its variants, or an alias under which others know it.
 
@@ -103,6 +104,9 @@ class Measure:
     evidence_by_metric: Mapping[str, Evidence] = field(default_factory=dict)
     also_called: tuple[str, ...] = ()
     several_labels: bool = False
+
+    def __repr__(self) -> str:
+        return f"Measure({self.name}, {self.family}: {self.title}; {self.direction}, {self.range})"
 
     def evidence_for(self, metric: str) -> Evidence:
         """Return the evidence needed under `metric`: cosine gets from sums what takes all pairs elsewhere."""

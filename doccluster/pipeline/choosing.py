@@ -18,6 +18,7 @@ from doccluster.pipeline.vectorizing import adopt_vectors, vectorize_texts
 from doccluster.progress import Progress, silent
 from doccluster.record import Documents
 from doccluster.selection import Recommendation, choose_k, default_ks, estimate_seconds
+from doccluster.short_repr import ShortRepr
 from doccluster.vectors import DocumentVectors
 
 # the figures: file name -> (title, y axis, {column of the table: name in the legend}, {column: column of its spread})
@@ -40,8 +41,8 @@ FIGURES: dict[str, tuple[str, str, dict[str, str], dict[str, str]]] = {
 }
 
 
-@dataclass(frozen=True, eq=False)
-class Choice:
+@dataclass(frozen=True, eq=False, repr=False)
+class Choice(ShortRepr):
     """A recommendation, and the documents it is for."""
 
     recommendation: Recommendation

@@ -15,6 +15,7 @@ from doccluster.pipeline.main_line import split_empty
 from doccluster.pipeline.sources import Source, read_source
 from doccluster.pipeline.vectorizing import adopt_vectors, vectorize_texts
 from doccluster.progress import Progress, silent
+from doccluster.short_repr import ShortRepr
 from doccluster.text.language import guess_languages, share_without_blanks
 
 
@@ -43,8 +44,8 @@ class TendencyResult:
     note: str
 
 
-@dataclass(frozen=True)
-class Inspection:
+@dataclass(frozen=True, repr=False)
+class Inspection(ShortRepr):
     """What is in a source; what does not apply (texts of a matrix, columns of texts) is None.
 
     Attributes

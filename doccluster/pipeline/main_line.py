@@ -41,7 +41,7 @@ class RunInterrupted(KeyboardInterrupt):
 def run_pipeline(
     source: Any,
     *,
-    n_clusters: int | str,
+    n_clusters: int | str = "auto",
     fold_copies: bool = False,
     output: str | Path | None = None,
     overwrite: bool = False,

@@ -15,12 +15,13 @@ from doccluster.pipeline.main_line import run_pipeline
 from doccluster.pipeline.recorded_arguments import RecordedArguments, recorded_arguments
 from doccluster.progress import Progress, silent
 from doccluster.record import Run
+from doccluster.short_repr import ShortRepr
 
 COUNTS = ("n_documents", "n_terms", "n_clusters")
 
 
-@dataclass(frozen=True, eq=False)
-class Repetition:
+@dataclass(frozen=True, eq=False, repr=False)
+class Repetition(ShortRepr):
     """A run made again: whether every document has the same label, and in sentences what is not as it was."""
 
     run: Run

@@ -13,6 +13,7 @@ from doccluster.errors import InputError
 from doccluster.pipeline.provenance import corpus_checksum, matrix_checksum
 from doccluster.progress import Progress, silent
 from doccluster.record import Documents
+from doccluster.short_repr import ShortRepr
 from doccluster.vectors import DocumentVectors, read_matrix
 
 MATRIX_SUFFIXES = (".mat", ".mtx", ".mtx.gz", ".npz", ".npy")
@@ -21,8 +22,8 @@ MATRIX_OPTIONS = ("classes", "terms")
 CLASS_COLUMN = "class"
 
 
-@dataclass(frozen=True, eq=False)
-class Source:
+@dataclass(frozen=True, eq=False, repr=False)
+class Source(ShortRepr):
     """What was read: documents, and either their texts (`corpus`) or their vectors, never both."""
 
     documents: Documents

@@ -8,6 +8,7 @@ from typing import Any
 
 from doccluster.corpus import Corpus
 from doccluster.errors import InputError
+from doccluster.short_repr import ShortRepr
 from doccluster.text.language import Writing, guess_languages_of_terms, survey_writing
 from doccluster.text.stopwords import STOP_WORD_LANGUAGES, load_stop_words
 from doccluster.vectors import DocumentVectors, TfidfVectorizer, vectorize
@@ -17,8 +18,8 @@ RARE_TERMS_FROM = 100  # from so many documents on, a term of a single document 
 OWN_ANALYSIS = ("analyzer", "tokenizer", "token_pattern", "preprocessor")
 
 
-@dataclass(frozen=True, eq=False)
-class Vectorized:
+@dataclass(frozen=True, eq=False, repr=False)
+class Vectorized(ShortRepr):
     """The vectors, what made them, the languages whose function words were left out, and how the texts are written."""
 
     vectors: DocumentVectors

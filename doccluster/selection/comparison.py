@@ -26,14 +26,15 @@ from doccluster.selection.clusterers import Clusterer, as_clusterers, fit_labels
 from doccluster.selection.comparison_result import NO_SEED, Comparison
 from doccluster.selection.fit_worker import in_words
 from doccluster.selection.fit_workers import FitWorkers
+from doccluster.short_repr import ShortRepr
 from doccluster.validation import check_matrix, unit_rows
 
 _IN_THIS_PROCESS = threading.Lock()  # one at a time, so that its seconds are its own
 Row = tuple[str, str, int, str, float]
 
 
-@dataclass(frozen=True, eq=False)
-class LabelledCorpus:
+@dataclass(frozen=True, eq=False, repr=False)
+class LabelledCorpus(ShortRepr):
     """A matrix with the true class of each row, and how many clusters to ask for.
 
     Attributes

@@ -12,6 +12,7 @@ from scipy import stats
 
 from doccluster.measures import get_measure
 from doccluster.selection.significance import friedman_nemenyi, mean_with_interval, paired_tests
+from doccluster.short_repr import ShortRepr
 
 NO_SEED = -1  # of labels made elsewhere
 COSTS = ("seconds", "peak_memory")
@@ -22,8 +23,8 @@ def _empty(*columns: str) -> pd.DataFrame:
     return pd.DataFrame(columns=list(columns))
 
 
-@dataclass(frozen=True, eq=False)
-class Comparison:
+@dataclass(frozen=True, eq=False, repr=False)
+class Comparison(ShortRepr):
     """What the runs gave.
 
     Attributes

@@ -20,6 +20,7 @@ import numpy.typing as npt
 from doccluster.errors import InputError
 from doccluster.selection.rules import best_k
 from doccluster.selection.sweep import Sweep, sweep
+from doccluster.short_repr import ShortRepr
 from doccluster.validation import RandomState, as_generator, check_matrix, check_positive_int
 
 FOUND_AGAIN = 0.1  # adjusted Rand: structure that resampled data share by less than this more than noise is none
@@ -32,8 +33,8 @@ WITHOUT_CLUSTERS = {
 }
 
 
-@dataclass(frozen=True)
-class Recommendation:
+@dataclass(frozen=True, repr=False)
+class Recommendation(ShortRepr):
     """What a sweep over k says.
 
     Attributes

@@ -25,13 +25,14 @@ from doccluster.progress import Progress, silent
 from doccluster.selection.algorithms import Algorithm, get_algorithm
 from doccluster.selection.checkpoint import Checkpoint, fingerprint
 from doccluster.selection.rules import best_k
+from doccluster.short_repr import ShortRepr
 from doccluster.validation import RandomState, as_generator, check_matrix, unit_rows
 
 Resampling = Literal["bootstrap", "subsample", "perturb"]
 
 
-@dataclass(frozen=True)
-class Stability:
+@dataclass(frozen=True, repr=False)
+class Stability(ShortRepr):
     """How well clusterings of resampled data agree, for each k.
 
     Attributes

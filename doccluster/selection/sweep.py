@@ -27,13 +27,14 @@ from doccluster.selection.criteria import choices_alone, criteria_table
 from doccluster.selection.distance_blocks import Metric
 from doccluster.selection.null_models import NullModel, sample_null
 from doccluster.selection.stability import Resampling, Stability, stability
+from doccluster.short_repr import ShortRepr
 from doccluster.validation import RandomState, as_generator, check_matrix, unit_rows
 
 LONG_START = 2.0  # seconds: a start that long is timed twice, not three times
 
 
-@dataclass(frozen=True)
-class Sweep:
+@dataclass(frozen=True, repr=False)
+class Sweep(ShortRepr):
     """Every criterion over k, on the data and on reference data without clusters.
 
     Attributes

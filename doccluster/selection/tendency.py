@@ -26,14 +26,15 @@ from doccluster.selection.distance_blocks import (
     pair_distance_range,
 )
 from doccluster.selection.null_models import NullModel, column_ranges, sample_null
+from doccluster.short_repr import ShortRepr
 from doccluster.validation import RandomState, as_generator, check_matrix, check_positive_int, unit_rows
 
 ZeroCells = Literal["smooth", "skip", "inf"]
 MAX_CELLS = 10_000_000
 
 
-@dataclass(frozen=True, eq=False)
-class Tendency:
+@dataclass(frozen=True, eq=False, repr=False)
+class Tendency(ShortRepr):
     """The outcome of one test of clustering tendency.
 
     Attributes

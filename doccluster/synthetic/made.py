@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from doccluster.short_repr import ShortRepr
 from doccluster.vectors import DocumentVectors
 
 
-@dataclass(frozen=True, eq=False)
-class SyntheticVectors:
+@dataclass(frozen=True, eq=False, repr=False)
+class SyntheticVectors(ShortRepr):
     """Made vectors with a known truth; unpacks as ``vectors, truth = make_...()``.
 
     Attributes

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from doccluster.short_repr import ShortRepr
+
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
@@ -14,8 +16,8 @@ _LONGEST = 12.0  # in units of the width: x exp(1 - x) is below 2e-4 of the peak
 _MAX_MOMENTS = 4096  # the period is cut into at most so many moments within which the choice does not change
 
 
-@dataclass(frozen=True, eq=False)
-class Stories:
+@dataclass(frozen=True, eq=False, repr=False)
+class Stories(ShortRepr):
     """The stories of a period of length 1.
 
     Attributes

@@ -21,6 +21,7 @@ from doccluster.clustering.vmf_sampling import block_generator, spawn_entropy
 from doccluster.errors import InputError, NothingUsable
 from doccluster.kernels.term_draws import PATIENCE, draw_distinct
 from doccluster.kernels.vmf import MAX_CONCENTRATION, concentration
+from doccluster.short_repr import ShortRepr
 from doccluster.synthetic.checks import seed_record
 from doccluster.synthetic.made import SyntheticVectors, row_names
 from doccluster.validation import RandomState, as_generator, check_matrix, check_n_clusters, check_positive_int
@@ -33,8 +34,8 @@ _BLOCK_DOCUMENTS = 512
 _CERTAIN = 0.999  # a term of every document of a cluster is drawn as if it missed one in a thousand
 
 
-@dataclass(frozen=True, eq=False)
-class TermWeights:
+@dataclass(frozen=True, eq=False, repr=False)
+class TermWeights(ShortRepr):
     """Terms to draw from, the heaviest first: cumulative weights, columns, and the value that each has."""
 
     edges: Floats
@@ -48,8 +49,8 @@ class TermWeights:
         return cls(np.cumsum(weights[order]), columns[order].astype(np.int32), values[order])
 
 
-@dataclass(frozen=True, eq=False)
-class CorpusModel:
+@dataclass(frozen=True, eq=False, repr=False)
+class CorpusModel(ShortRepr):
     """What a twin is drawn from.
 
     Attributes

@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from doccluster.short_repr import cut, listed
 from doccluster.validation import squared_row_norms
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class DocumentVectors:
     """Documents as unit rows.
 
@@ -32,6 +33,12 @@ class DocumentVectors:
     ids: tuple[str, ...]
     terms: npt.NDArray[np.object_] | None = None
     display_terms: npt.NDArray[np.object_] | None = None
+
+    def __repr__(self) -> str:
+        stored = getattr(self.matrix, "nnz", None)
+        kind = "dense" if stored is None else f"sparse, {stored:,} entries"
+        names = "" if self.terms is None else f"; terms: {listed(self.terms)}"
+        return cut(f"DocumentVectors({self.n_documents:,} x {self.n_terms:,} {self.matrix.dtype}, {kind}{names})")
 
     @property
     def n_documents(self) -> int:

@@ -1,0 +1,106 @@
+"""The package's top: the verbs of the command line as functions, and what a run gives to pandas."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import doccluster
+from doccluster.artifacts import assignments_table
+from doccluster.errors import InputError
+
+TEXTS = [
+    *("herring boats in the harbour", "the boats land herring at the pier", "a harbour full of boats"),
+    *("flour and dough for the oven", "the oven bakes bread of dough", "bread and flour"),
+    *("", "the pear orchard", "apples and pears in the orchard", "pears of the orchard"),
+]
+
+
+@pytest.fixture(scope="module")
+def run():
+    return doccluster.run(["", *TEXTS], n_clusters=3, vectorizer={"min_df": 2})
+
+
+def test_verbs_are_functions_of_the_package():
+    from doccluster import pipeline
+
+    assert doccluster.run is doccluster.run_pipeline is pipeline.run_pipeline
+    assert doccluster.assign is pipeline.assign_documents
+    assert doccluster.choose_k is pipeline.choose_clusters
+    assert doccluster.compare is pipeline.compare_sources
+    assert doccluster.inspect is pipeline.inspect_source
+    for verb in ("run", "assign", "choose_k", "compare", "inspect", "evaluate", "load_run"):
+        assert verb in doccluster.__all__
+
+
+def test_no_module_takes_the_place_of_a_verb_whatever_is_imported_first():
+    code = (
+        "import importlib, pkgutil, doccluster\n"
+        "names = [one.name for one in pkgutil.walk_packages(doccluster.__path__, 'doccluster.')]\n"
+        "[importlib.import_module(name) for name in names if not name.endswith('__main__')]\n"
+        "print([name for name in ('run', 'assign', 'choose_k', 'compare', 'inspect', 'evaluate', 'load_run')\n"
+        "       if not callable(getattr(doccluster, name))])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_assignments_as_a_frame_have_every_document_in_reading_order(run):
+    frame = run.to_frame()
+    kept = ["2", "3", "4", "5", "6", "7", "9", "10", "11"]
+    assert frame.index.tolist() == kept
+    assert frame["cluster"].tolist() == run.partition.labels.tolist()
+    assert np.allclose(frame["similarity"], run.similarity)
+    assert frame["label"].tolist() == [run.clusters[one].label for one in run.partition.labels]
+    assert frame["cluster"].tolist() == assignments_table(run)["cluster"].tolist()
+
+
+def test_documents_without_terms_have_no_cluster_in_the_frame():
+    texts = ["zebra", *filter(None, TEXTS), "the"]
+    run = doccluster.run(texts, n_clusters=3, vectorizer={"min_df": 2}, language="english")
+    frame = run.to_frame()
+    assert len(run.empty_documents) == 2
+    assert frame.index.tolist() == [str(number) for number in range(1, len(texts) + 1)]
+    assert frame["cluster"].isna().tolist() == [True, *[False] * 9, True]
+    assert frame["label"].tolist()[0] == frame["label"].tolist()[-1] == ""
+
+
+def test_classes_and_clusters_as_frames():
+    corpus = doccluster.read_corpus("corpora/samples/tiny")
+    run = doccluster.run(corpus, n_clusters=3, truth="class")
+    frame, clusters = run.to_frame(), run.clusters_frame()
+    assert set(frame["class"]) == {"bread", "harbour", "orchard"}
+    assert clusters["size"].tolist() == frame["cluster"].value_counts().loc[[0, 1, 2]].tolist()
+    assert clusters["label"].tolist() == [cluster.label for cluster in run.clusters]
+    assert clusters["central_document"].isin(frame.index).all()
+    assert np.allclose(clusters["purity"], run.evaluation["purity"].per_cluster)
+
+
+def test_new_texts_get_the_cluster_of_their_like(run, tmp_path):
+    found = run.predict(["boats in a harbour", "dough in the oven", "xyzzy"])
+    assert found.tolist() == [run.partition.labels[0], run.partition.labels[3], -1]
+    assert run.predict([text for text in TEXTS if text]).tolist() == run.partition.labels.tolist()
+
+
+def test_a_run_that_was_read_back_predicts_the_same(tmp_path):
+    run = doccluster.run(TEXTS, n_clusters=3, output=tmp_path / "run", report=False)
+    again = doccluster.load_run(tmp_path / "run")
+    assert again.predict(TEXTS).tolist() == run.predict(TEXTS).tolist()
+    assert again.to_frame().drop(columns=["margin"]).shape == run.to_frame().drop(columns=["margin"]).shape
+
+
+def test_a_run_of_a_matrix_cannot_place_texts(tmp_path):
+    vectors = doccluster.vectorize([text for text in TEXTS if text])
+    doccluster.vectors.write_matrix(tmp_path / "m.npz", vectors)
+    run = doccluster.run(tmp_path / "m.npz", n_clusters=2)
+    with pytest.raises(InputError, match="knows no words"):
+        run.predict(["boats"])
+
+
+def test_a_number_of_clusters_is_optional():
+    import inspect
+
+    assert inspect.signature(doccluster.run).parameters["n_clusters"].default == "auto"
