@@ -117,8 +117,8 @@ class VectorizerRecord:
     stop_words_removed: tuple[str, ...]
 
 
-@dataclass(frozen=True)
-class ModelRecord:
+@dataclass(frozen=True, repr=False)
+class ModelRecord(ShortRepr):
     """What model.json holds."""
 
     kind: str

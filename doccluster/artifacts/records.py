@@ -9,6 +9,7 @@ from typing import Any
 from doccluster.corpus.document import Skipped
 from doccluster.labeling.description import ClusterDescription
 from doccluster.record import Provenance
+from doccluster.short_repr import ShortRepr
 
 
 @dataclass(frozen=True)
@@ -22,8 +23,8 @@ class Counts:
     n_clusters: int
 
 
-@dataclass(frozen=True)
-class RunRecord:
+@dataclass(frozen=True, repr=False)
+class RunRecord(ShortRepr):
     """What run.json holds."""
 
     command: str

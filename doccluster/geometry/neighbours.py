@@ -13,6 +13,7 @@ from scipy.sparse.csgraph import connected_components
 from doccluster.blocks import resolve_threads, row_blocks, share_blocks
 from doccluster.errors import InputError
 from doccluster.kernels.neighbours import measure_parts, nearest_rows
+from doccluster.short_repr import ShortRepr
 from doccluster.validation import check_positive_int, row_norms
 
 BLOCK_ROWS = 128  # rows a thread takes at a time; long and short ones even out
@@ -22,8 +23,8 @@ COMMON = np.array(
 FOLDED_FROM = 0.95  # copies at this cosine or above would fill all places of each other's list
 
 
-@dataclass(frozen=True, eq=False)
-class NeighbourGraph:
+@dataclass(frozen=True, eq=False, repr=False)
+class NeighbourGraph(ShortRepr):
     """The nearest neighbours of documents, near-copies folded into one.
 
     Attributes

@@ -17,6 +17,7 @@ from scipy import sparse
 
 from doccluster.blocks import resolve_threads, row_blocks, share_blocks
 from doccluster.kernels.tall_tables import diagonalize, gram_of_rows, orthogonalize, rows_times_table, turn_rows
+from doccluster.short_repr import ShortRepr
 from doccluster.validation import RandomState, as_generator, check_positive_int
 
 Floats = npt.NDArray[np.float64]
@@ -26,8 +27,8 @@ OVERSAMPLING = 10  # directions beyond those asked for; they make the last ones 
 NEGLIGIBLE = 1e-13  # share of the largest eigenvalue below which a direction is rounding
 
 
-@dataclass(frozen=True, eq=False)
-class SemanticSpace:
+@dataclass(frozen=True, eq=False, repr=False)
+class SemanticSpace(ShortRepr):
     """The directions in which the rows of a matrix spread most.
 
     Attributes
