@@ -49,19 +49,31 @@ def _is_cluster(wanted: str, run: Run) -> bool:
 
 
 def _all_clusters(run: Run) -> tuple[dict[str, Any], list[str]]:
-    rows = [{"cluster": one.cluster, "size": one.size, "label": one.label} for one in run.clusters]
-    return {"clusters": rows}, [f"{row['cluster']:>5}  {row['size']:>7,}  {row['label']}" for row in rows]
+    from doccluster.overview import overview
+
+    rows = [
+        {"cluster": one.cluster, "size": one.size, "headline": one.headline, "label": one.label}
+        for one in overview(run)
+    ]
+    return {"clusters": rows}, [
+        f"{row['cluster']:>5}  {row['size']:>7,}  {row['headline']}   ({row['label']})" for row in rows
+    ]
 
 
 def _one_cluster(run: Run, one: ClusterDescription) -> tuple[dict[str, Any], list[str]]:
     from doccluster.artifacts import LEADING_MEASURES, per_cluster_values
+    from doccluster.labeling import BORDERLINE_MARGIN
+    from doccluster.overview import overview
 
     measures = {name: float(values[one.cluster]) for name, values in per_cluster_values(run).items()}
     content = asdict(one) | {"measures": measures}
     for document in (*content["representatives"], *content["borderline"]):
         document["id"] = run.documents.ids[document["row"]]
         document["title"] = run.documents.titles[document["row"]]
-    lines = [f"cluster {one.cluster}: {one.label}", f"  {one.size:,} of {run.n_documents:,} documents"]
+    seen = overview(run)[one.cluster]
+    content["headline"] = seen.headline
+    lines = [f"cluster {one.cluster}: {seen.headline}", f"  {one.label}"]
+    lines += [f"  {one.size:,} of {run.n_documents:,} documents", f"  similarity {seen.similarity:.3f}"]
     lines += [f"  {name} {measures[name]:.3f}" for name in LEADING_MEASURES if name in measures]
     lines += _terms("holds it together (share of cohesion, documents)", one.descriptive)
     lines += _terms("sets it apart (share of the distance to the others, documents)", one.discriminating)
@@ -70,7 +82,9 @@ def _one_cluster(run: Run, one: ClusterDescription) -> tuple[dict[str, Any], lis
         copies = f"   and {shown.n_copies:,} near-copies" if shown.n_copies else ""
         lines.append(f"  {shown.similarity:.3f}  {_name(run, shown.row)}{copies}")
     if one.borderline:
-        lines.append("borderline documents (margin, next cluster)")
+        lines.append(f"borderline documents (margin below {BORDERLINE_MARGIN}, next cluster)")
+    else:
+        lines.append(f"no borderline documents: every margin is at least {BORDERLINE_MARGIN}")
     for near in one.borderline:
         other = run.clusters[near.runner_up].label
         lines.append(f"  {near.margin:+.3f}  {near.runner_up} ({other})  {_name(run, near.row)}")

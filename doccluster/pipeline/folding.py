@@ -64,4 +64,5 @@ def folding_note(first: Rows | None) -> str | None:
     n_copies = 0 if first is None else int(np.count_nonzero(first != np.arange(first.size)))
     if n_copies == 0:
         return None
-    return f"Near-copies were folded: {n_copies:,} of the documents have the cluster of the text they repeat."
+    have = "has the cluster of the text it repeats" if n_copies == 1 else "have the cluster of the text they repeat"
+    return f"Near-copies were folded: {n_copies:,} of the documents {have}."

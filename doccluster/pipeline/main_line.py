@@ -193,7 +193,7 @@ def run_pipeline(
             peak_memory=peak_memory(),
             interrupted=fit.interrupted,
         ),
-        notes=tuple(filter(None, (why, folding_note(copy_of) if fold_copies else None, *_notes(fit, k, empty)))),
+        notes=tuple(filter(None, (why, folding_note(copy_of) if fold_copies else None, *_notes(fit, k)))),
         vectorizer=made.vectorizer,
         copy_of=copy_of,
     )
@@ -250,14 +250,12 @@ def _without_terms(empty: Documents) -> list[Skipped]:
     ]
 
 
-def _notes(fit: Fit, k: int, empty: Documents) -> list[str]:
+def _notes(fit: Fit, k: int) -> list[str]:
     notes = []
     if fit.interrupted:
         notes.append("The fit was interrupted: these are the best clusters found until then.")
     if fit.partition.n_clusters < k:
-        notes.append(f"{k} clusters were asked for; only {fit.partition.n_clusters} could be filled.")
-    if len(empty):
-        notes.append(f"{len(empty):,} document(s) without any term have no cluster; skipped.csv lists them.")
+        notes.append(f"You asked for {k:,} clusters; only {fit.partition.n_clusters:,} could be filled.")
     return notes
 
 

@@ -138,8 +138,24 @@ def test_rerun_says_what_differs_and_exits_1(doccluster, tiny, tmp_path):
 def test_explain_a_cluster_shows_terms_representatives_and_borders(doccluster, finished):
     done = doccluster("explain", finished, 0)
     assert done.code == 0, done.err
-    for words in ("holds it together", "sets it apart", "representative documents", "borderline documents"):
+    for words in ("holds it together", "sets it apart", "representative documents"):
         assert words in done.out
+    assert done.out.startswith("cluster 0: The boats leave the harbour with the tide.\n  tide, nets, herring\n")
+    # harbour, bread and orchard have little in common
+    assert "no borderline documents: every margin is at least 0.02" in done.out
+
+
+def test_explain_a_cluster_names_the_documents_that_could_as_well_be_elsewhere(doccluster, tmp_path):
+    texts = ["oil price"] * 40 + ["wheat rain"] * 40 + ["oil price wheat rain"]  # the last is as near to both
+    (tmp_path / "texts.txt").write_text("\n".join(texts), encoding="utf-8")
+    command = ["run", tmp_path / "texts.txt", "--format", "lines", "-o", tmp_path / "out", "-k", 2, "--no-report"]
+    assert doccluster(*command).code == 0
+    told = [json.loads(doccluster("explain", tmp_path / "out", cluster, "--json").out) for cluster in (0, 1)]
+    near = [document for one in told for document in one["borderline"]]
+    assert [document["id"] for document in near] == ["texts.txt:81"]
+    number = next(one["cluster"] for one in told if one["borderline"])
+    shown = doccluster("explain", tmp_path / "out", number).out
+    assert "borderline documents (margin below 0.02, next cluster)" in shown
 
 
 def test_explain_a_document_takes_its_cosine_apart(doccluster, finished):
@@ -153,7 +169,9 @@ def test_explain_a_document_takes_its_cosine_apart(doccluster, finished):
 def test_explain_a_run_lists_its_clusters(doccluster, finished):
     done = doccluster("explain", finished)
     assert done.code == 0, done.err
-    assert len(done.out.splitlines()) == 3
+    lines = done.out.splitlines()
+    assert len(lines) == 3
+    assert "Rye flour makes a heavy dough.   (oven, dough, rye)" in lines[1]
 
 
 @pytest.mark.parametrize("verb", ["reproduce", "benchmark"])

@@ -66,14 +66,17 @@ def test_many_clusters_are_shown_up_to_forty_and_the_rest_is_named(doccluster, t
     assert len(rows_of(tmp_path / "out" / "clusters.csv")) == 50
 
 
-def test_a_note_stands_with_the_work_it_belongs_to_and_does_not_look_like_an_error(doccluster, tiny, tmp_path):
-    (tmp_path / "texts").mkdir()
-    for number, text in enumerate(["oil prices rise", "oil prices fall", "wheat rain", "rain on wheat", "of the and"]):
-        (tmp_path / "texts" / f"{number}.txt").write_text(text, encoding="utf-8")
-    done = doccluster("run", tmp_path / "texts", "-o", tmp_path / "out", "-k", 2, "--language", "english")
-    lines = done.out.splitlines()
-    assert lines[4].startswith("             1 document")
-    assert "note:" not in done.out
+def test_a_note_stands_with_the_work_it_belongs_to_and_does_not_look_like_an_error(doccluster, tmp_path):
+    texts = ["oil prices rise", "oil prices rise", "oil prices fall", "wheat rain", "rain on wheat", "of the and"]
+    (tmp_path / "texts.txt").write_text("\n".join(texts), encoding="utf-8")
+    command = ["run", tmp_path / "texts.txt", "--format", "lines", "-o", tmp_path / "out", "-k", 2, "--fold-copies"]
+    lines = doccluster(*command, "--language", "english").out.splitlines()
+    assert "1 skipped: 1 no-terms" in lines[0]
+    assert lines[3].startswith("  cluster    spherical k-means")
+    assert (
+        lines[4] == "             Near-copies were folded: 1 of the documents has the cluster of the text it repeats."
+    )
+    assert "no-terms" not in "\n".join(lines[1:]), "it is said once"
 
 
 def test_json_is_one_document_with_clusters_scores_and_files(doccluster, tiny, tmp_path):
