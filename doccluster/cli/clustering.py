@@ -22,18 +22,22 @@ if TYPE_CHECKING:
 
 @click.command("cluster", cls=Verb, short_help="Cluster a matrix file.")
 @click.argument("matrix", metavar="X")
-@click.option("-o", "--output", required=True, metavar="DIR", help="The folder to write: tables, model, report.")
+@click.option(
+    "-o", "--output", required=True, metavar="DIR", help="The folder to write, with tables, model and report."
+)
 @clustering_options
-@click.option("--classes", metavar="FILE", help="One class per line; then --truth class judges by them.")
-@click.option("--terms", metavar="FILE", help="One term per line, the names of the columns.")
+@click.option(
+    "--classes", metavar="FILE", help="A file with one class per line; --truth class compares the clusters with them."
+)
+@click.option("--terms", metavar="FILE", help="A file with one term per line, the names of the columns.")
 @click.option(
     "--weighting",
     callback=checked(check_weighting),
     metavar="CODE",
-    help="Of counts: tfidf (default), bm25, none, or SMART letters.",
+    help="Weight counts by tfidf (the default), bm25, none, or a SMART code such as ltc.",
 )
 @overwrite_option
-@click.option("--report/--no-report", default=True, help="Whether to write report.html.")
+@click.option("--report/--no-report", default=True, help="Whether to write report.html (the default is yes).")
 @json_option
 def cluster_command(matrix: str, **given: Any) -> None:
     """Cluster a matrix file: CLUTO .mat, Matrix Market .mtx, .npz or .npy.
@@ -52,10 +56,10 @@ def cluster_command(matrix: str, **given: Any) -> None:
     execute((matrix,), given, reader=reader, vectorizer=vectorizer)
 
 
-@click.command("assign", cls=Verb, short_help="Give new documents to the clusters of a run.")
+@click.command("assign", cls=Verb, short_help="Assign new documents to the clusters of a run.")
 @click.argument("model", metavar="MODEL")
 @click.argument("sources", nargs=-1, required=True, metavar="SRC...")
-@click.option("-o", "--output", metavar="FILE", help="Write a csv file instead of printing it.")
+@click.option("-o", "--output", metavar="FILE", help="Write the table to this csv file instead of printing it.")
 @click.option(
     "--threshold",
     type=click.FloatRange(-1, 1),
@@ -70,7 +74,7 @@ def cluster_command(matrix: str, **given: Any) -> None:
 @overwrite_option
 @json_option
 def assign_command(model: str, sources: tuple[str, ...], output: str | None, **given: Any) -> None:
-    """Give new documents to the clusters of a finished run (MODEL is its folder, or the folder model in it).
+    """Assign new documents to the clusters of a finished run (MODEL is its folder, or the folder model in it).
 
     Prints a csv: id, title, date, cluster, label, similarity, runner_up, margin, unknown (the share of its terms that
     the run did not know) and new (whether it fits no cluster of the run, and the one named is only the nearest).

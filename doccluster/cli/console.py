@@ -139,9 +139,15 @@ def chosen(arguments: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, 
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead of text.")
 threads_option = click.option(
-    "--threads", type=Whole(min=1), help="How many threads work; all by default. No result changes."
+    "--threads", type=Whole(min=1), help="The number of threads; all processors by default. The result is the same."
 )
-seed_option = click.option("--seed", type=Whole(min=0), default=0, show_default=True, help="Same seed, same labels.")
+seed_option = click.option(
+    "--seed",
+    type=Whole(min=0),
+    default=0,
+    show_default=True,
+    help="The seed of all random choices; the same seed gives the same labels.",
+)
 clusters_option = click.option(
     "-k",
     "--clusters",

@@ -30,14 +30,14 @@ if TYPE_CHECKING:
     from doccluster.pipeline.inspecting import Inspection, LabelColumn
 
 
-@click.command("inspect", cls=Verb, short_help="Say what is in a source, without clustering it.")
+@click.command("inspect", cls=Verb, short_help="Describe what is in a source, without clustering it.")
 @click.argument("sources", nargs=-1, required=True, metavar="SRC...")
-@click.option("--tendency", is_flag=True, help="Also test whether there is anything to find (takes some seconds).")
+@click.option("--tendency", is_flag=True, help="Also test whether the data have clusters at all (takes some seconds).")
 @seed_option
 @reader_options
 @json_option
 def inspect_command(sources: tuple[str, ...], as_json: bool, tendency: bool, seed: int, **given: Any) -> None:
-    """Say what is in a source: documents, lengths, languages, dates, labels, and what would be skipped and why."""
+    """Describe what is in a source: documents, lengths, languages, dates, labels, and what would be skipped and why."""
     from doccluster.pipeline import inspect_source
 
     with progress_shown(quiet=as_json) as progress:

@@ -37,7 +37,7 @@ COST_IN_WORDS = {
 
 @click.command("evaluate", cls=Verb)
 @click.argument("labels", type=click.Path(dir_okay=False))
-@click.option("--truth", type=click.Path(dir_okay=False), help="Class labels, in a file of the same forms.")
+@click.option("--truth", type=click.Path(dir_okay=False), help="Class labels, in a file of the same format.")
 @click.option("--vectors", type=click.Path(), help="A matrix file (.npz, .mat of CLUTO, .mtx), or the folder of a run.")
 @click.option("--column", metavar="NAME", help="The label column of LABELS, if it has several.")
 @click.option("--truth-column", multiple=True, metavar="NAME", help="A column of the truth (may be repeated).")
@@ -51,10 +51,10 @@ COST_IN_WORDS = {
     "--measures",
     callback=measure_names,
     metavar="A,B,...",
-    help="Only these; `doccluster measures` lists them; 'all' for all.",
+    help="Compute only these measures (`doccluster measures` lists them), or 'all'.",
 )
 @click.option(
-    "--metric", type=click.Choice(METRICS), default="cosine", show_default=True, help="Distance of documents."
+    "--metric", type=click.Choice(METRICS), default="cosine", show_default=True, help="The distance between documents."
 )
 @click.option("--noise", metavar="LABEL", help="Leave out the documents with this found label.")
 @click.option("--strict", is_flag=True, help="Stop where a measure is undefined.")
@@ -94,7 +94,7 @@ def _evaluated(
     from doccluster.evaluation.label_files import read_labels
 
     if truth is None and vectors is None:
-        raise InputError("nothing to judge by; give --truth, --vectors, or both.")
+        raise InputError("there is nothing to evaluate against; give --truth, --vectors, or both.")
     found = read_labels(labels, columns=[column] if column else [])
     clusters = next(iter(found.columns.values()))
     if any(isinstance(cluster, list) for cluster in clusters):
@@ -177,9 +177,9 @@ def _print_evaluation(evaluation: Evaluation, *, as_json: bool, latex: bool, as_
 
 
 @click.command("measures", cls=Verb)
-@click.option("--family", type=click.Choice(FAMILIES), help="What is judged.")
-@click.option("--source", metavar="TEXT", help="Those whose citation has this text, for instance zaki.")
-@click.option("--cost", type=click.Choice(COSTS), help="The class of cost.")
+@click.option("--family", type=click.Choice(FAMILIES), help="Only measures of this family.")
+@click.option("--source", metavar="TEXT", help="Only measures whose citation contains this text, for instance zaki.")
+@click.option("--cost", type=click.Choice(COSTS), help="Only measures of this cost.")
 @json_option
 def measures_command(family: Any, source: str | None, cost: Any, as_json: bool) -> None:
     """List the measures, their variants and their aliases."""

@@ -109,7 +109,7 @@ def _finish(files: Iterable[Path], parameters: Any, as_json: bool, **more: Any) 
 @click.option(
     "--kappa", callback=_numbers, default="50", show_default=True, metavar="X[,X...]", help="Concentrations, 0 to 1e7."
 )
-@_number("--separation", None, "Cosine between each two mean directions; independent directions when left out.")
+@_number("--separation", None, "Cosine between any two mean directions. By default the directions are independent.")
 @click.option("--weights", callback=_numbers, metavar="X,X...", help="Shares of the clusters, which sum to one.")
 @click.option("--dtype", type=click.Choice(["float32", "float64"]), default="float32", show_default=True)
 @_output("corpus.npy", ".npy (written block by block) or .npz")
@@ -132,8 +132,8 @@ def vmf_command(output: str, seed: int, overwrite: bool, threads: int | None, as
 @_count("-d", "n_terms", 20_000, "Terms.")
 @_count("-k", "n_clusters", 10, "Clusters.")
 @_number("--mean-resultant-length", 0.3, "Length of the mean of a cluster's rows.")
-@_count("--terms-per-document", "terms_per_document", None, "Terms of each document; at most 100 when left out.")
-@_number("--separation", 0.1, "Cosine between each two cluster means.")
+@_count("--terms-per-document", "terms_per_document", None, "Terms of each document. The default is at most 100.")
+@_number("--separation", 0.1, "Cosine between any two cluster means.")
 @_number("--background", 0.3, "Share of a document's terms that all clusters share.")
 @_number("--value-spread", 0.4, "Standard deviation of the logarithm of the values.")
 @click.option("--weights", callback=_numbers, metavar="X,X...", help="Shares of the clusters, which sum to one.")
@@ -177,12 +177,12 @@ def sharma_command(output: str, seed: int, overwrite: bool, threads: int | None,
 @generate_command.command("zipf", cls=Verb)
 @_count("-n", "n_documents", 10_000, "Documents.")
 @_count("-k", "n_topics", 20, "Topics.")
-@_count("--stories", "n_stories", None, "Stories; one for 50 documents when left out, at most 5000.")
+@_count("--stories", "n_stories", None, "Stories. The default is one for 50 documents, at most 5000.")
 @_count("--vocabulary", "n_terms", 50_000, "Words.")
 @_number("--overlap", 0.2, "Share of the topics' words that all topics have in common.")
 @_number("--background", 0.4, "Share of words of no topic.")
 @_number("--story-share", 0.3, "Share of words of the story.")
-@_count("--median-length", "median_length", 120, "Words of half of the documents.")
+@_count("--median-length", "median_length", 120, "The number of words in a document (the median).")
 @_number("--length-spread", 0.6, "Standard deviation of the logarithm of the lengths.")
 @_number("--near-duplicates", 0.05, "Share of documents that repeat an earlier one with small edits.")
 @_number("--days", 365.0, "Length of the period in days.")
@@ -200,8 +200,10 @@ def zipf_command(output: str, seed: int, overwrite: bool, threads: int | None, a
 
 @generate_command.command("like", cls=Verb)
 @click.argument("sources", nargs=-1, required=True, metavar="SRC...")
-@click.option("-k", "--clusters", type=Whole(min=1), required=True, help="Clusters that the source is divided into.")
-@_count("-n", "n_documents", None, "Documents; as many as in the source when left out.")
+@click.option(
+    "-k", "--clusters", type=Whole(min=1), required=True, help="The number of clusters that the source is divided into."
+)
+@_count("-n", "n_documents", None, "Documents. The default is as many as in the source.")
 @reader_options
 @vectorizer_options
 @_output("corpus.npz", ".npz or .mtx")

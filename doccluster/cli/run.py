@@ -43,36 +43,55 @@ clustering_options = options(
     clusters_option,
     seed_option,
     click.option(
-        "--init", type=click.Choice(["k-means++", "random", "subsample"]), help="How the first centroids are drawn."
+        "--init", type=click.Choice(["k-means++", "random", "subsample"]), help="How the first centroids are chosen."
     ),
-    click.option("--n-init", type=Whole(min=1), metavar="N", help="How many starts; the best is kept."),
-    click.option("--max-iter", type=Whole(min=1), metavar="N", help="At most so many iterations in a start."),
-    click.option("--refine", is_flag=True, help="Move single documents afterwards while the objective rises."),
+    click.option("--n-init", type=Whole(min=1), metavar="N", help="The number of starts; the best result is kept."),
+    click.option("--max-iter", type=Whole(min=1), metavar="N", help="The most iterations in one start."),
     click.option(
-        "--max-memory", callback=checked(check_size), metavar="SIZE", help="Do not use more than this, such as 2G."
+        "--refine",
+        is_flag=True,
+        help="After the iterations, move single documents as long as that improves the objective.",
     ),
     click.option(
-        "--fold-copies", is_flag=True, help="Cluster one of each family of near-copies; the others get its cluster."
+        "--max-memory",
+        callback=checked(check_size),
+        metavar="SIZE",
+        help="The most memory that clustering may use, such as 2G.",
     ),
-    click.option("--truth", multiple=True, metavar="COLUMN", help="Judge by the classes in this column."),
     click.option(
-        "--measures", callback=measure_names, metavar="NAMES", help="Only these measures (commas between them), or all."
+        "--fold-copies",
+        is_flag=True,
+        help="Cluster one document of each group of near-copies; the others get its cluster.",
+    ),
+    click.option(
+        "--truth",
+        multiple=True,
+        metavar="COLUMN",
+        help="Compare the clusters with the classes in this column (may be repeated).",
+    ),
+    click.option(
+        "--measures",
+        callback=measure_names,
+        metavar="NAMES",
+        help="Compute only these measures (separated by commas), or all.",
     ),
     threads_option,
 )
 
 
-@click.command("run", cls=Verb, short_help="Read, vectorize, cluster, judge and report, in one go.")
+@click.command("run", cls=Verb, short_help="Read, vectorize, cluster, evaluate and report in one command.")
 @click.argument("sources", nargs=-1, required=True, metavar="SRC...")
-@click.option("-o", "--output", required=True, metavar="DIR", help="The folder to write: tables, model, report.")
+@click.option(
+    "-o", "--output", required=True, metavar="DIR", help="The folder to write, with tables, model and report."
+)
 @clustering_options
 @reader_options
 @vectorizer_options
 @overwrite_option
-@click.option("--report/--no-report", default=True, help="Whether to write report.html.")
+@click.option("--report/--no-report", default=True, help="Whether to write report.html (the default is yes).")
 @json_option
 def run_command(sources: tuple[str, ...], **given: Any) -> None:
-    """Turn documents into named, judged, explained clusters, in one go.
+    """Turn documents into clusters with names, explanations and scores, in one command.
 
     SRC is a folder, a table (csv, json lines, parquet), feeds, mail, an archive, a matrix (CLUTO, Matrix Market, npz),
     or - for standard input.
@@ -130,7 +149,7 @@ def typed_command() -> str:
 
 @click.command("report", cls=Verb, short_help="Write the report of a finished run again.")
 @click.argument("folder", metavar="RUN_DIR")
-@click.option("-o", "--output", metavar="FILE", help="Where to write it; report.html in the run folder by default.")
+@click.option("-o", "--output", metavar="FILE", help="The file to write. The default is report.html in the run folder.")
 @json_option
 def report_command(folder: str, output: str | None, as_json: bool) -> None:
     """Write the report of a finished run again, from what is in its folder."""
@@ -148,14 +167,14 @@ def report_command(folder: str, output: str | None, as_json: bool) -> None:
         say(str(path))
 
 
-@click.command("rerun", cls=Verb, short_help="Repeat a run from its run.json and say what differs.")
+@click.command("rerun", cls=Verb, short_help="Repeat a run from its run.json and report what differs.")
 @click.argument("record", metavar="RUN.JSON")
-@click.option("-o", "--output", metavar="DIR", help="Write the new run to this folder.")
+@click.option("-o", "--output", metavar="DIR", help="Also write the new run to this folder.")
 @overwrite_option
 @threads_option
 @json_option
 def rerun_command(record: str, output: str | None, overwrite: bool, threads: int | None, as_json: bool) -> None:
-    """Repeat a run from its run.json; exit 0 if every document has the same label, else say what differs and exit 1."""
+    """Repeat a run from its run.json. The exit code is 0 if every document has the same label, otherwise 1."""
     from doccluster.pipeline import repeat_run
 
     with progress_shown(quiet=as_json) as progress:

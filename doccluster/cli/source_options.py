@@ -57,38 +57,54 @@ VECTORIZER = {
 }
 
 reader_options = options(
-    click.option("--format", metavar="NAME", help="How to read the files; recognised by their content when left out."),
-    click.option("--text-column", multiple=True, metavar="NAME", help="Column that holds the text."),
-    click.option("--id-column", metavar="NAME", help="Column of names of documents."),
-    click.option("--title-column", metavar="NAME", help="Column of titles."),
-    click.option("--date-column", metavar="NAME", help="Column of dates."),
-    click.option("--link-column", metavar="NAME", help="Column of links."),
-    click.option("--source-column", metavar="NAME", help="Column that says where a document comes from."),
-    click.option("--label-column", multiple=True, metavar="NAME", help="Column of class labels."),
     click.option(
-        "--label-separator", callback=some_text, metavar="TEXT", help="What stands between several labels in a cell."
+        "--format", metavar="NAME", help="The format of the files. By default it is recognised by their content."
     ),
-    click.option("--labels-file", metavar="FILE", help="Class labels in a second file."),
-    click.option("--no-header", is_flag=True, help="The first row of a csv is a document."),
-    click.option("--delimiter", metavar="CHAR", help="What stands between the cells of a csv."),
-    click.option("--encoding", metavar="NAME", help="The encoding of every file, instead of finding it."),
-    click.option("--strip", multiple=True, metavar="PART", help="Of newsgroup messages: headers, footers, quotes."),
-    click.option("--split", metavar="NAME", help="Only documents of this part, such as train or test."),
-    click.option("--html", type=click.Choice(["text", "article"]), help="All text of a web page, or its main article."),
-    click.option("--strip-html", is_flag=True, help="The text columns of a table hold HTML."),
+    click.option("--text-column", multiple=True, metavar="NAME", help="The column with the text."),
+    click.option("--id-column", metavar="NAME", help="The column with the ids of the documents."),
+    click.option("--title-column", metavar="NAME", help="The column with the titles."),
+    click.option("--date-column", metavar="NAME", help="The column with the dates."),
+    click.option("--link-column", metavar="NAME", help="The column with the links."),
+    click.option("--source-column", metavar="NAME", help="The column that says who published a document."),
+    click.option("--label-column", multiple=True, metavar="NAME", help="A column with class labels (may be repeated)."),
     click.option(
-        "--max-document-length", type=Whole(min=1), metavar="N", help="Longer documents (characters) are skipped."
+        "--label-separator",
+        callback=some_text,
+        metavar="TEXT",
+        help="The separator between several labels in one cell.",
+    ),
+    click.option("--labels-file", metavar="FILE", help="A second file with the class labels."),
+    click.option("--no-header", is_flag=True, help="The first row of a csv file is a document, not a header."),
+    click.option("--delimiter", metavar="CHAR", help="The separator between the cells of a csv file."),
+    click.option(
+        "--encoding", metavar="NAME", help="The encoding of all files. By default it is detected file by file."
+    ),
+    click.option(
+        "--strip",
+        multiple=True,
+        metavar="PART",
+        help="Remove this part of newsgroup messages: headers, footers or quotes (may be repeated).",
+    ),
+    click.option("--split", metavar="NAME", help="Read only this part of the collection, such as train or test."),
+    click.option(
+        "--html", type=click.Choice(["text", "article"]), help="Read all text of a web page, or only its main article."
+    ),
+    click.option("--strip-html", is_flag=True, help="The text columns of a table contain HTML; remove the markup."),
+    click.option(
+        "--max-document-length", type=Whole(min=1), metavar="N", help="Skip documents with more than N characters."
     ),
     click.option(
         "--max-expanded-size",
         callback=checked(check_size),
         metavar="SIZE",
-        help="What one archive may expand to, such as 4G.",
+        help="The largest size that one archive may expand to, such as 4G.",
     ),
-    click.option("--max-members", type=Whole(min=1), metavar="N", help="How many members of an archive are read."),
-    click.option("--max-archive-depth", type=Whole(min=1), metavar="N", help="How deep archives may lie in archives."),
-    click.option("--classes", metavar="FILE", help="For a matrix: one class per line."),
-    click.option("--terms", metavar="FILE", help="For a matrix: one term per line."),
+    click.option("--max-members", type=Whole(min=1), metavar="N", help="Read at most N members of an archive."),
+    click.option(
+        "--max-archive-depth", type=Whole(min=1), metavar="N", help="Read archives inside archives down to this depth."
+    ),
+    click.option("--classes", metavar="FILE", help="For a matrix: a file with one class per line."),
+    click.option("--terms", metavar="FILE", help="For a matrix: a file with one term per line."),
 )
 
 vectorizer_options = options(
@@ -99,35 +115,45 @@ vectorizer_options = options(
         show_default=True,
         callback=checked(check_languages),
         metavar="NAME",
-        help="Whose function words are left out: auto, none, or a language.",
+        help="Leave out the function words of this language. auto (the default) finds the languages, none keeps them.",
     ),
     click.option(
         "--stemming",
         callback=checked(check_stemming),
         metavar="LANGUAGE",
-        help="Put the forms of a word together: english, en, ...",
+        help="Count the forms of a word as one term, by the stemmer of this language: english, en, ...",
     ),
     click.option(
         "--min-df",
         callback=number_or_share,
         metavar="N",
-        help="A term must be in so many documents (2) or such a share (0.01).",
+        help="Keep terms that are in at least this many documents (2) or this share of them (0.01).",
     ),
-    click.option("--max-df", callback=number_or_share, metavar="N", help="A term may be in at most so many documents."),
-    click.option("--ngrams", callback=number_range, metavar="A-B", help="Terms are runs of A to B words."),
+    click.option(
+        "--max-df",
+        callback=number_or_share,
+        metavar="N",
+        help="Keep terms that are in at most this many documents (500) or this share of them (0.5).",
+    ),
+    click.option("--ngrams", callback=number_range, metavar="A-B", help="Use sequences of A to B words as terms."),
     click.option(
         "--analyzer",
         type=click.Choice(["script", "word", "char", "char_wb", "cjk"]),
         help="What a term is: by the script of the text (the default), a word, a run of characters.",
     ),
     click.option("--max-features", type=Whole(min=1), metavar="N", help="Keep the N most frequent terms."),
-    click.option("--token-pattern", callback=checked(check_token_pattern), metavar="REGEX", help="What a token is."),
-    click.option("--strip-accents", type=click.Choice(["ascii", "unicode"]), help="Leave accents out."),
+    click.option(
+        "--token-pattern",
+        callback=checked(check_token_pattern),
+        metavar="REGEX",
+        help="A regular expression that matches one token.",
+    ),
+    click.option("--strip-accents", type=click.Choice(["ascii", "unicode"]), help="Remove accents."),
     click.option(
         "--weighting",
         callback=checked(check_weighting),
         metavar="CODE",
-        help="tfidf, bm25, none, or SMART letters such as ltc.",
+        help="Weight terms by tfidf (the default), bm25, none, or a SMART code such as ltc.",
     ),
 )
 

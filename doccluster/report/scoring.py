@@ -13,10 +13,10 @@ from doccluster.report.wording import decimal, one_line
 
 BETTER = {"higher": "higher is better", "lower": "lower is better", "none": "no better direction"}
 EXPLAINED = {
-    "external": "How well the clusters agree with labels that somebody gave the documents.",
-    "internal": "How tight and how well separated the clusters are, from the document vectors alone.",
-    "intrinsic": "What each cluster is like, and how it stands to the others.",
-    "topic": "How well the foremost terms of the clusters go together.",
+    "external": "How well the clusters agree with labels that came with the documents.",
+    "internal": "How tight and how well separated the clusters are, computed from the document vectors alone.",
+    "intrinsic": "What each cluster is like, and how it relates to the others.",
+    "topic": "How well the top terms of the clusters go together.",
 }
 NOT_COMPUTED = "not computed"  # how the note of a score begins that was left out for its cost
 

@@ -132,7 +132,7 @@ def _span(days: list[date]) -> str:
 
 MAX_TRUTHS = 2  # truth columns in the head of the page
 _HEADLINES = (
-    ("silhouette", "Silhouette", "how much nearer its own cluster is to a document than the next, −1 to 1"),
+    ("silhouette", "Silhouette", "how much nearer documents are to their own cluster than to the next, −1 to 1"),
     ("nmi", "NMI", "agreement with {}, 0 to 1"),
     ("adjusted_rand", "Adjusted Rand", "agreement with {}, 0 by chance, at most 1"),
 )
