@@ -6,6 +6,7 @@ each set of labels; sets are compared with sets in blocks, never documents with 
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 
 import numpy as np
@@ -19,7 +20,7 @@ from doccluster.measures.registry import variant
 
 Floats = npt.NDArray[np.float64]
 
-_BLOCK_CELLS = 4_000_000  # cells that a block of sets with all sets, or with all clusters, may fill
+_BLOCK_CELLS = 4_000_000  # of sets by sets, and of sets by clusters, that are held at a time (more only for one set)
 _SOURCE = "Amigó, Gonzalo, Artiles & Verdejo 2009, section 6 (extended B-cubed)"
 _MEANING = "documents may have several labels, and a pair that shares two of them is complete only if it met twice"
 
@@ -56,10 +57,12 @@ def extended_f(table: ContingencyTable, *, beta: float = 1.0) -> float:
 
 def _common_labels(sets: LabelSets) -> Iterator[tuple[slice, sparse.csr_array]]:
     """Yield blocks of sets with the number of labels they share with each set, csr of shape (block, n_sets)."""
-    n_sets = sets.labels.shape[0]
-    n_rows = max(1, _BLOCK_CELLS // max(n_sets, sets.counts.shape[0]))
-    for start in range(0, n_sets, n_rows):
-        block = slice(start, min(start + n_rows, n_sets))
+    clusters_of_set = np.bincount(sets.counts.indices, minlength=sets.labels.shape[0])
+    # at most so many cells come from a set: each set it shares a label with, and the clusters of those
+    cells = np.cumsum(sets.labels @ (sets.labels.T @ (1.0 + clusters_of_set)))
+    starts = np.flatnonzero(np.diff(cells // _BLOCK_CELLS, prepend=-1.0)).tolist()
+    for start, stop in itertools.pairwise([*starts, cells.size]):
+        block = slice(start, stop)
         yield block, sparse.csr_array(sets.labels[block] @ sets.labels.T)
 
 

@@ -6,10 +6,12 @@ import math
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 from doccluster import evaluate, score
 from doccluster.errors import InputError, NotComputable
 from doccluster.measures import extended_bcubed
+from doccluster.measures.label_sets import LabelSets
 from tests.oracles.external import extended_bcubed as naive
 from tests.oracles.external import harmonic
 
@@ -75,6 +77,16 @@ def test_documents_that_all_have_several_labels_are_judged_by_what_can_judge_the
         evaluate(found, truth=truth, measures=["bcubed_f_extended", "purity"], strict=True)
     with pytest.raises(InputError, match="no document has a label"):
         score("bcubed_f_extended", found, [[], [], []])
+
+
+def test_as_many_labels_and_clusters_as_documents_take_few_blocks():
+    n = 200_000
+    assert score("bcubed_f_extended", np.arange(n), np.arange(n)).value == 1.0
+    sets = LabelSets.of_classes(sparse.csr_array(sparse.eye_array(5_000_000, dtype=np.int64)))
+    blocks = [block for block, _ in extended_bcubed._common_labels(sets)]
+    assert 1 < len(blocks) < 10
+    assert [block.start for block in blocks] == [0, *(block.stop for block in blocks[:-1])]
+    assert blocks[-1].stop == 5_000_000
 
 
 def test_half_a_million_documents_need_no_table_of_documents_by_documents():
