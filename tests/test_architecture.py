@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import ast
+import importlib.metadata
 import pathlib
 import re
 import subprocess
 import sys
+import tomllib
 
 import pytest
+from packaging.requirements import Requirement
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 MODULES = sorted((ROOT / "doccluster").rglob("*.py"))
@@ -84,3 +87,10 @@ def test_a_whole_run_imports_neither_scikit_learn_nor_statistics_nor_frames(tmp_
     done = subprocess.run([sys.executable, "-c", code, *command], check=True, capture_output=True, text=True)
     assert (tmp_path / "run" / "report.html").exists()
     assert "heavy: []" in done.stdout
+
+
+def test_llvmlite_is_bounded_above_and_the_installed_one_is_within():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    (bounds,) = [one for one in map(Requirement, project["dependencies"]) if one.name == "llvmlite"]
+    assert any(bound.operator == "<" for bound in bounds.specifier)
+    assert bounds.specifier.contains(importlib.metadata.version("llvmlite"))

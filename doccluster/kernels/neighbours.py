@@ -31,7 +31,7 @@ def measure_parts(starts, terms, values, cuts, parts):
             parts[row, level] = np.sqrt(parts[row, level])
 
 
-@jit
+@jit(inner=True)
 def sift_down(values, size):
     """Restore a heap with the smallest value first after its first value was replaced."""
     place = 0
@@ -47,7 +47,7 @@ def sift_down(values, size):
         place = child
 
 
-@jit
+@jit(inner=True)
 def kth_largest(values, k, heap):
     """Return the k-th largest of some values >= 0; 0 where there are fewer."""
     for place in range(k):
@@ -59,7 +59,7 @@ def kth_largest(values, k, heap):
     return heap[0]
 
 
-@jit
+@jit(inner=True)
 def insert(found, similarity, n_found, other, product):
     """Put a row into a list of the nearest in order; return how many are in the list."""
     k = found.size
