@@ -89,7 +89,11 @@ reader_options = options(
     click.option(
         "--html", type=click.Choice(["text", "article"]), help="Read all text of a web page, or only its main article."
     ),
-    click.option("--strip-html", is_flag=True, help="The text columns of a table contain HTML; remove the markup."),
+    click.option(
+        "--strip-html/--no-strip-html",
+        default=None,
+        help="Remove the markup of the texts of a table. By default it is removed where most of them are HTML.",
+    ),
     click.option(
         "--max-document-length", type=Whole(min=1), metavar="N", help="Skip documents with more than N characters."
     ),
@@ -161,6 +165,8 @@ vectorizer_options = options(
 def reader_arguments(given: dict[str, Any]) -> dict[str, Any]:
     """Return the arguments of `read_corpus` and `read_matrix` that were given."""
     found = chosen(given, READER)
+    if given["strip_html"] is False:
+        found["strip_html"] = False
     return {**found, "header": False} if given["no_header"] else found
 
 

@@ -49,10 +49,12 @@ def in_options(text: str, command: click.Command) -> str:
 
     A word that is also plain English (truth, vectors) is an argument only where it is followed by ``=``.
     """
-    flags = _flags(command)
+    flags, negative = _flags(command), _negative_flags(command)
 
     def reworded(mention: re.Match[str]) -> str:
         name, value = mention["name"], mention["value"]
+        if value == "False" and name in negative:
+            return negative[name]
         flag = flags.get(name)
         if flag is None or (mention["equals"] is None and "_" not in name):
             return mention[0]
@@ -64,6 +66,14 @@ def in_options(text: str, command: click.Command) -> str:
         return f"{flag} {bare}"
 
     return _MENTION.sub(reworded, _FOR_OTHERS.sub("", text))
+
+
+def _negative_flags(command: click.Command) -> Mapping[str, str]:
+    """Return what is typed to say no: --no-strip-html for strip_html=False, --no-header for header=False."""
+    options = [option for option in command.params if isinstance(option, click.Option) and option.name is not None]
+    found = {str(option.name): option.secondary_opts[0] for option in options if option.secondary_opts}
+    switches = {str(option.name): option.opts[0] for option in options if option.is_flag}
+    return {**found, **{name.removeprefix("no_"): flag for name, flag in switches.items() if name.startswith("no_")}}
 
 
 def _flags(command: click.Command) -> Mapping[str, str]:

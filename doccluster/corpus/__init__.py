@@ -1,5 +1,6 @@
 """How text gets in: every reader ends in a `Corpus`."""
 
+from doccluster.corpus.assembly import is_companion
 from doccluster.corpus.document import Corpus, Document, Skipped
 from doccluster.corpus.duplicates import find_exact_duplicates, find_near_duplicates
 from doccluster.corpus.formats import FORMATS
@@ -14,5 +15,6 @@ __all__ = [
     "find_exact_duplicates",
     "find_near_copies",
     "find_near_duplicates",
+    "is_companion",
     "read_corpus",
 ]

@@ -39,6 +39,11 @@ def clean_line(text: str) -> str:
     return " ".join(clean_text(text).split())
 
 
+def is_companion(name: str) -> bool:
+    """Return whether a file of this name says something about a collection, as a README does, and is none of it."""
+    return _COMPANION.fullmatch(name) is not None
+
+
 class _Place(NamedTuple):
     """Where a document that is a whole file lies; its folder may be its class."""
 
@@ -84,7 +89,7 @@ class CorpusBuilder:
         self._ids.append(self._unique(clean_line(draft.id) or clean_line(draft.where), draft.where))
         self._add_columns(draft, number, file)
         if file is not None and draft.is_whole_file:
-            companion = _COMPANION.fullmatch(file.place.name) is not None
+            companion = is_companion(file.place.name)
             is_plain = file.format == "text"
             self._places[number] = _Place(file.root, file.place.parent, file.in_archive, is_plain, companion)
         return True
@@ -94,8 +99,10 @@ class CorpusBuilder:
         self._collections.add((file.root, file.place.parent))
 
     def _add_columns(self, draft: Draft, number: int, file: InputFile | None) -> None:
-        source = draft.source or (file.name if file is not None else "")
-        values = {"title": draft.title, "date": draft.date, "source": source, "link": draft.link, **draft.extra}
+        values = {"title": draft.title, "date": draft.date, "source": draft.source, "link": draft.link}
+        if file is not None:
+            values["file"] = file.name
+        values |= draft.extra
         for column, value in values.items():
             _padded(self._metadata, column, number, "").append(clean_line(value))
         for column, names in draft.labels.items():
@@ -108,7 +115,7 @@ class CorpusBuilder:
             self.skip(where, RENAMED, f"the id {wanted!r} was taken; this document is kept as {chosen!r}")
         return chosen
 
-    def build(self) -> Corpus:
+    def build(self, *, stripped_html: bool = False) -> Corpus:
         """Return the corpus.
 
         Raises
@@ -131,6 +138,7 @@ class CorpusBuilder:
             labels={column: _pick(values, kept) for column, values in self._labels.items()},
             metadata={name: _pick(values, kept) for name, values in self._metadata.items()},
             skipped=tuple(self.skipped),
+            stripped_html=stripped_html,
         )
 
     def _add_folder_classes(self) -> None:

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from doccluster.corpus.boundary import record
 from doccluster.corpus.columns import Columns, choose_columns, row_draft
 from doccluster.corpus.document import Skipped
-from doccluster.corpus.draft import Draft
+from doccluster.corpus.draft import Draft, UnknownColumn
 from doccluster.corpus.encodings import decode, encoding_by_mark
 from doccluster.corpus.input_file import InputFile
 from doccluster.corpus.options import ReadOptions
@@ -39,7 +39,7 @@ def read_delimited(file: InputFile, options: ReadOptions) -> Iterator[Draft | Sk
             continue
         if columns is None:
             names = _header(row) if options.header else [str(place + 1) for place in range(len(row))]
-            columns = choose_columns(names, options, table=file.name)
+            columns = _columns(names, options, file)
             if options.header:
                 continue
         number += 1
@@ -50,6 +50,17 @@ def read_delimited(file: InputFile, options: ReadOptions) -> Iterator[Draft | Sk
             yield Skipped(where, "bad-row", detail)
         else:
             yield record(where, row_draft, dict(zip(names, cells, strict=False)), columns, options, where)
+
+
+def _columns(names: list[str], options: ReadOptions, file: InputFile) -> Columns:
+    try:
+        return choose_columns(names, options, table=file.name)
+    except UnknownColumn as error:
+        if not options.header:
+            raise
+        raise UnknownColumn(
+            f"{str(error).removesuffix('.')}; if its first row is no header, give header=False."
+        ) from error
 
 
 class _Rows:

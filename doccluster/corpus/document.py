@@ -66,15 +66,19 @@ class Corpus:
     labels : mapping of column name to a tuple (one per document) of tuples of str
         Class labels as given with the corpus; a document may have none, one or several in each column.
     metadata : DataFrame of shape (n_documents, columns)
-        Columns title, date (ISO 8601 text), source, link (missing values are empty strings), and any others kept.
+        Columns title, date (ISO 8601 text), source (who published it), link, the file it was read from if any, and
+        others that were kept; missing values are empty strings.
     skipped : tuple of Skipped
         What was found but not used, and the documents that were kept under another id.
+    stripped_html : bool
+        Whether the texts of a table turned out to be HTML, whose markup was left out.
     """
 
     ids: tuple[str, ...]
     texts: tuple[str, ...]
     labels: Mapping[str, tuple[tuple[str, ...], ...]]
     skipped: tuple[Skipped, ...]
+    stripped_html: bool
 
     def __init__(
         self,
@@ -83,8 +87,10 @@ class Corpus:
         labels: Mapping[str, tuple[tuple[str, ...], ...]] | None = None,
         metadata: Mapping[str, Sequence[Any]] | pd.DataFrame | None = None,
         skipped: tuple[Skipped, ...] = (),
+        *,
+        stripped_html: bool = False,
     ) -> None:
-        given = {"ids": ids, "texts": texts, "labels": labels or {}, "skipped": skipped}
+        given = {"ids": ids, "texts": texts, "labels": labels or {}, "skipped": skipped, "stripped_html": stripped_html}
         own = {"_given_metadata": {} if metadata is None else metadata, "_columns": {}}
         for name, value in {**given, **own}.items():
             object.__setattr__(self, name, value)

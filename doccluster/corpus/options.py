@@ -45,7 +45,7 @@ class ReadOptions:
     encoding: str | None = None
     strip: frozenset[str] = frozenset()
     html: str = "text"
-    strip_html: bool = False
+    strip_html: bool | None = None
     limits: Limits = Limits()
 
 

@@ -7,27 +7,26 @@ import sys
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from doccluster.corpus.assembly import CorpusBuilder
 from doccluster.corpus.boundary import boundary, guarded
 from doccluster.corpus.document import Corpus, Skipped
-from doccluster.corpus.draft import Draft, LinkedFile, ReadFailure, UnknownColumn
+from doccluster.corpus.draft import Draft, Found, LinkedFile, ReadFailure, UnknownColumn
 from doccluster.corpus.encodings import codec_name
 from doccluster.corpus.formats import FORMATS, check_format
 from doccluster.corpus.frames import read_frame, read_series, read_texts
 from doccluster.corpus.input_file import InputFile
 from doccluster.corpus.label_files import LabelFile
-from doccluster.corpus.markup import holds_tags
 from doccluster.corpus.options import ReadOptions, as_name, as_names, check_limits, check_strip
 from doccluster.corpus.sniffing import check_is_text, recognise
-from doccluster.corpus.walking import Walk, check_paths
+from doccluster.corpus.table_markup import without_markup
+from doccluster.corpus.walking import Walk, check_paths, expanded
 from doccluster.errors import DocclusterWarning, InputError, MissingDependency
 from doccluster.progress import Progress, silent
 
 _TOLD_EVERY = 500  # documents between two calls of progress
 _TABLES = frozenset({"csv", "tsv", "jsonl", "json", "parquet"})
-_LOOKED_AT = range(10, 1001)  # so many rows of tables say whether their texts are HTML
 
 
 def read_corpus(
@@ -50,7 +49,7 @@ def read_corpus(
     strip: str | Sequence[str] = (),
     split: str | None = None,
     html: Literal["text", "article"] = "text",
-    strip_html: bool = False,
+    strip_html: bool | None = None,
     max_document_length: int = 10_000_000,
     max_expanded_size: int | str = "4G",
     max_members: int = 1_000_000,
@@ -93,8 +92,9 @@ def read_corpus(
         Only documents of this part, such as "train" or "test" (Reuters: the ModApte split; tables: a column split).
     html : {"text", "article"}
         All text of a web page, or the main article as found by trafilatura (the extra ``html``).
-    strip_html : bool
-        Whether the text columns of a table hold HTML that is to be stripped.
+    strip_html : bool, optional
+        Whether the text columns of a table hold HTML that is to be stripped. Left out, it is where most of at least ten
+        texts hold tags.
     max_document_length : int
         Characters; longer documents are skipped.
     max_expanded_size, max_members, max_archive_depth : int
@@ -120,7 +120,7 @@ def read_corpus(
     Warns
     -----
     DocclusterWarning
-        If the encoding of files had to be guessed.
+        If the encoding of files had to be guessed, or the markup of a table was left out.
 
     Examples
     --------
@@ -177,6 +177,9 @@ def _check_html(html: str) -> str:
     return html
 
 
+_Row = TypeVar("_Row", bound=Found)
+
+
 class _Reading:
     """One call of `read_corpus`: feeds everything that readers find to a builder."""
 
@@ -190,7 +193,7 @@ class _Reading:
         self.progress = progress
         self.builder = CorpusBuilder(max_length=options.limits.document_length)
         self.guessed: list[str] = []
-        self.with_tags: list[bool] = []
+        self.stripped: list[str] = []
         self.unknown_column: UnknownColumn | None = None
         self.splits: set[str] = set()
         self.walk: Walk | None = None
@@ -204,7 +207,7 @@ class _Reading:
             name = str(getattr(source, "name", "stream"))
             self._read_items(Walk([], self.options.limits).opened(_binary(source), name))
         else:
-            for item in _in_memory(source, self.options):
+            for item in self._prepared(_in_memory(source, self.options), "the source"):
                 self._take(item)
 
     def finish(self) -> Corpus:
@@ -216,7 +219,7 @@ class _Reading:
             raise InputError(f"split={self.split!r} is in no document; the splits there are: {known}.")
         if self.labels is not None:
             self.labels.check_all_used()
-        corpus = self.builder.build()
+        corpus = self.builder.build(stripped_html=bool(self.stripped))
         if self.guessed:
             more = f" and {len(self.guessed) - 1} more" if len(self.guessed) > 1 else ""
             warnings.warn(
@@ -224,10 +227,11 @@ class _Reading:
                 DocclusterWarning,
                 stacklevel=3,
             )
-        if len(self.with_tags) in _LOOKED_AT and sum(self.with_tags) > len(self.with_tags) / 2:
+        if self.stripped:
+            more = f" and {len(self.stripped) - 1} more" if len(self.stripped) > 1 else ""
             warnings.warn(
-                "most texts hold HTML tags, whose names and addresses become terms; strip_html=True (--strip-html) "
-                "leaves them out.",
+                f"the texts of {self.stripped[0]}{more} are HTML and were read without their markup; "
+                "strip_html=False keeps it.",
                 DocclusterWarning,
                 stacklevel=3,
             )
@@ -235,6 +239,7 @@ class _Reading:
         return corpus
 
     def _read_paths(self, paths: list[Path]) -> None:
+        paths = expanded(paths)
         check_paths(paths)
         self.walk = Walk(paths, self.options.limits)
         self._read_items(self.walk.files())
@@ -264,7 +269,8 @@ class _Reading:
                 file.format = self._format_of(file)
             if file.format == "reuters":
                 self.builder.mark_collection(file)
-            for found in guarded(FORMATS[file.format](file, self.options), "broken-file"):
+            drafts = guarded(FORMATS[file.format](file, self.options), "broken-file")
+            for found in self._prepared(drafts, file.name) if file.format in _TABLES else drafts:
                 if isinstance(found, LinkedFile):
                     links.append(found)
                 else:
@@ -283,6 +289,12 @@ class _Reading:
         self.guessed.extend(dict.fromkeys(file.guessed))
         return links
 
+    def _prepared(self, found: Iterable[_Row], name: str) -> Iterable[_Row]:
+        """Return the rows of a table, without markup where nobody said what to do with it and it is certain."""
+        if self.options.strip_html is not None:
+            return found
+        return without_markup(found, lambda: self.stripped.append(name))
+
     def _format_of(self, file: InputFile) -> str:
         if self.format is None:
             return recognise(file, self.options)
@@ -299,8 +311,6 @@ class _Reading:
             self.splits.add(item.extra.get("split", ""))
             if item.extra.get("split", "") != self.split:
                 return
-        if (file is None or file.format in _TABLES) and len(self.with_tags) < _LOOKED_AT[-1]:
-            self.with_tags.append(not self.options.strip_html and holds_tags(item.text))
         self.builder.add(item, file=file)
         if len(self.builder) % _TOLD_EVERY == 0:
             self.progress("read", len(self.builder))

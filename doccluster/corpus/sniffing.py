@@ -43,6 +43,8 @@ def recognise(file: InputFile, options: ReadOptions) -> str:
         If the file is empty, binary, or of a format that is not read.
     """
     head = check_is_text(file)
+    if _MATRIX_NAMES.search(file.place.name):
+        raise ReadFailure("unsupported-format", "part of a matrix; give the matrix alone")
     if head.startswith(b"PAR1"):
         return "parquet"
     text = _beginning(head).lstrip("\ufeff \t\r\n")

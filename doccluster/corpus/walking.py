@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import errno
+import glob
 import io
 import os
+import re
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
@@ -20,23 +22,54 @@ from doccluster.corpus.options import Limits
 from doccluster.errors import InputError
 
 STDIN = "-"
+_ADDRESS = re.compile(r"(https?|ftp|feed|file):/+", re.IGNORECASE)
+_WRITTEN_BY_RUNS = ("run.json", "assignments.csv", "clusters.csv")  # in every folder of a run, and in no other
 _JUNK = {"__MACOSX", "Thumbs.db", "desktop.ini"}
 
 
+def expanded(paths: list[Path]) -> list[Path]:
+    """Return the paths with patterns (`art*.jsonl`) that the shell left as they are in place of what fits them."""
+    found: list[Path] = []
+    for path in paths:
+        if os.path.lexists(path) or not glob.has_magic(str(path)):
+            found.append(path)
+            continue
+        fitting = sorted(map(Path, glob.iglob(str(path), recursive=True)))  # noqa: PTH207  of the whole path
+        if not fitting:
+            raise InputError(f"no file fits the pattern {_shown(path)!r}; give files, a folder, or another pattern.")
+        found += fitting
+    return found
+
+
+def _shown(path: Path) -> str:
+    return str(path) if len(str(path)) <= 200 else f"{str(path)[:80]} ..."
+
+
 def check_paths(paths: list[Path]) -> None:
-    """Raise InputError for the first path that does not exist, or that no file can have."""
+    """Raise InputError for the first path that does not exist, that is an address, or that no file can have."""
     for path in paths:
         if str(path) == STDIN:
             continue
-        shown = str(path) if len(str(path)) <= 200 else f"{str(path)[:80]} ..."
+        shown = _shown(path)
         try:
             path.lstat()
         except (OSError, ValueError) as error:
             if isinstance(error, OSError) and error.errno not in (errno.ENOENT, errno.ENOTDIR):
                 raise InputError(f"{shown!r} cannot be read: {error.strerror or error}.") from error
+            address = _ADDRESS.match(shown)
+            if address is not None:  # a path keeps only one of the slashes
+                raise InputError(
+                    f"{address[1]}://{shown[address.end() :]} is an address; nothing is fetched, so download it first "
+                    "and give the file."
+                ) from error
             raise InputError(
                 f"{shown!r} does not exist; give a file, a folder, or - for standard input (texts go in a list)."
             ) from error
+
+
+def holds_run(folder: Path) -> bool:
+    """Return whether a folder is what a run wrote."""
+    return all(os.path.lexists(folder / name) for name in _WRITTEN_BY_RUNS)
 
 
 class _Entry(NamedTuple):
@@ -68,6 +101,11 @@ class Walk:
             if str(path) == STDIN:
                 yield from self._unpacked(_standard_input(is_only))
             elif os.path.isdir(path):  # noqa: PTH112  Path.is_dir raises where a name is too long
+                if holds_run(path):
+                    raise InputError(
+                        f"{_shown(path)!r} is the folder of a run and holds no documents; see its clusters with "
+                        "doccluster report or explain, or put new documents into them with assign."
+                    )
                 yield from self._folder(path)
             else:
                 entry = _Entry(path, PurePosixPath(path.name), os.path.realpath(path))
@@ -101,6 +139,9 @@ class Walk:
     def _entries(self, folder: _Entry, shown: str) -> Iterator[_Entry | Skipped]:
         """Return what lies in one folder, unless it was read under another name: links may lead in circles."""
         if self._is_known(folder.real):
+            return
+        if holds_run(folder.path):
+            yield Skipped(shown, "run-folder", "what a run of doccluster wrote, not documents")
             return
         try:
             names = sorted(path.name for path in folder.path.iterdir())

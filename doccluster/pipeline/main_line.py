@@ -131,6 +131,8 @@ def run_pipeline(
             progress=progress,
         )
         check_truth(columns, read.documents)
+        if read.corpus is not None and read.corpus.stripped_html:  # new documents are to be read alike, however few
+            parameters["reader"] = {**(parameters["reader"] or {}), "strip_html": True}
     with clock.stage("vectorize"):
         made = _vectorize(read, language=language, options=vectorizer or {}, n_threads=n_threads)
         documents, empty, vectors = split_empty(read.documents, made.vectors)

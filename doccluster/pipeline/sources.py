@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from doccluster.corpus import Corpus, Skipped, read_corpus
+from doccluster.corpus import Corpus, Skipped, is_companion, read_corpus
 from doccluster.errors import InputError
 from doccluster.pipeline.provenance import corpus_checksum, matrix_checksum
 from doccluster.progress import Progress, silent
@@ -17,6 +17,7 @@ from doccluster.short_repr import ShortRepr
 from doccluster.vectors import DocumentVectors, read_matrix
 
 MATRIX_SUFFIXES = (".mat", ".mtx", ".mtx.gz", ".npz", ".npy")
+MATRIX_NAMES = (".rclass", ".clabel", ".rlabel")  # the classes, terms and ids that lie beside a matrix
 MATRIX_FORMATS = ("cluto", "matrix-market", "npz", "npy")
 MATRIX_OPTIONS = ("classes", "terms")
 CLASS_COLUMN = "class"
@@ -64,6 +65,8 @@ def read_source(
     """
     options = {name: value for name, value in reader.items() if value is not None}
     single = _only(source)
+    if "format" not in options:
+        single = matrix_in(single)
     if is_matrix(single, format=options.get("format")):
         return _read_matrix(single, options, weighting)
     mixed = [str(one) for one in _paths(source) if is_matrix(one)]
@@ -76,6 +79,41 @@ def read_source(
         options.setdefault("label_columns", tuple(truth))
     corpus = source if isinstance(source, Corpus) else read_corpus(source, progress=progress, **options)
     return Source(Documents.from_corpus(corpus), corpus.skipped, corpus_checksum(corpus), corpus=corpus)
+
+
+def matrix_in(source: Any) -> Any:
+    """Return the matrix file that a folder holds with its names and classes and nothing else, else the source itself.
+
+    Raises
+    ------
+    InputError
+        If the folder holds several matrices, or a matrix beside documents.
+    """
+    if not isinstance(source, str | os.PathLike) or not os.path.isdir(source):  # noqa: PTH112  never raises
+        return source
+    try:
+        files = [path for path in sorted(Path(source).iterdir()) if not path.name.startswith(".")]
+    except OSError:
+        return source
+    matrices = [path for path in files if is_matrix(path) and not path.is_dir()]
+    if not matrices:
+        return source
+    others = [path for path in files if path not in matrices and not _goes_with_matrix(path)]
+    if len(matrices) > 1:
+        raise InputError(
+            f"{source} holds {len(matrices)} matrices ({matrices[0].name}, {matrices[1].name}"
+            f"{', ...' if len(matrices) > 2 else ''}); give one of them."
+        )
+    if others:
+        raise InputError(
+            f"{source} holds a matrix ({matrices[0].name}) beside other files ({others[0].name}); "
+            "give the matrix or the files."
+        )
+    return matrices[0]
+
+
+def _goes_with_matrix(path: Path) -> bool:
+    return path.name.lower().endswith(MATRIX_NAMES) or is_companion(path.name) or path.stem.lower() == "description"
 
 
 def _read_matrix(path: Any, options: Mapping[str, Any], weighting: str | None) -> Source:

@@ -33,8 +33,9 @@ def test_a_subfolder_is_a_class_and_the_path_the_id(tmp_path):
     assert corpus.ids == ("sport/a.txt", "sport/b.txt", "top.txt", "wheat/c.txt")
     assert corpus.texts == ("match", "goal", "alone", "grain")
     assert corpus.labels == {"class": (("sport",), ("sport",), (), ("wheat",))}
-    assert list(corpus.metadata.columns) == ["title", "date", "source", "link"]
-    assert corpus.metadata["source"].tolist() == list(corpus.ids)
+    assert list(corpus.metadata.columns) == ["title", "date", "source", "link", "file"]
+    assert corpus.metadata["file"].tolist() == list(corpus.ids)
+    assert set(corpus.metadata["source"]) == {""}
 
 
 def test_a_flat_folder_has_no_classes(tmp_path):

@@ -56,6 +56,7 @@ def test_rss_items_become_documents_with_all_that_belongs_to_them(encoding):
         "date": "1987-02-26T15:01:01+00:00",
         "source": "Wire",
         "link": "http://x.example/1",
+        "file": "feed.xml",
     }
     assert [(one.source, one.reason) for one in corpus.skipped] == [("feed.xml:3", "empty")]
 
@@ -99,6 +100,7 @@ def test_a_json_feed_is_read():
         "date": "2024-01-02T03:04:05+00:00",
         "source": "Wire",
         "link": "",
+        "file": "feed.json",
     }
     assert corpus.labels == {"category": (("a",), ())}
     assert [one.reason for one in corpus.skipped] == ["empty", "bad-record"]
@@ -160,8 +162,9 @@ def test_a_page_gives_text_title_date_and_address():
     assert corpus.metadata.iloc[0].to_dict() == {
         "title": "Новости & погода",
         "date": "2024-05-06",
-        "source": "page.html",
+        "source": "",
         "link": "http://x/a?b&c",
+        "file": "page.html",
     }
 
 

@@ -45,11 +45,12 @@ def test_a_list_of_labels_written_as_json_is_several_labels():
     assert found == (("sport",), ("sport", "city"), (), ("[sic]",), ('{"a": 1}',), ("1", "2"), ('["open',), ("plain",))
 
 
-def test_html_in_the_texts_of_a_table_is_told_unless_it_is_stripped():
+def test_html_in_the_texts_of_a_table_is_left_out_and_that_is_told_unless_it_was_asked_for():
     rows = "".join(f'{n},"The <b>ship</b> ""{n}"" sails to <a href=""http://x/{n}"">port</a>"\n' for n in range(20))
     data = f"id,text\n{rows}".encode()
-    with pytest.warns(DocclusterWarning, match="--strip-html"):
-        assert "<b>" in read_bytes(data).texts[0]
+    with pytest.warns(DocclusterWarning, match="are HTML"):
+        assert read_bytes(data).texts[0] == 'The ship "0" sails to port'
+    assert "<b>" in read_bytes(data, strip_html=False).texts[0]
     assert read_bytes(data, strip_html=True).texts[0] == 'The ship "0" sails to port'
     plain = "".join(f"{n},a<b and c>d\n" for n in range(20)).encode()
     assert read_bytes(b"id,text\n" + plain).texts[0] == "a<b and c>d"
@@ -115,6 +116,7 @@ def test_named_columns_travel():
         "date": "1987-02-26",
         "source": "Wire",
         "link": "http://x/",
+        "file": "rows.csv",
         "more": "kept",
     }
 
@@ -124,7 +126,13 @@ def test_columns_with_the_usual_names_are_found():
     assert corpus.ids == ("1",)
     assert corpus.texts == ("Words",)
     assert corpus.labels == {"Category": (("c",),), "Topic": (("t",),)}
-    assert corpus.metadata.iloc[0].to_dict() == {"title": "T", "date": "2024-01-02", "source": "rows.csv", "link": "u"}
+    assert corpus.metadata.iloc[0].to_dict() == {
+        "title": "T",
+        "date": "2024-01-02",
+        "source": "",
+        "link": "u",
+        "file": "rows.csv",
+    }
     assert read_bytes(b"text,label\na,b\n", label_columns=[]).labels == {}
 
 
