@@ -96,7 +96,8 @@ def outlets_of(documents: Documents) -> tuple[str, ...]:
 def _is_file(source: str, document_id: str) -> bool:
     # documents that have no name of their own are called after their file: "articles.txt:12", "folder/articles.txt"
     place = document_id.rpartition(":")[0] or document_id
-    return _FILE.search(source) is not None or place == source or place.endswith(f"/{source}") or document_id == source
+    same = f"/{place}".endswith(f"/{source}") or f"/{source}".endswith(f"/{place}")
+    return same or document_id == source or _FILE.search(source) is not None
 
 
 @lru_cache(maxsize=65536)

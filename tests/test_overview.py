@@ -80,8 +80,8 @@ def test_the_name_of_the_file_a_document_was_read_from_is_no_outlet():
     run = run_of()
     documents = replace(
         run.documents,
-        ids=("a/one.txt", "two.txt", "lines.txt:3", "articles.csv:7", "4", "https://example.org/5"),
-        sources=("one.txt", "two.txt", "lines.txt", "all.jsonl", "bbc.co.uk", "Tagesblatt"),
+        ids=("a/one", "two.txt", "lines:3", "sci/70", "4", "https://example.org/5"),
+        sources=("one", "all.jsonl", "lines", "news.tar.xz/sci/70", "bbc.co.uk", "Tagesblatt"),
     )
     assert outlets_of(documents) == ("", "", "", "", "bbc.co.uk", "Tagesblatt")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 import numpy as np
@@ -34,24 +35,22 @@ def name_clusters(
     """
     if texts is None or made.vectorizer is None:
         return vectors, describe_clusters(vectors, partition, placement=placed, function_words=made.function_words)
-    vectors = _as_written(made, vectors, partition, placed, texts)
+    vectors = in_written_forms(made, vectors, (texts[row] for row in _most_central(partition, placed, texts)))
     once = texts if copy_of is None else [texts[row] for row in np.unique(copy_of).tolist()]
     unwanted = made.function_words | boilerplate_words(once)
     return vectors, describe_clusters(vectors, partition, placement=placed, texts=texts, function_words=unwanted)
 
 
-def _as_written(
-    made: Vectorized, vectors: DocumentVectors, partition: Partition, placed: Placement, texts: list[str]
-) -> DocumentVectors:
+def in_written_forms(made: Vectorized, vectors: DocumentVectors, texts: Iterable[str]) -> DocumentVectors:
+    """Return the vectors with their terms as they are most often written in `texts`; the vectorizer learns it too."""
     chosen = made.vectorizer
-    assert chosen is not None
-    if callable(chosen.analyzer) or chosen.analyzer.startswith("char") or vectors.display_terms is None:
+    if chosen is None or callable(chosen.analyzer) or chosen.analyzer.startswith("char"):
         return vectors
     prepare = build_preprocessor(
         lowercase=chosen.lowercase, strip_accents=chosen.strip_accents, preprocessor=chosen.preprocessor
     )
-    read = (texts[row][:PER_DOCUMENT] for row in _most_central(partition, placed, texts))
-    forms = np.array(written_forms(vectors.display_terms.tolist(), read, prepare=prepare), dtype=object)
+    read = (text[:PER_DOCUMENT] for text in texts)
+    forms = np.array(written_forms(chosen.display_terms_.tolist(), read, prepare=prepare), dtype=object)
     chosen.display_terms_ = forms
     return replace(vectors, display_terms=forms)
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from doccluster.artifacts import check_file, new_file
 from doccluster.errors import InputError
+from doccluster.pipeline.naming import MAX_CHARACTERS, in_written_forms
 from doccluster.pipeline.sources import check_truth, read_source
 from doccluster.pipeline.vectorizing import Vectorized, vectorize_texts
 from doccluster.progress import Progress, silent
@@ -51,6 +53,8 @@ def write_vectors(
         raise InputError("the source is a matrix already; give it to `doccluster cluster`.")
     check_truth(truth, read.documents)
     made = vectorize_texts(read.corpus, language=language, options=vectorizer or {}, n_threads=n_threads)
+    step = max(1, sum(map(len, read.corpus.texts)) // MAX_CHARACTERS)
+    made = replace(made, vectors=in_written_forms(made, made.vectors, read.corpus.texts[::step]))
     classes = None
     if classes_from is not None:
         classes = [own[0] if len(own) == 1 else "" for own in read.documents.labels[classes_from]]
