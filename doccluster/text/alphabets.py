@@ -17,6 +17,7 @@ _LETTERS = {
     "french": _LATIN + "àâæçéèêëîïôœùûüÿ",
     "german": _LATIN + "äöüßé",
     "hungarian": _LATIN + "áéíóöőúüű",
+    "indonesian": _LATIN + "é",
     "italian": _LATIN + "àèéìíîòóùú",
     "norwegian": _LATIN + "æøåàéèêóòôü",
     "polish": _LATIN + "ąćęłńóśźż",
@@ -29,6 +30,7 @@ _LETTERS = {
     "bulgarian": "абвгдежзийклмнопрстуфхцчшщъьюяѝ",
     "russian": "абвгдежзийклмнопрстуфхцчшщъыьэюяё",
     "ukrainian": "абвгґдеєжзиіїйклмнопрстуфхцчшщьюя",
+    "persian": "اآبپتثجچحخدذرزژسشصضطظعغفقکگلمنوهیءأئؤۀة",
     "arabic": "ابتثجحخدذرزسشصضطظعغفقكلمنهويءآأؤإئىةـ",
 }
 ALPHABETS = {language: frozenset(letters) for language, letters in _LETTERS.items()}

@@ -97,6 +97,8 @@ def test_lists_cover_about_half_of_running_text_of_their_language(real_corpora):
         "greek": "Greek_Ellinika-UTF8",
         "turkish": "Turkish_Turkce-UTF8",
         "arabic": "Arabic_Alarabia-Arabic",
+        "indonesian": "Indonesian-Latin1",
+        "persian": "Farsi_Persian-UTF8",
     }
     encodings = {"Latin1": "latin-1", "Latin2": "iso8859-2", "UTF8": "utf-8", "Arabic": "cp1256"}
     shares = {}
