@@ -11,6 +11,7 @@ import functools
 import json
 import os
 import sys
+import threading
 import time
 from typing import Any, TextIO
 
@@ -22,6 +23,7 @@ from doccluster.selection.clusterers import fit_labels, make_estimator
 from doccluster.selection.peak_memory import PeakMemory
 from doccluster.validation import compact_indices
 
+_SECONDS_BETWEEN_LOOKS = 1.0  # at whether the process that asks is still there
 _WARM_UP = (200, 10)  # documents and clusters of the first, unmeasured fit of an algorithm
 
 
@@ -72,8 +74,16 @@ def load(path: str) -> Any:
     return compact_indices(sparse.csr_array(sparse.load_npz(path)))
 
 
+def _leave_with(parent: int) -> None:
+    """End this process when the one that started it is gone, also in the middle of a fit."""
+    while os.getppid() == parent:
+        time.sleep(_SECONDS_BETWEEN_LOOKS)
+    os._exit(0)
+
+
 def main() -> None:
     """Serve standard input; what libraries print goes to standard error, so that answers stay whole."""
+    threading.Thread(target=_leave_with, args=(os.getppid(),), daemon=True).start()
     with os.fdopen(os.dup(1), "w", encoding="utf-8") as replies:
         os.dup2(2, 1)
         try:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import pathlib
 import signal
+import time
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
@@ -54,6 +56,14 @@ class Talkative(Broken):
         os.write(1, b"hello {'labels': 3}")
         self.labels_ = np.arange(X.shape[0]) % 3
         return self
+
+
+class Sleepy(Broken):
+    """Says where it works, and takes its time."""
+
+    def fit(self, X, y=None):
+        pathlib.Path(os.environ["SLEEPY_PLACE"]).write_text(str(os.getpid()), encoding="ascii")
+        time.sleep(120)
 
 
 class NoNumber(ClusterMixin, BaseEstimator):

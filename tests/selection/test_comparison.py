@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import math
+import os
+import pathlib
 import subprocess
+import sys
 import time
 
 import numpy as np
@@ -215,6 +218,40 @@ def test_one_process_serves_all_fits(monkeypatch):
     found = compare(corpora, algorithms=algorithms, seeds=[0, 2, 4], measures=["purity"], n_threads=1)
     assert len(found.runs[found.runs["measure"] == "seconds"]) == 12
     assert len(started) == 1
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="the system does not give orphans another parent")
+def test_a_fit_does_not_outlive_the_comparison_that_is_killed(tmp_path):
+    place = tmp_path / "pid"
+    work = (
+        "from tests.selection.test_comparison import OWN, compare, made\n"
+        "compare([made()], algorithms=[f'{OWN}:Sleepy'], seeds=[0], n_threads=1)"
+    )
+    root = pathlib.Path(__file__).resolve().parents[2]
+    comparison = subprocess.Popen(
+        [sys.executable, "-c", work], cwd=root, env={**os.environ, "SLEEPY_PLACE": str(place), "PYTHONPATH": str(root)}
+    )
+    worker = int(wait_for(lambda: place.exists() and place.read_text(encoding="ascii")))
+    comparison.kill()
+    comparison.wait()
+    assert wait_for(lambda: not is_there(worker))
+
+
+def wait_for(what, seconds=100):
+    """Return the first answer that is true; asking goes on for so long, since a machine may be busy."""
+    end = time.monotonic() + seconds
+    while not (answer := what()) and time.monotonic() < end:
+        time.sleep(0.1)
+    return answer
+
+
+def is_there(process):
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    status = pathlib.Path(f"/proc/{process}/status")
+    return "State:\tZ" not in (status.read_text(encoding="ascii") if status.exists() else "")
 
 
 def test_the_memory_of_a_fit_is_measured_again_in_a_process_that_has_fitted_before():
