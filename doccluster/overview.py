@@ -17,6 +17,7 @@ import numpy.typing as npt
 from doccluster.record import Documents, Run
 
 HEADLINE_LENGTH = 110
+N_WORDS = 3  # of the line below the name an editor gave
 
 # suffixes of files that are read, without those that are domains too (.md, .zip)
 _FILE = re.compile(
@@ -34,10 +35,10 @@ class Overview:
     ----------
     cluster, size : int
     headline : str
-        The title of its most central document that no other cluster shares; without titles, how that document begins;
-        for a ready matrix, the label.
+        What an editor called it. Else the title of its most central document that no other cluster shares; without
+        titles, how that document begins; for a ready matrix, the label.
     label : str
-        A few of its words.
+        A few of its words, also where an editor gave it a name.
     first, last : date or None
         Of its documents that have a date.
     outlets : tuple of (name, number of documents)
@@ -74,8 +75,8 @@ def overview(run: Run) -> tuple[Overview, ...]:
             Overview(
                 cluster=one.cluster,
                 size=one.size,
-                headline=_headline(run, one.cluster, shared),
-                label=one.label,
+                headline=one.name or _headline(run, one.cluster, shared),
+                label=one.label if not one.name else ", ".join(term.term for term in one.descriptive[:N_WORDS]),
                 first=min(own_dates, default=None),
                 last=max(own_dates, default=None),
                 outlets=tuple(sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))),

@@ -2,10 +2,19 @@
 
 from doccluster.artifacts.csv_files import csv_text, storable, write_csv
 from doccluster.artifacts.model import Model, load_model, model_folder, save_model
-from doccluster.artifacts.new_folder import check_file, check_folder, check_output, new_file, new_folder, writing
+from doccluster.artifacts.new_folder import (
+    BEFORE_EDITS,
+    EDITS,
+    check_file,
+    check_folder,
+    check_output,
+    new_file,
+    new_folder,
+    writing,
+)
 from doccluster.artifacts.records import RunRecord
 from doccluster.artifacts.run_folder import labels_checksum, load_run, run_record, save_run
-from doccluster.artifacts.storage import damage_told, damaged, read_json, read_record
+from doccluster.artifacts.storage import damage_told, damaged, read_json, read_record, write_json
 from doccluster.artifacts.tables import (
     LEADING_MEASURES,
     assignments_table,
@@ -16,6 +25,8 @@ from doccluster.artifacts.tables import (
 from doccluster.artifacts.typed_json import check_arguments
 
 __all__ = [
+    "BEFORE_EDITS",
+    "EDITS",
     "LEADING_MEASURES",
     "Model",
     "RunRecord",
@@ -43,5 +54,6 @@ __all__ = [
     "skipped_table",
     "storable",
     "write_csv",
+    "write_json",
     "writing",
 ]

@@ -12,9 +12,10 @@ from doccluster.errors import InputError
 from doccluster.unfinished import Rescue, clear_abandoned, unfinished_folder
 
 MARK = "run.json"  # what makes a folder one of ours, which --overwrite may replace
+EDITS, BEFORE_EDITS = "edits.json", "before_edits"  # what an editor did, and the run as it was made
 OLD = "old"  # where an earlier run lies while the new one takes its place
 OURS = frozenset(
-    {MARK, "assignments.csv", "clusters.csv", "scores.csv", "skipped.csv", "report.html", "model"}
+    {MARK, "assignments.csv", "clusters.csv", "scores.csv", "skipped.csv", "report.html", "model", EDITS, BEFORE_EDITS}
 )  # what a run writes; anything else in the folder is the user's, and stays
 
 

@@ -74,7 +74,7 @@ def clusters_columns(run: Run) -> Columns:
         "n_outlets": [len(one.outlets) for one in seen],
         "n_copies": [one.n_copies for one in seen],
         "similarity": [round(one.similarity, DIGITS) for one in seen],
-        "label": [one.label for one in seen],
+        "label": [cluster.label for cluster in run.clusters],
         "terms": [_join(term.term for term in cluster.descriptive) for cluster in run.clusters],
         "discriminating_terms": [_join(term.term for term in cluster.discriminating) for cluster in run.clusters],
     }

@@ -231,15 +231,24 @@ def _print_measures(records: list[Measure]) -> None:
 @click.command("explain", cls=Verb)
 @click.argument("subject")
 @click.argument("cluster", required=False)
+@click.argument("other", required=False)
 @json_option
-def explain_command(subject: str, cluster: str | None, as_json: bool) -> None:
-    """Explain a measure (SUBJECT is its name), or a cluster of a run (SUBJECT is the folder of the run)."""
+def explain_command(subject: str, cluster: str | None, other: str | None, as_json: bool) -> None:
+    """Explain a measure (SUBJECT is its name), or a cluster of a run (SUBJECT is the folder of the run).
+
+    Two clusters are compared: what they share, what separates them, and which documents lie between them.
+    """
     from pathlib import Path
 
     if Path(subject).is_dir():
         from doccluster.cli.explain_cluster import explain_cluster
 
-        explain_cluster(subject, cluster, as_json)
+        if cluster is not None and other is not None:
+            from doccluster.cli.compare_clusters import compare_clusters
+
+            compare_clusters(subject, cluster, other, as_json)
+        else:
+            explain_cluster(subject, cluster, as_json)
         return
     if cluster is not None:
         raise InputError(f"{subject} is no folder of a run; give the folder and a cluster, or the name of a measure.")

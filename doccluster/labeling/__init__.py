@@ -1,5 +1,6 @@
 """What a cluster is about: terms, representatives, borderline documents."""
 
+from doccluster.labeling.contrast import Contrast, contrast_clusters
 from doccluster.labeling.describe import describe_clusters
 from doccluster.labeling.description import Borderline, ClusterDescription, Representative, Term
 from doccluster.labeling.explain import Contribution, explain_membership
@@ -18,11 +19,13 @@ __all__ = [
     "Borderline",
     "ClusterDescription",
     "ClusterProfiles",
+    "Contrast",
     "Contribution",
     "Placement",
     "Representative",
     "Term",
     "borderline_documents",
+    "contrast_clusters",
     "describe_clusters",
     "descriptive_terms",
     "discriminating_terms",

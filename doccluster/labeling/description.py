@@ -65,6 +65,8 @@ class ClusterDescription:
         Largest share first; empty when the columns of the matrix have no names.
     representatives : tuple of Representative
         Nearest to the centroid first, near-copies only once. Rows count the documents of the partition.
+    name : str
+        What an editor calls it, which is then its label too; empty where nobody named it.
     borderline : tuple of Borderline
         Smallest margin first.
     """
@@ -76,6 +78,7 @@ class ClusterDescription:
     discriminating: tuple[Term, ...] = ()
     representatives: tuple[Representative, ...] = ()
     borderline: tuple[Borderline, ...] = ()
+    name: str = ""
 
     def __repr__(self) -> str:
         terms = listed([term.term for term in self.descriptive], 5)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from doccluster.artifacts import RunRecord, labels_checksum, read_record
+from doccluster.artifacts import BEFORE_EDITS, RunRecord, labels_checksum, read_record
 from doccluster.errors import InputError
 from doccluster.pipeline.main_line import run_pipeline
 from doccluster.pipeline.recorded_arguments import RecordedArguments, recorded_arguments
@@ -48,6 +48,8 @@ def repeat_run(
         If run.json is damaged or from a newer version.
     """
     path = Path(record) / "run.json" if Path(record).is_dir() else Path(record)
+    if (path.parent / BEFORE_EDITS / "run.json").is_file():  # an editor merged clusters; the run made others
+        path = path.parent / BEFORE_EDITS / "run.json"
     then = read_record(path, RunRecord)
     given = recorded_arguments(then.parameters, run_pipeline, path)
     arguments = {**given.others, "random_state": then.provenance.seed, "n_threads": n_threads}

@@ -1,0 +1,64 @@
+"""`label`, `merge` and `undo`: an editor's names and merges in the folder of a run."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from doccluster.cli.console import json_option, print_json, say
+from doccluster.cli.verb import Verb
+
+if TYPE_CHECKING:
+    from doccluster.record import Run
+
+
+@click.command("label", cls=Verb, short_help="Give a cluster of a run a name.")
+@click.argument("folder", metavar="RUN_DIR")
+@click.argument("cluster", type=int)
+@click.argument("name")
+@json_option
+def label_command(folder: str, cluster: int, name: str, as_json: bool) -> None:
+    """Give a cluster of a run a name; its tables, its model and its report are written anew with it.
+
+    What `assign` gives to the cluster later has that name too.
+    """
+    from doccluster.pipeline.editing import Edit, edit_run
+
+    _print(edit_run(folder, Edit("label", (cluster,), name)), f"cluster {cluster} is now called {name}", as_json)
+
+
+@click.command("merge", cls=Verb, short_help="Make one cluster of several of a run.")
+@click.argument("folder", metavar="RUN_DIR")
+@click.argument("clusters", nargs=-1, required=True, type=int, metavar="CLUSTER...")
+@json_option
+def merge_command(folder: str, clusters: tuple[int, ...], as_json: bool) -> None:
+    """Make one cluster of several of a run; clusters are numbered by size anew, and everything is written anew.
+
+    The name that an editor gave to one of them stays. Scores are those of the clusters as they then are.
+    """
+    from doccluster.pipeline.editing import Edit, edit_run
+
+    numbers = " and ".join(map(str, clusters))
+    _print(edit_run(folder, Edit("merge", clusters)), f"clusters {numbers} are now one", as_json)
+
+
+@click.command("undo", cls=Verb, short_help="Take back the last label or merge of a run.")
+@click.argument("folder", metavar="RUN_DIR")
+@json_option
+def undo_command(folder: str, as_json: bool) -> None:
+    """Take back the last label or merge of a run; call it again for the one before."""
+    from doccluster.pipeline.editing import undo_edit
+
+    run, edit = undo_edit(folder)
+    _print(run, f"undone: {edit.verb} {' '.join(map(str, edit.clusters))}", as_json)
+
+
+def _print(run: Run, sentence: str, as_json: bool) -> None:
+    if as_json:
+        rows = [{"cluster": one.cluster, "size": one.size, "label": one.label} for one in run.clusters]
+        print_json({"done": sentence, "clusters": rows})
+        return
+    say(sentence)
+    for one in run.clusters:
+        say(f"{one.cluster:>5}  {one.size:>7,}  {one.label}")

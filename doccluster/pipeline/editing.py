@@ -1,0 +1,227 @@
+"""An editor's names and merges: a log in the run folder, applied to the run as it was made, which is kept beside it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from scipy import sparse
+
+from doccluster.artifacts import BEFORE_EDITS, EDITS, load_run, read_record, save_run, write_json
+from doccluster.errors import InputError
+from doccluster.evaluation import evaluate
+from doccluster.labeling import ClusterDescription, describe_clusters, place_documents
+from doccluster.partition import Partition
+from doccluster.record import Run
+from doccluster.text.stopwords import STOP_WORD_LANGUAGES, load_stop_words
+
+LONGEST_LABEL = 200
+
+
+@dataclass(frozen=True)
+class Edit:
+    """One thing an editor did; `clusters` are numbered as they were when it was done."""
+
+    verb: Literal["label", "merge"]
+    clusters: tuple[int, ...]
+    label: str | None = None
+
+
+@dataclass(frozen=True)
+class EditLog:
+    """What edits.json holds: what was done, the first thing first."""
+
+    edits: tuple[Edit, ...] = ()
+
+
+def edit_run(folder: str | Path, edit: Edit) -> Run:
+    """Name a cluster or merge clusters in a run folder, and return the run as it then is.
+
+    The tables, the model and the report (where there is one) are written anew, whole or not at all.
+
+    Raises
+    ------
+    InputError
+        If there is no such run or cluster, or the label cannot be one.
+    SchemaError
+        If a file of the folder is damaged.
+    """
+    place = Path(folder)
+    return _write(place, EditLog((*read_edits(place).edits, edit)))
+
+
+def undo_edit(folder: str | Path) -> tuple[Run, Edit]:
+    """Take back the last edit of a run folder; return the run as it then is, and the edit.
+
+    Raises
+    ------
+    InputError
+        If nothing was edited.
+    """
+    place = Path(folder)
+    edits = read_edits(place).edits
+    if not edits:
+        raise InputError(f"{place} has no edit that could be undone; it is as the run made it.")
+    return _write(place, EditLog(edits[:-1])), edits[-1]
+
+
+def read_edits(folder: Path) -> EditLog:
+    """Return what was done to a run; nothing where there is no edits.json."""
+    path = folder / EDITS
+    return read_record(path, EditLog) if path.is_file() else EditLog()
+
+
+def _write(place: Path, log: EditLog) -> Run:
+    if not (place / "run.json").is_file():
+        load_run(place)  # says what is missing
+        raise InputError(f"{place} is not the folder of a run but one in it; give the folder that holds run.json.")
+    base = place / BEFORE_EDITS if (place / BEFORE_EDITS).is_dir() else place
+    run = apply_edits(load_run(base), log.edits)
+    also: dict[str, Any] = {}
+    if log.edits:
+        also[EDITS] = lambda _run, path: write_json(path, {"edits": [asdict(edit) for edit in log.edits]})
+        also[BEFORE_EDITS] = lambda _run, path: _keep(base, path)
+    if (place / "report.html").is_file():
+        from doccluster.report import write_report
+
+        also["report.html"] = write_report
+    save_run(run, place, overwrite=True, also=also)
+    return run
+
+
+def _keep(base: Path, path: Path) -> None:
+    """Keep run.json and model/ of a run as it was made; a second name of a file takes no room."""
+    (path / "model").mkdir(parents=True)
+    for name in ("run.json", *(f"model/{entry.name}" for entry in (base / "model").iterdir() if entry.is_file())):
+        try:
+            os.link(base / name, path / name)
+        except OSError:  # a file system without second names
+            shutil.copyfile(base / name, path / name)
+
+
+def apply_edits(run: Run, edits: tuple[Edit, ...]) -> Run:
+    """Return a run with an editor's names and merges; after a merge clusters are numbered by size anew.
+
+    Raises
+    ------
+    InputError
+        If an edit names a cluster that is not there, or a label that cannot be one.
+    """
+    for edit in edits:
+        _check(edit, run)
+        if edit.verb == "label":
+            run = _with_label(run, edit.clusters[0], str(edit.label))
+        else:
+            run = _merged(run, edit.clusters)
+    if any(edit.verb == "merge" for edit in edits):
+        run = replace(run, evaluation=_judged(run))
+    if not edits:
+        return run
+    n_merges = sum(edit.verb == "merge" for edit in edits)
+    note = f"Edited by hand: {len(edits) - n_merges} labels, {n_merges} merges; edits.json lists them."
+    return replace(run, notes=(*run.notes, note))
+
+
+def _check(edit: Edit, run: Run) -> None:
+    wrong = [number for number in edit.clusters if not 0 <= number < run.n_clusters]
+    if wrong:
+        raise InputError(f"there is no cluster {wrong[0]}; give a number from 0 to {run.n_clusters - 1}.")
+    if edit.verb == "merge":
+        if len(edit.clusters) < 2 or len(set(edit.clusters)) < len(edit.clusters):
+            raise InputError(
+                f"clusters {', '.join(map(str, edit.clusters))} cannot be merged; give two or more, each once."
+            )
+        return
+    label = edit.label or ""
+    if len(edit.clusters) != 1 or not label.strip() or len(label) > LONGEST_LABEL or not label.isprintable():
+        raise InputError(f"{label[:40]!r} cannot be a label; give one line of 1 to {LONGEST_LABEL} characters.")
+    same = [one.cluster for one in run.clusters if one.label == label and one.cluster != edit.clusters[0]]
+    if same:
+        raise InputError(f"cluster {same[0]} is called {label!r} already; choose another label, or merge the two.")
+
+
+def _with_label(run: Run, cluster: int, label: str) -> Run:
+    clusters = list(run.clusters)
+    clusters[cluster] = replace(clusters[cluster], label=label, name=label)
+    return replace(run, clusters=tuple(clusters))
+
+
+def _merged(run: Run, numbers: tuple[int, ...]) -> Run:
+    """Return the run with some of its clusters made one."""
+    first, gone = numbers[0], frozenset(numbers[1:])
+    labels = np.where(np.isin(run.partition.labels, numbers), first, run.partition.labels)
+    kept = [number for number in range(run.n_clusters) if number not in gone]
+    sizes = np.bincount(labels, minlength=run.n_clusters)
+    order = sorted(kept, key=lambda number: (-int(sizes[number]), number))
+    place = np.full(run.n_clusters, -1, dtype=np.int64)
+    place[order] = np.arange(len(order))
+    partition = Partition(place[labels], tuple(range(len(order))))
+    centroids = _centroids(run, labels, first, order)
+    placed = place_documents(run.vectors.matrix, partition, centroids)
+    told = describe_clusters(run.vectors, partition, placement=placed, function_words=_function_words(run.parameters))
+    name = next((run.clusters[number].name for number in numbers if run.clusters[number].name), "")
+    clusters = tuple(
+        _described(run.clusters[old], told[new], is_merged=old == first, name=name) for new, old in enumerate(order)
+    )
+    taken = {one.label for one in clusters if one.cluster != place[first]}
+    if clusters[int(place[first])].label in taken:
+        clusters = tuple(
+            replace(one, label=run.clusters[first].label) if one.cluster == place[first] else one for one in clusters
+        )
+    return replace(
+        run,
+        partition=partition,
+        centroids=centroids,
+        similarity=placed.similarity,
+        runner_up=placed.runner_up,
+        runner_up_similarity=placed.runner_up_similarity,
+        clusters=clusters,
+    )
+
+
+def _described(
+    before: ClusterDescription, now: ClusterDescription, *, is_merged: bool, name: str
+) -> ClusterDescription:
+    """Return what is said of a cluster after a merge: all of it anew for the merged one, else its place and borders."""
+    if is_merged:
+        return now if not name else replace(now, label=name, name=name)
+    return replace(before, cluster=now.cluster, borderline=now.borderline)
+
+
+def _centroids(run: Run, labels: Any, merged: int, order: list[int]) -> Any:
+    """Return the centroids in their new order; that of the merged cluster is the direction of its documents' sum."""
+    counted = labels == merged
+    if run.parameters.get("fold_copies") and run.copy_of is not None:
+        counted = counted & (run.copy_of == np.arange(run.n_documents))
+    total = np.asarray(run.vectors.matrix[np.flatnonzero(counted)].sum(axis=0), dtype=np.float64).ravel()
+    direction = total / np.linalg.norm(total)
+    if isinstance(run.centroids, np.ndarray):
+        rows = run.centroids[order].copy()
+        rows[order.index(merged)] = direction
+        return rows
+    new_row = sparse.csr_array(direction[None, :].astype(run.centroids.dtype))
+    parts = [new_row if number == merged else run.centroids[[number]] for number in order]
+    return sparse.csr_array(sparse.vstack(parts, format="csr"))
+
+
+def _function_words(parameters: Mapping[str, Any]) -> frozenset[str]:
+    resolved = parameters.get("resolved")
+    languages = resolved.get("languages") if isinstance(resolved, Mapping) else None
+    known = [name for name in languages or () if isinstance(name, str) and name in STOP_WORD_LANGUAGES]
+    return frozenset().union(*(load_stop_words(name) for name in known))
+
+
+def _judged(run: Run) -> Any:
+    """Return the scores of the edited partition, by the measures the run was judged by."""
+    measures = [score.name for score in run.evaluation.scores]
+    return evaluate(
+        run.partition,
+        truth={column: list(map(list, run.documents.labels[column])) for column in run.truth} or None,
+        vectors=run.vectors,
+        measures=list(dict.fromkeys(measures)) or None,
+    )
