@@ -67,7 +67,9 @@ def cluster_command(matrix: str, **given: Any) -> None:
     help="A document less similar than this to the nearest cluster is new; learned from the run by default.",
 )
 @click.option(
-    "--as-run/--not-as-run", default=True, help="Whether to read as the run did where no option says otherwise."
+    "--as-run/--not-as-run",
+    default=True,
+    help="Read the documents as the run did, unless an option says otherwise (the default is yes).",
 )
 @reader_options
 @threads_option

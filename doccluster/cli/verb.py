@@ -1,4 +1,4 @@
-"""The commands of this tool: what the library says of its arguments is told with the options that were typed."""
+"""The commands of this tool: errors of the library name the options that were typed."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ from doccluster.text.scripts import is_unspaced
 
 N_CANDIDATES = 60
 MIN_SHARE_OF_DOCUMENTS = 0.1
-MIN_SHARE_KNOWN = 0.02  # for want of a better word
+MIN_SHARE_KNOWN = 0.02  # where no word is in a tenth
 MAX_SHARE_OUTSIDE = 0.1  # a word in more of the other documents than this says nothing about a cluster
 MAX_SHARE_OF_ALL = 0.25  # nor does a word in more of all documents, unless it is in hardly any but the cluster's
 MIN_LIFT = 2.0  # how many times as common a word must be in the cluster as outside it

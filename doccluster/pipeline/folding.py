@@ -41,7 +41,9 @@ def without_copies(vectors: DocumentVectors, first: Rows | None) -> DocumentVect
         If nobody could look for copies.
     """
     if first is None:
-        raise InputError("near-copies are told by the terms they share, and a dense matrix has none; do not fold them.")
+        raise InputError(
+            "near-copies are found by the terms they share, and a dense matrix has no terms; leave out fold_copies."
+        )
     rows = np.unique(first)
     ids = tuple(vectors.ids[row] for row in rows.tolist())
     return DocumentVectors(vectors.matrix[rows], ids, vectors.terms, vectors.display_terms)

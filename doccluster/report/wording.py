@@ -65,7 +65,7 @@ def decimal(value: float | None, digits: int = 2) -> str:
     size = abs(value)
     text = f"{size:,.0f}" if size >= 999.5 else f"{size:.{digits}f}"
     if float(text.replace(",", "")) == 0:
-        # a score that is nearly nothing is told from nothing; in a short column it is nothing
+        # a score that is nearly 0 is not shown as 0; in a short column it is
         return f"{value:.1e}".replace("-", "\u2212") if size and digits >= 4 else text
     return f"\u2212{text}" if value < 0 else text
 
