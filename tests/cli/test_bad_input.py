@@ -421,7 +421,7 @@ main(sys.argv[1:])
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGINT to send on Windows")
 def test_ctrl_c_during_a_fit_saves_the_best_so_far_and_exits_130(tmp_path):
     generator = np.random.default_rng(0)
-    rows = sparse.random_array((4000, 2000), density=0.02, rng=generator, format="csr")
+    rows = sparse.random_array((4000, 2000), density=0.02, random_state=generator, format="csr")
     sparse.save_npz(tmp_path / "x.npz", rows)
     output, started = tmp_path / "out", tmp_path / "started"
     arguments = ["cluster", "x.npz", "-k", "40", "-o", "out", "--init", "random", "--n-init", "3000"]

@@ -194,7 +194,7 @@ def test_columns_that_no_document_has_are_harmless(documents, expected):
 
 def test_dense_centroids_are_refused_above_max_memory():
     rng = np.random.default_rng(0)
-    rows = sparse.random_array((300, 200_000), density=0.0002, rng=rng, format="csr", dtype=np.float32)
+    rows = sparse.random_array((300, 200_000), density=0.0002, random_state=rng, format="csr", dtype=np.float32)
     rows = rows[np.diff(rows.indptr) > 0]
     with pytest.warns(DocclusterWarning, match="unit length"):
         model = SphericalKMeans(50, n_init=1, random_state=0, max_memory="30M").fit(rows)

@@ -26,7 +26,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:.*not of unit length")
 
 @pytest.fixture(scope="module")
 def rows():
-    return sparse.random_array((N, 30), density=0.3, rng=np.random.default_rng(0), format="csr")
+    return sparse.random_array((N, 30), density=0.3, random_state=np.random.default_rng(0), format="csr")
 
 
 def fitted(matrix):

@@ -12,7 +12,7 @@ from doccluster.clustering.means import means_of_matrix, means_of_rows, update_m
 
 def documents_of(*, signed, seed=0):
     rng = np.random.default_rng(seed)
-    rows = sparse.random_array((500, 90), density=0.1, rng=rng).tolil()
+    rows = sparse.random_array((500, 90), density=0.1, random_state=rng).tolil()
     rows[:, 0] = 0.5
     rows = sparse.csr_array(rows)
     if signed:

@@ -69,7 +69,7 @@ def test_a_fit_keeps_within_max_memory(settings):
 @pytest.fixture
 def documents():
     rng = np.random.default_rng(0)
-    rows = sparse.random_array((3000, 2000), density=0.01, rng=rng, format="csr", dtype=np.float32)
+    rows = sparse.random_array((3000, 2000), density=0.01, random_state=rng, format="csr", dtype=np.float32)
     norms = np.sqrt(rows.multiply(rows).sum(axis=1))
     return sparse.csr_array(sparse.diags_array(1 / np.where(norms > 0, norms, 1)) @ rows).astype(np.float32)
 

@@ -179,7 +179,7 @@ def test_sums_by_cluster_and_by_term_are_the_product_of_posteriors_and_rows(
     monkeypatch, kappa, n_clusters, dtype, rtol
 ):
     rng = np.random.default_rng(0)
-    rows = sparse.random_array((900, 70), density=0.2, rng=rng, format="csr").astype(dtype)
+    rows = sparse.random_array((900, 70), density=0.2, random_state=rng, format="csr").astype(dtype)
     rows.data[rows.indptr[4] : rows.indptr[5]] = 0  # a row without values
     documents = UnitDocuments.from_matrix(rows, n_threads=2)
     weights = np.full(n_clusters, 1 / n_clusters)
@@ -335,7 +335,7 @@ def test_more_starts_never_end_lower():
 
 
 def test_high_dimensions_do_not_overflow():
-    rows = sparse.random_array((60, 100_000), density=0.001, rng=np.random.default_rng(0), format="csr")
+    rows = sparse.random_array((60, 100_000), density=0.001, random_state=np.random.default_rng(0), format="csr")
     with pytest.warns(DocclusterWarning, match="not of unit length"):
         model = VonMisesFisherMixture(4, random_state=0).fit(rows)
     assert np.isfinite(model.log_likelihood_)

@@ -158,7 +158,7 @@ def estimated(matrix, labels, memory="512M", metric="cosine"):
 
 def test_comparing_pairs_with_pairs_is_told_to_cost_more_than_a_sweep():
     labels = np.arange(3000) % 2
-    matrix = sparse.random_array((3000, 400), density=0.1, rng=np.random.default_rng(0), format="csr")
+    matrix = sparse.random_array((3000, 400), density=0.1, random_state=np.random.default_rng(0), format="csr")
     for kind in (matrix, matrix.astype(np.float32), matrix.toarray()):
         assert estimated(kind, labels) > estimate_seconds(kind, n_threads=1)
     # float32 rows are counted in a table, finer ones are sorted; in little memory they are sorted over and over

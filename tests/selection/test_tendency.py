@@ -123,7 +123,7 @@ def test_null_rows_are_unit_or_empty(model):
 
 
 def test_dense_null_of_a_large_sparse_matrix_is_refused():
-    wide = sparse.random_array((10_000, 20_000), density=1e-5, format="csr", rng=np.random.default_rng(0))
+    wide = sparse.random_array((10_000, 20_000), density=1e-5, format="csr", random_state=np.random.default_rng(0))
     with pytest.raises(InputError, match="deal"):
         sample_null(wide, model="uniform", random_state=np.random.default_rng(0))
     with pytest.raises(InputError, match="deal"):

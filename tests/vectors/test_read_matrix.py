@@ -164,7 +164,7 @@ def test_other_damaged_files_are_refused(tmp_path, suffix):
 
 def test_a_truncated_npz_is_refused(tmp_path):
     path = tmp_path / "cut.npz"
-    sparse.save_npz(path, sparse.random_array((50, 50), density=0.2, rng=0, format="csr"))
+    sparse.save_npz(path, sparse.random_array((50, 50), density=0.2, random_state=0, format="csr"))
     path.write_bytes(path.read_bytes()[:-200])
     with pytest.raises(InputError, match="truncated or damaged"):
         read_matrix(path)
