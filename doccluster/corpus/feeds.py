@@ -33,7 +33,7 @@ def read_feed(file: InputFile, options: ReadOptions) -> Iterator[Draft | Skipped
     feed = parse_feed(data, file)
     entries = feed["entries"]
     if not entries:
-        raise ReadFailure("no-entries", "a feed without entries" if feed["version"] else "not a feed")
+        raise ReadFailure("no-entries", "a feed without entries" if dict.get(feed, "version") else "not a feed")
     feed_title = _plain(feed["feed"], "title")
     for number, entry in enumerate(entries, 1):
         where = f"{file.name}:{number}"

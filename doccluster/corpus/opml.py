@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import urllib.parse
 import urllib.request
 from collections.abc import Iterator
@@ -47,6 +48,6 @@ def _listed(address: str, file: InputFile) -> LinkedFile | Skipped:
         return Skipped(where, "unreadable", str(error))
     if not path.is_relative_to(folder):
         return Skipped(where, "unsafe-path", "it lies outside the folder of the list")
-    if not path.is_file():
+    if not os.path.isfile(path):  # noqa: PTH113  Path.is_file raises where a name is too long
         return Skipped(where, "unreadable", "there is no such file")
     return LinkedFile(Path(path), where)

@@ -46,7 +46,7 @@ def read_parquet(file: InputFile, options: ReadOptions) -> Iterator[Draft | Skip
                 number += 1
                 where = f"{file.name}:{number}"
                 yield record(where, row_draft, row, columns, options, where)
-    except (pa.ArrowException, OSError) as error:
+    except (pa.ArrowException, OSError, UnicodeError) as error:
         raise ReadFailure("broken-parquet", str(error)) from error
 
 

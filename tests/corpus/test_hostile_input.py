@@ -122,13 +122,20 @@ def test_utf_16_can_be_named(tmp_path):
     assert read_corpus(tmp_path / "a.txt", encoding="utf-16").texts == ("größe",)
 
 
+@pytest.mark.parametrize("data", [b"<?xml version='1.0'", b"<?xml?>", b"<?a?> <?b", b"\xef\xbb\xbf\n"])
+def test_a_file_with_nothing_behind_its_declaration_is_no_feed(tmp_path, data):
+    corpus = read_beside_a_good_file(tmp_path, "x.rss", data)
+    assert reasons(corpus) == {"x.rss": "no-entries"}
+
+
 def test_an_address_that_no_parser_takes_is_listed_with_the_others(tmp_path):
-    outlines = "".join(f"<outline xmlUrl='{address}'/>" for address in ("http://[1/x", "http://[::1", "good.rss"))
+    addresses = ("http://[1/x", "http://[::1", "x" * 300, "good.rss")
+    outlines = "".join(f"<outline xmlUrl='{address}'/>" for address in addresses)
     (tmp_path / "good.rss").write_text("<rss version='2.0'><channel><item><title>one</title></item></channel></rss>")
     (tmp_path / "list.opml").write_text(f"<opml><body>{outlines}</body></opml>")
     corpus = read_corpus(tmp_path / "list.opml")
     assert corpus.texts == ("one",)
-    assert [one.reason for one in corpus.skipped] == ["remote-feed", "remote-feed"]
+    assert [one.reason for one in corpus.skipped] == ["remote-feed", "remote-feed", "unreadable"]
 
 
 def test_a_chain_of_lists_of_feeds_is_followed_to_its_end(tmp_path):
@@ -252,7 +259,7 @@ def test_a_column_name_that_is_no_text_is_listed(tmp_path):
     pa = pytest.importorskip("pyarrow")
     data = parquet_bytes(pa.table({"text": ["one"], "zzzz": ["two"]}), store_schema=False)
     corpus = read_beside_a_good_file(tmp_path, "x.parquet", data.replace(b"zzzz", b"\xff\xfe\xfd\xfc"))
-    assert set(reasons(corpus)) == {"x.parquet"}
+    assert reasons(corpus) == {"x.parquet": "broken-parquet"}
 
 
 def test_a_sentence_stays_one_whatever_names_a_table_has(tmp_path):
