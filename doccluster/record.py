@@ -140,7 +140,8 @@ class Provenance(ShortRepr):
     started : str
         ISO 8601 time, UTC.
     timings : mapping of stage to seconds
-        In the order of the stages: read, vectorize, cluster, label, judge.
+        In the order of the stages: read, vectorize, cluster, label, judge. Before them "start", what the command line
+        took until then; among them "compile" where code was compiled, which counts for no stage.
     peak_memory : int or None
         Bytes, where the system tells.
     interrupted : bool

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import sys
+import time
 from contextlib import suppress
 from typing import Any
 
@@ -19,6 +20,8 @@ from doccluster.cli.streams import (
     write_error,
 )
 from doccluster.errors import DocclusterError, InputError
+
+_BEGAN = [time.perf_counter()]
 
 # The verbs, in the order of `doccluster --help`: module, function and the one line that describes each.
 COMMANDS: dict[str, tuple[str, str]] = {
@@ -91,9 +94,10 @@ def commands() -> None:
 def main(arguments: list[str] | None = None) -> Any:
     """Run the command line; exit 0, 2 for wrong usage or input, 3 when nothing is usable, 130 when interrupted."""
     prepare_streams()
+    began = _BEGAN.pop() if _BEGAN else time.perf_counter()  # the first call began when this module was imported
     try:
         # click returns the code of an Exit here, instead of raising it, and what a command returns: always None
-        sys.exit(commands.main(args=arguments, prog_name="doccluster", standalone_mode=False) or 0)
+        sys.exit(commands.main(args=arguments, prog_name="doccluster", standalone_mode=False, obj=began) or 0)
     except click.NoSuchOption as error:
         from doccluster.cli.suggestions import about_option
 

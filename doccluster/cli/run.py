@@ -125,6 +125,7 @@ def execute(
                 n_threads=given["threads"],
                 report=given["report"],
                 command=typed_command(),
+                began=click.get_current_context().obj,
                 progress=progress,
             )
         except RunInterrupted as stopped:

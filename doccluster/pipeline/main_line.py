@@ -55,6 +55,7 @@ def run_pipeline(
     n_threads: int | None = None,
     report: bool = True,
     command: str | None = None,
+    began: float | None = None,
     progress: Progress = silent,
 ) -> Run:
     """Return a whole run, from its source to named, judged and explained clusters.
@@ -92,6 +93,8 @@ def run_pipeline(
         Whether to write report.html into the output.
     command : str, optional
         What the user typed, for the record.
+    began : float, optional
+        `time.perf_counter()` when the program began: what passes until the first stage is then timed as "start".
     progress : callable
         Told how far the work is.
 
@@ -121,7 +124,7 @@ def run_pipeline(
     check_request(n_clusters, measures, has_truth=bool(columns))
     if output is not None:
         check_output(Path(output), overwrite=overwrite)
-    clock = Stages(progress)
+    clock = Stages(progress, began=began)
     with clock.stage("read"):
         read = read_source(
             source,

@@ -21,19 +21,22 @@ from doccluster.progress import Progress
 PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "nltk", "pandas")
 
 
-COMPILING = "compile"
+STARTING, COMPILING = "start", "compile"
 
 
 class Stages:
     """A clock with named stages that also tells how far the work is.
 
-    The time in which code is compiled, once on a machine, counts for no stage; it is a timing of its own.
+    The time in which code is compiled, once on a machine, counts for no stage; it is a timing of its own. So is what
+    passed since the program `began` (its imports, above all), where that is given.
     """
 
-    def __init__(self, progress: Progress) -> None:
+    def __init__(self, progress: Progress, *, began: float | None = None) -> None:
         self.progress = progress
         self.started = datetime.now(UTC).isoformat(timespec="seconds")
         self.timings: dict[str, float] = {}
+        if began is not None:
+            self.timings[STARTING] = round(time.perf_counter() - began, 6)
 
     @contextmanager
     def stage(self, name: str) -> Iterator[None]:

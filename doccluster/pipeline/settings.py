@@ -14,7 +14,7 @@ from doccluster.validation import check_positive_int
 from doccluster.vectors import DocumentVectors
 
 # arguments of run_pipeline that say where results go and who is told, not what they are
-NOT_REPEATED = ("output", "overwrite", "report", "command", "progress")
+NOT_REPEATED = ("output", "overwrite", "report", "command", "began", "progress")
 
 LOOKED_AT = 500  # documents that "auto" looks at, which bounds its time however large the corpus; choose-k sees all
 

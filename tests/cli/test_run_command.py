@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import csv
 import json
+import subprocess
+import sys
+import time
 
 import numpy as np
 import pytest
@@ -129,7 +132,8 @@ def test_run_json_says_how_to_repeat_the_run(finished):
     assert record["provenance"]["seed"] == 0
     assert set(record["provenance"]["versions"]) >= {"doccluster", "python", "numpy", "scikit-learn"}
     assert len(record["provenance"]["checksum"]) == 64
-    assert list(record["provenance"]["timings"]) == ["read", "vectorize", "cluster", "label", "judge"]
+    stages = [name for name in record["provenance"]["timings"] if name != "compile"]
+    assert stages == ["start", "read", "vectorize", "cluster", "label", "judge"]
     assert record["parameters"]["n_clusters"] == 3
     assert record["parameters"]["truth"] == ["class"]
 
@@ -250,3 +254,15 @@ def test_a_document_kept_under_a_new_id_is_not_called_skipped(doccluster, tmp_pa
     told = doccluster("run", tmp_path / "twins.csv", "-k", 2, "-o", tmp_path / "again", "--no-report", "--json")
     assert '"n_skipped": 1,' in told.out
     assert json.loads((tmp_path / "out" / "run.json").read_text(encoding="utf-8"))["counts"]["n_skipped"] == 1
+
+
+def test_the_time_of_a_run_counts_from_the_start_of_the_program(tmp_path, tiny):
+    script = "import sys, time; from doccluster.cli import main; time.sleep(0.5); main.main(sys.argv[1:])"
+    before = time.perf_counter()
+    command = [sys.executable, "-c", script, "run", str(tiny), "-o", str(tmp_path / "out"), "-k", "3"]
+    done = subprocess.run(command, cwd=tiny.parents[2], capture_output=True, text=True, check=False)
+    passed = time.perf_counter() - before
+    assert done.returncode == 0, done.stderr
+    timings = json.loads((tmp_path / "out" / "run.json").read_text(encoding="utf-8"))["provenance"]["timings"]
+    assert 0.5 <= timings["start"] < sum(timings.values()) <= passed
+    assert "start" in (tmp_path / "out" / "report.html").read_text(encoding="utf-8").partition("timings-title")[2]
