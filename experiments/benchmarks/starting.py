@@ -37,9 +37,7 @@ def starting(session: Session) -> None:
     session.compare(contenders, repeats=9)  # type: ignore[arg-type, operator]
 
 
-@row(
-    "first-run", "doccluster run of the newsroom sample with its report: warm, with empty caches, beside two imports"
-)
+@row("first-run", "doccluster run of the newsroom sample with its report: warm, with empty caches, beside two imports")
 def first_run(session: Session) -> None:
     """Measure whole processes in turn: at most 1.5 times the imports and 250 MB warm, 5 times the warm run cold."""
     rounds = 1 if session.quick else 5

@@ -1,8 +1,10 @@
-"""How good the clusters are: spherical k-means, with and without refinement, beside scikit-learn's KMeans.
+"""How well clusters agree with human classes: our algorithms beside scikit-learn's.
 
-``python -m experiments.quality.run [--quick] [FOLDER]`` clusters the seven CLUTO matrices and the single-topic texts
-of Reuters-21578 (by default in ../shared/corpora), k = number of classes, ten seeds, ten starts each for both, on the
-same unit tf-idf rows; and counts the clusters of one document that one start of each seeding makes.
+``python -m experiments.quality.run [--quick] [--kept] [--seeds N] [FOLDER]`` clusters the seven CLUTO matrices, the
+single-topic texts of Reuters-21578 and 20 Newsgroups (by default in ../shared/corpora), k = number of classes, ten
+seeds, ten starts each, on the same counts and their unit tf-idf rows; and counts the clusters of one document that one
+start of each seeding makes. The time is that of the processor, of a whole fit from the counts or the rows. ``--kept``
+prints the means of the kept results and runs nothing.
 Writes results/runs.csv, summary.csv and singletons.csv; an interrupted run goes on where it stopped.
 """
 
@@ -10,31 +12,43 @@ from __future__ import annotations
 
 import pathlib
 import sys
+import time
 from functools import cache
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from sklearn.cluster import KMeans
+from sklearn.decomposition import TruncatedSVD
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import Normalizer
 
 import doccluster
+from doccluster.vectors.matrix_files import load_matrix_file
 from experiments.resumable import run_cases
 
 HERE = pathlib.Path(__file__).resolve().parent
 CLUTO = ("tr11", "tr12", "tr23", "re0", "k1b", "hitech", "la1")
-ALGORITHMS = ("spherical k-means", "spherical k-means, refined", "scikit-learn KMeans")
+ALGORITHMS = (
+    *("spherical k-means", "spherical k-means, refined", "settled", "smoothed and settled"),
+    *("scikit-learn KMeans", "scikit-learn SVD and KMeans"),
+)
 SEEDINGS = ("ours", "scikit-learn k-means++")
-MEASURES = ("nmi", "adjusted_rand", "skm_objective")
+MEASURES = ("nmi", "adjusted_rand", "skm_objective", "seconds")
 SINGLETON_SETS = ("stackoverflow", "tr11", "tr12", "tr23", "re0", "k1b")
 
 
 def main(arguments: list[str]) -> None:
     """Run what is not done yet and print the tables."""
+    if "--kept" in arguments:
+        print_means(pd.read_csv(HERE / "results" / "runs.csv"))
+        return
     quick = "--quick" in arguments
+    n_seeds = int(arguments.pop(arguments.index("--seeds") + 1)) if "--seeds" in arguments else 10
     named = [argument for argument in arguments if not argument.startswith("--")]
     folder = pathlib.Path(named[0]) if named else HERE.parents[2] / "shared" / "corpora"
-    seeds = range(2 if quick else 10)
-    names = [name for name in (*CLUTO, "reuters") if is_there(folder, name)]
+    seeds = range(2 if quick else n_seeds)
+    names = [name for name in (*CLUTO, "reuters", "newsgroups") if is_there(folder, name)]
     if not names:
         sys.exit(f"no corpus was found in {folder}; name the folder that holds cluto_matrices and reuters21578")
     results = HERE / "results"
@@ -49,6 +63,7 @@ def main(arguments: list[str]) -> None:
     runs[list(MEASURES)] = runs[list(MEASURES)].astype(float)
     table = runs.groupby(["corpus", "algorithm"], sort=False)[list(MEASURES)].agg(["mean", "std"])
     print(table.round(4).to_string())
+    print_means(runs)
     if quick:
         return
     table.round(6).to_csv(results / "summary.csv")
@@ -70,39 +85,51 @@ def main(arguments: list[str]) -> None:
     print(singletons.pivot_table(index="corpus", columns="seeding", values="singletons", sort=False).to_string())
 
 
+def print_means(runs: pd.DataFrame) -> None:
+    """Print the agreement with the classes, the mean over the seven CLUTO sets and each of the other corpora."""
+    of_set = runs.groupby(["corpus", "algorithm"], sort=False)[["nmi", "adjusted_rand", "seconds"]].mean().reset_index()
+    of_set["corpora"] = of_set["corpus"].where(~of_set["corpus"].isin(CLUTO), "mean of the seven CLUTO sets")
+    means = of_set.groupby(["corpora", "algorithm"], sort=False)[["nmi", "adjusted_rand", "seconds"]].mean()
+    print(means.round({"nmi": 3, "adjusted_rand": 3, "seconds": 2}).to_string())
+
+
 def is_there(folder: pathlib.Path, name: str) -> bool:
     """Return whether a corpus is at hand."""
-    places = {"reuters": "reuters21578", "stackoverflow": "stackoverflow_titles"}
+    places = {"reuters": "reuters21578", "stackoverflow": "stackoverflow_titles", "newsgroups": "newsgroups20"}
     return (folder / places.get(name, f"cluto_matrices/{name}")).is_dir()
 
 
 @cache
-def load(folder: str, name: str) -> tuple[Any, list[str]]:
-    """Return the unit rows that have terms, and their classes."""
+def load(folder: str, name: str) -> tuple[Any, Any, list[str]]:
+    """Return the counts and the unit tf-idf rows of the documents that have terms, and their classes."""
     place = pathlib.Path(folder)
     if name == "reuters":
         corpus = doccluster.read_corpus(place / "reuters21578")
         labels = corpus.labels["topics"]
         rows = [row for row, topics in enumerate(labels) if len(topics) == 1]
-        matrix = tfidf([corpus.texts[row] for row in rows])
+        counts = count_terms([corpus.texts[row] for row in rows])
         classes = [labels[row][0] for row in rows]
+    elif name == "newsgroups":
+        corpus = doccluster.read_corpus(place / "newsgroups20" / "20news-18828.tar.xz")
+        counts = count_terms(list(corpus.texts))
+        classes = [label for (label,) in corpus.labels["class"]]
     elif name == "stackoverflow":
         titles = place / "stackoverflow_titles" / "rawText"
-        texts = (titles / "title_StackOverflow.txt").read_text(encoding="utf-8").splitlines()
-        matrix = tfidf(texts)
+        counts = count_terms((titles / "title_StackOverflow.txt").read_text(encoding="utf-8").splitlines())
         classes = (titles / "label_StackOverflow.txt").read_text(encoding="utf-8").split()
     else:
-        vectors, classes = doccluster.read_matrix(place / "cluto_matrices" / name / f"{name}.mat", weighting="none")
-        counts = vectors.matrix
-        common = np.flatnonzero(np.bincount(counts.indices, minlength=counts.shape[1]) > 1)
-        matrix = weigh(counts[:, common])
-    filled = np.flatnonzero(np.diff(matrix.indptr))
-    return matrix[filled], [classes[row] for row in filled]
+        file = place / "cluto_matrices" / name / f"{name}.mat"
+        _, classes = doccluster.read_matrix(file)
+        every = load_matrix_file(file).matrix  # the counts themselves; read_matrix gives unit rows
+        counts = every[:, np.flatnonzero(np.bincount(every.indices, minlength=every.shape[1]) > 1)]
+    filled = np.flatnonzero(np.diff(counts.indptr))
+    counts = counts[filled]
+    return counts, weigh(counts), [classes[row] for row in filled]
 
 
-def tfidf(texts: list[str]) -> Any:
-    """Return tf-idf rows of texts, English function words and terms of one document left out."""
-    return doccluster.TfidfVectorizer(stop_words="english", min_df=2).fit_transform(texts)
+def count_terms(texts: list[str]) -> Any:
+    """Return counts of the terms of texts, English function words and terms of one document left out."""
+    return doccluster.TfidfVectorizer(stop_words="english", min_df=2, weighting="nnn").fit_transform(texts)
 
 
 def weigh(counts: Any) -> Any:
@@ -113,24 +140,36 @@ def weigh(counts: Any) -> Any:
 
 
 def one_run(folder: str, corpus: str, algorithm: str, seed: int) -> dict[str, float]:
-    """Return the measures of the best of ten starts."""
-    matrix, classes = load(folder, corpus)
-    k = len(set(classes))
-    if algorithm == "scikit-learn KMeans":
-        found = KMeans(k, n_init=10, random_state=seed).fit(matrix).labels_
-    else:
-        refine = algorithm.endswith("refined")
-        found = doccluster.SphericalKMeans(k, n_init=10, refine=refine, random_state=seed).fit(matrix).labels_
+    """Return the measures of one fit, and the seconds that it took the processor."""
+    counts, matrix, classes = load(folder, corpus)
+    start = time.process_time()
+    found = fit(algorithm, counts, matrix, len(set(classes)), seed)
+    seconds = time.process_time() - start
     return {
         "nmi": doccluster.score("nmi", found, truth=classes).value,
         "adjusted_rand": doccluster.score("adjusted_rand", found, truth=classes).value,
         "skm_objective": doccluster.score("skm_objective", found, vectors=matrix).value,
+        "seconds": round(seconds, 3),
     }
+
+
+def fit(algorithm: str, counts: Any, matrix: Any, k: int, seed: int) -> Any:
+    """Return the labels that an algorithm finds, the best of ten starts."""
+    if algorithm == "scikit-learn KMeans":
+        return KMeans(k, n_init=10, random_state=seed).fit(matrix).labels_
+    if algorithm == "scikit-learn SVD and KMeans":
+        reduced = make_pipeline(TruncatedSVD(100, random_state=seed), Normalizer()).fit_transform(matrix)
+        return KMeans(k, n_init=10, random_state=seed).fit(reduced).labels_
+    if algorithm.endswith("settled"):
+        quality = "default" if algorithm.startswith("smoothed") else "fast"
+        return doccluster.DocumentClustering(k, quality=quality, random_state=seed).fit(counts).labels_
+    refine = algorithm.endswith("refined")
+    return doccluster.SphericalKMeans(k, n_init=10, refine=refine, random_state=seed).fit(matrix).labels_
 
 
 def count_singletons(folder: str, corpus: str, seeding: str, seed: int) -> int:
     """Return how many clusters of one document a single start of spherical k-means ends with."""
-    matrix, classes = load(folder, corpus)
+    _, matrix, classes = load(folder, corpus)
     k = len(set(classes))
     init: Any = "k-means++"
     if seeding != "ours":
