@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import math
 import multiprocessing
 import resource
 import time
@@ -34,7 +35,7 @@ def fuzz(name: str, *, seed: int, rounds: int, seconds: float, table: str = "tes
     `table` is the module whose ``TARGETS`` has the name.
     """
     outcome = Outcome()
-    begin, end = 0, time.monotonic() + seconds
+    begin, end = 0, math.inf
     context = multiprocessing.get_context("spawn")
     while begin < rounds and time.monotonic() < end:
         receiver, sender = context.Pipe(duplex=False)
@@ -43,6 +44,7 @@ def fuzz(name: str, *, seed: int, rounds: int, seconds: float, table: str = "tes
         sender.close()
         if receiver.recv() != _READY:
             raise RuntimeError("the worker did not start")
+        end = min(end, time.monotonic() + seconds)  # the time that the first worker takes to start is not the campaign's
         begin, is_silent = _listen(receiver, outcome, begin, end)
         if begin < rounds and time.monotonic() < end:
             worker.join(0 if is_silent else None)
