@@ -44,7 +44,7 @@ def fuzz(name: str, *, seed: int, rounds: int, seconds: float, table: str = "tes
         sender.close()
         if receiver.recv() != _READY:
             raise RuntimeError("the worker did not start")
-        end = min(end, time.monotonic() + seconds)  # the time that the first worker takes to start is not the campaign's
+        end = min(end, time.monotonic() + seconds)  # that the first worker takes long to start does not count
         begin, is_silent = _listen(receiver, outcome, begin, end)
         if begin < rounds and time.monotonic() < end:
             worker.join(0 if is_silent else None)
