@@ -27,7 +27,7 @@ from doccluster.selection.distance_blocks import (
 )
 from doccluster.selection.null_models import NullModel, column_ranges, sample_null
 from doccluster.short_repr import ShortRepr
-from doccluster.validation import RandomState, as_generator, check_matrix, check_positive_int, unit_rows
+from doccluster.validation import RandomState, as_generator, check_matrix, check_positive_int, unit_rows, within_range
 
 ZeroCells = Literal["smooth", "skip", "inf"]
 MAX_CELLS = 10_000_000
@@ -113,10 +113,12 @@ def hopkins(
 
 
 def _measurable(matrix: Any, metric: Metric, *, name: str = "X") -> Any:
-    """Return a checked matrix whose squared distances are numbers."""
+    """Return a checked matrix whose squared distances are numbers; the cosine does not see that rows are scaled."""
     data = check_matrix(matrix, name=name)
+    if metric == "cosine":
+        return within_range(data)
     values = data.data if sparse.issparse(data) else data
-    if metric != "cosine" and max(float(values.max(initial=0)), -float(values.min(initial=0))) > LARGEST_VALUE:
+    if max(float(values.max(initial=0)), -float(values.min(initial=0))) > LARGEST_VALUE:
         raise InputError(f"{name} has values too large for squared distances; scale them to below {LARGEST_VALUE:g}.")
     return data
 
