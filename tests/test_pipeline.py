@@ -41,6 +41,8 @@ def news_folder(tmp_path_factory):
     [
         ({"n_clusters": -3}, "n_clusters=-3 is not a positive whole number"),
         ({"n_clusters": "many"}, "give a whole number or 'auto'"),
+        ({"n_clusters": "auto", "granularity": "themes"}, "choose 'topics' or 'stories'"),
+        ({"n_clusters": 3, "granularity": "topics"}, "give one of the two"),
         ({"n_clusters": 3, "measures": ["nmi", "foo"], "truth": "class"}, "no measure 'foo'"),
         ({"n_clusters": 3, "measures": ["nmi", "silhouette"]}, "nmi cannot be computed without a truth"),
     ],
@@ -405,7 +407,7 @@ def test_auto_asks_the_data_for_the_number_of_clusters_and_says_why():
     run = run_pipeline(TINY, n_clusters="auto", measures=["silhouette"])
     assert run.parameters["n_clusters"] == "auto"
     assert run.parameters["resolved"]["n_clusters"] == run.n_clusters
-    assert any(note.startswith("k=auto: ") for note in run.notes)
+    assert any(note.startswith("The number of clusters was left to the data: ") for note in run.notes)
 
 
 def test_a_word_that_is_no_number_of_clusters_is_refused():

@@ -155,4 +155,9 @@ clusters_option = click.option(
     metavar="N",
     help="How many clusters: a number, or auto (the default), which asks the data.",
 )
+granularity_option = click.option(
+    "--granularity",
+    type=click.Choice(["topics", "stories"]),
+    help="How fine, where the data are asked: broad topics, or stories. Left out, the data choose.",
+)
 overwrite_option = click.option("--overwrite", is_flag=True, help="Replace an earlier run in the output folder.")

@@ -33,7 +33,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "evaluate": ("doccluster.cli.evaluation", "Evaluate labels against a truth, vectors, or both."),
     "measures": ("doccluster.cli.evaluation", "List the measures."),
     "explain": ("doccluster.cli.evaluation", "Explain a measure, or a cluster of a run."),
-    "choose-k": ("doccluster.cli.selection", "Find how many clusters the data support."),
+    "choose-k": ("doccluster.cli.choosing", "Find how many clusters the data support."),
     "compare": ("doccluster.cli.comparing", "Compare algorithms over seeds and corpora."),
     "generate": ("doccluster.cli.generate", "Make a synthetic corpus with a known truth."),
     "report": ("doccluster.cli.run", "Write the report of a finished run again."),

@@ -12,6 +12,7 @@ import click
 from doccluster.cli.console import (
     chosen,
     clusters_option,
+    granularity_option,
     json_option,
     options,
     overwrite_option,
@@ -28,6 +29,7 @@ from doccluster.cli.source_options import (
     vectorizer_arguments,
     vectorizer_options,
 )
+from doccluster.cli.streams import write_error
 from doccluster.cli.values import Whole, check_size, checked, measure_names
 from doccluster.cli.verb import Verb
 
@@ -41,6 +43,7 @@ CLUSTERING = {
 
 clustering_options = options(
     clusters_option,
+    granularity_option,
     seed_option,
     click.option(
         "--init", type=click.Choice(["k-means++", "random", "subsample"]), help="How the first centroids are chosen."
@@ -112,6 +115,7 @@ def execute(
             run = run_pipeline(
                 [Path(source) for source in sources],
                 n_clusters=wanted_clusters(given["clusters"]),
+                granularity=given["granularity"],
                 fold_copies=given["fold_copies"],
                 output=given["output"],
                 overwrite=given["overwrite"],
@@ -126,6 +130,7 @@ def execute(
                 report=given["report"],
                 command=typed_command(),
                 began=click.get_current_context().obj,
+                announce=None if given["as_json"] else write_error,
                 progress=progress,
             )
         except RunInterrupted as stopped:

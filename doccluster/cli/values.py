@@ -10,6 +10,8 @@ import click
 
 from doccluster.errors import InputError
 
+MOST_CLUSTERS = 1_000_000  # a longer range is a slip of the finger
+
 Callback = Callable[[click.Context, click.Parameter, Any], Any]
 
 
@@ -83,6 +85,22 @@ def number_range(_context: click.Context, _option: click.Parameter, value: str |
     if not 1 <= low <= high:
         raise click.BadParameter(f"{value!r} is not a range from a smaller to a larger number, 1 or above.")
     return low, high
+
+
+def numbers_of_clusters(_context: click.Context, _option: click.Parameter, value: str | None) -> tuple[int, ...] | None:
+    """Return the numbers of a list such as ``5,10,20`` or ``2-10,20``, ascending."""
+    if value is None:
+        return None
+    numbers: set[int] = set()
+    for part in value.split(","):
+        match = re.fullmatch(r"\s*(\d+)\s*(?:-\s*(\d+)\s*)?", part)
+        low, high = (int(match[1]), int(match[2] or match[1])) if match else (0, 0)
+        if not 1 <= low <= high <= MOST_CLUSTERS:
+            raise click.BadParameter(
+                f"{value!r} is no list of numbers of clusters; write for instance 2-10 or 5,10,20."
+            )
+        numbers.update(range(low, high + 1))
+    return tuple(sorted(numbers))
 
 
 def some_text(_context: click.Context, _option: click.Parameter, value: str | None) -> str | None:

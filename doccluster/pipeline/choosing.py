@@ -17,7 +17,17 @@ from doccluster.pipeline.sources import read_source
 from doccluster.pipeline.vectorizing import adopt_vectors, vectorize_texts
 from doccluster.progress import Progress, silent
 from doccluster.record import Documents
-from doccluster.selection import Recommendation, choose_k, default_ks, estimate_seconds
+from doccluster.selection import (
+    Recommendation,
+    Sweep,
+    SweepChoice,
+    choose_k,
+    default_ks,
+    estimate_seconds,
+    recommend,
+    seconds_to_choose,
+    sweep,
+)
 from doccluster.short_repr import ShortRepr
 from doccluster.vectors import DocumentVectors
 
@@ -43,17 +53,37 @@ FIGURES: dict[str, tuple[str, str, dict[str, str], dict[str, str]]] = {
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Choice(ShortRepr):
-    """A recommendation, and the documents it is for."""
+    """A recommendation, the documents it is for, and where they were asked for the rules over k.
+
+    Attributes
+    ----------
+    recommendation : Recommendation
+    documents : Documents
+    vectors : DocumentVectors
+    n_empty : int
+    rules : Sweep or None
+        Every criterion over k.
+    excess : SweepChoice or None
+        What the criteria say as a whole, by their excess over data without clusters.
+    """
 
     recommendation: Recommendation
     documents: Documents
     vectors: DocumentVectors
     n_empty: int
+    rules: Sweep | None = None
+    excess: SweepChoice | None = None
 
 
 def choose_clusters(
     source: Any,
     *,
+    granularity: str | None = None,
+    ks: Iterable[int] | None = None,
+    algorithm: Any = "spherical-kmeans",
+    max_documents: int | None = None,
+    random_state: int | None = None,
+    all_rules: bool = False,
     output: str | Path | None = None,
     reader: Mapping[str, Any] | None = None,
     language: str | Sequence[str] = "auto",
@@ -67,14 +97,19 @@ def choose_clusters(
 
     Parameters
     ----------
+    granularity, ks, algorithm, max_documents, random_state
+        As for `doccluster.selection.choose_k`.
+    all_rules : bool
+        Also compute every known criterion over k, on the data and on data without clusters, which takes long.
+    output : path, optional
+        A folder for choose_k.csv and its figure; with `all_rules` also rules.csv, choices.csv, silhouettes.csv (the
+        data of the silhouette plots) and their figures.
     source, reader, language, vectorizer, n_threads, progress
         As for `run_pipeline`.
-    output : path, optional
-        A folder for choose_k.csv, choices.csv, silhouettes.csv (the data of the silhouette plots) and the figures.
     announce : callable, optional
         Told in a sentence, before the work, about how long it will take.
     **settings
-        As for `doccluster.selection.choose_k` (ks, algorithm, n_null, n_stability, random_state, checkpoint, ...).
+        With `all_rules`, as for `doccluster.selection.sweep` (n_null, n_stability, n_init, checkpoint, ...).
     """
     for place in filter(None, (output, settings.get("checkpoint"))):
         check_folder(Path(place))
@@ -87,59 +122,111 @@ def choose_clusters(
         assert read.corpus is not None  # a source has one of the two
         made = vectorize_texts(read.corpus, language=language, options=vectorizer or {}, n_threads=n_threads)
     documents, empty, vectors = split_empty(read.documents, made.vectors)
+    shared: dict[str, Any] = {"algorithm": algorithm, "n_threads": n_threads}
     if announce is not None:
-        announce(_time_needed(vectors.matrix, n_threads=n_threads, **settings))
-    found = choose_k(vectors.matrix, n_threads=n_threads, progress=progress, **settings)
+        seconds = seconds_to_choose(vectors.matrix, max_documents=max_documents, **shared)
+        announce(f"choosing the number of clusters takes about {_length(seconds)}")
+    found = choose_k(
+        vectors.matrix,
+        granularity=granularity,
+        ks=ks,
+        max_documents=max_documents,
+        random_state=random_state,
+        progress=progress,
+        **shared,
+    )
+    rules, excess, evidence = None, None, None
+    if all_rules:
+        sample = _sample(vectors.matrix, max_documents, random_state)
+        sizes = list(default_ks(sample.shape[0]) if ks is None else ks)
+        settings = {"n_null": 19, "n_stability": 10} | settings
+        if announce is not None:
+            announce(_time_needed(sample, sizes, **shared, **settings))
+        again: dict[str, Any] = {"n_null_stability": 1 if settings["n_stability"] else 0, "random_state": random_state}
+        rules = sweep(sample, ks=sizes, progress=progress, **shared, **again, **settings)
+        excess = recommend(rules)
+        evidence = (rules, excess, sample)
     if output is not None:
-        write_choice(found, Path(output), vectors.matrix)
-    return Choice(found, documents, vectors, len(empty))
+        write_choice(found, Path(output), evidence)
+    return Choice(found, documents, vectors, len(empty), rules, excess)
+
+
+def _sample(matrix: Any, max_documents: int | None, random_state: int | None) -> Any:
+    if max_documents is None or max_documents >= matrix.shape[0]:
+        return matrix
+    rng = np.random.default_rng(random_state)
+    return matrix[np.sort(rng.choice(matrix.shape[0], max(4, max_documents), replace=False))]
+
+
+def _length(seconds: float) -> str:
+    return f"{max(1, round(seconds))} s" if seconds < 90 else f"{round(seconds / 60)} min"
 
 
 def _time_needed(
     matrix: Any,
+    sizes: list[int],
     *,
-    ks: Iterable[int] | None = None,
-    algorithm: Any = "spherical-kmeans",
+    algorithm: Any,
+    n_null: int,
+    n_stability: int,
     n_init: int = 5,
-    n_null: int = 19,
-    n_stability: int = 10,
-    max_documents: int | None = None,
     n_threads: int | None = None,
     **_rest: Any,
 ) -> str:
-    """Return in a sentence how long `choose_k` will take with these settings."""
-    seen = matrix[: min(matrix.shape[0], max_documents or matrix.shape[0])]
-    sizes = list(default_ks(seen.shape[0]) if ks is None else ks)
+    """Return in a sentence how long the rules will take with these settings."""
     n_data_sets = 1 + n_null + 2 * n_stability
     seconds = estimate_seconds(
-        seen, ks=sizes, algorithm=algorithm, n_init=n_init, n_data_sets=n_data_sets, n_threads=n_threads
+        matrix, ks=sizes, algorithm=algorithm, n_init=n_init, n_data_sets=n_data_sets, n_threads=n_threads
     )
-    length = f"{max(1, round(seconds))} s" if seconds < 90 else f"{round(seconds / 60)} min"
-    return f"about {length} for {len(sizes)} numbers of clusters on {n_data_sets} data sets"
+    return f"all rules take about {_length(seconds)}: {len(sizes)} numbers of clusters on {n_data_sets} data sets"
 
 
-def write_choice(found: Recommendation, folder: Path, matrix: Any) -> None:
-    """Write the table, what each criterion chooses alone, and the figures, into a folder (made if it is not there)."""
+def write_choice(found: Recommendation, folder: Path, rules: tuple[Sweep, SweepChoice, Any] | None) -> None:
+    """Write the table and figure of a recommendation into a folder (made if it is not there), and those of the rules.
+
+    `rules` is a sweep, its choice and the matrix it looked at.
+    """
     with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
-        _write_files(found, folder, matrix)
+        found.table.to_csv(folder / "choose_k.csv", index=False, lineterminator="\n")
+        _draw_scores(found, folder)
+        if rules is not None:
+            _write_rules(*rules, folder)
 
 
-def _write_files(found: Recommendation, folder: Path, matrix: Any) -> None:
-    table = found.sweep.table.assign(merit=found.sweep.table["k"].map(dict(found.merit)))
-    table.to_csv(folder / "choose_k.csv", index=False, lineterminator="\n")
-    lines = [f"{name},{'' if k is None else k}" for name, k in found.sweep.choices.items()]
+def _draw_scores(found: Recommendation, folder: Path) -> None:
+    from doccluster.report.charts import line_chart
+
+    table = found.table
+    if table.empty:
+        return
+    scores = {name: table[name] / max(float(table[name].max()), 1e-300) for name in ("topics", "stories")}
+    line_chart(
+        table["k"],
+        {**scores, "agreement of the halves": table["agreement"]},
+        title="How fine the clusters should be",
+        x_label="number of clusters k",
+        y_label="score as a share of its largest, and adjusted Rand",
+        log_x=True,
+        chosen=found.k,
+        path=folder / "choose_k.svg",
+    )
+
+
+def _write_rules(rules: Sweep, excess: SweepChoice, matrix: Any, folder: Path) -> None:
+    table = rules.table.assign(merit=rules.table["k"].map(dict(excess.merit)))
+    table.to_csv(folder / "rules.csv", index=False, lineterminator="\n")
+    lines = [f"{name},{'' if k is None else k}" for name, k in {**rules.choices, "excess": excess.k}.items()]
     (folder / "choices.csv").write_text("criterion,k\n" + "\n".join(lines) + "\n", encoding="utf-8")
-    rows = np.arange(matrix.shape[0]) if found.rows is None else found.rows
-    silhouettes = _silhouettes(found, matrix[rows])
-    _plot_data(silhouettes, rows).to_csv(folder / "silhouettes.csv", index=False, lineterminator="\n")
-    _draw(found, folder, silhouettes)
+    silhouettes = _silhouettes(rules, excess, matrix)
+    _plot_data(silhouettes).to_csv(folder / "silhouettes.csv", index=False, lineterminator="\n")
+    _draw(rules, excess, folder, silhouettes)
 
 
-def _draw(found: Recommendation, folder: Path, silhouettes: Mapping[int, tuple[Any, Any]]) -> None:
+def _draw(rules: Sweep, excess: SweepChoice, folder: Path, silhouettes: Mapping[int, tuple[Any, Any]]) -> None:
     from doccluster.report.charts import line_chart, silhouette_plot
 
-    table = found.sweep.table
+    table = rules.table
     for name, (title, y_label, columns, spreads) in FIGURES.items():
         shown = {legend: table[column] for column, legend in columns.items() if column in table}
         if not shown:
@@ -152,28 +239,28 @@ def _draw(found: Recommendation, folder: Path, silhouettes: Mapping[int, tuple[A
             title=title,
             x_label="number of clusters k",
             y_label=y_label,
-            chosen=found.k,
+            chosen=excess.k,
             path=folder / f"{name}.svg",
         )
     for k, (per_document, labels) in silhouettes.items():
         silhouette_plot(per_document, labels, title=f"k = {k}", path=folder / f"silhouette_plot_k{k}.svg")
 
 
-def _silhouettes(found: Recommendation, matrix: Any) -> dict[int, tuple[Any, Any]]:
-    """Return silhouettes and labels of the documents for each k that is about as good as the best."""
+def _silhouettes(rules: Sweep, excess: SweepChoice, matrix: Any) -> dict[int, tuple[Any, Any]]:
+    """Return silhouettes and labels of the documents for each k whose excess is about as good as the best."""
     plots = {}
-    for k in found.about_as_good:
-        labels = found.sweep.labels[k]
-        per_document = score("silhouette", labels, vectors=matrix, metric=found.sweep.metric).per_document
+    for k in excess.about_as_good:
+        labels = rules.labels[k]
+        per_document = score("silhouette", labels, vectors=matrix, metric=rules.metric).per_document
         assert per_document is not None  # the silhouette has one value per document
         plots[k] = (per_document, labels)
     return plots
 
 
-def _plot_data(silhouettes: Mapping[int, tuple[Any, Any]], rows: Any) -> pd.DataFrame:
+def _plot_data(silhouettes: Mapping[int, tuple[Any, Any]]) -> pd.DataFrame:
     """Return what silhouette plots show: for each k the documents by cluster, the best first."""
     frames = [
-        pd.DataFrame({"k": k, "cluster": labels, "silhouette": values, "row": rows})
+        pd.DataFrame({"k": k, "cluster": labels, "silhouette": values, "row": np.arange(len(labels))})
         for k, (values, labels) in silhouettes.items()
     ]
     if not frames:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from doccluster.clustering.spherical import FitInterrupted, SphericalParameters, spherical_k_means
 from doccluster.errors import DocclusterWarning, InputError
@@ -61,6 +62,13 @@ def fit_clusters(
         warnings.warn(note, DocclusterWarning, stacklevel=2)
     partition, centroids = largest_first(found.labels, found.centroids)
     return Fit(partition, centroids, interrupted, found.n_iter)
+
+
+def in_input_order(fit: Fit, order: npt.NDArray[np.int64]) -> Fit:
+    """Return the fit of rows ``order`` of the input as one of the input: the label of each row where it stood."""
+    labels = np.empty_like(fit.partition.labels)
+    labels[order] = fit.partition.labels
+    return replace(fit, partition=replace(fit.partition, labels=labels))
 
 
 def largest_first(labels: Any, centroids: Any) -> tuple[Partition, Any]:

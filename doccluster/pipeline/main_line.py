@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,8 @@ from doccluster.errors import InputError, NothingUsable
 from doccluster.evaluation import evaluate
 from doccluster.evaluation.judging import PAIRWISE_SECONDS
 from doccluster.labeling import place_documents
-from doccluster.pipeline.fitting import Fit, fit_clusters
+from doccluster.pipeline.canonical_order import canonical_order
+from doccluster.pipeline.fitting import Fit, fit_clusters, in_input_order
 from doccluster.pipeline.folding import find_first_copies, folding_note, spread_to_copies, without_copies
 from doccluster.pipeline.naming import name_clusters
 from doccluster.pipeline.provenance import Stages, peak_memory, versions
@@ -42,6 +43,7 @@ def run_pipeline(
     source: Any,
     *,
     n_clusters: int | str = "auto",
+    granularity: str | None = None,
     fold_copies: bool = False,
     output: str | Path | None = None,
     overwrite: bool = False,
@@ -56,6 +58,7 @@ def run_pipeline(
     report: bool = True,
     command: str | None = None,
     began: float | None = None,
+    announce: Callable[[str], None] | None = None,
     progress: Progress = silent,
 ) -> Run:
     """Return a whole run, from its source to named, judged and explained clusters.
@@ -66,6 +69,9 @@ def run_pipeline(
         What `read_corpus` or `read_matrix` can read.
     n_clusters : int or "auto"
         How many clusters; "auto" asks the data.
+    granularity : {"topics", "stories"}, optional
+        With "auto", how fine the clusters should be: broad ones, or as fine as the data support. Without it the data
+        choose that too.
     fold_copies : bool
         Cluster one document of each family of near-copies, the first, and give the others its cluster.
     output : path, optional
@@ -95,6 +101,8 @@ def run_pipeline(
         What the user typed, for the record.
     began : float, optional
         `time.perf_counter()` when the program began: what passes until the first stage is then timed as "start".
+    announce : callable, optional
+        Told in a sentence, before a longer piece of work, about how long it will take.
     progress : callable
         Told how far the work is.
 
@@ -116,12 +124,12 @@ def run_pipeline(
     >>> texts = ["oil and gas prices rise", "crude oil prices", "wheat harvest rain", "rain delays the wheat harvest"]
     >>> run = run_pipeline(texts, n_clusters=2, language="english")
     >>> [(cluster.size, cluster.label) for cluster in run.clusters]
-    [(2, 'harvest, rain, wheat'), (2, 'oil, prices')]
+    [(2, 'oil, prices'), (2, 'harvest, rain, wheat')]
     """
     parameters = as_parameters(locals())
     seed = secrets.randbits(31) if random_state is None else _checked_seed(random_state)
     columns = (truth,) if isinstance(truth, str) else tuple(truth or ())
-    check_request(n_clusters, measures, has_truth=bool(columns))
+    check_request(n_clusters, granularity, measures, has_truth=bool(columns))
     if output is not None:
         check_output(Path(output), overwrite=overwrite)
     clock = Stages(progress, began=began)
@@ -142,15 +150,26 @@ def run_pipeline(
         copy_of = find_first_copies(vectors, documents, read.corpus)
         fitted = without_copies(vectors, copy_of) if fold_copies else vectors
     with clock.stage("cluster"):
-        k, why = clusters_wanted(n_clusters, fitted, seed=seed, n_threads=n_threads, progress=progress)
+        order = canonical_order(fitted.matrix)
+        ordered = fitted.matrix[order]
+        k, why = clusters_wanted(
+            n_clusters,
+            ordered,
+            granularity=granularity,
+            seed=seed,
+            n_threads=n_threads,
+            announce=announce,
+            progress=progress,
+        )
         fit = fit_clusters(
-            fitted.matrix,
+            ordered,
             n_clusters=k,
             seed=seed,
             options=clustering or {},
             n_threads=n_threads,
             progress=progress,
         )
+        fit = in_input_order(fit, order)
         if fold_copies:
             fit = spread_to_copies(fit, copy_of)
     with clock.stage("label"):

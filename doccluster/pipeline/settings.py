@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,12 +11,12 @@ from doccluster.errors import InputError
 from doccluster.measures import get_measures
 from doccluster.progress import Progress
 from doccluster.validation import check_positive_int
-from doccluster.vectors import DocumentVectors
 
 # arguments of run_pipeline that say where results go and who is told, not what they are
-NOT_REPEATED = ("output", "overwrite", "report", "command", "began", "progress")
+NOT_REPEATED = ("output", "overwrite", "report", "command", "announce", "began", "progress")
 
-LOOKED_AT = 500  # documents that "auto" looks at, which bounds its time however large the corpus; choose-k sees all
+WORTH_TELLING = 2.0  # seconds
+GRANULARITIES = ("topics", "stories")
 
 
 def as_parameters(arguments: Mapping[str, Any]) -> dict[str, Any]:
@@ -25,14 +25,22 @@ def as_parameters(arguments: Mapping[str, Any]) -> dict[str, Any]:
     return {"source": _plain_source(arguments["source"]), "directory": str(Path.cwd()), **plain}
 
 
-def check_request(n_clusters: Any, measures: Any, *, has_truth: bool) -> None:
+def check_request(n_clusters: Any, granularity: Any, measures: Any, *, has_truth: bool) -> None:
     """Refuse before any work what would else be refused after it.
 
     Raises
     ------
     InputError
-        If `n_clusters` is neither a positive number nor "auto", or a measure asked for is unknown or needs a truth.
+        If `n_clusters` is neither a positive number nor "auto", `granularity` is not known or given with a number, or
+        a measure asked for is unknown or needs a truth.
     """
+    if granularity is not None and granularity not in GRANULARITIES:
+        raise InputError(f"granularity={granularity!r} is not known; choose 'topics' or 'stories', or leave it out.")
+    if granularity is not None and not isinstance(n_clusters, str):
+        raise InputError(
+            f"granularity={granularity!r} says how the number of clusters is chosen, and n_clusters={n_clusters!r} is "
+            "a number; give one of the two."
+        )
     if not isinstance(n_clusters, str):
         check_positive_int(n_clusters, "n_clusters")
     elif n_clusters != "auto":
@@ -46,19 +54,31 @@ def check_request(n_clusters: Any, measures: Any, *, has_truth: bool) -> None:
 
 
 def clusters_wanted(
-    n_clusters: int | str, vectors: DocumentVectors, *, seed: int, n_threads: int | None, progress: Progress
+    n_clusters: int | str,
+    matrix: Any,
+    *,
+    granularity: str | None = None,
+    seed: int,
+    n_threads: int | None,
+    announce: Callable[[str], None] | None = None,
+    progress: Progress,
 ) -> tuple[int, str | None]:
     """Return the number of clusters, and a sentence that says why where the data were asked."""
     if not isinstance(n_clusters, str):
         return n_clusters, None
-    from doccluster.selection import choose_k
+    from doccluster.selection import choose_k, seconds_to_choose
 
-    choice = choose_k(
-        vectors.matrix, max_documents=LOOKED_AT, random_state=seed, n_threads=n_threads, progress=progress
-    )
+    if announce is not None:
+        seconds = seconds_to_choose(matrix, n_threads=n_threads)
+        if seconds >= WORTH_TELLING:
+            announce(f"choosing the number of clusters takes about {round(seconds)} s; with -k N it takes none")
+    choice = choose_k(matrix, granularity=granularity, random_state=seed, n_threads=n_threads, progress=progress)
     if choice.k is None:
-        return 1, f"k=auto: {choice.sentence}; all documents are one cluster, give -k N to divide them all the same."
-    return choice.k, f"k=auto: {choice.sentence}."
+        return 1, (
+            f"The number of clusters was left to the data: {choice.sentence}. All documents are one cluster; give a "
+            "number to divide them all the same."
+        )
+    return choice.k, f"The number of clusters was left to the data: {choice.sentence}."
 
 
 def _plain_source(source: Any) -> list[str] | None:

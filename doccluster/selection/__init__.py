@@ -4,7 +4,8 @@ from doccluster.selection.adherence_bounded import AdherenceBoundedKMeans, Step
 from doccluster.selection.comparison import LabelledCorpus, compare
 from doccluster.selection.comparison_result import Comparison
 from doccluster.selection.criteria import gap_statistic
-from doccluster.selection.recommendation import Recommendation, choose_k, default_ks, recommend
+from doccluster.selection.granularity import Granularity
+from doccluster.selection.recommendation import Recommendation, choose_k, seconds_to_choose
 from doccluster.selection.rules import (
     best_k,
     delta_ch,
@@ -19,6 +20,7 @@ from doccluster.selection.rules import (
 )
 from doccluster.selection.stability import Stability, stability
 from doccluster.selection.sweep import Sweep, estimate_seconds, sweep
+from doccluster.selection.sweep_rule import SweepChoice, default_ks, recommend
 from doccluster.selection.tendency import (
     Tendency,
     cell_counts,
@@ -33,11 +35,13 @@ from doccluster.selection.tendency import (
 __all__ = [
     "AdherenceBoundedKMeans",
     "Comparison",
+    "Granularity",
     "LabelledCorpus",
     "Recommendation",
     "Stability",
     "Step",
     "Sweep",
+    "SweepChoice",
     "Tendency",
     "best_k",
     "cell_counts",
@@ -60,6 +64,7 @@ __all__ = [
     "recommend",
     "sd_index",
     "second_difference",
+    "seconds_to_choose",
     "spatial_histogram_test",
     "stability",
     "sweep",

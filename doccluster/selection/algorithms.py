@@ -44,8 +44,11 @@ class Algorithm:
         seed: int,
         weights: npt.NDArray[np.float64] | None = None,
         init: Any = None,
+        n_init: int | None = None,
     ) -> Any:
         """Return a fitted clone with `n_clusters` clusters, seeded, with sample weights where they are given.
+
+        `n_init` is the number of starts where the estimator has such and its own is not to be taken.
 
         Never more clusters than distinct rows are asked for, and given centroids are dense unless the estimator is
         ours: scikit-learn's takes neither sparse ones nor 64-bit indices.
@@ -57,6 +60,8 @@ class Algorithm:
         if size is None:
             raise InputError(f"{type(estimator).__name__} has no n_clusters; give an estimator that has one.")
         settings = {size: min(n_clusters, count_distinct_rows(matrix)), "random_state": seed}
+        if n_init is not None:
+            settings |= {"n_init": n_init}
         if init is not None and init.shape[0] == settings[size]:
             takes_sparse = isinstance(estimator, SphericalKMeans) or not sparse.issparse(init)
             settings |= {"init": init if takes_sparse else init.toarray(), "n_init": 1}

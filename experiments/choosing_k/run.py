@@ -1,4 +1,4 @@
-"""How often is the right k found, on data of known k; and what is found on the CLUTO matrices.
+"""How often the known criteria find the right k, on data of known k; and what they find on the CLUTO matrices.
 
     python -m experiments.choosing_k [--quick] [--seeds A-B]
 
@@ -20,14 +20,14 @@ import pandas as pd
 
 import doccluster
 from doccluster.report.charts import line_chart
-from doccluster.selection import AdherenceBoundedKMeans, Recommendation, choose_k, default_ks
+from doccluster.selection import AdherenceBoundedKMeans, Sweep, default_ks, recommend, sweep
 from experiments.choosing_k.made_sets import KS, LEVELS, MadeSet, all_sets
 
 HERE = pathlib.Path(__file__).resolve().parent
 RESULTS = HERE / "results"
 MATRICES = HERE.parents[2] / "shared" / "corpora" / "cluto_matrices"
 N_DOCUMENTS = 300
-SETTINGS: dict[str, Any] = {"n_null": 9, "n_init": 2, "n_stability": 5}
+SETTINGS: dict[str, Any] = {"n_null": 9, "n_init": 2, "n_stability": 5, "n_null_stability": 1}
 LARGEST_K = 30
 CURVES = [
     "silhouette",
@@ -94,19 +94,20 @@ def judged(each: MadeSet) -> tuple[dict[str, Any], pd.DataFrame]:
     """Return what every rule chooses on a made data set (0: no structure, or no k qualifies), and the curves."""
     matrix = each.matrix(N_DOCUMENTS)
     ks = [k for k in default_ks(matrix.shape[0]) if k <= LARGEST_K]
-    found = choose_k(matrix, ks=ks, random_state=each.seed, **SETTINGS)
+    found = sweep(matrix, ks=ks, random_state=each.seed, **SETTINGS)
     adherence = AdherenceBoundedKMeans(max_clusters=LARGEST_K, n_init=2, random_state=each.seed, n_threads=1).fit(
         matrix
     )
     key = {"kind": each.kind, "level": each.level, "k": each.k, "seed": each.seed}
-    curves = found.sweep.table[["k", *CURVES]].rename(columns={"k": "tried"})
+    curves = found.table[["k", *CURVES]].rename(columns={"k": "tried"})
     return {**key, **chosen(found), "adherence_bounded": adherence.n_clusters_}, curves.assign(**key)
 
 
-def chosen(found: Recommendation) -> dict[str, Any]:
-    """Return the recommendation, its p value, and what each criterion chooses alone."""
-    alone = {name: k or 0 for name, k in found.sweep.choices.items()}
-    return {"recommended": found.k or 0, "p_value": round(found.p_value, 3), **alone}
+def chosen(found: Sweep) -> dict[str, Any]:
+    """Return the choice of the excess, its p value, and what each criterion chooses alone."""
+    alone = {name: k or 0 for name, k in found.choices.items()}
+    excess = recommend(found)
+    return {"recommended": excess.k or 0, "p_value": round(excess.p_value, 3), **alone}
 
 
 def success(runs: pd.DataFrame) -> pd.DataFrame:
@@ -159,14 +160,16 @@ def on_matrices(path: pathlib.Path, *, max_documents: int = 400) -> pd.DataFrame
     for name, matrix, classes in _matrices():
         if path.exists() and name in set(pd.read_csv(path)["matrix"]):
             continue
-        found = choose_k(matrix, max_documents=max_documents, random_state=0, **SETTINGS)
-        sample = matrix if found.rows is None else matrix[found.rows]
+        rng = np.random.default_rng(0)
+        few = min(max_documents, matrix.shape[0])
+        sample = matrix[np.sort(rng.choice(matrix.shape[0], few, replace=False))]
+        found = sweep(sample, ks=default_ks(few), random_state=rng, **SETTINGS)
         adherence = AdherenceBoundedKMeans(max_clusters=LARGEST_K, n_init=2, random_state=0).fit(sample)
         row = {"matrix": name, "n_documents": matrix.shape[0], "n_looked_at": sample.shape[0]}
-        good = json.dumps(list(found.about_as_good))
+        good = json.dumps(list(recommend(found).about_as_good))
         row |= {"classes": len(set(classes)), **chosen(found), "about_as_good": good}
         _append(path, pd.DataFrame([{**row, "adherence_bounded": adherence.n_clusters_}]))
-        print(f"  {name}: {found.sentence}")
+        print(f"  {name}: {recommend(found).k}")
     return pd.read_csv(path) if path.exists() else None
 
 

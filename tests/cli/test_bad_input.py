@@ -228,7 +228,7 @@ def test_a_full_disk_leaves_nothing_under_the_name_and_the_old_run_in_place(docc
         ["run", "nowhere", "-o"],
         ["cluster", "nowhere.npz", "-o"],
         ["choose-k", "nowhere", "-o"],
-        ["choose-k", "nowhere", "--checkpoint"],
+        ["choose-k", "nowhere", "--all-rules", "--checkpoint"],
         ["compare", "nowhere", "-o"],
         ["compare", "nowhere", "-o", "out", "--checkpoint"],
         ["vectorize", "nowhere", "-o"],
@@ -251,8 +251,8 @@ def raise_full(*_, **__):
 
 
 def test_a_full_disk_under_choose_k_and_compare_is_one_sentence(doccluster, tiny, tmp_path, monkeypatch):
-    monkeypatch.setattr("doccluster.pipeline.choosing._draw", raise_full)
-    chosen = doccluster("choose-k", tiny, "-o", tmp_path / "out", "--k", "2-3", "--n-null", 1, "--n-stability", 0)
+    monkeypatch.setattr("doccluster.pipeline.choosing._draw_scores", raise_full)
+    chosen = doccluster("choose-k", tiny, "-o", tmp_path / "out", "--k", "2-3")
     assert "No space left" in chosen.err
     assert chosen.code == 2
     monkeypatch.setattr("doccluster.pipeline.comparing._draw", raise_full)

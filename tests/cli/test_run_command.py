@@ -87,7 +87,7 @@ def test_json_is_one_document_with_clusters_scores_and_files(doccluster, tiny, t
     told = json.loads(done.out)
     assert done.code == 0
     assert [one["size"] for one in told["clusters"]] == [3, 3, 3]
-    assert told["clusters"][1]["headline"] == "Rye flour makes a heavy dough."
+    assert "Rye flour makes a heavy dough." in [one["headline"] for one in told["clusters"]]
     assert all(0 < one["similarity"] <= 1 and one["first"] is None for one in told["clusters"])
     assert {score["measure"] for score in told["scores"]} >= {"purity", "silhouette", "coherence"}
     assert told["interrupted"] is False

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 import subprocess
 import sys
 
@@ -13,31 +14,76 @@ from doccluster.cli import reproduce as reproduce_module
 from experiments.reproduction import SOURCES
 from tests.cli.conftest import ROOT
 
-FEW = ("--n-null", 4, "--n-init", 1, "--n-stability", 2)
+FEW = ("--all-rules", "--n-null", 4, "--n-init", 1, "--n-stability", 2)
 
 
-def test_choose_k_writes_the_table_the_figures_and_the_data_of_the_silhouette_plots(doccluster, newsroom, tmp_path):
+def test_choose_k_answers_in_its_first_line_and_keeps_the_table(doccluster, newsroom, tmp_path):
+    out = tmp_path / "k"
+    done = doccluster("choose-k", newsroom, "-o", out)
+    assert done.code == 0, done.err
+    assert done.err.startswith("choosing the number of clusters takes about ")
+    found = int(re.match(r"  (\d+) clusters \(", done.out)[1])
+    assert 32 / 1.5 <= found <= 32 * 1.5  # the sample tells 32 stories
+    with (out / "choose_k.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [int(row["k"]) for row in rows][-1] == 88
+    assert {path.name for path in out.iterdir()} == {"choose_k.csv", "choose_k.svg"}
+    told = json.loads(doccluster("choose-k", newsroom, "--json").out)
+    assert told["k"] == found
+    assert told["sentence"] in done.out
+    assert "rules" not in told
+
+
+def test_choose_k_takes_a_list_of_numbers_and_says_what_it_would_be_without(doccluster, newsroom):
+    told = json.loads(doccluster("choose-k", newsroom, "--k", "1-3, 5,10", "--json").out)
+    assert told["k"] == 10
+    assert "without the limit it would be" in told["sentence"]
+    assert told["has_structure"]
+
+
+def test_choose_k_takes_a_granularity(doccluster, newsroom):
+    finer = json.loads(doccluster("choose-k", newsroom, "--granularity", "stories", "--json").out)
+    broad = json.loads(doccluster("choose-k", newsroom, "--granularity", "topics", "--json").out)
+    assert finer["k"] > broad["k"]
+    assert "stories, as asked" in finer["sentence"]
+
+
+def test_an_option_of_the_rules_alone_is_refused(doccluster, newsroom):
+    done = doccluster("choose-k", newsroom, "--n-null", 4)
+    assert done.code == 2
+    assert done.err == "doccluster: --n-null belongs to --all-rules; give that too, or leave it out.\n"
+
+
+@pytest.mark.parametrize("name", ["kmeans", "bisecting-kmeans", "vmf"])
+def test_choose_k_clusters_texts_by_any_algorithm(doccluster, newsroom, name):
+    done = doccluster("choose-k", newsroom, "--algorithm", name, "--sample", 80, "--json")
+    assert done.code == 0, done.err
+    assert json.loads(done.out)["n_looked_at"] == 80
+
+
+def test_all_rules_write_the_table_the_figures_and_the_data_of_the_silhouette_plots(doccluster, newsroom, tmp_path):
     out = tmp_path / "k"
     done = doccluster("choose-k", newsroom, "--k", "30-32", *FEW, "-o", out, "--json", "--penalty", 0.5)
     assert done.code == 0, done.err
-    assert done.err.startswith("about ")
     told = json.loads(done.out)
-    assert [row["k"] for row in told["table"]] == [30, 31, 32]
-    assert told["choices"]["penalised_rss"] in (30, 31, 32)
+    rules = told["rules"]
+    assert [row["k"] for row in rules["table"]] == [30, 31, 32]
+    assert rules["choices"]["penalised_rss"] in (30, 31, 32)
     assert told["n_looked_at"] == told["n_documents"] == 176
     names = {path.name for path in out.iterdir()}
-    assert {"choose_k.csv", "choices.csv", "silhouettes.csv", "silhouette.svg", "stability.svg"} <= names
+    assert {"choose_k.csv", "rules.csv", "choices.csv", "silhouettes.csv", "silhouette.svg", "stability.svg"} <= names
     with (out / "silhouettes.csv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
-    assert len(rows) == 176 * len(told["about_as_good"])
-    mean = sum(float(row["silhouette"]) for row in rows if row["k"] == str(told["k"])) / 176
-    assert mean == pytest.approx(next(row["silhouette"] for row in told["table"] if row["k"] == told["k"]), abs=1e-6)
+    assert len(rows) == 176 * len(rules["about_as_good"])
+    best = rules["choices"]["excess"]
+    mean = sum(float(row["silhouette"]) for row in rows if row["k"] == str(best)) / 176
+    assert mean == pytest.approx(next(row["silhouette"] for row in rules["table"] if row["k"] == best), abs=1e-6)
 
 
 def test_choose_k_looks_at_a_sample_if_asked(doccluster, newsroom):
-    told = json.loads(doccluster("choose-k", newsroom, "--k", "5-6", *FEW, "--sample", 100, "--json").out)
+    told = json.loads(doccluster("choose-k", newsroom, "--sample", 100, "--json").out)
     assert told["n_looked_at"] == 100
-    assert "random sample of 100 of 176 documents" in told["sentence"]
+    assert "judged on 100 of 176 documents" in told["sentence"]
 
 
 def test_inspect_tests_tendency_if_asked(doccluster, newsroom):

@@ -11,11 +11,12 @@ from scipy import sparse
 from sklearn.cluster import BisectingKMeans, KMeans, MiniBatchKMeans
 
 from doccluster import TfidfVectorizer
-from doccluster.selection import choose_k
+from doccluster.selection import choose_k, recommend, sweep
 from doccluster.selection.algorithms import ALGORITHMS, count_distinct_rows, get_algorithm
 
 SAMPLE = pathlib.Path(__file__).resolve().parents[2] / "corpora" / "samples" / "newsroom" / "articles.jsonl"
 FEW = {"ks": [2, 6, 9], "n_init": 1, "n_null": 2, "n_stability": 2, "random_state": 0}
+SMALL = {"max_documents": 60, "random_state": 0}
 
 
 @pytest.fixture(scope="module")
@@ -33,19 +34,28 @@ def with_wide_indices(matrix):
 
 
 @pytest.mark.parametrize("name", sorted(ALGORITHMS))
-def test_every_named_algorithm_chooses_k_on_text_the_same_for_wide_indices(texts, name):
-    found = choose_k(texts, algorithm=name, **FEW)
-    assert found.sweep.table["n_clusters"].tolist() == [2, 6, 9]
-    wide = choose_k(with_wide_indices(texts), algorithm=name, **FEW)
-    assert {k: labels.tolist() for k, labels in found.sweep.labels.items()} == {
-        k: labels.tolist() for k, labels in wide.sweep.labels.items()
+def test_every_named_algorithm_sweeps_over_text_the_same_for_wide_indices(texts, name):
+    found = sweep(texts, algorithm=name, **FEW)
+    assert found.table["n_clusters"].tolist() == [2, 6, 9]
+    wide = sweep(with_wide_indices(texts), algorithm=name, **FEW)
+    assert {k: labels.tolist() for k, labels in found.labels.items()} == {
+        k: labels.tolist() for k, labels in wide.labels.items()
     }
+
+
+@pytest.mark.parametrize("name", sorted(ALGORITHMS))
+def test_every_named_algorithm_chooses_k_on_text_the_same_for_wide_indices(texts, name):
+    found = choose_k(texts, algorithm=name, **SMALL)
+    assert found.table["agreement"].max() > 0.05
+    wide = choose_k(with_wide_indices(texts), algorithm=name, **SMALL)
+    assert wide.table.equals(found.table)
+    assert wide.sentence == found.sentence
 
 
 @pytest.mark.parametrize("estimator", [KMeans(), BisectingKMeans(), MiniBatchKMeans(n_init=1)], ids=repr)
 def test_any_estimator_of_scikit_learn_takes_wide_indices(texts, estimator):
-    found = choose_k(with_wide_indices(texts), algorithm=estimator, **FEW)
-    assert found.sweep.table["n_clusters"].tolist() == [2, 6, 9]
+    assert choose_k(with_wide_indices(texts), algorithm=estimator, **SMALL).table["agreement"].max() > 0.05
+    assert sweep(with_wide_indices(texts), algorithm=estimator, **FEW).table["n_clusters"].tolist() == [2, 6, 9]
 
 
 def test_each_k_of_k_means_also_starts_from_the_clusters_of_the_k_before(texts):
@@ -59,9 +69,13 @@ def test_each_k_of_k_means_also_starts_from_the_clusters_of_the_k_before(texts):
 @pytest.mark.parametrize("name", ["spherical-kmeans", "kmeans", "bisecting-kmeans"])
 def test_copies_bring_no_warning_about_a_number_nobody_typed(texts, name):
     copies = sparse.csr_array(sparse.vstack([texts[:5]] * 8))
-    found = choose_k(copies, algorithm=name, **(FEW | {"ks": [2, 5, 20]}))
-    assert found.sweep.table["n_clusters"].tolist() == [2, 5, 5]
-    assert set(found.merit) == {2, 5}
+    found = sweep(copies, algorithm=name, **(FEW | {"ks": [2, 5, 20]}))
+    assert found.table["n_clusters"].tolist() == [2, 5, 5]
+    assert set(recommend(found).merit) == {2, 5}
+    chosen = choose_k(copies, algorithm=name, random_state=0)
+    assert chosen.k in (4, 5)
+    assert 5 in chosen.about_as_good
+    assert chosen.table.loc[chosen.table["k"] > 5, ["topics", "stories"]].to_numpy().max() == 0
 
 
 def test_distinct_rows_are_told_apart_by_place_and_value():

@@ -1,4 +1,4 @@
-"""The sweep over k and the recommendation: shared fits, honest references, resumable, and right where it is plain."""
+"""The sweep over k and its choice: shared fits, honest references, resumable, and right where it is plain."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from sklearn.metrics import calinski_harabasz_score, silhouette_score
 from doccluster.errors import InputError
 from doccluster.selection import (
     Sweep,
-    choose_k,
     default_ks,
     estimate_seconds,
     gap_statistic,
@@ -24,13 +23,17 @@ from doccluster.selection import (
     sweep,
 )
 from doccluster.selection.null_models import sample_null
-from doccluster.selection.recommendation import structure_p_value
+from doccluster.selection.sweep_rule import structure_p_value
 from tests.selection.test_tendency import blocks_of_topics
 
 
 @pytest.fixture(scope="module")
 def topics():
     return blocks_of_topics(120, n_topics=4, n_terms=80, seed=1)
+
+
+def swept(points, *, n_stability=0, **settings):
+    return sweep(points, n_stability=n_stability, n_null_stability=1 if n_stability else 0, random_state=0, **settings)
 
 
 def test_table_holds_what_the_definitions_give(topics):
@@ -64,16 +67,14 @@ def test_gap_by_hand():
     assert math.isnan(gap[3])
 
 
-def test_the_right_number_is_recommended_and_noise_is_called_noise(topics):
-    found = choose_k(topics, ks=range(2, 9), n_init=3, n_stability=6, random_state=0)
+def test_the_excess_finds_the_right_number_and_calls_noise_noise(topics):
+    found = recommend(swept(topics, ks=range(2, 9), n_null=19, n_init=3, n_stability=6))
     assert found.k == 4
     assert found.has_structure
     assert found.p_value == pytest.approx(0.05)
     assert 4 in found.about_as_good
     noise = sample_null(topics, model="permute", random_state=np.random.default_rng(9))
-    nothing = choose_k(noise, ks=range(2, 7), n_init=2, n_stability=4, random_state=0)
-    assert nothing.k is None
-    assert nothing.sentence.startswith("no structure beyond chance")
+    assert recommend(swept(noise, ks=range(2, 7), n_null=19, n_init=2, n_stability=4)).k is None
 
 
 def test_the_same_seed_gives_the_same_answer_for_any_number_of_threads(topics):
@@ -104,11 +105,6 @@ def test_numbers_of_clusters_out_of_range_are_refused(topics, ks):
         sweep(topics, ks=ks)
 
 
-def test_too_few_documents_are_refused():
-    with pytest.raises(InputError, match="too few"):
-        choose_k(np.eye(3))
-
-
 def test_default_numbers_reach_three_times_the_square_root():
     assert default_ks(100)[-1] == 30
     assert default_ks(10_000)[-1] == 300
@@ -122,32 +118,12 @@ def test_a_sweep_without_a_rise_over_the_reference_recommends_nothing(topics):
     assert recommend(dataclasses.replace(found, table=flat)).k is None
 
 
-def test_an_answer_at_the_end_of_the_range_says_so(topics):
-    found = choose_k(topics, ks=[2, 3], n_null=4, n_init=2, n_stability=0, random_state=0)
-    assert found.k == 3
-    assert "more were not tried" in found.sentence
-
-
-def test_the_sentence_names_the_null_model_and_lists_what_is_about_as_good(topics):
-    found = choose_k(topics, ks=[3, 4, 5], null="sphere", n_null=4, n_init=2, n_stability=0, random_state=0)
-    assert "uniform directions" in found.sentence
-    several = dataclasses.replace(found, k=4, about_as_good=(3, 4, 9))
-    assert "3 and 9 are about as good" in several.sentence
-
-
-def test_a_sample_bounds_the_work_and_is_told(topics):
-    found = choose_k(topics, ks=[2, 4], n_null=3, n_init=1, n_stability=0, max_documents=80, random_state=0)
-    assert found.rows.size == np.unique(found.rows).size == 80
-    assert found.sweep.labels[4].size == 80
-    assert "random sample of 80 of 120 documents" in found.sentence
-
-
 def test_clusters_that_could_not_be_filled_are_not_recommended():
     copies = np.repeat(np.eye(4), 10, axis=0)  # four distinct documents
-    found = choose_k(copies, ks=[2, 3, 4, 6], n_null=3, n_init=1, n_stability=0, random_state=0)
-    assert found.sweep.table.set_index("k").loc[6, "n_clusters"] == 4
-    assert 6 not in found.merit
-    assert found.k == 4
+    found = swept(copies, ks=[2, 3, 4, 6], n_null=3, n_init=1)
+    assert found.table.set_index("k").loc[6, "n_clusters"] == 4
+    assert 6 not in recommend(found).merit
+    assert recommend(found).k == 4
 
 
 def test_the_p_value_of_one_more_draw_of_the_null_is_uniform():
@@ -187,7 +163,7 @@ def test_sd_and_krzanowski_lai_are_those_of_their_definitions(topics):
 
 
 def test_structure_that_resampled_data_do_not_share_is_none(topics):
-    found = choose_k(topics, ks=[3, 4, 5], n_null=4, n_init=2, n_stability=3, random_state=0).sweep
+    found = swept(topics, ks=[3, 4, 5], n_null=4, n_init=2, n_stability=3)
     assert recommend(found).k == 4
     noisy = found.table.assign(stability=found.table["null_stability"] + 0.09)
     assert recommend(dataclasses.replace(found, table=noisy)).k is None

@@ -1,0 +1,188 @@
+"""`choose-k`: how many clusters the data support."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from doccluster.cli.console import (
+    granularity_option,
+    json_option,
+    print_json,
+    progress_shown,
+    say,
+    seed_option,
+    standard_output,
+    threads_option,
+)
+from doccluster.cli.source_options import (
+    language_argument,
+    reader_arguments,
+    reader_options,
+    vectorizer_arguments,
+    vectorizer_options,
+)
+from doccluster.cli.streams import write_error
+from doccluster.cli.values import Whole, check_algorithm, checked, numbers_of_clusters
+from doccluster.cli.verb import Verb
+from doccluster.errors import InputError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from doccluster.pipeline import Choice
+
+COLUMNS = ("cohesion", "prediction", "agreement", "topics", "stories")
+RULE_COLUMNS = (
+    "silhouette",
+    "null_silhouette",
+    "stability",
+    "null_stability",
+    "gap_rss",
+    "calinski_harabasz",
+    "rss",
+)
+ONLY_WITH_RULES = ("n_init", "null", "n_null", "n_stability", "resampling", "penalty", "checkpoint")
+
+
+@click.command("choose-k", cls=Verb, short_help="Find how many clusters the data support.")
+@click.argument("sources", nargs=-1, required=True, metavar="SRC...")
+@click.option("-o", "--output", metavar="DIR", help="A folder for the table and the figures.")
+@granularity_option
+@click.option(
+    "--k",
+    "ks",
+    callback=numbers_of_clusters,
+    metavar="NUMBERS",
+    help="Choose from these, such as 2-10 or 5,10,20; by default from 2 to half of the documents.",
+)
+@click.option(
+    "--algorithm",
+    default="spherical-kmeans",
+    show_default=True,
+    callback=checked(check_algorithm),
+    metavar="NAME",
+    help="What clusters: spherical-kmeans, kmeans, minibatch-kmeans, bisecting-kmeans or vmf.",
+)
+@click.option("--sample", "max_documents", type=Whole(min=4), metavar="N", help="Look at N documents drawn at random.")
+@click.option("--all-rules", is_flag=True, help="Also print what 16 known criteria choose; this takes long.")
+@click.option("--n-init", type=Whole(min=1), metavar="N", help="With --all-rules: starts per fit.  [default: 5]")
+@click.option(
+    "--null",
+    type=click.Choice(["deal", "permute", "uniform", "sphere"]),
+    help="With --all-rules: data without clusters: terms dealt anew (the default), permuted one by one, uniform in the "
+    "box, or directions.",
+)
+@click.option(
+    "--n-null", type=Whole(min=1), metavar="N", help="With --all-rules: data sets without clusters.  [default: 19]"
+)
+@click.option(
+    "--n-stability", type=Whole(min=0), metavar="N", help="With --all-rules: resampled data sets.  [default: 10]"
+)
+@click.option(
+    "--resampling",
+    type=click.Choice(["bootstrap", "subsample", "perturb"]),
+    help="With --all-rules: how data are resampled.  [default: subsample]",
+)
+@click.option(
+    "--penalty",
+    type=click.FloatRange(min=0),
+    metavar="LAMBDA",
+    help="With --all-rules: also choose by RSS(k) + LAMBDA k.",
+)
+@click.option("--checkpoint", metavar="DIR", help="With --all-rules: keep finished pieces here, and go on from them.")
+@seed_option
+@reader_options
+@vectorizer_options
+@threads_option
+@json_option
+def choose_k_command(sources: tuple[str, ...], **given: Any) -> None:
+    """Find how many clusters the data support: clusters found from half of the terms are judged by the other half."""
+    from doccluster.pipeline import choose_clusters
+
+    settings = {name: given[name] for name in ONLY_WITH_RULES if given[name] is not None}
+    if settings and not given["all_rules"]:
+        option = "--" + next(iter(settings)).replace("_", "-")
+        raise InputError(f"{option} belongs to --all-rules; give that too, or leave it out.")
+    with progress_shown(quiet=given["as_json"]) as progress:
+        choice = choose_clusters(
+            [Path(source) for source in sources],
+            granularity=given["granularity"],
+            ks=given["ks"],
+            algorithm=given["algorithm"],
+            max_documents=given["max_documents"],
+            all_rules=given["all_rules"],
+            output=given["output"],
+            reader=reader_arguments(given),
+            language=language_argument(given),
+            vectorizer=vectorizer_arguments(given),
+            n_threads=given["threads"],
+            random_state=given["seed"],
+            announce=write_error,
+            progress=progress,
+            **settings,
+        )
+    if given["as_json"]:
+        print_json(choice_as_json(choice))
+        return
+    print_choice(choice)
+    if given["output"]:
+        say()
+        say(f"  {given['output']}/choose_k.csv and figures")
+
+
+def choice_as_json(choice: Choice) -> dict[str, Any]:
+    """Return a choice as JSON values."""
+    found = choice.recommendation
+    told: dict[str, Any] = {
+        "k": found.k,
+        "about_as_good": list(found.about_as_good),
+        "granularity": found.granularity,
+        "by_data": found.by_data,
+        "has_structure": found.has_structure,
+        "p_value": found.p_value,
+        "sentence": found.sentence,
+        "n_documents": found.n_documents,
+        "n_looked_at": found.n_looked_at,
+        "table": found.table.to_dict("records"),
+    }
+    if choice.rules is not None and choice.excess is not None:
+        told["rules"] = {
+            "choices": {**choice.rules.choices, "excess": choice.excess.k},
+            "about_as_good": list(choice.excess.about_as_good),
+            "p_value": choice.excess.p_value,
+            "table": choice.rules.table.to_dict("records"),
+            "seconds": choice.rules.seconds,
+        }
+    return told
+
+
+def print_choice(choice: Choice) -> None:
+    """Print the answer, the figures it rests on, and where they were asked for all rules."""
+    found = choice.recommendation
+    say(f"  {found.sentence}")
+    say()
+    _print_table(found.table, COLUMNS, found.k)
+    if choice.rules is None or choice.excess is None:
+        return
+    say()
+    _print_table(choice.rules.table, RULE_COLUMNS, None)
+    say()
+    for name, k in {**choice.rules.choices, "excess": choice.excess.k}.items():
+        say(f"  {name.replace('_', ' '):<24}{'no k qualifies' if k is None else k}")
+
+
+def _print_table(frame: pd.DataFrame, names: tuple[str, ...], chosen: int | None) -> None:
+    """Print a table over k; a star marks the k that is nearest to the chosen one."""
+    from rich.table import Table
+
+    shown = [name for name in names if name in frame]
+    table = Table(box=None, pad_edge=False)
+    for name in ("k", *shown):
+        table.add_column(name.replace("_", " "), justify="right")
+    nearest = None if chosen is None else min(frame["k"], key=lambda k: abs(k - chosen))
+    for row in frame.to_dict("records"):
+        table.add_row(f"{row['k']}{' *' if row['k'] == nearest else ''}", *(f"{row[name]:.4g}" for name in shown))
+    standard_output().print(table)
