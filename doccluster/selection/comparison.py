@@ -27,7 +27,7 @@ from doccluster.selection.comparison_result import NO_SEED, Comparison
 from doccluster.selection.fit_worker import in_words
 from doccluster.selection.fit_workers import FitWorkers
 from doccluster.short_repr import ShortRepr
-from doccluster.validation import check_matrix, unit_rows
+from doccluster.validation import check_matrix, check_n_clusters, unit_rows
 
 _IN_THIS_PROCESS = threading.Lock()  # one at a time, so that its seconds are its own
 Row = tuple[str, str, int, str, float]
@@ -157,13 +157,20 @@ def _seeds_of(corpus: LabelledCorpus, seeds: list[int]) -> list[int]:
 
 
 def _with_own_names(corpora: Iterable[LabelledCorpus], seeds: list[int]) -> Iterator[LabelledCorpus]:
-    """Yield the corpora; raises InputError where one has the name of an earlier one, but for draws for other seeds."""
+    """Yield the corpora; raises InputError for a name twice or too many clusters.
+
+    Draws of one made corpus for other seeds share its name.
+    """
     seen: set[tuple[str, int]] = set()
     for corpus in corpora:
         own = {(corpus.name, seed) for seed in _seeds_of(corpus, seeds)}
         if own & seen:
             raise InputError(f"two corpora have the same name, {corpus.name!r}; give each its own.")
         seen |= own
+        try:
+            check_n_clusters(corpus.n_clusters, corpus.matrix.shape[0])
+        except InputError as error:
+            raise InputError(f"{corpus.name}: {error}") from error
         yield corpus
 
 

@@ -101,7 +101,9 @@ def test_a_matrix_that_announces_more_than_there_can_be(doccluster, tmp_path):
     path = tmp_path / "x.mtx"
     size = 10**13
     path.write_text(f"%%MatrixMarket matrix coordinate real general\n{size} {size} 1\n1 1 1\n", encoding="utf-8")
-    one_sentence(doccluster("cluster", path, "-k", 2, "-o", tmp_path / "out"), 2, "x.mtx", "memory")
+    one_sentence(
+        doccluster("cluster", path, "-k", 2, "-o", tmp_path / "out"), 2, "x.mtx", "announces 10,000,000,000,000 rows"
+    )
 
 
 def test_cluster_takes_matrices_only(doccluster, tiny, tmp_path):
@@ -126,9 +128,9 @@ def test_one_document_leaves_no_number_of_clusters_to_try(doccluster, tmp_path):
     one_sentence(doccluster("choose-k", tmp_path / "x.npy"), 2, "1 document", "at least 4")
 
 
-def test_a_fit_of_a_comparison_that_is_refused_is_told_in_words(doccluster, tiny, tmp_path):
+def test_a_comparison_with_more_clusters_than_documents_is_refused(doccluster, tiny, tmp_path):
     done = doccluster("compare", tiny, "-o", tmp_path / "out", "-k", 99, "--seeds", 1)
-    one_sentence(done, 2, "failed on tiny", "--clusters 99 exceeds")
+    one_sentence(done, 2, "tiny: -k/--clusters 99 exceeds the 9 document")
     assert "InputError" not in done.err
 
 
@@ -255,7 +257,7 @@ def test_a_full_disk_under_choose_k_and_compare_is_one_sentence(doccluster, tiny
     chosen = doccluster("choose-k", tiny, "-o", tmp_path / "out", "--k", "2-3")
     assert "No space left" in chosen.err
     assert chosen.code == 2
-    monkeypatch.setattr("doccluster.pipeline.comparing._draw", raise_full)
+    monkeypatch.setattr("doccluster.pipeline.comparison_files._draw_bars", raise_full)
     one = ["--algorithm", "spherical-kmeans", "--seeds", 1]
     one_sentence(doccluster("compare", tiny, "-o", tmp_path / "out", *one), 2, "No space left")
 
