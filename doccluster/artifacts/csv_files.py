@@ -40,7 +40,7 @@ def storable(text: str) -> str:
 
 
 def csv_text(table: Mapping[str, Sequence[Any]] | pd.DataFrame) -> str:
-    """Return a table as csv; text cells are made safe, undefined values are empty, numbers keep every digit.
+    r"""Return a table as csv; text cells are made safe, undefined values are empty, numbers keep every digit.
 
     >>> csv_text({"title": ["=1+1", None], "value": [0.1, float("nan")]})
     "title,value\n'=1+1,0.1\n,\n"
