@@ -9,10 +9,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
+from sklearn.metrics import adjusted_rand_score
 
 from doccluster.artifacts import load_run
-from doccluster.clustering.spherical import FitInterrupted, spherical_k_means
-from doccluster.corpus import Corpus
+from doccluster.clustering.spherical import FitInterrupted, SphericalParameters, spherical_k_means
+from doccluster.corpus import Corpus, read_corpus
 from doccluster.errors import InputError, NothingUsable
 from doccluster.pipeline import (
     RunInterrupted,
@@ -22,6 +23,7 @@ from doccluster.pipeline import (
     run_pipeline,
     write_vectors,
 )
+from doccluster.pipeline.canonical_order import canonical_order
 from doccluster.pipeline.fitting import largest_first
 
 SAMPLES = pathlib.Path(__file__).resolve().parent.parent / "corpora" / "samples"
@@ -413,3 +415,18 @@ def test_auto_asks_the_data_for_the_number_of_clusters_and_says_why():
 def test_a_word_that_is_no_number_of_clusters_is_refused():
     with pytest.raises(InputError, match="'some' is not a number of clusters"):
         run_pipeline(TINY, n_clusters="some")
+
+
+def test_a_run_says_how_far_its_other_starts_agree_with_the_best():
+    corpus = read_corpus(NEWSROOM)
+    found = run_pipeline(corpus, n_clusters=20, clustering={"n_init": 4}, random_state=1)
+    order = canonical_order(found.vectors.matrix)
+    parameters = SphericalParameters(20, n_init=4, random_state=1)
+    fit = spherical_k_means(found.vectors.matrix[order], parameters)
+    expected = np.mean([adjusted_rand_score(fit.labels, other) for other in fit.other_labels])
+    assert len(fit.other_labels) == 3
+    assert adjusted_rand_score(found.partition.labels[order], fit.labels) == 1
+    assert found.parameters["resolved"]["stability"] == pytest.approx(expected, abs=1e-6)
+    assert 0 < expected < 1
+    single = run_pipeline(corpus, n_clusters=20, clustering={"n_init": 1}, random_state=1)
+    assert single.parameters["resolved"]["stability"] is None

@@ -36,6 +36,9 @@ def print_run(run: Run, output: Path | None) -> None:
     say(f"  vectorize  {run.n_documents:,} x {run.vectors.n_terms:,}, {100 * _filled(run.vectors.matrix):.2f} % filled")
     say_analysis(run.parameters.get("resolved", {}).get("analysis", {}))
     say(f"  cluster    {_method(run)}")
+    stability = run.parameters.get("resolved", {}).get("stability")
+    if stability is not None:
+        say(f"             the other starts agree with it to {stability:.2f} (mean adjusted Rand)")
     for note in run.notes:
         say(f"             {note}")
     say()
@@ -71,6 +74,7 @@ def run_as_json(run: Run, output: Path | None) -> dict[str, Any]:
         "n_clusters": run.n_clusters,
         "analysis": run.parameters.get("resolved", {}).get("analysis", {}),
         "seed": run.provenance.seed,
+        "stability": run.parameters.get("resolved", {}).get("stability"),
         "timings": dict(run.provenance.timings),
         "notes": list(run.notes),
         "clusters": [

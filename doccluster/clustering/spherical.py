@@ -105,6 +105,8 @@ class SphericalFit:
         Sum of weights times (1 - cosine) over the documents that have terms.
     n_iter : int
         Iterations of the best start.
+    other_labels : tuple of int32 arrays of shape (n_documents,)
+        Labels of the other starts, of as many as 4 MiB hold: how stable the clusters are.
     notes : tuple of str
         What the caller should know: one sentence each.
     """
@@ -114,6 +116,7 @@ class SphericalFit:
     objective: float
     inertia: float
     n_iter: int
+    other_labels: tuple[npt.NDArray[np.int32], ...]
     notes: tuple[str, ...]
 
 
@@ -181,12 +184,14 @@ def spherical_k_means(
         found = best.run(starts, progress=progress)
     except KeyboardInterrupt as stopped:
         so_far = best.so_far()
-        kept = None if so_far is None else _fit_of(documents, so_far, parameters.n_clusters, scaled=scaled)
+        kept = None if so_far is None else _fit_of(documents, so_far, best, parameters.n_clusters, scaled=scaled)
         raise FitInterrupted(kept) from stopped
-    return _fit_of(documents, found, parameters.n_clusters, scaled=scaled)
+    return _fit_of(documents, found, best, parameters.n_clusters, scaled=scaled)
 
 
-def _fit_of(documents: DocumentMatrix, found: Snapshot, n_clusters: int, *, scaled: bool) -> SphericalFit:
+def _fit_of(
+    documents: DocumentMatrix, found: Snapshot, best: BestStart, n_clusters: int, *, scaled: bool
+) -> SphericalFit:
     centroids = found.means.to_csr(documents.original)
     notes = [NORMALISED] if scaled else []
     if centroids.shape[0] < n_clusters:
@@ -194,7 +199,9 @@ def _fit_of(documents: DocumentMatrix, found: Snapshot, n_clusters: int, *, scal
             f"n_clusters={n_clusters} is above the number of distinct rows; {centroids.shape[0]} clusters are returned."
         )
     inertia = float(np.sum(documents.weights[documents.is_usable])) - found.objective
-    return SphericalFit(found.labels, centroids, found.objective, inertia, found.n_iter, tuple(notes))
+    return SphericalFit(
+        found.labels, centroids, found.objective, inertia, found.n_iter, best.other_labels, tuple(notes)
+    )
 
 
 def check_weights(sample_weight: npt.ArrayLike | None, n_documents: int) -> npt.NDArray[np.float64]:

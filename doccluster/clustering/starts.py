@@ -25,6 +25,7 @@ from doccluster.progress import Progress, silent
 SAMPLE_SHARE = 10  # 'subsample' clusters one document in ten ...
 SAMPLE_PER_CLUSTER = 20  # ... but at least so many for each cluster
 SAMPLE_ITERATIONS = 20
+KEPT_LABELS = 2**20  # labels of starts, 4 MiB, that are kept to say how far the starts agree
 KEPT_ENTRIES = 300_000  # up to so many, a few megabytes, the index is kept from start to start
 
 
@@ -37,6 +38,7 @@ class BestStart:
     finished: Snapshot | None = None
     running: Snapshot | None = None
     objectives: list[float] = field(default_factory=list)
+    labels: list[npt.NDArray[np.int32]] = field(default_factory=list)  # of the first starts, as many as are kept
 
     def run(self, seeds: Iterator[Means], *, progress: Progress = silent, observe: Observer | None = None) -> Snapshot:
         """Return the start with the highest objective, the first among equals."""
@@ -46,6 +48,8 @@ class BestStart:
                 self.running = found
                 found = refine_start(self.documents, found, self.limits, progress=progress, keep=self._keep)
             self.objectives.append(found.objective)
+            if (len(self.labels) + 1) * found.labels.size <= KEPT_LABELS:
+                self.labels.append(found.labels.copy())
             if self.finished is None or found.objective > self.finished.objective:
                 self.finished = replace(found, means=found.means.take(np.arange(found.means.n_clusters)))
             self.running = None
@@ -54,6 +58,12 @@ class BestStart:
 
     def _keep(self, snapshot: Snapshot) -> None:
         self.running = snapshot
+
+    @property
+    def other_labels(self) -> tuple[npt.NDArray[np.int32], ...]:
+        """The labels of the finished starts but the best, as far as they were kept."""
+        best = int(np.argmax(self.objectives)) if self.objectives else -1
+        return tuple(labels for number, labels in enumerate(self.labels) if number != best)
 
     def so_far(self) -> Snapshot | None:
         """Return the best of the finished starts and the one that runs, or None before the first iteration."""

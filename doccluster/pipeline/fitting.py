@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from doccluster.clustering.spherical import FitInterrupted, SphericalParameters, spherical_k_means
 from doccluster.errors import DocclusterWarning, InputError
+from doccluster.evaluation import score
 from doccluster.partition import Partition
 from doccluster.progress import Progress
 from doccluster.validation import check_matrix, check_n_clusters
@@ -19,12 +20,16 @@ from doccluster.validation import check_matrix, check_n_clusters
 
 @dataclass(frozen=True, eq=False)
 class Fit:
-    """A partition, its unit centroids, and whether a person stopped the work before it was done."""
+    """A partition, its unit centroids, and whether a person stopped the work before it was done.
+
+    `stability` is the mean adjusted Rand index of the partition with those of the other starts, None without any.
+    """
 
     partition: Partition
     centroids: Any
     interrupted: bool
     n_iterations: int
+    stability: float | None
 
 
 def fit_clusters(
@@ -61,7 +66,9 @@ def fit_clusters(
     for note in found.notes:
         warnings.warn(note, DocclusterWarning, stacklevel=2)
     partition, centroids = largest_first(found.labels, found.centroids)
-    return Fit(partition, centroids, interrupted, found.n_iter)
+    agreements = [score("adjusted_rand", other, truth=found.labels).value for other in found.other_labels]
+    stability = float(np.mean(agreements)) if agreements else None
+    return Fit(partition, centroids, interrupted, found.n_iter, stability)
 
 
 def in_input_order(fit: Fit, order: npt.NDArray[np.int64]) -> Fit:

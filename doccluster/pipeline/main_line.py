@@ -189,6 +189,7 @@ def run_pipeline(
     resolved = {
         "seed": seed,
         "n_clusters": k,
+        "stability": None if fit.stability is None else round(fit.stability, 6),
         "languages": list(made.languages),
         "analysis": made.analysis_told,
         **_vectorizer_settings(made),
