@@ -140,7 +140,7 @@ def test_explain_a_cluster_shows_terms_representatives_and_borders(doccluster, f
     assert done.code == 0, done.err
     for words in ("holds it together", "sets it apart", "representative documents"):
         assert words in done.out
-    assert done.out.startswith("cluster 0: The boats leave the harbour with the tide.\n  tide, nets, herring\n")
+    assert done.out.startswith("cluster 0: The apples in the orchard ripen in September.\n  apples, orchard, baskets\n")
     # harbour, bread and orchard have little in common
     assert "no borderline documents: every margin is at least 0.02" in done.out
 
@@ -171,7 +171,7 @@ def test_explain_a_run_lists_its_clusters(doccluster, finished):
     assert done.code == 0, done.err
     lines = done.out.splitlines()
     assert len(lines) == 3
-    assert "Rye flour makes a heavy dough.   (oven, dough, rye)" in lines[1]
+    assert "Rye flour makes a heavy dough.   (oven, dough, rye)" in lines[2]
 
 
 @pytest.mark.parametrize("verb", ["reproduce", "benchmark"])

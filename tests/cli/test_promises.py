@@ -1,0 +1,102 @@
+"""What the command line promises of the machine it runs on: nothing beside the output, nothing run, nothing half."""
+
+from __future__ import annotations
+
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+TINY = ROOT / "corpora" / "samples" / "tiny"
+NEWSROOM = ROOT / "corpora" / "samples" / "newsroom" / "articles.jsonl"
+COMMANDS = {
+    "run": ["run", str(TINY), "-k", "3", "-o"],
+    "generate": ["generate", "zipf", "-n", "3000", "-k", "20", "-o"],
+}
+OF_LIBRARIES = ("uname", "fc-list")  # how Python's `platform` and matplotlib ask the system for its name and fonts
+# what a person would call a run of the machine: other programs, connections
+WATCHED = """
+import sys
+def watch(event, arguments):
+    if event in {"subprocess.Popen", "os.system", "os.exec", "os.posix_spawn", "os.spawn", "os.fork", "socket.connect",
+                 "socket.bind", "socket.getaddrinfo"} and "numba" not in repr(arguments):
+        print("WATCHED", event, arguments, file=sys.stderr, flush=True)
+sys.addaudithook(watch)
+from doccluster.cli.main import main
+main(sys.argv[1:])
+"""
+
+
+def own_home(folder):
+    """An environment whose home and folder for temporary files lie in `folder`."""
+    for name in ("home", "temporary"):
+        (folder / name).mkdir(exist_ok=True)
+    return {
+        **os.environ,
+        "HOME": str(folder / "home"),
+        "TMPDIR": str(folder / "temporary"),
+        "PYTHONPATH": str(ROOT),
+    }
+
+
+def test_a_run_writes_its_output_and_nothing_else(tmp_path):
+    place = tmp_path / "here"
+    place.mkdir()
+    command = [sys.executable, "-c", WATCHED, "run", str(NEWSROOM), "-k", "9", "-o", "out"]
+    done = subprocess.run(command, cwd=place, env=own_home(tmp_path), capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    watched = [line for line in done.stderr.splitlines() if line.startswith("WATCHED")]
+    assert not [line for line in watched if not any(f"'{program}'" in line for program in OF_LIBRARIES)]
+    assert [path.name for path in place.iterdir()] == ["out"]
+    assert not list((tmp_path / "temporary").iterdir())
+    written = {path.relative_to(tmp_path / "home").parts[0] for path in (tmp_path / "home").rglob("*")}
+    assert written <= {".cache", ".config"}  # compiled code and the list of fonts
+
+
+@pytest.mark.parametrize("verb", COMMANDS)
+def test_a_killed_command_leaves_nothing_half_and_the_next_one_clears_what_is_hidden(verb, tmp_path):
+    name = "out" if verb == "run" else "made.jsonl"
+    command = [sys.executable, "-m", "doccluster.cli.main", *COMMANDS[verb]]
+    environment = own_home(tmp_path)
+    start = time.monotonic()
+    whole = tmp_path / "whole" / name
+    whole.parent.mkdir()
+    subprocess.run([*command, str(whole)], env=environment, capture_output=True, timeout=300, check=True)
+    length = time.monotonic() - start
+    expected = contents(whole)
+    place = tmp_path / "killed"
+    place.mkdir()
+    for number in range(4):
+        with subprocess.Popen(
+            [*command, str(place / name)], env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        ) as running:
+            time.sleep(length * (0.55 + 0.12 * number))
+            running.send_signal(signal.SIGKILL)
+        if (place / name).exists():
+            assert contents(place / name) == expected
+            remove(place / name)
+    subprocess.run([*command, str(place / name)], env=environment, capture_output=True, timeout=300, check=True)
+    assert contents(place / name) == expected
+    assert {path.name for path in place.iterdir()} == {path.name for path in whole.parent.iterdir()}
+
+
+def contents(path):
+    """The names of what a folder or file is made of, and the bytes that are the same in every run."""
+    if path.is_file():
+        return {path.name: path.read_bytes()}
+    files = sorted(each for each in path.rglob("*") if each.is_file())
+    return {str(each.relative_to(path)): each.read_bytes() if each.suffix == ".csv" else b"" for each in files}
+
+
+def remove(path):
+    if path.is_file():
+        path.unlink()
+    else:
+        for each in sorted(path.rglob("*"), reverse=True):
+            each.rmdir() if each.is_dir() else each.unlink()
+        path.rmdir()
