@@ -21,6 +21,7 @@ from doccluster.selection.sweep import check_ks
 from doccluster.short_repr import ShortRepr
 from doccluster.validation import RandomState, as_generator, check_matrix, check_positive_int, unit_rows
 
+LEAST_DOCUMENTS = 4
 # what is looked at, which bounds time and memory however large the corpus
 MOST_DOCUMENTS, MOST_VALUES = 10_000, 500_000
 TIMED_K, DEARER_FROM = 20, 400  # a fit with k clusters takes about 1 + k / 400 times as long as one with few
@@ -151,10 +152,7 @@ def choose_k(
     rng = as_generator(random_state)
     data = check_matrix(matrix)
     n_documents = int(data.shape[0])
-    if n_documents < 4:
-        raise InputError(
-            f"{n_documents} document(s) are too few to choose a number of clusters; give at least 4, or the number."
-        )
+    check_enough(n_documents)
     asked = () if ks is None else tuple(check_ks(ks, n_documents))
     data = sampled(data, max_documents, rng)
     tried = {*log_grid(data.shape[0]), *asked}
@@ -185,6 +183,7 @@ def seconds_to_choose(
 ) -> float:
     """Return roughly how long `choose_k` takes: one small fit is timed. Good to a factor of two or so."""
     data = sampled(check_matrix(matrix), max_documents, np.random.default_rng(0))
+    check_enough(int(data.shape[0]))
     half = split_terms(data, np.random.default_rng(0))[0]
     if half.shape[0] < 2:
         return 0.0
@@ -195,6 +194,15 @@ def seconds_to_choose(
         seconds = min(seconds, time.perf_counter() - started)
     fits = sum(2 * starts_for(k) * (1 + k / DEARER_FROM) for k in log_grid(data.shape[0]))
     return float(seconds * fits / resolve_threads(n_threads))
+
+
+def check_enough(n_documents: int) -> None:
+    """Raise InputError where there are too few documents to choose a number of clusters."""
+    if n_documents < LEAST_DOCUMENTS:
+        raise InputError(
+            f"{n_documents} document(s) are too few to choose a number of clusters; give at least {LEAST_DOCUMENTS}, or "
+            "the number."
+        )
 
 
 def quick(algorithm: Any) -> Algorithm:
