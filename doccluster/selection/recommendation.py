@@ -200,8 +200,8 @@ def check_enough(n_documents: int) -> None:
     """Raise InputError where there are too few documents to choose a number of clusters."""
     if n_documents < LEAST_DOCUMENTS:
         raise InputError(
-            f"{n_documents} document(s) are too few to choose a number of clusters; give at least {LEAST_DOCUMENTS}, or "
-            "the number."
+            f"{n_documents} document(s) are too few to choose a number of clusters; give at least {LEAST_DOCUMENTS}, "
+            "or the number."
         )
 
 
