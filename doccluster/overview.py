@@ -130,8 +130,8 @@ def _headline(run: Run, cluster: int, shared: frozenset[str]) -> str:
 def first_sentence(text: str) -> str:
     """Return the first sentence of a text if it is short enough for a headline, else the words that fit.
 
-    >>> first_sentence("A ferry ran aground. All 40 people on board are safe.")
-    'A ferry ran aground.'
+    >>> first_sentence("A ferry ran aground off the islands. All 40 people on board are safe.")
+    'A ferry ran aground off the islands.'
     """
     sentence = _SENTENCE.match(text)
     if sentence is not None and len(sentence[0]) <= HEADLINE_LENGTH:

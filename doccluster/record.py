@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from doccluster.evaluation import Evaluation
     from doccluster.vectors import TfidfVectorizer
 
+NO_TERMS = "no-terms"  # why a document is among the skipped although it was read
 EXCERPT_LENGTH = 320
 NAME_LENGTH = 70
 

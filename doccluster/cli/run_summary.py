@@ -14,6 +14,7 @@ from doccluster.artifacts import per_cluster_values
 from doccluster.cli.console import plain, say, standard_output
 from doccluster.overview import Overview, overview
 from doccluster.pipeline.provenance import COMPILING
+from doccluster.record import NO_TERMS
 from doccluster.report.wording import month_words, span_words
 
 if TYPE_CHECKING:
@@ -33,14 +34,15 @@ def print_run(run: Run, output: Path | None) -> None:
     seen = overview(run)
     n_read = run.n_documents + len(run.empty_documents)
     say(f"  read       {n_read:,} documents{_where_and_when(seen)}{_skipped(run, output)}")
-    say(f"  vectorize  {run.n_documents:,} x {run.vectors.n_terms:,}, {100 * _filled(run.vectors.matrix):.2f} % filled")
+    filled = f"{100 * _filled(run.vectors.matrix):.2f} % filled"
+    say(f"  vectorize  {run.n_documents:,} x {run.vectors.n_terms:,}, {filled}{_without_terms(run)}")
     say_analysis(run.parameters.get("resolved", {}).get("analysis", {}))
     say(f"  cluster    {_method(run)}")
-    stability = run.parameters.get("resolved", {}).get("stability")
-    if stability is not None:
-        say(f"             the other starts agree with it to {stability:.2f} (mean adjusted Rand)")
     for note in run.notes:
         say(f"             {note}")
+    stability = run.parameters.get("resolved", {}).get("stability")
+    if stability is not None:
+        say(f"             The other starts agree with the best to {stability:.2f} (mean adjusted Rand).")
     say()
     _print_clusters(seen)
     if len(seen) > MAX_SHOWN:
@@ -103,8 +105,8 @@ def files_of(output: Path) -> list[str]:
 
 
 def _skipped(run: Run, output: Path | None) -> str:
-    # skipped.csv lists the renamed ones too, but they are kept
-    reasons = Counter(one.reason for one in run.skipped if not one.is_renamed)
+    # skipped.csv lists the renamed ones too, but they are kept, and those without terms, which were read
+    reasons = Counter(one.reason for one in run.skipped if not one.is_renamed and one.reason != NO_TERMS)
     n_renamed = sum(one.is_renamed for one in run.skipped)
     told = []
     if reasons:
@@ -114,6 +116,11 @@ def _skipped(run: Run, output: Path | None) -> str:
         told.append(f"{n_renamed:,} kept under a new id")
     where = "" if output is None else f" -> {output / 'skipped.csv'}"
     return f"   ({'; '.join(told)}{where})" if told else ""
+
+
+def _without_terms(run: Run) -> str:
+    n_empty = len(run.empty_documents)
+    return f"   ({n_empty:,} without a term have no cluster)" if n_empty else ""
 
 
 def _filled(matrix: Any) -> float:

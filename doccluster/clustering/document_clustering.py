@@ -67,8 +67,9 @@ class DocumentClustering(ClusterMixin, BaseEstimator):
     --------
     >>> import numpy as np
     >>> counts = np.array([[3, 1, 0, 0], [2, 2, 0, 0], [0, 0, 1, 4], [0, 0, 2, 2]])
-    >>> DocumentClustering(2, random_state=0).fit_predict(counts).tolist()
-    [0, 0, 1, 1]
+    >>> found = DocumentClustering(2, random_state=0).fit_predict(counts)
+    >>> bool(found[0] == found[1] != found[2] == found[3])
+    True
 
     See Also
     --------

@@ -25,10 +25,8 @@ from doccluster.pipeline.settings import as_parameters, check_request, clusters_
 from doccluster.pipeline.sources import Source, check_truth, read_source
 from doccluster.pipeline.vectorizing import Vectorized, adopt_vectors, vectorize_texts
 from doccluster.progress import Progress, silent
-from doccluster.record import Documents, Provenance, Run
+from doccluster.record import NO_TERMS, Documents, Provenance, Run
 from doccluster.vectors import DocumentVectors
-
-NO_TERMS = "no-terms"
 
 
 class RunInterrupted(KeyboardInterrupt):

@@ -35,7 +35,8 @@ def test_first_screen_says_what_was_read_vectorized_and_clustered(doccluster, ti
     assert lines[1].startswith("  vectorize  9 x ")
     assert lines[2] == "  languages  English 100 %; function words left out"
     assert lines[3].startswith("  cluster    spherical k-means, k=3, best of 10 starts")
-    assert lines[5].split() == ["cluster", "size", "headline,", "label", "similarity"]
+    assert lines[4].strip().startswith("The other starts agree with the best to ")
+    assert lines[6].split() == ["cluster", "size", "headline,", "label", "similarity"]
     assert "coherence" not in done.out
     assert "density" not in done.out
     assert "report.html" in lines[-1]
@@ -48,12 +49,12 @@ def test_first_screen_shows_headline_label_dates_outlets_and_similarity(docclust
     done = doccluster("run", articles, "-o", tmp_path / "out", "-k", 8, "--seed", 7)
     lines = done.out.splitlines()
     assert lines[0] == "  read       176 documents, 2 Mar – 5 Apr 2026, 4 outlets"
-    assert lines[5].split() == ["cluster", "size", "headline,", "label", "dates", "outlets", "similarity"]
+    assert lines[6].split() == ["cluster", "size", "headline,", "label", "dates", "outlets", "similarity"]
     titles = {json.loads(line)["title"] for line in articles.read_text(encoding="utf-8").splitlines()}
     table = rows_of(tmp_path / "out" / "clusters.csv")
     assert len(table) == 8
     for place, row in enumerate(table):
-        headline, below = lines[7 + 2 * place], lines[8 + 2 * place]
+        headline, below = lines[8 + 2 * place], lines[9 + 2 * place]
         assert row["headline"] in titles
         assert row["headline"][:50] in headline
         assert headline.split()[:2] == [row["cluster"], row["size"]]
@@ -74,12 +75,13 @@ def test_a_note_stands_with_the_work_it_belongs_to_and_does_not_look_like_an_err
     (tmp_path / "texts.txt").write_text("\n".join(texts), encoding="utf-8")
     command = ["run", tmp_path / "texts.txt", "--format", "lines", "-o", tmp_path / "out", "-k", 2, "--fold-copies"]
     lines = doccluster(*command, "--language", "english").out.splitlines()
-    assert "1 skipped: 1 no-terms" in lines[0]
+    assert "skipped" not in lines[0]
+    assert lines[1].endswith("(1 without a term have no cluster)")
     assert lines[3].startswith("  cluster    spherical k-means")
     assert (
         lines[4] == "             Near-copies were folded: 1 of the documents has the cluster of the text it repeats."
     )
-    assert "no-terms" not in "\n".join(lines[1:]), "it is said once"
+    assert "without a term" not in "\n".join(lines[2:]), "it is said once"
 
 
 def test_json_is_one_document_with_clusters_scores_and_files(doccluster, tiny, tmp_path):
@@ -160,7 +162,7 @@ def test_documents_without_terms_have_a_blank_cluster_and_a_line_in_skipped(docc
         "4",
         "5",
     ]
-    assert "2 no-terms" in done.out
+    assert "(2 without a term have no cluster)" in done.out
     scores = {row["measure"]: row for row in rows_of(tmp_path / "out" / "scores.csv")}
     assert float(scores["silhouette"]["value"]) > 0.1
 
