@@ -1,6 +1,6 @@
 """The number of clusters that is chosen beside the true one: real corpora with classes, made corpora, and noise.
 
-    python -m experiments.choosing_k.known_k [--old] [FOLDER]
+    python -m experiments.choosing_k.known_k [--old | --kept] [FOLDER]
 
 FOLDER holds the real corpora (by default ../shared/corpora; those that are not there are left out). With ``--old`` the
 rule before it is run as well (silhouette and stability against data without clusters, on 500 documents), which takes
@@ -62,6 +62,11 @@ NOISE = ("sparse-vmf", "vmf", "zipf", "dealt newsroom", "permuted newsroom", "de
 
 def main(arguments: list[str]) -> None:
     """Choose for every set that is not done yet, and print the tables."""
+    if "--kept" in arguments:
+        kept, earlier = (pd.read_csv(HERE / "results" / f"{name}.csv") for name in ("known_k", "known_k_old"))
+        print(kept.merge(earlier, on="set", how="left").to_string(index=False))
+        print_summary(kept)
+        return
     named = [argument for argument in arguments if not argument.startswith("--")]
     folder = pathlib.Path(named[0]) if named else ROOT.parent / "shared" / "corpora"
     sets = {**real_sets(folder), **made_sets(), **noise_sets(folder)}
