@@ -4,7 +4,8 @@
 
 FOLDER holds the real corpora (by default ../shared/corpora; those that are not there are left out). With ``--old`` the
 rule before it is run as well (silhouette and stability against data without clusters, on 500 documents), which takes
-hours. Finished sets are lines of results/known_k.csv and results/known_k_old.csv; the same command goes on from there.
+hours; ``--kept`` prints the kept results and runs nothing. Finished sets are lines of results/known_k.csv and
+results/known_k_old.csv; the same command goes on from there.
 """
 
 from __future__ import annotations
