@@ -30,7 +30,7 @@ SIZES = {  # name: documents, terms, topics
     "made-25k-wide": (25_000, 200_000, 200),
 }
 
-REAL = {"reuters": 66, "la1": 6, "k1b": 6, "hitech": 6, "re0": 13}  # name: classes
+REAL = {"reuters": 66, "la1": 6, "k1b": 6, "hitech": 6, "re0": 13, "tr11": 9}  # name: classes
 
 
 def matrix_path(name: str) -> pathlib.Path:
@@ -41,7 +41,7 @@ def matrix_path(name: str) -> pathlib.Path:
         if name in REAL:
             from experiments.quality.run import load
 
-            matrix, _ = load(str(CORPORA), name)
+            _, matrix, _ = load(str(CORPORA), name)
         else:
             matrix = debian_matrix() if name == "debian" else made_matrix(*SIZES[name])
         sparse.save_npz(path, sparse.csr_matrix(matrix), compressed=False)
