@@ -22,7 +22,7 @@ from doccluster.artifacts.tables import (
     per_cluster_values,
     skipped_table,
 )
-from doccluster.artifacts.typed_json import check_arguments
+from doccluster.artifacts.typed_json import read_as
 
 __all__ = [
     "BEFORE_EDITS",
@@ -31,7 +31,6 @@ __all__ = [
     "Model",
     "RunRecord",
     "assignments_table",
-    "check_arguments",
     "check_file",
     "check_folder",
     "check_output",
@@ -46,6 +45,7 @@ __all__ = [
     "new_file",
     "new_folder",
     "per_cluster_values",
+    "read_as",
     "read_json",
     "read_record",
     "run_record",

@@ -22,10 +22,11 @@ from doccluster.artifacts.storage import (
     write_arrays,
     write_json,
 )
-from doccluster.artifacts.typed_json import check_arguments
+from doccluster.artifacts.typed_json import read_as
 from doccluster.errors import DocclusterError, InputError, SchemaError
 from doccluster.short_repr import ShortRepr
 from doccluster.text.token_patterns import check_safe_pattern
+from doccluster.vectors.vectorizer_settings import SavedVectorizer
 
 if TYPE_CHECKING:
     from doccluster.vectors import TfidfVectorizer
@@ -171,9 +172,7 @@ def _load_vectorizer(folder: Path, record: VectorizerRecord | None) -> TfidfVect
             f"up to {VECTORIZER_SCHEMA}; it was written by a newer version: upgrade doccluster."
         )
     try:
-        check_arguments(TfidfVectorizer.__init__, record.parameters, "parameters of the vectorizer")
-        if record.parameters.get("dtype") not in ("float32", "float64"):
-            raise ValueError("parameters of the vectorizer have no known dtype")
+        read_as(SavedVectorizer, dict(record.parameters), "parameters of the vectorizer")
         pattern = record.parameters.get("token_pattern")
         if isinstance(pattern, str):
             check_safe_pattern(pattern)

@@ -1,17 +1,15 @@
 """JSON that somebody else may have written, checked against types before anything is done with it.
 
-The schema of a file is a dataclass, and the schema of arguments is the signature of the function that takes them, so
-that neither can lag behind the code.
+The schema of a file is a dataclass.
 """
 
 from __future__ import annotations
 
 import math
 import types
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import MISSING, fields, is_dataclass
 from functools import cache
-from inspect import signature, unwrap
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 T = TypeVar("T")
@@ -44,19 +42,6 @@ def read_as(kind: type[T], value: Any, place: str = "it") -> T:
     """
     result: T = _convert(kind, value, place)
     return result
-
-
-def check_arguments(function: Callable[..., Any], given: Mapping[str, Any], place: str) -> None:
-    """Raise ValueError unless `given` could be the arguments of a function by name: names it has, values of its types.
-
-    An argument without a type, or of a type that JSON cannot hold, may not be given, unless it is null.
-    """
-    known = _argument_types(function)
-    for name, value in given.items():
-        if name not in known:
-            raise ValueError(f"{place} has {_shown(name)}, which is not known")
-        if value is not None:
-            _convert(known[name], value, f"{place}.{name}")
 
 
 def _convert(kind: Any, value: Any, place: str) -> Any:
@@ -152,20 +137,6 @@ def _is_needed(field: Any) -> bool:
 @cache
 def _field_types(kind: Any) -> dict[str, Any]:
     return get_type_hints(kind)
-
-
-@cache
-def _argument_types(function: Callable[..., Any]) -> dict[str, Any]:
-    """Return the type of each named argument; one that cannot be looked up (a name for type checkers) fits nothing."""
-    names = unwrap(function).__globals__
-    found: dict[str, Any] = {}
-    for name, argument in signature(function).parameters.items():
-        try:
-            kind = argument.annotation
-            found[name] = eval(kind, names) if isinstance(kind, str) else kind
-        except NameError:
-            found[name] = object
-    return found
 
 
 def _expect(fits: bool, value: Any, place: str, expected: str) -> Any:

@@ -12,10 +12,9 @@ import pandas as pd
 from doccluster.artifacts import Model, load_model, storable
 from doccluster.clustering import assign_to_centroids
 from doccluster.errors import InputError, SchemaError
-from doccluster.pipeline.recorded_arguments import check_group
+from doccluster.pipeline.run_settings import ReaderSettings, check_group
 from doccluster.pipeline.sources import Source, is_matrix, read_source
 from doccluster.progress import Progress, silent
-from doccluster.vectors import DocumentVectors, vectorize
 from doccluster.vectors.unknown_terms import unknown_term_shares
 
 DIGITS = 6
@@ -75,7 +74,7 @@ def assign_documents(
         weighting=weighting,
         progress=progress,
     )
-    vectors = _vectors(fitted, read)
+    vectors = read.vectorize_like(fitted)
     best = assign_to_centroids(vectors.matrix, fitted.centroids, n_threads=n_threads)
     names = np.array(fitted.labels, dtype=object)
     ids, titles = ([*map(storable, names)] for names in (read.documents.ids, read.documents.titles))
@@ -121,7 +120,7 @@ def reader_settings(model: Model, source: Any, given: Mapping[str, Any], *, as_r
     if not told or is_matrix(source, format=given.get("format")):
         return dict(given)
     try:
-        check_group("reader", told)
+        check_group(ReaderSettings, told)
     except ValueError as error:
         raise SchemaError(f"the settings in the model are damaged ({error}); make the run again.") from error
     return {**{name: value for name, value in told.items() if name not in OF_THE_RUN_ALONE}, **given}
@@ -131,19 +130,3 @@ def _unknown_shares(model: Model, read: Source) -> Any:
     if read.corpus is None or model.vectorizer is None:
         return np.full(len(read.documents), np.nan)
     return unknown_term_shares(read.corpus.texts, model.vectorizer)
-
-
-def _vectors(model: Model, read: Source) -> DocumentVectors:
-    if read.corpus is not None:
-        if model.vectorizer is None:
-            raise InputError("the model was fitted to a matrix and knows no words; give a matrix of the same columns.")
-        return vectorize(read.corpus, model.vectorizer)
-    assert read.vectors is not None  # a source has one of the two
-    if read.vectors.n_terms != model.n_terms:
-        raise InputError(
-            f"the matrix has {read.vectors.n_terms:,} columns, the model has {model.n_terms:,}; give a matrix with the "
-            "columns the model was fitted to."
-        )
-    if read.vectors.terms is not None and model.terms is not None and list(read.vectors.terms) != list(model.terms):
-        raise InputError("the columns of the matrix are other terms than those of the model; give the same columns.")
-    return read.vectors

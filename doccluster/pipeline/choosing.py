@@ -12,9 +12,7 @@ import pandas as pd
 
 from doccluster.artifacts import check_folder, writing
 from doccluster.evaluation import score
-from doccluster.pipeline.main_line import split_empty
-from doccluster.pipeline.sources import read_source
-from doccluster.pipeline.vectorizing import adopt_vectors, vectorize_texts
+from doccluster.pipeline.sources import read_source, split_empty
 from doccluster.progress import Progress, silent
 from doccluster.record import Documents
 from doccluster.selection import (
@@ -116,11 +114,7 @@ def choose_clusters(
     read = read_source(
         source, reader=reader or {}, weighting=(vectorizer or {}).get("weighting"), truth=(), progress=progress
     )
-    if read.vectors is not None:
-        made = adopt_vectors(read.vectors, language=language, options=vectorizer)
-    else:
-        assert read.corpus is not None  # a source has one of the two
-        made = vectorize_texts(read.corpus, language=language, options=vectorizer or {}, n_threads=n_threads)
+    made = read.vectorize(language=language, options=vectorizer, n_threads=n_threads)
     documents, empty, vectors = split_empty(read.documents, made.vectors)
     shared: dict[str, Any] = {"algorithm": algorithm, "n_threads": n_threads}
     if announce is not None:

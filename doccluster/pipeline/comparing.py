@@ -14,9 +14,7 @@ from doccluster.errors import InputError
 from doccluster.evaluation.label_files import LabelFile, read_labels, rows_of
 from doccluster.pipeline.comparison_files import write_comparison
 from doccluster.pipeline.made_corpora import made_corpora
-from doccluster.pipeline.main_line import split_empty
-from doccluster.pipeline.sources import MATRIX_OPTIONS, check_truth, is_matrix, read_source
-from doccluster.pipeline.vectorizing import adopt_vectors, vectorize_texts
+from doccluster.pipeline.sources import MATRIX_OPTIONS, check_truth, is_matrix, read_source, split_empty
 from doccluster.progress import Progress, silent
 from doccluster.record import Documents
 from doccluster.selection import Comparison, LabelledCorpus, compare
@@ -186,12 +184,8 @@ def _labelled(source: Path, name: str, options: _Options, progress: Progress) ->
     weighting = options.vectorizer.get("weighting")
     read = read_source([source], reader=reader, weighting=weighting, truth=columns, progress=progress)
     check_truth(columns, read.documents)
-    if read.vectors is not None:
-        own = {"weighting": weighting} if options.mixed else options.vectorizer
-        made = adopt_vectors(read.vectors, language=options.language, options=own)
-    else:
-        assert read.corpus is not None  # a source has one of the two
-        made = vectorize_texts(read.corpus, language=options.language, options=options.vectorizer, n_threads=None)
+    own = {"weighting": weighting} if options.mixed and matrix else options.vectorizer
+    made = read.vectorize(language=options.language, options=own)
     documents, _, vectors = split_empty(read.documents, made.vectors)
     used = column if column in documents.labels else next(iter(documents.labels), None)
     files = _names(options.label_files(source))

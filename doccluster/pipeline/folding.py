@@ -44,9 +44,7 @@ def without_copies(vectors: DocumentVectors, first: Rows | None) -> DocumentVect
         raise InputError(
             "near-copies are found by the terms they share, and a dense matrix has no terms; leave out fold_copies."
         )
-    rows = np.unique(first)
-    ids = tuple(vectors.ids[row] for row in rows.tolist())
-    return DocumentVectors(vectors.matrix[rows], ids, vectors.terms, vectors.display_terms)
+    return vectors.take(np.unique(first))
 
 
 def spread_to_copies(fit: Fit, first: Rows | None) -> Fit:

@@ -11,9 +11,7 @@ from typing import Any
 import numpy as np
 
 from doccluster.corpus import Corpus, Skipped
-from doccluster.pipeline.main_line import split_empty
-from doccluster.pipeline.sources import Source, read_source
-from doccluster.pipeline.vectorizing import adopt_vectors, vectorize_texts
+from doccluster.pipeline.sources import Source, read_source, split_empty
 from doccluster.progress import Progress, silent
 from doccluster.short_repr import ShortRepr
 from doccluster.text.language import guess_languages, share_without_blanks
@@ -138,11 +136,7 @@ def inspect_source(
 def _tendency(read: Source, random_state: int, progress: Progress) -> tuple[TendencyResult, ...]:
     from doccluster.selection import tendency_tests  # brings in scikit-learn, which inspecting alone does not need
 
-    if read.vectors is not None:
-        made = adopt_vectors(read.vectors, language="auto")
-    else:
-        assert read.corpus is not None  # a source has one of the two
-        made = vectorize_texts(read.corpus, language="auto", options={}, n_threads=None)
+    made = read.vectorize()
     _, _, vectors = split_empty(read.documents, made.vectors)
     return tuple(
         TendencyResult(

@@ -12,7 +12,7 @@ import numpy as np
 from doccluster import __version__
 from doccluster.artifacts import check_output, save_run
 from doccluster.corpus import Skipped
-from doccluster.errors import InputError, NothingUsable
+from doccluster.errors import InputError
 from doccluster.evaluation import evaluate
 from doccluster.evaluation.judging import PAIRWISE_SECONDS
 from doccluster.labeling import place_documents
@@ -21,12 +21,12 @@ from doccluster.pipeline.fitting import Fit, fit_clusters, in_input_order
 from doccluster.pipeline.folding import find_first_copies, folding_note, spread_to_copies, without_copies
 from doccluster.pipeline.naming import name_clusters
 from doccluster.pipeline.provenance import Stages, peak_memory, versions
-from doccluster.pipeline.settings import as_parameters, check_request, clusters_wanted
-from doccluster.pipeline.sources import Source, check_truth, read_source
-from doccluster.pipeline.vectorizing import Vectorized, adopt_vectors, vectorize_texts
+from doccluster.pipeline.run_settings import RunSettings
+from doccluster.pipeline.sources import check_truth, read_source, split_empty
+from doccluster.pipeline.vectorizing import Vectorized
+from doccluster.pipeline.wanted_clusters import clusters_wanted
 from doccluster.progress import Progress, silent
 from doccluster.record import NO_TERMS, Documents, Provenance, Run
-from doccluster.vectors import DocumentVectors
 
 
 class RunInterrupted(KeyboardInterrupt):
@@ -124,18 +124,57 @@ def run_pipeline(
     >>> [(cluster.size, cluster.label) for cluster in run.clusters]
     [(2, 'oil, prices'), (2, 'harvest, rain, wheat')]
     """
-    parameters = as_parameters(locals())
-    seed = secrets.randbits(31) if random_state is None else _checked_seed(random_state)
-    columns = (truth,) if isinstance(truth, str) else tuple(truth or ())
-    check_request(n_clusters, granularity, measures, has_truth=bool(columns))
+    settings = RunSettings(
+        n_clusters=n_clusters,
+        granularity=granularity,
+        fold_copies=fold_copies,
+        truth=truth if truth is None or isinstance(truth, str) else tuple(truth),
+        random_state=random_state,
+        reader=reader,
+        language=language if isinstance(language, str) else tuple(language),
+        vectorizer=vectorizer,
+        clustering=clustering,
+        measures=measures,
+        n_threads=n_threads,
+    )
+    return make_run(
+        source,
+        settings,
+        output=output,
+        overwrite=overwrite,
+        report=report,
+        command=command,
+        began=began,
+        announce=announce,
+        progress=progress,
+    )
+
+
+def make_run(
+    source: Any,
+    settings: RunSettings,
+    *,
+    output: str | Path | None = None,
+    overwrite: bool = False,
+    report: bool = True,
+    command: str | None = None,
+    began: float | None = None,
+    announce: Callable[[str], None] | None = None,
+    progress: Progress = silent,
+) -> Run:
+    """Return the run that settings ask for; `run_pipeline` says what the arguments mean and what is raised."""
+    settings.check()
+    parameters = settings.as_parameters(source)
+    seed = secrets.randbits(31) if settings.random_state is None else _checked_seed(settings.random_state)
+    columns, n_threads = settings.truth_columns, settings.n_threads
     if output is not None:
         check_output(Path(output), overwrite=overwrite)
     clock = Stages(progress, began=began)
     with clock.stage("read"):
         read = read_source(
             source,
-            reader=reader or {},
-            weighting=(vectorizer or {}).get("weighting"),
+            reader=settings.reader or {},
+            weighting=(settings.vectorizer or {}).get("weighting"),
             truth=columns,
             progress=progress,
         )
@@ -143,17 +182,17 @@ def run_pipeline(
         if read.corpus is not None and read.corpus.stripped_html:  # new documents are to be read alike, however few
             parameters["reader"] = {**(parameters["reader"] or {}), "strip_html": True}
     with clock.stage("vectorize"):
-        made = _vectorize(read, language=language, options=vectorizer or {}, n_threads=n_threads)
+        made = read.vectorize(language=settings.language, options=settings.vectorizer, n_threads=n_threads)
         documents, empty, vectors = split_empty(read.documents, made.vectors)
         copy_of = find_first_copies(vectors, documents, read.corpus)
-        fitted = without_copies(vectors, copy_of) if fold_copies else vectors
+        fitted = without_copies(vectors, copy_of) if settings.fold_copies else vectors
     with clock.stage("cluster"):
         order = canonical_order(fitted.matrix)
         ordered = fitted.matrix[order]
         k, why = clusters_wanted(
-            n_clusters,
+            settings.n_clusters,
             ordered,
-            granularity=granularity,
+            granularity=settings.granularity,
             seed=seed,
             n_threads=n_threads,
             announce=announce,
@@ -163,12 +202,12 @@ def run_pipeline(
             ordered,
             n_clusters=k,
             seed=seed,
-            options=clustering or {},
+            options=settings.clustering or {},
             n_threads=n_threads,
             progress=progress,
         )
         fit = in_input_order(fit, order)
-        if fold_copies:
+        if settings.fold_copies:
             fit = spread_to_copies(fit, copy_of)
     with clock.stage("label"):
         placed = place_documents(vectors.matrix, fit.partition, fit.centroids, n_threads=n_threads)
@@ -179,8 +218,8 @@ def run_pipeline(
             fit.partition,
             truth={column: list(map(list, documents.labels[column])) for column in columns} or None,
             vectors=vectors,
-            measures=measures,
-            pairwise_seconds=PAIRWISE_SECONDS if measures is not None else 0.0,
+            measures=settings.measures,
+            pairwise_seconds=PAIRWISE_SECONDS if settings.measures is not None else 0.0,
             n_threads=n_threads,
             progress=progress,
         )
@@ -216,7 +255,7 @@ def run_pipeline(
             peak_memory=peak_memory(),
             interrupted=fit.interrupted,
         ),
-        notes=tuple(filter(None, (why, folding_note(copy_of) if fold_copies else None, *_notes(fit, k)))),
+        notes=tuple(filter(None, (why, folding_note(copy_of) if settings.fold_copies else None, *_notes(fit, k)))),
         vectorizer=made.vectorizer,
         copy_of=copy_of,
     )
@@ -226,37 +265,6 @@ def run_pipeline(
     if fit.interrupted:
         raise RunInterrupted(run)
     return run
-
-
-def split_empty(documents: Documents, vectors: DocumentVectors) -> tuple[Documents, Documents, DocumentVectors]:
-    """Return the documents that have terms, those that have none, and the vectors of the former.
-
-    Raises
-    ------
-    NothingUsable
-        If no document has a term.
-    """
-    if not vectors.is_empty.any():
-        return documents, documents.take(np.array([], dtype=np.int64)), vectors
-    kept, lost = np.flatnonzero(~vectors.is_empty), np.flatnonzero(vectors.is_empty)
-    if kept.size == 0:
-        raise NothingUsable(
-            f"none of the {len(documents):,} document(s) has a term left: all rows are zero; of texts check the "
-            "language and min_df, of a matrix the values."
-        )
-    filled = documents.take(kept)
-    return (
-        filled,
-        documents.take(lost),
-        DocumentVectors(vectors.matrix[kept], filled.ids, vectors.terms, vectors.display_terms),
-    )
-
-
-def _vectorize(read: Source, **options: Any) -> Vectorized:
-    if read.vectors is not None:
-        return adopt_vectors(read.vectors, **{name: options[name] for name in ("language", "options")})
-    assert read.corpus is not None  # a source has one of the two
-    return vectorize_texts(read.corpus, **options)
 
 
 def _vectorizer_settings(made: Vectorized) -> dict[str, Any]:

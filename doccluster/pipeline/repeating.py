@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pandas as pd
 
 from doccluster.artifacts import BEFORE_EDITS, RunRecord, labels_checksum, read_record
 from doccluster.errors import InputError
-from doccluster.pipeline.main_line import run_pipeline
-from doccluster.pipeline.recorded_arguments import RecordedArguments, recorded_arguments
+from doccluster.pipeline.main_line import make_run
+from doccluster.pipeline.run_settings import RecordedRun, recorded_run
 from doccluster.progress import Progress, silent
 from doccluster.record import Run
 from doccluster.short_repr import ShortRepr
@@ -51,21 +51,21 @@ def repeat_run(
     if (path.parent / BEFORE_EDITS / "run.json").is_file():  # an editor merged clusters; the run made others
         path = path.parent / BEFORE_EDITS / "run.json"
     then = read_record(path, RunRecord)
-    given = recorded_arguments(then.parameters, run_pipeline, path)
-    arguments = {**given.others, "random_state": then.provenance.seed, "n_threads": n_threads}
-    run = run_pipeline(
-        _sources(given, path), **arguments, output=output, overwrite=overwrite, command=command, progress=progress
+    asked = recorded_run(then.parameters, path)
+    settings = replace(asked.settings, random_state=then.provenance.seed, n_threads=n_threads)
+    run = make_run(
+        _sources(asked, path), settings, output=output, overwrite=overwrite, command=command, progress=progress
     )
     same = labels_checksum(run) == then.labels_checksum
     return Repetition(run, same, tuple(_differences(then, run, same, path.parent)))
 
 
-def _sources(given: RecordedArguments, record: Path) -> list[Path]:
-    if not given.sources:
+def _sources(asked: RecordedRun, record: Path) -> list[Path]:
+    if not asked.sources:
         raise InputError(f"{record} is of a run on texts in memory, which cannot be read again; call run_pipeline.")
-    if "-" in given.sources:
+    if "-" in asked.sources:
         raise InputError(f"{record} is of a run on standard input, which cannot be read again; save it to a file.")
-    return [_found(Path(name), Path(given.directory)) for name in given.sources]
+    return [_found(Path(name), Path(asked.directory)) for name in asked.sources]
 
 
 def _found(path: Path, directory: Path) -> Path:

@@ -8,13 +8,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from doccluster.artifacts import Model
 from doccluster.corpus import Corpus, Skipped, is_companion, read_corpus
-from doccluster.errors import InputError
+from doccluster.errors import InputError, NothingUsable
 from doccluster.pipeline.provenance import corpus_checksum, matrix_checksum
+from doccluster.pipeline.vectorizing import Vectorized, adopt_vectors, vectorize_texts
 from doccluster.progress import Progress, silent
 from doccluster.record import Documents
 from doccluster.short_repr import ShortRepr
-from doccluster.vectors import DocumentVectors, read_matrix
+from doccluster.vectors import DocumentVectors, read_matrix, vectorize
 
 MATRIX_SUFFIXES = (".mat", ".mtx", ".mtx.gz", ".npz", ".npy")
 MATRIX_NAMES = (".rclass", ".clabel", ".rlabel")  # the classes, terms and ids that lie beside a matrix
@@ -32,6 +36,73 @@ class Source(ShortRepr):
     checksum: str
     corpus: Corpus | None = None
     vectors: DocumentVectors | None = None
+
+    def vectorize(
+        self,
+        *,
+        language: str | Sequence[str] = "auto",
+        options: Mapping[str, Any] | None = None,
+        n_threads: int | None = None,
+    ) -> Vectorized:
+        """Return the vectors of the documents: made of their texts, or those that were ready.
+
+        Parameters
+        ----------
+        language, options, n_threads
+            As for `vectorize_texts`; of a matrix only its weighting may be given, which was used when it was read.
+        """
+        if self.corpus is not None:
+            return vectorize_texts(self.corpus, language=language, options=options or {}, n_threads=n_threads)
+        return adopt_vectors(self._ready, language=language, options=options)
+
+    def vectorize_like(self, model: Model) -> DocumentVectors:
+        """Return the vectors of the documents in the columns of a model.
+
+        Raises
+        ------
+        InputError
+            If the source does not fit the model.
+        """
+        if self.corpus is None:
+            return _in_columns_of(model, self._ready)
+        if model.vectorizer is None:
+            raise InputError("the model was fitted to a matrix and knows no words; give a matrix of the same columns.")
+        return vectorize(self.corpus, model.vectorizer)
+
+    @property
+    def _ready(self) -> DocumentVectors:
+        assert self.vectors is not None  # a source has texts or vectors
+        return self.vectors
+
+
+def split_empty(documents: Documents, vectors: DocumentVectors) -> tuple[Documents, Documents, DocumentVectors]:
+    """Return the documents that have terms, those that have none, and the vectors of the former.
+
+    Raises
+    ------
+    NothingUsable
+        If no document has a term.
+    """
+    if not vectors.is_empty.any():
+        return documents, documents.take(np.array([], dtype=np.int64)), vectors
+    kept, lost = np.flatnonzero(~vectors.is_empty), np.flatnonzero(vectors.is_empty)
+    if kept.size == 0:
+        raise NothingUsable(
+            f"none of the {len(documents):,} document(s) has a term left: all rows are zero; of texts check the "
+            "language and min_df, of a matrix the values."
+        )
+    return documents.take(kept), documents.take(lost), vectors.take(kept)
+
+
+def _in_columns_of(model: Model, vectors: DocumentVectors) -> DocumentVectors:
+    if vectors.n_terms != model.n_terms:
+        raise InputError(
+            f"the matrix has {vectors.n_terms:,} columns, the model has {model.n_terms:,}; give a matrix with the "
+            "columns the model was fitted to."
+        )
+    if vectors.terms is not None and model.terms is not None and list(vectors.terms) != list(model.terms):
+        raise InputError("the columns of the matrix are other terms than those of the model; give the same columns.")
+    return vectors
 
 
 def is_matrix(source: Any, *, format: str | None = None) -> bool:

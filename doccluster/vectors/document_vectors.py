@@ -56,6 +56,11 @@ class DocumentVectors:
         empty: npt.NDArray[np.bool_] = squared_row_norms(self.matrix) == 0
         return empty
 
+    def take(self, rows: npt.NDArray[np.int64]) -> DocumentVectors:
+        """Return the vectors of these rows, in this order."""
+        ids = tuple(self.ids[row] for row in rows.tolist())
+        return DocumentVectors(self.matrix[rows], ids, self.terms, self.display_terms)
+
     @property
     def empty_ids(self) -> tuple[str, ...]:
         """The names of the documents that have no term left."""

@@ -1,0 +1,193 @@
+"""What a run was asked for: one value, written to run.json and read from it to repeat the run."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from doccluster.artifacts import damaged, read_as
+from doccluster.errors import InputError
+from doccluster.measures import get_measures
+from doccluster.text.token_patterns import check_safe_pattern
+from doccluster.validation import check_positive_int
+from doccluster.vectors.vectorizer_settings import VectorizerSettings
+
+GRANULARITIES = ("topics", "stories")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReaderSettings:
+    """How documents are read; None is left out. `read_corpus` describes these, `read_matrix` the last two."""
+
+    format: str | None = None
+    text_column: str | tuple[str, ...] | None = None
+    id_column: str | None = None
+    title_column: str | None = None
+    date_column: str | None = None
+    link_column: str | None = None
+    source_column: str | None = None
+    label_columns: str | tuple[str, ...] | None = None
+    keep_columns: str | tuple[str, ...] | None = None
+    label_separator: str | None = None
+    labels_file: str | None = None
+    header: bool | None = None
+    delimiter: str | None = None
+    encoding: str | None = None
+    strip: str | tuple[str, ...] | None = None
+    split: str | None = None
+    html: Literal["text", "article"] | None = None
+    strip_html: bool | None = None
+    max_document_length: int | None = None
+    max_expanded_size: int | str | None = None
+    max_members: int | None = None
+    max_archive_depth: int | None = None
+    classes: str | tuple[str, ...] | None = None
+    terms: str | tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClusteringSettings:
+    """How documents are clustered; None is left out. `SphericalKMeans` describes these."""
+
+    init: str | None = None
+    n_init: int | str | None = None
+    max_iter: int | None = None
+    tol: float | None = None
+    max_memory: int | str | None = None
+    algorithm: str | None = None
+    refine: bool | None = None
+    verbose: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunSettings:
+    """Everything a run was asked for but where its documents are; `run_pipeline` describes the fields."""
+
+    n_clusters: int | str = "auto"
+    granularity: str | None = None
+    fold_copies: bool = False
+    truth: str | tuple[str, ...] | None = None
+    random_state: int | None = 0
+    reader: Mapping[str, Any] | None = None
+    language: str | tuple[str, ...] = "auto"
+    vectorizer: Mapping[str, Any] | None = None
+    clustering: Mapping[str, Any] | None = None
+    measures: str | tuple[str, ...] | None = None
+    n_threads: int | None = None
+
+    @property
+    def truth_columns(self) -> tuple[str, ...]:
+        """The label columns to judge by."""
+        return (self.truth,) if isinstance(self.truth, str) else tuple(self.truth or ())
+
+    def check(self) -> None:
+        """Refuse before any work what would else be refused after it.
+
+        Raises
+        ------
+        InputError
+            If `n_clusters` is neither a positive number nor "auto", `granularity` is not known or given with a number,
+            or a measure asked for is unknown or needs a truth.
+        """
+        _check_number(self.n_clusters, self.granularity)
+        _check_measures(self.measures, has_truth=bool(self.truth_columns))
+
+    def as_parameters(self, source: Any) -> dict[str, Any]:
+        """Return the settings as JSON values, and the source: None for one in memory, which cannot be written down."""
+        plain = {one.name: _plain(getattr(self, one.name)) for one in fields(self)}
+        return {"source": _plain_source(source), "directory": str(Path.cwd()), **plain}
+
+
+@dataclass(frozen=True)
+class RecordedRun:
+    """What run.json says was asked for, and of which documents."""
+
+    settings: RunSettings
+    sources: tuple[str, ...]
+    directory: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Parameters(RunSettings):
+    """The parameters in run.json."""
+
+    source: tuple[str, ...] | None = None
+    directory: str | None = None
+    resolved: Mapping[str, Any] | None = None
+
+
+def recorded_run(parameters: Mapping[str, Any], path: Path) -> RecordedRun:
+    """Return the parameters that run.json (at `path`) holds as settings, checked.
+
+    Raises
+    ------
+    SchemaError
+        If one is unknown or of another type than it should be, or if a pattern might never come to an end.
+    """
+    try:
+        found = read_as(_Parameters, dict(parameters), "parameters")
+        for kind, given in ((ReaderSettings, found.reader), (ClusteringSettings, found.clustering)):
+            check_group(kind, given)
+        check_group(VectorizerSettings, found.vectorizer)
+        if any("\0" in name for name in (*(found.source or ()), found.directory or "")):
+            raise ValueError("its source or directory is not text")
+    except ValueError as error:
+        raise damaged(path, str(error)) from error
+    settings = RunSettings(**{one.name: getattr(found, one.name) for one in fields(RunSettings)})
+    return RecordedRun(settings, found.source or (), found.directory or ".")
+
+
+def check_group(kind: type, given: Any) -> None:
+    """Raise ValueError unless `given` could be settings of this kind, and its pattern for tokens is harmless."""
+    if given is None:
+        return
+    read_as(kind, given, kind.__name__.removesuffix("Settings").lower())
+    if isinstance(given.get("token_pattern"), str):
+        check_safe_pattern(given["token_pattern"])
+
+
+def _check_number(n_clusters: Any, granularity: Any) -> None:
+    if granularity is not None and granularity not in GRANULARITIES:
+        raise InputError(f"granularity={granularity!r} is not known; choose 'topics' or 'stories', or leave it out.")
+    if granularity is not None and not isinstance(n_clusters, str):
+        raise InputError(
+            f"granularity={granularity!r} says how the number of clusters is chosen, and n_clusters={n_clusters!r} is "
+            "a number; give one of the two."
+        )
+    if not isinstance(n_clusters, str):
+        check_positive_int(n_clusters, "n_clusters")
+    elif n_clusters != "auto":
+        raise InputError(f"n_clusters={n_clusters!r} is not a number of clusters; give a whole number or 'auto'.")
+
+
+def _check_measures(measures: Any, *, has_truth: bool) -> None:
+    if measures == "all" or not isinstance(measures, Collection):
+        return
+    records = get_measures([measures] if isinstance(measures, str) else measures)
+    external = [record.name for record in records if record.family == "external"]
+    if external and not has_truth:
+        raise InputError(f"{', '.join(external)} cannot be computed without a truth; name a label column with truth=.")
+
+
+def _plain_source(source: Any) -> list[str] | None:
+    paths = [source] if isinstance(source, str | os.PathLike) else source
+    if isinstance(paths, list | tuple) and all(isinstance(one, os.PathLike) for one in paths):
+        return [os.fspath(one) for one in paths]
+    return [source] if isinstance(source, str) else None
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {str(name): _plain(item) for name, item in value.items() if item is not None}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [_plain(item) for item in value]
+    if isinstance(value, os.PathLike):
+        return os.fspath(value)
+    if isinstance(value, np.generic):
+        return value.item()
+    return value if isinstance(value, str | int | float | bool) or value is None else str(value)

@@ -1,0 +1,92 @@
+"""What a run was asked for is one value: all that a run takes can be written down, and is read again as it was."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from doccluster.corpus import read_corpus
+from doccluster.errors import SchemaError
+from doccluster.pipeline import run_pipeline
+from doccluster.pipeline.main_line import make_run
+from doccluster.pipeline.run_settings import ReaderSettings, RunSettings, recorded_run
+from doccluster.vectors import TfidfVectorizer, read_matrix
+from doccluster.vectors.vectorizer_settings import SavedVectorizer, VectorizerSettings
+
+TEXTS = ["oil and gas prices rise", "crude oil prices", "wheat harvest rain", "rain delays the wheat harvest"]
+
+
+def names(kind):
+    return {one.name for one in dataclasses.fields(kind)}
+
+
+def arguments(function, *but):
+    return set(inspect.signature(function).parameters) - set(but)
+
+
+def test_every_argument_of_the_readers_can_be_written_down():
+    of_texts = arguments(read_corpus, "source", "progress")
+    of_matrices = arguments(read_matrix, "path", "weighting", "dtype", "drop_empty_columns")
+    assert names(ReaderSettings) == of_texts | of_matrices
+
+
+def test_every_parameter_of_the_vectorizer_can_be_written_down():
+    every = arguments(TfidfVectorizer.__init__, "self")
+    assert names(SavedVectorizer) == every
+    assert names(VectorizerSettings) == every - {"dtype", "n_threads", "vocabulary"}
+
+
+def test_every_argument_of_a_run_is_a_setting_or_says_only_where_results_go():
+    told = arguments(make_run, "settings")
+    assert names(RunSettings) | told == arguments(run_pipeline)
+
+
+def test_settings_come_back_from_json_as_they_were():
+    settings = RunSettings(
+        n_clusters=7,
+        fold_copies=True,
+        truth=("topic", "story"),
+        random_state=np.int64(3),
+        reader={"format": "csv", "text_column": ("title", "text"), "labels_file": Path("x.csv"), "delimiter": None},
+        language=("english", "german"),
+        vectorizer={"ngram_range": (1, 2), "min_df": 0.01},
+        clustering={"n_init": 4, "refine": True},
+        measures=("nmi",),
+    )
+    written = json.loads(json.dumps(settings.as_parameters([Path("a"), Path("b")])))
+    asked = recorded_run({**written, "resolved": {"seed": 3}}, Path("run.json"))
+    assert asked.sources == ("a", "b")
+    assert asked.directory == str(Path.cwd())
+    assert asked.settings.as_parameters([Path("a"), Path("b")]) == written
+    assert asked.settings.n_clusters == 7
+    assert asked.settings.truth_columns == ("topic", "story")
+    assert asked.settings.clustering == {"n_init": 4, "refine": True}
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"n_clusters": 2.5}, "n_clusters"),
+        ({"output": "x"}, "'output', which is not known"),
+        ({"reader": {"progress": "x"}}, "'progress', which is not known"),
+        ({"reader": ["format"]}, "reader"),
+        ({"vectorizer": {"min_df": "many"}}, "vectorizer.min_df"),
+        ({"vectorizer": {"token_pattern": r"(\w+)+!"}}, "pattern"),
+        ({"clustering": {"random_state": 3}}, "'random_state', which is not known"),
+        ({"source": ["a\0b"]}, "not text"),
+    ],
+)
+def test_parameters_that_no_run_has_are_told_as_damage(parameters, message):
+    with pytest.raises(SchemaError, match=message):
+        recorded_run(parameters, Path("run.json"))
+
+
+def test_a_run_and_its_settings_give_the_same_labels():
+    direct = run_pipeline(TEXTS, n_clusters=2, language="english", random_state=5)
+    settings = RunSettings(n_clusters=2, language="english", random_state=5)
+    assert np.array_equal(make_run(TEXTS, settings).partition.labels, direct.partition.labels)
