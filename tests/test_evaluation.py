@@ -13,10 +13,10 @@ from scipy import sparse
 import doccluster
 from doccluster.errors import DocclusterWarning, InputError, NotComputable
 from doccluster.evaluation import evaluate, score
+from doccluster.geometry.evidence import ClusterEvidence
 from doccluster.measures import get_measure, list_measures
 from doccluster.measures.contingency import ContingencyTable
 from doccluster.measures.distances import Estimate, PairwiseDistances
-from doccluster.measures.geometry import ClusterGeometry
 
 FOUND = [0, 0, 1, 1, 2, 2]
 TRUTH = ["a", "a", "a", "b", "c", "c"]
@@ -288,7 +288,7 @@ def test_default_set_has_every_counted_measure_that_the_input_allows():
 def test_each_evidence_object_is_built_once(monkeypatch):
     built = []
     tables = ContingencyTable.from_partitions.__func__
-    geometry = ClusterGeometry.__init__
+    geometry = ClusterEvidence.__init__
 
     def counted_table(cls, *arguments, **more):
         built.append("contingency")
@@ -299,7 +299,7 @@ def test_each_evidence_object_is_built_once(monkeypatch):
         geometry(self, *arguments, **more)
 
     monkeypatch.setattr(ContingencyTable, "from_partitions", classmethod(counted_table))
-    monkeypatch.setattr(ClusterGeometry, "__init__", counted_geometry)
+    monkeypatch.setattr(ClusterEvidence, "__init__", counted_geometry)
     names = [r.name for r in list_measures() if not r.by_name_only]
     assert len(names) >= 100
     evaluate(FOUND, truth=TRUTH, vectors=ROWS, measures=names)

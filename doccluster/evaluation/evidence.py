@@ -68,9 +68,9 @@ class EvidenceStore:
         return self._built[key]
 
     def _geometry(self) -> Any:
-        from doccluster.measures.geometry import ClusterGeometry
+        from doccluster.geometry.evidence import ClusterEvidence
 
-        return ClusterGeometry(
+        return ClusterEvidence(
             self.matrix, self.found, metric=self.metric, n_threads=self.n_threads, progress=self.progress
         )
 

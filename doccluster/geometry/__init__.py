@@ -1,8 +1,41 @@
-"""Documents as points: their projections, and which lie near which."""
+"""Documents as points: checked once, summed by cluster, compared with clusters and with one another."""
 
 from __future__ import annotations
 
-from doccluster.geometry.neighbours import NeighbourGraph, nearest_neighbours
-from doccluster.geometry.projection import SemanticSpace, latent_semantic_space, smoothed_rows
+from typing import TYPE_CHECKING
 
-__all__ = ["NeighbourGraph", "SemanticSpace", "latent_semantic_space", "nearest_neighbours", "smoothed_rows"]
+from doccluster.lazy import offer
+
+# loaded when used: texts become vectors without a compiled loop
+_HOMES = {
+    "ClusterEvidence": "doccluster.geometry.evidence",
+    "Documents": "doccluster.geometry.documents",
+    "NeighbourGraph": "doccluster.geometry.neighbours",
+    "SemanticSpace": "doccluster.geometry.projection",
+    "as_documents": "doccluster.geometry.documents",
+    "latent_semantic_space": "doccluster.geometry.projection",
+    "nearest_neighbours": "doccluster.geometry.neighbours",
+    "smoothed_rows": "doccluster.geometry.projection",
+}
+
+__all__ = [
+    "ClusterEvidence",
+    "Documents",
+    "NeighbourGraph",
+    "SemanticSpace",
+    "as_documents",
+    "latent_semantic_space",
+    "nearest_neighbours",
+    "smoothed_rows",
+]
+__getattr__ = offer(__name__, _HOMES)
+
+if TYPE_CHECKING:
+    from doccluster.geometry.documents import Documents as Documents
+    from doccluster.geometry.documents import as_documents as as_documents
+    from doccluster.geometry.evidence import ClusterEvidence as ClusterEvidence
+    from doccluster.geometry.neighbours import NeighbourGraph as NeighbourGraph
+    from doccluster.geometry.neighbours import nearest_neighbours as nearest_neighbours
+    from doccluster.geometry.projection import SemanticSpace as SemanticSpace
+    from doccluster.geometry.projection import latent_semantic_space as latent_semantic_space
+    from doccluster.geometry.projection import smoothed_rows as smoothed_rows

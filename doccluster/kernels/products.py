@@ -134,17 +134,3 @@ def add_tail_products(tail_terms, tail_ptr, tail_cluster, tail_sum, gram):
         for p in range(tail_ptr[t], tail_ptr[t + 1]):
             for r in range(tail_ptr[t], tail_ptr[t + 1]):
                 gram[tail_cluster[p], tail_cluster[r]] += tail_sum[p] * tail_sum[r]
-
-
-@jit
-def column_values(column, indptr, indices, data, scale, out):
-    """Write the scaled values of one column, zeros included, to `out` (n,); the indices of a row are ascending."""
-    for row in range(out.size):
-        low, high = indptr[row], indptr[row + 1]
-        while low < high:
-            middle = (low + high) // 2
-            if indices[middle] < column:
-                low = middle + 1
-            else:
-                high = middle
-        out[row] = data[low] * scale[row] if low < indptr[row + 1] and indices[low] == column else 0.0

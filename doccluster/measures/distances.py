@@ -16,8 +16,8 @@ import numpy as np
 import numpy.typing as npt
 
 from doccluster.errors import NotComputable
+from doccluster.geometry.evidence import ClusterEvidence
 from doccluster.measures.extreme_sums import WIDTH, SortedOut, edges_around
-from doccluster.measures.geometry import ClusterGeometry
 from doccluster.measures.order_counts import OrderCounts, count_order, sample_order
 from doccluster.measures.pair_costs import estimate_order_seconds, estimate_seconds
 from doccluster.measures.pair_sweep import PairSweep, run_sweep, sampled_parts, sweep
@@ -44,7 +44,7 @@ class PairwiseDistances:
 
     Parameters
     ----------
-    geometry : ClusterGeometry
+    geometry : ClusterEvidence
         The same documents, clusters and metric; what sums give under cosine is taken from it.
     max_memory : int or str, optional
         Bound on working memory besides the matrix and its sorted copy ("2G"); 512 MiB by default. Where the tables of
@@ -60,7 +60,7 @@ class PairwiseDistances:
 
     def __init__(
         self,
-        geometry: ClusterGeometry,
+        geometry: ClusterEvidence,
         *,
         max_memory: int | str | None = None,
         n_threads: int | None = None,
@@ -75,7 +75,7 @@ class PairwiseDistances:
 
     def estimate(self) -> Estimate:
         """Return what one sweep costs before it is run."""
-        return Estimate(estimate_seconds(self.geometry.rows.matrix, n_threads=self._n_threads), self._bytes())
+        return Estimate(estimate_seconds(self.geometry.documents, n_threads=self._n_threads), self._bytes())
 
     def estimate_order(self) -> Estimate:
         """Return what counting the order of pairs (Gamma, G+, tau) costs before it is done."""

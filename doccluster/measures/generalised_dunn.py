@@ -59,7 +59,7 @@ def gdi(evidence: Any, *, between: int = 3, within: int = 3) -> Values:
 
     Parameters
     ----------
-    evidence : PairwiseDistances, or ClusterGeometry where centres and sums suffice
+    evidence : PairwiseDistances, or ClusterEvidence where centres and sums suffice
     between : {1, 2, 3, 4, 5, 51, 6}
         The distance delta of clusters.
     within : {1, 2, 3}

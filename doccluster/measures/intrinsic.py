@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from doccluster.choices import METRICS
-from doccluster.measures.geometry import ClusterGeometry
+from doccluster.geometry.evidence import ClusterEvidence
 from doccluster.measures.parameters import check_choice
 from doccluster.measures.registry import Values, alias, measure, undefined, variant
 
@@ -39,7 +39,7 @@ SUMMARIES = ("max", "min", "mean")
     edges="all singletons: the number of documents that have terms",
     parts=("per_cluster",),
 )
-def skm_objective(geometry: ClusterGeometry, *, per_document_mean: bool = False) -> Values:
+def skm_objective(geometry: ClusterEvidence, *, per_document_mean: bool = False) -> Values:
     """Return the sum of the lengths of the cluster sums, divided by n if `per_document_mean`."""
     scale = geometry.n_documents if per_document_mean else 1
     return Values(float(geometry.sum_norms.sum()) / scale, per_cluster=geometry.sum_norms / scale)
@@ -57,7 +57,7 @@ variant(
 )
 
 
-def cluster_similarity(geometry: ClusterGeometry) -> Values:
+def cluster_similarity(geometry: ClusterEvidence) -> Values:
     """Return the mean cosine of documents to their centroid; per cluster |s_k| / n_k."""
     value = float(geometry.sum_norms.sum()) / geometry.n_documents
     return Values(value, per_cluster=geometry.sum_norms / geometry.sizes)
@@ -90,7 +90,7 @@ variant(
     "convergence; a document without terms, or with similarity <= 0 to its own centroid, is not coherent",
     parts=("per_cluster", "per_document"),
 )
-def coherence(geometry: ClusterGeometry, *, average: str = "all") -> Values:
+def coherence(geometry: ClusterEvidence, *, average: str = "all") -> Values:
     """Return the share of coherent documents; `average` is over ``"all"`` centroids or the ``"others"`` only."""
     check_choice(average, ("all", "others"), "average")
     read = geometry.similarities
@@ -99,7 +99,7 @@ def coherence(geometry: ClusterGeometry, *, average: str = "all") -> Values:
     return Values(float(mask.mean()), per_cluster=shares, per_document=mask, note=_coherence_note(geometry))
 
 
-def _coherence_note(geometry: ClusterGeometry) -> str | None:
+def _coherence_note(geometry: ClusterEvidence) -> str | None:
     if geometry.n_clusters == 1:
         return "one cluster: every document with terms is coherent, for want of another centroid"
     if geometry.n_clusters == 2:
@@ -130,7 +130,7 @@ variant(
     edges="one cluster: undefined",
     parts=("per_cluster", "per_pair"),
 )
-def adherence(geometry: ClusterGeometry, *, summary: str = "max") -> Values:
+def adherence(geometry: ClusterEvidence, *, summary: str = "max") -> Values:
     """Return the `summary` (``"max"``, ``"min"``, ``"mean"``) of the overlaps; per pair the k x k table."""
     check_choice(summary, SUMMARIES, "summary")
     table = geometry.adherence
@@ -183,7 +183,7 @@ variant(
     "lowest index",
     parts=("per_cluster",),
 )
-def density(geometry: ClusterGeometry, *, over_size: bool = False) -> Values:
+def density(geometry: ClusterEvidence, *, over_size: bool = False) -> Values:
     """Return the mean density of clusters, or of rho_k / n_k if `over_size`."""
     densities = (1.0 if over_size else geometry.sizes) / (geometry.principal_lengths + 1.0)
     return Values(float(densities.mean()), per_cluster=densities)
@@ -211,7 +211,7 @@ variant(
     edges="one cluster: undefined; a cluster without terms has no direction: its line is nan and left out",
     parts=("per_cluster", "per_pair"),
 )
-def ics(geometry: ClusterGeometry, *, summary: str = "mean", normalized: bool = True) -> Values:
+def ics(geometry: ClusterEvidence, *, summary: str = "mean", normalized: bool = True) -> Values:
     """Return a summary of the separations of centroids; with ``normalized=False`` of raw means (not symmetric)."""
     check_choice(summary, SUMMARIES, "summary")
     table = _separation_of_centroids(geometry) if normalized else _separation_of_means(geometry)
@@ -220,14 +220,14 @@ def ics(geometry: ClusterGeometry, *, summary: str = "mean", normalized: bool = 
     return _summarise_pairs(table, summary)
 
 
-def _separation_of_centroids(geometry: ClusterGeometry) -> FloatArray:
+def _separation_of_centroids(geometry: ClusterEvidence) -> FloatArray:
     table = 1.0 - geometry.centroid_similarity
     directed = geometry.sum_norms > 0
     table[directed, directed] = 0.0
     return table
 
 
-def _separation_of_means(geometry: ClusterGeometry) -> FloatArray:
+def _separation_of_means(geometry: ClusterEvidence) -> FloatArray:
     sizes = geometry.sizes.astype(np.float64)
     gram = geometry.sum_gram / np.outer(sizes, sizes)
     return np.diagonal(gram)[:, None] - gram
@@ -263,7 +263,7 @@ variant(
     edges="a singleton: undefined, left out of the mean",
     parts=("per_cluster",),
 )
-def pairwise_similarity(geometry: ClusterGeometry) -> Values:
+def pairwise_similarity(geometry: ClusterEvidence) -> Values:
     """Return the mean cosine of two documents of a cluster, weighted by its number of documents."""
     sizes = geometry.sizes.astype(np.float64)
     several = sizes > 1

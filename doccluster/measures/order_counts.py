@@ -16,8 +16,8 @@ import numpy.typing as npt
 
 from doccluster.blocks import map_blocks, resolve_threads
 from doccluster.errors import NotComputable
+from doccluster.geometry.evidence import ClusterEvidence
 from doccluster.kernels.pair_order import collect_keys, compare_sorted, count_coarse_keys, count_keys
-from doccluster.measures.geometry import ClusterGeometry
 from doccluster.measures.sorted_documents import SortedDocuments
 from doccluster.progress import Progress
 from doccluster.validation import RandomState, as_generator, check_positive_int
@@ -42,7 +42,7 @@ class OrderCounts:
 
 
 def count_order(
-    geometry: ClusterGeometry,
+    geometry: ClusterEvidence,
     documents: SortedDocuments,
     *,
     memory: int,
@@ -65,7 +65,7 @@ def number_of_keys(upper: float, grid: float) -> int:
 class _Counter:
     def __init__(
         self,
-        geometry: ClusterGeometry,
+        geometry: ClusterEvidence,
         documents: SortedDocuments,
         memory: int,
         block_size: int | None,
@@ -190,7 +190,7 @@ def _sum_of_products(left: IntArray, right: IntArray) -> int:
 
 
 def sample_order(
-    geometry: ClusterGeometry, documents: SortedDocuments, n_sampled: int, random_state: RandomState
+    geometry: ClusterEvidence, documents: SortedDocuments, n_sampled: int, random_state: RandomState
 ) -> tuple[float, float, float]:
     """Return the shares of s+ and s- among all comparisons, and the variance matrix they have, from sampled pairs.
 

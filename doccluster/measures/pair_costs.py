@@ -14,10 +14,10 @@ import numpy as np
 from scipy import sparse
 
 from doccluster.blocks import resolve_threads
-from doccluster.measures.geometry import ClusterGeometry
+from doccluster.geometry.documents import as_documents
+from doccluster.geometry.evidence import ClusterEvidence
 from doccluster.measures.order_counts import BYTES_PER_KEY, COUNTED_KEYS, LEAST_HELD, MOST_TABLES, number_of_keys
 from doccluster.measures.sorted_documents import common_terms, largest_squared
-from doccluster.validation import check_matrix
 
 SECONDS_PER_POSTING = 1.2e-9  # one product through the inverted index
 SECONDS_PER_LINE_CELL = 1.5e-10  # one product with a dense line of a common term
@@ -31,12 +31,12 @@ SECONDS_PER_COLLECTED_KEY = 1.2e-7  # one pair of the smaller kind, sorted and s
 
 def estimate_seconds(matrix: Any, *, n_threads: int | None = None) -> float:
     """Return about how many seconds one sweep over all pairs of rows takes."""
-    checked = check_matrix(matrix)
+    checked = as_documents(matrix).matrix
     seconds = _products(checked) + _pairs(checked) * SECONDS_PER_PAIR
     return float(seconds / resolve_threads(n_threads))
 
 
-def estimate_order_seconds(geometry: ClusterGeometry, *, memory: int, n_threads: int | None = None) -> float:
+def estimate_order_seconds(geometry: ClusterEvidence, *, memory: int, n_threads: int | None = None) -> float:
     """Return about how many seconds it takes to count in which order all comparisons of two pairs come out."""
     rows = geometry.rows
     distances = _products(rows.matrix) + _pairs(rows.matrix) * SECONDS_PER_DISTANCE

@@ -14,9 +14,9 @@ import numpy as np
 import numpy.typing as npt
 
 from doccluster.errors import NotComputable
+from doccluster.geometry.evidence import ClusterEvidence
 from doccluster.kernels.pairwise import sweep_rows
 from doccluster.measures.extreme_sums import SortedOut, edges_around
-from doccluster.measures.geometry import ClusterGeometry
 from doccluster.measures.sorted_documents import SortedDocuments
 from doccluster.progress import Progress
 from doccluster.sizes import format_size
@@ -61,7 +61,7 @@ class PairSweep:
 
 
 def sweep(
-    geometry: ClusterGeometry,
+    geometry: ClusterEvidence,
     documents: SortedDocuments,
     *,
     memory: int,
@@ -112,7 +112,7 @@ def run_sweep(
 class _Gathering:
     """The tables of a sweep while blocks come in, in order."""
 
-    def __init__(self, geometry: ClusterGeometry, documents: SortedDocuments, memory: int) -> None:
+    def __init__(self, geometry: ClusterEvidence, documents: SortedDocuments, memory: int) -> None:
         n, k = geometry.n_documents, geometry.n_clusters
         self.documents, self.sizes = documents, geometry.sizes.astype(np.float64)
         self.each_pair_once = 2 * 8 * n * k <= memory // 2
@@ -215,7 +215,7 @@ def mean_distances(sums: FloatArray, labels: IntArray, sizes: FloatArray) -> tup
 
 
 def sampled_parts(
-    geometry: ClusterGeometry,
+    geometry: ClusterEvidence,
     documents: SortedDocuments,
     n_sampled: int,
     random_state: RandomState,

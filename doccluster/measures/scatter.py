@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from doccluster.choices import METRICS
-from doccluster.measures.geometry import ClusterGeometry
+from doccluster.geometry.evidence import ClusterEvidence
 from doccluster.measures.registry import Values, alias, measure, undefined
 
 FloatArray = npt.NDArray[np.float64]
@@ -36,7 +36,7 @@ ONE_CLUSTER = "there is only one cluster"
     edges="all singletons, or only copies in each cluster: 0",
     parts=("per_cluster",),
 )
-def rss(geometry: ClusterGeometry) -> Values:
+def rss(geometry: ClusterEvidence) -> Values:
     """Return the squared distances of documents to the mean of their cluster, summed."""
     return Values(geometry.rss, per_cluster=geometry.rss_clusters)
 
@@ -56,7 +56,7 @@ alias("trace_w", of="rss", title="Trace W", source="Milligan & Cooper 1985; equa
     meaning="Scatter between clusters over scatter within, each per degree of freedom; often used to choose k.",
     edges="one cluster or all singletons: undefined; RSS 0: inf",
 )
-def calinski_harabasz(geometry: ClusterGeometry) -> float | Values:
+def calinski_harabasz(geometry: ClusterEvidence) -> float | Values:
     """Return the ratio of scatter between and within clusters, per degree of freedom."""
     n, k = geometry.n_documents, geometry.n_clusters
     if k in (1, n):
@@ -77,7 +77,7 @@ def calinski_harabasz(geometry: ClusterGeometry) -> float | Values:
     meaning="The share of the scatter of documents that the clusters explain; grows with the number of clusters.",
     edges="one cluster: 0; all singletons: 1; all documents coincide: undefined",
 )
-def r_squared(geometry: ClusterGeometry) -> float | Values:
+def r_squared(geometry: ClusterEvidence) -> float | Values:
     """Return the share of scatter between clusters."""
     total = geometry.bgss + geometry.rss
     return geometry.bgss / total if total > 0 else undefined("all documents coincide")
@@ -93,7 +93,7 @@ def r_squared(geometry: ClusterGeometry) -> float | Values:
     meaning="Scatter between clusters over scatter within, on a log scale.",
     edges="one cluster: undefined; RSS 0: inf; all means coincide: -inf; both: undefined",
 )
-def log_ss_ratio(geometry: ClusterGeometry) -> float | Values:
+def log_ss_ratio(geometry: ClusterEvidence) -> float | Values:
     """Return the logarithm of the scatter between over the scatter within clusters."""
     if geometry.n_clusters == 1:
         return undefined(ONE_CLUSTER)
@@ -115,7 +115,7 @@ def log_ss_ratio(geometry: ClusterGeometry) -> float | Values:
     edges="all singletons: 0",
     parts=("per_cluster",),
 )
-def ball_hall(geometry: ClusterGeometry) -> Values:
+def ball_hall(geometry: ClusterEvidence) -> Values:
     """Return the mean of the variances of the clusters."""
     variances: FloatArray = geometry.rss_clusters / geometry.sizes
     return Values(float(variances.mean()), per_cluster=variances)
@@ -132,7 +132,7 @@ def ball_hall(geometry: ClusterGeometry) -> Values:
     edges="a singleton, or a cluster of copies: -inf",
     parts=("per_cluster",),
 )
-def banfeld_raftery(geometry: ClusterGeometry) -> Values:
+def banfeld_raftery(geometry: ClusterEvidence) -> Values:
     """Return the size-weighted sum of the logarithms of the clusters' variances."""
     variances = geometry.rss_clusters / geometry.sizes
     logs = np.log(variances, out=np.full(geometry.n_clusters, -np.inf), where=variances > 0)
@@ -153,7 +153,7 @@ def banfeld_raftery(geometry: ClusterGeometry) -> Values:
     meaning="Spread within clusters over the squared distance of the two nearest means.",
     edges="one cluster: undefined; two means coincide: inf, also with RSS 0",
 )
-def ray_turi(geometry: ClusterGeometry) -> float | Values:
+def ray_turi(geometry: ClusterEvidence) -> float | Values:
     """Return the mean squared distance to the own mean over the least squared distance of means."""
     if geometry.n_clusters == 1:
         return undefined(ONE_CLUSTER)
@@ -179,7 +179,7 @@ def off_diagonal(table: FloatArray) -> FloatArray:
     "the many rare terms decide.",
     edges="one cluster: 0; no term varies: undefined",
 )
-def ratkowsky_lance(geometry: ClusterGeometry) -> float | Values:
+def ratkowsky_lance(geometry: ClusterEvidence) -> float | Values:
     """Return the root of the mean share of explained variance of terms, over k."""
     sums = geometry.cluster_sums
     offset = np.square(sums.total) / geometry.n_documents
@@ -193,7 +193,7 @@ def ratkowsky_lance(geometry: ClusterGeometry) -> float | Values:
     return math.sqrt(float((between[varies] / spread[varies]).mean()) / geometry.n_clusters)
 
 
-def _squares_over_sizes(geometry: ClusterGeometry) -> FloatArray:
+def _squares_over_sizes(geometry: ClusterEvidence) -> FloatArray:
     """Return sum_i s_it^2 / n_i for each term."""
     sums, sizes = geometry.sums, geometry.sizes.astype(np.float64)
     if not geometry.rows.is_sparse:
@@ -214,7 +214,7 @@ def _squares_over_sizes(geometry: ClusterGeometry) -> FloatArray:
     edges="one cluster: 1; no term varies: undefined",
     parts=("per_cluster",),
 )
-def sd_scat(geometry: ClusterGeometry) -> Values:
+def sd_scat(geometry: ClusterEvidence) -> Values:
     """Return the mean length of the clusters' variance vectors over that of the corpus."""
     sums, n = geometry.cluster_sums, geometry.n_documents
     squares = sums.term_squares / n
@@ -238,7 +238,7 @@ def sd_scat(geometry: ClusterGeometry) -> Values:
     meaning="How unevenly and how closely the means lie; grows with the number of clusters.",
     edges="one cluster: undefined; two means coincide: inf",
 )
-def sd_dis(geometry: ClusterGeometry) -> float | Values:
+def sd_dis(geometry: ClusterEvidence) -> float | Values:
     """Return the total closeness of the means, scaled by how uneven their distances are."""
     if geometry.n_clusters == 1:
         return undefined(ONE_CLUSTER)

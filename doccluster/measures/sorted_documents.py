@@ -14,11 +14,11 @@ import numpy.typing as npt
 from scipy import sparse
 
 from doccluster.blocks import map_blocks
+from doccluster.geometry.evidence import ClusterEvidence
+from doccluster.geometry.rows import Rows
+from doccluster.geometry.sums import cluster_order
 from doccluster.kernels.pair_order import squared_of_pairs
 from doccluster.kernels.pairwise import COSINE, EUCLIDEAN, SQEUCLIDEAN, places_after
-from doccluster.measures.cluster_sums import cluster_order
-from doccluster.measures.geometry import ClusterGeometry
-from doccluster.measures.rows import Rows
 from doccluster.progress import Progress
 
 FloatArray = npt.NDArray[np.float64]
@@ -51,7 +51,7 @@ class SortedDocuments:
         A bound on every squared (or cosine) distance.
     """
 
-    def __init__(self, geometry: ClusterGeometry) -> None:
+    def __init__(self, geometry: ClusterEvidence) -> None:
         rows = geometry.rows
         self.order, self.starts = cluster_order(geometry.partition)
         self.labels = geometry.labels[self.order]

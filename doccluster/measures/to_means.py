@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from doccluster.choices import METRICS
 from doccluster.errors import InputError
-from doccluster.measures.geometry import ClusterGeometry
+from doccluster.geometry.evidence import ClusterEvidence
 from doccluster.measures.registry import Values, alias, measure, undefined, variant
 from doccluster.measures.scatter import ONE_CLUSTER, off_diagonal
 
@@ -34,7 +34,7 @@ mean_measure = partial(measure, family="internal", evidence="geometry", metrics=
     edges="one cluster: undefined; all singletons: 0; two means coincide: inf (scikit-learn says 0)",
     parts=("per_cluster", "per_pair"),
 )
-def davies_bouldin(geometry: ClusterGeometry, *, q: float = 2.0) -> Values:
+def davies_bouldin(geometry: ClusterEvidence, *, q: float = 2.0) -> Values:
     """Return the mean of the worst ratios of spread to distance; q = 2 is Zaki & Meira's, q = 1 scikit-learn's."""
     if not (isinstance(q, int | float | np.number) and math.isfinite(q) and q > 0):
         raise InputError(f"q={q!r} is not a positive number; give 2 (root mean square) or 1 (mean distance).")
@@ -50,7 +50,7 @@ def davies_bouldin(geometry: ClusterGeometry, *, q: float = 2.0) -> Values:
     return Values(float(worst.mean()), per_cluster=worst, per_pair=ratios)
 
 
-def _spread(geometry: ClusterGeometry, q: float) -> FloatArray:
+def _spread(geometry: ClusterEvidence, q: float) -> FloatArray:
     if q == 2:
         return np.sqrt(geometry.rss_clusters / geometry.sizes)
     powers = geometry.total_of(geometry.similarities.own_distance**q)
@@ -81,7 +81,7 @@ variant(
     edges="one cluster: undefined; a singleton, a = b = 0: 0",
     parts=("per_cluster", "per_document"),
 )
-def simplified_silhouette(geometry: ClusterGeometry) -> Values:
+def simplified_silhouette(geometry: ClusterEvidence) -> Values:
     """Return the mean silhouette of documents against means."""
     if geometry.n_clusters == 1:
         blank = np.full(geometry.n_documents, np.nan)
@@ -107,7 +107,7 @@ def simplified_silhouette(geometry: ClusterGeometry) -> Values:
     edges="one cluster: undefined; all singletons: 1; R = 1 for 0/0 and inf for a/0",
     parts=("per_cluster",),
 )
-def wemmert_gancarski(geometry: ClusterGeometry) -> Values:
+def wemmert_gancarski(geometry: ClusterEvidence) -> Values:
     """Return the size-weighted quality of clusters, each at least 0."""
     if geometry.n_clusters == 1:
         return undefined(ONE_CLUSTER, per_cluster=np.full(1, np.nan))
@@ -129,7 +129,7 @@ def wemmert_gancarski(geometry: ClusterGeometry) -> Values:
     meaning="Compactness gained over one cluster, times the largest distance of means, per cluster.",
     edges="one cluster: undefined; every document on its mean: inf; 0/0: undefined",
 )
-def pbm(geometry: ClusterGeometry) -> float | Values:
+def pbm(geometry: ClusterEvidence) -> float | Values:
     """Return the squared product of compactness gained, reach of the means and 1/k."""
     if geometry.n_clusters == 1:
         return undefined(ONE_CLUSTER)

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from doccluster.errors import InputError
-from doccluster.measures.geometry import ClusterGeometry
+from doccluster.geometry.evidence import ClusterEvidence
 from doccluster.validation import check_matrix, check_positive_int
 
 FloatArray = npt.NDArray[np.float64]
@@ -29,7 +29,7 @@ class TopicWords:
 
     Parameters
     ----------
-    geometry : ClusterGeometry
+    geometry : ClusterEvidence
         Documents and clusters; mean weights come from its sums.
     terms : one sequence of column numbers per cluster, optional
         The ranked top terms, instead of those of largest weight.
@@ -44,12 +44,12 @@ class TopicWords:
     Examples
     --------
     >>> from doccluster.partition import Partition
-    >>> geometry = ClusterGeometry([[2, 1, 0], [1, 2, 0], [0, 0, 1]], Partition.from_labels([0, 0, 1]))
+    >>> geometry = ClusterEvidence([[2, 1, 0], [1, 2, 0], [0, 0, 1]], Partition.from_labels([0, 0, 1]))
     >>> [top.tolist() for top in TopicWords(geometry).top_terms(2)]
     [[0, 1], [2]]
     """
 
-    def __init__(self, geometry: ClusterGeometry, *, terms: Any = None, reference: Any = None) -> None:
+    def __init__(self, geometry: ClusterEvidence, *, terms: Any = None, reference: Any = None) -> None:
         self.geometry = geometry
         self._given = None if terms is None else _checked_terms(terms, geometry)
         matrix = geometry.rows.matrix if reference is None else check_matrix(reference, name="reference")
@@ -109,7 +109,7 @@ class TopicWords:
         return np.asarray(terms[np.lexsort((terms, run))][:number], dtype=np.int64)
 
 
-def _checked_terms(terms: Any, geometry: ClusterGeometry) -> list[IntArray]:
+def _checked_terms(terms: Any, geometry: ClusterEvidence) -> list[IntArray]:
     lists = list(terms) if isinstance(terms, Iterable) and not isinstance(terms, str | bytes) else []
     if len(lists) != geometry.n_clusters:
         raise InputError(

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from doccluster.choices import METRICS
-from doccluster.measures.geometry import ClusterGeometry
+from doccluster.geometry.evidence import ClusterEvidence
 from doccluster.measures.registry import Values, alias, measure, undefined
 
 FloatArray = npt.NDArray[np.float64]
@@ -23,7 +23,7 @@ class PairEvidence(Protocol):
     """What both evidence objects know of distances of pairs."""
 
     @property
-    def geometry(self) -> ClusterGeometry:
+    def geometry(self) -> ClusterEvidence:
         """The geometry of the same clusters in the same metric."""
 
     @property
@@ -82,7 +82,7 @@ def beta_cv(evidence: PairEvidence) -> float | Values:
 alias("mcclain_rao", of="beta_cv", title="McClain-Rao", source="McClain & Rao 1975; equal to BetaCV")
 
 
-def missing_pairs(geometry: ClusterGeometry) -> str:
+def missing_pairs(geometry: ClusterEvidence) -> str:
     """Return the sentence that says which pairs there are none of."""
     if geometry.n_inner_pairs == 0:
         return "no cluster has two documents, so there is no pair within a cluster"

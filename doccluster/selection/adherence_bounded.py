@@ -18,8 +18,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from doccluster.clustering import SphericalKMeans, assign_to_centroids
 from doccluster.clustering.fitted_columns import check_columns
 from doccluster.errors import InputError
+from doccluster.geometry.evidence import ClusterEvidence
 from doccluster.measures import get_measure
-from doccluster.measures.geometry import ClusterGeometry
 from doccluster.partition import Partition
 from doccluster.validation import RandomState, as_generator, check_matrix, check_positive_int, row_norms, unit_rows
 
@@ -191,8 +191,8 @@ class _Search:
         self.path: list[Step] = []
         self._look(self.current)
 
-    def geometry(self, partition: Partition) -> ClusterGeometry:
-        return ClusterGeometry(self.matrix, partition, metric="cosine", n_threads=self.bounds.n_threads)
+    def geometry(self, partition: Partition) -> ClusterEvidence:
+        return ClusterEvidence(self.matrix, partition, metric="cosine", n_threads=self.bounds.n_threads)
 
     def centroids(self, partition: Partition) -> sparse.csr_array:
         sums = partition.membership.T @ self.matrix.astype(np.float64, copy=False)

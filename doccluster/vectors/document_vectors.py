@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from doccluster.geometry.documents import Documents, as_documents
 from doccluster.short_repr import cut, listed
-from doccluster.validation import squared_row_norms
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -51,9 +51,14 @@ class DocumentVectors:
         return int(self.matrix.shape[1])
 
     @cached_property
+    def documents(self) -> Documents:
+        """The rows as a checked matrix, made once for all that is asked of these vectors."""
+        return as_documents(self.matrix, name="vectors")
+
+    @cached_property
     def is_empty(self) -> npt.NDArray[np.bool_]:
         """Whether each document has no term left (a zero row), bool array of shape (n_documents,)."""
-        empty: npt.NDArray[np.bool_] = squared_row_norms(self.matrix) == 0
+        empty: npt.NDArray[np.bool_] = self.documents.squared_norms == 0
         return empty
 
     def take(self, rows: npt.NDArray[np.int64]) -> DocumentVectors:

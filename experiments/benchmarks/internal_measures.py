@@ -11,9 +11,9 @@ import functools
 import numpy as np
 from scipy import sparse
 
+from doccluster.geometry.evidence import ClusterEvidence
 from doccluster.measures import get_measure, list_measures
 from doccluster.measures.distances import PairwiseDistances
-from doccluster.measures.geometry import ClusterGeometry
 from doccluster.partition import Partition
 from experiments.benchmarks.harness import Session, row, start_clock
 
@@ -54,7 +54,7 @@ def documents(n: int, n_terms: int, length: int, k: int, dtype: str = "float64")
 
 def cosine_silhouette(matrix: sparse.csr_array, labels: np.ndarray) -> np.ndarray:
     """Return our silhouette of each document, from the matrix and labels."""
-    values = get_measure("silhouette").compute(ClusterGeometry(matrix, Partition.from_labels(labels)))
+    values = get_measure("silhouette").compute(ClusterEvidence(matrix, Partition.from_labels(labels)))
     return np.asarray(values.per_document)
 
 
@@ -92,7 +92,7 @@ def silhouette_million(session: Session) -> None:
 
 def all_linear_measures(matrix: sparse.csr_array, labels: np.ndarray) -> None:
     """Compute every counted measure that takes O(nnz k), from the matrix and labels."""
-    geometry = ClusterGeometry(matrix, Partition.from_labels(labels))
+    geometry = ClusterEvidence(matrix, Partition.from_labels(labels))
     for name in LINEAR:
         get_measure(name).compute(geometry)
 
@@ -101,7 +101,7 @@ def _against_assignment(session: Session, k: int) -> None:
     from doccluster.clustering import assign_to_centroids
 
     matrix, labels = documents(5_000 if session.quick else 60_000, 40_000, 60, k, "float32")
-    geometry = ClusterGeometry(matrix, Partition.from_labels(labels))
+    geometry = ClusterEvidence(matrix, Partition.from_labels(labels))
     centroids = sparse.csr_array(geometry.sums / geometry.sum_norms[:, None]).astype(np.float32)
     contenders = {
         f"{len(LINEAR)} measures": lambda: all_linear_measures(matrix, labels),
@@ -134,7 +134,7 @@ def euclidean_ours(n: int) -> dict[str, float]:
 
 def three_of_pairs(matrix: sparse.csr_array, labels: np.ndarray) -> dict[str, float]:
     """Return silhouette, Dunn and C-index in Euclidean distance."""
-    geometry = ClusterGeometry(matrix, Partition.from_labels(labels), metric="euclidean")
+    geometry = ClusterEvidence(matrix, Partition.from_labels(labels), metric="euclidean")
     pairs = PairwiseDistances(geometry)
     return {name: get_measure(name).compute(pairs).value for name in ("silhouette", "dunn", "c_index")}
 

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from doccluster.geometry.evidence import ClusterEvidence
 from doccluster.measures import get_measure
 from doccluster.measures.distances import PairwiseDistances
-from doccluster.measures.geometry import ClusterGeometry
 from doccluster.partition import Partition
 
 STRUCTURAL = {
@@ -77,7 +77,7 @@ def check(values, evidence, *, tolerance, skip=frozenset()):
 
 
 def evidence_of(matrix, labels, metric):
-    geometry = ClusterGeometry(matrix, Partition.from_labels(labels), metric=metric, n_threads=1)
+    geometry = ClusterEvidence(matrix, Partition.from_labels(labels), metric=metric, n_threads=1)
     return PairwiseDistances(geometry)
 
 

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 from scipy import sparse
 
+from doccluster.geometry.evidence import ClusterEvidence
 from doccluster.measures import get_measure, list_measures
 from doccluster.measures.distances import PairwiseDistances
-from doccluster.measures.geometry import ClusterGeometry
 from doccluster.measures.topic_words import TopicWords
 from doccluster.partition import Partition
 from tests.oracles.internal import ORACLES, Case
@@ -31,7 +31,7 @@ class Judge:
         self.metric = metric
         partition = Partition.from_labels(labels)
         options = {"n_threads": n_threads, "block_size": block_size}
-        geometry = ClusterGeometry(matrix, partition, metric=metric, **options)
+        geometry = ClusterEvidence(matrix, partition, metric=metric, **options)
         pairs = PairwiseDistances(geometry, block_size=block_size, max_memory=max_memory)
         self.evidence = {"geometry": geometry, "pairwise": pairs, "topics": TopicWords(geometry)}
 

@@ -13,9 +13,9 @@ from sklearn import metrics
 from sklearn.preprocessing import normalize
 
 from doccluster.errors import InputError, NotComputable
+from doccluster.geometry.evidence import ClusterEvidence
 from doccluster.measures import extreme_sums, get_measure, order_counts, pair_sweep
 from doccluster.measures.distances import PairwiseDistances
-from doccluster.measures.geometry import ClusterGeometry
 from doccluster.measures.pair_costs import estimate_order_seconds, estimate_seconds
 from doccluster.partition import Partition
 from doccluster.sizes import parse_size
@@ -30,7 +30,7 @@ def made(n=120, d=30, k=4, density=0.2, seed=0, dtype=np.float64):
 
 
 def pairs_of(matrix, labels, metric="euclidean", **options):
-    return PairwiseDistances(ClusterGeometry(matrix, Partition.from_labels(labels), metric=metric), **options)
+    return PairwiseDistances(ClusterEvidence(matrix, Partition.from_labels(labels), metric=metric), **options)
 
 
 def dense_distances(matrix, metric="euclidean"):
@@ -40,7 +40,7 @@ def dense_distances(matrix, metric="euclidean"):
 def test_scikit_learn_defines_the_same_silhouette_and_scatter_indices():
     matrix, labels = made()
     dense = matrix.toarray() + np.random.default_rng(1).random(matrix.shape)
-    geometry = ClusterGeometry(dense, Partition.from_labels(labels), metric="euclidean")
+    geometry = ClusterEvidence(dense, Partition.from_labels(labels), metric="euclidean")
     values = {name: get_measure(name).compute(geometry).value for name in ("calinski_harabasz", "davies_bouldin_mean")}
     assert values["calinski_harabasz"] == pytest.approx(metrics.calinski_harabasz_score(dense, labels), rel=1e-10)
     assert values["davies_bouldin_mean"] == pytest.approx(metrics.davies_bouldin_score(dense, labels), rel=1e-10)
@@ -127,7 +127,7 @@ def test_sampled_silhouette_is_within_its_standard_error():
     assert known.sum() == 150
     np.testing.assert_allclose(sampled.per_document[known], exact.per_document[known], atol=1e-12)
     assert record.compute(pairs, sample=300).value == pytest.approx(exact.value, abs=1e-12)
-    linear = ClusterGeometry(matrix, Partition.from_labels(labels))
+    linear = ClusterEvidence(matrix, Partition.from_labels(labels))
     assert record.compute(linear, sample=10).value == record.compute(linear).value
 
 
@@ -201,14 +201,14 @@ def test_progress_ends_with_all_pairs_and_an_interrupt_passes_through():
 def test_unusable_input_is_refused():
     partition = Partition.from_labels([0, 1])
     with pytest.raises(InputError, match="3 document vectors and 2 labels"):
-        ClusterGeometry(np.eye(3), partition)
+        ClusterEvidence(np.eye(3), partition)
     with pytest.raises(InputError, match="metric='manhattan'"):
-        ClusterGeometry(np.eye(2), partition, metric="manhattan")
+        ClusterEvidence(np.eye(2), partition, metric="manhattan")
     with pytest.raises(InputError, match="NaN"):
-        ClusterGeometry(np.array([[1.0, math.nan], [0.0, 1.0]]), partition)
+        ClusterEvidence(np.array([[1.0, math.nan], [0.0, 1.0]]), partition)
     with pytest.raises(InputError, match="use PairwiseDistances"):
-        ClusterGeometry(np.eye(2), partition, metric="euclidean").block_weights
-    geometry = ClusterGeometry(np.eye(2), partition)
+        ClusterEvidence(np.eye(2), partition, metric="euclidean").block_weights
+    geometry = ClusterEvidence(np.eye(2), partition)
     for name, options in (
         ("davies_bouldin", {"q": 0}),
         ("davies_bouldin", {"q": "two"}),
@@ -222,26 +222,26 @@ def test_unusable_input_is_refused():
 
 
 def test_many_clusters_get_their_tables_in_a_reading_of_their_own(monkeypatch):
-    from doccluster.measures import geometry as module
+    from doccluster.geometry import evidence as module
 
     matrix, labels = made(k=9)
-    plain = ClusterGeometry(matrix, Partition.from_labels(labels)).adherence
+    plain = ClusterEvidence(matrix, Partition.from_labels(labels)).adherence
     monkeypatch.setattr(module, "TABLES_UP_TO", 3)
-    late = ClusterGeometry(matrix, Partition.from_labels(labels))
+    late = ClusterEvidence(matrix, Partition.from_labels(labels))
     assert late.similarities.adherence is None
     np.testing.assert_array_equal(late.adherence, plain)
 
 
 def test_terms_of_few_clusters_are_kept_as_posting_lists(monkeypatch):
-    from doccluster.measures import cluster_sums as module
+    from doccluster.geometry import sums as module
 
     matrix, labels = made(n=400, d=300, k=60, density=0.005)
-    plain = ClusterGeometry(matrix, Partition.from_labels(labels))
+    plain = ClusterEvidence(matrix, Partition.from_labels(labels))
     assert (plain.cluster_sums.table.head_row < 0).any()
-    dense = ClusterGeometry(matrix.toarray(), Partition.from_labels(labels))
+    dense = ClusterEvidence(matrix.toarray(), Partition.from_labels(labels))
     np.testing.assert_allclose(plain.sum_gram, dense.sum_gram, atol=1e-12)
     np.testing.assert_allclose(plain.adherence, dense.adherence, atol=1e-12)
     monkeypatch.setattr(module, "TABLE_BYTES", 60 * 8 * 20)  # room for 20 dense lines
-    tight = ClusterGeometry(matrix, Partition.from_labels(labels))
+    tight = ClusterEvidence(matrix, Partition.from_labels(labels))
     assert len(tight.cluster_sums.table.head) <= 20
     np.testing.assert_allclose(tight.adherence, plain.adherence, atol=1e-12)

@@ -10,8 +10,8 @@ import pytest
 from scipy import sparse
 
 from doccluster.errors import InputError
+from doccluster.geometry.evidence import ClusterEvidence
 from doccluster.measures import get_measure
-from doccluster.measures.geometry import ClusterGeometry
 from doccluster.measures.topic_words import TopicWords
 from doccluster.partition import Partition
 
@@ -19,7 +19,7 @@ NAMES = ("umass", "uci", "npmi", "exclusivity")
 
 
 def topics_of(matrix, labels, **options):
-    return TopicWords(ClusterGeometry(matrix, Partition.from_labels(labels)), **options)
+    return TopicWords(ClusterEvidence(matrix, Partition.from_labels(labels)), **options)
 
 
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])

@@ -1,4 +1,4 @@
-"""ClusterGeometry: what sums and one reading of the matrix say of a partition, in O(nnz k); evidence for measures.
+"""ClusterEvidence: what sums and one reading of the matrix say of a partition, in O(nnz k), each made when asked for.
 
 Two kinds of centre exist and are never mixed: the mean mu_i of a cluster (everything Euclidean) and its centroid c_i,
 the unit vector along the sum (Sharma & Sharma's measures and the objective of spherical k-means).
@@ -13,10 +13,9 @@ import numpy as np
 import numpy.typing as npt
 
 from doccluster.errors import InputError
-from doccluster.kernels.products import column_values
-from doccluster.measures.cluster_sums import ClusterSums, cluster_order, cluster_sums
-from doccluster.measures.rows import Rows
-from doccluster.measures.similarity_pass import SimilarityPass, read_similarities
+from doccluster.geometry.documents import as_documents
+from doccluster.geometry.products import SimilarityPass, read_similarities
+from doccluster.geometry.sums import ClusterSums, cluster_order, cluster_sums
 from doccluster.partition import Partition
 from doccluster.progress import Progress, silent
 
@@ -27,12 +26,12 @@ FloatArray = npt.NDArray[np.float64]
 TABLES_UP_TO = 2048
 
 
-class ClusterGeometry:
+class ClusterEvidence:
     """The geometry of clusters: sums, norms, centres, and the similarities of documents to them.
 
     Parameters
     ----------
-    matrix : csr array or dense array of shape (n_documents, n_terms)
+    documents : Documents, or a csr or dense array of shape (n_documents, n_terms)
         Documents as rows. Under ``cosine`` the length of a row is ignored; under the Euclidean metrics rows are taken
         as they are (as exactly unit where all are unit or zero within rounding).
     partition : Partition
@@ -51,14 +50,14 @@ class ClusterGeometry:
 
     Examples
     --------
-    >>> geometry = ClusterGeometry([[1, 0], [1, 0], [0, 1]], Partition.from_labels([0, 0, 1]))
+    >>> geometry = ClusterEvidence([[1, 0], [1, 0], [0, 1]], Partition.from_labels([0, 0, 1]))
     >>> geometry.sum_norms
     array([2., 1.])
     """
 
     def __init__(
         self,
-        matrix: Any,
+        documents: Any,
         partition: Partition,
         *,
         metric: str = "cosine",
@@ -66,7 +65,8 @@ class ClusterGeometry:
         block_size: int | None = None,
         progress: Progress = silent,
     ) -> None:
-        self.rows = matrix if isinstance(matrix, Rows) else Rows.from_matrix(matrix, metric=metric)
+        self.documents = as_documents(documents)
+        self.rows = self.documents.under(metric)
         self.partition = partition
         self.metric = metric
         if self.rows.n_documents != self.partition.n_documents:
@@ -81,7 +81,7 @@ class ClusterGeometry:
     # --- sizes and lengths ---------------------------------------------------------------------------------------
 
     @property
-    def geometry(self) -> ClusterGeometry:
+    def geometry(self) -> ClusterEvidence:
         """Itself, so that a measure may ask any evidence for its geometry."""
         return self
 
@@ -235,11 +235,8 @@ class ClusterGeometry:
     def principal_lengths(self) -> FloatArray:
         """The range, zeros included, of the principal dimension in each cluster, array of shape (k,)."""
         rows, column = self.rows, self.principal_dimension
-        if rows.is_sparse:
-            values = np.empty(self.n_documents)
-            column_values(column, *rows.arrays, rows.scale, values)
-        else:
-            values = rows.matrix[:, column] * rows.scale
+        held = rows.matrix[:, [column]]
+        values = np.asarray(held.toarray() if rows.is_sparse else held).ravel() * rows.scale
         order, starts = cluster_order(self.partition)
         ordered = values[order]
         return np.maximum.reduceat(ordered, starts[:-1]) - np.minimum.reduceat(ordered, starts[:-1])

@@ -1,4 +1,4 @@
-"""The documents as the evidence objects read them: arrays ready for the kernels, the length of every row settled once.
+"""The documents as a metric sees them: arrays ready for the kernels, the length of every row settled once.
 
 Rows are either *unit* (then each is scaled by 1 over its true length in float64, so that its squared norm is exactly 1,
 or 0 for a document without terms) or taken as they are. So float32 rows that are unit within rounding behave as exactly
@@ -15,9 +15,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from doccluster.choices import METRICS
-from doccluster.errors import InputError
-from doccluster.validation import UNIT_TOLERANCE, check_matrix, squared_row_norms, within_range
+from doccluster.validation import UNIT_TOLERANCE
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,29 +40,20 @@ class Rows:
     is_unit: bool
 
     @classmethod
-    def from_matrix(cls, matrix: Any, *, metric: str = "cosine") -> Rows:
-        """Return the rows of `matrix` (sparse or dense) as `metric` sees them.
-
-        The cosine ignores length, so its rows are unit whatever they were; the Euclidean metrics take rows as they
-        are, and as exactly unit where all of them are unit or zero within rounding.
-
-        Raises
-        ------
-        InputError
-            If the metric is unknown, or the matrix is not finite or not two-dimensional.
-        """
-        if metric not in METRICS:
-            raise InputError(f"metric={metric!r} is not one of {', '.join(METRICS)}; choose one of them.")
-        checked = check_matrix(matrix)
-        if metric == "cosine":
-            checked = within_range(checked)
-        true_norms = squared_row_norms(checked)
+    def of_directions(cls, matrix: Any, true_norms: npt.NDArray[np.float64]) -> Rows:
+        """Return rows as the cosine sees them: unit, whatever their squared lengths `true_norms` are."""
         zero = true_norms == 0
-        tolerance = UNIT_TOLERANCE if checked.dtype == np.float32 else 1e-9
-        if metric != "cosine" and not np.all(zero | (np.abs(true_norms - 1) <= 2 * tolerance)):
-            return cls(checked, np.ones(len(true_norms)), true_norms, False)
         scale = np.divide(1.0, np.sqrt(true_norms), out=np.zeros_like(true_norms), where=~zero)
-        return cls(checked, scale, np.where(zero, 0.0, 1.0), True)
+        return cls(matrix, scale, np.where(zero, 0.0, 1.0), True)
+
+    @classmethod
+    def of_points(cls, matrix: Any, true_norms: npt.NDArray[np.float64]) -> Rows:
+        """Return rows as the Euclidean metrics see them: as they are, or exactly unit where all of them are unit or
+        zero within rounding."""
+        tolerance = UNIT_TOLERANCE if matrix.dtype == np.float32 else 1e-9
+        if np.all((true_norms == 0) | (np.abs(true_norms - 1) <= 2 * tolerance)):
+            return cls.of_directions(matrix, true_norms)
+        return cls(matrix, np.ones(len(true_norms)), true_norms, False)
 
     @property
     def n_documents(self) -> int:

@@ -14,10 +14,10 @@ import numpy as np
 import numpy.typing as npt
 
 from doccluster.blocks import map_blocks, row_blocks
+from doccluster.geometry.rows import Rows
+from doccluster.geometry.sums import ClusterSums, cluster_order
 from doccluster.kernels.products import products_with_clusters
 from doccluster.kernels.similarity_extremes import COSINE, NO_SILHOUETTE, SQEUCLIDEAN, read_products
-from doccluster.measures.cluster_sums import ClusterSums, cluster_order
-from doccluster.measures.rows import Rows
 from doccluster.partition import Partition
 from doccluster.progress import Progress
 

@@ -16,8 +16,8 @@ import numpy.typing as npt
 from scipy import sparse
 
 from doccluster.blocks import map_blocks, row_blocks
+from doccluster.geometry.rows import Rows
 from doccluster.kernels.products import add_tail_products, sum_clusters
-from doccluster.measures.rows import Rows
 from doccluster.partition import Partition
 from doccluster.validation import squared_row_norms
 

@@ -1,0 +1,149 @@
+"""Documents as a matrix that was checked: once, at the door, and never again below it.
+
+What takes `Documents` relies on sound indices, finite values and rows in canonical form; the type is the proof. What
+many ask of the same rows (their lengths, unit rows, the rows as a metric sees them) is computed when it is first asked
+for, and kept.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from doccluster.choices import METRICS
+from doccluster.errors import InputError
+from doccluster.geometry.rows import Rows
+from doccluster.short_repr import ShortRepr
+from doccluster.validation import UNIT_TOLERANCE, check_matrix, squared_row_norms, unit_rows, within_range
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Documents(ShortRepr):
+    """Documents as rows of a checked matrix. `as_documents` makes them; nobody changes the arrays afterwards.
+
+    Attributes
+    ----------
+    matrix : csr array or dense array of shape (n_documents, n_terms), float32 or float64
+        Finite values; the columns of each row ascend without repetition.
+    """
+
+    matrix: Any
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """The numbers of documents and of terms."""
+        return int(self.matrix.shape[0]), int(self.matrix.shape[1])
+
+    @property
+    def n_documents(self) -> int:
+        """The number of rows."""
+        return int(self.matrix.shape[0])
+
+    @property
+    def n_terms(self) -> int:
+        """The number of columns."""
+        return int(self.matrix.shape[1])
+
+    @property
+    def is_sparse(self) -> bool:
+        """Whether the matrix is a csr array."""
+        return bool(sparse.issparse(self.matrix))
+
+    @cached_property
+    def squared_norms(self) -> Floats:
+        """The squared length of each row as it is, float64 array of shape (n_documents,)."""
+        return squared_row_norms(self.matrix)
+
+    @cached_property
+    def in_range(self) -> Any:
+        """The matrix with rows of extreme size brought into range (`validation.within_range`): for the cosine."""
+        return within_range(self.matrix)
+
+    @cached_property
+    def has_unit_rows(self) -> bool:
+        """Whether all rows are of length one or zero, within `UNIT_TOLERANCE`."""
+        if self.in_range is not self.matrix:
+            return False
+        if self.is_sparse and "squared_norms" not in self.__dict__:
+            from doccluster.kernels.reordering import are_unit  # making vectors alone needs no compiled loop
+
+            if are_unit(self.matrix.data, self.matrix.indptr, UNIT_TOLERANCE):
+                return True
+        lengths = np.sqrt(self.squared_norms)
+        return bool(np.all((lengths == 0) | (np.abs(lengths - 1) <= UNIT_TOLERANCE)))
+
+    @cached_property
+    def unit_scale(self) -> Floats:
+        """What makes each row of `in_range` unit: 1 for all where all are, 0 for a zero row; shape (n_documents,)."""
+        if self.has_unit_rows:
+            return np.ones(self.n_documents)
+        lengths = np.sqrt(self._squared_in_range)
+        return np.divide(1.0, lengths, out=np.zeros_like(lengths), where=lengths > 0)
+
+    @cached_property
+    def unit(self) -> Any:
+        """The rows made unit (zero rows stay zero), in the type of the matrix; the matrix itself where they are."""
+        return self.matrix if self.has_unit_rows else unit_rows(self.matrix, warn=False)
+
+    @property
+    def _squared_in_range(self) -> Floats:
+        return self.squared_norms if self.in_range is self.matrix else squared_row_norms(self.in_range)
+
+    @cached_property
+    def _directions(self) -> Rows:
+        return Rows.of_directions(self.in_range, self._squared_in_range)
+
+    @cached_property
+    def _points(self) -> Rows:
+        return Rows.of_points(self.matrix, self.squared_norms)
+
+    def under(self, metric: str) -> Rows:
+        """Return the rows as a metric sees them: their directions under the cosine, else the rows as they are.
+
+        Raises
+        ------
+        InputError
+            If the metric is unknown.
+        """
+        if metric not in METRICS:
+            raise InputError(f"metric={metric!r} is not one of {', '.join(METRICS)}; choose one of them.")
+        return self._directions if metric == "cosine" else self._points
+
+    def take(self, rows: npt.NDArray[np.integer[Any]]) -> Documents:
+        """Return some of the documents, in this order; rows of a checked matrix need no check."""
+        return Documents(self.matrix[rows])
+
+
+def as_documents(given: Any, *, name: str = "X") -> Documents:
+    """Return what was given as documents: the door. What came through it before passes as it is.
+
+    Parameters
+    ----------
+    given : Documents, DocumentVectors, or a csr or dense matrix of shape (n_documents, n_terms)
+    name : str
+        What an error calls it.
+
+    Raises
+    ------
+    InputError
+        If it is not two-dimensional, not numeric, not finite, or the parts of a sparse matrix do not fit.
+    NothingUsable
+        If it has no row or no column.
+
+    Examples
+    --------
+    >>> documents = as_documents([[3.0, 4.0], [0.0, 0.0]])
+    >>> documents.unit.round(6).tolist(), as_documents(documents) is documents
+    ([[0.6, 0.8], [0.0, 0.0]], True)
+    """
+    if isinstance(given, Documents):
+        return given
+    carried = getattr(given, "documents", None)  # of DocumentVectors
+    return carried if isinstance(carried, Documents) else Documents(check_matrix(given, name=name))
