@@ -13,27 +13,42 @@ _HOMES = {
     "MemoryPlan": "doccluster.clustering.memory",
     "SphericalKMeans": "doccluster.clustering.spherical_k_means",
     "VonMisesFisherMixture": "doccluster.clustering.vmf_mixture",
+    "LabelStability": "doccluster.clustering.label_stability",
+    "Movement": "doccluster.clustering.label_stability",
     "assign_to_centroids": "doccluster.clustering.assign",
+    "consensus_labels": "doccluster.clustering.consensus",
     "learn_threshold": "doccluster.clustering.novelty",
     "leave_one_out_similarity": "doccluster.clustering.novelty",
+    "measure_stability": "doccluster.clustering.label_stability",
+    "movements": "doccluster.clustering.label_stability",
 }
 
 __all__ = [
     "Assignment",
     "DocumentClustering",
+    "LabelStability",
     "MemoryPlan",
+    "Movement",
     "SphericalKMeans",
     "VonMisesFisherMixture",
     "assign_to_centroids",
+    "consensus_labels",
     "learn_threshold",
     "leave_one_out_similarity",
+    "measure_stability",
+    "movements",
 ]
 __getattr__ = offer(__name__, _HOMES)
 
 if TYPE_CHECKING:
     from doccluster.clustering.assign import Assignment as Assignment
     from doccluster.clustering.assign import assign_to_centroids as assign_to_centroids
+    from doccluster.clustering.consensus import consensus_labels as consensus_labels
     from doccluster.clustering.document_clustering import DocumentClustering as DocumentClustering
+    from doccluster.clustering.label_stability import LabelStability as LabelStability
+    from doccluster.clustering.label_stability import Movement as Movement
+    from doccluster.clustering.label_stability import measure_stability as measure_stability
+    from doccluster.clustering.label_stability import movements as movements
     from doccluster.clustering.memory import MemoryPlan as MemoryPlan
     from doccluster.clustering.novelty import learn_threshold as learn_threshold
     from doccluster.clustering.novelty import leave_one_out_similarity as leave_one_out_similarity

@@ -7,6 +7,7 @@ spherical k-means of the tf-idf rows, whose objective it does not reach (docs/ex
 
 from __future__ import annotations
 
+import warnings
 from typing import Any, Self
 
 import numpy as np
@@ -17,16 +18,19 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from doccluster.clustering.assign import assign_to_centroids
-from doccluster.clustering.multinomial import settle_labels
-from doccluster.clustering.spherical_k_means import SphericalKMeans
-from doccluster.errors import InputError
-from doccluster.geometry import latent_semantic_space, nearest_neighbours, smoothed_rows
+from doccluster.clustering.candidates import Candidate, candidate_points, most_neighbors, usable_candidates
+from doccluster.clustering.consensus import co_association_rows
+from doccluster.clustering.document_spaces import DocumentSpaces, holds_counts, tfidf_factors, weighted_rows
+from doccluster.clustering.ensemble import Ensemble
+from doccluster.clustering.label_stability import LabelStability, measure_stability
+from doccluster.clustering.multinomial import Multinomials, settle_labels
+from doccluster.clustering.spherical import SphericalParameters, spherical_k_means
+from doccluster.errors import DocclusterWarning, InputError
 from doccluster.progress import Progress, silent
 from doccluster.validation import RandomState, as_generator, check_matrix, check_n_clusters, unit_rows
-from doccluster.vectors.weighting import collection_weights, parse_weighting, weigh_rows
 
-QUALITIES = ("fast", "default")
-LARGEST_COUNT = 2**24  # whole numbers up to it are exact in float32
+QUALITIES = ("fast", "default", "best")
+Labels = npt.NDArray[np.int64]
 
 
 class DocumentClustering(ClusterMixin, BaseEstimator):
@@ -35,9 +39,10 @@ class DocumentClustering(ClusterMixin, BaseEstimator):
     Parameters
     ----------
     n_clusters : int, default 8
-    quality : {'default', 'fast'}, default 'default'
+    quality : {'default', 'fast', 'best'}, default 'default'
         'default' smooths the rows over the graph of their nearest neighbours before spherical k-means; 'fast' is
-        spherical k-means of the tf-idf rows. Both are settled by a multinomial mixture where `X` holds counts.
+        spherical k-means of the tf-idf rows; 'best' is the consensus of a dozen different partitions, in some ten times
+        the time. All are settled by a multinomial mixture where `X` holds counts.
     n_init : int, default 10
         Starts of spherical k-means; the best is kept.
     n_components : int, default 100
@@ -59,6 +64,11 @@ class DocumentClustering(ClusterMixin, BaseEstimator):
         Directions of the sums of the tf-idf rows of each cluster.
     mixture_ : Multinomials or None
         The settled mixture; None where `X` did not hold counts.
+    candidates_ : tuple of str
+        The names of the partitions that went into the consensus; empty but for 'best'.
+    candidate_labels_ : int64 array of shape (n_candidates, n_documents)
+    stability_ : LabelStability or None
+        How far documents and clusters come back in the candidates; None but for 'best'.
     notes_ : tuple of str
         What was left out, and why.
     n_features_in_ : int
@@ -111,6 +121,11 @@ class DocumentClustering(ClusterMixin, BaseEstimator):
         ------
         InputError
             If a parameter or `X` cannot be used, or there are fewer documents than clusters.
+
+        Warns
+        -----
+        DocclusterWarning
+            If there are fewer distinct rows than clusters.
         """
         X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32])
         matrix = check_matrix(X)
@@ -124,25 +139,26 @@ class DocumentClustering(ClusterMixin, BaseEstimator):
         counts = sparse.csr_array(matrix) if holds_counts(matrix) else None
         self._factors = None if counts is None else tfidf_factors(counts)
         rows = self._rows(matrix)
-        notes = []
-        points = rows
-        if self.quality == "default":
-            reason = self._no_graph(rows)
-            if reason:
-                notes.append(f"The rows were not smoothed: {reason}.")
-            else:
-                points = self._smoothed(rows, rng, progress)
-        model = SphericalKMeans(k, n_init=self.n_init, random_state=rng, n_threads=self.n_threads, progress=progress)
-        labels = model.fit(points).labels_.astype(np.int64)
-        self.mixture_ = None
+        self._warnings: dict[str, None] = {}  # each once, though a dozen fits may say it
+        refused = self._no_graph(rows) if self.quality != "fast" else None
+        notes = [f"The rows were not smoothed: {refused}."] if refused else []
         if counts is None:
             notes.append("The labels were not settled: the matrix does not hold counts.")
+        if self.quality == "best":
+            labels, runs = self._consensus(rows, counts, k, rng, progress, has_graph=refused is None)
         else:
-            settled = settle_labels(counts, labels, k, n_threads=self.n_threads, progress=progress)
-            labels, self.mixture_ = settled.labels, settled.parameters
-        self.labels_ = labels
-        self.centroids_ = _centroids(rows, labels, k)
+            points = rows if refused or self.quality == "fast" else self._smoothed(rows, rng, progress)
+            labels, runs = self._spherical(points, k, rng, progress), {}
+        self.labels_, self.mixture_ = self._settled(counts, labels, k, progress)
+        self.candidates_ = tuple(runs)
+        self.candidate_labels_ = np.array(list(runs.values()), dtype=np.int64).reshape(len(runs), matrix.shape[0])
+        self.stability_: LabelStability | None = (
+            measure_stability(self.labels_, list(runs.values()), n_clusters=k) if runs else None
+        )
+        self.centroids_ = _centroids(rows, self.labels_, k)
         self.notes_ = tuple(notes)
+        for note in self._warnings:
+            warnings.warn(note, DocclusterWarning, stacklevel=2)
         return self
 
     def predict(self, X: Any) -> npt.NDArray[np.int64]:
@@ -176,9 +192,62 @@ class DocumentClustering(ClusterMixin, BaseEstimator):
         """Return unit rows, tf-idf of the fitted collection where the matrix holds counts."""
         if self._factors is None or not holds_counts(matrix):
             return unit_rows(matrix, warn=False)
-        rows = sparse.csr_array(matrix, dtype=np.float32, copy=True)
-        weigh_rows(rows, self._factors, weighting=parse_weighting("tfidf"), n_threads=self.n_threads)
-        return rows
+        return weighted_rows(matrix, self._factors, n_threads=self.n_threads)
+
+    def _spherical(
+        self, points: Any, k: int, rng: np.random.Generator, progress: Progress, *, refine: bool = False
+    ) -> Labels:
+        parameters = SphericalParameters(
+            k, n_init=self.n_init, refine=refine, random_state=rng, n_threads=self.n_threads, progress=progress
+        )
+        found = spherical_k_means(points, parameters)
+        self._warnings |= dict.fromkeys(found.notes)
+        return found.labels.astype(np.int64)
+
+    def _settled(self, counts: Any, labels: Labels, k: int, progress: Progress) -> tuple[Labels, Multinomials | None]:
+        """Return the labels and the mixture where expectation maximisation ends; without counts the labels as given."""
+        if counts is None:
+            return labels, None
+        settled = settle_labels(counts, labels, k, n_threads=self.n_threads, progress=progress)
+        return settled.labels.astype(np.int64), settled.parameters
+
+    def _consensus(
+        self, rows: Any, counts: Any, k: int, rng: np.random.Generator, progress: Progress, *, has_graph: bool
+    ) -> tuple[Labels, dict[str, Labels]]:
+        """Return the consensus of the candidates that can be made, and their labels by name."""
+        candidates = usable_candidates(has_counts=counts is not None, has_graph=has_graph)
+        sizes = {"n_components": self.n_components, "n_neighbors": self.n_neighbors}
+        made: dict[tuple[str, int], DocumentSpaces] = {}
+        runs = {}
+        for number, candidate in enumerate(candidates):
+            progress("candidates", number, len(candidates))
+            weights = (candidate.term, candidate.idf)
+            if weights not in made:
+                made.clear()  # candidates of the same weights follow one another; only one space is held
+                made[weights] = self._spaces(rows, counts, candidate, rng, progress)
+            points = candidate_points(candidate, made[weights], **sizes, mixing=self.mixing)
+            labels = self._spherical(points, k, rng, progress, refine=candidate.refine)
+            runs[candidate.name] = self._settled(counts, labels, k, progress)[0]
+        progress("candidates", len(candidates), len(candidates))
+        joined = co_association_rows(Ensemble.from_labels(list(runs.values())))
+        return self._spherical(joined, k, rng, progress), runs
+
+    def _spaces(
+        self, rows: Any, counts: Any, candidate: Candidate, rng: np.random.Generator, progress: Progress
+    ) -> DocumentSpaces:
+        """Return the spaces of the weights of a candidate."""
+        if not candidate.is_tfidf:
+            assert self._factors is not None  # such candidates are made of counts alone
+            factors = np.power(self._factors, candidate.idf, dtype=np.float32)
+            rows = weighted_rows(counts, factors, weighting=candidate.weighting, n_threads=self.n_threads)
+        return DocumentSpaces(
+            rows,
+            n_components=self.n_components,
+            n_neighbors=most_neighbors(candidate, self.n_neighbors),
+            rng=rng,
+            n_threads=self.n_threads,
+            progress=progress,
+        )
 
     def _no_graph(self, rows: Any) -> str | None:
         if not sparse.issparse(rows):
@@ -186,32 +255,16 @@ class DocumentClustering(ClusterMixin, BaseEstimator):
         return "they have negative values" if rows.nnz and rows.data.min() < 0 else None
 
     def _smoothed(self, rows: Any, rng: np.random.Generator, progress: Progress) -> Any:
-        """Return dense unit rows, each moved towards its neighbours; copies share one place."""
-        progress("neighbours", 0)
-        graph = nearest_neighbours(rows, self.n_neighbors, n_threads=self.n_threads)
-        progress("project", 0)
-        space = latent_semantic_space(rows, self.n_components, random_state=rng, n_threads=self.n_threads)
-        points = space.project(rows[graph.first], n_threads=self.n_threads)
-        return smoothed_rows(points, graph.symmetric(), mixing=self.mixing)[graph.families].astype(np.float32)
-
-
-def holds_counts(matrix: Any) -> bool:
-    """Return whether all values are whole numbers from 0 up."""
-    values = matrix.data if sparse.issparse(matrix) else matrix
-    return bool(values.size == 0 or (values.min() >= 0 and values.max() <= LARGEST_COUNT and (values % 1 == 0).all()))
-
-
-def tfidf_factors(counts: Any) -> npt.NDArray[np.float32]:
-    """Return the weight of each term, idf as `TfidfVectorizer` takes it; 0 for terms of at most one document.
-
-    Such a term makes no document like another.
-    """
-    frequency = np.bincount(counts.indices[counts.data > 0], minlength=counts.shape[1])
-    factors = collection_weights(
-        frequency, counts.shape[0], weighting=parse_weighting("tfidf"), dtype=np.dtype(np.float32)
-    )
-    assert factors is not None  # this weighting has them
-    return np.where(frequency > 1, factors, 0).astype(np.float32) if (frequency > 1).any() else factors
+        """Return dense unit rows, each moved towards its neighbours."""
+        spaces = DocumentSpaces(
+            rows,
+            n_components=self.n_components,
+            n_neighbors=self.n_neighbors,
+            rng=rng,
+            n_threads=self.n_threads,
+            progress=progress,
+        )
+        return spaces.smoothed(self.n_components, self.n_neighbors, mixing=self.mixing)
 
 
 def _centroids(rows: Any, labels: npt.NDArray[np.int64], k: int) -> Any:

@@ -12,12 +12,13 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import doccluster
 from doccluster.clustering import DocumentClustering, SphericalKMeans
-from doccluster.errors import InputError
+from doccluster.clustering.label_stability import measure_stability
+from doccluster.errors import DocclusterWarning, InputError
 from tests.clustering.naive import cluto_counts, cluto_matrix
 
 
 @pytest.mark.filterwarnings("default::doccluster.errors.DocclusterWarning")  # the checks give rows of many kinds
-@parametrize_with_checks([DocumentClustering(n_init=2)])
+@parametrize_with_checks([DocumentClustering(n_init=2), DocumentClustering(n_init=1, quality="best")])
 def test_scikit_learn_check(estimator, check):
     check(estimator)
 
@@ -36,7 +37,7 @@ def counts():
     return sparse.csr_array(np.stack(rows)), topics
 
 
-@pytest.mark.parametrize(("quality", "least"), [("default", 0.9), ("fast", 0.7)])
+@pytest.mark.parametrize(("quality", "least"), [("default", 0.9), ("fast", 0.7), ("best", 0.9)])
 def test_topics_are_found_and_predicted(counts, quality, least):
     matrix, topics = counts
     model = DocumentClustering(4, quality=quality, random_state=0).fit(matrix)
@@ -65,12 +66,59 @@ def test_dense_and_signed_rows_are_clustered_and_the_notes_say_what_was_left_out
     assert "negative" in DocumentClustering(4, random_state=0).fit(signed).notes_[0]
 
 
-def test_threads_change_no_label(counts):
-    labels = [DocumentClustering(5, random_state=1, n_threads=n).fit(counts[0]).labels_ for n in (1, 2, 4)]
+@pytest.mark.parametrize("quality", ["default", "best"])
+def test_threads_change_no_label(counts, quality):
+    model = DocumentClustering(5, quality=quality, random_state=1)
+    labels = [clone(model).set_params(n_threads=n).fit(counts[0]).labels_ for n in (1, 2, 4)]
     assert np.array_equal(labels[0], labels[1])
     assert np.array_equal(labels[0], labels[2])
 
 
+def test_the_best_quality_is_a_settled_consensus_of_different_candidates(counts):
+    model = DocumentClustering(4, quality="best", n_init=2, random_state=0).fit(counts[0])
+    assert len(model.candidates_) == len(set(model.candidates_)) == 12
+    assert np.unique(model.candidate_labels_, axis=0).shape[0] > 3
+    values = [doccluster.score("nmi", model.labels_, truth=run).value for run in model.candidate_labels_]
+    between = [
+        doccluster.score("nmi", one, truth=two).value
+        for i, one in enumerate(model.candidate_labels_)
+        for two in model.candidate_labels_[:i]
+    ]
+    assert np.mean(values) > np.mean(between)
+    expected = measure_stability(model.labels_, model.candidate_labels_)
+    assert model.stability_.documents == pytest.approx(expected.documents)
+    assert model.stability_.clusters == pytest.approx(expected.clusters)
+
+
+def signed_copy(matrix):
+    """Every second term with the other sign: all cosines are the same."""
+    return sparse.csr_array(matrix @ sparse.diags_array(np.resize([0.5, -0.5], matrix.shape[1])))
+
+
+def test_fewer_distinct_rows_than_clusters_are_told_once():
+    rows = sparse.csr_array([[1, 2, 0, 0]] * 5 + [[0, 0, 2, 1]] * 5)
+    with pytest.warns(DocclusterWarning, match="distinct rows") as caught:
+        DocumentClustering(4, quality="best", random_state=0).fit(rows)
+    assert len(caught) == 1
+
+
+@pytest.mark.parametrize(("made", "number"), [("weighted", 8), ("signed", 2)])
+def test_the_best_quality_without_counts_uses_the_candidates_that_can_be_made(counts, made, number):
+    rows = counts[0] * 0.37 if made == "weighted" else signed_copy(counts[0])
+    model = DocumentClustering(4, quality="best", n_init=2, random_state=0).fit(rows)
+    assert len(model.candidates_) == number
+    assert model.mixture_ is None
+    assert doccluster.score("nmi", model.labels_, truth=counts[1]).value > 0.7
+
+
+@pytest.mark.parametrize("quality", ["fast", "default"])
+def test_a_single_partition_has_no_stability(counts, quality):
+    model = DocumentClustering(4, quality=quality, random_state=0).fit(counts[0])
+    assert model.stability_ is None
+    assert model.candidate_labels_.shape == (0, 160)
+
+
+@pytest.mark.parametrize("quality", ["default", "best"])
 @pytest.mark.parametrize(
     "matrix",
     [
@@ -84,9 +132,9 @@ def test_threads_change_no_label(counts):
     ids=["one", "two", "alike", "empty", "pieces", "giant"],
 )
 @pytest.mark.filterwarnings("default::doccluster.errors.DocclusterWarning")  # fewer distinct rows than clusters
-def test_small_and_odd_matrices_have_a_sensible_result(matrix):
+def test_small_and_odd_matrices_have_a_sensible_result(matrix, quality):
     k = min(2, len(matrix))
-    labels = DocumentClustering(k, random_state=0).fit(sparse.csr_array(matrix)).labels_
+    labels = DocumentClustering(k, quality=quality, random_state=0).fit(sparse.csr_array(matrix)).labels_
     assert labels.shape == (len(matrix),)
     assert labels.min() >= 0
     assert labels.max() < k

@@ -1,0 +1,123 @@
+"""The spaces that documents are clustered in, made of their counts: weighted rows, few dimensions, smoothed rows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from doccluster.geometry import NeighbourGraph, SemanticSpace, latent_semantic_space, nearest_neighbours, smoothed_rows
+from doccluster.geometry.projection import unit
+from doccluster.progress import Progress, silent
+from doccluster.vectors.weighting import Weighting, collection_weights, parse_weighting, weigh_rows
+
+LARGEST_COUNT = 2**24  # whole numbers up to it are exact in float32
+
+
+class DocumentSpaces:
+    """The spaces of documents of one weighting; the graph and the decomposition are made when first used.
+
+    Parameters
+    ----------
+    rows : csr array of shape (n_documents, n_terms), unit rows, no negative values
+    n_components : int
+        The most dimensions that will be asked for.
+    n_neighbors : int
+        The most neighbours that will be asked for.
+    rng : numpy Generator
+    """
+
+    def __init__(
+        self,
+        rows: Any,
+        *,
+        n_components: int,
+        n_neighbors: int,
+        rng: np.random.Generator,
+        n_threads: int | None = None,
+        progress: Progress = silent,
+    ) -> None:
+        self.rows = rows
+        self.n_components = n_components
+        self.n_neighbors = n_neighbors
+        self._rng = rng
+        self._n_threads = n_threads
+        self._progress = progress
+        self._graph: NeighbourGraph | None = None
+        self._space: SemanticSpace | None = None
+
+    def graph(self, n_neighbors: int) -> NeighbourGraph:
+        """Return the graph of so many nearest neighbours, near-copies folded."""
+        if self._graph is None:
+            self._progress("neighbours", 0)
+            self._graph = nearest_neighbours(self.rows, self.n_neighbors, n_threads=self._n_threads)
+        every = self._graph
+        return NeighbourGraph(
+            every.neighbours[:, :n_neighbors], every.similarity[:, :n_neighbors], every.families, every.first
+        )
+
+    def reduced(self, n_components: int) -> npt.NDArray[np.float32]:
+        """Return dense unit rows in so many dimensions of latent semantic analysis."""
+        return unit(self._projected(self.rows, n_components)).astype(np.float32)
+
+    def smoothed(
+        self, n_components: int, n_neighbors: int, *, mixing: float, n_steps: int = 1
+    ) -> npt.NDArray[np.float32]:
+        """Return dense unit rows, each moved towards its neighbours; copies share one place."""
+        graph = self.graph(n_neighbors)
+        points = self._projected(self.rows[graph.first], n_components)
+        moved = smoothed_rows(points, graph.symmetric(), mixing=mixing, n_steps=n_steps)
+        return moved[graph.families].astype(np.float32)
+
+    def _projected(self, rows: Any, n_components: int) -> npt.NDArray[np.float64]:
+        if self._space is None:
+            self._progress("project", 0)
+            self._space = latent_semantic_space(
+                self.rows, self.n_components, random_state=self._rng, n_threads=self._n_threads
+            )
+        return self._space.project(rows, n_threads=self._n_threads)[:, :n_components]
+
+
+def holds_counts(matrix: Any) -> bool:
+    """Return whether all values are whole numbers from 0 up."""
+    values = matrix.data if sparse.issparse(matrix) else matrix
+    return bool(values.size == 0 or (values.min() >= 0 and values.max() <= LARGEST_COUNT and (values % 1 == 0).all()))
+
+
+def tfidf_factors(counts: Any) -> npt.NDArray[np.float32]:
+    """Return the weight of each term, idf as `TfidfVectorizer` takes it; 0 for terms of at most one document.
+
+    Such a term makes no document like another.
+    """
+    frequency = np.bincount(counts.indices[counts.data > 0], minlength=counts.shape[1])
+    factors = collection_weights(
+        frequency, counts.shape[0], weighting=parse_weighting("tfidf"), dtype=np.dtype(np.float32)
+    )
+    assert factors is not None  # this weighting has them
+    return np.where(frequency > 1, factors, 0).astype(np.float32) if (frequency > 1).any() else factors
+
+
+def weighted_rows(
+    counts: Any,
+    factors: npt.NDArray[np.float32],
+    *,
+    weighting: Weighting | None = None,
+    n_threads: int | None = None,
+) -> Any:
+    """Return the unit rows of counts, float32 csr array: the part of the document times the factor of each term.
+
+    Parameters
+    ----------
+    counts : csr array of shape (n_documents, n_terms)
+    factors : float32 array of shape (n_terms,)
+    weighting : Weighting, optional
+        Of tf-idf by default; only its part of the document counts.
+    """
+    rows = sparse.csr_array(counts, dtype=np.float32, copy=True)
+    rows.eliminate_zeros()  # a logarithm has no value there
+    mean_length = float(rows.data.sum(dtype=np.float64)) / rows.shape[0]
+    weighting = weighting or parse_weighting("tfidf")
+    weigh_rows(rows, factors, weighting=weighting, mean_length=max(mean_length, 1.0), n_threads=n_threads)
+    return rows
