@@ -15,7 +15,6 @@ from doccluster.clustering.mean_table import MeanTable, Places, Table, best_head
 from doccluster.clustering.means import Means
 from doccluster.clustering.movement import Chords, choose_places, measure_chords, no_places, padded_groups
 from doccluster.kernels.assignment import HIGHEST, LOWEST, assign_rows
-from doccluster.kernels.cache_lines import LINE
 from doccluster.kernels.pruning import (
     CARRIED_ROW,
     CHANGES_LINE,
@@ -26,6 +25,7 @@ from doccluster.kernels.pruning import (
     WHOLE_ROW,
     assign_pruned,
 )
+from doccluster.kernels.simd.lanes import LINE
 
 SAMPLE_EVERY = 16  # one block in so many tells what pruning would cost
 WORTH_IT = 0.9  # pruning must promise at least a tenth

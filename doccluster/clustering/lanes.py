@@ -7,7 +7,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from doccluster.clustering.means import Means
-from doccluster.kernels.cache_lines import LINE
+from doccluster.kernels.simd.lanes import LINE
 
 MOST_GROUPS = 64  # each costs four bytes a document
 HEAVIEST = 48  # terms of each mean that are compared

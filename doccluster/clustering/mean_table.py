@@ -14,7 +14,6 @@ import numpy as np
 import numpy.typing as npt
 
 from doccluster.clustering.means import Means
-from doccluster.kernels.cache_lines import LINE
 from doccluster.kernels.mean_table import (
     count_tail,
     note_tail_changes,
@@ -23,6 +22,7 @@ from doccluster.kernels.mean_table import (
     write_head,
     write_tail,
 )
+from doccluster.kernels.simd.lanes import LINE
 
 SMALL_TABLE = 64 * 2**20  # bytes up to which a table is kept dense: lists would only have to be made
 REPLACING = 50  # what an entry that is replaced costs, in multiplications

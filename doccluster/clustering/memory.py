@@ -16,8 +16,7 @@ import numpy.typing as npt
 from doccluster.clustering.lanes import MOST_GROUPS
 from doccluster.clustering.mean_table import longest_head, table_width
 from doccluster.errors import MemoryLimitError
-from doccluster.kernels.cache_lines import LINE
-from doccluster.kernels.carried_bounds import OCTET
+from doccluster.kernels.simd.lanes import LINE, OCTET
 from doccluster.sizes import format_size
 
 SCRATCH_PER_ROW = 48  # labels before, after and while assigning, member lists, similarities of the last pass

@@ -8,8 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from doccluster.clustering.mean_table import Places, table_width
-from doccluster.kernels.cache_lines import LINE
-from doccluster.kernels.carried_bounds import OCTET
+from doccluster.kernels.simd.lanes import LINE, OCTET
 
 CHORD_SLACK = 1.00002  # rows are unit within 1e-5
 CHORD_ROUNDING = 3e-7  # of adding a float32 movement to a float32 bound

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from doccluster.blocks import share_blocks
 from doccluster.clustering.vmf_documents import UnitDocuments
 from doccluster.clustering.vmf_sums import PosteriorBlock, WeightedSums, lanes_for
-from doccluster.kernels.cache_lines import aligned_zeros
+from doccluster.kernels.simd.lanes import aligned_zeros
 from doccluster.kernels.vmf import concentration, log_normalizers
 from doccluster.kernels.vmf_mixture import posteriors
 

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from doccluster.blocks import row_blocks, share_blocks
 from doccluster.clustering.vmf_documents import UnitDocuments
-from doccluster.kernels.cache_lines import WIDE_LINE, aligned_zeros
+from doccluster.kernels.simd.lanes import WIDE_LINE, aligned_zeros
 from doccluster.kernels.vmf_mixture import add_by_cluster, add_by_term, add_certain_rows
 
 Floats = npt.NDArray[np.float64]

@@ -13,11 +13,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from doccluster.kernels.cache_lines import LINE, MOST_LINES, sum_lines_and_peaks
-from doccluster.kernels.carried_bounds import OCTET, write_bounds
 from doccluster.kernels.jit import jit
-from doccluster.kernels.line_extremes import highest_of_lines, lane_holding
 from doccluster.kernels.reordering import ROW_PLACE, longest_row, order_by_original
+from doccluster.kernels.simd import highest_of_lines, lane_holding, sum_lines_and_peaks, write_bounds
+from doccluster.kernels.simd.lanes import LINE, MOST_LINES, OCTET
 
 ARITHMETIC = {"contract", "nnan", "nsz"}  # no reassociation: the error bound below counts the additions as written
 UNIT_ROUNDOFF = 6.0e-8  # of float32, 2**-24, rounded up; the excess covers rows that are unit within 1e-5

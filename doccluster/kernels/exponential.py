@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from llvmlite import ir
-from numba import types
-from numba.extending import intrinsic
+import numpy as np
 
 from doccluster.kernels.jit import jit
 
@@ -15,18 +11,6 @@ _PER_OCTAVE = 1.4426950408889634  # 1 / log 2
 _OCTAVE_HIGH = 6.93147180369123816490e-01  # log 2 with the last 32 bits zero: a whole number times it is exact
 _OCTAVE_LOW = 1.90821492927058770002e-10  # the rest of log 2
 _ROUNDER = 6755399441055744.0  # 1.5 * 2^52: a number added to it is rounded, and the low bits are that whole number
-
-
-@intrinsic
-def _bits(typing_context: Any, number: Any) -> Any:
-    """Return the 64 bits of a float64 as a whole number."""
-    return types.int64(number), lambda context, builder, _, values: builder.bitcast(values[0], ir.IntType(64))
-
-
-@intrinsic
-def _number(typing_context: Any, bits: Any) -> Any:
-    """Return the float64 that has these 64 bits."""
-    return types.float64(bits), lambda context, builder, _, values: builder.bitcast(values[0], ir.DoubleType())
 
 
 @jit(fastmath={"contract"})
@@ -53,4 +37,4 @@ def exponential(power):
     value = value * rest + 0.5
     value = value * rest + 1.0
     value = value * rest + 1.0
-    return _number(_bits(value) + (_bits(rounded) << 52))
+    return (value.view(np.int64) + (rounded.view(np.int64) << 52)).view(np.float64)

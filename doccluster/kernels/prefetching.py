@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from doccluster.kernels.cache_lines import LINE, prefetch
 from doccluster.kernels.jit import jit
+from doccluster.kernels.simd import prefetch
+from doccluster.kernels.simd.lanes import LINE
 
 AHEAD, LINES = 4, 3  # rows, and lines of each; the processor itself asks for what follows in a row
 

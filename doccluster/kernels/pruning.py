@@ -32,10 +32,17 @@ from doccluster.kernels.assignment import (
     rounding_error,
     sums_to_start_from,
 )
-from doccluster.kernels.cache_lines import LINE, sum_lines, sum_lines_and_peaks
-from doccluster.kernels.carried_bounds import carry_by_changes, carry_by_chords, write_bounds
 from doccluster.kernels.jit import jit
-from doccluster.kernels.line_extremes import highest_of_lines, lane_holding
+from doccluster.kernels.simd import (
+    carry_by_changes,
+    carry_by_chords,
+    highest_of_lines,
+    lane_holding,
+    sum_lines,
+    sum_lines_and_peaks,
+    write_bounds,
+)
+from doccluster.kernels.simd.lanes import LINE
 
 # What looking at a row costs at all, and for each line of its terms; measured, in lines of a whole sweep.
 WHOLE_ROW, WHOLE_LINE = 40.0, 1.0

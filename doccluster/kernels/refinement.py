@@ -12,8 +12,8 @@ from __future__ import annotations
 import numpy as np
 
 from doccluster.kernels.assignment import add_tail, head_end, peaks_of, sums_to_start_from
-from doccluster.kernels.cache_lines import sum_lines_and_peaks
 from doccluster.kernels.jit import jit
+from doccluster.kernels.simd import sum_lines_and_peaks
 
 
 @jit(inner=True)

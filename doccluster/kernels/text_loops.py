@@ -13,9 +13,7 @@ DOCUMENT, PLACE, KEPT, FIRST, PENDING, N_TOKENS, ARENA_USED, COUNTED = range(8)
 PIECE = 1 << 14  # bytes of text that are taken apart before they are counted
 PADDING = 88  # bytes after the text: its last 64 are looked at together, and eight bytes can be read at any place
 
-_LIBRARY = LoopLibrary(
-    "text", package="doccluster.kernels", sources=("word_runs", "tokens", "intrinsics", "text_loops")
-)
+_LIBRARY = LoopLibrary("text", package="doccluster.kernels", sources=("word_runs", "tokens", "bits", "text_loops"))
 _TABLE = "int32[:] uint64[:,:4] int32[:] int64[:] uint8[:]"  # slots, entries, sizes, starts, arena
 
 count_runs = _LIBRARY.loop(

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from doccluster.kernels.cache_lines import WIDE_LINE, sum_lines
 from doccluster.kernels.exponential import LOWEST_POWER, exponential
 from doccluster.kernels.jit import jit
 from doccluster.kernels.prefetching import later_row, prefetch_row
+from doccluster.kernels.simd import sum_lines
+from doccluster.kernels.simd.lanes import WIDE_LINE
 
 NEGLIGIBLE = -46.0  # exp of this is 1e-20: such a share of a document is below the rounding of the others
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from doccluster.kernels.intrinsics import eight_bytes, trailing_zeros
+from doccluster.kernels.bits import eight_bytes, trailing_zeros
 from doccluster.kernels.jit import jit
 from doccluster.kernels.text_loops import (
     ARENA_USED,

@@ -12,9 +12,8 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-from doccluster.kernels.vector_code import INDEX, PLACE, SINGLE, Arguments, higher, lower, repeated, vector_at
-
-OCTET = 8  # groups of a vector
+from doccluster.kernels.simd.lanes import OCTET
+from doccluster.kernels.simd.vector_code import INDEX, PLACE, SINGLE, Arguments, higher, lower, repeated, vector_at
 
 _FLOATS, _LANES = ir.VectorType(SINGLE, OCTET), ir.VectorType(PLACE, OCTET)
 _NOTHING = ir.Constant(_FLOATS, [float("-inf")] * OCTET)

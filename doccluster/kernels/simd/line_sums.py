@@ -10,19 +10,14 @@ from __future__ import annotations
 import re
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from doccluster.kernels.vector_code import INDEX, Arguments, as_index, higher, places, repeated, vector_at
+from doccluster.kernels.simd.lanes import LINE, MOST_LINES, WIDE_LINE
+from doccluster.kernels.simd.vector_code import INDEX, Arguments, as_index, higher, places, repeated, vector_at
 
-LINE_BYTES = 64
-LINE = 16  # float32 lanes of a cache line
-WIDE_LINE = 8  # float64 lanes of a cache line
-MOST_LINES = 8  # sums kept in registers
 TERMS = 4  # products added to each other before they are added to the sums: the chain of roundings is shorter
 AHEAD = 32  # terms that the table is asked for beforehand: about a row, so that the next one is on its way
 CONTRACT = ("contract",)  # a product and a sum may be rounded once
@@ -245,15 +240,3 @@ def prefetch(typing_context, array, index):
         return context.get_dummy_value()
 
     return types.void(array, index), generate
-
-
-def aligned_zeros(shape: tuple[int, ...], dtype: npt.DTypeLike) -> npt.NDArray[Any]:
-    """Return an array of zeros that begins where a cache line does; so does each row of whole lines then.
-
-    A line of the table that lies across two of the cache costs two reads.
-    """
-    kind = np.dtype(dtype)
-    n_bytes = kind.itemsize * int(np.prod(shape))
-    store = np.zeros(n_bytes + LINE_BYTES, np.uint8)
-    offset = -store.ctypes.data % LINE_BYTES
-    return store[offset : offset + n_bytes].view(kind).reshape(shape)

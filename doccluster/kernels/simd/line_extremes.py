@@ -12,8 +12,8 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-from doccluster.kernels.cache_lines import LINE
-from doccluster.kernels.vector_code import INDEX, PLACE, SINGLE, Arguments, higher, places, repeated
+from doccluster.kernels.simd.lanes import LINE
+from doccluster.kernels.simd.vector_code import INDEX, PLACE, SINGLE, Arguments, higher, places, repeated
 
 _VECTOR = ir.VectorType(SINGLE, LINE)
 _LOWEST = float("-inf")

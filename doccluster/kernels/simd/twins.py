@@ -1,0 +1,102 @@
+"""The hand-built code of this folder in plain numba: the same arguments, the same numbers, less speed."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from doccluster.kernels.jit import jit
+from doccluster.kernels.simd.lanes import LINE, LINE_BYTES, MOST_LINES
+
+CONTRACT = {"contract"}
+
+
+@jit(fastmath=CONTRACT, inner=True)
+def sum_lines(values, columns, first, last, head, first_lane, n_lines, start, has_begun, sums):
+    """See `line_sums.sum_lines`."""
+    last_lane = first_lane + n_lines * (LINE_BYTES // sums.itemsize)
+    if not has_begun:
+        for lane in range(first_lane, last_lane):
+            sums[lane] = start[lane]
+    wide = sums.dtype.type
+    position = first
+    while position + 4 <= last:
+        a, b, c, d = columns[position], columns[position + 1], columns[position + 2], columns[position + 3]
+        u, v = wide(values[position]), wide(values[position + 1])
+        w, x = wide(values[position + 2]), wide(values[position + 3])
+        for lane in range(first_lane, last_lane):
+            part = u * wide(head[a, lane]) + v * wide(head[b, lane])
+            sums[lane] += (part + w * wide(head[c, lane])) + x * wide(head[d, lane])
+        position += 4
+    for entry in range(position, last):
+        column, value = columns[entry], wide(values[entry])
+        for lane in range(first_lane, last_lane):
+            sums[lane] += value * wide(head[column, lane])
+
+
+@jit(inner=True)
+def sum_lines_and_peaks(values, columns, first, last, head, start, has_begun, sums, peaks):
+    """See `line_sums.sum_lines_and_peaks`."""
+    n_lines = sums.size // LINE
+    sum_lines(values, columns, first, last, head, np.int64(0), n_lines, start, has_begun, sums)
+    for line in range((n_lines - 1) // MOST_LINES * MOST_LINES + LINE):
+        peaks[line] = highest_of_lines(sums, line * LINE, line * LINE + LINE, -1) if line < n_lines else -np.inf
+
+
+@jit(inner=True)
+def prefetch(array, index):
+    """Do nothing: plain code cannot ask for a cache line."""
+
+
+@jit(fastmath={"nnan", "nsz"}, inner=True)
+def highest_of_lines(sums, first_lane, last_lane, left_out):
+    """See `line_extremes.highest_of_lines`."""
+    best = np.float32(-np.inf)
+    for lane in range(first_lane, last_lane):
+        if lane != left_out:
+            best = max(best, sums[lane])
+    return best
+
+
+@jit(inner=True)
+def lane_holding(value, sums, first_lane, last_lane):
+    """See `line_extremes.lane_holding`."""
+    lane = np.int64(first_lane)
+    while lane < last_lane and sums[lane] != value:
+        lane += 1
+    return lane
+
+
+@jit(inner=True)
+def carry_by_chords(chords, own_lower, upper, row, before):
+    """See `carried_bounds.carry_by_chords`."""
+    reaching = 0
+    for group in range(upper.shape[1]):
+        before[group] = upper[row, group]
+        upper[row, group] += chords[group]
+        reaching += upper[row, group] >= own_lower
+    return reaching
+
+
+@jit(inner=True)
+def carry_by_changes(before, changes, slack, error, rest_chords, lanes, own, own_lower, upper, row):
+    """See `carried_bounds.carry_by_changes`."""
+    reaching, n_groups = 0, upper.shape[1]
+    for group in range(n_groups):
+        bound = before[group]
+        if lanes[group] == -1:
+            bound += min(changes[group] + slack, rest_chords[group])
+        elif lanes[group] != own:
+            bound = max(bound, changes[group] + error)
+        second = group + n_groups
+        if second < changes.size and lanes[second] != -1 and lanes[second] != own:
+            bound = max(bound, changes[second] + error)
+        upper[row, group] = bound
+        reaching += bound >= own_lower
+    return reaching
+
+
+@jit(inner=True)
+def write_bounds(highest, error, upper, row):
+    """See `carried_bounds.write_bounds`."""
+    for group in range(upper.shape[1]):
+        upper[row, group] = highest[group] + error
