@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from doccluster.clustering.linear_rule import LinearRule
 from doccluster.corpus.document import Corpus, Skipped
 from doccluster.errors import InputError
 from doccluster.labeling.description import ClusterDescription
@@ -196,6 +197,8 @@ class Run:
     copy_of : int64 array of shape (n_documents,), or None
         The row of the first document of each one's family of near-copies: its own row where it is the first, or has no
         copy. None where nobody looked for copies (dense vectors).
+    rule : LinearRule or None
+        Which cluster a new document belongs to; None: the one with the nearest centroid.
     """
 
     documents: Documents
@@ -215,6 +218,7 @@ class Run:
     notes: tuple[str, ...] = field(default=())
     vectorizer: TfidfVectorizer | None = None
     copy_of: npt.NDArray[np.int64] | None = None
+    rule: LinearRule | None = None
 
     @property
     def n_documents(self) -> int:
@@ -280,7 +284,7 @@ class Run:
         return pd.DataFrame(found | self.cluster_scores, index=pd.RangeIndex(self.n_clusters, name="cluster"))
 
     def predict(self, texts: Iterable[str], *, n_threads: int | None = None) -> npt.NDArray[np.int64]:
-        """Return the cluster of each new text, the one with the nearest centroid; -1 where no term is known.
+        """Return the cluster of each new text, as `doccluster assign` does; -1 where no term is known.
 
         Raises
         ------
@@ -289,11 +293,11 @@ class Run:
         """
         if self.vectorizer is None:
             raise InputError("the run began from a matrix and knows no words; use assign_to_centroids on a matrix.")
-        from doccluster.clustering import assign_to_centroids
+        from doccluster.clustering.linear_rule import decide
         from doccluster.vectors import vectorize
 
         vectors = vectorize(texts, self.vectorizer)
-        labels = assign_to_centroids(vectors.matrix, self.centroids, n_threads=n_threads).labels.astype(np.int64)
+        labels = decide(self.rule, vectors.matrix, None, self.centroids, n_threads=n_threads)
         labels[vectors.is_empty] = -1
         return labels
 

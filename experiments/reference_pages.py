@@ -9,6 +9,7 @@ import pathlib
 from collections.abc import Callable
 
 from doccluster.bibliography import bibtex, cite
+from doccluster.clustering.algorithms import ALGORITHMS
 from doccluster.measures import Measure, list_measures
 from experiments.cli_page import cli_page
 
@@ -83,6 +84,28 @@ def measures_page() -> str:
     return "\n".join(lines).rstrip() + "\n"
 
 
+def algorithms_page() -> str:
+    """Return the page of all algorithms."""
+    lines = [
+        "# Algorithms",
+        "",
+        "This page is made from the table of algorithms (`doccluster/clustering/algorithms.py`) by `make docs`; do not "
+        "edit it.",
+        "",
+        "The names are those of `--algorithm` (`run`, `cluster`, `choose-k`, `compare`) and of `algorithm=` in Python; "
+        "hyphens and capital letters make no difference. Options follow after a colon: `k-means:n_init=3,max_iter=50`. "
+        "`doccluster algorithms` prints this list.",
+        "",
+        "| name | what | makes best | works on | a new document gets | options |",
+        "|---|---|---|---|---|---|",
+    ]
+    for row in ALGORITHMS.values():
+        options = ", ".join(f"`{name}`" for name in row.option_names)
+        cells = (f"`{row.name}`", row.title, row.criterion, row.needs, row.predicts, options)
+        lines.append("| " + " | ".join(_cell(cell) for cell in cells) + " |")
+    return "\n".join(lines) + "\n"
+
+
 def _family(family: str, records: list[Measure]) -> list[str]:
     title, text = FAMILIES[family]
     own = [record for record in records if record.is_counted]
@@ -142,6 +165,7 @@ def _cell(text: str) -> str:
 
 
 PAGES: dict[str, Callable[[], str]] = {
+    "docs/reference/algorithms.md": algorithms_page,
     "docs/reference/measures.md": measures_page,
     "docs/reference/cli.md": cli_page,
     "docs/reference/references.bib": lambda: bibtex(cite()),

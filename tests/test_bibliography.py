@@ -11,9 +11,9 @@ import pytest
 import doccluster
 from doccluster.bibliography import bibtex, cite, method_names, plain_text, references_of
 from doccluster.bibliography.reference import read_references
+from doccluster.clustering.algorithms import ALGORITHMS
 from doccluster.errors import InputError
 from doccluster.measures import list_measures
-from doccluster.selection.algorithms import ALGORITHMS
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 
@@ -79,8 +79,8 @@ def doccluster_command(capsys):
 
 
 def test_what_nothing_is_known_of_is_refused_with_the_nearest_name():
-    with pytest.raises(InputError, match="did you mean spherical-kmeans"):
-        cite(["spherical-kmean"])
+    with pytest.raises(InputError, match="did you mean spherical-k-means"):
+        cite(["spherical-k-mean"])
     with pytest.raises(InputError, match="`doccluster measures` lists them"):
         cite(["xyz"])
 

@@ -84,10 +84,10 @@ def test_clusters_are_numbered_by_size(news_folder):
     assert (np.diff(sizes) <= 0).all()
 
 
-def test_largest_first_moves_labels_and_centroids_together():
-    partition, centroids = largest_first(np.array([4, 0, 4, 2, 2, 2]), np.arange(10).reshape(5, 2))
+def test_the_largest_cluster_comes_first_and_says_what_it_was():
+    partition, before = largest_first(np.array([4, 0, 4, 2, 2, 2]))
     assert partition.labels.tolist() == [1, 2, 1, 0, 0, 0]
-    assert centroids.tolist() == [[4, 5], [8, 9], [0, 1]]
+    assert before.tolist() == [2, 4, 0]
 
 
 @pytest.mark.parametrize("n_threads", [1, 3])
@@ -205,7 +205,7 @@ def stops_at_once(matrix, parameters, **options):
 
 
 def test_a_stopped_fit_keeps_the_best_so_far_and_marks_the_run(monkeypatch, tmp_path):
-    monkeypatch.setattr("doccluster.pipeline.fitting.spherical_k_means", stops_in_the_middle)
+    monkeypatch.setattr("doccluster.clustering.spherical_task.spherical_k_means", stops_in_the_middle)
     with pytest.raises(RunInterrupted) as stopped:
         run_pipeline(TINY, n_clusters=3, output=tmp_path / "run", report=False)
     assert stopped.value.run.provenance.interrupted
@@ -216,7 +216,7 @@ def test_a_stopped_fit_keeps_the_best_so_far_and_marks_the_run(monkeypatch, tmp_
 
 
 def test_a_fit_stopped_before_its_first_result_writes_nothing(monkeypatch, tmp_path):
-    monkeypatch.setattr("doccluster.pipeline.fitting.spherical_k_means", stops_at_once)
+    monkeypatch.setattr("doccluster.clustering.spherical_task.spherical_k_means", stops_at_once)
     with pytest.raises(KeyboardInterrupt) as stopped:
         run_pipeline(TINY, n_clusters=3, output=tmp_path / "run", report=False)
     assert not isinstance(stopped.value, RunInterrupted)

@@ -55,6 +55,7 @@ def test_settings_come_back_from_json_as_they_were():
         reader={"format": "csv", "text_column": ("title", "text"), "labels_file": Path("x.csv"), "delimiter": None},
         language=("english", "german"),
         vectorizer={"ngram_range": (1, 2), "min_df": 0.01},
+        algorithm="spherical-k-means",
         clustering={"n_init": 4, "refine": True},
         measures=("nmi",),
     )
@@ -78,12 +79,19 @@ def test_settings_come_back_from_json_as_they_were():
         ({"vectorizer": {"min_df": "many"}}, "vectorizer.min_df"),
         ({"vectorizer": {"token_pattern": r"(\w+)+!"}}, "pattern"),
         ({"clustering": {"random_state": 3}}, "'random_state', which is not known"),
+        ({"algorithm": "k-means", "clustering": {"refine": True}}, "'refine', which is not known"),
+        ({"algorithm": "k-median"}, "no algorithm 'k-median'"),
         ({"source": ["a\0b"]}, "not text"),
     ],
 )
 def test_parameters_that_no_run_has_are_told_as_damage(parameters, message):
     with pytest.raises(SchemaError, match=message):
         recorded_run(parameters, Path("run.json"))
+
+
+def test_a_run_from_before_the_algorithm_was_written_down_was_spherical_k_means():
+    asked = recorded_run({"source": ["x"], "directory": "/", "n_clusters": 3}, Path("run.json"))
+    assert asked.settings.algorithm == "spherical-k-means"
 
 
 def test_a_run_and_its_settings_give_the_same_labels():

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
+from scipy import sparse
 
 from doccluster.artifacts.storage import (
     check_numbers,
@@ -23,6 +24,7 @@ from doccluster.artifacts.storage import (
     write_json,
 )
 from doccluster.artifacts.typed_json import read_as
+from doccluster.clustering.linear_rule import LinearRule
 from doccluster.errors import DocclusterError, InputError, SchemaError
 from doccluster.short_repr import ShortRepr
 from doccluster.text.token_patterns import check_safe_pattern
@@ -49,7 +51,9 @@ class Model(ShortRepr):
     settings : dict
         How documents were read and counted (`reader`, `vectorizer`, ...), for treating new ones alike.
     threshold : float or None
-        The cosine to the nearest centroid below which a document fits no cluster.
+        The cosine to the centroid of its cluster below which a document fits no cluster.
+    rule : LinearRule or None
+        Which cluster a document belongs to; None: the one with the nearest centroid.
     """
 
     centroids: Any
@@ -59,6 +63,7 @@ class Model(ShortRepr):
     display_terms: Names | None
     settings: dict[str, Any]
     threshold: float | None = None
+    rule: LinearRule | None = None
 
     @property
     def n_terms(self) -> int:
@@ -73,6 +78,9 @@ def save_model(model: Model, folder: Path) -> None:
         arrays, settings = model.vectorizer.state()
         write_arrays(folder / "vectorizer.npz", arrays)
     write_arrays(folder / "centroids.npz", pack_matrix(model.centroids))
+    if model.rule is not None:
+        parts = {"offsets": model.rule.offsets, "clusters": model.rule.clusters}
+        write_arrays(folder / "rule.npz", {**pack_matrix(model.rule.weights), **parts})
     # the vectorizer knows its terms
     terms, display = (None, None) if settings is not None else (model.terms, model.display_terms)
     write_json(
@@ -84,6 +92,7 @@ def save_model(model: Model, folder: Path) -> None:
             "labels": list(model.labels),
             "settings": model.settings,
             "threshold": model.threshold,
+            "rule": _rule_settings(model.rule),
             "vectorizer": settings,
             "terms": _listed(terms),
             "display_terms": _listed(display),
@@ -118,6 +127,14 @@ class VectorizerRecord:
     stop_words_removed: tuple[str, ...]
 
 
+@dataclass(frozen=True)
+class RuleRecord:
+    """What model.json says of the rule by which new documents are placed; no `max_length` is none."""
+
+    on_counts: bool
+    max_length: float | None
+
+
 @dataclass(frozen=True, repr=False)
 class ModelRecord(ShortRepr):
     """What model.json holds."""
@@ -130,7 +147,8 @@ class ModelRecord(ShortRepr):
     vectorizer: VectorizerRecord | None
     terms: tuple[str, ...] | None
     display_terms: tuple[str, ...] | None
-    threshold: float | None = None  # an earlier version did not write it
+    threshold: float | None = None  # an earlier version did not write this and the next
+    rule: RuleRecord | None = None
 
 
 def _load_model(folder: Path) -> Model:
@@ -146,7 +164,35 @@ def _load_model(folder: Path) -> Model:
     for names in (terms, display):
         if names is not None and len(names) != centroids.shape[1]:
             raise damaged(folder / "model.json", f"it has {len(names)} terms for {centroids.shape[1]} columns")
-    return Model(centroids, record.labels, vectorizer, terms, display, dict(record.settings), record.threshold)
+    rule = None if record.rule is None else _load_rule(folder / "rule.npz", record)
+    return Model(centroids, record.labels, vectorizer, terms, display, dict(record.settings), record.threshold, rule)
+
+
+def _rule_settings(rule: LinearRule | None) -> dict[str, Any] | None:
+    if rule is None:
+        return None
+    return {"on_counts": rule.on_counts, "max_length": rule.max_length if np.isfinite(rule.max_length) else None}
+
+
+def _load_rule(path: Path, record: ModelRecord) -> LinearRule:
+    """Return the rule; it has a score for each cluster and no cluster that is not there."""
+    arrays = read_arrays(path, needs=("offsets", "clusters"))
+    weights = unpack_matrix(arrays, path)
+    try:
+        offsets = check_numbers(arrays, "offsets", kinds="f")
+        clusters = check_numbers(arrays, "clusters", kinds="i")
+    except ValueError as error:
+        raise damaged(path, str(error)) from error
+    if not sparse.issparse(weights) or weights.shape != (record.n_terms, offsets.size) or clusters.size != offsets.size:
+        raise damaged(path, "its parts differ in size")
+    if clusters.size == 0 or not 0 <= int(clusters.min()) <= int(clusters.max()) < record.n_clusters:
+        raise damaged(path, f"it names clusters other than the {record.n_clusters} there are")
+    assert record.rule is not None  # who calls has looked
+    limit = np.inf if record.rule.max_length is None else record.rule.max_length
+    if not limit > 0:
+        raise damaged(path.parent / "model.json", f"its rule has max_length {limit}")
+    rule_of = (weights, offsets.astype(np.float64), clusters.astype(np.int64))
+    return LinearRule(*rule_of, on_counts=record.rule.on_counts, max_length=limit)
 
 
 def model_folder(path: Path) -> Path:

@@ -118,6 +118,7 @@ def _load_run(place: Path) -> Run:
         notes=record.notes,
         vectorizer=model.vectorizer,
         copy_of=arrays.get("copy_of"),
+        rule=model.rule,
     )
 
 
@@ -175,7 +176,8 @@ def _save_record(run: Run, folder: Path) -> None:
     labels = tuple(cluster.label for cluster in run.clusters)
     terms, display = run.vectors.terms, run.vectors.display_terms
     settings = dict(run.parameters)
-    save_model(Model(run.centroids, labels, run.vectorizer, terms, display, settings, _threshold(run)), folder)
+    model = Model(run.centroids, labels, run.vectorizer, terms, display, settings, _threshold(run), run.rule)
+    save_model(model, folder)
     write_arrays(folder / "vectors.npz", matrix_arrays(run.vectors))  # so that read_matrix can read it too
     write_arrays(
         folder / "partition.npz",

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from doccluster import __version__
 from doccluster.bibliography.methods import METHODS
 from doccluster.bibliography.reference import Reference, read_references
+from doccluster.choices import spelled
 from doccluster.errors import InputError
 from doccluster.measures import get_measure, list_measures
 from doccluster.measures.registry import Measure
@@ -15,6 +16,7 @@ from doccluster.measures.registry import Measure
 SOFTWARE = Reference(
     "doccluster", "misc", (), "{The doccluster developers}", "doccluster", "2026", f"Software, version {__version__}"
 )
+_BY_SPELLING = {spelled(name): name for name in METHODS}
 _BY_KEY = {reference.key: reference for reference in (SOFTWARE, *read_references())}
 
 
@@ -28,7 +30,7 @@ def cite(names: Iterable[str] = ()) -> list[Reference]:
 
     Examples
     --------
-    >>> [reference.key for reference in cite(["nmi_max", "spherical-kmeans"])]
+    >>> [reference.key for reference in cite(["nmi_max", "spherical-k-means"])]
     ['vinh2010', 'dhillon2001']
     """
     wanted = list(names) or ["doccluster", *(record.name for record in list_measures()), *METHODS]
@@ -40,8 +42,9 @@ def references_of(name: str) -> list[Reference]:
     """Return the references of one measure or method."""
     if name == SOFTWARE.key:
         return [SOFTWARE]
-    if name in METHODS:
-        return [_BY_KEY[key] for key in METHODS[name]]
+    method = _BY_SPELLING.get(spelled(name))
+    if method is not None:
+        return [_BY_KEY[key] for key in METHODS[method]]
     try:
         return _cited_by(get_measure(name))
     except InputError as error:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 # the algorithms of `compare` and `choose-k`, weights, stems, rules for k and tests
 METHODS: dict[str, tuple[str, ...]] = {
-    "spherical-kmeans": ("dhillon2001",),
-    "kmeans": ("lloyd1982", "arthur2007"),
-    "minibatch-kmeans": ("sculley2010",),
-    "bisecting-kmeans": ("steinbach2000",),
+    "spherical-k-means": ("dhillon2001",),
+    "k-means": ("lloyd1982", "arthur2007"),
+    "minibatch-k-means": ("sculley2010",),
+    "bisecting-k-means": ("steinbach2000",),
     "vmf": ("banerjee2005",),
     "latent-semantic-analysis": ("deerwester1990", "halko2011"),
     "smoothed-rows": ("zhang2019",),

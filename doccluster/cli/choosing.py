@@ -60,11 +60,11 @@ ONLY_WITH_RULES = ("n_init", "null", "n_null", "n_stability", "resampling", "pen
 )
 @click.option(
     "--algorithm",
-    default="spherical-kmeans",
+    default="spherical-k-means",
     show_default=True,
     callback=checked(check_algorithm),
     metavar="NAME",
-    help="What clusters: spherical-kmeans, kmeans, minibatch-kmeans, bisecting-kmeans or vmf.",
+    help="What clusters: spherical-k-means, k-means, ... (`doccluster algorithms` lists them).",
 )
 @click.option("--sample", "max_documents", type=Whole(min=4), metavar="N", help="Look at N documents drawn at random.")
 @click.option("--all-rules", is_flag=True, help="Also print what 16 known criteria choose; this takes long.")

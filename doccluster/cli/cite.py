@@ -14,7 +14,7 @@ from doccluster.cli.verb import Verb
     "--format", "form", type=click.Choice(["bibtex", "text"]), default="bibtex", show_default=True, help="How to print."
 )
 def cite_command(names: tuple[str, ...], form: str) -> None:
-    """Print the references of measures and methods (spherical-kmeans, vmf, bm25, gap, wilcoxon ...), or of everything.
+    """Print the references of measures and methods (spherical-k-means, vmf, bm25, gap, wilcoxon ...), or of everything.
 
     A DOI is printed where it is certain; the text format says where none is known.
     """

@@ -29,7 +29,7 @@ MOST_TESTS = 24  # lines that are printed for a corpus; tests.csv has all
 
 def _knobs(_context: click.Context, _option: click.Parameter, given: tuple[str, ...]) -> dict[str, list[Any]]:
     """Return the values of each knob: k=5,10 is {"k": [5, 10]}."""
-    from doccluster.selection.algorithms import parse_value
+    from doccluster.clustering.algorithms import parse_value
 
     found: dict[str, list[Any]] = {}
     for text in given:
@@ -56,11 +56,11 @@ def _knobs(_context: click.Context, _option: click.Parameter, given: tuple[str, 
     "--algorithm",
     "algorithms",
     multiple=True,
-    default=("spherical-kmeans", "kmeans"),
+    default=("spherical-k-means", "k-means"),
     show_default=True,
     callback=checked(check_algorithm),
     metavar="NAME",
-    help="May be repeated; parameters as in spherical-kmeans:n_init=1,refine=true; your own as module:factory.",
+    help="May be repeated; parameters as in spherical-k-means:n_init=1,refine=true; your own as module:factory.",
 )
 @click.option(
     "--labels",

@@ -30,6 +30,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "vectorize": ("doccluster.cli.corpus", "Turn documents into a matrix file."),
     "cluster": ("doccluster.cli.clustering", "Cluster a matrix file."),
     "assign": ("doccluster.cli.clustering", "Assign new documents to the clusters of a run."),
+    "algorithms": ("doccluster.cli.algorithms", "List the algorithms."),
     "evaluate": ("doccluster.cli.evaluation", "Evaluate labels against a truth, vectors, or both."),
     "measures": ("doccluster.cli.evaluation", "List the measures."),
     "explain": ("doccluster.cli.evaluation", "Explain a measure, or a cluster of a run."),

@@ -30,7 +30,7 @@ from doccluster.cli.source_options import (
     vectorizer_options,
 )
 from doccluster.cli.streams import write_error
-from doccluster.cli.values import Whole, check_size, checked, measure_names
+from doccluster.cli.values import Whole, check_named_algorithm, check_size, checked, measure_names
 from doccluster.cli.verb import Verb
 
 CLUSTERING = {
@@ -45,6 +45,13 @@ clustering_options = options(
     clusters_option,
     granularity_option,
     seed_option,
+    click.option(
+        "--algorithm",
+        callback=checked(check_named_algorithm),
+        metavar="NAME",
+        help="What clusters: spherical-k-means (the default), k-means, ...; options may follow: k-means:n_init=3. "
+        "`doccluster algorithms` lists them.",
+    ),
     click.option(
         "--init", type=click.Choice(["k-means++", "random", "subsample"]), help="How the first centroids are chosen."
     ),
@@ -107,6 +114,7 @@ def execute(
 ) -> None:
     """Make the run that the options of a command describe, and print what came of it."""
     from doccluster.cli.run_summary import print_run, run_as_json
+    from doccluster.clustering.algorithms import SPHERICAL
     from doccluster.pipeline import RunInterrupted, run_pipeline
 
     interrupted = False
@@ -124,6 +132,7 @@ def execute(
                 reader=reader,
                 language=language_argument(given) if "language" in given else "auto",
                 vectorizer=vectorizer,
+                algorithm=given["algorithm"] or SPHERICAL,
                 clustering=chosen(given, CLUSTERING),
                 measures=given["measures"],
                 n_threads=given["threads"],

@@ -12,6 +12,7 @@ import numpy as np
 
 from doccluster.artifacts import per_cluster_values
 from doccluster.cli.console import plain, say, standard_output
+from doccluster.clustering.algorithms import SPHERICAL, STARTS, get_algorithm
 from doccluster.overview import Overview, overview
 from doccluster.pipeline.provenance import COMPILING
 from doccluster.record import NO_TERMS
@@ -129,11 +130,11 @@ def _filled(matrix: Any) -> float:
 
 
 def _method(run: Run) -> str:
-    starts = (run.parameters.get("clustering") or {}).get("n_init", 10)
+    algorithm = get_algorithm(run.parameters.get("algorithm", SPHERICAL))
+    starts = (run.parameters.get("clustering") or {}).get("n_init") or STARTS
+    told = f", best of {starts} starts" if "n_init" in algorithm.option_names else ""
     seconds = run.provenance.timings.get("cluster", 0.0)
-    return (
-        f"spherical k-means, k={run.n_clusters}, best of {starts} starts, seed {run.provenance.seed}, {seconds:.1f} s"
-    )
+    return f"{algorithm.title}, k={run.n_clusters}{told}, seed {run.provenance.seed}, {seconds:.1f} s"
 
 
 def _where_and_when(seen: Sequence[Overview]) -> str:

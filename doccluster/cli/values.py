@@ -164,6 +164,14 @@ def check_languages(names: str) -> None:
         choose_languages(parts[0] if len(parts) == 1 else parts)
 
 
+def check_named_algorithm(text: str) -> None:
+    """Raise InputError if there is no algorithm of a name, or it has no such option."""
+    from doccluster.clustering.algorithms import parse_algorithm
+
+    algorithm, options = parse_algorithm(text)
+    algorithm.check_options(options)
+
+
 def check_algorithm(text: str) -> None:
     """Raise InputError if an algorithm or one of its parameters is not known, or a factory gives no clusterer."""
     from doccluster.selection.clusterers import as_clusterers

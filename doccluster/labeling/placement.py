@@ -38,9 +38,17 @@ def place_documents(matrix: Any, partition: Partition, centroids: Any, *, n_thre
     The next best cluster is the best one that is not the document's own, also where the document is nearer to another
     centroid than to its own (a fit that was stopped, labels from elsewhere).
     """
+    matrix = checked_documents(matrix, partition)
+    return place_labels(matrix, partition.labels, centroids, n_threads=n_threads)
+
+
+def place_labels(
+    matrix: Any, labels: npt.NDArray[np.int64], centroids: Any, *, n_threads: int | None = None
+) -> Placement:
+    """Return how each document sits in the cluster of its label; not every cluster need have a document."""
     best = assign_to_centroids(matrix, centroids, n_threads=n_threads)
-    is_own = best.labels == partition.labels
-    similarity = own_similarity(matrix, partition, centroids)
+    is_own = best.labels == labels
+    similarity = _own_cosines(matrix, labels, centroids)
     runner_up = np.where(is_own, best.runner_up, best.labels).astype(np.int64)
     runner_up_similarity = np.where(is_own, best.runner_up_similarity, best.similarity).astype(np.float64)
     return Placement(similarity, runner_up, runner_up_similarity)
@@ -54,11 +62,16 @@ def own_similarity(matrix: Any, partition: Partition, centroids: Any) -> Floats:
             f"centroids has shape {centroids.shape}, expected {(partition.n_clusters, matrix.shape[1])}: one for each "
             "cluster of the partition, in the columns of the vectors."
         )
-    similarity = np.empty(partition.n_documents)
-    for cluster in range(partition.n_clusters):
-        members = partition.members(cluster)
-        # one dense centroid at a time: k x n_terms is never held
-        similarity[members] = matrix[members] @ dense_row(centroids, cluster)
+    return _own_cosines(matrix, partition.labels, centroids)
+
+
+def _own_cosines(matrix: Any, labels: npt.NDArray[np.int64], centroids: Any) -> Floats:
+    similarity = np.empty(labels.size)
+    order = np.argsort(labels, kind="stable")
+    ends = np.cumsum(np.bincount(labels, minlength=centroids.shape[0]))
+    for cluster, members in enumerate(np.split(order, ends[:-1])):
+        if members.size:  # one dense centroid at a time: k x n_terms is never held
+            similarity[members] = matrix[members] @ dense_row(centroids, cluster)
     return similarity
 
 

@@ -10,8 +10,9 @@ import numpy as np
 import pandas as pd
 
 from doccluster.artifacts import Model, load_model, storable
-from doccluster.clustering import assign_to_centroids
+from doccluster.clustering.linear_rule import decide
 from doccluster.errors import InputError, SchemaError
+from doccluster.labeling.placement import place_labels
 from doccluster.pipeline.run_settings import ReaderSettings, check_group
 from doccluster.pipeline.sources import Source, is_matrix, read_source
 from doccluster.progress import Progress, silent
@@ -34,7 +35,9 @@ def assign_documents(
     n_threads: int | None = None,
     progress: Progress = silent,
 ) -> pd.DataFrame:
-    """Return the cluster of each document of `source`, by the centroids of a finished run.
+    """Return the cluster of each document of `source`, as the algorithm of a finished run would have it.
+
+    Similarities and margins are cosines of the weighted rows to the centroids, whatever the algorithm went by.
 
     Parameters
     ----------
@@ -75,20 +78,21 @@ def assign_documents(
         progress=progress,
     )
     vectors = read.vectorize_like(fitted)
-    best = assign_to_centroids(vectors.matrix, fitted.centroids, n_threads=n_threads)
+    labels = decide(fitted.rule, vectors.matrix, None, fitted.centroids, n_threads=n_threads)
+    placed = place_labels(vectors.matrix, labels, fitted.centroids, n_threads=n_threads)
     names = np.array(fitted.labels, dtype=object)
     ids, titles = ([*map(storable, names)] for names in (read.documents.ids, read.documents.titles))
     table = pd.DataFrame({"id": ids, "title": titles, "date": read.documents.dates})
-    table["cluster"] = pd.array(best.labels, dtype="Int64")
-    table["label"] = names[best.labels]
-    table["similarity"] = np.round(best.similarity, DIGITS)
-    table["runner_up"] = pd.array(best.runner_up, dtype="Int64")
-    table["margin"] = np.round(best.similarity - best.runner_up_similarity, DIGITS)
-    table.loc[best.runner_up < 0, "runner_up"] = pd.NA
+    table["cluster"] = pd.array(labels, dtype="Int64")
+    table["label"] = names[labels]
+    table["similarity"] = np.round(placed.similarity, DIGITS)
+    table["runner_up"] = pd.array(placed.runner_up, dtype="Int64")
+    table["margin"] = np.round(placed.margin, DIGITS)
+    table.loc[placed.runner_up < 0, "runner_up"] = pd.NA
     table.loc[vectors.is_empty, ["cluster", "runner_up"]] = pd.NA
     table.loc[vectors.is_empty, "label"] = ""
     table["unknown"] = np.round(_unknown_shares(fitted, read), DIGITS)
-    table["new"] = vectors.is_empty | (best.similarity < limit)
+    table["new"] = vectors.is_empty | (placed.similarity < limit)
     table.loc[vectors.is_empty, ["similarity", "margin"]] = np.nan
     return table
 
@@ -120,7 +124,7 @@ def reader_settings(model: Model, source: Any, given: Mapping[str, Any], *, as_r
     if not told or is_matrix(source, format=given.get("format")):
         return dict(given)
     try:
-        check_group(ReaderSettings, told)
+        check_group(ReaderSettings, told, "reader")
     except ValueError as error:
         raise SchemaError(f"the settings in the model are damaged ({error}); make the run again.") from error
     return {**{name: value for name, value in told.items() if name not in OF_THE_RUN_ALONE}, **given}

@@ -78,7 +78,7 @@ def choose_clusters(
     *,
     granularity: str | None = None,
     ks: Iterable[int] | None = None,
-    algorithm: Any = "spherical-kmeans",
+    algorithm: Any = "spherical-k-means",
     max_documents: int | None = None,
     random_state: int | None = None,
     all_rules: bool = False,

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
+import numpy.typing as npt
 from scipy import sparse
 
 from doccluster.artifacts import BEFORE_EDITS, EDITS, load_run, read_record, save_run, write_json
@@ -181,7 +182,17 @@ def _merged(run: Run, numbers: tuple[int, ...]) -> Run:
         runner_up=placed.runner_up,
         runner_up_similarity=placed.runner_up_similarity,
         clusters=clusters,
+        rule=None
+        if run.rule is None
+        else run.rule.renumbered(np.where(np.isin(np.arange(run.n_clusters), numbers), place[first], place)),
     )
+
+
+def _renumbered(place: npt.NDArray[np.int64], merged: tuple[int, ...]) -> npt.NDArray[np.int64]:
+    """Return the new number of each cluster; those that were merged have one."""
+    numbers = place.copy()
+    numbers[list(merged)] = place[merged[0]]
+    return numbers
 
 
 def _described(

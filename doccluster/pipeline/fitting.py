@@ -3,45 +3,39 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from scipy import sparse
 
-from doccluster.clustering.spherical import FitInterrupted, SphericalParameters, spherical_k_means
-from doccluster.errors import DocclusterWarning, InputError
+from doccluster.clustering.algorithms import Algorithm
+from doccluster.clustering.linear_rule import LinearRule
+from doccluster.clustering.task import Task
+from doccluster.errors import DocclusterWarning
 from doccluster.evaluation import score
 from doccluster.partition import Partition
-from doccluster.progress import Progress
-from doccluster.validation import check_matrix, check_n_clusters
+from doccluster.validation import check_n_clusters, unit_rows
 
 
 @dataclass(frozen=True, eq=False)
 class Fit:
     """A partition, its unit centroids, and whether a person stopped the work before it was done.
 
-    `stability` is the mean adjusted Rand index of the partition with those of the other starts, None without any.
+    `rule` says which cluster a new document belongs to (None: the one with the nearest centroid). `stability` is the
+    mean adjusted Rand index of the best start with the others, None without any.
     """
 
     partition: Partition
     centroids: Any
+    rule: LinearRule | None
     interrupted: bool
-    n_iterations: int
     stability: float | None
 
 
-def fit_clusters(
-    matrix: Any,
-    *,
-    n_clusters: int | str,
-    seed: int,
-    options: Mapping[str, Any],
-    n_threads: int | None,
-    progress: Progress,
-) -> Fit:
-    """Return the best of the starts; on Ctrl-C the best so far.
+def fit_clusters(algorithm: Algorithm, task: Task) -> Fit:
+    """Return what an algorithm finds; on Ctrl-C the best so far, where there is one.
 
     Raises
     ------
@@ -50,25 +44,17 @@ def fit_clusters(
     KeyboardInterrupt
         If the work was stopped before there was anything to keep.
     """
-    k = check_n_clusters(n_clusters, matrix.shape[0])
-    settings = {name: value for name, value in options.items() if value is not None}
-    try:
-        parameters = SphericalParameters(k, random_state=seed, n_threads=n_threads, progress=progress, **settings)
-    except TypeError as error:
-        raise InputError(f"the clustering has an option that is not known: {error}.") from error
-    interrupted = False
-    try:
-        found = spherical_k_means(check_matrix(matrix), parameters)
-    except FitInterrupted as stopped:
-        if stopped.so_far is None:
-            raise
-        found, interrupted = stopped.so_far, True
+    check_n_clusters(task.n_clusters, task.rows.shape[0])
+    algorithm.check_options(task.options)
+    found = algorithm.find(task)
     for note in found.notes:
         warnings.warn(note, DocclusterWarning, stacklevel=2)
-    partition, centroids = largest_first(found.labels, found.centroids)
-    agreements = [score("adjusted_rand", other, truth=found.labels).value for other in found.other_labels]
+    partition, order = largest_first(found.labels)
+    centroids = centroids_of(task.rows, partition) if found.centroids is None else found.centroids[order]
+    rule = None if found.rule is None else found.rule.renumbered(new_numbers(order, int(found.rule.clusters.max()) + 1))
+    agreements = [score("adjusted_rand", other, truth=found.starts[0]).value for other in found.starts[1:]]
     stability = float(np.mean(agreements)) if agreements else None
-    return Fit(partition, centroids, interrupted, found.n_iter, stability)
+    return Fit(partition, centroids, rule, found.interrupted, stability)
 
 
 def in_input_order(fit: Fit, order: npt.NDArray[np.int64]) -> Fit:
@@ -78,10 +64,26 @@ def in_input_order(fit: Fit, order: npt.NDArray[np.int64]) -> Fit:
     return replace(fit, partition=replace(fit.partition, labels=labels))
 
 
-def largest_first(labels: Any, centroids: Any) -> tuple[Partition, Any]:
-    """Return the partition with its clusters numbered by size, largest first, and the centroids in that order."""
+def largest_first(labels: Any) -> tuple[Partition, npt.NDArray[np.int64]]:
+    """Return the partition with its clusters numbered by size, largest first, and the numbers they had before."""
     kept, codes, sizes = np.unique(labels, return_inverse=True, return_counts=True)
     order = np.argsort(-sizes, kind="stable")
     rank = np.empty_like(order)
     rank[order] = np.arange(order.size)
-    return Partition(rank[codes].astype(np.int64), tuple(range(kept.size))), centroids[kept[order]]
+    return Partition(rank[codes].astype(np.int64), tuple(range(kept.size))), kept[order].astype(np.int64)
+
+
+def new_numbers(order: npt.NDArray[np.int64], n_before: int) -> npt.NDArray[np.int64]:
+    """Return the new number of each old one, where `order` names the old ones that stay; -1 for the others."""
+    numbers = np.full(n_before, -1, dtype=np.int64)
+    numbers[order] = np.arange(order.size)
+    return numbers
+
+
+def centroids_of(rows: Any, partition: Partition) -> Any:
+    """Return the unit directions of the sums of the rows of each cluster, csr where the rows are."""
+    sums = partition.membership.T @ rows.astype(np.float64, copy=False)
+    if sparse.issparse(sums):
+        sums = sparse.csr_array(sums)
+        sums.sort_indices()
+    return unit_rows(sums, warn=False).astype(rows.dtype)

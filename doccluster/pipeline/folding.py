@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from doccluster.corpus import Corpus, find_near_copies
 from doccluster.errors import InputError
-from doccluster.pipeline.fitting import Fit, largest_first
+from doccluster.pipeline.fitting import Fit, largest_first, new_numbers
 from doccluster.record import Documents
 from doccluster.vectors import DocumentVectors
 
@@ -55,8 +55,9 @@ def spread_to_copies(fit: Fit, first: Rows | None) -> Fit:
     if first is None:
         return fit
     labels = fit.partition.labels[np.searchsorted(np.unique(first), first)]
-    partition, centroids = largest_first(labels, fit.centroids)
-    return replace(fit, partition=partition, centroids=centroids)
+    partition, order = largest_first(labels)
+    rule = None if fit.rule is None else fit.rule.renumbered(new_numbers(order, order.size))
+    return replace(fit, partition=partition, centroids=fit.centroids[order], rule=rule)
 
 
 def folding_note(first: Rows | None) -> str | None:

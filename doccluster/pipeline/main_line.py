@@ -11,6 +11,8 @@ import numpy as np
 
 from doccluster import __version__
 from doccluster.artifacts import check_output, save_run
+from doccluster.clustering.algorithms import SPHERICAL, get_algorithm, parse_algorithm
+from doccluster.clustering.task import Task
 from doccluster.corpus import Skipped
 from doccluster.errors import InputError
 from doccluster.evaluation import evaluate
@@ -50,6 +52,7 @@ def run_pipeline(
     reader: Mapping[str, Any] | None = None,
     language: str | Sequence[str] = "auto",
     vectorizer: Mapping[str, Any] | None = None,
+    algorithm: str = SPHERICAL,
     clustering: Mapping[str, Any] | None = None,
     measures: Any = None,
     n_threads: int | None = None,
@@ -87,8 +90,11 @@ def run_pipeline(
         Whose function words are left out: "auto" for the languages found, "none", or names.
     vectorizer : mapping, optional
         Arguments of `TfidfVectorizer`.
+    algorithm : str
+        A name of `doccluster.clustering.algorithms.ALGORITHMS`, with options after a colon if wanted
+        (``"k-means:n_init=3"``).
     clustering : mapping, optional
-        Arguments of `SphericalKMeans` (init, n_init, refine, max_memory, ...).
+        Options of the algorithm, such as n_init, and of spherical k-means init, refine, max_memory, ...
     measures : optional
         As for `evaluate`; by default a run leaves out measures of all pairs of documents, however few these are.
     n_threads : int, optional
@@ -124,6 +130,7 @@ def run_pipeline(
     >>> [(cluster.size, cluster.label) for cluster in run.clusters]
     [(2, 'oil, prices'), (2, 'harvest, rain, wheat')]
     """
+    row, options = parse_algorithm(algorithm)
     settings = RunSettings(
         n_clusters=n_clusters,
         granularity=granularity,
@@ -133,7 +140,8 @@ def run_pipeline(
         reader=reader,
         language=language if isinstance(language, str) else tuple(language),
         vectorizer=vectorizer,
-        clustering=clustering,
+        algorithm=row.name,
+        clustering={**options, **(clustering or {})} or None,
         measures=measures,
         n_threads=n_threads,
     )
@@ -198,14 +206,8 @@ def make_run(
             announce=announce,
             progress=progress,
         )
-        fit = fit_clusters(
-            ordered,
-            n_clusters=k,
-            seed=seed,
-            options=settings.clustering or {},
-            n_threads=n_threads,
-            progress=progress,
-        )
+        task = Task(ordered, None, k, seed, settings.clustering or {}, n_threads, progress)
+        fit = fit_clusters(get_algorithm(settings.algorithm), task)
         fit = in_input_order(fit, order)
         if settings.fold_copies:
             fit = spread_to_copies(fit, copy_of)
@@ -258,6 +260,7 @@ def make_run(
         notes=tuple(filter(None, (why, folding_note(copy_of) if settings.fold_copies else None, *_notes(fit, k)))),
         vectorizer=made.vectorizer,
         copy_of=copy_of,
+        rule=fit.rule,
     )
     if output is not None:
         progress("write", 0)

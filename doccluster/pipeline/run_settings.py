@@ -11,6 +11,7 @@ from typing import Any, Literal
 import numpy as np
 
 from doccluster.artifacts import damaged, read_as
+from doccluster.clustering.algorithms import SPHERICAL, get_algorithm
 from doccluster.errors import InputError
 from doccluster.measures import get_measures
 from doccluster.text.token_patterns import check_safe_pattern
@@ -51,20 +52,6 @@ class ReaderSettings:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ClusteringSettings:
-    """How documents are clustered; None is left out. `SphericalKMeans` describes these."""
-
-    init: str | None = None
-    n_init: int | str | None = None
-    max_iter: int | None = None
-    tol: float | None = None
-    max_memory: int | str | None = None
-    algorithm: str | None = None
-    refine: bool | None = None
-    verbose: int | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
 class RunSettings:
     """Everything a run was asked for but where its documents are; `run_pipeline` describes the fields."""
 
@@ -76,6 +63,7 @@ class RunSettings:
     reader: Mapping[str, Any] | None = None
     language: str | tuple[str, ...] = "auto"
     vectorizer: Mapping[str, Any] | None = None
+    algorithm: str = SPHERICAL
     clustering: Mapping[str, Any] | None = None
     measures: str | tuple[str, ...] | None = None
     n_threads: int | None = None
@@ -92,9 +80,10 @@ class RunSettings:
         ------
         InputError
             If `n_clusters` is neither a positive number nor "auto", `granularity` is not known or given with a number,
-            or a measure asked for is unknown or needs a truth.
+            the algorithm or an option of it is not known, or a measure asked for is unknown or needs a truth.
         """
         _check_number(self.n_clusters, self.granularity)
+        get_algorithm(self.algorithm).check_options(self.clustering or {})
         _check_measures(self.measures, has_truth=bool(self.truth_columns))
 
     def as_parameters(self, source: Any) -> dict[str, Any]:
@@ -131,9 +120,9 @@ def recorded_run(parameters: Mapping[str, Any], path: Path) -> RecordedRun:
     """
     try:
         found = read_as(_Parameters, dict(parameters), "parameters")
-        for kind, given in ((ReaderSettings, found.reader), (ClusteringSettings, found.clustering)):
-            check_group(kind, given)
-        check_group(VectorizerSettings, found.vectorizer)
+        check_group(ReaderSettings, found.reader, "reader")
+        check_group(VectorizerSettings, found.vectorizer, "vectorizer")
+        check_group(get_algorithm(found.algorithm).options, found.clustering, "clustering")
         if any("\0" in name for name in (*(found.source or ()), found.directory or "")):
             raise ValueError("its source or directory is not text")
     except ValueError as error:
@@ -142,11 +131,11 @@ def recorded_run(parameters: Mapping[str, Any], path: Path) -> RecordedRun:
     return RecordedRun(settings, found.source or (), found.directory or ".")
 
 
-def check_group(kind: type, given: Any) -> None:
+def check_group(kind: type, given: Any, name: str) -> None:
     """Raise ValueError unless `given` could be settings of this kind, and its pattern for tokens is harmless."""
     if given is None:
         return
-    read_as(kind, given, kind.__name__.removesuffix("Settings").lower())
+    read_as(kind, given, name)
     if isinstance(given.get("token_pattern"), str):
         check_safe_pattern(given["token_pattern"])
 

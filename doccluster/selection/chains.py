@@ -11,18 +11,17 @@ from scipy import sparse
 
 from doccluster.evaluation import score
 from doccluster.partition import Partition
-from doccluster.selection.algorithms import Algorithm
 from doccluster.selection.dispersion import residual_sum_of_squares, squared_sum_norms, within_weight
+from doccluster.selection.prototypes import Prototype
 from doccluster.validation import squared_row_norms, unit_rows
 
 Chain = dict[int, dict[str, float]]
-WARM = ("spherical-kmeans", "kmeans")
 
 
 def fit_chain(
     points: Any,
     sizes: list[int],
-    algorithm: Algorithm,
+    algorithm: Prototype,
     rng: np.random.Generator,
     *,
     warm_start: bool,
@@ -38,7 +37,7 @@ def fit_chain(
     previous: Partition | None = None
     for k in sizes:
         found = algorithm.labels(points, n_clusters=k, seed=int(rng.integers(2**31)))
-        if warm_start and previous is not None and algorithm.name.partition(":")[0] in WARM:
+        if warm_start and previous is not None and algorithm.takes_centroids:
             init = grown_centroids(points, previous, k, unit=algorithm.metric == "cosine")
             if init is not None:
                 other = algorithm.labels(points, n_clusters=k, seed=0, init=init)
@@ -51,7 +50,7 @@ def fit_chain(
     return values, labels
 
 
-def judge(points: Any, partition: Partition, algorithm: Algorithm) -> dict[str, float]:
+def judge(points: Any, partition: Partition, algorithm: Prototype) -> dict[str, float]:
     """Return clusters found, RSS, W_in, silhouette (in the algorithm's metric) and CH of a clustering."""
     n, k = partition.n_documents, partition.n_clusters
     rss = residual_sum_of_squares(points, partition)
@@ -86,7 +85,7 @@ def grown_centroids(points: Any, partition: Partition, n_clusters: int, *, unit:
     return sparse.csr_array(sparse.vstack([means, seeds])) if sparse.issparse(means) else np.vstack([means, seeds])
 
 
-def _objective(points: Any, labels: npt.NDArray[np.int64], algorithm: Algorithm) -> float:
+def _objective(points: Any, labels: npt.NDArray[np.int64], algorithm: Prototype) -> float:
     """Return what the algorithm minimises: RSS, or minus the sum of the lengths of the clusters' sums."""
     partition = Partition.from_labels(labels)
     if algorithm.metric == "euclidean":

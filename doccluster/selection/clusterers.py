@@ -19,8 +19,9 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import clone
 
+from doccluster.clustering.algorithms import ALGORITHMS, is_algorithm, parse_value
 from doccluster.errors import InputError
-from doccluster.selection.algorithms import ALGORITHMS, parse_algorithm, parse_value
+from doccluster.selection.prototypes import parse_prototype
 
 _FACTORY = re.compile(r"(?P<module>[^\W\d]\w*(?:\.[^\W\d]\w*)*):(?P<name>[^\W\d]\w*)(?::(?P<settings>.*))?")
 
@@ -64,7 +65,7 @@ def as_clusterers(given: Iterable[Any] | Mapping[str, Any]) -> list[Clusterer]:
 def make_estimator(record: Mapping[str, Any]) -> Any:
     """Return a new estimator made from a record."""
     if "named" in record:
-        return parse_algorithm(record["named"]).estimator
+        return parse_prototype(record["named"]).estimator
     if "factory" in record:
         return _attribute(record["factory"])(**record["settings"])
     return _built(record)
@@ -111,8 +112,14 @@ def _as_clusterer(given: Any, name: str | None) -> Clusterer:
 
 def _of_text(text: str, name: str) -> Clusterer:
     factory = _FACTORY.fullmatch(text)
-    if text.partition(":")[0] in ALGORITHMS or factory is None:
-        return Clusterer(name, parse_algorithm(text).estimator, {"named": text})
+    algorithm = text.partition(":")[0]
+    if factory is None and not is_algorithm(algorithm):
+        raise InputError(
+            f"there is no algorithm {algorithm!r}; choose one of {', '.join(ALGORITHMS)}, or in compare your own as "
+            "module:factory."
+        )
+    if factory is None or is_algorithm(algorithm):
+        return Clusterer(name, parse_prototype(text).estimator, {"named": text})
     settings = dict(_setting(pair, text) for pair in filter(None, (factory["settings"] or "").split(",")))
     record = {"factory": f"{factory['module']}:{factory['name']}", "settings": settings}
     try:

@@ -73,7 +73,7 @@ class _Job:
 def compare(
     corpora: Iterable[LabelledCorpus],
     *,
-    algorithms: Iterable[Any] | Mapping[str, Any] = ("spherical-kmeans", "kmeans"),
+    algorithms: Iterable[Any] | Mapping[str, Any] = ("spherical-k-means", "k-means"),
     seeds: Iterable[int] = range(10),
     measures: Any = None,
     checkpoint: str | Path | None = None,
@@ -88,8 +88,8 @@ def compare(
         Rows are made unit; cosine measures are used throughout. One after the other is held, so they may be made on
         the way.
     algorithms : names, factories, estimators, or a mapping of your names to any of these
-        A name of `doccluster.selection.algorithms.ALGORITHMS`, with parameters if wanted
-        (``"spherical-kmeans:refine=true,n_init=1"``); a factory as ``"module:name"`` or ``"module:name:eps=0.5"``,
+        A name of `doccluster.clustering.algorithms.ALGORITHMS`, with parameters if wanted
+        (``"spherical-k-means:refine=true,n_init=1"``); a factory as ``"module:name"`` or ``"module:name:eps=0.5"``,
         which is imported and called, so it is code you trust; any clusterer with scikit-learn's conventions. Where an
         estimator (or a step of a pipeline) has `n_clusters` and `random_state`, they are set.
     seeds : whole numbers

@@ -22,8 +22,8 @@ from doccluster.measures import get_measure
 from doccluster.measures.contingency import ContingencyTable
 from doccluster.partition import Partition
 from doccluster.progress import Progress, silent
-from doccluster.selection.algorithms import Algorithm
 from doccluster.selection.held_out import HeldOutHalf, split_terms
+from doccluster.selection.prototypes import Prototype
 from doccluster.short_repr import ShortRepr
 
 Granularity = Literal["topics", "stories"]
@@ -109,7 +109,7 @@ def log_grid(n_documents: int) -> list[int]:
 def judge_ks(
     matrix: Any,
     ks: Iterable[int],
-    algorithm: Algorithm,
+    algorithm: Prototype,
     rng: np.random.Generator,
     *,
     n_threads: int | None = None,

@@ -12,11 +12,12 @@ import pandas as pd
 from scipy import sparse
 
 from doccluster.blocks import resolve_threads
+from doccluster.choices import spelled
 from doccluster.errors import InputError
 from doccluster.progress import Progress, silent
-from doccluster.selection.algorithms import Algorithm, get_algorithm
 from doccluster.selection.granularity import Curves, Granularity, judge_ks, log_grid, starts_for
 from doccluster.selection.held_out import split_terms
+from doccluster.selection.prototypes import DEFAULT, Prototype, get_prototype
 from doccluster.selection.sweep import check_ks
 from doccluster.short_repr import ShortRepr
 from doccluster.validation import RandomState, as_generator, check_matrix, check_positive_int, unit_rows
@@ -106,7 +107,7 @@ def choose_k(
     *,
     granularity: str | None = None,
     ks: Iterable[int] | None = None,
-    algorithm: Any = "spherical-kmeans",
+    algorithm: Any = "spherical-k-means",
     max_documents: int | None = None,
     random_state: RandomState = None,
     n_threads: int | None = None,
@@ -125,7 +126,7 @@ def choose_k(
         stories where the stories of both halves agree by an adjusted Rand index of 0.6 or more, else topics.
     ks : numbers of clusters to choose from, optional
     algorithm : str or estimator
-        What clusters, see `get_algorithm`.
+        What clusters, see `get_prototype`.
     max_documents : int, optional
         Look at a random sample of so many documents where there are more; by default of at most 10,000 documents and
         about 500,000 stored values, which bounds time and memory. Clusters too small to be seen in the sample are then
@@ -177,7 +178,7 @@ def sampled(data: Any, max_documents: int | None, rng: np.random.Generator) -> A
 def seconds_to_choose(
     matrix: Any,
     *,
-    algorithm: Any = "spherical-kmeans",
+    algorithm: Any = "spherical-k-means",
     max_documents: int | None = None,
     n_threads: int | None = None,
 ) -> float:
@@ -205,10 +206,10 @@ def check_enough(n_documents: int) -> None:
         )
 
 
-def quick(algorithm: Any) -> Algorithm:
+def quick(algorithm: Any) -> Prototype:
     """Return the algorithm, with few iterations where it is ours by name: many k make up for a little noise."""
-    found = get_algorithm(algorithm, n_init=1)
-    if algorithm == "spherical-kmeans":
+    found = get_prototype(algorithm, n_init=1)
+    if isinstance(algorithm, str) and spelled(algorithm) == spelled(DEFAULT):
         found.estimator.set_params(max_iter=20, tol=1e-3)
     return found
 

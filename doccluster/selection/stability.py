@@ -22,8 +22,8 @@ from doccluster.measures import Measure, get_measure
 from doccluster.measures.contingency import ContingencyTable
 from doccluster.partition import Partition
 from doccluster.progress import Progress, silent
-from doccluster.selection.algorithms import Algorithm, get_algorithm
 from doccluster.selection.checkpoint import Checkpoint, fingerprint
+from doccluster.selection.prototypes import Prototype, get_prototype
 from doccluster.selection.rules import best_k
 from doccluster.short_repr import ShortRepr
 from doccluster.validation import RandomState, as_generator, check_matrix, unit_rows
@@ -151,7 +151,7 @@ def stability(
     matrix: Any,
     *,
     ks: Iterable[int],
-    algorithm: Any = "spherical-kmeans",
+    algorithm: Any = "spherical-k-means",
     n_samples: int = 20,
     method: Resampling = "bootstrap",
     measure: str = "adjusted_rand",
@@ -172,7 +172,7 @@ def stability(
     ----------
     matrix : csr or dense array of shape (n_documents, n_terms)
     ks : numbers of clusters
-    algorithm : str or estimator, see `get_algorithm`
+    algorithm : str or estimator, see `get_prototype`
     n_samples : int
         The number t of resampled data sets, shared by all k.
     method : {"bootstrap", "subsample", "perturb"}
@@ -191,7 +191,7 @@ def stability(
     record = get_measure(measure)
     if record.family != "external":
         raise InputError(f"{measure!r} is not an external measure; stability compares two partitions.")
-    chosen = get_algorithm(algorithm, n_init=n_init)
+    chosen = get_prototype(algorithm, n_init=n_init)
     rng = as_generator(random_state)
     sizes = sorted(set(ks))
     counts = [resample(data.shape[0], method=method, share=share, random_state=rng) for _ in range(n_samples)]
@@ -227,7 +227,7 @@ def stability(
 def _labels_of_sample(
     data: Any,
     counts: npt.NDArray[np.int64],
-    algorithm: Algorithm,
+    algorithm: Prototype,
     k: int,
     *,
     method: Resampling,

@@ -20,12 +20,12 @@ import pandas as pd
 from doccluster.blocks import map_blocks, resolve_threads
 from doccluster.errors import InputError
 from doccluster.progress import Progress, silent
-from doccluster.selection.algorithms import Algorithm, get_algorithm
 from doccluster.selection.chains import Chain, fit_chain
 from doccluster.selection.checkpoint import Checkpoint, fingerprint
 from doccluster.selection.criteria import choices_alone, criteria_table
 from doccluster.selection.distance_blocks import Metric
 from doccluster.selection.null_models import NullModel, sample_null
+from doccluster.selection.prototypes import Prototype, get_prototype
 from doccluster.selection.stability import Resampling, Stability, stability
 from doccluster.short_repr import ShortRepr
 from doccluster.validation import RandomState, as_generator, check_matrix, unit_rows
@@ -76,7 +76,7 @@ def sweep(
     matrix: Any,
     *,
     ks: Iterable[int],
-    algorithm: Any = "spherical-kmeans",
+    algorithm: Any = "spherical-k-means",
     n_init: int = 5,
     n_null: int = 10,
     null: NullModel = "deal",
@@ -98,7 +98,7 @@ def sweep(
     matrix : csr or dense array of shape (n_documents, n_terms)
         Zero rows take part in nothing and should be left out by the caller.
     ks : numbers of clusters, each between 1 and n_documents
-    algorithm : see `get_algorithm`
+    algorithm : see `get_prototype`
     n_init : int
         Random starts per fit; the best objective (least RSS) is kept.
     n_null, null : int, {"deal", "permute", "uniform", "sphere"}
@@ -120,7 +120,7 @@ def sweep(
         If a k is out of range.
     """
     started = time.perf_counter()
-    chosen = get_algorithm(algorithm, n_init=n_init)
+    chosen = get_prototype(algorithm, n_init=n_init)
     data = check_matrix(matrix)
     if chosen.metric == "cosine":
         data = unit_rows(data)
@@ -165,7 +165,7 @@ class _Work:
 
     data: Any
     sizes: list[int]
-    algorithm: Algorithm
+    algorithm: Prototype
     null: NullModel
     warm_start: bool
     seeds: list[int]
@@ -221,7 +221,7 @@ def estimate_seconds(
     matrix: Any,
     *,
     ks: Iterable[int],
-    algorithm: Any = "spherical-kmeans",
+    algorithm: Any = "spherical-k-means",
     n_init: int = 5,
     n_data_sets: int = 11,
     n_threads: int | None = None,
@@ -233,7 +233,7 @@ def estimate_seconds(
     matrix = check_matrix(matrix)
     sizes = check_ks(ks, matrix.shape[0])
     middle = max(1, round(sum(sizes) / len(sizes)))
-    single = get_algorithm(algorithm, n_init=1)
+    single = get_prototype(algorithm, n_init=1)
     seconds = math.inf
     for attempt in range(3):  # the first may compile, and others may be using the machine
         started = time.perf_counter()

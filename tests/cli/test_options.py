@@ -149,7 +149,10 @@ def test_warnings_of_a_command_name_options(doccluster, tmp_path):
         (["xyz"], "there is no command 'xyz'; `doccluster --help` lists them."),
         (["run", "a", "--outptu", "b"], "there is no option --outptu; did you mean --output?"),
         (["run", "a", "--null", "deal"], "there is no option --null here; choose-k has it."),
-        (["measures", "--algorithm", "kmeans"], "there is no option --algorithm here; choose-k and compare have it."),
+        (
+            ["measures", "--algorithm", "kmeans"],
+            "there is no option --algorithm here; run, cluster, choose-k and compare have it.",
+        ),
         (["version", "--xyz"], "there is no option --xyz; `doccluster version --help` lists the options."),
     ],
 )

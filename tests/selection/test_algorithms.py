@@ -11,8 +11,10 @@ from scipy import sparse
 from sklearn.cluster import BisectingKMeans, KMeans, MiniBatchKMeans
 
 from doccluster import TfidfVectorizer
+from doccluster.clustering.algorithms import ALGORITHMS
+from doccluster.clustering.estimating import count_distinct_rows
 from doccluster.selection import choose_k, recommend, sweep
-from doccluster.selection.algorithms import ALGORITHMS, count_distinct_rows, get_algorithm
+from doccluster.selection.prototypes import get_prototype
 
 SAMPLE = pathlib.Path(__file__).resolve().parents[2] / "corpora" / "samples" / "newsroom" / "articles.jsonl"
 FEW = {"ks": [2, 6, 9], "n_init": 1, "n_null": 2, "n_stability": 2, "random_state": 0}
@@ -59,7 +61,7 @@ def test_any_estimator_of_scikit_learn_takes_wide_indices(texts, estimator):
 
 
 def test_each_k_of_k_means_also_starts_from_the_clusters_of_the_k_before(texts):
-    algorithm = get_algorithm("kmeans", n_init=1)
+    algorithm = get_prototype("kmeans", n_init=1)
     grown = sparse.csr_array(texts[[0, 40, 80, 120]].astype(np.float64))
     given = algorithm.fit(texts, n_clusters=4, seed=0, init=grown)
     dense = KMeans(4, init=grown.toarray(), n_init=1).fit(texts)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,13 +12,16 @@ from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
 from doccluster.clustering import SphericalKMeans
+from doccluster.clustering.algorithms import Algorithm, Metric, parse_algorithm
+from doccluster.clustering.estimating import count_distinct_rows, labels_of
 from doccluster.errors import InputError
-from doccluster.selection.distance_blocks import Metric
 from doccluster.validation import compact_indices
+
+DEFAULT = "spherical-k-means"
 
 
 @dataclass(frozen=True)
-class Algorithm:
+class Prototype:
     """An estimator whose number of clusters is still open.
 
     Attributes
@@ -30,11 +31,14 @@ class Algorithm:
         A prototype; it is cloned for each fit.
     metric : {"cosine", "euclidean"}
         The metric its clusters are judged in.
+    row : Algorithm or None
+        The row of the table of algorithms that it is made from.
     """
 
     name: str
     estimator: Any
     metric: Metric
+    row: Algorithm | None = None
 
     def fit(
         self,
@@ -74,9 +78,12 @@ class Algorithm:
 
     def labels(self, matrix: Any, **settings: Any) -> npt.NDArray[np.int64]:
         """Return the labels of a fit (see `fit`)."""
-        fitted = self.fit(matrix, **settings)
-        found = fitted.labels_ if hasattr(fitted, "labels_") else fitted.predict(matrix)
-        return np.asarray(found, dtype=np.int64)
+        return labels_of(self.fit(matrix, **settings), matrix)
+
+    @property
+    def takes_centroids(self) -> bool:
+        """Whether it can start from given centroids."""
+        return self.row is not None and self.row.takes_centroids
 
     @property
     def settings(self) -> str:
@@ -89,46 +96,32 @@ class Algorithm:
         return bool(has_fit_parameter(self.estimator, "sample_weight"))
 
 
-def count_distinct_rows(matrix: Any) -> int:
-    """Return the number of different rows of a csr or dense array: no clustering has more clusters that differ.
-
-    Examples
-    --------
-    >>> count_distinct_rows(np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 0.0]]))
-    2
-    """
-    if not sparse.issparse(matrix):
-        return len({row.tobytes() for row in np.asarray(matrix)})
-    ends = zip(matrix.indptr[:-1].tolist(), matrix.indptr[1:].tolist(), strict=True)
-    return len({(matrix.indices[a:b].tobytes(), matrix.data[a:b].tobytes()) for a, b in ends})
-
-
-def get_algorithm(algorithm: Any = "spherical-kmeans", *, n_init: int = 10, metric: Metric | None = None) -> Algorithm:
-    """Return the algorithm of that name, or one made of an estimator.
+def get_prototype(algorithm: Any = DEFAULT, *, n_init: int = 10, metric: Metric | None = None) -> Prototype:
+    """Return the algorithm of a name, or one made of an estimator.
 
     Parameters
     ----------
-    algorithm : str, Algorithm or estimator
-        A name in `ALGORITHMS`, with parameters if wanted (see `parse_algorithm`), or any estimator with a parameter
-        n_clusters.
+    algorithm : str, Prototype or estimator
+        A name in `doccluster.clustering.algorithms.ALGORITHMS`, with parameters if wanted (see `parse_prototype`), or
+        any estimator with a parameter n_clusters.
     n_init : int
         Starts per fit, for algorithms given by name alone.
     metric : {"cosine", "euclidean"}
         By default that of the named algorithm; cosine for other estimators.
     """
-    if isinstance(algorithm, Algorithm):
+    if isinstance(algorithm, Prototype):
         return algorithm
     if isinstance(algorithm, str):
-        return parse_algorithm(algorithm, n_init=n_init)
-    return Algorithm(type(algorithm).__name__, algorithm, metric or "cosine")
+        return parse_prototype(algorithm, n_init=n_init)
+    return Prototype(type(algorithm).__name__, algorithm, metric or "cosine")
 
 
-def parse_algorithm(text: str, *, n_init: int = 10) -> Algorithm:
+def parse_prototype(text: str, *, n_init: int = 10) -> Prototype:
     """Return the algorithm described by a text: its name, then parameters of its estimator if wanted.
 
     Examples
     --------
-    >>> parse_algorithm("spherical-kmeans:n_init=1,refine=true").estimator.n_init
+    >>> parse_prototype("spherical-k-means:n_init=1,refine=true").estimator.n_init
     1
 
     Raises
@@ -136,66 +129,12 @@ def parse_algorithm(text: str, *, n_init: int = 10) -> Algorithm:
     InputError
         If the name or a parameter is unknown.
     """
-    name, _, settings = text.partition(":")
-    if name not in ALGORITHMS:
-        raise InputError(
-            f"there is no algorithm {name!r}; choose one of {', '.join(sorted(ALGORITHMS))}, or in compare your own as "
-            "module:factory."
-        )
-    make, metric = ALGORITHMS[name]
-    estimator = make()
+    row, parameters = parse_algorithm(text)
+    estimator = row.make()
     known = estimator.get_params(deep=False)
-    if "n_init" in known:
-        estimator.set_params(n_init=n_init)
-    for pair in filter(None, settings.split(",")):
-        parameter, equals, value = pair.partition("=")
-        if not equals or parameter not in known:
-            raise InputError(f"{pair!r} is not a parameter of {name}; it has {', '.join(sorted(known))}.")
-        estimator.set_params(**{parameter: parse_value(value)})
-    return Algorithm(text, estimator, metric)
-
-
-def parse_value(text: str) -> Any:
-    """Return the value of a parameter as typed: a number, true, false, null, or else the text itself."""
-    try:
-        return json.loads(text)
-    except json.JSONDecodeError:
-        return text
-
-
-def _spherical_kmeans() -> Any:
-    return SphericalKMeans(2, n_threads=1)
-
-
-def _kmeans() -> Any:
-    from sklearn.cluster import KMeans
-
-    return KMeans(2)
-
-
-def _mini_batch() -> Any:
-    from sklearn.cluster import MiniBatchKMeans
-
-    return MiniBatchKMeans(2)
-
-
-def _bisecting() -> Any:
-    from sklearn.cluster import BisectingKMeans
-
-    return BisectingKMeans(2)
-
-
-def _vmf() -> Any:
-    from doccluster.clustering import VonMisesFisherMixture
-
-    return VonMisesFisherMixture(2, concentration="shared")  # free ones run to their bound where a cluster is of copies
-
-
-# name: (how an estimator is made, the metric its clusters are judged in)
-ALGORITHMS: dict[str, tuple[Callable[[], Any], Metric]] = {
-    "spherical-kmeans": (_spherical_kmeans, "cosine"),
-    "kmeans": (_kmeans, "euclidean"),
-    "minibatch-kmeans": (_mini_batch, "euclidean"),
-    "bisecting-kmeans": (_bisecting, "euclidean"),
-    "vmf": (_vmf, "cosine"),
-}
+    unknown = [name for name in parameters if name not in known]
+    if unknown:
+        raise InputError(f"{unknown[0]!r} is not a parameter of {row.name}; it has {', '.join(sorted(known))}.")
+    starts = {"n_init": n_init} if "n_init" in known else {}
+    estimator.set_params(**(starts | parameters))
+    return Prototype(text, estimator, row.metric, row)

@@ -1,0 +1,101 @@
+"""Which cluster a new document belongs to, where that is not the one with the nearest centroid."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from doccluster.blocks import map_blocks, row_blocks
+from doccluster.errors import InputError
+from doccluster.short_repr import ShortRepr
+
+BLOCK_ROWS = 2048
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LinearRule(ShortRepr):
+    r"""The cluster of a document x is that of the highest score x . w + b, the first on ties.
+
+    So decide k-means (w the mean, b = -|w|^2 / 2), a mixture of von Mises-Fisher distributions (kappa mu and the
+    logarithm of weight and normaliser) and a mixture of multinomials (the odds of the terms, the logarithm of the
+    weight).
+
+    Attributes
+    ----------
+    weights : csr array of shape (n_terms, n_scores)
+    offsets : float64 array of shape (n_scores,)
+        Minus infinity for a cluster that nothing goes to.
+    clusters : int64 array of shape (n_scores,)
+        The cluster that each score is for: its own, or with others one that an editor merged.
+    on_counts : bool
+        Whether x are the counts of the terms, or the unit rows.
+    max_length : float
+        Rows of a larger sum are scaled to it first; infinity for none.
+    """
+
+    weights: Any
+    offsets: npt.NDArray[np.float64]
+    clusters: npt.NDArray[np.int64]
+    on_counts: bool = False
+    max_length: float = np.inf
+
+    def labels(self, matrix: Any, *, n_threads: int | None = None) -> npt.NDArray[np.int64]:
+        """Return the cluster of each row, int64 array of shape (n_documents,)."""
+
+        def decide(block: slice) -> npt.NDArray[np.int64]:
+            found: npt.NDArray[np.int64] = self.clusters[self.scores(matrix[block]).argmax(axis=1)]
+            return found
+
+        parts = map_blocks(decide, row_blocks(matrix.shape[0], BLOCK_ROWS), n_threads=n_threads)
+        return np.concatenate(list(parts))
+
+    def scores(self, matrix: Any) -> npt.NDArray[np.float64]:
+        """Return the scores of each row, float64 array of shape (n_documents, n_scores)."""
+        rows = capped(matrix, self.max_length) if np.isfinite(self.max_length) else matrix
+        products = rows @ self.weights
+        found: npt.NDArray[np.float64] = np.asarray(products.toarray() if sparse.issparse(products) else products)
+        return found + self.offsets
+
+    def renumbered(self, numbers: npt.NDArray[np.int64]) -> LinearRule:
+        """Return the rule with new numbers for clusters, by their old ones; one that becomes -1 is left out."""
+        clusters = numbers[self.clusters]
+        kept = np.flatnonzero(clusters >= 0)
+        weights = sparse.csr_array(self.weights[:, kept])
+        weights.sort_indices()
+        return replace(self, weights=weights, offsets=self.offsets[kept], clusters=clusters[kept])
+
+
+def decide(
+    rule: LinearRule | None, rows: Any, counts: Any | None, centroids: Any, *, n_threads: int | None = None
+) -> npt.NDArray[np.int64]:
+    """Return the cluster of each new document by a rule, without one that of the nearest centroid.
+
+    Raises
+    ------
+    InputError
+        If the rule is on counts, and there are none.
+    """
+    if rule is None:
+        from doccluster.clustering.assign import assign_to_centroids  # brings in numba, which reading a rule need not
+
+        return assign_to_centroids(rows, centroids, n_threads=n_threads).labels.astype(np.int64)
+    if not rule.on_counts:
+        return rule.labels(rows, n_threads=n_threads)
+    if counts is None:
+        raise InputError("the clusters were made by counts of terms, and the matrix holds other values; give counts.")
+    return rule.labels(counts, n_threads=n_threads)
+
+
+def capped(matrix: Any, max_length: float) -> Any:
+    """Return rows in float64, those of a larger sum than `max_length` scaled to that sum."""
+    rows = sparse.csr_array(matrix, dtype=np.float64)
+    sums = np.asarray(rows.sum(axis=1)).ravel()
+    scale = np.minimum(1.0, np.divide(max_length, sums, out=np.ones_like(sums), where=sums > 0))
+    if (scale == 1.0).all():
+        return rows
+    data = rows.data * np.repeat(scale, np.diff(rows.indptr))
+    return sparse.csr_array((data, rows.indices, rows.indptr), shape=rows.shape)

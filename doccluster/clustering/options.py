@@ -1,0 +1,60 @@
+"""What may be set of each algorithm beside the number of clusters and the seed; None is left out.
+
+The types are what a file may hold; Python may give more (centroids for `init`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+
+@dataclass(frozen=True, kw_only=True)
+class SphericalOptions:
+    """Options of spherical k-means; `SphericalKMeans` describes them."""
+
+    init: str | None = None
+    n_init: int | str | None = None
+    max_iter: int | None = None
+    tol: float | None = None
+    max_memory: int | str | None = None
+    algorithm: str | None = None
+    refine: bool | None = None
+    verbose: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class KMeansOptions:
+    """Options of scikit-learn's k-means, which describes them."""
+
+    init: Literal["k-means++", "random"] | None = None
+    n_init: int | None = None
+    max_iter: int | None = None
+    tol: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class MiniBatchOptions(KMeansOptions):
+    """Options of scikit-learn's mini-batch k-means, which describes them."""
+
+    batch_size: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class BisectingOptions(KMeansOptions):
+    """Options of scikit-learn's bisecting k-means, which describes them."""
+
+    bisecting_strategy: Literal["biggest_inertia", "largest_cluster"] | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class MixtureOptions:
+    """Options of the von Mises-Fisher mixture; `VonMisesFisherMixture` describes them."""
+
+    assignment: Literal["soft", "hard"] | None = None
+    concentration: float | Literal["free", "shared"] | None = None
+    init: Literal["k-means", "random"] | None = None
+    n_init: int | None = None
+    max_iter: int | None = None
+    tol: float | None = None
+    max_concentration: float | None = None

@@ -1,0 +1,70 @@
+"""What an algorithm is given, and what it gives back: the same for all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from doccluster.clustering.linear_rule import LinearRule
+from doccluster.progress import Progress, silent
+
+STARTS = 10  # of an algorithm that makes several, where nobody says how many
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """Documents to be clustered, and how.
+
+    Attributes
+    ----------
+    rows : csr or dense array of shape (n_documents, n_terms), unit rows
+    counts : csr array of the same shape, or None
+        How often each term occurs, where that is known.
+    n_clusters : int
+    seed : int
+    options : mapping
+        What the algorithm's own `options` name; a value of None is left out.
+    n_threads : int or None
+        Changes no result.
+    progress : callable
+    """
+
+    rows: Any
+    counts: Any | None = None
+    n_clusters: int = 8
+    seed: int = 0
+    options: Mapping[str, Any] = field(default_factory=dict)
+    n_threads: int | None = None
+    progress: Progress = silent
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """A partition of documents.
+
+    Attributes
+    ----------
+    labels : int array of shape (n_documents,)
+        From 0 on; a number may be that of no document.
+    centroids : csr or dense array of shape (n_clusters, n_terms), or None
+        Unit directions of the sums of the rows of each cluster, where the algorithm has them.
+    rule : LinearRule or None
+        Which cluster a new document belongs to; None: the one with the nearest centroid.
+    starts : tuple of int arrays of shape (n_documents,)
+        Labels of the starts of which the best was gone on with, that one first: how stable the clusters are.
+    notes : tuple of str
+        What a reader of the results should know, a sentence each.
+    interrupted : bool
+        Whether a person stopped the work, and this is the best until then.
+    """
+
+    labels: npt.NDArray[np.integer[Any]]
+    centroids: Any | None = None
+    rule: LinearRule | None = None
+    starts: tuple[npt.NDArray[np.integer[Any]], ...] = ()
+    notes: tuple[str, ...] = ()
+    interrupted: bool = False
