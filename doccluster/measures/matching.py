@@ -130,11 +130,12 @@ def _solve_sparse(
     row: Integers, column: Integers, values: npt.NDArray[np.float64], n_rows: int, n_columns: int
 ) -> tuple[Integers, Integers]:
     """Solve without a dense table: each row also has a column of its own, of weight 1, for staying unmatched."""
-    own = np.arange(n_rows)
+    own = np.arange(n_rows, dtype=np.int32)  # scipy before 1.15 matches graphs with 32-bit indices only
+    row, column = row.astype(np.int32), column.astype(np.int32)
     graph = sparse.csr_array(
         (
             np.concatenate([values + 1.0, np.ones(n_rows)]),
-            (np.concatenate([row, own]), np.concatenate([column, n_columns + own])),
+            (np.concatenate([row, own]), np.concatenate([column, np.int32(n_columns) + own])),
         ),
         shape=(n_rows, n_columns + n_rows),
     )

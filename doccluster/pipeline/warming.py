@@ -51,9 +51,11 @@ def warm_up(progress: Progress = silent) -> Warmth:
 def _matrix(n_documents: int, n_terms: int, dtype: Any, *, density: float = 0.2) -> sparse.csr_array:
     """Return unit rows, none of them zero."""
     rng = np.random.default_rng(0)
-    rows = sparse.lil_array(sparse.random_array((n_documents, n_terms), density=density, rng=rng))
-    rows[:, [0]] = 0.5
-    filled = sparse.csr_array(rows)
+    n_drawn = int(density * n_documents * n_terms)
+    drawn = rng.integers(n_documents, size=n_drawn), rng.integers(n_terms, size=n_drawn)
+    every = np.arange(n_documents), np.zeros(n_documents, dtype=np.int64)  # the first term stands in every row
+    places = tuple(np.concatenate(pair) for pair in zip(drawn, every, strict=True))
+    filled = sparse.csr_array((rng.random(n_drawn + n_documents) + 0.1, places), shape=(n_documents, n_terms))
     lengths = np.sqrt(np.asarray(filled.multiply(filled).sum(axis=1))).ravel()
     return sparse.csr_array(sparse.diags_array(1 / lengths) @ filled, dtype=dtype)
 

@@ -17,6 +17,8 @@ from scipy import stats
 
 from doccluster.errors import InputError
 
+MAX_SIGNS_TRIED = 13  # pairs up to which every choice of signs is tried: 8,192 of them
+
 
 def mean_with_interval(values: npt.ArrayLike, *, confidence: float = 0.95) -> tuple[float, float, float]:
     """Return (mean, low, high): the mean and its t interval, ignoring nan; a single value has no interval (nan)."""
@@ -45,16 +47,25 @@ def rank_biserial(first: npt.ArrayLike, second: npt.ArrayLike) -> float:
 
 
 def wilcoxon_p(first: npt.ArrayLike, second: npt.ArrayLike) -> float:
-    """Return the two-sided p value of Wilcoxon's signed-rank test on pairs; 1 if all pairs are equal."""
+    """Return the two-sided p value of Wilcoxon's signed-rank test on pairs; 1 if all pairs are equal.
+
+    It is exact for up to 50 pairs without equal ones or ties, and for up to 13 pairs with them (all 2**n signs are
+    tried); otherwise the normal approximation. Equal pairs are dropped, as Wilcoxon (1945) does.
+    """
     one, two = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
     if one.shape != two.shape:
         raise InputError(f"{one.size} and {two.size} values cannot be paired; give as many of each.")
     difference = one - two
-    difference = difference[~np.isnan(difference)]
-    if not np.any(difference):
+    difference = difference[~np.isnan(difference) & (difference != 0)]
+    if difference.size == 0:
         return 1.0
-    exact = difference.size <= 50 and np.unique(np.abs(difference)).size == difference.size and np.all(difference)
-    return float(stats.wilcoxon(difference, method="exact" if exact else "approx").pvalue)
+    tied = np.unique(np.abs(difference)).size < difference.size
+    if not tied and difference.size <= 50:
+        return float(stats.wilcoxon(difference, method="exact").pvalue)
+    if difference.size <= MAX_SIGNS_TRIED:
+        every_sign = stats.PermutationMethod(n_resamples=2**MAX_SIGNS_TRIED)  # exact, as there are no more of them
+        return float(stats.wilcoxon(difference, method=every_sign).pvalue)
+    return float(stats.wilcoxon(difference, method="approx").pvalue)
 
 
 def holm(p_values: Sequence[float]) -> list[float]:

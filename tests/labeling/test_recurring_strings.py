@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from doccluster.labeling import describe_clusters
 from doccluster.labeling.recurring_strings import recurring_strings
 from doccluster.partition import Partition
@@ -75,4 +73,4 @@ def test_texts_with_words_are_described_as_before():
     partition = Partition.from_labels([0, 0, 1, 1])
     plain, given = describe_clusters(vectors, partition), describe_clusters(vectors, partition, texts=texts)
     assert plain == given
-    assert np.all([cluster.label for cluster in given])
+    assert all(cluster.label for cluster in given)

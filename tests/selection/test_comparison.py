@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import os
 import pathlib
@@ -47,6 +48,16 @@ def test_rank_biserial_by_hand():
     assert rank_biserial([2, 2, 2], [1, 1, 1]) == 1.0
     assert rank_biserial([3, 1], [1, 2]) == pytest.approx((2 - 1) / 3)
     assert rank_biserial([1, 1], [1, 1]) == 0.0
+
+
+def test_wilcoxon_with_ties_tries_every_choice_of_signs():
+    difference = np.array([1.0, 1.0, 2.0, -1.0, 3.0, 4.0])
+    ranks = stats.rankdata(np.abs(difference))
+    sums = np.array([ranks @ signs for signs in itertools.product((0, 1), repeat=6)])
+    seen = ranks[difference > 0].sum()
+    expected = 2 * min(np.mean(sums >= seen), np.mean(sums <= seen))
+    assert wilcoxon_p(difference, np.zeros(6)) == pytest.approx(expected)
+    assert wilcoxon_p([*difference, 7.0], [0.0] * 6 + [7.0]) == pytest.approx(expected)  # an equal pair counts nothing
 
 
 def test_wilcoxon_is_scipy_s_and_equal_pairs_are_no_evidence():
