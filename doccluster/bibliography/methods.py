@@ -8,6 +8,8 @@ METHODS: dict[str, tuple[str, ...]] = {
     "k-means": ("lloyd1982", "arthur2007"),
     "minibatch-k-means": ("sculley2010",),
     "bisecting-k-means": ("steinbach2000",),
+    "criterion-functions": ("zhao2004",),
+    "bisecting-spherical-k-means": ("steinbach2000", "zhao2004"),
     "vmf": ("banerjee2005",),
     "latent-semantic-analysis": ("deerwester1990", "halko2011"),
     "smoothed-rows": ("zhang2019",),

@@ -9,6 +9,9 @@ from doccluster.lazy import offer
 # loaded when used: no command needs all of it
 _HOMES = {
     "Assignment": "doccluster.clustering.assign",
+    "BisectingSphericalKMeans": "doccluster.clustering.bisecting",
+    "BisectionTree": "doccluster.clustering.bisection_tree",
+    "CriterionClustering": "doccluster.clustering.criterion_clustering",
     "DocumentClustering": "doccluster.clustering.document_clustering",
     "MemoryPlan": "doccluster.clustering.memory",
     "SphericalKMeans": "doccluster.clustering.spherical_k_means",
@@ -25,6 +28,9 @@ _HOMES = {
 
 __all__ = [
     "Assignment",
+    "BisectingSphericalKMeans",
+    "BisectionTree",
+    "CriterionClustering",
     "DocumentClustering",
     "LabelStability",
     "MemoryPlan",
@@ -43,7 +49,10 @@ __getattr__ = offer(__name__, _HOMES)
 if TYPE_CHECKING:
     from doccluster.clustering.assign import Assignment as Assignment
     from doccluster.clustering.assign import assign_to_centroids as assign_to_centroids
+    from doccluster.clustering.bisecting import BisectingSphericalKMeans as BisectingSphericalKMeans
+    from doccluster.clustering.bisection_tree import BisectionTree as BisectionTree
     from doccluster.clustering.consensus import consensus_labels as consensus_labels
+    from doccluster.clustering.criterion_clustering import CriterionClustering as CriterionClustering
     from doccluster.clustering.document_clustering import DocumentClustering as DocumentClustering
     from doccluster.clustering.label_stability import LabelStability as LabelStability
     from doccluster.clustering.label_stability import Movement as Movement

@@ -19,6 +19,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from doccluster.clustering.assign import assign_to_centroids
 from doccluster.clustering.candidates import Candidate, candidate_points, most_neighbors, usable_candidates
+from doccluster.clustering.centroid_estimator import sum_directions
 from doccluster.clustering.consensus import co_association_rows
 from doccluster.clustering.document_spaces import DocumentSpaces, holds_counts, tfidf_factors, weighted_rows
 from doccluster.clustering.ensemble import Ensemble
@@ -155,7 +156,7 @@ class DocumentClustering(ClusterMixin, BaseEstimator):
         self.stability_: LabelStability | None = (
             measure_stability(self.labels_, list(runs.values()), n_clusters=k) if runs else None
         )
-        self.centroids_ = _centroids(rows, self.labels_, k)
+        self.centroids_ = sum_directions(rows, self.labels_, k)
         self.notes_ = tuple(notes)
         for note in self._warnings:
             warnings.warn(note, DocclusterWarning, stacklevel=2)
@@ -265,11 +266,3 @@ class DocumentClustering(ClusterMixin, BaseEstimator):
             progress=progress,
         )
         return spaces.smoothed(self.n_components, self.n_neighbors, mixing=self.mixing)
-
-
-def _centroids(rows: Any, labels: npt.NDArray[np.int64], k: int) -> Any:
-    """Return the unit directions of the sums of the rows of each cluster; zero for a cluster without documents."""
-    n = labels.size
-    membership = sparse.csr_array((np.ones(n), (labels, np.arange(n))), shape=(k, n))
-    sums = membership @ rows.astype(np.float64)
-    return unit_rows(sums, warn=False).astype(np.float32)

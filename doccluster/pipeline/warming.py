@@ -86,6 +86,12 @@ def _clustering() -> None:
                 spherical_k_means(matrix, SphericalParameters(matrix.shape[0] // 2, algorithm=algorithm, **options))  # type: ignore[arg-type]
 
 
+def _criteria() -> None:
+    from doccluster.clustering import CriterionClustering
+
+    CriterionClustering(3, n_init=1, random_state=0).fit(_matrix(60, 40, np.float32))
+
+
 def _assigning() -> None:
     from doccluster.clustering.assign import assign_to_centroids, centroid_similarities, nearest_centroids
 
@@ -140,6 +146,7 @@ TASKS: tuple[Callable[[], None], ...] = (
     _whole_run,
     _vectorizing,
     _clustering,
+    _criteria,
     _assigning,
     _judging,
     _mixtures,

@@ -1,0 +1,60 @@
+"""What estimators share that give each cluster the direction of the sum of its documents as centroid."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from doccluster.clustering.assign import nearest_centroids
+from doccluster.clustering.fitted_columns import check_columns
+from doccluster.validation import check_matrix, unit_rows
+
+
+class CentroidEstimator(ClusterMixin, BaseEstimator):
+    """Base of estimators with `labels_` and `centroids_`: new documents go to the nearest centroid."""
+
+    n_threads: int | None
+
+    def predict(self, X: Any) -> npt.NDArray[np.int64]:
+        """Return the nearest centroid of each row, lowest index on ties.
+
+        For the documents of the fit that need not be their label, which other things than centroids decide.
+        """
+        check_is_fitted(self, "centroids_")
+        matrix = check_matrix(X)
+        check_columns(self, X)
+        return nearest_centroids(matrix, self.centroids_, n_threads=self.n_threads).astype(np.int64)
+
+    def _unit_rows(self, X: Any) -> Any:
+        """Return checked rows, unit, with one warning if they were not; csr or dense."""
+        matrix = check_matrix(X)
+        validate_data(self, X, skip_check_array=True)
+        return unit_rows(matrix)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+def sum_directions(rows: Any, labels: npt.NDArray[np.integer[Any]], n_clusters: int) -> Any:
+    """Return the unit directions of the sums of the rows of each cluster; zero for a cluster without documents.
+
+    Parameters
+    ----------
+    rows : csr or dense array of shape (n_documents, n_terms)
+    labels : int array of shape (n_documents,), 0..n_clusters-1
+
+    Returns
+    -------
+    float32 array (csr if `rows` is) of shape (n_clusters, n_terms)
+    """
+    n = labels.size
+    membership = sparse.csr_array((np.ones(n), (labels, np.arange(n))), shape=(n_clusters, n))
+    sums = membership @ rows.astype(np.float64)
+    return unit_rows(sums, warn=False).astype(np.float32)

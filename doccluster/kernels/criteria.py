@@ -1,0 +1,134 @@
+"""The criterion functions of document clustering, and their optimisation by moves of single documents.
+
+A criterion is a function of three numbers of each cluster: its size n, the squared length q of the sum of its unit
+rows, and the product p of that sum with the sum of all rows. A move changes them by the products of the row with the
+sums.
+
+Source: Zhao & Karypis 2004, Empirical and theoretical comparisons of selected criterion functions for document
+clustering, Machine Learning 55.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from doccluster.kernels.jit import jit
+
+I1, I2, E1, G1, H1, H2 = range(6)
+LEAST_SQUARE = 1e-12  # of a sum whose rows cancel
+
+
+@jit(inner=True)
+def inner_part(criterion, size, square):
+    """Return what a cluster adds to the internal criterion."""
+    if size <= 0.0:
+        return 0.0
+    if criterion in (I1, H1):
+        return square / size
+    return np.sqrt(max(square, 0.0))
+
+
+@jit(inner=True)
+def outer_part(criterion, size, square, product):
+    """Return what a cluster adds to the external criterion."""
+    if size <= 0.0:
+        return 0.0
+    square = max(square, LEAST_SQUARE)
+    if criterion == G1:
+        return (product - square) / square
+    return size * product / np.sqrt(square)
+
+
+@jit(inner=True)
+def joined(criterion, inner, outer):
+    """Return the criterion, turned so that more is better."""
+    if criterion in (I1, I2):
+        return inner
+    if criterion in (E1, G1):
+        return -outer
+    return inner / max(outer, LEAST_SQUARE)
+
+
+@jit
+def summed_parts(criterion, sizes, squares, products):
+    """Return the internal and the external part, summed over the clusters."""
+    inner, outer = 0.0, 0.0
+    for cluster in range(sizes.size):
+        inner += inner_part(criterion, sizes[cluster], squares[cluster])
+        outer += outer_part(criterion, sizes[cluster], squares[cluster], products[cluster])
+    return inner, outer
+
+
+@jit
+def joined_value(criterion, inner, outer):
+    """Return `joined` to Python."""
+    return joined(criterion, inner, outer)
+
+
+@jit
+def move_rows(
+    criterion, values, columns, starts, order, least_gain, with_total, sums, sizes, squares, products, labels
+):
+    """Move each row, in `order`, to the cluster where the criterion gains most, if it gains; return how many moved.
+
+    `sums` is terms x clusters; it, `sizes`, `squares`, `products` and `labels` are kept up to date. A row alone in its
+    cluster, and one without values, stays. `with_total` is the product of each row with the sum of all.
+    """
+    n_clusters = sizes.size
+    dots = np.empty(n_clusters)
+    inner, outer = summed_parts(criterion, sizes, squares, products)
+    n_moved = 0
+    for row in order:
+        first, last = starts[row], starts[row + 1]
+        own = labels[row]
+        if first == last or sizes[own] < 2.0:
+            continue
+        dots[:] = 0.0
+        own_square = 0.0
+        for position in range(first, last):
+            value = values[position]
+            own_square += value * value
+            column = columns[position]
+            for cluster in range(n_clusters):
+                dots[cluster] += value * sums[column, cluster]
+        towards = with_total[row]
+        size, square, product = sizes[own], squares[own], products[own]
+        left_square, left_product = square - 2.0 * dots[own] + own_square, product - towards
+        inner_left = inner - inner_part(criterion, size, square) + inner_part(criterion, size - 1.0, left_square)
+        outer_left = (
+            outer
+            - outer_part(criterion, size, square, product)
+            + outer_part(criterion, size - 1.0, left_square, left_product)
+        )
+        now = joined(criterion, inner, outer)
+        best, target, best_inner, best_outer = now + least_gain * abs(now), -1, 0.0, 0.0
+        for cluster in range(n_clusters):
+            if cluster == own:
+                continue
+            size, square, product = sizes[cluster], squares[cluster], products[cluster]
+            more_square = square + 2.0 * dots[cluster] + own_square
+            inner_there = (
+                inner_left - inner_part(criterion, size, square) + inner_part(criterion, size + 1.0, more_square)
+            )
+            outer_there = (
+                outer_left
+                - outer_part(criterion, size, square, product)
+                + outer_part(criterion, size + 1.0, more_square, product + towards)
+            )
+            found = joined(criterion, inner_there, outer_there)
+            if found > best:
+                best, target, best_inner, best_outer = found, cluster, inner_there, outer_there
+        if target < 0:
+            continue
+        squares[own], products[own] = left_square, left_product
+        squares[target] += 2.0 * dots[target] + own_square
+        products[target] += towards
+        sizes[own] -= 1.0
+        sizes[target] += 1.0
+        for position in range(first, last):
+            sums[columns[position], own] -= values[position]
+            sums[columns[position], target] += values[position]
+        inner, outer = best_inner, best_outer
+        labels[row] = target
+        n_moved += 1
+    return n_moved
