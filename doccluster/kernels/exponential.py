@@ -37,4 +37,5 @@ def exponential(power):
     value = value * rest + 0.5
     value = value * rest + 1.0
     value = value * rest + 1.0
-    return (value.view(np.int64) + (rounded.view(np.int64) << 52)).view(np.float64)
+    bits = np.float64(value).view(np.int64) + (np.float64(rounded).view(np.int64) << 52)
+    return np.int64(bits).view(np.float64)
