@@ -10,6 +10,8 @@ METHODS: dict[str, tuple[str, ...]] = {
     "bisecting-k-means": ("steinbach2000",),
     "criterion-functions": ("zhao2004",),
     "bisecting-spherical-k-means": ("steinbach2000", "zhao2004"),
+    "agglomerative": ("lance1967", "murtagh1983", "muellner2011"),
+    "buckshot": ("cutting1992",),
     "vmf": ("banerjee2005",),
     "latent-semantic-analysis": ("deerwester1990", "halko2011"),
     "smoothed-rows": ("zhang2019",),

@@ -9,6 +9,7 @@ from doccluster.lazy import offer
 # loaded when used: no command needs all of it
 _HOMES = {
     "Assignment": "doccluster.clustering.assign",
+    "AgglomerativeClustering": "doccluster.clustering.agglomerative",
     "BisectingSphericalKMeans": "doccluster.clustering.bisecting",
     "BisectionTree": "doccluster.clustering.bisection_tree",
     "CriterionClustering": "doccluster.clustering.criterion_clustering",
@@ -19,6 +20,8 @@ _HOMES = {
     "LabelStability": "doccluster.clustering.label_stability",
     "Movement": "doccluster.clustering.label_stability",
     "assign_to_centroids": "doccluster.clustering.assign",
+    "agglomerate": "doccluster.clustering.agglomeration",
+    "buckshot_centroids": "doccluster.clustering.agglomerative",
     "consensus_labels": "doccluster.clustering.consensus",
     "learn_threshold": "doccluster.clustering.novelty",
     "leave_one_out_similarity": "doccluster.clustering.novelty",
@@ -27,6 +30,7 @@ _HOMES = {
 }
 
 __all__ = [
+    "AgglomerativeClustering",
     "Assignment",
     "BisectingSphericalKMeans",
     "BisectionTree",
@@ -37,7 +41,9 @@ __all__ = [
     "Movement",
     "SphericalKMeans",
     "VonMisesFisherMixture",
+    "agglomerate",
     "assign_to_centroids",
+    "buckshot_centroids",
     "consensus_labels",
     "learn_threshold",
     "leave_one_out_similarity",
@@ -47,6 +53,9 @@ __all__ = [
 __getattr__ = offer(__name__, _HOMES)
 
 if TYPE_CHECKING:
+    from doccluster.clustering.agglomeration import agglomerate as agglomerate
+    from doccluster.clustering.agglomerative import AgglomerativeClustering as AgglomerativeClustering
+    from doccluster.clustering.agglomerative import buckshot_centroids as buckshot_centroids
     from doccluster.clustering.assign import Assignment as Assignment
     from doccluster.clustering.assign import assign_to_centroids as assign_to_centroids
     from doccluster.clustering.bisecting import BisectingSphericalKMeans as BisectingSphericalKMeans

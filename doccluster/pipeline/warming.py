@@ -87,9 +87,12 @@ def _clustering() -> None:
 
 
 def _criteria() -> None:
-    from doccluster.clustering import CriterionClustering
+    from doccluster.clustering import CriterionClustering, agglomerate
 
-    CriterionClustering(3, n_init=1, random_state=0).fit(_matrix(60, 40, np.float32))
+    rows = _matrix(60, 40, np.float32)
+    CriterionClustering(3, n_init=1, random_state=0).fit(rows)
+    for linkage in ("average", "centroid"):
+        agglomerate(rows, linkage)
 
 
 def _assigning() -> None:

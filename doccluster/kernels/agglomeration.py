@@ -1,0 +1,157 @@
+"""Distances of all pairs of rows in half a table, and the joining of clusters by the Lance-Williams formulas.
+
+The table is the upper triangle, row by row, in float32; that of i < j stands at i n - i (i + 1) / 2 + j - i - 1.
+
+Sources: Lance & Williams 1967, The Computer Journal 9; Murtagh 1983, The Computer Journal 26 (chains of nearest
+neighbours); Muellner 2011, arXiv:1109.2378 (the generic algorithm, for linkages whose distances may fall).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from doccluster.kernels.jit import jit
+
+SINGLE, COMPLETE, AVERAGE, WARD, CENTROID = range(5)
+
+
+@jit(inner=True)
+def place(n, one, two):
+    """Return where the distance of two rows stands."""
+    low, high = min(one, two), max(one, two)
+    return low * n - low * (low + 1) // 2 + high - low - 1
+
+
+@jit
+def fill_distances(starts, terms, values, list_starts, list_rows, list_values, squares, first, last, sums, table):
+    """Write the distances of the rows first..last-1 to all later rows.
+
+    With `squares` (of the rows) they are squared Euclidean, without (of size 0) cosine; negative rounding becomes 0.
+    """
+    n = starts.size - 1
+    is_cosine = squares.size == 0
+    for row in range(first, last):
+        for other in range(row + 1, n):
+            sums[other] = 0.0
+        for entry in range(starts[row], starts[row + 1]):
+            term, value = terms[entry], values[entry]
+            for posting in range(list_starts[term], list_starts[term + 1]):
+                sums[list_rows[posting]] += value * list_values[posting]
+        begin = place(n, row, row + 1) - row - 1
+        for other in range(row + 1, n):
+            distance = 1.0 - sums[other] if is_cosine else squares[row] + squares[other] - 2.0 * sums[other]
+            table[begin + other] = max(distance, 0.0)
+
+
+@jit(inner=True)
+def joined_distance(linkage, to_one, to_two, between, size_one, size_two, size):
+    """Return the distance of a cluster to two others that are joined."""
+    if linkage == SINGLE:
+        return min(to_one, to_two)
+    if linkage == COMPLETE:
+        return max(to_one, to_two)
+    both = size_one + size_two
+    if linkage == AVERAGE:
+        return (size_one * to_one + size_two * to_two) / both
+    if linkage == WARD:
+        return ((size_one + size) * to_one + (size_two + size) * to_two - size * between) / (both + size)
+    return (size_one * to_one + size_two * to_two - size_one * size_two * between / both) / both
+
+
+@jit(inner=True)
+def join(table, n, linkage, alive, n_alive, sizes, gone, kept, between):
+    """Put cluster `gone` into `kept`: update distances and sizes, and take it from the ascending list of the living."""
+    shift = 0
+    for at in range(n_alive):
+        other = alive[at]
+        if other == gone:
+            shift = 1
+            continue
+        alive[at - shift] = other
+        if other != kept:
+            there = place(n, other, kept)
+            table[there] = joined_distance(
+                linkage,
+                np.float64(table[place(n, other, gone)]),
+                np.float64(table[there]),
+                between,
+                sizes[gone],
+                sizes[kept],
+                sizes[other],
+            )
+    sizes[kept] += sizes[gone]
+    return n_alive - 1
+
+
+@jit
+def join_by_chains(table, n, linkage, pairs, heights):
+    """Write the n - 1 joins of a reducible linkage, in the order of the chains: pairs of kept clusters, and heights.
+
+    `table` is used up. The nearest neighbour is the lowest on ties, but for the one before it in the chain.
+    """
+    sizes = np.ones(n)
+    alive = np.arange(n)
+    chain = np.empty(n, np.int64)
+    n_alive, length = n, 0
+    for step in range(n - 1):
+        if length == 0:
+            chain[0], length = alive[0], 1
+        while True:
+            tip = chain[length - 1]
+            nearest, least = -1, np.inf
+            if length > 1:
+                nearest = chain[length - 2]
+                least = np.float64(table[place(n, tip, nearest)])
+            for at in range(n_alive):
+                other = alive[at]
+                if other != tip:
+                    distance = np.float64(table[place(n, tip, other)])
+                    if distance < least:
+                        nearest, least = other, distance
+            if length > 1 and nearest == chain[length - 2]:
+                break
+            chain[length] = nearest
+            length += 1
+        gone, kept = min(tip, nearest), max(tip, nearest)
+        pairs[step, 0], pairs[step, 1], heights[step] = gone, kept, least
+        n_alive = join(table, n, linkage, alive, n_alive, sizes, gone, kept, least)
+        length -= 2
+
+
+@jit(inner=True)
+def nearest_later(table, n, alive, n_alive, at, nearest, least):
+    """Write the nearest of the living clusters behind the one at this place of the list."""
+    row = alive[at]
+    least[row], nearest[row] = np.inf, -1
+    for after in range(at + 1, n_alive):
+        other = alive[after]
+        distance = np.float64(table[place(n, row, other)])
+        if distance < least[row]:
+            least[row], nearest[row] = distance, other
+
+
+@jit
+def join_nearest(table, n, linkage, pairs, heights):
+    """Write the n - 1 joins of the two nearest clusters, for a linkage whose distances may fall."""
+    sizes = np.ones(n)
+    alive = np.arange(n)
+    nearest, least = np.full(n, -1), np.full(n, np.inf)
+    n_alive = n
+    for at in range(n - 1):
+        nearest_later(table, n, alive, n_alive, at, nearest, least)
+    for step in range(n - 1):
+        gone, lowest = -1, np.inf
+        for at in range(n_alive):
+            if least[alive[at]] < lowest:
+                gone, lowest = alive[at], least[alive[at]]
+        kept = nearest[gone]
+        pairs[step, 0], pairs[step, 1], heights[step] = gone, kept, lowest
+        n_alive = join(table, n, linkage, alive, n_alive, sizes, gone, kept, lowest)
+        for at in range(n_alive):
+            row = alive[at]
+            if row == kept or nearest[row] == gone or nearest[row] == kept:
+                nearest_later(table, n, alive, n_alive, at, nearest, least)
+            elif row < kept:
+                distance = np.float64(table[place(n, row, kept)])
+                if distance < least[row]:
+                    nearest[row], least[row] = kept, distance
