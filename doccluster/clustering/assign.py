@@ -98,7 +98,7 @@ def centroid_similarities(matrix: Any, centroids: Any, *, n_threads: int | None 
 
 def assign_labels(rows: Any, table: Any, *outputs: npt.NDArray[Any]) -> None:
     """Call the kernel that assigns, without groups of lanes."""
-    assign_rows(rows, table, 1, *outputs)
+    assign_rows(rows, table, np.arange(outputs[0].size), 1, *outputs)
 
 
 class _Sweep:

@@ -113,6 +113,7 @@ class Assigner:
             assign_rows(
                 self._documents.rows(block),
                 table,
+                np.arange(block.stop - block.start),
                 self._group_width,
                 self._labels[block],
                 self._lower[block],

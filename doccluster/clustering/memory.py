@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from doccluster.clustering.lanes import MOST_GROUPS
 from doccluster.clustering.mean_table import longest_head, table_width
+from doccluster.clustering.whole_table import table_cells
 from doccluster.errors import MemoryLimitError
 from doccluster.kernels.simd.lanes import LINE, OCTET
 from doccluster.sizes import format_size
@@ -54,6 +55,8 @@ class MemoryPlan:
     n_threads : int
     keeps_sums : bool
         Whether the sums of clusters are kept to be followed.
+    whole_tables : bool
+        Whether sums and means may be kept as whole tables, where the matrix is small.
     limit : int, or None
     """
 
@@ -69,6 +72,7 @@ class MemoryPlan:
     seed_documents: int
     n_threads: int
     keeps_sums: bool = False
+    whole_tables: bool = False
     limit: int | None = None
 
     @property
@@ -129,6 +133,9 @@ def plan_memory(size: Size, limit: int | None, seed_documents: int) -> MemoryPla
     groups = min(MOST_GROUPS, -(-size.n_clusters // LINE)) if size.prunes else 0
     all_changes = 4 * size.n_columns * _places(groups)
     full = _plan(size, widest, all_changes, groups, size.n_threads, seed_documents, keeps_sums=True)
+    whole = 8 * table_cells(size.n_columns, size.n_entries, size.n_clusters)
+    if whole and (limit is None or full.total + whole <= limit):
+        return replace(full, limit=limit, table=full.table + whole, whole_tables=True)
     if limit is None or full.total <= limit:
         return replace(full, limit=limit)
     for n_groups, n_threads, share in _concessions(groups, size.n_threads):

@@ -16,10 +16,11 @@ import numpy as np
 import numpy.typing as npt
 
 from doccluster.clustering.document_matrix import DocumentMatrix
-from doccluster.clustering.lloyd import Limits, Snapshot, changed_clusters, run_start
+from doccluster.clustering.lloyd import Limits, changed_clusters, run_start
 from doccluster.clustering.mean_table import MeanTable, best_head
 from doccluster.clustering.means import Means, update_means
 from doccluster.clustering.seeding import InvertedIndex
+from doccluster.clustering.snapshot import Snapshot
 from doccluster.kernels.assignment import similarity_rows
 from doccluster.kernels.refinement import apply_moves, best_chain, best_moves
 from doccluster.progress import Progress, silent
@@ -60,7 +61,7 @@ def refine_start(
         labels, means = moved
         progress("refine", number + 1, None)
         if keep:
-            keep(replace(start, labels=labels, means=means, objective=float(means.lengths.sum())))
+            keep(replace(start, labels=labels, given=means, objective=float(means.lengths.sum())))
     settled = run_start(documents, means, limits)
     better = settled.objective >= start.objective
     return replace(settled, n_iter=start.n_iter + settled.n_iter) if better else start

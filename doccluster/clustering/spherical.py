@@ -12,9 +12,10 @@ from scipy import sparse
 
 from doccluster.blocks import resolve_threads
 from doccluster.clustering.document_matrix import DocumentMatrix, document_frequencies, prepare
-from doccluster.clustering.lloyd import Limits, Snapshot
+from doccluster.clustering.lloyd import Limits
 from doccluster.clustering.memory import MemoryPlan, plan_memory, size_of
 from doccluster.clustering.seeding import Init, affordable_seeding, check_init, default_trials
+from doccluster.clustering.snapshot import Snapshot
 from doccluster.clustering.starts import BestStart, draw_starts
 from doccluster.errors import InputError, NothingUsable
 from doccluster.progress import Progress, silent
@@ -165,6 +166,7 @@ def spherical_k_means(
         change_bytes=plan.change_bytes,
         most_groups=plan.n_groups,
         keep_sums=plan.keeps_sums,
+        whole_tables=plan.whole_tables,
         algorithm=parameters.algorithm,
         refine=parameters.refine,
     )

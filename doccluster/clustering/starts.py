@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from doccluster.clustering.document_matrix import DocumentMatrix
-from doccluster.clustering.lloyd import Limits, Observer, Snapshot, drop_empty, run_start
+from doccluster.clustering.lloyd import Limits, Observer, drop_empty, run_start
 from doccluster.clustering.means import Means, means_of_rows
 from doccluster.clustering.refinement import refine_start
 from doccluster.clustering.seeding import (
@@ -20,6 +20,7 @@ from doccluster.clustering.seeding import (
     kmeans_plus_plus,
     random_rows,
 )
+from doccluster.clustering.snapshot import Snapshot
 from doccluster.progress import Progress, silent
 
 SAMPLE_SHARE = 10  # 'subsample' clusters one document in ten ...
@@ -51,7 +52,7 @@ class BestStart:
             if (len(self.labels) + 1) * found.labels.size <= KEPT_LABELS:
                 self.labels.append(found.labels.copy())
             if self.finished is None or found.objective > self.finished.objective:
-                self.finished = replace(found, means=found.means.take(np.arange(found.means.n_clusters)))
+                self.finished = replace(found, given=found.means.take(np.arange(found.means.n_clusters)))
             self.running = None
         assert self.finished is not None
         return self.finished

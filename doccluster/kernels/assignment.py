@@ -168,18 +168,19 @@ def decide_exactly(undecided, rows, table, group_width, labels, lower, upper):
 
 
 @jit
-def assign_rows(rows, table, group_width, labels, lower, upper):
-    """Write each row's nearest cluster, a lower bound on the similarity to it and, if `upper` has columns, bounds.
+def assign_rows(rows, table, which, group_width, labels, lower, upper):
+    """Write the nearest cluster of the rows `which`, a lower bound on the similarity to it, and bounds on the others.
 
-    Return how many rows were decided in float64.
+    `upper` is given bounds for each group of lanes if it has columns. Return how many rows were decided in float64.
     """
     values, columns, starts, _ = rows
     head, tail_starts, tail_lanes, tail_values, lanes = table
     n_head, width = head.shape
     clusters = clusters_by_lane(lanes, width)
     start, sums, peaks = sums_to_start_from(lanes, width), np.empty(width, np.float32), peaks_of(width)
-    undecided, n_undecided = np.empty(labels.size, np.int64), 0
-    for row in range(starts.size - 1):
+    undecided, n_undecided = np.empty(which.size, np.int64), 0
+    for place in range(which.size):
+        row = which[place]
         first, last = starts[row], starts[row + 1]
         split = head_end(columns, first, last, n_head)
         if split < last:

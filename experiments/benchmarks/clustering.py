@@ -115,8 +115,9 @@ class Reached(Exception):
 def seconds_to(name: str, n_clusters: int, target: float) -> float:
     """Return how long our fit takes, from the matrix in memory, until its objective passes `target`."""
     from doccluster.clustering.document_matrix import prepare
-    from doccluster.clustering.lloyd import Limits, Snapshot, run_start
+    from doccluster.clustering.lloyd import Limits, run_start
     from doccluster.clustering.means import means_of_matrix
+    from doccluster.clustering.snapshot import Snapshot
 
     matrix, start = load_matrix(name), load_matrix(name)[random_rows(name, n_clusters)]
 

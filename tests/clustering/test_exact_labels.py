@@ -12,9 +12,11 @@ from doccluster.clustering.document_matrix import prepare
 from doccluster.clustering.lloyd import Limits, changed_clusters, run_start
 from doccluster.clustering.means import means_of_matrix, means_of_rows, update_means
 from doccluster.clustering.refill import refill
+from doccluster.clustering.whole_table import WholeTable
+from doccluster.kernels.simd.lanes import LINE
 from tests.clustering.naive import cluto_matrix, naive_lloyd, naive_similarities
 
-ALGORITHMS = ["lloyd", "auto", "pruned"]
+ALGORITHMS = ["lloyd", "auto", "pruned", "whole tables"]
 
 
 def unit(dense):
@@ -74,10 +76,12 @@ def compare(matrix, start_rows, *, n_threads=1, algorithm="lloyd", weights=None,
     documents, _ = prepare(matrix, n_threads=n_threads, weights=weights)
     start = sparse.csr_array(matrix[start_rows])
     seen = []
+    is_whole = algorithm == "whole tables"
+    limits |= {"algorithm": "auto" if is_whole else algorithm, "whole_tables": is_whole}
     found = run_start(
         documents,
         means_of_matrix(start, documents.original),
-        Limits(max_iter=60, tol=0.0, algorithm=algorithm, **limits),
+        Limits(max_iter=60, tol=0.0, **limits),
         observe=lambda iteration: seen.append((iteration.means.to_csr(documents.original), iteration.labels)),
     )
     naive = list(naive_lloyd(matrix, start.toarray(), weights=weights, max_iter=60))
@@ -107,7 +111,7 @@ def test_threads_and_block_sizes_change_nothing(n_threads, block_rows, algorithm
     compare(topics(), np.arange(12), n_threads=n_threads, algorithm=algorithm)
 
 
-@pytest.mark.parametrize("algorithm", ALGORITHMS)
+@pytest.mark.parametrize("algorithm", ALGORITHMS[:3])
 @pytest.mark.parametrize("data", ["topics", "signed", "ties"])
 @pytest.mark.parametrize("table_bytes", [0, 700, 5_000])
 def test_a_short_dense_head_changes_nothing(table_bytes, data, algorithm):
@@ -173,6 +177,58 @@ def test_bounds_hold_for_every_document_after_every_iteration(data, k):
 def test_bounds_hold_on_real_matrices(real_corpora, name, k):
     matrix, _ = cluto_matrix(real_corpora / "cluto_matrices", name)
     assert check_bounds(matrix, k) > 10
+
+
+def check_whole_table(matrix, k):
+    """Run every iteration on whole tables and compare bounds, labels and means with the truth; count the bounds."""
+    documents, _ = prepare(matrix)
+    rows = np.random.default_rng(3).permutation(matrix.shape[0])[:k]
+    table, labels, checked = WholeTable(documents, means_of_rows(documents, rows)), None, 0
+    for _ in range(25):
+        found = table.assign()
+        if labels is not None and np.array_equal(found, labels):
+            break
+        means = table.means.to_csr(documents.original)
+        exact = naive_similarities(matrix, means.toarray())
+        assert np.array_equal(found, exact.argmax(axis=1))
+        assert table.own_similarities(found) == pytest.approx(exact.max(axis=1), abs=1e-15 * matrix.shape[1])
+        lower, upper = table.bounds
+        assert (lower <= exact.max(axis=1)).all()
+        for group in range(-(-k // LINE)):
+            lanes = np.arange(group * LINE, min((group + 1) * LINE, k))
+            others = np.where(lanes[None, :] == found[:, None], -2, exact[:, lanes])
+            assert (upper[:, group] >= others.max(axis=1)).all()
+            checked += 1
+        moved_rows = refill(documents, found, table.means)
+        table.forget(moved_rows, found)
+        table.update(found)
+        labels = found
+    return checked
+
+
+@pytest.mark.parametrize("k", [2, 9, 24, 60])
+@pytest.mark.parametrize("data", DATA)
+def test_bounds_hold_on_whole_tables_after_every_iteration(data, k):
+    matrix = DATA[data]()
+    assert check_whole_table(matrix, min(k, matrix.shape[0])) > 0
+
+
+@pytest.mark.real
+@pytest.mark.parametrize(("name", "k"), [("tr11", 9), ("re0", 60)])
+def test_bounds_hold_on_whole_tables_of_real_matrices(real_corpora, name, k):
+    matrix, _ = cluto_matrix(real_corpora / "cluto_matrices", name)
+    assert check_whole_table(matrix, k) > 5
+
+
+def test_means_asked_for_after_an_interruption_are_those_of_the_labels():
+    documents, _ = prepare(topics())
+    table = WholeTable(documents, means_of_rows(documents, np.arange(9)))
+    labels = table.assign()
+    snapshot = table.snapshot(labels, table.update(labels), 1)
+    kept = table.means.to_csr(documents.original).toarray()
+    table.update(table.assign())
+    assert not np.array_equal(table.means.to_csr(documents.original).toarray(), kept)
+    assert np.abs(snapshot.means.to_csr(documents.original).toarray() - kept).max() <= 6e-8
 
 
 @pytest.mark.parametrize("n_groups", [1, 2])

@@ -8,10 +8,11 @@ from scipy import sparse
 
 from doccluster.clustering import SphericalKMeans
 from doccluster.clustering.document_matrix import prepare
-from doccluster.clustering.lloyd import Limits, Snapshot
+from doccluster.clustering.lloyd import Limits
 from doccluster.clustering.means import means_of_rows, update_means
 from doccluster.clustering.refinement import _table, refine_start, weigh_moves  # the gains themselves are under test
 from doccluster.clustering.seeding import InvertedIndex
+from doccluster.clustering.snapshot import Snapshot
 from doccluster.kernels.refinement import best_chain
 from tests.clustering.naive import cluto_matrix
 

@@ -1,0 +1,99 @@
+"""The sums and the means of a small matrix as whole tables, a row for each term and a lane for each cluster.
+
+Where all sums are exact in float64, a document that changes its cluster is taken away from one lane and added to
+another, and the means are the sums over their lengths: an iteration touches each number once, in the order it lies.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from doccluster.kernels.accumulation import CANCELLED
+from doccluster.kernels.jit import jit
+from doccluster.kernels.simd import carry_by_chords
+
+
+@jit
+def move_rows(rows, before, after, sums, sizes, has_moved):
+    """Take the rows whose label changed away from the lane of the old one, -1 for none, and add them to the new.
+
+    `sizes` (k,) is kept up to date; `has_moved` (k,) is set for the clusters that a row left or joined.
+    """
+    values, columns, starts, _ = rows
+    for row in range(after.size):
+        old, new = before[row], after[row]
+        if old == new:
+            continue
+        sizes[new] += 1
+        has_moved[new] = True
+        if old < 0:
+            for entry in range(starts[row], starts[row + 1]):
+                sums[columns[entry], new] += values[entry]
+            continue
+        sizes[old] -= 1
+        has_moved[old] = True
+        for entry in range(starts[row], starts[row + 1]):
+            value = np.float64(values[entry])
+            sums[columns[entry], old] -= value
+            sums[columns[entry], new] += value
+
+
+@jit(fastmath={"contract"})
+def square_sums(sums, squared):
+    """Add to `squared` (n_lanes,) the squared length of each lane of the sums, terms ascending."""
+    for term in range(sums.shape[0]):
+        for lane in range(squared.size):
+            squared[lane] += sums[term, lane] * sums[term, lane]
+
+
+@jit(fastmath={"contract"})
+def renew_means(sums, lengths, is_new, head, squared):
+    """Make the lanes of `head` for which `is_new` the sums over `lengths`, as float32.
+
+    The squared chord between the old and the new mean is added to `squared` (n_lanes,). The length of a lane that is
+    not new must not be 0.
+    """
+    for term in range(sums.shape[0]):
+        for lane in range(lengths.size):
+            old = head[term, lane]
+            value = np.float32(sums[term, lane] / lengths[lane]) if is_new[lane] else old
+            change = np.float64(value) - np.float64(old)
+            squared[lane] += change * change
+            head[term, lane] = value
+
+
+@jit
+def find_cancelled(squared, sizes, lengths, has_sum):
+    """Write the length of each sum (k,) and whether it is more than rounding beside the number of its members."""
+    for cluster in range(sizes.size):
+        lengths[cluster] = np.sqrt(squared[cluster])
+        has_sum[cluster] = lengths[cluster] > CANCELLED * sizes[cluster]
+
+
+@jit
+def rows_in_question(group_chord, lane_chord, labels, lower, upper, rows):
+    """Carry the bounds of all rows over a move of the means, list the rows that may have a new label, and count them.
+
+    `upper` holds a bound for each group of lanes, as `assign_rows` writes it; the chords are how far each mean moved,
+    and how far the farthest of each group. Clusters are lanes.
+    """
+    before = np.empty(upper.shape[1], np.float32)
+    n_rows = 0
+    for row in range(labels.size):
+        own_lower = lower[row] - lane_chord[labels[row]]
+        lower[row] = own_lower
+        if carry_by_chords(group_chord, own_lower, upper, row, before) > 0:
+            rows[n_rows] = row
+            n_rows += 1
+    return n_rows
+
+
+@jit
+def own_products(rows, head, labels, products):
+    """Write the float64 product of each row with the lane of its cluster."""
+    values, columns, starts, _ = rows
+    for row in range(labels.size):
+        total = 0.0
+        for entry in range(starts[row], starts[row + 1]):
+            total += np.float64(values[entry]) * np.float64(head[columns[entry], labels[row]])
+        products[row] = total
