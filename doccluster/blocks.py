@@ -29,7 +29,10 @@ def resolve_threads(n_threads: int | None) -> int:
         return available_threads()
     if not isinstance(n_threads, Integral) or n_threads < 1:
         raise InputError(
-            f"n_threads={n_threads!r} is not a number of threads; give a positive number, or None for all."
+            "is not a number of threads",
+            argument="n_threads",
+            received=n_threads,
+            expected="a positive number, or None for all",
         )
     return int(n_threads)
 

@@ -58,13 +58,15 @@ class Partition:
             return cls(codes, tuple(kept.tolist()))
         values = _as_list(labels, name)
         if not values:
-            raise InputError(f"{name} is empty; give one label per document.")
+            raise InputError("is empty", argument=name, expected="one label per document")
         if any(is_missing(value) for value in values):
-            raise InputError(f"{name} has missing values (None or NaN); give every document a label.")
+            raise InputError("has missing values (None or NaN)", argument=name, remedy="give every document a label")
         try:
             found = dict.fromkeys(values)
         except TypeError as error:
-            raise InputError(f"{name} has a label that cannot be hashed ({error}); use numbers or strings.") from error
+            raise InputError(
+                f"has a label that cannot be hashed ({error})", argument=name, expected="numbers or strings"
+            ) from error
         try:
             names = sorted(found)
         except TypeError:
@@ -76,16 +78,21 @@ class Partition:
         """Raise InputError unless the labels are 0..k-1 without gaps, as they were when the sizes were counted."""
         labels = self.labels
         if not isinstance(labels, np.ndarray) or labels.ndim != 1 or labels.dtype.kind not in "iu" or not labels.size:
-            raise InputError(f"{name} of a partition are no vector of whole numbers; use Partition.from_labels.")
+            raise InputError(
+                f"{name} of a partition are no vector of whole numbers", remedy="use Partition.from_labels"
+            )
         k = len(self.names)
         if labels.min() < 0 or labels.max() >= k:
             raise InputError(
-                f"{name} of a partition go from {labels.min()} to {labels.max()}, expected 0 to {k - 1}; "
-                "use Partition.from_labels."
+                f"of a partition go from {labels.min()} to {labels.max()}, expected 0 to {k - 1}",
+                argument=name,
+                remedy="use Partition.from_labels",
             )
         counts = np.bincount(labels, minlength=k)
         if not counts.all() or not np.array_equal(self.__dict__.get("sizes", counts), counts):
-            raise InputError(f"{name} of a partition leave a cluster empty or were changed; use Partition.from_labels.")
+            raise InputError(
+                f"{name} of a partition leave a cluster empty or were changed", remedy="use Partition.from_labels"
+            )
 
     def __repr__(self) -> str:
         sizes = listed(self.sizes.tolist(), 8)
@@ -152,23 +159,25 @@ def _codes(labels: npt.NDArray[Any]) -> tuple[npt.NDArray[np.int64], npt.NDArray
 
 def _as_list(labels: Iterable[Any], name: str) -> list[Any]:
     if isinstance(labels, str | bytes):
-        raise InputError(f"{name} is a single string; give one label per document.")
+        raise InputError("is a single string", argument=name, expected="one label per document")
     if isinstance(labels, Mapping | Set):
-        raise InputError(f"{name} is a {type(labels).__name__}, not a sequence; give one label per document, in order.")
+        raise InputError(
+            f"is a {type(labels).__name__}, not a sequence", argument=name, expected="one label per document, in order"
+        )
     if getattr(labels, "ndim", 1) == 2 and hasattr(labels, "to_numpy"):  # pandas DataFrame
         labels = labels.to_numpy()
     if isinstance(labels, np.ndarray):
         if labels.ndim == 2 and labels.shape[1] == 1:
             labels = labels[:, 0]
         if labels.ndim != 1:
-            raise InputError(f"{name} has {labels.ndim} dimensions; give one label per document.")
+            raise InputError(f"has {labels.ndim} dimensions", argument=name, expected="one label per document")
         return list(labels.tolist())
     if hasattr(labels, "tolist"):  # pandas Series and Index
         return list(labels.tolist())
     try:
         return list(labels)
     except TypeError as error:
-        raise InputError(f"{name} is not a sequence of labels: {error}.") from error
+        raise InputError(f"is not a sequence of labels: {error}", argument=name) from error
 
 
 def is_missing(value: Any) -> bool:

@@ -292,7 +292,9 @@ class Run:
             If the run began from a matrix, and so knows no words.
         """
         if self.vectorizer is None:
-            raise InputError("the run began from a matrix and knows no words; use assign_to_centroids on a matrix.")
+            raise InputError(
+                "the run began from a matrix and knows no words", remedy="use assign_to_centroids on a matrix"
+            )
         from doccluster.clustering.linear_rule import decide
         from doccluster.vectors import vectorize
 

@@ -27,10 +27,10 @@ def parse_size(size: str | int | float) -> int:
     else:
         match = _SIZE.fullmatch(size)
         if match is None:
-            raise InputError(f"{size!r} is not a size in bytes; write for instance 500M or 2G.")
+            raise InputError(f"{size!r} is not a size in bytes", remedy="write for instance 500M or 2G")
         number, unit = float(match[1]), match[2].lower()
     if not 0 < number < math.inf:
-        raise InputError(f"{size!r} is not a positive size; write for instance 500M or 2G.")
+        raise InputError(f"{size!r} is not a positive size", remedy="write for instance 500M or 2G")
     return int(number * 1024 ** " kmgt".index(unit or " "))
 
 

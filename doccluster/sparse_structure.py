@@ -49,7 +49,9 @@ def checked_csr(matrix: Any, *, name: str = "X") -> tuple[sparse.csr_array, bool
     except (AttributeError, IndexError, KeyError, OverflowError, TypeError, ValueError) as error:
         if isinstance(error, InputError):
             raise
-        raise InputError(f"{name} is no sound sparse matrix ({error}); it is damaged, make it again.") from error
+        raise InputError(
+            f"is no sound sparse matrix ({error})", argument=name, remedy="it is damaged, make it again"
+        ) from error
     rows.has_canonical_format = is_canonical
     return rows, is_canonical
 
@@ -57,7 +59,8 @@ def checked_csr(matrix: Any, *, name: str = "X") -> tuple[sparse.csr_array, bool
 def wrong_dimensions(n_dimensions: int, name: str) -> InputError:
     """Return the error for what is no table."""
     return InputError(
-        f"{name} has {n_dimensions} dimension(s), expected 2: Reshape your data to (n_documents, n_terms)."
+        f"has {n_dimensions} dimension(s), expected 2: Reshape your data to (n_documents, n_terms)",
+        argument=name,
     )
 
 
@@ -65,16 +68,22 @@ def check_shape(shape: tuple[int, ...], name: str) -> None:
     """Raise InputError when columns cannot be numbered, MemoryLimitError when they cannot be counted here."""
     n_rows, n_columns = shape
     if n_rows < 0 or n_columns < 0:
-        raise InputError(f"{name} has shape {tuple(shape)}; it is damaged, make it again with sizes >= 0.")
+        raise InputError(
+            f"has shape {tuple(shape)}", argument=name, remedy="it is damaged, make it again with sizes >= 0"
+        )
     if n_columns > MOST_COLUMNS:
         raise InputError(
-            f"{name} has {n_columns:,} columns, more than {MOST_COLUMNS:,}; leave out those without values."
+            f"has {n_columns:,} columns, more than {MOST_COLUMNS:,}",
+            argument=name,
+            remedy="leave out those without values",
         )
     memory = _memory_of_machine()
     if memory is not None and n_columns * BYTES_PER_COLUMN > memory:
         raise MemoryLimitError(
-            f"{name} has {n_columns:,} columns, and to count them takes {n_columns * BYTES_PER_COLUMN:,} bytes of this "
-            f"machine's {memory:,}; leave out the columns without values."
+            f"has {n_columns:,} columns, and to count them takes {n_columns * BYTES_PER_COLUMN:,} "
+            f"bytes of this machine's {memory:,}",
+            argument=name,
+            remedy="leave out the columns without values",
         )
 
 
@@ -86,8 +95,9 @@ def check_sparsity(shape: tuple[int, ...], n_values: int, name: str) -> None:
     for size, lines in zip(shape, ("rows", "columns"), strict=True):
         if size > FREE_LINES + LINES_PER_VALUE * n_values:
             raise InputError(
-                f"{name} announces {size:,} {lines} but holds {n_values:,} values; it is damaged, or has to be saved "
-                f"again without the {lines} that have none."
+                f"announces {size:,} {lines} but holds {n_values:,} values",
+                argument=name,
+                remedy=f"it is damaged, or has to be saved again without the {lines} that have none",
             )
 
 
@@ -124,7 +134,9 @@ def _check_lines(matrix: Any, name: str) -> bool:
     n_values = _values(matrix.data, 1, name).size
     if indices.size != n_values:
         raise InputError(
-            f"{name} has {n_values:,} values but {indices.size:,} {cross} numbers; it is damaged, make it again."
+            f"has {n_values:,} values but {indices.size:,} {cross} numbers",
+            argument=name,
+            remedy="it is damaged, make it again",
         )
     starts = _check_starts(matrix.indptr, n_lines, indices.size, lines, name)
     indices = indices[: starts[-1]]
@@ -140,10 +152,14 @@ def _check_lines(matrix: Any, name: str) -> bool:
 def _check_starts(given: Any, n_lines: int, n_indices: int, lines: str, name: str) -> Integers:
     starts = _integers(given, f"the {lines} starts of {name}")
     if starts.size != n_lines + 1:
-        raise InputError(f"{name} has {n_lines:,} {lines}s and {starts.size:,} {lines} starts, expected one more.")
+        raise InputError(
+            f"has {n_lines:,} {lines}s and {starts.size:,} {lines} starts, expected one more", argument=name
+        )
     if starts[0] != 0 or np.any(starts[1:] < starts[:-1]) or starts[-1] > n_indices:
         raise InputError(
-            f"{name} has {lines} starts that do not ascend from 0 to its {n_indices:,} values; make it again."
+            f"has {lines} starts that do not ascend from 0 to its {n_indices:,} values",
+            argument=name,
+            remedy="make it again",
         )
     return starts
 
@@ -166,8 +182,9 @@ def _check_range(indices: Integers, width: int, cross: str, name: str) -> None:
     least, most = int(indices.min()), int(indices.max())
     if least < 0 or most >= width:
         raise InputError(
-            f"{name} names {cross} {least if least < 0 else most}, but has {width:,} {cross}s, counted from 0; "
-            "it is damaged, make it again."
+            f"names {cross} {least if least < 0 else most}, but has {width:,} {cross}s, counted from 0",
+            argument=name,
+            remedy="it is damaged, make it again",
         )
 
 
@@ -177,7 +194,9 @@ def _check_blocks(matrix: Any, name: str) -> int:
     (n_rows, n_columns), (height, width) = matrix.shape, values.shape[1:]
     if not height or not width or n_rows % height or n_columns % width or indices.size != values.shape[0]:
         raise InputError(
-            f"{name} has blocks that do not fit its shape {tuple(matrix.shape)}; it is damaged, make it again."
+            f"has blocks that do not fit its shape {tuple(matrix.shape)}",
+            argument=name,
+            remedy="it is damaged, make it again",
         )
     starts = _check_starts(matrix.indptr, n_rows // height, indices.size, "row", name)
     _check_range(indices[: starts[-1]], n_columns // width, "column", name)
@@ -190,7 +209,9 @@ def _check_coordinates(matrix: Any, name: str) -> int:
         indices = _integers(given, f"the {cross} numbers of {name}")
         if indices.size != n_values:
             raise InputError(
-                f"{name} has {n_values:,} values but {indices.size:,} {cross} numbers; it is damaged, make it again."
+                f"has {n_values:,} values but {indices.size:,} {cross} numbers",
+                argument=name,
+                remedy="it is damaged, make it again",
             )
         _check_range(indices, width, cross, name)
     return n_values
@@ -200,7 +221,7 @@ def _check_lists(matrix: Any, name: str) -> int:
     lengths = [list(map(len, lists)) for lists in (matrix.rows, matrix.data)]
     if lengths[0] != lengths[1] or len(lengths[0]) != matrix.shape[0]:
         raise InputError(
-            f"{name} has lists of columns and of values that differ in length; it is damaged, make it again."
+            f"{name} has lists of columns and of values that differ in length", remedy="it is damaged, make it again"
         )
     return sum(lengths[0])
 
@@ -209,7 +230,9 @@ def _check_diagonals(matrix: Any, name: str) -> int:
     values = _values(matrix.data, 2, name)
     offsets = _integers(matrix.offsets, f"the diagonals of {name}")
     if offsets.size != values.shape[0] or np.unique(offsets).size != offsets.size:
-        raise InputError(f"{name} has {values.shape[0]} diagonals that {offsets.size} offsets do not tell apart.")
+        raise InputError(
+            f"has {values.shape[0]} diagonals that {offsets.size} offsets do not tell apart", argument=name
+        )
     return int(values.size)
 
 
@@ -226,14 +249,16 @@ def _values(given: Any, n_dimensions: int, name: str) -> npt.NDArray[Any]:
     array = np.asarray(given)
     if array.ndim != n_dimensions:
         raise InputError(
-            f"{name} has values of {array.ndim} dimension(s), expected {n_dimensions}; it is damaged, make it again."
+            f"has values of {array.ndim} dimension(s), expected {n_dimensions}",
+            argument=name,
+            remedy="it is damaged, make it again",
         )
     return array
 
 
 def masked(name: str) -> InputError:
     """Return the error for values that are hidden."""
-    return InputError(f"{name} has masked values; fill them in or leave those documents out.")
+    return InputError(f"{name} has masked values", remedy="fill them in or leave those documents out")
 
 
 def _signed(matrix: Any) -> Any:

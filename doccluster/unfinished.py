@@ -44,6 +44,21 @@ def unfinished_folder(final: Path, *, rescue: Rescue | None = None) -> Iterator[
             os.close(lock)
 
 
+@contextmanager
+def finished_file(path: Path) -> Iterator[Path]:
+    """Yield a name to write to; without an error the file then takes the name `path`, else what was there stays.
+
+    Raises
+    ------
+    OSError
+        If the file cannot be written there.
+    """
+    with unfinished_folder(path.absolute()) as folder:
+        unfinished = folder / path.name
+        yield unfinished
+        unfinished.replace(path)
+
+
 def clear_abandoned(final: Path, *, rescue: Rescue | None = None) -> None:
     """Remove the folders that processes which are gone have left beside `final`, after `rescue` has seen each."""
     if fcntl is None:

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from doccluster.errors import DocclusterWarning, InputError, NothingUsable, NotNumeric
+from doccluster.errors import Argument, DocclusterWarning, InputError, NothingUsable, NotNumeric
 from doccluster.sparse_structure import checked_csr, masked, wrong_dimensions
 
 RandomState = None | int | np.random.Generator | np.random.RandomState
@@ -35,7 +35,12 @@ def as_generator(random_state: RandomState) -> np.random.Generator:
         return np.random.default_rng(random_state.randint(0, 2**31 - 1, size=4))
     if random_state is None or (isinstance(random_state, int | np.integer) and int(random_state) >= 0):
         return np.random.default_rng(random_state)
-    raise InputError(f"random_state={random_state!r} is not a seed; give None, an integer >= 0 or a numpy Generator.")
+    raise InputError(
+        "is not a seed",
+        argument="random_state",
+        received=random_state,
+        expected="None, an integer >= 0 or a numpy Generator",
+    )
 
 
 def check_matrix(matrix: Any, *, dtype: npt.DTypeLike | None = None, name: str = "X") -> Any:
@@ -76,9 +81,9 @@ def _dense(matrix: Any, name: str) -> npt.NDArray[Any]:
     try:
         result = np.asarray(matrix)
     except (ValueError, OverflowError, RecursionError) as error:
-        raise InputError(f"{name} cannot be read as a matrix: {error}.") from error
+        raise InputError(f"cannot be read as a matrix: {error}", argument=name) from error
     if result.dtype.kind in "US":
-        raise NotNumeric(f"{name} is not numeric, it holds text; turn documents into vectors first.")
+        raise NotNumeric("is not numeric, it holds text", argument=name, remedy="turn documents into vectors first")
     if result.ndim != 2:
         raise wrong_dimensions(result.ndim, name)
     return result
@@ -87,7 +92,7 @@ def _dense(matrix: Any, name: str) -> npt.NDArray[Any]:
 def _check_finite(matrix: Any, name: str) -> None:
     values = matrix.data if sparse.issparse(matrix) else matrix
     if not np.isfinite(values).all():
-        raise InputError(f"{name} contains NaN or infinity; remove or replace those values.")
+        raise InputError("contains NaN or infinity", argument=name, remedy="remove or replace those values")
 
 
 def _as_float(matrix: Any, dtype: npt.DTypeLike | None, name: str) -> Any:
@@ -98,9 +103,9 @@ def _as_float(matrix: Any, dtype: npt.DTypeLike | None, name: str) -> Any:
         with np.errstate(over="ignore"):  # what is too large becomes infinite, which is refused
             return matrix.astype(wanted, copy=False)
     except TypeError as error:
-        raise NotNumeric(f"{name} is not numeric: {error}.") from error
+        raise NotNumeric(f"is not numeric: {error}", argument=name) from error
     except (ValueError, OverflowError) as error:
-        raise InputError(f"{name} is not numeric: {error}.") from error
+        raise InputError(f"is not numeric: {error}", argument=name) from error
 
 
 def compact_indices(matrix: Any) -> Any:
@@ -193,7 +198,9 @@ def unit_rows(matrix: Any, *, warn: bool = True, name: str = "X") -> Any:
 def check_positive_int(value: Any, name: str) -> int:
     """Return `value` as an int >= 1, or raise InputError."""
     if isinstance(value, bool | np.bool_) or not isinstance(value, int | np.integer) or value < 1:
-        raise InputError(f"{name}={value!r} is not a positive whole number; give {name} >= 1.")
+        raise InputError(
+            "is not a positive whole number", argument=name, received=value, remedy=("give ", Argument(name), " >= 1")
+        )
     return int(value)
 
 
@@ -202,7 +209,9 @@ def check_n_clusters(n_clusters: Any, n_documents: int) -> int:
     number = check_positive_int(n_clusters, "n_clusters")
     if number > n_documents:
         raise InputError(
-            f"n_clusters={number} exceeds the {n_documents} document(s) (n_samples={n_documents} should be >= "
-            f"n_clusters={number}); choose n_clusters <= {n_documents}."
+            ("exceeds the number of documents (", Argument("n_samples", n_documents), ")"),
+            argument="n_clusters",
+            received=number,
+            remedy=("choose ", Argument("n_clusters"), f" <= {n_documents}"),
         )
     return number

@@ -155,13 +155,13 @@ def test_unknown_variant_names_the_nearest():
 
 
 def test_what_a_measure_needs_and_was_not_given_is_named():
-    with pytest.raises(InputError, match="purity: give truth="):
+    with pytest.raises(InputError, match=r"missing for purity: give truth\."):
         score("purity", FOUND)
-    with pytest.raises(InputError, match="silhouette: give vectors="):
+    with pytest.raises(InputError, match="silhouette: give vectors"):
         score("silhouette", FOUND, truth=TRUTH)
     with pytest.raises(InputError, match="nothing to judge by"):
         evaluate(FOUND)
-    with pytest.raises(InputError, match="rss, silhouette: give vectors="):
+    with pytest.raises(InputError, match="rss, silhouette: give vectors"):
         evaluate(FOUND, truth=TRUTH, measures=["rand", "rss", "silhouette"])
 
 
@@ -308,7 +308,7 @@ def test_each_evidence_object_is_built_once(monkeypatch):
 
 def test_measures_of_all_pairs_above_the_limit_are_reported_with_their_cost():
     result = evaluate(FOUND, vectors=ROWS, pairwise_seconds=0.0)
-    left_out = [s for s in result if s.note and s.note.startswith("not computed, needs ~")]
+    left_out = [s for s in result if s.status == "skipped" and s.note.startswith("needs ~")]
     assert {s.name for s in left_out} == {
         record.name for record in list_measures(counted=True) if record.evidence_for("cosine") == "pairwise"
     }
@@ -323,15 +323,36 @@ def test_measures_that_compare_pairs_with_pairs_have_a_cost_of_their_own(monkeyp
     result = evaluate(FOUND, vectors=ROWS)
     assert result["dunn"].is_defined
     for name in ("gamma", "g_plus", "tau"):
-        assert result[name].note == "not computed, needs ~12 min, ask for it by name"
+        assert result[name].note == "needs ~12 min, ask for it by name"
     short = evaluate(FOUND, vectors=ROWS, pairwise_seconds=1.0)
-    assert short["dunn"].note == "not computed, needs ~2 s, ask for it by name"
+    assert short["dunn"].note == "needs ~2 s, ask for it by name"
     assert evaluate(FOUND, vectors=ROWS, measures=["gamma"])["gamma"].is_defined
 
 
 def test_a_measure_taken_by_name_only_is_reported_in_the_default_set():
     left_out = evaluate(FOUND, truth=TRUTH)["divergence_from_random_baseline"]
-    assert left_out.note == "not computed by default, ask for it by name"
+    assert (left_out.status, left_out.notes) == ("skipped", ("ask for it by name",))
+    assert math.isnan(left_out.value)
+
+
+def test_a_score_has_a_status_and_one_note_for_each_thing_that_was_left_out():
+    truth = ["a", None, "b", ["a", "b"], "b", "b"]
+    purity = score("purity", FOUND, truth=truth, noise=FOUND[4])
+    assert purity.status == "computed"
+    assert [note.split()[0] for note in purity.notes] == ["on", "without"]
+    assert purity.note == "; ".join(purity.notes)
+    undefined = score("nccg", [0, 1], truth=["a", "b"])
+    assert (undefined.status, undefined.notes) == ("undefined", ("no topic has two documents",))
+    plain = score("purity", [0, 1], truth=["a", "b"])
+    assert (plain.status, plain.notes, plain.note) == ("computed", (), None)
+
+
+def test_a_table_says_of_a_skipped_score_that_it_was_not_computed():
+    result = evaluate(FOUND, vectors=ROWS, pairwise_seconds=0.0)
+    line = next(line for line in str(result).splitlines() if " dunn " in line)
+    assert "not computed" in line
+    assert "undefined" not in line
+    assert result.to_frame().set_index("measure").loc["dunn", "status"] == "skipped"
 
 
 def test_several_truth_columns_have_a_score_each_and_a_best_one():
@@ -399,6 +420,8 @@ def test_json_is_strict_and_keeps_reasons():
     undefined, purity = content["scores"]
     assert undefined["value"] is None
     assert undefined["note"] == "no topic has two documents"
+    assert undefined["notes"] == ["no topic has two documents"]
+    assert (undefined["status"], purity["status"]) == ("undefined", "computed")
     assert undefined["per_class"] == [None, None]
     assert purity["per_cluster"] == [1.0, 1.0]
     assert content["provenance"]["n_documents"] == 2
@@ -489,9 +512,10 @@ def test_masked_vectors_are_refused():
 
 
 def test_unknown_family_or_cost_is_refused():
-    with pytest.raises(InputError, match=r"family='extern' is not one of external, internal, intrinsic, topic"):
+    known = "external, internal, intrinsic, topic"
+    with pytest.raises(InputError, match=rf"family='extern' is not known; give one of {known}"):
         list_measures(family="extern")
-    with pytest.raises(InputError, match=r"cost='cheap' is not one of"):
+    with pytest.raises(InputError, match=r"cost='cheap' is not known"):
         list_measures(cost="cheap")
 
 

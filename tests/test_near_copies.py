@@ -118,7 +118,7 @@ def test_a_matrix_is_folded_on_the_command_line_too(tmp_path):
 
 
 def test_more_clusters_than_distinct_texts_are_refused():
-    with pytest.raises(InputError, match="exceeds the 2 document"):
+    with pytest.raises(InputError, match="exceeds the number of documents"):
         run_pipeline(["oil prices rise again"] * 3 + ["wheat harvest rain"] * 3, n_clusters=3, fold_copies=True)
 
 

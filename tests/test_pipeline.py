@@ -230,7 +230,8 @@ def test_a_run_looks_at_all_pairs_of_documents_only_when_asked():
 
     by_default = values()["dunn"]
     assert np.isnan(by_default.value)
-    assert by_default.note == "not computed, needs ~1 s, ask for it by name"
+    assert by_default.note == "needs ~1 s, ask for it by name"
+    assert by_default.status == "skipped"
     assert values(measures=["dunn"])["dunn"].is_defined
     assert values(measures="all")["dunn"].is_defined
 

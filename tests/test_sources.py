@@ -120,7 +120,7 @@ def write_table(path, rows):
 @pytest.mark.parametrize("name", ["a.csv", "a.jsonl"])
 def test_markup_is_left_out_of_a_table_of_html_and_that_is_told(tmp_path, name):
     path = write_table(tmp_path / name, html_rows(1200, 2))  # more than are looked at
-    with pytest.warns(DocclusterWarning, match=rf"texts of {name} are HTML .* strip_html=False keeps it"):
+    with pytest.warns(DocclusterWarning, match=rf"texts of {name} are HTML .* to keep it, give strip_html=False"):
         corpus = read_corpus(path)
     assert corpus.texts[0] == "The ferry left 0 & came"
     assert corpus.texts[1199] == "The ferry left 1199 & came"
@@ -192,4 +192,4 @@ def test_the_command_line_says_what_happens_to_markup(tmp_path, capsys, option, 
     assert not ended.value.code
     out, err = capsys.readouterr()
     assert (json.loads(out)["lengths"]["least"] > 30) is kept
-    assert ("--no-strip-html keeps it" in err) is (not option)
+    assert ("to keep it, give --no-strip-html" in err) is (not option)

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from doccluster.control_characters import CONTROLS
 from doccluster.corpus.columns import is_missing
 
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
 # What a spreadsheet takes for the beginning of a formula (OWASP, "CSV injection"), tab and return included.
 _FORMULA = re.compile(r"^[=+\-@\t\r]")
-_UNPRINTABLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+_UNPRINTABLE = re.compile(f"[{CONTROLS}\f]")
 
 
 def safe_cell(value: Any) -> Any:

@@ -34,7 +34,13 @@ def save_evaluation(evaluation: Evaluation, folder: Path) -> None:
         folder / "evaluation.json",
         {
             "scores": [
-                {"measure": score.name, "note": score.note, "truth": score.truth, "parameters": row["parameters"]}
+                {
+                    "measure": score.name,
+                    "notes": list(score.notes),
+                    "is_skipped": score.is_skipped,
+                    "truth": score.truth,
+                    "parameters": row["parameters"],
+                }
                 for score, row in zip(evaluation.scores, plain["scores"], strict=True)
             ],
             **{name: plain[name] for name in ("clusters", "classes", "coverage", "timings", "provenance")},
@@ -47,7 +53,8 @@ class ScoreRecord:
     """What evaluation.json says of one score."""
 
     measure: str
-    note: str | None
+    notes: tuple[str, ...]
+    is_skipped: bool
     truth: str | None
     parameters: Mapping[str, Any] | None
 
@@ -107,7 +114,8 @@ def _score(index: int, row: ScoreRecord, arrays: dict[str, Any], path: Path) -> 
     return Score(
         measure=record,
         value=float(arrays["values"][index]),
-        note=row.note,
+        notes=row.notes,
+        is_skipped=row.is_skipped,
         truth=row.truth,
         parameters=row.parameters or {},
         standard_error=None if math.isnan(error_bar) else error_bar,

@@ -203,7 +203,7 @@ def model_folder(path: Path) -> Path:
     if (path / "run.json").is_file():
         raise lacking(path / "model" / "model.json")
     found = "is not there" if not path.exists() else "holds no model.json"
-    raise InputError(f"{path} {found}; give the folder of a finished run, or its folder model.")
+    raise InputError(f"{path} {found}", remedy="give the folder of a finished run, or its folder model")
 
 
 def _load_vectorizer(folder: Path, record: VectorizerRecord | None) -> TfidfVectorizer | None:
@@ -214,8 +214,9 @@ def _load_vectorizer(folder: Path, record: VectorizerRecord | None) -> TfidfVect
 
     if record.schema > VECTORIZER_SCHEMA:
         raise SchemaError(
-            f"the vectorizer in {folder / 'model.json'} has schema version {record.schema}, this doccluster reads "
-            f"up to {VECTORIZER_SCHEMA}; it was written by a newer version: upgrade doccluster."
+            f"the vectorizer in {folder / 'model.json'} has schema version {record.schema}, this "
+            f"doccluster reads up to {VECTORIZER_SCHEMA}",
+            remedy="it was written by a newer version: upgrade doccluster",
         )
     try:
         read_as(SavedVectorizer, dict(record.parameters), "parameters of the vectorizer")

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from doccluster.errors import InputError
-from doccluster.unfinished import Rescue, clear_abandoned, unfinished_folder
+from doccluster.errors import Argument, InputError
+from doccluster.unfinished import Rescue, clear_abandoned, finished_file, unfinished_folder
 
 MARK = "run.json"  # what makes a folder one of ours, which --overwrite may replace
 EDITS, BEFORE_EDITS = "edits.json", "before_edits"  # what an editor did, and the run as it was made
@@ -24,16 +24,19 @@ def check_output(folder: Path, *, overwrite: bool) -> None:
     if not folder.is_symlink():
         clear_abandoned(folder.absolute(), rescue=partial_rescue(folder.absolute()))
     if folder.is_symlink() and not folder.exists():
-        raise InputError(f"{folder} is a link that leads nowhere; choose another output.")
+        raise InputError(f"{folder} is a link that leads nowhere", remedy="choose another output")
     if folder.exists() and not folder.is_dir():
-        raise InputError(f"{folder} is a file; choose another output, the name of a folder.")
+        raise InputError(f"{folder} is a file", remedy="choose another output, the name of a folder")
     if folder.is_dir() and any(folder.iterdir()):
         if not overwrite:
-            raise InputError(f"the output folder {folder} already exists; choose another, or give --overwrite.")
+            raise InputError(
+                f"the output folder {folder} already exists",
+                remedy=("choose another, or give ", Argument("overwrite", True)),
+            )
         if not (folder / MARK).is_file():
             raise InputError(
-                f"{folder} holds other things than a run of doccluster (no {MARK}) and is not overwritten; "
-                "choose another output."
+                f"{folder} holds other things than a run of doccluster (no {MARK}) and is not overwritten",
+                remedy="choose another output",
             )
     parent = folder.absolute().parent
     check_folder(parent, name=folder)
@@ -44,7 +47,7 @@ def check_output(folder: Path, *, overwrite: bool) -> None:
         Path(tempfile.mkdtemp(prefix=f".{folder.name}.partial-", dir=parent)).rmdir()
     except OSError as error:
         raise InputError(
-            f"the output {folder} cannot be written: {error.strerror or error}; choose another folder."
+            f"the output {folder} cannot be written: {error.strerror or error}", remedy="choose another folder"
         ) from error
 
 
@@ -55,7 +58,9 @@ def check_folder(folder: Path, *, name: Path | None = None) -> None:
     """
     nearest = next(place for place in (folder.absolute(), *folder.absolute().parents) if place.exists())
     if not nearest.is_dir():
-        raise InputError(f"the output {name or folder} cannot be written: {nearest} is a file; choose another output.")
+        raise InputError(
+            f"the output {name or folder} cannot be written: {nearest} is a file", remedy="choose another output"
+        )
     with writing(name or folder), tempfile.TemporaryFile(dir=nearest):
         pass
 
@@ -63,11 +68,13 @@ def check_folder(folder: Path, *, name: Path | None = None) -> None:
 def check_file(path: Path, *, overwrite: bool) -> None:
     """Raise InputError, before any work is done, if a file cannot be written to `path`."""
     if path.is_dir():
-        raise InputError(f"{path} is a folder; choose another output, the name of a file.")
+        raise InputError(f"{path} is a folder", remedy="choose another output, the name of a file")
     if path.exists() and not overwrite:
-        raise InputError(f"{path} already exists; choose another output, or give --overwrite.")
+        raise InputError(
+            f"{path} already exists", remedy=("choose another output, or give ", Argument("overwrite", True))
+        )
     if not path.absolute().parent.is_dir():
-        raise InputError(f"{path} cannot be written: there is no folder {path.parent}; choose another output.")
+        raise InputError(f"{path} cannot be written: there is no folder {path.parent}", remedy="choose another output")
     check_folder(path.absolute().parent, name=path)
 
 
@@ -86,16 +93,14 @@ def _refused(what: str, then: str) -> Iterator[None]:
         cause = error if isinstance(error, OSError) else error.__cause__  # a writer may have told it its own way
         if not isinstance(cause, OSError):
             raise
-        raise InputError(f"{what}: {cause.strerror or cause}; {then}.") from cause
+        raise InputError(f"{what}: {cause.strerror or cause}", remedy=then) from cause
 
 
 @contextmanager
 def new_file(path: Path) -> Iterator[Path]:
     """Yield a name to write to; on success the file takes the name `path`, else what was there is still there."""
-    with writing(path), unfinished_folder(path.absolute()) as folder:
-        written = folder / path.name
-        yield written
-        written.replace(path)
+    with writing(path), finished_file(path) as unfinished:
+        yield unfinished
 
 
 @contextmanager

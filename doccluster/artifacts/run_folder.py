@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from pathlib import Path
@@ -25,6 +24,7 @@ from doccluster.artifacts.storage import (
     write_json,
 )
 from doccluster.artifacts.tables import assignments_columns, clusters_columns, scores_columns, skipped_columns
+from doccluster.digests import checksum
 from doccluster.labeling.description import ClusterDescription
 from doccluster.partition import Partition
 from doccluster.record import Documents, Run
@@ -165,11 +165,9 @@ def run_record(run: Run) -> dict[str, Any]:
 
 
 def labels_checksum(run: Run) -> str:
-    """Return the SHA-256 of the ids and labels, which two runs share when they agree on every document."""
-    digest = hashlib.sha256()
-    for name, label in zip(run.documents.ids, run.partition.labels, strict=True):
-        digest.update(f"{name}\0{label}\n".encode("utf-8", "surrogatepass"))
-    return digest.hexdigest()
+    """Return the checksum of the ids and labels, which two runs share when they agree on every document."""
+    pairs = zip(run.documents.ids, run.partition.labels.tolist(), strict=True)
+    return checksum(part for name, label in pairs for part in (name, str(label)))
 
 
 def _save_record(run: Run, folder: Path) -> None:

@@ -66,8 +66,8 @@ def read_json(path: Path, *, needs: tuple[str, ...] = ()) -> dict[str, Any]:
         raise damaged(path, "it has no schema version")
     if content["schema"] > SCHEMA:
         raise SchemaError(
-            f"{path} has schema version {content['schema']}, this doccluster reads up to {SCHEMA}; "
-            "it was written by a newer version: upgrade doccluster."
+            f"{path} has schema version {content['schema']}, this doccluster reads up to {SCHEMA}",
+            remedy="it was written by a newer version: upgrade doccluster",
         )
     missing = [name for name in needs if name not in content]
     if missing:
@@ -166,7 +166,7 @@ def check_numbers(arrays: Arrays, name: str, *, kinds: str, n_dimensions: int = 
 def damaged(path: Path, reason: str) -> SchemaError:
     """Return the error for a file of ours that cannot be what we wrote."""
     detail = " ".join(reason.split()).rstrip(".")[:_LONGEST_DETAIL]
-    return SchemaError(f"{path} is damaged, cut short or not a file of doccluster ({detail}); {_next_step(path)}.")
+    return SchemaError(f"{path} is damaged, cut short or not a file of doccluster ({detail})", remedy=_next_step(path))
 
 
 @contextmanager
@@ -182,7 +182,7 @@ def damage_told(path: Path) -> Iterator[None]:
 
 def lacking(path: Path) -> InputError:
     """Return the error for a file that a run should have."""
-    return InputError(f"the run in {_run_folder(path)} lacks its file {path}; {_next_step(path)}.")
+    return InputError(f"the run in {_run_folder(path)} lacks its file {path}", remedy=_next_step(path))
 
 
 def _next_step(path: Path) -> str:
@@ -202,5 +202,5 @@ def _unreadable(path: Path, error: OSError) -> InputError:
         folder = _run_folder(path)
         if (folder / "model" / "model.json").is_file() or (folder / "run.json").is_file():
             return lacking(path)
-        return InputError(f"there is no file {path}; give the folder of a finished run.")
+        return InputError(f"there is no file {path}", remedy="give the folder of a finished run")
     return InputError(f"{path} cannot be read: {error.strerror or error}.")

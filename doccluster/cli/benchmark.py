@@ -45,5 +45,6 @@ def find_checkout() -> pathlib.Path:
         if (folder / "experiments" / "benchmarks" / "__main__.py").is_file():
             return folder
     raise InputError(
-        "benchmarks and experiments are part of the source checkout, not of the installed package; run this inside one."
+        "benchmarks and experiments are part of the source checkout, not of the installed package",
+        remedy="run this inside one",
     )

@@ -105,7 +105,7 @@ def choose_k_command(sources: tuple[str, ...], **given: Any) -> None:
     settings = {name: given[name] for name in ONLY_WITH_RULES if given[name] is not None}
     if settings and not given["all_rules"]:
         option = "--" + next(iter(settings)).replace("_", "-")
-        raise InputError(f"{option} belongs to --all-rules; give that too, or leave it out.")
+        raise InputError(f"{option} belongs to --all-rules", remedy="give that too, or leave it out")
     with progress_shown(quiet=given["as_json"]) as progress:
         choice = choose_clusters(
             [Path(source) for source in sources],

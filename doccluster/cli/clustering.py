@@ -48,8 +48,8 @@ def cluster_command(matrix: str, **given: Any) -> None:
 
     if not is_matrix(matrix):
         raise InputError(
-            f"{matrix} is no matrix file (its name ends in none of {', '.join(MATRIX_SUFFIXES)}); give texts to "
-            "`doccluster run`."
+            f"{matrix} is no matrix file (its name ends in none of {', '.join(MATRIX_SUFFIXES)})",
+            remedy="give texts to `doccluster run`",
         )
     reader = {name: given[name] for name in ("classes", "terms") if given[name] is not None}
     vectorizer = {} if given["weighting"] is None else {"weighting": given["weighting"]}

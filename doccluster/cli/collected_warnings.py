@@ -11,8 +11,8 @@ from typing import Any
 
 import click
 
-from doccluster.cli.verb import in_options
-from doccluster.errors import DocclusterWarning
+from doccluster.cli.verb import spelling_of
+from doccluster.errors import DocclusterWarning, worded
 
 
 @contextmanager
@@ -32,7 +32,7 @@ def collected_warnings() -> Iterator[Counter[str]]:
             if not issubclass(category, DocclusterWarning):
                 shown(message, category, *where, **more)
                 return
-            sentence = str(message) if context is None else in_options(str(message), context.command)
+            sentence = str(message) if context is None else worded(message.words, spelling_of(context.command))
             with lock:
                 counts[sentence] += 1
 

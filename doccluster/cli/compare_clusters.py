@@ -26,7 +26,7 @@ def compare_clusters(folder: str, first: str, second: str, as_json: bool) -> Non
     run = load_run(folder)
     one, other = (_number(name, run, folder) for name in (first, second))
     if one == other:
-        raise InputError(f"{first} and {second} are the same cluster; give two.")
+        raise InputError(f"{first} and {second} are the same cluster", remedy="give two")
     found = contrast_clusters(run.vectors, run.partition, run.centroids, one, other)
     if as_json:
         content: dict[str, Any] = asdict(found)
@@ -53,5 +53,5 @@ def compare_clusters(folder: str, first: str, second: str, as_json: bool) -> Non
 
 def _number(name: str, run: Run, folder: str) -> int:
     if not name.isdecimal() or int(name) >= run.n_clusters:
-        raise InputError(f"{folder} has no cluster {name!r}; give numbers from 0 to {run.n_clusters - 1}.")
+        raise InputError(f"{folder} has no cluster {name!r}", remedy=f"give numbers from 0 to {run.n_clusters - 1}")
     return int(name)

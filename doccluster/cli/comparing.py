@@ -170,9 +170,10 @@ def print_comparison(found: Comparison) -> None:
         _print_means(summary[summary["corpus"] == corpus])
         _print_tests(tests[tests["corpus"] == corpus])
         _print_agreement(agreement[agreement["corpus"] == corpus])
-    for (corpus, algorithm, error), group in found.failures.groupby(["corpus", "algorithm", "error"], sort=False):
+    alike = ["corpus", "algorithm", "kind", "message"]
+    for (corpus, algorithm, kind, message), group in found.failures.groupby(alike, sort=False):
         seeds = ", ".join(map(str, group["seed"]))
-        say(f"  failed: {algorithm} on {corpus}, seed{'' if len(group) == 1 else 's'} {seeds}: {error}")
+        say(f"  failed: {algorithm} on {corpus}, seed{'' if len(group) == 1 else 's'} {seeds}: {kind}: {message}")
 
 
 def _print_corpus(row: Mapping[Any, Any]) -> None:

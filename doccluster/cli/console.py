@@ -16,6 +16,7 @@ import click
 from doccluster.cli.collected_warnings import collected_warnings, warning_lines
 from doccluster.cli.streams import OutputFailed, is_unicode, write_error, write_out
 from doccluster.cli.values import Whole, number_of_clusters
+from doccluster.control_characters import CONTROLS, DIRECTIONS, LATER_CONTROLS
 from doccluster.kernels.compile_clock import CLOCK
 from doccluster.progress import Progress, silent
 
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 Command = Callable[..., Any]
 
-_CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]+")
+_ACTING = re.compile(f"[{CONTROLS}\t\n\f\r{LATER_CONTROLS}{DIRECTIONS}]+")
 
 
 def standard_output() -> Console:
@@ -46,7 +47,7 @@ def say(line: str = "") -> None:
 
 def plain(text: str) -> str:
     """Return a text from a document without what would steer a terminal (escapes, returns, reversed direction)."""
-    return _CONTROLS.sub(" ", text)
+    return _ACTING.sub(" ", text)
 
 
 def print_json(content: Any) -> None:

@@ -94,11 +94,11 @@ def _evaluated(
     from doccluster.evaluation.label_files import read_labels
 
     if truth is None and vectors is None:
-        raise InputError("there is nothing to evaluate against; give --truth, --vectors, or both.")
+        raise InputError("there is nothing to evaluate against", remedy="give --truth, --vectors, or both")
     found = read_labels(labels, columns=[column] if column else [])
     clusters = next(iter(found.columns.values()))
     if any(isinstance(cluster, list) for cluster in clusters):
-        raise InputError(f"{labels} has documents with several labels; each needs one cluster.")
+        raise InputError(f"{labels} has documents with several labels", remedy="each needs one cluster")
     keep = _rows_with_a_cluster(labels, clusters, has_ids=found.ids is not None)
     return evaluate(
         [clusters[row] for row in keep],
@@ -118,7 +118,9 @@ def _rows_with_a_cluster(path: str, clusters: tuple[str, ...], *, has_ids: bool)
     keep = [row for row, cluster in enumerate(clusters) if cluster]
     if len(keep) < len(clusters):
         if not has_ids:
-            raise InputError(f"{path} has {len(clusters) - len(keep)} lines without a label; give each document one.")
+            raise InputError(
+                f"{path} has {len(clusters) - len(keep)} lines without a label", remedy="give each document one"
+            )
         write_error(plain(f"{len(clusters) - len(keep):,} documents of {path} have no cluster and are left out"))
     if not keep:
         raise InputError(f"no document of {path} has a label.")
@@ -251,7 +253,9 @@ def explain_command(subject: str, cluster: str | None, other: str | None, as_jso
             explain_cluster(subject, cluster, as_json)
         return
     if cluster is not None:
-        raise InputError(f"{subject} is no folder of a run; give the folder and a cluster, or the name of a measure.")
+        raise InputError(
+            f"{subject} is no folder of a run", remedy="give the folder and a cluster, or the name of a measure"
+        )
     from doccluster.measures import get_measure
 
     record = get_measure(subject)

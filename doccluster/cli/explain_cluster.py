@@ -34,8 +34,8 @@ def explain_cluster(folder: str, wanted: str | None, as_json: bool) -> None:
         content, lines = _one_document(run, run.documents.ids.index(wanted))
     else:
         raise InputError(
-            f"{folder} has no cluster and no document {wanted!r}; give a number from 0 to {run.n_clusters - 1}, or the "
-            "id of a document."
+            f"{folder} has no cluster and no document {wanted!r}",
+            remedy=f"give a number from 0 to {run.n_clusters - 1}, or the id of a document",
         )
     if as_json:
         print_json(content)

@@ -67,11 +67,11 @@ def _place(output: str, overwrite: bool, endings: tuple[str, ...]) -> Path:
     """Return where to write; what cannot be the name of a new file is refused before anything is made."""
     place = Path(output)
     if not any(place.name.endswith(ending) and place.name != ending for ending in endings):
-        raise InputError(f"{place} does not end in {' or '.join(endings)}; choose a name that does.")
+        raise InputError(f"{place} does not end in {' or '.join(endings)}", remedy="choose a name that does")
     if place.is_dir():
-        raise InputError(f"{place} is a folder; choose another name.")
+        raise InputError(f"{place} is a folder", remedy="choose another name")
     if place.exists() and not overwrite:
-        raise InputError(f"{place} exists; choose another name, or give --overwrite.")
+        raise InputError(f"{place} exists", remedy="choose another name, or give --overwrite")
     return place
 
 

@@ -48,4 +48,4 @@ def _check_names(names: tuple[str, ...]) -> None:
         if name not in known:
             near = difflib.get_close_matches(name, known, n=1)
             hint = f"did you mean {near[0]}? There are" if near else "choose one of"
-            raise InputError(f"there is no source {name!r} to reproduce; {hint} {', '.join(known)}.")
+            raise InputError(f"there is no source {name!r} to reproduce", remedy=f"{hint} {', '.join(known)}")

@@ -193,7 +193,8 @@ def _headlines(run: Run) -> list[str]:
             if score.name == name:
                 against = f" against {score.truth}" if score.truth else ""
                 note = f"   {score.note}" if score.note else ""
-                lines.append(f"{name}{against}  {_number(score.value)}{note}")
+                value = "not computed" if score.status == "skipped" else _number(score.value)
+                lines.append(f"{name}{against}  {value}{note}")
     return lines
 
 

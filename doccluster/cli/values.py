@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from doccluster.errors import InputError
+from doccluster.errors import InputError, shown, worded
 
 MOST_CLUSTERS = 1_000_000  # a longer range is a slip of the finger
 
@@ -41,11 +41,16 @@ def checked(check: Callable[[Any], Any]) -> Callback:
                 if one is not None:
                     check(one)
             except InputError as error:
-                told = re.sub(r"^\w+=", "", str(error)).replace("give None or ", "give ")
-                raise click.BadParameter(told) from error
+                raise click.BadParameter(_without_name(error)) from error
         return value
 
     return callback
+
+
+def _without_name(error: InputError) -> str:
+    """Return the sentence of an error with the value that was typed, where click says the option before it."""
+    subject = "" if error.argument is None else f"{shown(error.received)} "
+    return subject + worded(error.clauses)
 
 
 def number_or_share(_context: click.Context, _option: click.Parameter, value: str | None) -> int | float | None:

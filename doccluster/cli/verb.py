@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Any
 
 import click
 
-from doccluster.errors import DocclusterError
+from doccluster.errors import Argument, DocclusterError, Spelling, shown
 
 # arguments of the public functions whose option is called otherwise: argument -> name of the click parameter
 OPTION_OF = {
@@ -22,15 +21,8 @@ OPTION_OF = {
     "ks": "k_range",
 }
 
-# a name, and what is said of it where it is given: n_clusters=12, truth=, weighting='none'
-_MENTION = re.compile(
-    r"""(?<![\w./\\'"-]) (?P<name>[A-Za-z]\w*) (?![\w/\\-]|\.\w|['"])
-    (?P<equals> = (?P<value>'[^']*'|"[^"]*"|\([^()]*\)|\[[^][]*\]|[-+]?\w(?:[\w.+-]*\w)?)? )?""",
-    re.VERBOSE,
-)
-_QUOTED_WORD = re.compile(r"^'([^'\s]+)'$")
-# what scikit-learn's checks look for, and a hint for callers in Python
-_FOR_OTHERS = re.compile(r" \(n_samples=[^)]*\)| \(texts go in a list\)")
+# arguments that no command has, and whose value alone is said
+VALUE_ALONE = frozenset({"n_samples"})
 
 
 class Verb(click.Command):
@@ -41,31 +33,48 @@ class Verb(click.Command):
         try:
             return super().invoke(ctx)
         except DocclusterError as error:
-            raise type(error)(in_options(str(error), self)) from error
+            error.spell(spelling_of(self))
+            raise
 
 
-def in_options(text: str, command: click.Command) -> str:
-    """Return a sentence of the library with options of `command` in place of the arguments they stand for.
+def spelling_of(command: click.Command) -> Spelling:
+    """Return how `command` names arguments: as its options, with values as they are typed.
 
-    A word that is also plain English (truth, vectors) is an argument only where it is followed by ``=``.
+    An argument that the command has no option for is named as in Python.
     """
     flags, negative = _flags(command), _negative_flags(command)
 
-    def reworded(mention: re.Match[str]) -> str:
-        name, value = mention["name"], mention["value"]
-        if value == "False" and name in negative:
-            return negative[name]
+    def spelled(argument: Argument) -> str:
+        name, value = argument.name, argument.value
+        if name in VALUE_ALONE and argument.has_value:
+            return shown(value)
         flag = flags.get(name)
-        if flag is None or (mention["equals"] is None and "_" not in name):
-            return mention[0]
-        if value is None or value == "True":
-            return flag
-        if value in ("None", "False"):
+        if value is False and name in negative:
+            return negative[name]
+        if flag is None:
+            return str(argument)
+        if value is None or value is False:
             return f"no {flag}"
-        bare = _QUOTED_WORD.sub(r"\1", value)
-        return f"{flag} {bare}"
+        if value is True or not argument.has_value:
+            return flag
+        return f"{flag} {as_typed(value)}"
 
-    return _MENTION.sub(reworded, _FOR_OTHERS.sub("", text))
+    return spelled
+
+
+def as_typed(value: Any) -> str:
+    """Return a value as it is typed: a word without quotes, the ends of a range with a hyphen.
+
+    >>> as_typed("none"), as_typed("two words"), as_typed((1, 2)), as_typed(range(2, 21)), as_typed(0.5)
+    ('none', "'two words'", '1-2', '2-20', '0.5')
+    """
+    if isinstance(value, str) and value and not any(letter.isspace() for letter in value):
+        return shown(value)[1:-1]
+    if isinstance(value, range):
+        return f"{value[0]}-{value[-1]}"
+    if isinstance(value, tuple) and len(value) == 2:
+        return f"{value[0]}-{value[1]}"
+    return shown(value)
 
 
 def _negative_flags(command: click.Command) -> Mapping[str, str]:

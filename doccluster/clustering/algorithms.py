@@ -74,7 +74,7 @@ class Algorithm:
         """Raise InputError if one of the options that were given is not among those the algorithm has."""
         for name in given:
             if name not in self.option_names:
-                raise InputError(f"{self.name} has no option {name!r}; it has {', '.join(self.option_names)}.")
+                raise InputError(f"{self.name} has no option {name!r}", remedy=f"it has {', '.join(self.option_names)}")
 
 
 def get_algorithm(name: str) -> Algorithm:
@@ -92,7 +92,7 @@ def get_algorithm(name: str) -> Algorithm:
     """
     found = _BY_SPELLING.get(spelled(name)) if isinstance(name, str) else None
     if found is None:
-        raise InputError(f"there is no algorithm {name!r}; choose one of {', '.join(ALGORITHMS)}.")
+        raise InputError(f"there is no algorithm {name!r}", remedy=f"choose one of {', '.join(ALGORITHMS)}")
     return found
 
 
@@ -120,7 +120,7 @@ def parse_algorithm(text: str) -> tuple[Algorithm, dict[str, Any]]:
     for pair in filter(None, settings.split(",")):
         parameter, equals, value = pair.partition("=")
         if not equals:
-            raise InputError(f"{pair!r} is not a parameter of {name}; write {name}:name=value,name=value.")
+            raise InputError(f"{pair!r} is not a parameter of {name}", remedy=f"write {name}:name=value,name=value")
         parameters[parameter] = parse_value(value)
     return algorithm, parameters
 

@@ -109,8 +109,8 @@ class _Sweep:
         centres = unit_rows_of(sparse_rows(within_range(check_matrix(centroids, name="centroids"))))
         if centres.shape[1] != self._rows.shape[1]:
             raise InputError(
-                f"X has {self._rows.shape[1]} features, but the centroids have {centres.shape[1]}; use the vectorizer "
-                "that the centroids were made with."
+                f"X has {self._rows.shape[1]} features, but the centroids have {centres.shape[1]}",
+                remedy="use the vectorizer that the centroids were made with",
             )
         self.n_documents, self.n_clusters = self._rows.shape[0], centres.shape[0]
         frequencies = document_frequencies(self._rows)

@@ -106,9 +106,11 @@ class BisectingSphericalKMeans(CentroidEstimator):
         check_positive_int(self.n_init, "n_init")
         check_criterion(self.criterion)
         if self.split not in SPLITS:
-            raise InputError(f"split={self.split!r} is not known; choose one of {', '.join(SPLITS)}.")
+            raise InputError(
+                "is not known", argument="split", received=self.split, expected=f"one of {', '.join(SPLITS)}"
+            )
         if not sparse.csr_array(rows).count_nonzero():
-            raise NothingUsable("X has no row with a non-zero value; there is nothing to cluster.")
+            raise NothingUsable("X has no row with a non-zero value", remedy="there is nothing to cluster")
         rng = as_generator(self.random_state)
         self.tree_ = self._grown(rows, k, rng)
         found = self.tree_.n_clusters

@@ -55,7 +55,10 @@ class BisectionTree(ShortRepr):
         """
         if not 1 <= n_clusters <= self.n_clusters:
             raise InputError(
-                f"n_clusters={n_clusters!r} is no level of this tree; give a number from 1 to {self.n_clusters}."
+                "is no level of this tree",
+                argument="n_clusters",
+                received=n_clusters,
+                expected=f"a number from 1 to {self.n_clusters}",
             )
         node_at = np.arange(2 * self.n_clusters - 1)
         for division in range(n_clusters - 1, self.divided.size):  # parents come before their children

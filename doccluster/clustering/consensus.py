@@ -73,7 +73,9 @@ def consensus_labels(
     True
     """
     if method not in CONSENSUS_METHODS:
-        raise InputError(f"method={method!r} is not known; choose one of {', '.join(CONSENSUS_METHODS)}.")
+        raise InputError(
+            "is not known", argument="method", received=method, expected=f"one of {', '.join(CONSENSUS_METHODS)}"
+        )
     ensemble = Ensemble.from_labels(runs)
     if method == "medoid":
         chosen = ensemble.labels[medoid_run(ensemble)]

@@ -132,9 +132,11 @@ class DocumentClustering(ClusterMixin, BaseEstimator):
         matrix = check_matrix(X)
         k = check_n_clusters(self.n_clusters, matrix.shape[0])
         if self.quality not in QUALITIES:
-            raise InputError(f"quality={self.quality!r} is not known; choose one of {', '.join(QUALITIES)}.")
+            raise InputError(
+                "is not known", argument="quality", received=self.quality, expected=f"one of {', '.join(QUALITIES)}"
+            )
         if not 0 <= self.mixing <= 1:
-            raise InputError(f"mixing={self.mixing!r} is not a share; give a number from 0 to 1.")
+            raise InputError("is not a share", argument="mixing", received=self.mixing, expected="a number from 0 to 1")
         rng = as_generator(self.random_state)
         progress = self.progress or silent
         counts = sparse.csr_array(matrix) if holds_counts(matrix) else None

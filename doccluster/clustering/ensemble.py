@@ -58,15 +58,15 @@ class Ensemble(ShortRepr):
                [2, 3, 3]])
         """
         if not len(runs):
-            raise InputError("runs is empty; give the labels of at least one run.")
+            raise InputError("runs is empty", remedy="give the labels of at least one run")
         numbered: list[npt.NDArray[np.int64]] = []
         first = 0
         for number, given in enumerate(runs):
             partition = Partition.from_labels(given, name=f"runs[{number}]")
             if numbered and partition.n_documents != numbered[0].size:
                 raise InputError(
-                    f"runs[{number}] has {partition.n_documents} labels and runs[0] has {numbered[0].size}; "
-                    "give one label per document in every run."
+                    f"runs[{number}] has {partition.n_documents} labels and runs[0] has {numbered[0].size}",
+                    remedy="give one label per document in every run",
                 )
             is_cluster = np.array([not _is_noise(name) for name in partition.names])
             column = np.where(is_cluster, first + np.cumsum(is_cluster) - 1, NO_CLUSTER)
@@ -136,8 +136,8 @@ def co_association(ensemble: Ensemble, graph: Any) -> Any:
     edges = sparse.coo_array(graph)
     if edges.shape != (ensemble.n_documents, ensemble.n_documents):
         raise InputError(
-            f"graph has the shape {edges.shape}; expected one row and column for each of the "
-            f"{ensemble.n_documents} documents of the runs."
+            f"graph has the shape {edges.shape}",
+            expected=f"one row and column for each of the {ensemble.n_documents} documents of the runs",
         )
     together, known = np.zeros(edges.nnz), np.zeros(edges.nnz)
     for labels in ensemble.labels:

@@ -15,4 +15,6 @@ def check_columns(estimator: Any, X: Any) -> None:
         validate_data(estimator, X, skip_check_array=True, reset=False)
     except (TypeError, ValueError) as error:
         sentence = " ".join(str(error).split()).rstrip(".")
-        raise InputError(f"{sentence}; use the vectorizer that {type(estimator).__name__} was fitted with.") from error
+        raise InputError(
+            f"{sentence}", remedy=f"use the vectorizer that {type(estimator).__name__} was fitted with"
+        ) from error

@@ -97,8 +97,8 @@ def measure_stability(
     ensemble = Ensemble.from_labels(runs)
     if partition.n_documents != ensemble.n_documents:
         raise InputError(
-            f"labels has {partition.n_documents} labels and runs[0] has {ensemble.n_documents}; "
-            "give one label per document."
+            f"labels has {partition.n_documents} labels and runs[0] has {ensemble.n_documents}",
+            remedy="give one label per document",
         )
     k = partition.n_clusters
     numbers = np.arange(k) if n_clusters is None else np.array(partition.names, dtype=np.int64)

@@ -86,7 +86,9 @@ def decide(
     if not rule.on_counts:
         return rule.labels(rows, n_threads=n_threads)
     if counts is None:
-        raise InputError("the clusters were made by counts of terms, and the matrix holds other values; give counts.")
+        raise InputError(
+            "the clusters were made by counts of terms, and the matrix holds other values", remedy="give counts"
+        )
     return rule.labels(counts, n_threads=n_threads)
 
 

@@ -148,8 +148,11 @@ def plan_memory(size: Size, limit: int | None, seed_documents: int) -> MemoryPla
             return replace(_plan(size, head, changes, n_groups, n_threads, seeds), limit=limit)
     enough = format_size(bare.total, up=True).replace(" ", "")  # as it can be typed
     raise MemoryLimitError(
-        f"max_memory={format_size(limit)} is too small to cluster {size.n_documents:,} documents with "
-        f"{size.n_entries:,} entries into {size.n_clusters:,} clusters; give at least {enough}."
+        f"is too small to cluster {size.n_documents:,} documents with {size.n_entries:,} "
+        f"entries into {size.n_clusters:,} clusters",
+        argument="max_memory",
+        received=format_size(limit),
+        expected=f"at least {enough}",
     )
 
 

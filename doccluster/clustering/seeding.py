@@ -195,7 +195,10 @@ def check_init(init: Init) -> None:
     """Raise InputError if `init` is a word that means nothing."""
     if isinstance(init, str) and init not in {"k-means++", "random", "subsample"}:
         raise InputError(
-            f"init={init!r} is not a way to begin; use 'k-means++', 'random', 'subsample', centroids or a callable."
+            "is not a way to begin",
+            argument="init",
+            received=init,
+            expected="'k-means++', 'random', 'subsample', centroids or a callable",
         )
 
 
@@ -215,8 +218,9 @@ def given_means(
     rows = sparse_rows(check_matrix(init, name="init"))
     if rows.shape != (n_clusters, documents.n_columns):
         raise InputError(
-            f"init has shape {rows.shape}, expected {(n_clusters, documents.n_columns)}: one row for each cluster, "
-            "one column for each term."
+            f"has shape {rows.shape}",
+            argument="init",
+            expected=f"shape {(n_clusters, documents.n_columns)}: one row for each cluster, one column for each term",
         )
     return means_of_matrix(unit_rows_of(rows), documents.original)
 

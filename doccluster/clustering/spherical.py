@@ -50,9 +50,13 @@ class SphericalParameters:
         check_init(self.init)
         check_positive_int(self.max_iter, "max_iter")
         if self.algorithm not in ("auto", "lloyd", "pruned"):
-            raise InputError(f"algorithm={self.algorithm!r} is not known; use 'auto', 'lloyd' or 'pruned'.")
+            raise InputError(
+                "is not known", argument="algorithm", received=self.algorithm, expected="'auto', 'lloyd' or 'pruned'"
+            )
         if not isinstance(self.tol, int | float | np.number) or not self.tol >= 0:
-            raise InputError(f"tol={self.tol!r} is not a share of the objective; give a number >= 0.")
+            raise InputError(
+                "is not a share of the objective", argument="tol", received=self.tol, expected="a number >= 0"
+            )
         if self._draws_seeds and self.n_init != "auto":
             check_positive_int(self.n_init, "n_init")
 
@@ -158,7 +162,7 @@ def spherical_k_means(
     weights = check_weights(sample_weight, matrix.shape[0])
     documents, scaled = prepare(matrix, weights=weights, n_threads=plan.n_threads)
     if not documents.is_usable.any():
-        raise NothingUsable("X has no row with a non-zero value and a weight; there is nothing to cluster.")
+        raise NothingUsable("X has no row with a non-zero value and a weight", remedy="there is nothing to cluster")
     limits = Limits(
         parameters.max_iter,
         parameters.tol,
@@ -198,7 +202,7 @@ def _fit_of(
     notes = [NORMALISED] if scaled else []
     if centroids.shape[0] < n_clusters:
         notes.append(
-            f"n_clusters={n_clusters} is above the number of distinct rows; {centroids.shape[0]} clusters are returned."
+            f"fewer distinct rows than the {n_clusters} clusters asked for; {centroids.shape[0]} are returned."
         )
     inertia = float(np.sum(documents.weights[documents.is_usable])) - found.objective
     return SphericalFit(
@@ -213,13 +217,21 @@ def check_weights(sample_weight: npt.ArrayLike | None, n_documents: int) -> npt.
     try:
         weights = np.asarray(sample_weight, np.float64)
     except (TypeError, ValueError) as error:
-        raise InputError(f"sample_weight is not numeric ({error}); give numbers >= 0.") from error
+        raise InputError(f"is not numeric ({error})", argument="sample_weight", expected="numbers >= 0") from error
     if weights.ndim == 0:
         weights = np.full(n_documents, float(weights))
     if weights.shape != (n_documents,):
-        raise InputError(f"sample_weight has shape {weights.shape}, expected ({n_documents},): one for each row of X.")
+        raise InputError(
+            f"has shape {weights.shape}",
+            argument="sample_weight",
+            expected=f"shape ({n_documents},): one for each row of X",
+        )
     if not (np.isfinite(weights).all() and (weights >= 0).all()):
-        raise InputError("sample_weight has negative or non-finite values; give numbers >= 0.")
+        raise InputError("has negative or non-finite values", argument="sample_weight", expected="numbers >= 0")
     if np.any((weights > 0) & ((weights < 1 / LARGEST_WEIGHT) | (weights > LARGEST_WEIGHT))):
-        raise InputError("sample_weight has positive values outside 1e-100..1e100; divide all weights by the largest.")
+        raise InputError(
+            "has positive values outside 1e-100..1e100",
+            argument="sample_weight",
+            remedy="divide all weights by the largest",
+        )
     return weights

@@ -22,7 +22,7 @@ from doccluster.clustering.spherical import (
     check_weights,
     spherical_k_means,
 )
-from doccluster.errors import DocclusterWarning, MemoryLimitError
+from doccluster.errors import Argument, DocclusterWarning, MemoryLimitError
 from doccluster.progress import Progress
 from doccluster.sizes import parse_size
 from doccluster.validation import RandomState, check_matrix
@@ -177,8 +177,8 @@ class SphericalKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
         n_bytes = 4 * self.centroids_.shape[0] * self.centroids_.shape[1]
         if self.max_memory is not None and n_bytes > parse_size(self.max_memory):
             raise MemoryLimitError(
-                f"cluster_centers_ would take {n_bytes:,} bytes, above max_memory={self.max_memory!r}; "
-                "use centroids_, the same rows kept sparse."
+                (f"cluster_centers_ would take {n_bytes:,} bytes, above ", Argument("max_memory", self.max_memory)),
+                remedy="use centroids_, the same rows kept sparse",
             )
         dense: npt.NDArray[np.float32] = self.centroids_.toarray()
         return dense

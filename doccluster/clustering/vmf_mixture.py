@@ -171,21 +171,25 @@ class VonMisesFisherMixture(ClusterMixin, BaseEstimator):
         self._order = frequency_order(rows)
         documents = UnitDocuments.from_matrix(rows, n_threads=resolve_threads(self.n_threads), order=self._order)
         if documents.is_empty.all():
-            raise NothingUsable("X has no row with a non-zero value; there is nothing to fit.")
+            raise NothingUsable("X has no row with a non-zero value", remedy="there is nothing to fit")
         self._store(self._best_start(rows, documents, n_clusters), documents, sparse.issparse(X))
         return self
 
     def _check_parameters(self, X: Any) -> None:
         if X.shape[1] < 2:
-            raise InputError("X has n_features=1: 1 feature(s) give no direction; the minimum of 2 is required.")
+            raise InputError(
+                "X has n_features=1: 1 feature(s) give no direction", remedy="the minimum of 2 is required"
+            )
         if self.assignment not in ("soft", "hard"):
-            raise InputError(f"assignment={self.assignment!r} is unknown; choose 'soft' or 'hard'.")
+            raise InputError("is unknown", argument="assignment", received=self.assignment, expected="'soft' or 'hard'")
         check_mixture_init(self.init, X.shape[0], self.n_clusters)
         _check_concentration(self.concentration, self.max_concentration)
         check_positive_int(self.n_init, "n_init")
         check_positive_int(self.max_iter, "max_iter")
         if not isinstance(self.tol, int | float | np.number) or not self.tol >= 0:
-            raise InputError(f"tol={self.tol!r} is not a gain in log-likelihood; give a number >= 0.")
+            raise InputError(
+                "is not a gain in log-likelihood", argument="tol", received=self.tol, expected="a number >= 0"
+            )
 
     def _best_start(self, rows: Any, documents: UnitDocuments, n_clusters: int) -> MixtureFit:
         generator = as_generator(self.random_state)
@@ -349,12 +353,24 @@ class VonMisesFisherMixture(ClusterMixin, BaseEstimator):
 
 def _check_concentration(rule: Any, largest: Any) -> None:
     if not isinstance(largest, int | float | np.number) or not 0 < largest <= MAX_CONCENTRATION:
-        raise InputError(f"max_concentration={largest!r} is outside 0..{MAX_CONCENTRATION:g}; give a number in it.")
+        raise InputError(
+            "is out of range",
+            argument="max_concentration",
+            received=largest,
+            expected=f"a number from 0 to {MAX_CONCENTRATION:g}",
+        )
     if isinstance(rule, str):
         if rule not in ("free", "shared"):
-            raise InputError(f"concentration={rule!r} is unknown; choose 'free', 'shared' or a number.")
+            raise InputError(
+                "is unknown", argument="concentration", received=rule, expected="'free', 'shared' or a number"
+            )
     elif not isinstance(rule, int | float | np.number) or not 0 <= rule <= MAX_CONCENTRATION:
-        raise InputError(f"concentration={rule!r} is outside 0..{MAX_CONCENTRATION:g}; give a number in it.")
+        raise InputError(
+            "is out of range",
+            argument="concentration",
+            received=rule,
+            expected=f"a number from 0 to {MAX_CONCENTRATION:g}",
+        )
 
 
 def _named(chosen: npt.NDArray[np.bool_]) -> str:

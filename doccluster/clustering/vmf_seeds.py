@@ -8,24 +8,29 @@ import numpy as np
 import numpy.typing as npt
 
 from doccluster.clustering.spherical_k_means import SphericalKMeans
-from doccluster.errors import InputError
+from doccluster.errors import Argument, InputError
 
 
 def check_mixture_init(init: Any, n_documents: int, n_clusters: int) -> None:
     """Raise InputError unless `init` is a known word or one label 0..n_clusters-1 for each document."""
     if isinstance(init, str):
         if init not in ("k-means", "random"):
-            raise InputError(f"init={init!r} is unknown; choose 'k-means', 'random' or an array of labels.")
+            raise InputError(
+                "is unknown", argument="init", received=init, expected="'k-means', 'random' or an array of labels"
+            )
         return
     labels = np.asarray(init)
     if labels.shape != (n_documents,) or labels.dtype.kind not in "iu":
         raise InputError(
-            f"init has shape {labels.shape} and type {labels.dtype}; give one whole number for each of "
-            f"{n_documents} documents."
+            f"has shape {labels.shape} and type {labels.dtype}",
+            argument="init",
+            expected=f"one whole number for each of {n_documents} documents",
         )
     if labels.min() < 0 or labels.max() >= n_clusters:
         raise InputError(
-            f"init has labels {labels.min()}..{labels.max()}; give labels in 0..{n_clusters - 1}, or change n_clusters."
+            f"has labels {labels.min()}..{labels.max()}",
+            argument="init",
+            remedy=(f"give labels in 0..{n_clusters - 1}, or change ", Argument("n_clusters")),
         )
 
 

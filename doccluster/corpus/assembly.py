@@ -8,14 +8,15 @@ from collections.abc import Sequence
 from pathlib import PurePosixPath
 from typing import NamedTuple, TypeVar
 
+from doccluster.control_characters import CONTROLS, SURROGATES
 from doccluster.corpus.document import RENAMED, Corpus, Skipped
 from doccluster.corpus.draft import Draft
 from doccluster.corpus.input_file import InputFile
 from doccluster.corpus.unique_names import UniqueNames
 from doccluster.errors import NothingUsable
 
-# C0 controls carry nothing, and lone surrogates (from JSON escapes) cannot be written to any file again
-_UNWRITABLE = re.compile("[\x00-\x08\x0b\x0e-\x1f\x7f\ud800-\udfff]")
+# controls carry nothing, and lone surrogates (from JSON escapes) cannot be written to any file again
+_UNWRITABLE = re.compile(f"[{CONTROLS}{SURROGATES}]")
 _NEWLINES = re.compile("\r\n?")
 _COMPANION = re.compile(r"(readme|licen[cs]e|copying|notice|source|citation|changelog)(\.[a-z0-9._-]*)?", re.IGNORECASE)
 _LONGEST_LINE = 300  # characters of what is listed about something that was skipped

@@ -12,6 +12,7 @@ from doccluster.corpus.dates import iso_date
 from doccluster.corpus.draft import Draft, UnknownColumn
 from doccluster.corpus.markup import strip_markup
 from doccluster.corpus.options import ReadOptions
+from doccluster.errors import Argument
 
 # Names that columns go by when the user names none, the likeliest first; compared without case, spaces as _.
 _TEXT = (
@@ -66,7 +67,7 @@ def choose_columns(names: Sequence[str], options: ReadOptions, *, table: str) ->
     labels = options.label_columns if options.label_columns is not None else ()
     for name in (*options.text_columns, *asked, *labels, *options.keep_columns):
         if name is not None and name not in names:
-            raise UnknownColumn(f"{table} has no column {name!r}; its columns are {listed(names)}.")
+            raise UnknownColumn(f"{table} has no column {name!r}", remedy=f"its columns are {listed(names)}")
     by_name = {_plain(name): name for name in reversed(names)}
     keep = options.keep_columns + tuple(
         name for name in ("split",) if name in names and name not in options.keep_columns
@@ -106,8 +107,8 @@ def _text_column(names: Sequence[str], by_name: Mapping[str, str], table: str) -
     found = _first(_TEXT, by_name) or (names[0] if len(names) == 1 else None)
     if found is None:
         raise UnknownColumn(
-            f"{table} has no column that is named like a text; name one with text_column=, its columns are "
-            f"{listed(names)}."
+            f"{table} has no column that is named like a text",
+            remedy=("name one with ", Argument("text_column"), f", its columns are {listed(names)}"),
         )
     return found
 

@@ -16,6 +16,7 @@ from doccluster.corpus.encodings import decode, encoding_by_mark
 from doccluster.corpus.input_file import InputFile
 from doccluster.corpus.options import ReadOptions
 from doccluster.corpus.unique_names import UniqueNames
+from doccluster.errors import Argument, words_of
 
 DELIMITERS = (",", "\t", ";", "|")
 LARGEST_FIELD = 2**31 - 1  # the most that the csv module takes on every platform
@@ -59,7 +60,8 @@ def _columns(names: list[str], options: ReadOptions, file: InputFile) -> Columns
         if not options.header:
             raise
         raise UnknownColumn(
-            f"{str(error).removesuffix('.')}; if its first row is no header, give header=False."
+            error.problem,
+            remedy=(*words_of(error.remedy or ""), "; if its first row is no header, give ", Argument("header", False)),
         ) from error
 
 

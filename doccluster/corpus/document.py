@@ -224,7 +224,7 @@ class Corpus:
         if name in self._given:
             return [(value,) for value in self._values(name)]
         there = ", ".join(map(repr, [*self.labels, *self._given])) or "none"
-        raise InputError(f"there is no column {name!r} to select by; the corpus has {there}.")
+        raise InputError(f"there is no column {name!r} to select by", remedy=f"the corpus has {there}")
 
     def _document(self, row: int) -> Document:
         labels = {column: own[row] for column, own in self.labels.items()}
@@ -234,7 +234,7 @@ class Corpus:
     def _row_of(self, name: Any) -> int:
         if isinstance(name, str):
             if name not in self._places:
-                raise InputError(f"there is no document with the id {name!r}; the ids are {listed(self.ids)}.")
+                raise InputError(f"there is no document with the id {name!r}", remedy=f"the ids are {listed(self.ids)}")
             return self._places[name]
         row = index(name)
         if not -len(self) <= row < len(self):
@@ -245,7 +245,9 @@ class Corpus:
         if not given or any(type(one).__name__ not in ("bool", "bool_") for one in given):
             return [self._row_of(one) for one in given]
         if len(given) != len(self):
-            raise InputError(f"the mask has {len(given):,} entries for {len(self):,} documents; give one for each.")
+            raise InputError(
+                f"the mask has {len(given):,} entries for {len(self):,} documents", remedy="give one for each"
+            )
         return [row for row, stays in enumerate(given) if stays]
 
     @cached_property

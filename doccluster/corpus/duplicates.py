@@ -72,7 +72,12 @@ def find_near_duplicates(texts: Iterable[str], *, threshold: float = 0.9, n_word
     ((0, 2),)
     """
     if not 0 < threshold <= 1:
-        raise InputError(f"threshold={threshold!r} is not a share of shingles; give a number above 0 and at most 1.")
+        raise InputError(
+            "is not a share of shingles",
+            argument="threshold",
+            received=threshold,
+            expected="a number above 0 and at most 1",
+        )
     return similar_sets(shingle_sets(texts, n_words=check_positive_int(n_words, "n_words")), threshold)
 
 

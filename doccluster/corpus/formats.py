@@ -68,5 +68,10 @@ def check_format(format: str | None) -> str | None:
     name = str(format).lower().lstrip(".")
     name = _ALIASES.get(name, name)
     if name not in FORMATS:
-        raise InputError(f"format={format!r} is not known; choose among {', '.join(FORMATS)}, or leave it out.")
+        raise InputError(
+            "is not known",
+            argument="format",
+            received=format,
+            remedy=f"choose among {', '.join(FORMATS)}, or leave it out",
+        )
     return name

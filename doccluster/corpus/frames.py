@@ -59,6 +59,6 @@ def read_texts(texts: Iterable[Any], options: ReadOptions) -> Iterator[Draft | S
             value = decode(value).text
         if not isinstance(value, str):
             if not is_missing(value):
-                raise InputError(f"document {name} is of type {type(value).__name__}; expected text (str).")
+                raise InputError(f"document {name} is of type {type(value).__name__}", remedy="expected text (str)")
             value = ""
         yield Draft(value, f"document {name}", id=str(name))

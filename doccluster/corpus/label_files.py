@@ -60,8 +60,8 @@ class LabelFile:
         """Raise InputError when there are more or fewer lines than documents: then no line can be trusted."""
         if self._lines is not None and len(self._lines) != self._n_given:
             raise InputError(
-                f"{self._name} has {len(self._lines)} label(s) for {self._n_given} document(s); give one line for "
-                "each, or a csv with the columns id and label."
+                f"{self._name} has {len(self._lines)} label(s) for {self._n_given} document(s)",
+                remedy="give one line for each, or a csv with the columns id and label",
             )
 
 
@@ -76,6 +76,6 @@ def _table(text: str, path: Path, options: ReadOptions) -> dict[str, dict[str, t
     rows = csv.DictReader(text.lstrip("\ufeff").splitlines(keepends=True), dialect=choose_dialect(text[:65_536]))
     names = [name for name in rows.fieldnames or () if name]
     if "id" not in names:
-        raise InputError(f"{path.name} has no column 'id' to join labels by; its columns are {listed(names)}.")
+        raise InputError(f"{path.name} has no column 'id' to join labels by", remedy=f"its columns are {listed(names)}")
     columns = [name for name in names if name != "id"]
     return {row["id"]: {name: cell_labels(row.get(name), options.label_separator) for name in columns} for row in rows}

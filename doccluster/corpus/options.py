@@ -56,7 +56,9 @@ def as_names(value: str | Sequence[str] | None, name: str) -> tuple[str, ...]:
     names = [value] if isinstance(value, str | int) else list(value)
     for one in names:
         if not isinstance(one, str | int):
-            raise InputError(f"{name}={value!r} is not a column name; give a name or a list of names.")
+            raise InputError(
+                "is not a column name", argument=name, received=value, expected="a name or a list of names"
+            )
     return tuple(str(one) for one in names)
 
 
@@ -64,7 +66,7 @@ def as_name(value: str | None, name: str) -> str | None:
     """Return one column name as text, or None."""
     names = as_names(value, name)
     if len(names) > 1:
-        raise InputError(f"{name}={value!r} names {len(names)} columns, expected one.")
+        raise InputError(f"names {len(names)} columns", argument=name, received=value, expected="one column")
     return names[0] if names else None
 
 
@@ -75,7 +77,9 @@ def check_strip(strip: str | Sequence[str]) -> frozenset[str]:
         return frozenset(STRIPPABLE)
     unknown = sorted(str(part) for part in parts.difference(STRIPPABLE))
     if unknown:
-        raise InputError(f"strip={unknown[0]!r} is not known; choose among {', '.join(STRIPPABLE)}.")
+        raise InputError(
+            "is not known", argument="strip", received=unknown[0], remedy=f"choose among {', '.join(STRIPPABLE)}"
+        )
     return parts
 
 

@@ -32,7 +32,7 @@ def read_parquet(file: InputFile, options: ReadOptions) -> Iterator[Draft | Skip
         import pyarrow.parquet as pq
     except ImportError as error:
         raise MissingDependency(
-            'Parquet files need pyarrow; install it with: pip install "doccluster[parquet]"'
+            "Parquet files need pyarrow", remedy='install it with: pip install "doccluster[parquet]"'
         ) from error
     source: Any = str(file.local) if file.local is not None else io.BytesIO(file.read())
     size = file.local.stat().st_size if file.local is not None else source.getbuffer().nbytes

@@ -22,7 +22,7 @@ from doccluster.corpus.options import ReadOptions, as_name, as_names, check_limi
 from doccluster.corpus.sniffing import check_is_text, recognise
 from doccluster.corpus.table_markup import without_markup
 from doccluster.corpus.walking import Walk, check_paths, expanded
-from doccluster.errors import DocclusterWarning, InputError, MissingDependency
+from doccluster.errors import Argument, DocclusterWarning, InputError, MissingDependency
 from doccluster.progress import Progress, silent
 
 _TOLD_EVERY = 500  # documents between two calls of progress
@@ -156,7 +156,9 @@ def read_corpus(
 
 def _check_delimiter(delimiter: str | None) -> str | None:
     if delimiter is not None and (not isinstance(delimiter, str) or len(delimiter) != 1):
-        raise InputError(f"delimiter={delimiter!r} is not one character; give for instance ';'.")
+        raise InputError(
+            "is not one character", argument="delimiter", received=delimiter, remedy="give for instance ';'"
+        )
     return delimiter
 
 
@@ -168,12 +170,14 @@ def _check_encoding(encoding: str | None) -> str | None:
         "a".encode(name or "undefined")  # some codecs make no text, and some are not for files
         return name
     except (LookupError, ValueError, TypeError, AttributeError) as error:
-        raise InputError(f"encoding={encoding!r} is not known; give for instance utf-8 or cp1252.") from error
+        raise InputError(
+            "is not known", argument="encoding", received=encoding, remedy="give for instance utf-8 or cp1252"
+        ) from error
 
 
 def _check_html(html: str) -> str:
     if html not in ("text", "article"):
-        raise InputError(f"html={html!r} is not known; choose text or article.")
+        raise InputError("is not known", argument="html", received=html, expected="text or article")
     return html
 
 
@@ -216,23 +220,30 @@ class _Reading:
             raise self.unknown_column
         if self.split is not None and len(self.builder) == 0 and self.splits != {self.split}:
             known = ", ".join(sorted(self.splits)) or "none"
-            raise InputError(f"split={self.split!r} is in no document; the splits there are: {known}.")
+            raise InputError(
+                "is in no document", argument="split", received=self.split, remedy=f"the splits there are: {known}"
+            )
         if self.labels is not None:
             self.labels.check_all_used()
         corpus = self.builder.build(stripped_html=bool(self.stripped))
         if self.guessed:
             more = f" and {len(self.guessed) - 1} more" if len(self.guessed) > 1 else ""
             warnings.warn(
-                f"the encoding of {self.guessed[0]}{more} is not known; read as cp1252 (encoding= names another).",
-                DocclusterWarning,
+                DocclusterWarning(
+                    f"the encoding of {self.guessed[0]}{more} is not known; read as cp1252 (name another with ",
+                    Argument("encoding"),
+                    ").",
+                ),
                 stacklevel=3,
             )
         if self.stripped:
             more = f" and {len(self.stripped) - 1} more" if len(self.stripped) > 1 else ""
             warnings.warn(
-                f"the texts of {self.stripped[0]}{more} are HTML and were read without their markup; "
-                "strip_html=False keeps it.",
-                DocclusterWarning,
+                DocclusterWarning(
+                    f"the texts of {self.stripped[0]}{more} are HTML and were read without markup; to keep it, give ",
+                    Argument("strip_html", False),
+                    ".",
+                ),
                 stacklevel=3,
             )
         self.progress("read", len(corpus), len(corpus))
@@ -344,7 +355,9 @@ def _binary(source: Any) -> Any:
     if hasattr(source, "buffer"):
         return source.buffer
     if isinstance(source.read(0), str):
-        raise InputError("the open file gives text; open it in binary mode ('rb'), so that its encoding can be found.")
+        raise InputError(
+            "the open file gives text", remedy="open it in binary mode ('rb'), so that its encoding can be found"
+        )
     return source
 
 
@@ -356,7 +369,8 @@ def _in_memory(source: Any, options: ReadOptions) -> Iterator[Draft | Skipped]:
         return read_series(source, options)
     if not isinstance(source, Iterable) or isinstance(source, bytes):
         raise InputError(
-            f"a source of type {type(source).__name__} cannot be read; give a path, paths, a DataFrame or texts."
+            f"a source of type {type(source).__name__} cannot be read",
+            remedy="give a path, paths, a DataFrame or texts",
         )
     if isinstance(source, list | tuple) and source and all(isinstance(one, Mapping) for one in source):
         import pandas as pd

@@ -36,7 +36,9 @@ def expanded(paths: list[Path]) -> list[Path]:
             continue
         fitting = sorted(map(Path, glob.iglob(str(path), recursive=True)))  # noqa: PTH207  of the whole path
         if not fitting:
-            raise InputError(f"no file fits the pattern {_shown(path)!r}; give files, a folder, or another pattern.")
+            raise InputError(
+                f"no file fits the pattern {_shown(path)!r}", remedy="give files, a folder, or another pattern"
+            )
         found += fitting
     return found
 
@@ -59,12 +61,12 @@ def check_paths(paths: list[Path]) -> None:
             address = _ADDRESS.match(shown)
             if address is not None:  # a path keeps only one of the slashes
                 raise InputError(
-                    f"{address[1]}://{shown[address.end() :]} is an address; nothing is fetched, so download it first "
-                    "and give the file."
+                    f"{address[1]}://{shown[address.end() :]} is an address",
+                    remedy="nothing is fetched, so download it first and give the file",
                 ) from error
-            raise InputError(
-                f"{shown!r} does not exist; give a file, a folder, or - for standard input (texts go in a list)."
-            ) from error
+            places = "give a file, a folder, or - for standard input"
+            remedy = f"{places}; a text goes into a list" if " " in shown else places
+            raise InputError(f"{shown!r} does not exist", remedy=remedy) from error
 
 
 def holds_run(folder: Path) -> bool:
@@ -103,8 +105,11 @@ class Walk:
             elif os.path.isdir(path):  # noqa: PTH112  Path.is_dir raises where a name is too long
                 if holds_run(path):
                     raise InputError(
-                        f"{_shown(path)!r} is the folder of a run and holds no documents; see its clusters with "
-                        "doccluster report or explain, or put new documents into them with assign."
+                        f"{_shown(path)!r} is the folder of a run and holds no documents",
+                        remedy=(
+                            "see its clusters with doccluster report or explain, or put new documents into them "
+                            "with assign"
+                        ),
                     )
                 yield from self._folder(path)
             else:

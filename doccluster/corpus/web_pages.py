@@ -11,7 +11,7 @@ from doccluster.corpus.input_file import InputFile
 from doccluster.corpus.json_feed import with_title
 from doccluster.corpus.markup import read_page
 from doccluster.corpus.options import ReadOptions
-from doccluster.errors import MissingDependency
+from doccluster.errors import Argument, MissingDependency
 
 
 def read_html(file: InputFile, options: ReadOptions) -> Iterator[Draft]:
@@ -43,6 +43,7 @@ def main_article(markup: str) -> str:
         import trafilatura
     except ImportError as error:
         raise MissingDependency(
-            'html="article" needs trafilatura; install it with: pip install "doccluster[html]"'
+            (Argument("html", "article"), " needs trafilatura"),
+            remedy='install it with: pip install "doccluster[html]"',
         ) from error
     return trafilatura.extract(markup, include_comments=False) or ""

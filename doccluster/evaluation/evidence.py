@@ -88,5 +88,10 @@ class EvidenceStore:
 def check_metric(metric: str) -> str:
     """Return `metric` if it is known, or raise InputError."""
     if metric not in METRICS:
-        raise InputError(f"metric={metric!r} is not known; give 'cosine' (text) or 'euclidean' (rows as they are).")
+        raise InputError(
+            "is not known",
+            argument="metric",
+            received=metric,
+            expected="'cosine' (text) or 'euclidean' (rows as they are)",
+        )
     return metric

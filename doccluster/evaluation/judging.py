@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import platform
 import time
 import warnings
@@ -14,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from doccluster.errors import DocclusterWarning, InputError, NotComputable
+from doccluster.errors import Argument, DocclusterWarning, InputError, NotComputable
 from doccluster.evaluation.evidence import EvidenceStore, check_metric
 from doccluster.evaluation.result import Evaluation, Score
 from doccluster.evaluation.truth import TruthColumn, subset, truth_columns
@@ -75,7 +76,8 @@ def score(
     Returns
     -------
     Score
-        With `value`, `per_cluster`, `per_class`, `per_document`, `per_pair` (those that the measure has) and `note`.
+        With `value`, `status`, `notes`, and those of `per_cluster`, `per_class`, `per_document`, `per_pair` that the
+        measure has.
 
     Raises
     ------
@@ -106,9 +108,11 @@ def score(
     )
     _require(store, [record])
     if len(store.columns) > 1:
-        raise InputError(f"truth has {len(store.columns)} columns; score() takes one, evaluate() takes several.")
+        raise InputError(
+            f"has {len(store.columns)} columns", argument="truth", remedy="score() takes one, evaluate() takes several"
+        )
     column = store.columns[0] if is_external else None
-    return _with_note(_one_score(store, record, column, parameters, strict=strict), dropped)
+    return _with_notes(_one_score(store, record, column, parameters, strict=strict), dropped)
 
 
 def evaluate(
@@ -178,7 +182,9 @@ def evaluate(
         several_labels=any(record.several_labels for record in asked or ()),
     )
     if not store.columns and store.matrix is None:
-        raise InputError("nothing to judge by; give truth, vectors, or both.")
+        raise InputError(
+            "nothing to judge by", remedy=("give ", Argument("truth"), ", ", Argument("vectors"), ", or both")
+        )
     if asked is not None:
         _require(store, list(asked))
         return _evaluation(store, asked, {}, strict=strict, dropped=dropped)
@@ -205,13 +211,13 @@ def _possible(store: EvidenceStore, *, counted: bool | None) -> list[Measure]:
 
 def _not_computed(store: EvidenceStore, records: list[Measure], limit: float) -> dict[Measure, str]:
     """Return the measures that are left out by default, with the reason."""
-    reasons = {record: "not computed by default, ask for it by name" for record in records if record.by_name_only}
+    reasons = {record: "ask for it by name" for record in records if record.by_name_only}
     pairwise = [record for record in records if store.evidence_kind(record) == "pairwise"]
     for compares_pairs in (False, True):
         alike = [record for record in pairwise if record.compares_pairs is compares_pairs]  # they share the work
         seconds = store.seconds_for(alike[0]) if alike else 0.0
         if seconds > limit:
-            reasons.update(dict.fromkeys(alike, f"not computed, needs ~{_about(seconds)}, ask for it by name"))
+            reasons.update(dict.fromkeys(alike, f"needs ~{_about(seconds)}, ask for it by name"))
     return reasons
 
 
@@ -226,8 +232,10 @@ def _require(store: EvidenceStore, records: list[Measure]) -> None:
         if needed:
             lacking.setdefault(needed, []).append(record.name)
     if lacking:
-        parts = [f"{', '.join(names)}: give {needed}=" for needed, names in lacking.items()]
-        raise InputError(f"something is missing for {'; '.join(parts)}.")
+        wishes: list[tuple[str | Argument, ...]] = [
+            ("; ", f"{', '.join(names)}: give ", Argument(needed)) for needed, names in lacking.items()
+        ]
+        raise InputError(("something is missing for ", *[*itertools.chain(*wishes)][1:], "."))
 
 
 def _evaluation(
@@ -236,7 +244,7 @@ def _evaluation(
     skipped: Mapping[Measure, str],
     *,
     strict: bool,
-    dropped: str | None,
+    dropped: tuple[str, ...],
 ) -> Evaluation:
     scores = []
     timings: dict[str, float] = {}
@@ -247,9 +255,9 @@ def _evaluation(
         for column in columns:
             if record in skipped:
                 name = None if column is None else column.name
-                scores.append(Score(record, float("nan"), note=skipped[record], truth=name))
+                scores.append(Score(record, float("nan"), notes=(skipped[record],), truth=name, is_skipped=True))
             else:
-                scores.append(_with_note(_one_score(store, record, column, parameters, strict=strict), dropped))
+                scores.append(_with_notes(_one_score(store, record, column, parameters, strict=strict), dropped))
         kind = store.evidence_kind(record)
         timings[kind] = timings.get(kind, 0.0) + time.perf_counter() - start
     return Evaluation(
@@ -295,24 +303,23 @@ def _one_score(
         per_class=values.per_class,
         per_document=values.per_document,
         per_pair=values.per_pair,
-        note=values.note,
+        notes=_kept(values.note),
         standard_error=values.standard_error,
         truth=name,
         parameters=parameters,
     )
-    return (
-        result
-        if column is None
-        else _on_all_clusters(
-            _with_note(result, column.note_for(several_labels=record.several_labels)), column, store.found
-        )
-    )
-
-
-def _with_note(result: Score, note: str | None) -> Score:
-    if note is None:
+    if column is None:
         return result
-    return replace(result, note=note if result.note is None else f"{result.note}; {note}")
+    left_out = _kept(column.note_for(several_labels=record.several_labels))
+    return _on_all_clusters(_with_notes(result, left_out), column, store.found)
+
+
+def _with_notes(result: Score, notes: tuple[str, ...]) -> Score:
+    return replace(result, notes=result.notes + notes)
+
+
+def _kept(*notes: str | None) -> tuple[str, ...]:
+    return tuple(note for note in notes if note)
 
 
 def _on_all_clusters(result: Score, column: TruthColumn, found: Partition) -> Score:
@@ -332,37 +339,46 @@ def _on_all_clusters(result: Score, column: TruthColumn, found: Partition) -> Sc
 
 def _prepare(
     found: Any, truth: Any, vectors: Any, *, metric: str, noise: Any, warn: bool, several_labels: bool, **options: Any
-) -> tuple[EvidenceStore, str | None]:
-    """Check all input; return the store of evidence, and a note on documents that were dropped or are empty."""
+) -> tuple[EvidenceStore, tuple[str, ...]]:
+    """Check all input; return the store of evidence, and notes on documents that were dropped or are empty."""
     partition = Partition.from_labels(found, name="found")
-    keep, note = None, None
+    keep: npt.NDArray[np.bool_] | None = None
+    notes: tuple[str, ...] = ()
     if noise is not None:
         keep = np.array([name != noise for name in partition.names])[partition.labels]
         if not keep.any():
-            raise InputError(f"all documents have the noise label {noise!r}; nothing is left to judge.")
-        note = f"without {int(np.count_nonzero(~keep)):,} documents labelled noise"
+            raise InputError(f"all documents have the noise label {noise!r}", remedy="nothing is left to judge")
+        notes = (f"without {int(np.count_nonzero(~keep)):,} documents labelled noise",)
     matrix = None if vectors is None else _check_vectors(vectors, partition.n_documents)
     if keep is not None:
         partition, _ = subset(partition, keep)
         matrix = None if matrix is None else matrix[np.flatnonzero(keep)]
     columns = [] if truth is None else truth_columns(truth, partition, keep, several_labels=several_labels)
     if matrix is not None:
-        note = _joined(note, _about_rows(matrix, metric, warn=warn))
-    return EvidenceStore(partition, columns, matrix, metric, **options), note
+        notes += _about_rows(matrix, metric, warn=warn)
+    return EvidenceStore(partition, columns, matrix, metric, **options), notes
 
 
 def _check_vectors(vectors: Any, n_documents: int) -> Any:
     matrix = check_matrix(getattr(vectors, "matrix", vectors), name="vectors")
     if matrix.shape[0] != n_documents:
-        raise InputError(f"found has {n_documents} labels, vectors has {matrix.shape[0]} rows; give one per document.")
+        raise InputError(
+            f"has {n_documents} labels, vectors has {matrix.shape[0]} rows",
+            argument="found",
+            expected="one per document",
+        )
     return matrix
 
 
-def _about_rows(matrix: Any, metric: str, *, warn: bool) -> str | None:
+def _about_rows(matrix: Any, metric: str, *, warn: bool) -> tuple[str, ...]:
     """Say what is unusual about the rows: some are empty, or count as unit though they are not."""
     values = matrix.data if sparse.issparse(matrix) else matrix
     if metric != "cosine" and max(float(values.max(initial=0)), -float(values.min(initial=0))) > LARGEST_VALUE:
-        raise InputError(f"vectors has values too large for squared distances; scale them to below {LARGEST_VALUE:g}.")
+        raise InputError(
+            "has values too large for squared distances",
+            argument="vectors",
+            remedy=f"scale them to below {LARGEST_VALUE:g}",
+        )
     squares = squared_row_norms(within_range(matrix) if metric == "cosine" else matrix)
     empty = squares == 0
     notes = []
@@ -373,8 +389,4 @@ def _about_rows(matrix: Any, metric: str, *, warn: bool) -> str | None:
     if warn:
         for note in notes:
             warnings.warn(f"vectors: {note}.", DocclusterWarning, stacklevel=4)
-    return _joined(*notes)
-
-
-def _joined(*notes: str | None) -> str | None:
-    return "; ".join(note for note in notes if note) or None
+    return tuple(notes)

@@ -69,14 +69,16 @@ def read_labels(
     try:
         text = place.read_text(encoding="utf-8-sig")
     except OSError as error:
-        raise InputError(f"{place} cannot be read: {error.strerror or error}; give {FORMS}, in UTF-8.") from error
+        raise InputError(
+            f"{place} cannot be read: {error.strerror or error}", remedy=f"give {FORMS}, in UTF-8"
+        ) from error
     except UnicodeDecodeError as error:
         raise InputError(
-            f"{place} is no text in UTF-8: byte {error.start} begins no letter; give {FORMS}, in UTF-8."
+            f"{place} is no text in UTF-8: byte {error.start} begins no letter", remedy=f"give {FORMS}, in UTF-8"
         ) from error
     lines = text.removesuffix("\n").split("\n")
     if not text.strip():
-        raise InputError(f"{place} is empty; give {FORMS}.")
+        raise InputError(f"{place} is empty", remedy=f"give {FORMS}")
     for delimiter in DELIMITERS:
         header = _header(lines[0], delimiter)
         if len(header) > 1 and header[0].lower() == "id":
@@ -86,7 +88,7 @@ def read_labels(
         return _read_records(place, record, columns, label_separator)
     _check_is_no_table(place, text, lines, label_separator)
     if columns:
-        raise InputError(f"{place} has no header, so no column {columns[0]!r}; give {FORMS}.")
+        raise InputError(f"{place} has no header, so no column {columns[0]!r}", remedy=f"give {FORMS}")
     return LabelFile(str(place), None, {place.stem: tuple(map(_label, lines))})
 
 
@@ -129,7 +131,9 @@ def _read_records(
     names = list(wanted) or [name for name in PREFERRED if name in record][:1]
     if not names:
         there = f"; the first has {', '.join(record)}" if record else ""
-        raise InputError(f"{place} holds JSON records{there}; name the column of labels (--truth-column or --column).")
+        raise InputError(
+            f"{place} holds JSON records{there}", remedy="name the column of labels (--truth-column or --column)"
+        )
     options: dict[str, Any] = {"label_columns": names, "label_separator": label_separator}
     if record and not has_text_column(record, ReadOptions()):
         options["text_column"] = names[0]  # records of labels alone
@@ -152,7 +156,7 @@ def _check_is_no_table(place: Path, text: str, lines: list[str], label_separator
         lengths = {len(line.split()) if delimiter == " " else line.count(delimiter) for line in lines}
         if len(lengths) == 1 or (delimiter != " " and _are_records(text, delimiter)):
             name = lines[0].split(None if delimiter == " " else delimiter)[0].strip()[:60]
-            raise InputError(f"{place} is a table whose first column is {name!r}, not 'id'; give {FORMS}.")
+            raise InputError(f"{place} is a table whose first column is {name!r}, not 'id'", remedy=f"give {FORMS}")
 
 
 def _are_records(text: str, delimiter: str) -> bool:
@@ -175,17 +179,19 @@ def _read_table(path: str, text: str, delimiter: str, header: list[str], wanted:
     try:
         rows = [row for row in _cells(text, delimiter) if row][1:]
     except csv.Error as error:
-        raise InputError(f"{path} cannot be read as a table: {error}; look at its quotes.") from error
+        raise InputError(f"{path} cannot be read as a table: {error}", remedy="look at its quotes") from error
     if not rows:
-        raise InputError(f"{path} has a header and no document; give {FORMS}.")
+        raise InputError(f"{path} has a header and no document", remedy=f"give {FORMS}")
     short = next((number for number, row in enumerate(rows, start=2) if len(row) != len(header)), None)
     if short is not None:
         cells = len(rows[short - 2])
-        raise InputError(f"{path}, record {short}: {cells} cells under a header of {len(header)}; give {FORMS}.")
+        raise InputError(
+            f"{path}, record {short}: {cells} cells under a header of {len(header)}", remedy=f"give {FORMS}"
+        )
     ids = tuple(row[0].strip() for row in rows)
     if len(set(ids)) < len(ids):
         twice = next(name for number, name in enumerate(ids) if name in ids[:number])
-        raise InputError(f"{path} has the id {twice!r} more than once; give each document one line.")
+        raise InputError(f"{path} has the id {twice!r} more than once", remedy="give each document one line")
     places = {name: header.index(name) for name in names}
     return LabelFile(path, ids, {name: tuple(_label(row[place]) for row in rows) for name, place in places.items()})
 
@@ -194,14 +200,16 @@ def _label_columns(path: str, header: list[str], wanted: Sequence[str]) -> list[
     others = header[1:]
     unknown = [name for name in wanted if name not in others]
     if unknown:
-        raise InputError(f"{path} has no column {', '.join(map(repr, unknown))}; it has {', '.join(others)}.")
+        raise InputError(f"{path} has no column {', '.join(map(repr, unknown))}", remedy=f"it has {', '.join(others)}")
     if wanted:
         return list(wanted)
     if len(others) == 1:
         return others
     preferred = [name for name in PREFERRED if name in others]
     if not preferred:
-        raise InputError(f"{path} has {len(others)} columns beside id ({', '.join(others)}); name the one meant.")
+        raise InputError(
+            f"{path} has {len(others)} columns beside id ({', '.join(others)})", remedy="name the one meant"
+        )
     return preferred[:1]
 
 
@@ -241,14 +249,14 @@ def rows_of(
         if n_missing < rows.size or not _only_number(other_ids):
             example = found.ids[int(np.argmin(rows))]
             raise InputError(
-                f"{name} lacks {n_missing:,} of the {rows.size:,} ids of {found.path}, for instance {example!r}; "
-                "give files with the same ids."
+                f"{name} lacks {n_missing:,} of the {rows.size:,} ids of {found.path}, for instance {example!r}",
+                remedy="give files with the same ids",
             )
         other_ids = None
     if n_others != found.n_documents:
         raise InputError(
-            f"{found.path} has {found.n_documents:,} labels and {name} has {n_others:,} documents; give one label per "
-            "document, or an id column in both."
+            f"{found.path} has {found.n_documents:,} labels and {name} has {n_others:,} documents",
+            remedy="give one label per document, or an id column in both",
         )
     if found.ids is not None and not _only_number(found.ids):
         _warn_of_order(name, found.path)

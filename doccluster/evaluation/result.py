@@ -6,7 +6,7 @@ import json
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -24,8 +24,9 @@ ARROWS = {"higher": "↑", "lower": "↓", "none": "·"}
 MAX_TABLE_CELLS = 10_000  # of a table per pair in JSON
 COLUMNS = (
     *("measure", "variant", "family", "source", "value", "direction", "range", "note"),
-    *("truth", "standard_error"),
+    *("truth", "standard_error", "status"),
 )
+Status = Literal["computed", "undefined", "skipped"]
 PARTS = ("per_cluster", "per_class", "per_document", "per_pair")
 
 
@@ -38,17 +39,19 @@ class Score:
     measure : Measure
         Its record: name, direction, range, source ...
     value : float
-        nan where it is undefined; `note` says why.
+        nan where there is none; `status` and `notes` say why.
     per_cluster, per_class, per_document, per_pair : float64 arrays or None
         Of shapes (k,), (g,), (n,), and (k, k) or (k, g).
-    note : str or None
-        Why it is undefined, what was left out.
+    notes : tuple of str
+        Why it is undefined, what was left out: one note for each thing.
     standard_error : float or None
         Of the value, where it was sampled.
     truth : str or None
         The column of truth labels that an external measure was taken against.
     parameters : mapping
         What was asked for beyond the defaults.
+    is_skipped : bool
+        Whether it was left out for its cost, which a note gives.
     """
 
     measure: Measure
@@ -57,10 +60,11 @@ class Score:
     per_class: Floats | None = None
     per_document: Floats | None = None
     per_pair: Floats | None = None
-    note: str | None = None
+    notes: tuple[str, ...] = ()
     standard_error: float | None = None
     truth: str | None = None
     parameters: Mapping[str, Any] = field(default_factory=dict)
+    is_skipped: bool = False
 
     @property
     def name(self) -> str:
@@ -71,6 +75,18 @@ class Score:
     def is_defined(self) -> bool:
         """Whether there is a value."""
         return not math.isnan(self.value)
+
+    @property
+    def status(self) -> Status:
+        """``"computed"`` where there is a value, ``"skipped"`` where nothing was computed, else ``"undefined"``."""
+        if self.is_skipped:
+            return "skipped"
+        return "computed" if self.is_defined else "undefined"
+
+    @property
+    def note(self) -> str | None:
+        """The notes in one line, for people; None where there is none."""
+        return "; ".join(self.notes) or None
 
     def __float__(self) -> float:
         return self.value
@@ -94,6 +110,7 @@ class Score:
             "note": self.note or "",
             "truth": self.truth or "",
             "standard_error": math.nan if self.standard_error is None else self.standard_error,
+            "status": self.status,
         }
 
 
@@ -154,7 +171,7 @@ class Evaluation:
             if (score.name == name or name in score.measure.also_called) and (truth is None or score.truth == truth):
                 return score
         against = "" if truth is None else f" against {truth!r}"
-        raise InputError(f"{name!r} was not evaluated{against}; ask for it with measures=[{name!r}].")
+        raise InputError(f"{name!r} was not evaluated{against}", remedy=f"ask for it with measures=[{name!r}]")
 
     def best(self) -> dict[str, Score]:
         """Return, for each external measure with a direction, its best score over the truth columns."""
@@ -169,7 +186,7 @@ class Evaluation:
         return result
 
     def to_frame(self) -> pd.DataFrame:
-        """Return a tidy frame: measure, variant, family, source, value, direction, range, note (and truth column)."""
+        """Return a tidy frame with a row for each score: measure, value, direction, note, truth column, status ..."""
         import pandas as pd  # few callers want a frame
 
         return pd.DataFrame([score.as_row() for score in self.scores], columns=list(COLUMNS))
@@ -211,6 +228,7 @@ class Evaluation:
 
 def _score_as_dict(score: Score, documents: bool) -> dict[str, Any]:
     row = {name: _plain(value) for name, value in score.as_row().items()}
+    row["notes"] = list(score.notes)
     row["parameters"] = {name: _plain(value) for name, value in score.parameters.items()}
     for part in PARTS:
         values = getattr(score, part)

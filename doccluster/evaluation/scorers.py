@@ -39,7 +39,9 @@ class Scorer:
         """
         record = get_measure(self.name)
         if record.family == "external" and y is None:
-            raise InputError(f"{self.name} compares clusters with classes, and y is None; give y, or another measure.")
+            raise InputError(
+                f"{self.name} compares clusters with classes, and y is None", remedy="give y, or another measure"
+            )
         external = record.family == "external"
         evidence = {"truth": y} if external else {"vectors": _vectors(estimator, X), "metric": self.metric}
         value = score(self.name, _labels(estimator, X), **evidence, **self.parameters).value
@@ -75,7 +77,7 @@ def make_scorer(name: str, *, metric: str = "cosine", **parameters: Any) -> Scor
     """
     record = get_measure(name)
     if record.direction == "none":
-        raise InputError(f"no direction of {name} is better, so it cannot choose; choose another measure.")
+        raise InputError(f"no direction of {name} is better, so it cannot choose", remedy="choose another measure")
     record.check_parameters(parameters)
     return Scorer(name, metric, parameters)
 
@@ -86,8 +88,8 @@ def _labels(estimator: Any, X: Any) -> Any:
     labels = getattr(estimator, "labels_", None)
     if labels is None or len(labels) != np.shape(X)[0]:
         raise InputError(
-            f"{type(estimator).__name__} cannot say the clusters of rows that it was not fitted to; give a clusterer "
-            "with predict."
+            f"{type(estimator).__name__} cannot say the clusters of rows that it was not fitted to",
+            remedy="give a clusterer with predict",
         )
     return labels
 

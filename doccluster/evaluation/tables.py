@@ -21,6 +21,11 @@ HEADINGS = {
 }
 
 
+def format_score(score: Score) -> str:
+    """Return the value of a score as `format_value` does; of one that was left out, that it was not computed."""
+    return "not computed" if score.status == "skipped" else format_value(score.value)
+
+
 def format_value(value: float) -> str:
     """Return a value in at most four decimals, or the word for one that is not finite.
 
@@ -94,7 +99,7 @@ def _table(evaluation: Evaluation, parts: list[Part], caption: str | None) -> An
         for family, scores in families:
             table.add_row(Text(HEADINGS[family], style="bold"))
             for first, cells in by_measure(scores, columns):
-                values = ["" if score is None else format_value(score.value) for score in cells]
+                values = ["" if score is None else format_score(score) for score in cells]
                 row = [f"  {first.name}", ARROWS[first.measure.direction], *values]
                 table.add_row(*map(Text, [*row, first.measure.range, _notes(evaluation, cells)]))
             table.add_section()
@@ -110,7 +115,7 @@ def _captions(evaluation: Evaluation) -> str:
 def _notes(evaluation: Evaluation, cells: list[Score | None]) -> str:
     """Return the notes of a line, each once, without what the caption says."""
     said = [coverage_note(counts) for counts in evaluation.coverage.values()]
-    notes = [note for score in cells if score and score.note for note in score.note.split("; ") if note not in said]
+    notes = [note for score in cells if score for note in score.notes if note not in said]
     return "; ".join(dict.fromkeys(notes))
 
 

@@ -115,7 +115,9 @@ def truth_columns(
     if isinstance(truth, Mapping) or hasattr(truth, "columns"):
         columns = {str(name): truth[name] for name in truth}
         if not columns:
-            raise InputError("truth has no column; give labels, or a mapping of column name to labels.")
+            raise InputError(
+                "has no column", argument="truth", remedy="give labels, or a mapping of column name to labels"
+            )
     else:
         columns = {DEFAULT_COLUMN: truth}
     return _usable_columns(columns, found, keep, several_labels)
@@ -134,7 +136,9 @@ def _usable_columns(
             result.append(column)
     which = "a label" if several_labels else "exactly one label"
     if not result:
-        raise InputError(f"no document has {which} in {', '.join(refused)}; external measures need at least one.")
+        raise InputError(
+            f"no document has {which} in {', '.join(refused)}", remedy="external measures need at least one"
+        )
     if refused:
         left_out = f"no document has {which} in {', '.join(refused)}; that truth is left out."
         warnings.warn(left_out, DocclusterWarning, stacklevel=5)
@@ -145,7 +149,9 @@ def _column(name: str, labels: Any, found: Partition, keep: npt.NDArray[np.bool_
     values = _as_array(labels, name)
     expected = found.n_documents if keep is None else keep.size
     if values.size != expected:
-        raise InputError(f"found has {expected} labels, {name} has {values.size}; give one of each per document.")
+        raise InputError(
+            f"has {expected} labels, {name} has {values.size}", argument="found", expected="one of each per document"
+        )
     if keep is not None:
         values = values[keep]
     if values.dtype != object:
@@ -159,18 +165,18 @@ def _as_array(labels: Any, name: str) -> npt.NDArray[Any]:
     if isinstance(labels, Partition):
         return _objects(labels.names)[labels.labels]
     if isinstance(labels, str | bytes):
-        raise InputError(f"{name} is a single string; give one label per document.")
+        raise InputError("is a single string", argument=name, expected=" one label per document")
     if hasattr(labels, "to_numpy"):
         labels = labels.to_numpy()
     if isinstance(labels, np.ndarray):
         flat = labels[:, 0] if labels.ndim == 2 and labels.shape[1] == 1 else labels
         if flat.ndim != 1:
-            raise InputError(f"{name} has {labels.ndim} dimensions; give one label per document.")
+            raise InputError(f"has {labels.ndim} dimensions", argument=name, expected="one label per document")
         return flat
     try:
         listed = list(labels)
     except TypeError as error:
-        raise InputError(f"{name} is not a sequence of labels: {error}.") from error
+        raise InputError(f"is not a sequence of labels: {error}", argument=name) from error
     return _objects(listed)
 
 

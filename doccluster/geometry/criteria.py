@@ -33,7 +33,9 @@ LEAST_GAIN = 1e-12  # a share of the criterion, below which a gain may be roundi
 def check_criterion(criterion: Any) -> str:
     """Return the name of a criterion, or raise InputError."""
     if criterion not in CODES:
-        raise InputError(f"criterion={criterion!r} is not known; choose one of {', '.join(CODES)}.")
+        raise InputError(
+            "is not known", argument="criterion", received=criterion, expected=f"one of {', '.join(CODES)}"
+        )
     return str(criterion)
 
 

@@ -113,7 +113,9 @@ class Documents(ShortRepr):
             If the metric is unknown.
         """
         if metric not in METRICS:
-            raise InputError(f"metric={metric!r} is not one of {', '.join(METRICS)}; choose one of them.")
+            raise InputError(
+                "is not known", argument="metric", received=metric, expected=f"one of {', '.join(METRICS)}"
+            )
         return self._directions if metric == "cosine" else self._points
 
     def take(self, rows: npt.NDArray[np.integer[Any]]) -> Documents:

@@ -71,8 +71,8 @@ class ClusterEvidence:
         self.metric = metric
         if self.rows.n_documents != self.partition.n_documents:
             raise InputError(
-                f"there are {self.rows.n_documents} document vectors and {self.partition.n_documents} labels; give one "
-                "label per row."
+                f"there are {self.rows.n_documents} document vectors and {self.partition.n_documents} labels",
+                remedy="give one label per row",
             )
         self.n_threads = n_threads
         self._block_size = block_size
@@ -331,4 +331,4 @@ class ClusterEvidence:
 
     def _need_linear_metric(self, what: str) -> None:
         if self.metric == "euclidean":
-            raise InputError(f"{what} in Euclidean distance cannot be had from sums; use PairwiseDistances.")
+            raise InputError(f"{what} in Euclidean distance cannot be had from sums", remedy="use PairwiseDistances")

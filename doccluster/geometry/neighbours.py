@@ -128,7 +128,9 @@ def _rare_terms_first(matrix: Any) -> Any:
     """Return unit rows in float32 whose columns are numbered from the rarest term to the most common."""
     rows = sparse.csr_array(matrix)
     if rows.nnz and rows.data.min() < 0:
-        raise InputError("the matrix has negative values; nearest neighbours need weights >= 0, such as tf-idf.")
+        raise InputError(
+            "the matrix has negative values", remedy="nearest neighbours need weights >= 0, such as tf-idf"
+        )
     frequency = np.bincount(rows.indices, minlength=rows.shape[1])
     rank = np.empty(rows.shape[1], dtype=np.int32)
     rank[np.argsort(frequency, kind="stable")] = np.arange(rows.shape[1], dtype=np.int32)

@@ -11,11 +11,9 @@ from __future__ import annotations
 import ctypes
 import hashlib
 import importlib
-import os
 import re
 import threading
 from collections.abc import Callable
-from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -190,13 +188,12 @@ def write_code(path: Path, code: bytes) -> bool:
     """Write machine code to a file that others see whole or not at all; returns whether that was possible."""
     if not make_folder(path.parent):
         return False
-    unfinished = path.with_suffix(f".{os.getpid()}")
+    from doccluster.unfinished import finished_file  # costs an import that only the first process pays
+
     try:
-        unfinished.write_bytes(hashlib.sha256(code).digest() + code)
-        unfinished.replace(path)
+        with finished_file(path) as unfinished:
+            unfinished.write_bytes(hashlib.sha256(code).digest() + code)
     except OSError:
-        with suppress(OSError):
-            unfinished.unlink()
         return False
     return True
 

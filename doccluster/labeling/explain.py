@@ -60,9 +60,13 @@ def explain_membership(
     matrix, centroids = check_matrix(matrix, name="vectors"), check_matrix(centroids, name="centroids")
     for what, number, rows in (("document", row, matrix), ("cluster", cluster, centroids)):
         if not 0 <= number < rows.shape[0]:
-            raise InputError(f"there is no {what} {number}; give a number from 0 to {rows.shape[0] - 1}.")
+            raise InputError(f"there is no {what} {number}", remedy=f"give a number from 0 to {rows.shape[0] - 1}")
     if matrix.shape[1] != centroids.shape[1]:
-        raise InputError(f"vectors has {matrix.shape[1]} columns, centroids {centroids.shape[1]}; give the same terms.")
+        raise InputError(
+            f"has {matrix.shape[1]} columns, centroids {centroids.shape[1]}",
+            argument="vectors",
+            remedy="give the same terms",
+        )
     columns, weights = _row(matrix, row)
     centroid = dense_row(centroids, cluster)[columns]
     products = weights * centroid

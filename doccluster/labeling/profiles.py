@@ -125,7 +125,8 @@ def checked_documents(matrix: Any, partition: Partition) -> Any:
     partition.check()
     if checked.shape[0] != partition.n_documents:
         raise InputError(
-            f"the partition has {partition.n_documents} labels, vectors has {checked.shape[0]} rows; give one for each."
+            f"the partition has {partition.n_documents} labels, vectors has {checked.shape[0]} rows",
+            remedy="give one for each",
         )
     return checked
 

@@ -46,7 +46,12 @@ def divergence_from_random_baseline(
     """Return how far a measure is from its mean over random partitions of the same sizes."""
     record = get_measure(measure)
     if record.family != "external" or record.name == NAME:
-        raise InputError(f"measure={measure!r} is no external measure that has a random baseline; try purity or nmi.")
+        raise InputError(
+            "is no external measure that has a random baseline",
+            argument="measure",
+            received=measure,
+            remedy="try purity or nmi",
+        )
     arguments = dict(parameters or {})
     own = record.compute(table, **arguments)
     if math.isnan(own.value):

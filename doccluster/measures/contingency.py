@@ -95,7 +95,9 @@ class ContingencyTable(ShortRepr):
         """
         if found.n_documents != truth.n_documents:
             raise InputError(
-                f"found has {found.n_documents} labels, truth has {truth.n_documents}; give one of each per document."
+                f"has {found.n_documents} labels, truth has {truth.n_documents}",
+                argument="found",
+                expected="one of each per document",
             )
         counts = _cross_counts(found, truth)
         return cls(found, truth, counts, counts if topics is None else topics, several)

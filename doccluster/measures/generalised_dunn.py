@@ -67,8 +67,10 @@ def gdi(evidence: Any, *, between: int = 3, within: int = 3) -> Values:
     """
     if between not in BETWEEN or within not in WITHIN:
         raise InputError(
-            f"between={between!r}, within={within!r} is no form of the generalised Dunn index; choose between from "
-            f"{', '.join(map(str, BETWEEN))} and within from {', '.join(map(str, WITHIN))}."
+            f"between={between!r}, within={within!r} is no form of the generalised Dunn index",
+            remedy=(
+                f"choose between from {', '.join(map(str, BETWEEN))} and within from {', '.join(map(str, WITHIN))}"
+            ),
         )
     geometry = evidence.geometry
     if geometry.n_clusters == 1 or geometry.n_inner_pairs == 0:

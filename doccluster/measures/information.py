@@ -52,7 +52,12 @@ def devries_entropy(table: ContingencyTable, *, n_classes: int | None = None) ->
 def _normalised_entropies(table: ContingencyTable, n_classes: int | None) -> np.ndarray:
     g = table.n_classes if n_classes is None else n_classes
     if g < table.n_classes:
-        raise InputError(f"n_classes={g} is below the {table.n_classes} classes that occur; give at least as many.")
+        raise InputError(
+            f"is below the {table.n_classes} classes that occur",
+            argument="n_classes",
+            received=g,
+            remedy="give at least as many",
+        )
     if g == 1:
         return np.zeros(table.n_clusters)
     return np.minimum(table.class_entropy_of_clusters / math.log(g), 1.0)

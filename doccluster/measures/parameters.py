@@ -13,9 +13,11 @@ def check_beta(beta: float) -> float:
     try:
         number = float(beta)
     except (TypeError, ValueError) as error:
-        raise InputError(f"beta={beta!r} is not a number; give beta >= 0.") from error
+        raise InputError("is not a number", argument="beta", received=beta, remedy="give beta >= 0") from error
     if math.isnan(number) or number < 0:
-        raise InputError(f"beta={beta!r} is not a weight; give beta >= 0 (above 1 recall weighs more).")
+        raise InputError(
+            "is not a weight", argument="beta", received=beta, remedy="give beta >= 0 (above 1 recall weighs more)"
+        )
     return number
 
 
@@ -35,9 +37,13 @@ def log_unit(base: float | None) -> float:
     try:
         number = float(base)
     except (TypeError, ValueError) as error:
-        raise InputError(f"base={base!r} is not a number; give 2 for bits, or leave it out for nats.") from error
+        raise InputError(
+            "is not a number", argument="base", received=base, remedy="give 2 for bits, or leave it out for nats"
+        ) from error
     if not number > 1 or math.isinf(number):
-        raise InputError(f"base={base!r} is not a base of logarithms above 1; give 2 for bits.")
+        raise InputError(
+            "is not a base of logarithms above 1", argument="base", received=base, remedy="give 2 for bits"
+        )
     return math.log(number)
 
 
@@ -45,5 +51,5 @@ def check_choice(value: str, choices: Iterable[str], name: str) -> str:
     """Return `value` if it is one of `choices`, or raise InputError."""
     known = list(choices)
     if value not in known:
-        raise InputError(f"{name}={value!r} is not one of {', '.join(known)}; choose one of them.")
+        raise InputError("is not known", argument=name, received=value, expected=f"one of {', '.join(known)}")
     return value

@@ -138,7 +138,7 @@ class Measure:
         unknown = sorted(set(parameters) - set(self.options))
         if unknown:
             takes = f"it takes {', '.join(self.options)}" if self.options else "it takes none"
-            raise InputError(f"the measure {self.name!r} has no parameter {', '.join(unknown)}; {takes}.")
+            raise InputError(f"the measure {self.name!r} has no parameter {', '.join(unknown)}", remedy=takes)
 
     def compute(self, evidence: Any, **parameters: Any) -> Values:
         """Return what this measure says of the evidence.
@@ -265,7 +265,7 @@ def list_measures(
     """
     for name, given, known in (("family", family, get_args(Family)), ("cost", cost, get_args(Evidence))):
         if given is not None and given not in known:
-            raise InputError(f"{name}={given!r} is not one of {', '.join(known)}; choose one of them.")
+            raise InputError("is not known", argument=name, received=given, expected=f"one of {', '.join(known)}")
     found: Iterable[Measure] = _MEASURES.values()
     return [
         record

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from doccluster.choices import METRICS
-from doccluster.errors import InputError
+from doccluster.errors import Argument, InputError
 from doccluster.measures.distances import PairwiseDistances
 from doccluster.measures.parameters import check_choice
 from doccluster.measures.registry import Values, measure, undefined, variant
@@ -67,7 +67,10 @@ def _widths(evidence: PairEvidence, rows: IntArray, cohesion: FloatArray, separa
 
 def _sampled(distances: PairwiseDistances, over: str, sample: int, random_state: RandomState) -> Values:
     if over != "documents":
-        raise InputError("a sample of documents estimates their mean only; leave out sample= or give over='documents'.")
+        raise InputError(
+            "a sample of documents estimates their mean only",
+            remedy=("leave out ", Argument("sample"), " or give over='documents'"),
+        )
     geometry = distances.geometry
     rows, cohesion, separation = distances.sampled_silhouette_parts(sample, random_state)
     widths = _widths(distances, rows, cohesion, separation)

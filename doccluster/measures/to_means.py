@@ -37,7 +37,12 @@ mean_measure = partial(measure, family="internal", evidence="geometry", metrics=
 def davies_bouldin(geometry: ClusterEvidence, *, q: float = 2.0) -> Values:
     """Return the mean of the worst ratios of spread to distance; q = 2 is Zaki & Meira's, q = 1 scikit-learn's."""
     if not (isinstance(q, int | float | np.number) and math.isfinite(q) and q > 0):
-        raise InputError(f"q={q!r} is not a positive number; give 2 (root mean square) or 1 (mean distance).")
+        raise InputError(
+            "is not a positive number",
+            argument="q",
+            received=q,
+            remedy="give 2 (root mean square) or 1 (mean distance)",
+        )
     k = geometry.n_clusters
     if k == 1:
         return undefined(ONE_CLUSTER, per_cluster=np.full(1, np.nan), per_pair=np.full((1, 1), np.nan))

@@ -55,8 +55,8 @@ class TopicWords:
         matrix = geometry.rows.matrix if reference is None else check_matrix(reference, name="reference")
         if matrix.shape[1] != geometry.rows.n_terms:
             raise InputError(
-                f"reference has {matrix.shape[1]} columns and the documents have {geometry.rows.n_terms}; count both "
-                "with the same vocabulary."
+                f"reference has {matrix.shape[1]} columns and the documents have {geometry.rows.n_terms}",
+                remedy="count both with the same vocabulary",
             )
         self._columns = sparse.csc_array(matrix) if sparse.issparse(matrix) else matrix
         self.n_reference_documents = int(matrix.shape[0])
@@ -113,8 +113,8 @@ def _checked_terms(terms: Any, geometry: ClusterEvidence) -> list[IntArray]:
     lists = list(terms) if isinstance(terms, Iterable) and not isinstance(terms, str | bytes) else []
     if len(lists) != geometry.n_clusters:
         raise InputError(
-            f"terms has {len(lists)} list(s) and there are {geometry.n_clusters} clusters; give the ranked column "
-            "numbers of the top terms of each cluster."
+            f"terms has {len(lists)} list(s) and there are {geometry.n_clusters} clusters",
+            remedy="give the ranked column numbers of the top terms of each cluster",
         )
     checked = []
     for given in lists:
@@ -122,6 +122,6 @@ def _checked_terms(terms: Any, geometry: ClusterEvidence) -> list[IntArray]:
         if columns.size and (columns.ndim != 1 or columns.dtype.kind not in "iu"):
             raise InputError(f"terms has {given!r} where a list of column numbers is expected.")
         if columns.size and (columns.min() < 0 or columns.max() >= geometry.rows.n_terms):
-            raise InputError(f"terms has a column outside 0..{geometry.rows.n_terms - 1}; give column numbers.")
+            raise InputError(f"terms has a column outside 0..{geometry.rows.n_terms - 1}", remedy="give column numbers")
         checked.append(columns.astype(np.int64).ravel())
     return checked

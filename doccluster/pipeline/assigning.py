@@ -108,7 +108,7 @@ def chosen_threshold(model: Model, threshold: float | None) -> float:
     if threshold is None:
         return -1.0 if model.threshold is None else model.threshold
     if isinstance(threshold, bool) or not isinstance(threshold, int | float) or not -1 <= threshold <= 1:
-        raise InputError(f"threshold={threshold!r} is not a cosine; give a number from -1 to 1.")
+        raise InputError("is not a cosine", argument="threshold", received=threshold, expected="a number from -1 to 1")
     return float(threshold)
 
 
@@ -126,7 +126,7 @@ def reader_settings(model: Model, source: Any, given: Mapping[str, Any], *, as_r
     try:
         check_group(ReaderSettings, told, "reader")
     except ValueError as error:
-        raise SchemaError(f"the settings in the model are damaged ({error}); make the run again.") from error
+        raise SchemaError(f"the settings in the model are damaged ({error})", remedy="make the run again") from error
     return {**{name: value for name, value in told.items() if name not in OF_THE_RUN_ALONE}, **given}
 
 

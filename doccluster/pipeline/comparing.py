@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from doccluster.artifacts import check_folder
-from doccluster.errors import InputError
+from doccluster.errors import Argument, InputError
 from doccluster.evaluation.label_files import LabelFile, read_labels, rows_of
 from doccluster.pipeline.comparison_files import write_comparison
 from doccluster.pipeline.made_corpora import made_corpora
@@ -132,10 +132,12 @@ class _Options:
             for name in given if isinstance(given, Mapping) else ():
                 if name is not None and str(name) not in known:
                     there = ", ".join(map(str, paths))
-                    raise InputError(f"{what} names the source {str(name)!r}, which is not there; there are {there}.")
+                    raise InputError(
+                        f"{what} names the source {str(name)!r}, which is not there", remedy=f"there are {there}"
+                    )
         of_all = self.labels.get(None, ()) if isinstance(self.labels, Mapping) else self.labels
         if list(of_all) and len(paths) > 1:
-            raise InputError("labels do not say which source they are of; give --labels SOURCE=FILE for each.")
+            raise InputError("labels do not say which source they are of", remedy="give --labels SOURCE=FILE for each")
 
     def column(self, path: Path) -> tuple[str | None, bool]:
         """Return the truth column asked for, and whether it was asked of this source by name."""
@@ -162,7 +164,7 @@ class _Options:
         used = {each.about.get("truth") for each in corpora}
         if column is not None and column not in used:
             there = ", ".join(sorted(map(repr, used)))
-            raise InputError(f"no source has a label column {column!r}; the matrices have {there}.")
+            raise InputError(f"no source has a label column {column!r}", remedy=f"the matrices have {there}")
 
 
 def _spellings(path: Path) -> tuple[str, ...]:
@@ -192,7 +194,10 @@ def _labelled(source: Path, name: str, options: _Options, progress: Progress) ->
     elsewhere = {called: _labels_of(documents, read.documents, source, file) for file, called in files.items()}
     if used is None:
         if options.n_clusters is None:
-            raise InputError(f"{source} has no classes, so the number of clusters is missing; give -k N.")
+            raise InputError(
+                f"{source} has no classes, so the number of clusters is missing",
+                remedy=("give it with ", Argument("n_clusters")),
+            )
         return LabelledCorpus(name, vectors.matrix, None, options.n_clusters, labels=_complete(elsewhere, source))
     classes = documents.labels[used]
     rows = [row for row, each in enumerate(classes) if len(each) == 1]
@@ -214,7 +219,7 @@ def _labels_of(documents: Documents, every: Documents, source: Path, file: Path)
     found = read_labels(file)
     cells = next(iter(found.columns.values()))
     if any(isinstance(cell, list) for cell in cells):
-        raise InputError(f"{file} has documents with several labels; each needs one cluster.")
+        raise InputError(f"{file} has documents with several labels", remedy="each needs one cluster")
     asked = LabelFile(str(source), every.ids, {"id": every.ids})
     rows = rows_of(asked, found.ids, found.n_documents, str(file), may_lack=True)
     given = {name: cells[row] if row >= 0 else "" for name, row in zip(every.ids, rows.tolist(), strict=True)}
@@ -226,7 +231,7 @@ def _complete(labels: Mapping[str, Sequence[str]], source: Path) -> dict[str, An
         lacking = sum(not label for label in found)
         if lacking:
             raise InputError(
-                f"the labels {file} lack {lacking:,} of the {len(found):,} documents of {source} that are judged; give "
-                "each a label."
+                f"the labels {file} lack {lacking:,} of the {len(found):,} documents of {source} that are judged",
+                remedy="give each a label",
             )
     return {file: np.array(found) for file, found in labels.items()}

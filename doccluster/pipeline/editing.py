@@ -67,7 +67,7 @@ def undo_edit(folder: str | Path) -> tuple[Run, Edit]:
     place = Path(folder)
     edits = read_edits(place).edits
     if not edits:
-        raise InputError(f"{place} has no edit that could be undone; it is as the run made it.")
+        raise InputError(f"{place} has no edit that could be undone", remedy="it is as the run made it")
     return _write(place, EditLog(edits[:-1])), edits[-1]
 
 
@@ -80,7 +80,9 @@ def read_edits(folder: Path) -> EditLog:
 def _write(place: Path, log: EditLog) -> Run:
     if not (place / "run.json").is_file():
         load_run(place)  # says what is missing
-        raise InputError(f"{place} is not the folder of a run but one in it; give the folder that holds run.json.")
+        raise InputError(
+            f"{place} is not the folder of a run but one in it", remedy="give the folder that holds run.json"
+        )
     base = place / BEFORE_EDITS if (place / BEFORE_EDITS).is_dir() else place
     run = apply_edits(load_run(base), log.edits)
     also: dict[str, Any] = {}
@@ -131,19 +133,23 @@ def apply_edits(run: Run, edits: tuple[Edit, ...]) -> Run:
 def _check(edit: Edit, run: Run) -> None:
     wrong = [number for number in edit.clusters if not 0 <= number < run.n_clusters]
     if wrong:
-        raise InputError(f"there is no cluster {wrong[0]}; give a number from 0 to {run.n_clusters - 1}.")
+        raise InputError(f"there is no cluster {wrong[0]}", remedy=f"give a number from 0 to {run.n_clusters - 1}")
     if edit.verb == "merge":
         if len(edit.clusters) < 2 or len(set(edit.clusters)) < len(edit.clusters):
             raise InputError(
-                f"clusters {', '.join(map(str, edit.clusters))} cannot be merged; give two or more, each once."
+                f"clusters {', '.join(map(str, edit.clusters))} cannot be merged", remedy="give two or more, each once"
             )
         return
     label = edit.label or ""
     if len(edit.clusters) != 1 or not label.strip() or len(label) > LONGEST_LABEL or not label.isprintable():
-        raise InputError(f"{label[:40]!r} cannot be a label; give one line of 1 to {LONGEST_LABEL} characters.")
+        raise InputError(
+            f"{label[:40]!r} cannot be a label", remedy=f"give one line of 1 to {LONGEST_LABEL} characters"
+        )
     same = [one.cluster for one in run.clusters if one.label == label and one.cluster != edit.clusters[0]]
     if same:
-        raise InputError(f"cluster {same[0]} is called {label!r} already; choose another label, or merge the two.")
+        raise InputError(
+            f"cluster {same[0]} is called {label!r} already", remedy="choose another label, or merge the two"
+        )
 
 
 def _with_label(run: Run, cluster: int, label: str) -> Run:

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from doccluster.corpus import Corpus, find_near_copies
-from doccluster.errors import InputError
+from doccluster.errors import Argument, InputError
 from doccluster.pipeline.fitting import Fit, largest_first, new_numbers
 from doccluster.record import Documents
 from doccluster.vectors import DocumentVectors
@@ -42,7 +42,8 @@ def without_copies(vectors: DocumentVectors, first: Rows | None) -> DocumentVect
     """
     if first is None:
         raise InputError(
-            "near-copies are found by the terms they share, and a dense matrix has no terms; leave out fold_copies."
+            "near-copies are found by the terms they share, and a dense matrix has no terms",
+            remedy=("leave out ", Argument("fold_copies")),
         )
     return vectors.take(np.unique(first))
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from doccluster.corpus import Corpus, Skipped
+from doccluster.digests import checksum
 from doccluster.pipeline.sources import Source, read_source, split_empty
 from doccluster.progress import Progress, silent
 from doccluster.short_repr import ShortRepr
@@ -153,7 +153,7 @@ def _tendency(read: Source, random_state: int, progress: Progress) -> tuple[Tend
 
 
 def _of_texts(corpus: Corpus, lengths: Any) -> dict[str, Any]:
-    distinct = {hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest() for text in corpus.texts}
+    distinct = {checksum([text]) for text in corpus.texts}
     return {
         "lengths": {
             "least": int(lengths.min()),

@@ -44,14 +44,14 @@ def made_corpora(
         If the generator or a knob is not known, or a knob has no value, before anything is made.
     """
     if kind not in KINDS:
-        raise InputError(f"there is no generator {kind!r} to compare over; choose one of {', '.join(KINDS)}.")
+        raise InputError(f"there is no generator {kind!r} to compare over", remedy=f"choose one of {', '.join(KINDS)}")
     make, defaults, of_arguments = KINDS[kind]
     arguments = {typed: _argument(kind, of_arguments, typed) for typed in (*fixed, *vary)}
     for typed in vary:
         if not len(vary[typed]):
-            raise InputError(f"the knob {typed!r} has no value to vary over; give one or more.")
+            raise InputError(f"the knob {typed!r} has no value to vary over", remedy="give one or more")
         if typed in fixed:
-            raise InputError(f"the knob {typed!r} is both fixed and varied; give it once.")
+            raise InputError(f"the knob {typed!r} is both fixed and varied", remedy="give it once")
     settings = [dict(zip(vary, values, strict=True)) for values in itertools.product(*vary.values())]
 
     def draw() -> Iterator[LabelledCorpus]:
@@ -75,7 +75,7 @@ def _argument(kind: str, function: Callable[..., Any], typed: str) -> str:
     usable = [*(letter for letter, argument in short.items() if argument in known), *known]
     near = difflib.get_close_matches(typed, usable, n=1)
     hint = f"did you mean {near[0]}?" if near else f"it has {', '.join(usable)}."
-    raise InputError(f"the generator {kind} has no knob {typed!r}; {hint}")
+    raise InputError(f"the generator {kind} has no knob {typed!r}", remedy=hint)
 
 
 def _vectors_of(function: Callable[..., Any]) -> Callable[[Mapping[str, Any], int], Made]:

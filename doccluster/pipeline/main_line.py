@@ -301,5 +301,10 @@ def _report_writer() -> dict[str, Any]:
 
 def _checked_seed(random_state: int) -> int:
     if isinstance(random_state, bool) or not isinstance(random_state, int | np.integer) or random_state < 0:
-        raise InputError(f"random_state={random_state!r} is not a seed; give a whole number >= 0, or None to draw one.")
+        raise InputError(
+            "is not a seed",
+            argument="random_state",
+            received=random_state,
+            expected="a whole number >= 0, or None to draw one",
+        )
     return int(random_state)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import platform
 import sys
 import time
@@ -10,11 +9,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from importlib import metadata
-from typing import Any
-
-import numpy as np
 
 from doccluster.corpus.document import Corpus
+from doccluster.digests import checksum
 from doccluster.kernels.compile_clock import CLOCK
 from doccluster.progress import Progress
 
@@ -59,23 +56,8 @@ def versions(package_version: str) -> dict[str, str]:
 
 
 def corpus_checksum(corpus: Corpus) -> str:
-    """Return the SHA-256 of the ids and texts of a corpus, in their order, wherever they lie."""
-    digest = hashlib.sha256()
-    for name, text in zip(corpus.ids, corpus.texts, strict=True):
-        for part in (name, text):
-            encoded = part.encode("utf-8", "surrogatepass")
-            digest.update(len(encoded).to_bytes(8, "little"))
-            digest.update(encoded)
-    return digest.hexdigest()
-
-
-def matrix_checksum(matrix: Any) -> str:
-    """Return the SHA-256 of the shape and the values of a csr or dense matrix."""
-    digest = hashlib.sha256(repr(tuple(matrix.shape)).encode())
-    parts = (matrix,) if isinstance(matrix, np.ndarray) else (matrix.indptr, matrix.indices, matrix.data)
-    for part in parts:
-        digest.update(np.ascontiguousarray(part).view(np.uint8).data)
-    return digest.hexdigest()
+    """Return the checksum of the ids and texts of a corpus, in their order, wherever they lie."""
+    return checksum(part for pair in zip(corpus.ids, corpus.texts, strict=True) for part in pair)
 
 
 def peak_memory() -> int | None:

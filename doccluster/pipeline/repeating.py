@@ -62,9 +62,13 @@ def repeat_run(
 
 def _sources(asked: RecordedRun, record: Path) -> list[Path]:
     if not asked.sources:
-        raise InputError(f"{record} is of a run on texts in memory, which cannot be read again; call run_pipeline.")
+        raise InputError(
+            f"{record} is of a run on texts in memory, which cannot be read again", remedy="call run_pipeline"
+        )
     if "-" in asked.sources:
-        raise InputError(f"{record} is of a run on standard input, which cannot be read again; save it to a file.")
+        raise InputError(
+            f"{record} is of a run on standard input, which cannot be read again", remedy="save it to a file"
+        )
     return [_found(Path(name), Path(asked.directory)) for name in asked.sources]
 
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from doccluster.artifacts import damaged, read_as
 from doccluster.clustering.algorithms import SPHERICAL, get_algorithm
-from doccluster.errors import InputError
+from doccluster.errors import Argument, InputError
 from doccluster.measures import get_measures
 from doccluster.text.token_patterns import check_safe_pattern
 from doccluster.validation import check_positive_int
@@ -142,16 +142,28 @@ def check_group(kind: type, given: Any, name: str) -> None:
 
 def _check_number(n_clusters: Any, granularity: Any) -> None:
     if granularity is not None and granularity not in GRANULARITIES:
-        raise InputError(f"granularity={granularity!r} is not known; choose 'topics' or 'stories', or leave it out.")
+        raise InputError(
+            "is not known",
+            argument="granularity",
+            received=granularity,
+            remedy="choose 'topics' or 'stories', or leave it out",
+        )
     if granularity is not None and not isinstance(n_clusters, str):
         raise InputError(
-            f"granularity={granularity!r} says how the number of clusters is chosen, and n_clusters={n_clusters!r} is "
-            "a number; give one of the two."
+            ("says how the number of clusters is chosen, and ", Argument("n_clusters", n_clusters), " is a number"),
+            argument="granularity",
+            received=granularity,
+            expected="one of the two",
         )
     if not isinstance(n_clusters, str):
         check_positive_int(n_clusters, "n_clusters")
     elif n_clusters != "auto":
-        raise InputError(f"n_clusters={n_clusters!r} is not a number of clusters; give a whole number or 'auto'.")
+        raise InputError(
+            "is not a number of clusters",
+            argument="n_clusters",
+            received=n_clusters,
+            expected="a whole number or 'auto'",
+        )
 
 
 def _check_measures(measures: Any, *, has_truth: bool) -> None:
@@ -160,7 +172,10 @@ def _check_measures(measures: Any, *, has_truth: bool) -> None:
     records = get_measures([measures] if isinstance(measures, str) else measures)
     external = [record.name for record in records if record.family == "external"]
     if external and not has_truth:
-        raise InputError(f"{', '.join(external)} cannot be computed without a truth; name a label column with truth=.")
+        raise InputError(
+            f"{', '.join(external)} cannot be computed without a truth",
+            remedy=("name a label column with ", Argument("truth")),
+        )
 
 
 def _plain_source(source: Any) -> list[str] | None:

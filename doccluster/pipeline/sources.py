@@ -12,8 +12,9 @@ import numpy as np
 
 from doccluster.artifacts import Model
 from doccluster.corpus import Corpus, Skipped, is_companion, read_corpus
-from doccluster.errors import InputError, NothingUsable
-from doccluster.pipeline.provenance import corpus_checksum, matrix_checksum
+from doccluster.digests import matrix_checksum
+from doccluster.errors import Argument, InputError, NothingUsable, listed_arguments
+from doccluster.pipeline.provenance import corpus_checksum
 from doccluster.pipeline.vectorizing import Vectorized, adopt_vectors, vectorize_texts
 from doccluster.progress import Progress, silent
 from doccluster.record import Documents
@@ -66,7 +67,9 @@ class Source(ShortRepr):
         if self.corpus is None:
             return _in_columns_of(model, self._ready)
         if model.vectorizer is None:
-            raise InputError("the model was fitted to a matrix and knows no words; give a matrix of the same columns.")
+            raise InputError(
+                "the model was fitted to a matrix and knows no words", remedy="give a matrix of the same columns"
+            )
         return vectorize(self.corpus, model.vectorizer)
 
     @property
@@ -88,8 +91,8 @@ def split_empty(documents: Documents, vectors: DocumentVectors) -> tuple[Documen
     kept, lost = np.flatnonzero(~vectors.is_empty), np.flatnonzero(vectors.is_empty)
     if kept.size == 0:
         raise NothingUsable(
-            f"none of the {len(documents):,} document(s) has a term left: all rows are zero; of texts check the "
-            "language and min_df, of a matrix the values."
+            f"none of the {len(documents):,} document(s) has a term left: all rows are zero",
+            remedy=("of texts check the language and ", Argument("min_df"), ", of a matrix the values"),
         )
     return documents.take(kept), documents.take(lost), vectors.take(kept)
 
@@ -97,11 +100,13 @@ def split_empty(documents: Documents, vectors: DocumentVectors) -> tuple[Documen
 def _in_columns_of(model: Model, vectors: DocumentVectors) -> DocumentVectors:
     if vectors.n_terms != model.n_terms:
         raise InputError(
-            f"the matrix has {vectors.n_terms:,} columns, the model has {model.n_terms:,}; give a matrix with the "
-            "columns the model was fitted to."
+            f"the matrix has {vectors.n_terms:,} columns, the model has {model.n_terms:,}",
+            remedy="give a matrix with the columns the model was fitted to",
         )
     if vectors.terms is not None and model.terms is not None and list(vectors.terms) != list(model.terms):
-        raise InputError("the columns of the matrix are other terms than those of the model; give the same columns.")
+        raise InputError(
+            "the columns of the matrix are other terms than those of the model", remedy="give the same columns"
+        )
     return vectors
 
 
@@ -142,10 +147,15 @@ def read_source(
         return _read_matrix(single, options, weighting)
     mixed = [str(one) for one in _paths(source) if is_matrix(one)]
     if mixed:
-        raise InputError(f"{mixed[0]} is a matrix and cannot be read together with others; give it alone.")
+        raise InputError(f"{mixed[0]} is a matrix and cannot be read together with others", remedy="give it alone")
     for name in MATRIX_OPTIONS:
         if name in options:
-            raise InputError(f"{name}={options[name]!r} belongs to a matrix, and the source is not one; leave it out.")
+            raise InputError(
+                "belongs to a matrix, and the source is not one",
+                argument=name,
+                received=options[name],
+                remedy="leave it out",
+            )
     if truth:
         options.setdefault("label_columns", tuple(truth))
     corpus = source if isinstance(source, Corpus) else read_corpus(source, progress=progress, **options)
@@ -173,12 +183,13 @@ def matrix_in(source: Any) -> Any:
     if len(matrices) > 1:
         raise InputError(
             f"{source} holds {len(matrices)} matrices ({matrices[0].name}, {matrices[1].name}"
-            f"{', ...' if len(matrices) > 2 else ''}); give one of them."
+            f"{', ...' if len(matrices) > 2 else ''})",
+            remedy="give one of them",
         )
     if others:
         raise InputError(
-            f"{source} holds a matrix ({matrices[0].name}) beside other files ({others[0].name}); "
-            "give the matrix or the files."
+            f"{source} holds a matrix ({matrices[0].name}) beside other files ({others[0].name})",
+            remedy="give the matrix or the files",
         )
     return matrices[0]
 
@@ -190,8 +201,9 @@ def _goes_with_matrix(path: Path) -> bool:
 def _read_matrix(path: Any, options: Mapping[str, Any], weighting: str | None) -> Source:
     unused = sorted(set(options) - {*MATRIX_OPTIONS, "format"})
     if unused:
-        options_given = ", ".join(f"{name}=" for name in unused)
-        raise InputError(f"{path} is a matrix, which has no text to read with {options_given}; leave that out.")
+        raise InputError(
+            (f"{path} is a matrix, which has no text to read with ", *listed_arguments(unused)), remedy="leave that out"
+        )
     names = {name: options[name] for name in MATRIX_OPTIONS if name in options}
     vectors, classes = read_matrix(Path(path), weighting=weighting or "tfidf", **names)
     labels = {} if classes is None else {CLASS_COLUMN: tuple((name,) if name else () for name in classes)}
@@ -203,7 +215,7 @@ def check_truth(truth: Sequence[str], documents: Documents) -> None:
     for column in truth:
         if column not in documents.labels:
             there = ", ".join(map(repr, documents.labels)) or "none"
-            raise InputError(f"there is no label column {column!r} to judge by; the source has {there}.")
+            raise InputError(f"there is no label column {column!r} to judge by", remedy=f"the source has {there}")
 
 
 def _only(source: Any) -> Any:

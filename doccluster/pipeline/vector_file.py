@@ -50,7 +50,7 @@ def write_vectors(
     truth = () if classes_from is None else (classes_from,)
     read = read_source(source, reader=reader or {}, truth=truth, progress=progress)
     if read.corpus is None:
-        raise InputError("the source is a matrix already; give it to `doccluster cluster`.")
+        raise InputError("the source is a matrix already", remedy="give it to `doccluster cluster`")
     check_truth(truth, read.documents)
     made = vectorize_texts(read.corpus, language=language, options=vectorizer or {}, n_threads=n_threads)
     step = max(1, sum(map(len, read.corpus.texts)) // MAX_CHARACTERS)
@@ -64,7 +64,7 @@ def write_vectors(
 
 def _check_free(path: Path, *, overwrite: bool) -> None:
     if path.suffix != ".npz":
-        raise InputError(f"{path} does not end in .npz; vectors are written as npz.")
+        raise InputError(f"{path} does not end in .npz", remedy="vectors are written as npz")
     check_file(path, overwrite=overwrite)
 
 

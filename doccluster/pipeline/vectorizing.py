@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from doccluster.corpus import Corpus
-from doccluster.errors import InputError
+from doccluster.errors import InputError, listed_arguments
 from doccluster.short_repr import ShortRepr
 from doccluster.text.language import Writing, guess_languages_of_terms, survey_writing
 from doccluster.text.stopwords import STOP_WORD_LANGUAGES, load_stop_words
@@ -90,11 +90,11 @@ def adopt_vectors(
     InputError
         If `options` has more than a weighting: there is no text to make terms of.
     """
-    unused = ", ".join(
-        f"{name}=" for name, value in (options or {}).items() if value is not None and name != "weighting"
-    )
+    unused = [name for name, value in (options or {}).items() if value is not None and name != "weighting"]
     if unused:
-        raise InputError(f"the source is a matrix, whose terms are what they are; leave out {unused}.")
+        raise InputError(
+            "the source is a matrix, whose terms are what they are", remedy=("leave out ", *listed_arguments(unused))
+        )
     names = vectors.display_terms if vectors.display_terms is not None else vectors.terms
     if language != "auto":
         return Vectorized(vectors, None, choose_languages(language))
@@ -117,7 +117,10 @@ def choose_languages(language: str | Sequence[str]) -> tuple[str, ...]:
     for name in found:
         if name not in STOP_WORD_LANGUAGES:
             raise InputError(
-                f"language={name!r} is not known; give auto, none, or one of {', '.join(STOP_WORD_LANGUAGES)}."
+                "is not known",
+                argument="language",
+                received=name,
+                remedy=f"give auto, none, or one of {', '.join(STOP_WORD_LANGUAGES)}",
             )
     return tuple(dict.fromkeys(found))
 

@@ -157,7 +157,9 @@ def figure_bytes(figure: Figure, kind: str, *, resolution: int = 160) -> bytes:
         "pdf": {"CreationDate": None, "Producer": None, "Creator": None},
     }
     if kind not in without_time:
-        raise InputError(f"a figure cannot be written as {kind!r}; give a file name that ends in .svg, .png or .pdf.")
+        raise InputError(
+            f"a figure cannot be written as {kind!r}", remedy="give a file name that ends in .svg, .png or .pdf"
+        )
     stream = io.BytesIO()
     with house_style():
         figure.savefig(stream, format=kind, dpi=resolution, metadata=without_time[kind])
@@ -200,7 +202,7 @@ def same_length(name: str, values: Any, n: int) -> npt.NDArray[np.float64]:
     """
     array = np.asarray(values, dtype=np.float64)
     if array.shape != (n,):
-        raise InputError(f"{name} has shape {array.shape}, expected ({n},): one value per place on the axis.")
+        raise InputError(f"has shape {array.shape}, expected ({n},): one value per place on the axis", argument=name)
     return array
 
 

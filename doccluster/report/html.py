@@ -40,7 +40,7 @@ def write_report(run: Run, path: str | os.PathLike[str]) -> Path:
     except OSError as error:
         reason = error.strerror or error
         raise InputError(
-            f"the report cannot be written to {target}: {reason}; name a file in a folder that exists."
+            f"the report cannot be written to {target}: {reason}", remedy="name a file in a folder that exists"
         ) from error
     return target
 

@@ -18,7 +18,6 @@ EXPLAINED = {
     "intrinsic": "What each cluster is like, and how it relates to the others.",
     "topic": "How well the top terms of the clusters go together.",
 }
-NOT_COMPUTED = "not computed"  # how the note of a score begins that was left out for its cost
 
 
 @dataclass(frozen=True)
@@ -100,15 +99,12 @@ def _cell(score: Score | None) -> ScoreCell:
     if score.is_defined:
         spread = "" if score.standard_error is None else f" ± {decimal(score.standard_error, 4)}"
         return ScoreCell(f"{decimal(score.value, 4)}{spread}", repr(score.value), "value", _gauge(score))
-    if (score.note or "").startswith(NOT_COMPUTED):
-        return ScoreCell(NOT_COMPUTED, "", "skipped")
-    return ScoreCell("undefined", "", "undefined")
+    return ScoreCell("not computed" if score.status == "skipped" else "undefined", "", score.status)
 
 
 def _note(scores: list[Score | None]) -> str:
-    parts = [part for score in scores if score is not None for part in (score.note or "").split("; ") if part]
-    unseen = (part.removeprefix(f"{NOT_COMPUTED}, ").removeprefix(f"{NOT_COMPUTED} ") for part in dict.fromkeys(parts))
-    return one_line("; ".join(unseen), 400)
+    notes = dict.fromkeys(note for score in scores if score is not None for note in score.notes)
+    return one_line("; ".join(notes), 400)
 
 
 def _gauge(score: Score) -> float | None:

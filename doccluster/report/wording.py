@@ -7,12 +7,13 @@ import re
 from datetime import date
 from urllib.parse import urlsplit
 
+from doccluster.control_characters import CONTROLS, DIRECTIONS, LATER_CONTROLS, SURROGATES
+
 MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 TITLE_LENGTH = 220
 
-# control characters; signs that turn the direction of the text after them around; halves of surrogate pairs
-_UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u202a-\u202e\u2066-\u2069\ufeff]")
-_SURROGATE = re.compile("[\ud800-\udfff]")
+_UNSEEN = re.compile(f"[{CONTROLS}\f\r{LATER_CONTROLS}{DIRECTIONS}\ufeff]")
+_SURROGATE = re.compile(f"[{SURROGATES}]")
 _SPACE = re.compile(r"[\s\u2028\u2029]+")
 
 

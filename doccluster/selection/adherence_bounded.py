@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from doccluster.clustering import SphericalKMeans, assign_to_centroids
 from doccluster.clustering.fitted_columns import check_columns
-from doccluster.errors import InputError
+from doccluster.errors import Argument, InputError
 from doccluster.geometry.evidence import ClusterEvidence
 from doccluster.measures import get_measure
 from doccluster.partition import Partition
@@ -136,10 +136,14 @@ class AdherenceBoundedKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         for name in ("min_size", "max_clusters", "n_init"):
             check_positive_int(getattr(self, name), name)
         if not 0 < self.max_adherence <= 1:
-            raise InputError(f"max_adherence={self.max_adherence!r} is not a cosine bound; choose one in (0, 1].")
+            raise InputError(
+                argument="max_adherence", received=self.max_adherence, expected="a cosine above 0 and at most 1"
+            )
         if self.min_adherence is not None and not -1 <= self.min_adherence < self.max_adherence:
             raise InputError(
-                f"min_adherence={self.min_adherence!r} is not between -1 and max_adherence={self.max_adherence}."
+                ("is not between -1 and ", Argument("max_adherence", self.max_adherence)),
+                argument="min_adherence",
+                received=self.min_adherence,
             )
 
     def _store(self, matrix: Any, search: _Search) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 from collections.abc import Iterator
@@ -10,11 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-from scipy import sparse
-
-from doccluster.errors import InputError, SchemaError
+from doccluster.errors import Argument, InputError, SchemaError
+from doccluster.unfinished import finished_file
 
 
 class Checkpoint:
@@ -36,8 +32,8 @@ class Checkpoint:
             self._folder.mkdir(parents=True, exist_ok=True)
         if stamp.exists() and stamp.read_text(encoding="utf-8") != fingerprint:
             raise InputError(
-                f"{self._folder} holds the pieces of other work (other data or parameters); choose another folder or "
-                "delete this one."
+                f"{self._folder} holds the pieces of other work (other data or parameters)",
+                remedy="choose another folder or delete this one",
             )
         with self._writing():
             stamp.write_text(fingerprint, encoding="utf-8")
@@ -52,17 +48,15 @@ class Checkpoint:
         try:
             return json.loads(path.read_text(encoding="utf-8"))
         except json.JSONDecodeError as error:
-            raise SchemaError(f"{path} is damaged ({error}); delete it to do that piece again.") from error
+            raise SchemaError(f"{path} is damaged ({error})", remedy="delete it to do that piece again") from error
 
     def save(self, name: str, piece: Any) -> None:
         """Keep a finished piece; it appears whole or not at all."""
         if self._folder is None:
             return
         path = self._folder / f"{name}.json"
-        unfinished = path.with_suffix(".unfinished")
-        with self._writing():
+        with self._writing(), finished_file(path) as unfinished:
             unfinished.write_text(json.dumps(piece), encoding="utf-8")
-            unfinished.replace(path)
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
@@ -71,16 +65,6 @@ class Checkpoint:
         except OSError as error:
             reason = error.strerror or error
             raise InputError(
-                f"finished pieces cannot be kept in {self._folder}: {reason}; choose another folder for checkpoint=."
+                f"finished pieces cannot be kept in {self._folder}: {reason}",
+                remedy=("choose another folder for ", Argument("checkpoint")),
             ) from error
-
-
-def fingerprint(matrix: Any, **parameters: Any) -> str:
-    """Return a digest of a matrix and of parameters (anything with a faithful repr)."""
-    digest = hashlib.sha256(repr((matrix.shape, sorted(parameters.items()))).encode())
-    arrays: list[npt.NDArray[Any]] = (
-        [matrix.data, matrix.indices, matrix.indptr] if sparse.issparse(matrix) else [np.asarray(matrix)]
-    )
-    for array in arrays:
-        digest.update(np.ascontiguousarray(array).data)
-    return digest.hexdigest()

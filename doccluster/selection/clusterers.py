@@ -58,7 +58,9 @@ def as_clusterers(given: Iterable[Any] | Mapping[str, Any]) -> list[Clusterer]:
     names = [each.name for each in found]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
-        raise InputError(f"two algorithms are called {twice!r}; give a mapping of your own names to estimators.")
+        raise InputError(
+            f"two algorithms are called {twice!r}", remedy="give a mapping of your own names to estimators"
+        )
     return found
 
 
@@ -100,8 +102,10 @@ def _as_clusterer(given: Any, name: str | None) -> Clusterer:
         return _of_text(given, name or given)
     if isinstance(given, type) or not (hasattr(given, "fit") and hasattr(given, "get_params")):
         raise InputError(
-            f"{given!r} is no algorithm; give a name, 'module:factory', or a clusterer with fit and get_params "
-            "(scikit-learn's conventions)."
+            f"{given!r} is no algorithm",
+            remedy=(
+                "give a name, 'module:factory', or a clusterer with fit and get_params (scikit-learn's conventions)"
+            ),
         )
     try:
         record: Mapping[str, Any] | None = _described(given)
@@ -115,8 +119,8 @@ def _of_text(text: str, name: str) -> Clusterer:
     algorithm = text.partition(":")[0]
     if factory is None and not is_algorithm(algorithm):
         raise InputError(
-            f"there is no algorithm {algorithm!r}; choose one of {', '.join(ALGORITHMS)}, or in compare your own as "
-            "module:factory."
+            f"there is no algorithm {algorithm!r}",
+            remedy=f"choose one of {', '.join(ALGORITHMS)}, or in compare your own as module:factory",
         )
     if factory is None or is_algorithm(algorithm):
         return Clusterer(name, parse_prototype(text).estimator, {"named": text})
@@ -126,11 +130,11 @@ def _of_text(text: str, name: str) -> Clusterer:
         estimator = make_estimator(record)
     except Exception as error:
         reason = str(error) if isinstance(error, InputError) else f"{type(error).__name__}: {error}"
-        raise InputError(f"{text} gives no clusterer: {reason.rstrip('.')}; give module:factory.") from error
+        raise InputError(f"{text} gives no clusterer: {reason.rstrip('.')}", remedy="give module:factory") from error
     if isinstance(estimator, type) or not (hasattr(estimator, "fit") and hasattr(estimator, "get_params")):
         raise InputError(
-            f"{text} returned {estimator!r}, which is no clusterer; it must have fit and get_params "
-            "(scikit-learn's conventions)."
+            f"{text} returned {estimator!r}, which is no clusterer",
+            remedy="it must have fit and get_params (scikit-learn's conventions)",
         )
     return Clusterer(name, estimator, record)
 
@@ -138,7 +142,7 @@ def _of_text(text: str, name: str) -> Clusterer:
 def _setting(pair: str, text: str) -> tuple[str, Any]:
     name, equals, value = pair.partition("=")
     if not equals or not name.isidentifier():
-        raise InputError(f"{pair!r} in {text!r} is no setting; write module:factory:name=value,name=value.")
+        raise InputError(f"{pair!r} in {text!r} is no setting", remedy="write module:factory:name=value,name=value")
     return name, parse_value(value)
 
 

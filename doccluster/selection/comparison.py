@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
 import tempfile
 import threading
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,14 +16,15 @@ import pandas as pd
 from scipy import sparse
 
 from doccluster.blocks import map_blocks, resolve_threads
+from doccluster.digests import checksum, matrix_checksum
 from doccluster.errors import InputError
 from doccluster.evaluation import evaluate
 from doccluster.partition import Partition
 from doccluster.progress import Progress, silent
-from doccluster.selection.checkpoint import Checkpoint, fingerprint
+from doccluster.selection.checkpoint import Checkpoint
 from doccluster.selection.clusterers import Clusterer, as_clusterers, fit_labels
 from doccluster.selection.comparison_result import NO_SEED, Comparison
-from doccluster.selection.fit_worker import in_words
+from doccluster.selection.fit_failure import FitFailure
 from doccluster.selection.fit_workers import FitWorkers
 from doccluster.short_repr import ShortRepr
 from doccluster.validation import check_matrix, check_n_clusters, unit_rows
@@ -119,7 +119,7 @@ def compare(
         checked = list(checked)
         total = sum(len(_seeds_of(each, numbers)) for each in checked) * len(clusterers)
     rows: list[Row] = []
-    failures: list[tuple[str, str, int, str]] = []
+    failures: list[tuple[str, str, int, FitFailure]] = []
     abouts: dict[str, dict[str, Any]] = {}
     done = 0
     with tempfile.TemporaryDirectory(prefix="doccluster-") as folder, FitWorkers(resolve_threads(n_threads)) as workers:
@@ -131,7 +131,7 @@ def compare(
             jobs = [_Job(corpus, place, each, seed) for each in clusterers for seed in _seeds_of(corpus, numbers)]
             for job, values in _results(jobs, workers, checkpoint, measures, n_threads):
                 key = (corpus.name, job.clusterer.name, job.seed)
-                if isinstance(values, str):
+                if isinstance(values, FitFailure):
                     failures.append((*key, values))
                 else:
                     rows.extend((*key, measure, value) for measure, value in values.items())
@@ -139,11 +139,15 @@ def compare(
                 progress("compare", done, total)
             place.unlink()
     if not rows and failures:
-        corpus_name, algorithm, seed, reason = failures[0]
-        raise InputError(f"no fit came to an end; {algorithm} failed on {corpus_name} (seed {seed}): {reason}")
+        corpus_name, algorithm, seed, failure = failures[0]
+        reason = f"{algorithm} failed on {corpus_name} (seed {seed}): {failure}"
+        raise InputError(f"no fit came to an end; {reason}")
     return Comparison(
         pd.DataFrame(rows, columns=["corpus", "algorithm", "seed", "measure", "value"]),
-        pd.DataFrame(failures, columns=["corpus", "algorithm", "seed", "error"]),
+        pd.DataFrame(
+            [(*key, failure.kind, failure.message) for *key, failure in failures],
+            columns=["corpus", "algorithm", "seed", "kind", "message"],
+        ),
         pd.DataFrame([{"corpus": name, **about} for name, about in abouts.items()]),
     )
 
@@ -165,12 +169,12 @@ def _with_own_names(corpora: Iterable[LabelledCorpus], seeds: list[int]) -> Iter
     for corpus in corpora:
         own = {(corpus.name, seed) for seed in _seeds_of(corpus, seeds)}
         if own & seen:
-            raise InputError(f"two corpora have the same name, {corpus.name!r}; give each its own.")
+            raise InputError(f"two corpora have the same name, {corpus.name!r}", remedy="give each its own")
         seen |= own
         try:
             check_n_clusters(corpus.n_clusters, corpus.matrix.shape[0])
         except InputError as error:
-            raise InputError(f"{corpus.name}: {error}") from error
+            raise InputError((f"{corpus.name}: ", *error.words)) from error
         yield corpus
 
 
@@ -189,21 +193,21 @@ def _write(corpus: LabelledCorpus, path: Path) -> None:
 
 def _results(
     jobs: Sequence[_Job], workers: FitWorkers, checkpoint: str | Path | None, measures: Any, n_threads: int | None
-) -> Iterator[tuple[_Job, dict[str, float] | str]]:
-    """Yield each job of one corpus with its measures, or with the error that ended it, in the order of the jobs."""
+) -> Iterator[tuple[_Job, dict[str, float] | FitFailure]]:
+    """Yield each job of one corpus with its measures, or with the failure that ended it, in the order of the jobs."""
     corpus = jobs[0].corpus if jobs else None
     if corpus is None:
         return
     own = None if checkpoint is None else Path(checkpoint) / file_name(corpus.name, *(corpus.seeds or ()))
-    store = Checkpoint(own, fingerprint=fingerprint(corpus.matrix, k=corpus.n_clusters))
+    store = Checkpoint(own, fingerprint=matrix_checksum(corpus.matrix, k=corpus.n_clusters))
 
-    def run(job: _Job) -> dict[str, float] | str:
+    def run(job: _Job) -> dict[str, float] | FitFailure:
         key = file_name(job.clusterer.name, job.seed)
         saved = store.load(key)
         if saved is None:
             saved = _fit(job, workers)
-            if "error" in saved:
-                return str(saved["error"])
+            if "failure" in saved:
+                return FitFailure(**saved["failure"])
             store.save(key, saved)
         labels: npt.NDArray[np.int64] = np.array(saved["labels"], dtype=np.int64)
         found = _judged(labels, job.corpus, measures)
@@ -216,7 +220,7 @@ def file_name(*parts: Any) -> str:
     """Return a name for a file from texts of any kind: readable, and different for different texts."""
     text = "-".join(map(str, parts))
     readable = "".join(letter if letter.isalnum() or letter in "-_.=" else "_" for letter in text)[:80]
-    return readable if readable == text else f"{readable}-{hashlib.sha256(text.encode()).hexdigest()[:8]}"
+    return readable if readable == text else f"{readable}-{checksum([text])[:8]}"
 
 
 def _fit(job: _Job, workers: FitWorkers) -> dict[str, Any]:
@@ -241,7 +245,7 @@ def _fit_here(job: _Job) -> dict[str, Any]:
                 job.clusterer.estimator, job.corpus.matrix, n_clusters=job.corpus.n_clusters, seed=job.seed
             )
         except Exception as error:  # noqa: BLE001  any estimator may raise anything; it is told, and others go on
-            return {"error": in_words(error)}
+            return {"failure": asdict(FitFailure.of(error))}
         seconds = time.perf_counter() - started
     return {"labels": labels.tolist(), "seconds": seconds, "peak_memory": float("nan")}
 
@@ -257,12 +261,13 @@ def _judged_elsewhere(corpus: LabelledCorpus, measures: Any, clusterers: Sequenc
     rows: list[Row] = []
     for name, labels in corpus.labels.items():
         if any(name == each.name for each in clusterers):
-            raise InputError(f"labels and an algorithm are both called {name!r}; rename the labels.")
+            raise InputError(f"labels and an algorithm are both called {name!r}", remedy="rename the labels")
         partition = Partition.from_labels(labels, name=f"labels of {name}")
         if partition.n_documents != corpus.matrix.shape[0]:
             raise InputError(
-                f"{name} has {partition.n_documents} labels, {corpus.name} has {corpus.matrix.shape[0]} documents; "
-                "give one label per document."
+                f"has {partition.n_documents} labels, {corpus.name} has {corpus.matrix.shape[0]} documents",
+                argument=name,
+                expected="one label per document",
             )
         values = _judged(partition.labels, corpus, measures)
         rows.extend((corpus.name, name, NO_SEED, measure, value) for measure, value in values.items())

@@ -33,13 +33,14 @@ class Comparison(ShortRepr):
         One row per corpus, algorithm, seed and measure: value; the measures "seconds" and "peak_memory" (bytes the fit
         added to what the process held with the data) among them. Labels made elsewhere have the seed -1.
     failures : DataFrame
-        One row per fit that failed: corpus, algorithm, seed, error.
+        One row per fit that failed: corpus, algorithm, seed, kind (the name of the exception, or of the
+        signal that ended the process) and message.
     corpora : DataFrame
         One row per corpus: its sizes, the number of clusters asked for, and what its `about` says.
     """
 
     runs: pd.DataFrame
-    failures: pd.DataFrame = field(default_factory=lambda: _empty("corpus", "algorithm", "seed", "error"))
+    failures: pd.DataFrame = field(default_factory=lambda: _empty("corpus", "algorithm", "seed", "kind", "message"))
     corpora: pd.DataFrame = field(default_factory=lambda: _empty("corpus"))
 
     def summary(self, *, confidence: float = 0.95) -> pd.DataFrame:

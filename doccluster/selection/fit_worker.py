@@ -1,6 +1,6 @@
 """A process that fits, one request after the other: ``python -m doccluster.selection.fit_worker``.
 
-Each line of standard input is a job, and each line of the answer its labels, seconds and memory, or its error, all as
+Each line of standard input is a job, and each line of the answer its labels, seconds and memory, or its failure, all as
 JSON. What is loaded, imported and compiled for one fit is there for the next. A fit that fails is an answer too.
 """
 
@@ -13,13 +13,14 @@ import os
 import sys
 import threading
 import time
+from dataclasses import asdict
 from typing import Any, TextIO
 
 import numpy as np
 from scipy import sparse
 
-from doccluster.errors import DocclusterError
 from doccluster.selection.clusterers import fit_labels, make_estimator
+from doccluster.selection.fit_failure import FitFailure
 from doccluster.selection.peak_memory import PeakMemory
 from doccluster.validation import compact_indices
 
@@ -36,17 +37,11 @@ def serve(requests: TextIO, replies: TextIO) -> None:
 
 
 def answer(job: dict[str, Any], warm: set[str]) -> dict[str, Any]:
-    """Return labels, seconds and peak memory of a fit, or the error that ended it."""
+    """Return labels, seconds and peak memory of a fit, or the failure that ended it."""
     try:
         return _fit(job, warm)
     except Exception as error:  # noqa: BLE001  any estimator may raise anything; it is told, and the next fit goes on
-        return {"error": in_words(error)}
-
-
-def in_words(error: Exception) -> str:
-    """Return an error as one line: ours is a sentence, others come with the name of their kind."""
-    text = str(error) if isinstance(error, DocclusterError) else f"{type(error).__name__}: {error}"
-    return " ".join(text.split())[:500]
+        return {"failure": asdict(FitFailure.of(error))}
 
 
 def _fit(job: dict[str, Any], warm: set[str]) -> dict[str, Any]:

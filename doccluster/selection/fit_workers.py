@@ -10,8 +10,11 @@ import subprocess
 import sys
 import tempfile
 import threading
+from dataclasses import asdict
 from types import TracebackType
 from typing import IO, Any
+
+from doccluster.selection.fit_failure import FitFailure
 
 _ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 _PATIENCE = 10.0  # seconds for a process that no longer answers to end by itself
@@ -32,7 +35,7 @@ class FitWorkers:
         self._lock = threading.Lock()
 
     def fit(self, job: dict[str, Any]) -> dict[str, Any]:
-        """Return the answer to a job: labels, seconds and peak_memory, or error."""
+        """Return the answer to a job: labels, seconds and peak_memory, or failure."""
         worker = self._idle.get()
         try:
             if worker is None:
@@ -40,10 +43,10 @@ class FitWorkers:
             reply = worker.ask(job)
             if reply is not None:
                 return reply
-            reason = worker.end(patience=_PATIENCE)
+            failure = worker.end(patience=_PATIENCE)
             self._forget(worker)
             worker = None
-            return {"error": reason}
+            return {"failure": asdict(failure)}
         finally:
             self._idle.put(worker)
 
@@ -103,8 +106,8 @@ class _Worker:
             return False
         return True
 
-    def end(self, *, patience: float = 0.0) -> str:
-        """End the process, giving it `patience` seconds to end by itself, and return in words how it ended."""
+    def end(self, *, patience: float = 0.0) -> FitFailure:
+        """End the process, giving it `patience` seconds to end by itself, and return how it ended."""
         try:
             status = self._process.wait(timeout=patience)
         except subprocess.TimeoutExpired:
@@ -118,7 +121,7 @@ class _Worker:
                     continue
         said = self._last_line()
         self._log.close()
-        return f"the process of the fit was ended by {_cause(status)}" + (f" ({said})" if said else "")
+        return FitFailure(_cause(status), "the process of the fit ended" + (f" ({said})" if said else ""))
 
     def _last_line(self) -> str:
         size = self._log.seek(0, os.SEEK_END)
@@ -130,7 +133,7 @@ class _Worker:
 def _cause(status: int) -> str:
     if status < 0:
         try:
-            return f"the signal {signal.Signals(-status).name}"
+            return signal.Signals(-status).name
         except ValueError:
-            return f"the signal {-status}"
-    return f"exit status {status}"
+            return f"signal {-status}"
+    return f"exit {status}"

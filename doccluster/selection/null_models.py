@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from doccluster.errors import InputError
+from doccluster.errors import Argument, InputError
 from doccluster.validation import unit_rows
 
 NullModel = Literal["deal", "permute", "uniform", "sphere"]
@@ -54,7 +54,9 @@ def sample_null(
         "sphere": uniform_directions,
     }
     if model not in models:
-        raise InputError(f"null model {model!r} is not known; choose one of {sorted(models)}.")
+        raise InputError(
+            "is not known", argument="null", received=model, expected=f"one of {', '.join(sorted(models))}"
+        )
     sample = models[model](matrix, random_state)
     return unit_rows(sample, warn=False) if keep_unit_rows else sample
 
@@ -152,7 +154,7 @@ def _dense_shape(matrix: Any) -> tuple[int, int]:
     n, d = matrix.shape
     if n * d > MAX_DENSE_CELLS:
         raise InputError(
-            f"this null model is dense and would need {n} x {d} = {n * d:,} cells (limit {MAX_DENSE_CELLS:,}); use "
-            "null='deal', or reduce the data first (doccluster.vectors, truncated SVD)."
+            f"this null model is dense and would need {n} x {d} = {n * d:,} cells (limit {MAX_DENSE_CELLS:,})",
+            remedy=("use ", Argument("null", "deal"), ", or reduce the data first (doccluster.vectors, truncated SVD)"),
         )
     return int(n), int(d)

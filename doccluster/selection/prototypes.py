@@ -62,7 +62,7 @@ class Prototype:
         known = estimator.get_params(deep=False)
         size = next((name for name in ("n_clusters", "n_components") if name in known), None)
         if size is None:
-            raise InputError(f"{type(estimator).__name__} has no n_clusters; give an estimator that has one.")
+            raise InputError(f"{type(estimator).__name__} has no n_clusters", remedy="give an estimator that has one")
         settings = {size: min(n_clusters, count_distinct_rows(matrix)), "random_state": seed}
         if n_init is not None:
             settings |= {"n_init": n_init}
@@ -73,7 +73,7 @@ class Prototype:
         if weights is None:
             return estimator.fit(matrix)
         if not self.takes_weights:
-            raise InputError(f"{type(estimator).__name__} takes no sample weights; use method='subsample'.")
+            raise InputError(f"{type(estimator).__name__} takes no sample weights", remedy="use method='subsample'")
         return estimator.fit(matrix, sample_weight=weights)
 
     def labels(self, matrix: Any, **settings: Any) -> npt.NDArray[np.int64]:
@@ -134,7 +134,9 @@ def parse_prototype(text: str, *, n_init: int = 10) -> Prototype:
     known = estimator.get_params(deep=False)
     unknown = [name for name in parameters if name not in known]
     if unknown:
-        raise InputError(f"{unknown[0]!r} is not a parameter of {row.name}; it has {', '.join(sorted(known))}.")
+        raise InputError(
+            f"{unknown[0]!r} is not a parameter of {row.name}", remedy=f"it has {', '.join(sorted(known))}"
+        )
     starts = {"n_init": n_init} if "n_init" in known else {}
     estimator.set_params(**(starts | parameters))
     return Prototype(text, estimator, row.metric, row)

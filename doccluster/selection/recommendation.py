@@ -149,7 +149,12 @@ def choose_k(
     (3, True)
     """
     if granularity not in (None, "topics", "stories"):
-        raise InputError(f"granularity={granularity!r} is not known; choose 'topics' or 'stories', or leave it out.")
+        raise InputError(
+            "is not known",
+            argument="granularity",
+            received=granularity,
+            expected="'topics' or 'stories', or leave it out",
+        )
     rng = as_generator(random_state)
     data = check_matrix(matrix)
     n_documents = int(data.shape[0])
@@ -201,8 +206,8 @@ def check_enough(n_documents: int) -> None:
     """Raise InputError where there are too few documents to choose a number of clusters."""
     if n_documents < LEAST_DOCUMENTS:
         raise InputError(
-            f"{n_documents} document(s) are too few to choose a number of clusters; give at least {LEAST_DOCUMENTS}, "
-            "or the number."
+            f"{n_documents} document(s) are too few to choose a number of clusters",
+            remedy=f"give at least {LEAST_DOCUMENTS}, or the number",
         )
 
 

@@ -65,10 +65,15 @@ def gap_k(
     if rule == "max":
         return best_k(gap)
     if rule == "tibshirani" and (n_samples is None or n_samples < 1):
-        raise InputError("the rule 'tibshirani' needs n_samples, the number of reference sets.")
+        raise InputError("the rule 'tibshirani' needs n_samples, the number of reference sets")
     factors = {"zaki": 1.0, "zaki_2sd": 2.0, "tibshirani": math.sqrt(1 + 1 / (n_samples or 1))}
     if rule not in factors:
-        raise InputError(f"rule={rule!r} is not a rule of the gap statistic; choose one of {[*factors, 'max']}.")
+        raise InputError(
+            "is not a rule of the gap statistic",
+            argument="rule",
+            received=rule,
+            expected=f"one of {', '.join([*factors, 'max'])}",
+        )
     for k, after in itertools.pairwise(sorted(gap)):
         if gap[k] >= gap[after] - factors[rule] * sd[after]:
             return k
@@ -82,7 +87,7 @@ def penalised_k(rss: Mapping[int, float], *, penalty: float) -> int | None:
     text. Source: the slides of Manning, Raghavan & Schuetze, Introduction to Information Retrieval, chapter 16.
     """
     if not penalty >= 0:
-        raise InputError(f"penalty={penalty!r} is not a number >= 0.")
+        raise InputError(argument="penalty", received=penalty, expected="a number >= 0")
     return best_k({k: value + penalty * k for k, value in rss.items()}, largest=False)
 
 

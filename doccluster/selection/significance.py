@@ -54,7 +54,7 @@ def wilcoxon_p(first: npt.ArrayLike, second: npt.ArrayLike) -> float:
     """
     one, two = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
     if one.shape != two.shape:
-        raise InputError(f"{one.size} and {two.size} values cannot be paired; give as many of each.")
+        raise InputError(f"{one.size} and {two.size} values cannot be paired", remedy="give as many of each")
     difference = one - two
     difference = difference[~np.isnan(difference) & (difference != 0)]
     if difference.size == 0:
@@ -132,7 +132,7 @@ def friedman_nemenyi(
     if n < 2 or k < 3:
         raise InputError(f"Friedman's test needs at least 2 corpora and 3 algorithms, got {n} and {k}.")
     if table.isna().any().any():
-        raise InputError("Friedman's test needs a value for every corpus and algorithm; some are missing.")
+        raise InputError("Friedman's test needs a value for every corpus and algorithm", remedy="some are missing")
     ranks = (-table if higher_is_better else table).rank(axis=1)
     columns = [table[name].to_numpy() for name in table]
     constant = all(len(set(row)) == 1 for row in table.to_numpy().tolist())

@@ -17,12 +17,13 @@ import numpy.typing as npt
 from scipy import sparse
 
 from doccluster.blocks import map_blocks
+from doccluster.digests import matrix_checksum
 from doccluster.errors import InputError
 from doccluster.measures import Measure, get_measure
 from doccluster.measures.contingency import ContingencyTable
 from doccluster.partition import Partition
 from doccluster.progress import Progress, silent
-from doccluster.selection.checkpoint import Checkpoint, fingerprint
+from doccluster.selection.checkpoint import Checkpoint
 from doccluster.selection.prototypes import Prototype, get_prototype
 from doccluster.selection.rules import best_k
 from doccluster.short_repr import ShortRepr
@@ -72,7 +73,9 @@ def resample(
         size = max(1, round(share * n_documents))
         counts[random_state.permutation(n_documents)[size:]] = 0
     elif method != "perturb":
-        raise InputError(f"method={method!r} is not known; choose 'bootstrap', 'subsample' or 'perturb'.")
+        raise InputError(
+            "is not known", argument="method", received=method, expected="'bootstrap', 'subsample' or 'perturb'"
+        )
     return counts
 
 
@@ -190,14 +193,14 @@ def stability(
     data = check_matrix(matrix)
     record = get_measure(measure)
     if record.family != "external":
-        raise InputError(f"{measure!r} is not an external measure; stability compares two partitions.")
+        raise InputError(f"{measure!r} is not an external measure", remedy="stability compares two partitions")
     chosen = get_prototype(algorithm, n_init=n_init)
     rng = as_generator(random_state)
     sizes = sorted(set(ks))
     counts = [resample(data.shape[0], method=method, share=share, random_state=rng) for _ in range(n_samples)]
     seeds = [int(seed) for seed in rng.integers(2**31, size=n_samples)]
     told = {"algorithm": chosen.settings, "method": method, "measure": measure, "share": share, "noise": noise}
-    store = Checkpoint(checkpoint, fingerprint=fingerprint(data, **told, seeds=seeds))
+    store = Checkpoint(checkpoint, fingerprint=matrix_checksum(data, **told, seeds=seeds))
 
     def fit(job: tuple[int, int]) -> npt.NDArray[np.int64] | None:
         k, sample = job

@@ -18,10 +18,11 @@ import numpy.typing as npt
 import pandas as pd
 
 from doccluster.blocks import map_blocks, resolve_threads
-from doccluster.errors import InputError
+from doccluster.digests import matrix_checksum
+from doccluster.errors import Argument, InputError
 from doccluster.progress import Progress, silent
 from doccluster.selection.chains import Chain, fit_chain
-from doccluster.selection.checkpoint import Checkpoint, fingerprint
+from doccluster.selection.checkpoint import Checkpoint
 from doccluster.selection.criteria import choices_alone, criteria_table
 from doccluster.selection.distance_blocks import Metric
 from doccluster.selection.null_models import NullModel, sample_null
@@ -172,7 +173,7 @@ class _Work:
 
     def fingerprint(self) -> str:
         told = {"ks": self.sizes, "algorithm": self.algorithm.settings, "null": self.null}
-        return fingerprint(self.data, **told, seeds=self.seeds, warm=self.warm_start)
+        return matrix_checksum(self.data, **told, seeds=self.seeds, warm=self.warm_start)
 
     def reference(self, rng: np.random.Generator) -> Any:
         unit = self.algorithm.metric == "cosine"
@@ -211,9 +212,13 @@ def check_ks(ks: Iterable[int], n_documents: int) -> list[int]:
     """Return the numbers of clusters sorted and without repetition, or raise InputError if one is out of range."""
     sizes = sorted({int(k) for k in ks})
     if not sizes:
-        raise InputError("no number of clusters was given; give for instance ks=range(2, 21).")
+        raise InputError("no number of clusters was given", remedy=("give for instance ", Argument("ks", range(2, 21))))
     if sizes[0] < 1 or sizes[-1] > n_documents:
-        raise InputError(f"k must be between 1 and the {n_documents} documents; got {sizes[0]} to {sizes[-1]}.")
+        raise InputError(
+            f"has numbers from {sizes[0]} to {sizes[-1]}",
+            argument="ks",
+            expected=f"numbers from 1 to {n_documents}, the number of documents",
+        )
     return sizes
 
 

@@ -61,7 +61,9 @@ def default_ks(n_documents: int) -> list[int]:
     [2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 16, 17, 19, 21]
     """
     if n_documents < 3:
-        raise InputError(f"{n_documents} document(s) leave no number of clusters to try; give at least 4 documents.")
+        raise InputError(
+            f"{n_documents} document(s) leave no number of clusters to try", remedy="give at least 4 documents"
+        )
     largest = min(n_documents - 1, max(10, 3 * math.isqrt(n_documents)))
     return sorted({round(k) for k in np.geomspace(2, largest, 25)} | set(range(2, min(largest, 10) + 1)))
 

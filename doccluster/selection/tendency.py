@@ -16,7 +16,7 @@ import numpy.typing as npt
 from scipy import sparse
 from scipy.special import logsumexp
 
-from doccluster.errors import InputError
+from doccluster.errors import Argument, InputError
 from doccluster.evaluation.judging import LARGEST_VALUE
 from doccluster.progress import Progress, silent
 from doccluster.selection.distance_blocks import (
@@ -106,9 +106,14 @@ def hopkins(
     data, drawn = _measurable(matrix, metric), _measurable(reference, metric, name="reference")
     rows = np.asarray(sample)
     if rows.dtype.kind not in "iu" or not rows.size or rows.min() < 0 or rows.max() >= data.shape[0]:
-        raise InputError(f"sample={sample!r} names no rows of the matrix; give numbers from 0 to {data.shape[0] - 1}.")
+        raise InputError(
+            "names no rows of the matrix",
+            argument="sample",
+            received=sample,
+            expected=f"numbers from 0 to {data.shape[0] - 1}",
+        )
     if drawn.shape[1] != data.shape[1]:
-        raise InputError(f"reference has {drawn.shape[1]} columns, the matrix {data.shape[1]}; give as many.")
+        raise InputError(f"reference has {drawn.shape[1]} columns, the matrix {data.shape[1]}", remedy="give as many")
     return _hopkins(data, rows, drawn, power, metric)
 
 
@@ -119,7 +124,9 @@ def _measurable(matrix: Any, metric: Metric, *, name: str = "X") -> Any:
         return within_range(data)
     values = data.data if sparse.issparse(data) else data
     if max(float(values.max(initial=0)), -float(values.min(initial=0))) > LARGEST_VALUE:
-        raise InputError(f"{name} has values too large for squared distances; scale them to below {LARGEST_VALUE:g}.")
+        raise InputError(
+            f"{name} has values too large for squared distances", remedy=f"scale them to below {LARGEST_VALUE:g}"
+        )
     return data
 
 
@@ -174,9 +181,11 @@ def hopkins_test(
         else check_positive_int(sample_size, "sample_size")
     )
     if size > data.shape[0]:
-        raise InputError(f"sample_size={size} exceeds the {data.shape[0]} documents; choose a smaller one.")
+        raise InputError(
+            f"exceeds the {data.shape[0]} documents", argument="sample_size", received=size, expected="a smaller one"
+        )
     if data.shape[0] < 3:
-        raise InputError(f"{data.shape[0]} document(s) are too few for the Hopkins statistic; give at least 3.")
+        raise InputError(f"{data.shape[0]} document(s) are too few for the Hopkins statistic", remedy="give at least 3")
     unit = metric == "cosine"
 
     def statistic(points: Any, reference: Any) -> float:
@@ -209,8 +218,8 @@ def cell_counts(
     dimensions = array.shape[1]
     if bins**dimensions > MAX_CELLS:
         raise InputError(
-            f"{bins} bins in {dimensions} dimensions are {bins}^{dimensions} cells, over the limit of {MAX_CELLS:,}; "
-            "use fewer bins, or reduce the data to fewer dimensions (n_components)."
+            f"{bins} bins in {dimensions} dimensions are {bins}^{dimensions} cells, over the limit of {MAX_CELLS:,}",
+            remedy=("use fewer bins, or reduce the data to fewer dimensions (", Argument("n_components"), ")"),
         )
     width = np.where(largest > least, largest - least, 1.0)
     index = np.clip(np.floor((array - least) / width * bins), 0, bins - 1).astype(np.int64)
@@ -234,7 +243,7 @@ def kl_divergence(f: npt.ArrayLike, g: npt.ArrayLike, *, zero: ZeroCells = "smoo
     """
     counts, reference = np.asarray(f, dtype=np.float64), np.asarray(g, dtype=np.float64)
     if zero not in ("smooth", "skip", "inf"):
-        raise InputError(f"zero={zero!r} is not known; choose 'smooth', 'skip' or 'inf'.")
+        raise InputError("is not known", argument="zero", received=zero, expected="'smooth', 'skip' or 'inf'")
     if zero == "smooth":
         counts, reference = counts + 0.5, reference + 0.5
     p, q = counts / counts.sum(), reference / reference.sum()
@@ -300,7 +309,7 @@ def _reduced(matrix: Any, n_components: int | None, rng: np.random.Generator) ->
 
     size = min(n_components or 2, min(matrix.shape) - 1)
     if size < 1:
-        raise InputError("the data are too small for a truncated SVD; give at least 2 documents and 2 terms.")
+        raise InputError("the data are too small for a truncated SVD", remedy="give at least 2 documents and 2 terms")
     seed = int(rng.integers(2**31))
     low, high = column_ranges(matrix)
     if np.array_equal(low, high):  # all documents are one point, and the ratios of variances 0 / 0
@@ -328,7 +337,9 @@ def distance_distribution_test(
     """
     data = _measurable(matrix, metric)
     if data.shape[0] < 3:
-        raise InputError(f"{data.shape[0]} document(s) are too few for a distribution of distances; give at least 3.")
+        raise InputError(
+            f"{data.shape[0]} document(s) are too few for a distribution of distances", remedy="give at least 3"
+        )
     rng = as_generator(random_state)
 
     def divergence(points: Any, reference: Any) -> float:

@@ -21,7 +21,12 @@ def check_dimensions(n_terms: Any, name: str = "n_terms") -> int:
     """Return the number of dimensions, 2..100,000, or raise InputError."""
     number = check_positive_int(n_terms, name)
     if not 2 <= number <= MAX_DIMENSIONS:
-        raise InputError(f"{name}={number} is outside 2..{MAX_DIMENSIONS:,}; choose a number of dimensions in it.")
+        raise InputError(
+            "is out of range",
+            argument=name,
+            received=number,
+            expected=f"a number of dimensions from 2 to {MAX_DIMENSIONS:,}",
+        )
     return number
 
 
@@ -31,11 +36,16 @@ def check_concentrations(kappa: Any, n_clusters: int) -> Floats:
     if kappas.ndim == 0:
         kappas = np.full(n_clusters, float(kappas))
     if kappas.shape != (n_clusters,):
-        raise InputError(f"kappa has {_size(kappas)} for {n_clusters} clusters; give one number, or one for each.")
+        raise InputError(
+            f"has {_size(kappas)} for {n_clusters} clusters", argument="kappa", expected="one number, or one for each"
+        )
     bad = ~((kappas >= 0) & (kappas <= MAX_CONCENTRATION))  # NaN fails both
     if bad.any():
         raise InputError(
-            f"kappa={kappas[bad][0]} is not a concentration; give a finite number between 0 and {MAX_CONCENTRATION:g}."
+            "is not a concentration",
+            argument="kappa",
+            received=kappas[bad][0],
+            expected=f"a finite number between 0 and {MAX_CONCENTRATION:g}",
         )
     return kappas
 
@@ -46,12 +56,14 @@ def check_weights(weights: Any, n_clusters: int) -> Floats:
         return np.full(n_clusters, 1.0 / n_clusters)
     shares = _numbers(weights, "weights")
     if shares.shape != (n_clusters,):
-        raise InputError(f"weights has {_size(shares)} for {n_clusters} clusters; give one number for each.")
+        raise InputError(
+            f"has {_size(shares)} for {n_clusters} clusters", argument="weights", expected="one number for each"
+        )
     if not (shares >= 0).all():  # NaN fails too
-        raise InputError("weights has a negative or missing number; give shares between 0 and 1.")
+        raise InputError("has a negative or missing number", argument="weights", expected="shares between 0 and 1")
     total = float(shares.sum())
     if not abs(total - 1) <= WEIGHT_TOLERANCE:
-        raise InputError(f"weights sums to {total:g}, not to 1; divide the weights by their sum.")
+        raise InputError(f"sums to {total:g}, not to 1", argument="weights", remedy="divide the weights by their sum")
     return shares / total
 
 
@@ -59,13 +71,13 @@ def check_direction(mean: Any) -> Floats:
     """Return a unit vector in float64 with its rounding removed, or raise InputError."""
     direction = _numbers(mean, "mean")
     if direction.ndim != 1:
-        raise InputError(f"mean has {direction.ndim} dimensions, expected a vector of shape (n_terms,).")
+        raise InputError(f"has {direction.ndim} dimensions", argument="mean", expected="a vector of shape (n_terms,)")
     check_dimensions(direction.size, "the length of mean")
     length = float(np.linalg.norm(direction))
     if length == 0:
-        raise InputError("mean has length zero, so it is no direction; give a unit vector.")
+        raise InputError("has length zero, so it is no direction", argument="mean", remedy="give a unit vector")
     if not abs(length - 1) <= 1e-5:  # NaN and infinity fail too
-        raise InputError(f"mean has length {length:g}, expected 1; divide it by its length.")
+        raise InputError(f"has length {length:g}, expected 1", argument="mean", remedy="divide it by its length")
     return direction / length
 
 
@@ -73,7 +85,9 @@ def check_share(value: Any, name: str, *, least: float = 0.0, most: float = 1.0)
     """Return a number between `least` and `most`, or raise InputError."""
     number = _numbers(value, name)
     if number.ndim != 0 or not least <= float(number) <= most:
-        raise InputError(f"{name}={value!r} is outside {least:g}..{most:g}; give a number in it.")
+        raise InputError(
+            "is out of range", argument=name, received=value, expected=f"a number from {least:g} to {most:g}"
+        )
     return float(number)
 
 
@@ -82,9 +96,9 @@ def check_float_type(dtype: npt.DTypeLike) -> np.dtype[Any]:
     try:
         found = np.dtype(dtype)
     except TypeError as error:
-        raise InputError(f"dtype={dtype!r} is not a type; give float32 or float64.") from error
+        raise InputError("is not a type", argument="dtype", received=dtype, expected="float32 or float64") from error
     if found not in (np.dtype(np.float32), np.dtype(np.float64)):
-        raise InputError(f"dtype={found} is not supported; give float32 or float64.")
+        raise InputError("is not supported", argument="dtype", received=found, expected="float32 or float64")
     return found
 
 
@@ -106,4 +120,4 @@ def _numbers(values: Any, name: str) -> Floats:
     try:
         return np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise InputError(f"{name}={values!r} is not numeric; give a number or numbers.") from error
+        raise InputError("is not numeric", argument=name, received=values, expected="a number or numbers") from error

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import linalg
 
-from doccluster.errors import InputError
+from doccluster.errors import Argument, InputError
 from doccluster.synthetic.checks import check_share
 
 Floats = npt.NDArray[np.float64]
@@ -40,8 +40,13 @@ def mean_directions(n_clusters: int, n_terms: int, separation: float | None, gen
     rank = (shared > 0) + (own > 0) * (n_clusters - 1)
     if rank > n_terms:
         raise InputError(
-            f"{n_clusters} directions with separation={separation:g} need {rank} dimensions and n_terms={n_terms}; "
-            f"choose n_terms >= {rank}, fewer clusters, or separation=None."
+            (
+                f"{n_clusters} directions with ",
+                Argument("separation", separation),
+                f" need {rank} dimensions and ",
+                Argument("n_terms", n_terms),
+            ),
+            remedy=("choose ", Argument("n_terms"), f" >= {rank}, fewer clusters, or ", Argument("separation", None)),
         )
     scales = np.sqrt(np.concatenate([[shared] if shared > 0 else [], np.full((own > 0) * (n_clusters - 1), own)]))
     vectors = linalg.helmert(n_clusters, full=True)  # its first row is constant: the eigenvectors of the Gram matrix
@@ -61,8 +66,12 @@ def _eigenvalues(n_clusters: int, separation: float) -> tuple[float, float]:
     shared = 1.0 + (n_clusters - 1) * separation
     if shared < -1e-12 * n_clusters:
         raise InputError(
-            f"{n_clusters} directions cannot all have separation={separation:g}: the least cosine that they can share "
-            f"is {-1 / (n_clusters - 1):g}; choose separation >= {-1 / (n_clusters - 1):g}."
+            (
+                f"{n_clusters} directions cannot all have ",
+                Argument("separation", separation),
+                f": the least cosine that they can share is {-1 / (n_clusters - 1):g}",
+            ),
+            remedy=("choose ", Argument("separation"), f" >= {-1 / (n_clusters - 1):g}"),
         )
     own = 1.0 - separation if n_clusters > 1 else 0.0
     return (shared if shared > 1e-12 * n_clusters else 0.0), (own if own > 1e-12 else 0.0)

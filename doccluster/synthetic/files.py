@@ -57,7 +57,7 @@ def write_vectors(path: str | os.PathLike[str], made: SyntheticVectors) -> list[
         return _write_all(place, {place: write}, made.parameters)
     if (kind == ".npy") == sparse.issparse(matrix):
         right = ".npz or .mtx" if sparse.issparse(matrix) else ".npz or .npy"
-        raise InputError(f"{place} ends in {kind}, which does not fit these vectors; choose {right}.")
+        raise InputError(f"{place} ends in {kind}, which does not fit these vectors", remedy=f"choose {right}")
 
     def write_values(target: Path) -> None:
         if kind == ".npy":
@@ -146,7 +146,7 @@ def _ending(place: Path, known: tuple[str, ...]) -> str:
     for ending in sorted(known, key=len, reverse=True):
         if place.name.endswith(ending) and place.name != ending:
             return ending
-    raise InputError(f"{place} does not end in {', '.join(known)}; choose a name that does.")
+    raise InputError(f"{place} does not end in {', '.join(known)}", remedy="choose a name that does")
 
 
 def _lines(values: list[str]) -> Callable[[Path], None]:
@@ -167,7 +167,7 @@ def _write_all(place: Path, writers: dict[Path, Callable[[Path], None]], paramet
     files: dict[Path, Callable[[Path], None]] = {**writers, record: write_record}
     for final in files:
         if final.is_dir():  # found out after others had been renamed, it would leave half of the files
-            raise InputError(f"{final} is a folder; choose another name.")
+            raise InputError(f"{final} is a folder", remedy="choose another name")
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
         with unfinished_folder(place.absolute()) as folder:
@@ -178,7 +178,8 @@ def _write_all(place: Path, writers: dict[Path, Callable[[Path], None]], paramet
     except OSError as error:
         reason = error.strerror or str(error)
         raise InputError(
-            f"{place} could not be written ({reason}) and nothing was left; free space or choose another folder."
+            f"{place} could not be written ({reason}) and nothing was left",
+            remedy="free space or choose another folder",
         ) from error
     return list(files)
 
@@ -190,9 +191,9 @@ def _record_text(record: Path, name: str, parameters: Mapping[str, Any]) -> str:
         try:
             entries = tomllib.loads(record.read_text(encoding="utf-8"))
         except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-            raise InputError(f"{record} cannot be read ({error}); choose another folder.") from error
+            raise InputError(f"{record} cannot be read ({error})", remedy="choose another folder") from error
         if entries.pop("written_by", None) != _WRITER:
-            raise InputError(f"{record} was not written by `{_WRITER}`; choose another folder.")
+            raise InputError(f"{record} was not written by `{_WRITER}`", remedy="choose another folder")
     entries[name] = {"doccluster": importlib.metadata.version("doccluster"), "numpy": np.__version__, **parameters}
     lines = ["# What the files of this folder were made from.", f"written_by = {toml_value(_WRITER)}"]
     for title, entry in sorted(entries.items()):

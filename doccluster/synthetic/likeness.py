@@ -47,7 +47,9 @@ def describe_vectors(
     rng = np.random.default_rng(random_state)
     partition = Partition.from_labels(np.asarray(labels).tolist())
     if partition.n_documents != matrix.shape[0]:
-        raise InputError(f"there are {partition.n_documents} labels for {matrix.shape[0]} rows; give one for each.")
+        raise InputError(
+            f"there are {partition.n_documents} labels for {matrix.shape[0]} rows", remedy="give one for each"
+        )
     lengths = np.diff(matrix.indptr)
     frequencies = np.bincount(matrix.indices, minlength=matrix.shape[1])
     frequencies = np.sort(frequencies[frequencies > 0]) / matrix.shape[0]

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse, special
 
-from doccluster.errors import InputError
+from doccluster.errors import Argument, InputError
 from doccluster.synthetic.checks import check_share, seed_record
 from doccluster.synthetic.made import SyntheticVectors, row_names
 from doccluster.validation import RandomState, as_generator, check_positive_int, unit_rows
@@ -158,7 +158,12 @@ class _Shape:
             low, high = (check_positive_int(rows, "overlap_rows") for rows in overlap_rows)
         n_rows = n_documents * k
         if not low <= high:
-            raise InputError(f"overlap_rows=({low}, {high}) is not a range; give the least and the most rows.")
+            raise InputError(
+                "is not a range",
+                argument="overlap_rows",
+                received=(low, high),
+                remedy="give the least and the most rows",
+            )
         n_overlap = _rounded(n_terms * k + 2 * n_rows * gamma) - n_terms * k
         return cls(k, n_documents, n_terms, n_overlap, gamma, (min(low, n_rows), min(high, n_rows)))
 
@@ -204,8 +209,10 @@ class _Values:
         ):
             if law.share_above(threshold) * n_cells < 1e-3:  # rows and columns without values are drawn again
                 raise InputError(
-                    f"{name}={threshold:g} with sigma={law.sigma:g} leaves next to no value above zero; choose a "
-                    f"smaller {name} or a larger sigma."
+                    ("with ", Argument("sigma", law.sigma), " leaves next to no value above zero"),
+                    argument=name,
+                    received=threshold,
+                    expected=("a smaller ", Argument(name), " or a larger ", Argument("sigma")),
                 )
         return law
 
@@ -226,9 +233,11 @@ def _rounded(value: float) -> int:
 
 def _check_words(structure: str, extra_rows: str) -> None:
     if structure not in _STRUCTURES:
-        raise InputError(f"structure={structure!r} is unknown; choose 'block' or 'dense'.")
+        raise InputError("is unknown", argument="structure", received=structure, expected="'block' or 'dense'")
     if extra_rows not in _EXTRA_ROWS:
-        raise InputError(f"extra_rows={extra_rows!r} is unknown; choose 'owner', 'per_column' or 'gamma_n'.")
+        raise InputError(
+            "is unknown", argument="extra_rows", received=extra_rows, expected="'owner', 'per_column' or 'gamma_n'"
+        )
 
 
 def _block_part(shape: _Shape, law: _Values, structure: str, truth: Ints, generator: np.random.Generator) -> Any:

@@ -17,7 +17,7 @@ from scipy import sparse
 
 from doccluster.blocks import map_blocks, row_blocks
 from doccluster.clustering.vmf_sampling import block_generator, spawn_entropy
-from doccluster.errors import InputError
+from doccluster.errors import Argument, InputError
 from doccluster.kernels.vmf import MAX_CONCENTRATION, concentration
 from doccluster.synthetic.checks import check_dimensions, check_float_type, check_share, check_weights, seed_record
 from doccluster.synthetic.inclusion import draw_terms, inclusion_with_squares, squares_range
@@ -165,8 +165,11 @@ def _plan(
     own_columns = (dimensions - shared_columns) // n_clusters
     if own_columns < m - n_shared or shared_columns < n_shared or m == n_shared:
         raise InputError(
-            f"n_terms={dimensions} leaves each of {n_clusters} clusters {own_columns} terms of its own, for "
-            f"{m - n_shared} of them in each document; choose more terms, fewer clusters or less background."
+            f"leaves each of {n_clusters} clusters {own_columns} terms of its own, for "
+            f"{m - n_shared} of them in each document",
+            argument="n_terms",
+            received=dimensions,
+            remedy="choose more terms, fewer clusters or less background",
         )
     squares = length**2 * m * np.exp(spread**2)
     own = _part(own_columns, m - n_shared, squares, 1.0 - cosine, length, "own")
@@ -179,21 +182,38 @@ def _part(n_columns: int, n_chosen: int, squares: float, share: float, length: f
     low, high = squares_range(n_columns, n_chosen) if n_columns else (0.0, 0.0)
     if not low * (1 - 1e-9) <= squares * share <= high * (1 + 1e-9):
         raise InputError(
-            f"mean_resultant_length={length:g} cannot be had with {n_chosen} of {n_columns} {which} terms in a "
-            f"document: {_reach(low, high, squares * share, length, which)}; change mean_resultant_length, separation, "
-            "background, terms_per_document or n_terms."
+            (
+                f"cannot be had with {n_chosen} of {n_columns} {which} terms in a document: ",
+                *_reach(low, high, squares * share, length, which),
+            ),
+            argument="mean_resultant_length",
+            received=length,
+            remedy=(
+                "change ",
+                Argument("mean_resultant_length"),
+                ", ",
+                Argument("separation"),
+                ", ",
+                Argument("background"),
+                ", ",
+                Argument("terms_per_document"),
+                " or ",
+                Argument("n_terms"),
+            ),
         )
     return inclusion_with_squares(n_columns, n_chosen, squares * share) if n_columns else np.empty(0)
 
 
-def _reach(low: float, high: float, squares: float, length: float, which: str) -> str:
+def _reach(low: float, high: float, squares: float, length: float, which: str) -> tuple[str | Argument, ...]:
     """Return why a part cannot have squares that sum to `squares`, given the least and the largest sum it can have."""
     if squares <= 0 and length > 0:
-        return "separation=0 needs background=0" if which == "shared" else "separation=1 leaves them no weight"
+        if which == "shared":
+            return Argument("separation", 0), " needs ", Argument("background", 0)
+        return Argument("separation", 1), " leaves them no weight"
     if high <= 0:
-        return "a separation above 0 needs a background above 0"
+        return ("a separation above 0 needs a background above 0",)
     reach = [length * np.sqrt(bound / squares) if squares > 0 else 0.0 for bound in (low, high)]
-    return f"for this separation they can give {reach[0]:.3g} to {reach[1]:.3g}"
+    return (f"for this separation they can give {reach[0]:.3g} to {reach[1]:.3g}",)
 
 
 def _draw(

@@ -18,7 +18,7 @@ from scipy import sparse
 from doccluster.blocks import map_blocks, row_blocks
 from doccluster.clustering import SphericalKMeans
 from doccluster.clustering.vmf_sampling import block_generator, spawn_entropy
-from doccluster.errors import InputError, NothingUsable
+from doccluster.errors import Argument, InputError, NothingUsable
 from doccluster.kernels.term_draws import PATIENCE, draw_distinct
 from doccluster.kernels.vmf import MAX_CONCENTRATION, concentration
 from doccluster.short_repr import ShortRepr
@@ -98,7 +98,7 @@ def fit_corpus_model(
         If all rows are zero.
     """
     if not sparse.issparse(vectors.matrix):
-        raise InputError("the vectors are dense, and a twin has terms; give texts or a sparse matrix.")
+        raise InputError("the vectors are dense, and a twin has terms", remedy="give texts or a sparse matrix")
     matrix = check_matrix(vectors.matrix, name="vectors")
     if not matrix.data.all():  # a zero that is stored has no logarithm
         matrix = matrix.copy()
@@ -108,7 +108,7 @@ def fit_corpus_model(
         raise NothingUsable("no document has a term, so there is nothing to resemble.")
     matrix = matrix[filled]
     if matrix.data.min() < 0:
-        raise InputError("the vectors have negative values, and a twin has terms; give texts or term weights.")
+        raise InputError("the vectors have negative values, and a twin has terms", remedy="give texts or term weights")
     k = check_n_clusters(n_clusters, matrix.shape[0])
     seed = int(as_generator(random_state).integers(2**31))
     found = SphericalKMeans(k, random_state=seed, n_threads=n_threads).fit(matrix)
@@ -211,8 +211,10 @@ def sample_twin(
     n = check_positive_int(n_documents, "n_documents")
     if n < model.weights.size:
         raise InputError(
-            f"n_documents={n} is below the {model.weights.size} clusters of the model; choose n_documents >= "
-            f"{model.weights.size}."
+            f"is below the {model.weights.size} clusters of the model",
+            argument="n_documents",
+            received=n,
+            remedy=("choose ", Argument("n_documents"), f" >= {model.weights.size}"),
         )
     generator = as_generator(random_state)
     truth = generator.choice(model.weights.size, size=n, p=model.weights).astype(np.int64, copy=False)

@@ -24,7 +24,12 @@ def invented_words(n_words: int) -> list[str]:
     ['baba', 'pogu', 'geno']
     """
     if not 1 <= n_words <= MAX_WORDS:
-        raise InputError(f"n_terms={n_words} is outside 1..{MAX_WORDS:,} words; choose a number in it.")
+        raise InputError(
+            "is out of range",
+            argument="n_terms",
+            received=n_words,
+            expected=f"a number of words from 1 to {MAX_WORDS:,}",
+        )
     words: list[str] = []
     n_syllables = 2
     while len(words) < n_words:

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from doccluster.blocks import map_blocks, row_blocks
 from doccluster.clustering.vmf_sampling import block_generator, spawn_entropy
 from doccluster.corpus.document import Corpus
-from doccluster.errors import InputError
+from doccluster.errors import Argument, InputError
 from doccluster.synthetic.checks import check_share, seed_record
 from doccluster.synthetic.stories import Stories
 from doccluster.synthetic.words import MAX_WORDS, invented_words
@@ -205,13 +205,28 @@ def plan_zipf(
     n = check_positive_int(n_documents, "n_documents")
     k = check_positive_int(n_topics, "n_topics")
     if k > n:
-        raise InputError(f"n_topics={k} exceeds the {n} document(s); choose n_topics <= {n}.")
+        raise InputError(
+            f"exceeds the {n} document(s)",
+            argument="n_topics",
+            received=k,
+            remedy=("choose ", Argument("n_topics"), f" <= {n}"),
+        )
     stories = max(k, min(n // 50, 5000)) if n_stories is None else check_positive_int(n_stories, "n_stories")
     if stories < k:
-        raise InputError(f"n_stories={stories} is below n_topics={k}; each topic has at least one story.")
+        raise InputError(
+            ("is below ", Argument("n_topics", k)),
+            argument="n_stories",
+            received=stories,
+            remedy="each topic has at least one story",
+        )
     least = 2 * (_COMMONEST + _TOPIC_WORDS)
     if not least <= check_positive_int(n_terms, "n_terms") <= MAX_WORDS:
-        raise InputError(f"n_terms={n_terms} is outside {least}..{MAX_WORDS:,}; choose a vocabulary of that size.")
+        raise InputError(
+            "is out of range",
+            argument="n_terms",
+            received=n_terms,
+            expected=f"a number of words from {least} to {MAX_WORDS:,}",
+        )
     settings = _Settings(
         check_share(overlap, "overlap"),
         check_share(background, "background"),

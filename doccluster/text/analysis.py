@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 
-from doccluster.errors import InputError
+from doccluster.errors import Argument, InputError, Words
 from doccluster.text.function_words import FunctionWords
 from doccluster.text.scripts import separate_scripts, tokenize_separated, tokens_of_mixed_scripts
 from doccluster.text.stemming import Stemmer, build_stemmer
@@ -52,7 +52,7 @@ class Analysis:
         Written word -> stem, applied to each distinct word once.
     stop_words_met : set of str
         Filled while n-grams are formed: the stop words taken out of the texts.
-    warnings : tuple of str
+    warnings : tuple of words
         What a caller should be told about these parameters.
     """
 
@@ -63,7 +63,7 @@ class Analysis:
     stop_words: frozenset[str]
     stem: Stemmer | None
     stop_words_met: set[str]
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[Words, ...] = ()
     keeps_marks: bool = False
     function_words: FunctionWords | None = None
 
@@ -110,17 +110,27 @@ def build_analysis(
         stop_words_met=set(),
     )
     if stemming is not None and analyzer not in ("word", "cjk", "script"):
-        raise InputError(f"stemming={stemming!r} needs analyzer='word', 'script' or 'cjk'; leave one of the two out.")
+        raise InputError(
+            ("needs ", Argument("analyzer", "word"), ", 'script' or 'cjk'"),
+            argument="stemming",
+            received=stemming,
+            remedy="leave one of the two out",
+        )
     if callable(analyzer):
         return base(analyze=analyzer, warnings=_unused("analyzer is a function", stop_words=stop_words))
     if analyzer in ("char", "char_wb"):
         grams = character_ngrams if analyzer == "char" else character_ngrams_in_words
         return base(
             analyze=lambda text: grams(prepare(text), ngram_range=(smallest, largest)),
-            warnings=_unused(f"analyzer={analyzer!r}", stop_words=stop_words, tokenizer=tokenizer),
+            warnings=_unused(Argument("analyzer", analyzer), stop_words=stop_words, tokenizer=tokenizer),
         )
     if analyzer not in ANALYZERS:
-        raise InputError(f"analyzer={analyzer!r} is not known; give one of {', '.join(ANALYZERS)} or a function.")
+        raise InputError(
+            "is not known",
+            argument="analyzer",
+            received=analyzer,
+            expected=f"one of {', '.join(ANALYZERS)} or a function",
+        )
     tokenize = _tokenizer(analyzer, tokenizer, token_pattern)
     own = base(analyze=tokenize, prepare=_by_script(prepare) if analyzer == "script" else prepare)
     languages = languages_named(stop_words)
@@ -164,9 +174,13 @@ def _check_ngram_range(ngram_range: tuple[int, int]) -> tuple[int, int]:
     try:
         smallest, largest = (int(length) for length in ngram_range)
     except (TypeError, ValueError) as error:
-        raise InputError(f"ngram_range={ngram_range!r} is not a pair of lengths; give for instance (1, 2).") from error
+        raise InputError(
+            "is not a pair of lengths", argument="ngram_range", received=ngram_range, expected="a pair such as (1, 2)"
+        ) from error
     if not 1 <= smallest <= largest:
-        raise InputError(f"ngram_range={ngram_range!r} must be (smallest, largest) with 1 <= smallest <= largest.")
+        raise InputError(
+            argument="ngram_range", received=ngram_range, expected="(smallest, largest) with 1 <= smallest <= largest"
+        )
     return smallest, largest
 
 
@@ -178,7 +192,7 @@ def _tokenizer(analyzer: str, tokenizer: Tokenizer | None, token_pattern: str | 
     if tokenizer is not None:
         return tokenizer
     if token_pattern is None:
-        raise InputError("token_pattern=None needs a tokenizer; give one of the two.")
+        raise InputError((Argument("token_pattern", None), " needs a tokenizer"), remedy="give one of the two")
     return build_tokenizer(token_pattern)
 
 
@@ -190,8 +204,10 @@ def _run_length(analyzer: str, tokenizer: Tokenizer | None, token_pattern: str |
     return word_run_length(token_pattern)
 
 
-def _unused(reason: str, **given: object) -> tuple[str, ...]:
-    return tuple(f"{name} is not used, because {reason}." for name, value in given.items() if value is not None)
+def _unused(*reason: str | Argument, **given: object) -> tuple[Words, ...]:
+    return tuple(
+        (Argument(name), " is not used, because ", *reason, ".") for name, value in given.items() if value is not None
+    )
 
 
 def _inconsistency(stop: frozenset[str], prepare: Preprocessor, tokenize: Tokenizer) -> tuple[str, ...]:

@@ -66,7 +66,9 @@ class AnalyzerCounter:
         """
         strange = next((form for form in self._numbers if not isinstance(form, str)), None)
         if strange is not None:
-            raise InputError(f"the analyzer returned {strange!r}; it must return a list of strings for each document.")
+            raise InputError(
+                f"the analyzer returned {strange!r}", remedy="it must return a list of strings for each document"
+            )
         forms = sorted(self._numbers)
         rank = np.empty(len(forms), dtype=np.int32)
         rank[np.fromiter(map(self._numbers.__getitem__, forms), dtype=np.intp, count=len(forms))] = np.arange(

@@ -77,9 +77,11 @@ def text_blocks(documents: Iterable[Any], block_characters: int) -> Iterator[lis
         If `documents` is one string, is not iterable, or holds something that is neither text nor missing.
     """
     if isinstance(documents, str | bytes):
-        raise InputError("one string was given where an iterable of documents is expected; put it into a list.")
+        raise InputError("one string was given where an iterable of documents is expected", remedy="put it into a list")
     if not isinstance(documents, Iterable):
-        raise InputError(f"documents is {type(documents).__name__}, expected an iterable of strings; give a list.")
+        raise InputError(
+            f"documents is {type(documents).__name__}, expected an iterable of strings", remedy="give a list"
+        )
     number = 0
     block: list[str] = []
     size = 0
@@ -121,5 +123,7 @@ def as_text(document: Any, number: int) -> str:
         try:
             return document.decode("utf-8")
         except UnicodeDecodeError as error:
-            raise InputError(f"document {number} is not UTF-8 ({error.reason}); decode it first.") from error
-    raise InputError(f"document {number} is {type(document).__name__}, expected a string; None and NaN are empty.")
+            raise InputError(f"document {number} is not UTF-8 ({error.reason})", remedy="decode it first") from error
+    raise InputError(
+        f"document {number} is {type(document).__name__}, expected a string", remedy="None and NaN are empty"
+    )

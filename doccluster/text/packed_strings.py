@@ -35,12 +35,16 @@ def unpack_strings(characters: npt.NDArray[np.uint8], ends: npt.NDArray[np.int64
     """
     characters, places = np.asarray(characters), np.asarray(ends)
     if characters.dtype != np.uint8 or places.dtype != np.int64:
-        raise SchemaError("the packed strings are damaged: they are no characters and ends; write the file again.")
+        raise SchemaError(
+            "the packed strings are damaged: they are no characters and ends", remedy="write the file again"
+        )
     text = characters.tobytes()
     if places.ndim != 1 or (places.size and (places[-1] != len(text) or (np.diff(places, prepend=0) < 0).any())):
-        raise SchemaError("the packed strings are damaged: their ends do not fit the characters; write the file again.")
+        raise SchemaError(
+            "the packed strings are damaged: their ends do not fit the characters", remedy="write the file again"
+        )
     bounds = pairwise([0, *places.tolist()])
     try:
         return [text[start:end].decode("utf-8", "surrogatepass") for start, end in bounds]
     except UnicodeDecodeError as error:
-        raise SchemaError("the packed strings are damaged: not UTF-8; write the file again.") from error
+        raise SchemaError("the packed strings are damaged: not UTF-8", remedy="write the file again") from error

@@ -133,7 +133,9 @@ class RunCounter:
         pieces.append("\0" * PADDING)
         joined = "\n".join(pieces).encode("latin-1")
         if len(joined) > _MOST_BYTES:
-            raise InputError(f"a document of {len(joined)} bytes is too long; split documents of more than 2 GB.")
+            raise InputError(
+                f"a document of {len(joined)} bytes is too long", remedy="split documents of more than 2 GB"
+            )
         return np.frombuffer(joined, dtype=np.uint8), ends, joined.isascii()
 
     def _make_room(self, n_bytes: int) -> None:

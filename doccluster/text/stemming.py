@@ -39,7 +39,12 @@ def check_stemming(stemming: str) -> str:
     name = stemming.lower() if isinstance(stemming, str) else stemming
     name = _NAME_OF_CODE.get(name, name) if isinstance(name, str) else name
     if name not in STEMMING_LANGUAGES:
-        raise InputError(f"stemming={stemming!r} is not known; give None or one of {', '.join(STEMMING_LANGUAGES)}.")
+        raise InputError(
+            "is not known",
+            argument="stemming",
+            received=stemming,
+            expected=f"one of {', '.join(STEMMING_LANGUAGES)}",
+        )
     return str(name)
 
 

@@ -58,8 +58,10 @@ def load_stop_words(language: str) -> frozenset[str]:
     name = _NAME_OF_CODE.get(name, name)
     if name not in STOP_WORD_LANGUAGES:
         raise InputError(
-            f"stop_words={language!r} is not a language with a list; give a list of words or one of "
-            f"{', '.join(STOP_WORD_LANGUAGES)}."
+            "is not a language with a list",
+            argument="stop_words",
+            received=language,
+            expected=f"a list of words or one of {', '.join(STOP_WORD_LANGUAGES)}",
         )
     path = resources.files("doccluster.text").joinpath("stopword_lists", f"{name}.txt")
     lines = path.read_text(encoding="utf-8").splitlines()
@@ -97,7 +99,7 @@ def resolve_stop_words(
     given = frozenset(stop_words)
     strange = next((word for word in given if not isinstance(word, str)), None)
     if strange is not None:
-        raise InputError(f"stop_words holds {strange!r}, which is not a word; give a list of strings.")
+        raise InputError(f"stop_words holds {strange!r}, which is not a word", remedy="give a list of strings")
     return given
 
 

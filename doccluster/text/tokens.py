@@ -74,7 +74,12 @@ def _accent_function(strip_accents: str | Callable[[str], str] | None) -> Prepro
         return strip_accents
     known = {"ascii": strip_accents_ascii, "unicode": strip_accents_unicode}
     if strip_accents not in known:
-        raise InputError(f"strip_accents={strip_accents!r} is not known; give 'ascii', 'unicode', a function or None.")
+        raise InputError(
+            "is not known",
+            argument="strip_accents",
+            received=strip_accents,
+            expected="'ascii', 'unicode', a function or None",
+        )
     return known[strip_accents]
 
 
@@ -92,10 +97,15 @@ def build_tokenizer(token_pattern: str) -> Tokenizer:
     try:
         pattern = re.compile(token_pattern)
     except (re.error, TypeError) as error:
-        raise InputError(f"token_pattern={token_pattern!r} is not a regular expression: {error}.") from error
+        raise InputError(
+            f"is not a regular expression: {error}", argument="token_pattern", received=token_pattern
+        ) from error
     if pattern.groups > 1:
         raise InputError(
-            f"token_pattern={token_pattern!r} has {pattern.groups} capturing groups; write (?:...) for all but one."
+            f"has {pattern.groups} capturing groups",
+            argument="token_pattern",
+            received=token_pattern,
+            remedy="write (?:...) for all but one",
         )
     return pattern.findall
 

@@ -33,11 +33,13 @@ def damage_as_input_error(origin: str | os.PathLike[str]) -> Iterator[None]:
         raise
     except MemoryError as error:
         raise InputError(
-            f"{origin} holds more than fits in memory, or is damaged; give a smaller one ({_reason(error)})."
+            f"{origin} holds more than fits in memory, or is damaged", remedy=f"give a smaller one ({_reason(error)})"
         ) from error
     except Exception as error:  # a reader is a border, and what is beyond it raises what it likes
         reason = _reason(error)
-        raise InputError(f"{origin} cannot be read as a matrix ({reason}); it is truncated or damaged.") from error
+        raise InputError(
+            f"{origin} cannot be read as a matrix ({reason})", remedy="it is truncated or damaged"
+        ) from error
 
 
 def _reason(error: Exception) -> str:
@@ -59,14 +61,19 @@ def check_npy(stream: IO[bytes], size: int, origin: str) -> None:
     with damage_as_input_error(origin):
         version = np.lib.format.read_magic(stream)
         if version not in _READERS:
-            raise InputError(f"{origin} is an array file of version {version}, expected 1.0 or 2.0; save it again.")
+            raise InputError(
+                f"{origin} is an array file of version {version}, expected 1.0 or 2.0", remedy="save it again"
+            )
         shape, _, dtype = _READERS[version](stream)
         if dtype.hasobject or dtype.kind == "V":
-            raise InputError(f"{origin} holds no plain numbers but {str(dtype)[:60]}; save an array of numbers.")
+            raise InputError(
+                f"{origin} holds no plain numbers but {str(dtype)[:60]}", remedy="save an array of numbers"
+            )
         expected, found = math.prod(shape) * dtype.itemsize, size - stream.tell()
         if min(shape, default=0) < 0 or expected != found:
             raise InputError(
-                f"{origin} announces {expected:,} bytes of values but holds {found:,}; it is truncated or damaged."
+                f"{origin} announces {expected:,} bytes of values but holds {found:,}",
+                remedy="it is truncated or damaged",
             )
 
 
@@ -81,11 +88,11 @@ def check_npz(stream: IO[bytes], size: int, origin: str) -> None:
     with damage_as_input_error(origin), zipfile.ZipFile(stream) as archive:
         for member in archive.infolist():
             if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-                raise InputError(f"{origin} is packed in a way numpy does not use; save it again.")
+                raise InputError(f"{origin} is packed in a way numpy does not use", remedy="save it again")
             packed = min(member.compress_size, size)
             if member.file_size > MOST_EXPANDED * packed + _SMALL:
                 raise InputError(
-                    f"{origin} announces {member.file_size:,} bytes in {packed:,} packed ones; it is damaged."
+                    f"{origin} announces {member.file_size:,} bytes in {packed:,} packed ones", remedy="it is damaged"
                 )
             if member.filename.endswith(".npy"):
                 with archive.open(member) as array:

@@ -31,7 +31,9 @@ class TextEstimator:
         known = self._defaults()
         for name, value in parameters.items():
             if name not in known:
-                raise InputError(f"{type(self).__name__} has no parameter {name!r}; give one of {', '.join(known)}.")
+                raise InputError(
+                    f"{type(self).__name__} has no parameter {name!r}", remedy=f"give one of {', '.join(known)}"
+                )
             setattr(self, name, value)
         return self
 
@@ -45,8 +47,8 @@ class TextEstimator:
         """
         if transform not in (None, "default"):
             raise InputError(
-                f"the rows are sparse, transform={transform!r} has no sparse tables; give 'default' and convert "
-                "the part you need."
+                f"the rows are sparse, transform={transform!r} has no sparse tables",
+                remedy="give 'default' and convert the part you need",
             )
         return self
 

@@ -52,11 +52,13 @@ def load_matrix_file(path: Path) -> MatrixFile:
         If the file is missing, of no known format, truncated or damaged.
     """
     if path.is_dir():
-        raise InputError(f"{path} is a folder, expected a matrix file; name the .mat, .mtx or .npz file itself.")
+        raise InputError(
+            f"{path} is a folder, expected a matrix file", remedy="name the .mat, .mtx or .npz file itself"
+        )
     if not path.is_file():
-        raise InputError(f"{path} does not exist; check the path.")
+        raise InputError(f"{path} does not exist", remedy="check the path")
     if path.stat().st_size == 0:
-        raise InputError(f"{path} is empty, a file of zero bytes; write it again.")
+        raise InputError(f"{path} is empty, a file of zero bytes", remedy="write it again")
     name = path.name.lower().removesuffix(".gz")
     if name.endswith(".mtx"):
         return MatrixFile(_matrix_market(path))
@@ -66,7 +68,9 @@ def load_matrix_file(path: Path) -> MatrixFile:
         return MatrixFile(_npy(path))
     if name.endswith(".mat"):
         return MatrixFile(parse_cluto(_text(path), str(path)))
-    raise InputError(f"{path} is of no known format; give a CLUTO .mat, Matrix Market .mtx(.gz), .npz or .npy file.")
+    raise InputError(
+        f"{path} is of no known format", remedy="give a CLUTO .mat, Matrix Market .mtx(.gz), .npz or .npy file"
+    )
 
 
 def _text(path: Path) -> str:
@@ -110,7 +114,7 @@ class TextForScipy(RawIOBase):
         """Fill the buffer from the stream, and once that is at its end, with an end of line."""
         part = b"" if self._has_ended else self._stream.read(len(buffer))
         if b"\0" in part:
-            raise InputError(f"{self._path} holds zero bytes, so it is no text; it is damaged.")
+            raise InputError(f"{self._path} holds zero bytes, so it is no text", remedy="it is damaged")
         if not part and not self._has_ended:
             self._has_ended, part = True, b"\n"
         buffer[: len(part)] = part
@@ -125,7 +129,9 @@ def _check_announced(header: tuple[Any, ...], path: Path) -> None:
         n_values = n_rows * n_columns if symmetry == "general" else n_rows * (n_columns - 1) // 2
     size = path.stat().st_size * (MOST_EXPANDED if _is_packed(path) else 1)
     if n_values < 0 or n_values * least > size + least:
-        raise InputError(f"{path} announces {n_values:,} values, more than its {size:,} bytes hold; it is damaged.")
+        raise InputError(
+            f"{path} announces {n_values:,} values, more than its {size:,} bytes hold", remedy="it is damaged"
+        )
     if layout == "coordinate":
         check_sparsity((n_rows, n_columns), n_values, str(path))
 
@@ -140,7 +146,7 @@ def _npy(path: Path) -> npt.NDArray[Any]:
     # numpy leaves a damaged file open when it opens it itself
     with path.open("rb") as stream:
         if stream.read(2) == b"PK":
-            raise InputError(f"{path} holds several arrays; name it .npz.")
+            raise InputError(f"{path} holds several arrays", remedy="name it .npz")
         stream.seek(0)
         check_npy(stream, path.stat().st_size, str(path))
         stream.seek(0)
@@ -170,7 +176,7 @@ def _npz(path: Path) -> MatrixFile:
 def _own_npz(file: Any, path: Path) -> MatrixFile:
     schema = int(file["doccluster_schema"])
     if schema != MATRIX_SCHEMA:
-        raise SchemaError(f"{path} has schema {schema}, this version reads {MATRIX_SCHEMA}; update doccluster.")
+        raise SchemaError(f"{path} has schema {schema}, this version reads {MATRIX_SCHEMA}", remedy="update doccluster")
     return MatrixFile(
         _two_dimensional(file["dense"], path) if "dense" in file else _csr(file, path),
         ids=_strings(file, "ids"),
@@ -184,7 +190,9 @@ def _own_npz(file: Any, path: Path) -> MatrixFile:
 def _csr(file: Any, path: Path) -> sparse.csr_array:
     shape = file["shape"]
     if shape.shape != (2,) or shape.dtype.kind not in "iu":
-        raise InputError(f"{path} has a shape of {shape.size} numbers ({shape.dtype}), expected 2; write it again.")
+        raise InputError(
+            f"{path} has a shape of {shape.size} numbers ({shape.dtype}), expected 2", remedy="write it again"
+        )
     return _in_file(sparse.csr_array((file["data"], file["indices"], file["indptr"]), shape=shape.tolist()), path)
 
 
@@ -219,7 +227,9 @@ def parse_cluto(text: str, name: str) -> Any:
     rows = lines[1 : 1 + n_documents]
     if len(rows) < n_documents or any(line.strip() for line in lines[1 + n_documents :]):
         found = len("\n".join(lines[1:]).rstrip().split("\n"))
-        raise InputError(f"{name} announces {n_documents} documents but has {found} lines; it is truncated or damaged.")
+        raise InputError(
+            f"{name} announces {n_documents} documents but has {found} lines", remedy="it is truncated or damaged"
+        )
     lengths = np.fromiter((len(row.split()) for row in rows), dtype=np.int64, count=n_documents)
     values = _numbers(rows, name)
     if len(header) == 2:
@@ -261,7 +271,7 @@ def _not_a_number(rows: list[str], before: int, name: str) -> InputError:
                 float(field)
             except ValueError:
                 return InputError(f"{name} line {number} holds {field[:40]!r}, expected a number.")
-    return InputError(f"{name} holds what is no number; it is damaged.")
+    return InputError(f"{name} holds what is no number", remedy="it is damaged")
 
 
 def _sparse_cluto(
@@ -273,7 +283,9 @@ def _sparse_cluto(
         raise InputError(f"{name} line {odd[0] + 2} has an odd number of fields, expected pairs of term and value.")
     indptr = np.concatenate([[0], np.cumsum(lengths // 2)])
     if indptr[-1] != n_entries:
-        raise InputError(f"{name} announces {n_entries} non-zeros but holds {indptr[-1]}; it is truncated or damaged.")
+        raise InputError(
+            f"{name} announces {n_entries} non-zeros but holds {indptr[-1]}", remedy="it is truncated or damaged"
+        )
     columns, data = values[0::2], values[1::2]
     wrong = np.flatnonzero(~((columns >= 1) & (columns <= n_terms) & (columns == np.floor(columns))))
     if wrong.size:

@@ -32,7 +32,7 @@ class MatrixWriter:
     def __init__(self, folder: str | os.PathLike[str], *, n_columns: int, dtype: npt.DTypeLike) -> None:
         self.folder = Path(folder)
         if self.folder.exists() and (not self.folder.is_dir() or any(self.folder.iterdir())):
-            raise InputError(f"{self.folder} exists and is not an empty folder; give a new one.")
+            raise InputError(f"{self.folder} exists and is not an empty folder", remedy="give a new one")
         self.folder.mkdir(parents=True, exist_ok=True)
         self._n_columns = n_columns
         self._dtype = np.dtype(dtype)
@@ -111,7 +111,9 @@ def open_vectors(folder: str | os.PathLike[str]) -> DocumentVectors:
     """
     place = Path(folder)
     if not (place / "vectors.json").is_file():
-        raise InputError(f"{place} holds no finished vectors (no vectors.json); write it with vectorize_stream.")
+        raise InputError(
+            f"{place} holds no finished vectors (no vectors.json)", remedy="write it with vectorize_stream"
+        )
     description = _description(place / "vectors.json")
     n_rows, n_columns = description["shape"]
     matrix = _open_csr(
@@ -130,7 +132,7 @@ def open_vectors(folder: str | os.PathLike[str]) -> DocumentVectors:
     with (place / "terms.npz").open("rb") as stream, load_npz(stream, str(place / "terms.npz")) as arrays:
         terms, display_terms = (_terms(arrays, name, n_columns, place) for name in ("terms", "display_terms"))
     if len(ids) != n_rows:
-        raise SchemaError(f"{place} has {n_rows} rows but {len(ids)} ids; write it again.")
+        raise SchemaError(f"{place} has {n_rows} rows but {len(ids)} ids", remedy="write it again")
     return DocumentVectors(matrix, tuple(ids), terms, display_terms)
 
 
@@ -138,17 +140,18 @@ def _description(path: Path) -> dict[str, Any]:
     try:
         description: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     except (ValueError, RecursionError) as error:
-        raise SchemaError(f"{path} is damaged ({str(error)[:200]}); write it again.") from error
+        raise SchemaError(f"{path} is damaged ({str(error)[:200]})", remedy="write it again") from error
     schema = description.get("schema") if isinstance(description, dict) else None
     if schema != FOLDER_SCHEMA:
         raise SchemaError(
-            f"{path.parent} has schema {str(schema)[:20]}, this version reads {FOLDER_SCHEMA}; update doccluster."
+            f"{path.parent} has schema {str(schema)[:20]}, this version reads {FOLDER_SCHEMA}",
+            remedy="update doccluster",
         )
     shape, n_entries = description.get("shape"), description.get("n_entries")
     sizes = [*shape, n_entries] if isinstance(shape, list) and len(shape) == 2 else [None]
     types = description.get("dtype"), description.get("index_type")
     if not all(type(size) is int and 0 <= size < 2**62 for size in sizes) or types not in _TYPES:
-        raise SchemaError(f"{path} is damaged: it gives no shape or no types that are known; write it again.")
+        raise SchemaError(f"{path} is damaged: it gives no shape or no types that are known", remedy="write it again")
     return description
 
 
@@ -158,7 +161,7 @@ def _terms(arrays: Any, name: str, n_columns: int, place: Path) -> npt.NDArray[n
     with damage_as_input_error(place / "terms.npz"):
         found = np.array(unpack_strings(arrays[f"{name}_characters"], arrays[f"{name}_ends"]), dtype=object)
     if found.size != n_columns:
-        raise SchemaError(f"{place} has {n_columns} columns but {found.size} {name}; write it again.")
+        raise SchemaError(f"{place} has {n_columns} columns but {found.size} {name}", remedy="write it again")
     return found
 
 
@@ -170,7 +173,7 @@ def _open_csr(
     # scipy wants both index arrays of one type; the row ends are few, so it is they that are converted in memory.
     indptr = _map(folder / "indptr.bin", np.dtype(np.int64), shape[0] + 1, "r").astype(index_type)
     if indptr[0] != 0 or indptr[-1] != n_entries or np.any(np.diff(indptr) < 0):
-        raise SchemaError(f"{folder / 'indptr.bin'} is damaged: its row starts do not ascend; write it again.")
+        raise SchemaError(f"{folder / 'indptr.bin'} is damaged: its row starts do not ascend", remedy="write it again")
     matrix = sparse.csr_array((data, indices, indptr), shape=shape)
     matrix.has_sorted_indices = True
     matrix.has_canonical_format = True
@@ -181,10 +184,10 @@ def _map(path: Path, dtype: np.dtype[Any], size: int | None, mode: Any) -> npt.N
     try:
         n_bytes = path.stat().st_size
     except OSError as error:
-        raise SchemaError(f"{path} cannot be read ({error.strerror}); write it again.") from error
+        raise SchemaError(f"{path} cannot be read ({error.strerror})", remedy="write it again") from error
     size = n_bytes // dtype.itemsize if size is None else size
     if n_bytes != size * dtype.itemsize:
-        raise SchemaError(f"{path} has {n_bytes} bytes, expected {size * dtype.itemsize}; write it again.")
+        raise SchemaError(f"{path} has {n_bytes} bytes, expected {size * dtype.itemsize}", remedy="write it again")
     if size == 0:  # an empty file cannot be mapped
         return np.empty(0, dtype=dtype)
     return np.memmap(path, dtype=dtype, mode=mode, shape=(size,))

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from doccluster.errors import DocclusterWarning, InputError, NothingUsable
+from doccluster.errors import Argument, DocclusterWarning, InputError, NothingUsable, Words, words_of
 from doccluster.text.analysis import Analysis, build_analysis
 from doccluster.validation import check_positive_int
 from doccluster.vectors.weighting import Weighting, parse_weighting
@@ -32,10 +32,10 @@ def analysis_of(vectorizer: Any) -> Analysis:
     return build_analysis(**{name: getattr(vectorizer, name) for name in TEXT_PARAMETERS})
 
 
-def tell(messages: Iterable[str]) -> None:
+def tell(messages: Iterable[Words]) -> None:
     """Warn the caller of `fit` of each message."""
     for message in messages:
-        warnings.warn(message, DocclusterWarning, stacklevel=5)
+        warnings.warn(DocclusterWarning(*words_of(message)), stacklevel=5)
 
 
 def dtype_of(vectorizer: Any) -> np.dtype[Any]:
@@ -43,9 +43,13 @@ def dtype_of(vectorizer: Any) -> np.dtype[Any]:
     try:
         dtype: np.dtype[Any] = np.dtype(vectorizer.dtype)
     except TypeError as error:
-        raise InputError(f"dtype={vectorizer.dtype!r} is not a type; give float32 or float64.") from error
+        raise InputError(
+            "is not a type", argument="dtype", received=vectorizer.dtype, expected="float32 or float64"
+        ) from error
     if dtype not in (np.dtype(np.float32), np.dtype(np.float64)):
-        raise InputError(f"dtype={vectorizer.dtype!r} cannot hold weights; give float32 or float64.")
+        raise InputError(
+            "cannot hold weights", argument="dtype", received=vectorizer.dtype, expected="float32 or float64"
+        )
     return dtype
 
 
@@ -59,11 +63,14 @@ def weighting_of(vectorizer: Any) -> Weighting:
     """Return the weighting of `vectorizer`: its `weighting` code, or scikit-learn's switches."""
     norm = vectorizer.norm
     if norm not in ("l1", "l2", None):
-        raise InputError(f"norm={norm!r} is not known; give 'l2', 'l1' or None.")
+        raise InputError("is not known", argument="norm", received=norm, expected="'l2', 'l1' or None")
     if vectorizer.weighting is not None:
         if (vectorizer.use_idf, vectorizer.smooth_idf, vectorizer.sublinear_tf) != (True, True, False):
             raise InputError(
-                f"weighting={vectorizer.weighting!r} replaces use_idf, smooth_idf and sublinear_tf; leave those out."
+                ("replaces ", Argument("use_idf"), ", smooth_idf and sublinear_tf"),
+                argument="weighting",
+                received=vectorizer.weighting,
+                remedy="leave those out",
             )
         return parse_weighting(vectorizer.weighting, norm=norm, k1=vectorizer.k1, b=vectorizer.b)
     smooth = "plus-one-smooth" if vectorizer.smooth_idf else "plus-one"
@@ -85,7 +92,9 @@ def given_vocabulary(vocabulary: Any, *, lowercase: bool) -> dict[str, int]:
         If it is empty.
     """
     if isinstance(vocabulary, str) or not isinstance(vocabulary, Iterable):
-        raise InputError(f"vocabulary={vocabulary!r} is not a collection of terms; give a list or a mapping.")
+        raise InputError(
+            "is not a collection of terms", argument="vocabulary", received=vocabulary, expected="a list or a mapping"
+        )
     if isinstance(vocabulary, Mapping):
         columns = _checked_columns(vocabulary)
     else:
@@ -93,9 +102,11 @@ def given_vocabulary(vocabulary: Any, *, lowercase: bool) -> dict[str, int]:
         columns = dict(zip(terms, range(len(terms)), strict=True))
         if len(columns) != len(terms):
             repeated = next(term for place, term in enumerate(terms) if columns[term] != place)
-            raise InputError(f"vocabulary holds {repeated!r} twice; give each term once.")
+            raise InputError(f"vocabulary holds {repeated!r} twice", remedy="give each term once")
     if not columns:
-        raise NothingUsable("the vocabulary that was given is empty; give at least one term, or None to learn it.")
+        raise NothingUsable(
+            "the vocabulary that was given is empty", remedy="give at least one term, or None to learn it"
+        )
     if lowercase and any(any(map(str.isupper, term)) for term in columns):
         tell(["vocabulary holds upper case letters, which never match while lowercase=True; give lower case terms."])
     return columns
@@ -103,11 +114,11 @@ def given_vocabulary(vocabulary: Any, *, lowercase: bool) -> dict[str, int]:
 
 def _checked_columns(vocabulary: Mapping[Any, Any]) -> dict[str, int]:
     if not all(isinstance(column, Integral) for column in vocabulary.values()):
-        raise InputError("vocabulary maps a term to something that is not a whole number; give term -> column.")
+        raise InputError("vocabulary maps a term to something that is not a whole number", remedy="give term -> column")
     numbers = sorted(int(column) for column in vocabulary.values())
     if numbers != list(range(len(numbers))):
         raise InputError(
-            f"the columns of the vocabulary must be 0..{len(numbers) - 1}, each once; "
-            "one is repeated or missing: number them anew."
+            f"the columns of the vocabulary must be 0..{len(numbers) - 1}, each once",
+            remedy="one is repeated or missing: number them anew",
         )
     return {term: int(column) for term, column in vocabulary.items()}

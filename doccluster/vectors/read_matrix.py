@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from doccluster.errors import DocclusterWarning, InputError
+from doccluster.errors import Argument, DocclusterWarning, InputError
 from doccluster.sparse_structure import checked_csr
 from doccluster.text.packed_strings import pack_strings
 from doccluster.validation import check_matrix, compact_indices, unit_rows, within_range
@@ -66,7 +66,9 @@ def read_matrix(
     place = Path(path)
     file = load_matrix_file(place)
     if 0 in file.matrix.shape:
-        raise InputError(f"{place} holds a matrix of {file.matrix.shape[0]} x {file.matrix.shape[1]}; it is empty.")
+        raise InputError(
+            f"{place} holds a matrix of {file.matrix.shape[0]} x {file.matrix.shape[1]}", remedy="it is empty"
+        )
     n_documents, n_terms = file.matrix.shape
     matrix = _weighted(file, weighting, dtype, str(place))
     row_classes = _names(classes, place, ".rclass", n_documents, "classes") or file.classes
@@ -94,9 +96,11 @@ def write_matrix(
     """
     place = Path(path)
     if place.suffix != ".npz":
-        raise InputError(f"{place} does not end in .npz; vectors are written as npz.")
+        raise InputError(f"{place} does not end in .npz", remedy="vectors are written as npz")
     if classes is not None and len(classes) != vectors.n_documents:
-        raise InputError(f"{len(classes)} classes were given for {vectors.n_documents} documents; give one for each.")
+        raise InputError(
+            f"{len(classes)} classes were given for {vectors.n_documents} documents", remedy="give one for each"
+        )
     np.savez_compressed(place, **matrix_arrays(vectors, classes=classes))
 
 
@@ -128,14 +132,19 @@ def _weighted(file: MatrixFile, weighting: str, dtype: npt.DTypeLike, name: str)
     if (values != np.floor(values)).any() or values.max(initial=0) > LARGEST_COUNT:
         kind = "fractions" if values.max(initial=0) <= LARGEST_COUNT else "numbers too large for counts"
         warnings.warn(
-            f"{name} holds {kind}, so it is taken as weighted already and only its rows are normalised; "
-            "give weighting='none' to say so.",
-            DocclusterWarning,
+            DocclusterWarning(
+                f"{name} holds {kind}, so it is taken as weighted already and only its rows are normalised; give ",
+                Argument("weighting", "none"),
+                " to say so.",
+            ),
             stacklevel=3,
         )
         return within_range(matrix).astype(dtype, copy=False)
     if (values < 0).any():
-        raise InputError(f"{name} holds negative counts; give weighting='none' if its values are not counts.")
+        raise InputError(
+            f"{name} holds negative counts",
+            remedy=("give ", Argument("weighting", "none"), " if its values are not counts"),
+        )
     counts = sparse.csr_array(matrix, dtype=dtype, copy=True)
     counts.eliminate_zeros()
     df = np.bincount(counts.indices, minlength=counts.shape[1])
@@ -154,13 +163,13 @@ def _names(given: Names | None, matrix: Path, suffix: str, expected: int, what: 
     if isinstance(given, str | os.PathLike):
         source = Path(given)
         if not source.is_file():
-            raise InputError(f"{source} does not exist; give the file of the {what}, or a list of them.")
+            raise InputError(f"{source} does not exist", remedy=f"give the file of the {what}, or a list of them")
         text = source.read_text(encoding="utf-8", errors="replace")
         names, origin = [line.strip() for line in text.rstrip().split("\n")], str(source)
     else:
         names, origin = [str(name) for name in given], f"the list of {what}"
     if len(names) != expected:
-        raise InputError(f"{origin} has {len(names)} {what}, but {matrix} needs {expected}; give one for each.")
+        raise InputError(f"{origin} has {len(names)} {what}, but {matrix} needs {expected}", remedy="give one for each")
     return names
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 
-from doccluster.errors import InputError, NothingUsable
+from doccluster.errors import Argument, InputError, NothingUsable
 from doccluster.progress import Progress, silent
 from doccluster.sizes import parse_size
 from doccluster.vectors.document_vectors import DocumentVectors
@@ -59,7 +59,12 @@ def vectorize_stream(
     """
     vectorizer = TfidfVectorizer() if vectorizer is None else vectorizer
     if vectorizer.norm != "l2" and vectorizer.weighting is None:
-        raise InputError(f"norm={vectorizer.norm!r} gives no unit rows; document vectors need norm='l2'.")
+        raise InputError(
+            "gives no unit rows",
+            argument="norm",
+            received=vectorizer.norm,
+            remedy=("document vectors need ", Argument("norm", "l2")),
+        )
     stream = DocumentStream(source, text_field=text_field, id_field=id_field)
     characters = parse_size(batch_size)
     if isinstance(vectorizer, HashingTfidf):
@@ -78,7 +83,9 @@ def _write_in_two_passes(
 ) -> None:
     if not hasattr(vectorizer, "vocabulary_"):
         if not stream.is_repeatable:
-            raise InputError("the documents can be read only once; give a function that makes them, or HashingTfidf().")
+            raise InputError(
+                "the documents can be read only once", remedy="give a function that makes them, or HashingTfidf()"
+            )
         vectorizer.fit_batches(_texts(stream, characters, "learn terms", progress))
     n_columns = len(vectorizer.vocabulary_)
     with MatrixWriter(folder, n_columns=n_columns, dtype=vectorizer.dtype) as writer:
@@ -104,7 +111,7 @@ def _write_hashed(
             done += len(ids)
             progress("write counts", done)
         if done == 0:
-            raise NothingUsable("the stream holds no document; check the source.")
+            raise NothingUsable("the stream holds no document", remedy="check the source")
         vectorizer.weigh(writer.matrix())
         writer.finish()
 

@@ -40,7 +40,7 @@ class DocumentStream:
         self._id_field = id_field
         self._told = False
         if isinstance(source, str | os.PathLike) and not Path(source).is_file():
-            raise InputError(f"{source} does not exist or is no file; give a file, an iterable or a function.")
+            raise InputError(f"{source} does not exist or is no file", remedy="give a file, an iterable or a function")
 
     @property
     def is_repeatable(self) -> bool:
@@ -90,7 +90,9 @@ class DocumentStream:
                     elif line.strip():
                         bad.append(number)
         except (EOFError, OSError, lzma.LZMAError) as error:
-            raise InputError(f"{path} cannot be read to its end ({error}); it is truncated or damaged.") from error
+            raise InputError(
+                f"{path} cannot be read to its end ({error})", remedy="it is truncated or damaged"
+            ) from error
         self._tell(path, bad)
 
     def _json_line(self, line: str, number: int) -> Named | None:

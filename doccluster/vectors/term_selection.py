@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from doccluster.errors import InputError, NothingUsable
+from doccluster.errors import Argument, InputError, NothingUsable
 
 
 def frequency_bound(value: Any, name: str, n_documents: int) -> float:
@@ -20,7 +20,7 @@ def frequency_bound(value: Any, name: str, n_documents: int) -> float:
         return float(value)
     if isinstance(value, float | np.floating) and 0.0 <= value <= 1.0:
         return float(value) * n_documents
-    raise InputError(f"{name}={value!r} is neither a whole number >= 1 nor a share in [0.0, 1.0]; give one of the two.")
+    raise InputError(argument=name, received=value, expected="a whole number >= 1 or a share in [0.0, 1.0]")
 
 
 def select_terms(
@@ -51,8 +51,10 @@ def select_terms(
     )
     if largest < smallest:
         raise InputError(
-            f"max_df={max_df!r} is {largest:g} documents, fewer than the {smallest:g} of min_df={min_df!r}; "
-            "raise max_df or lower min_df."
+            (f"is {largest:g} documents, fewer than the {smallest:g} of ", Argument("min_df", min_df)),
+            argument="max_df",
+            received=max_df,
+            remedy=("raise ", Argument("max_df"), " or lower ", Argument("min_df")),
         )
     keep = (document_frequency >= smallest) & (document_frequency <= largest)
     if max_features is not None and np.count_nonzero(keep) > max_features:
@@ -62,7 +64,13 @@ def select_terms(
         keep[candidates[order[:max_features]]] = True
     if not keep.any():
         raise NothingUsable(
-            f"after pruning no terms remain of {keep.size} (min_df={min_df!r}, max_df={max_df!r}); "
-            "lower min_df or raise max_df."
+            (
+                f"after pruning no terms remain of {keep.size} (",
+                Argument("min_df", min_df),
+                ", ",
+                Argument("max_df", max_df),
+                ")",
+            ),
+            remedy=("lower ", Argument("min_df"), " or raise ", Argument("max_df")),
         )
     return keep

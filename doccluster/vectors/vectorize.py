@@ -45,7 +45,9 @@ def vectorize(corpus: Corpus | Iterable[str], vectorizer: Any = None, **options:
     if vectorizer is None:
         vectorizer = _new_vectorizer(options)
     elif options:
-        raise InputError(f"both a vectorizer and {', '.join(sorted(options))} were given; set them on the vectorizer.")
+        raise InputError(
+            f"both a vectorizer and {', '.join(sorted(options))} were given", remedy="set them on the vectorizer"
+        )
     texts = getattr(corpus, "texts", corpus)
     matrix = vectorizer.transform(texts) if _is_fitted(vectorizer) else vectorizer.fit_transform(texts)
     ids = getattr(corpus, "ids", None) or tuple(map(str, range(1, matrix.shape[0] + 1)))
@@ -62,7 +64,7 @@ def _new_vectorizer(options: dict[str, Any]) -> TfidfVectorizer:
     known = TfidfVectorizer().get_params(deep=False)
     unknown = sorted(set(options) - set(known))
     if unknown:
-        raise InputError(f"unknown option(s) {', '.join(unknown)}; give one of {', '.join(sorted(known))}.")
+        raise InputError(f"unknown option(s) {', '.join(unknown)}", remedy=f"give one of {', '.join(sorted(known))}")
     return TfidfVectorizer(**options)
 
 

@@ -240,8 +240,8 @@ class TfidfVectorizer(TextEstimator):
     def _select(self, counts: TermCounts, *, fixed: bool) -> npt.NDArray[np.bool_]:
         if not counts.terms or counts.n_documents == 0:
             raise NothingUsable(
-                f"empty vocabulary: the {counts.n_documents} document(s) hold no term, perhaps only stop words; "
-                "check the text and the parameters."
+                f"empty vocabulary: the {counts.n_documents} document(s) hold no term, perhaps only stop words",
+                remedy="check the text and the parameters",
             )
         if fixed:
             return np.ones(len(counts.terms), dtype=bool)

@@ -47,13 +47,13 @@ def read_state(cls: Any, arrays: Mapping[str, npt.NDArray[Any]], settings: Mappi
     """Return the fitted vectorizer of class `cls` that `write_state` described."""
     if settings.get("schema") not in _READABLE:
         raise SchemaError(
-            f"the vectorizer was saved with schema {settings.get('schema')!r}, this version reads "
-            f"{VECTORIZER_SCHEMA}; install a newer doccluster."
+            f"the vectorizer was saved with schema {settings.get('schema')!r}, this version reads {VECTORIZER_SCHEMA}",
+            remedy="install a newer doccluster",
         )
     try:
         return _rebuild(cls, arrays, settings)
     except (KeyError, TypeError) as error:
-        raise SchemaError(f"the saved vectorizer is incomplete ({error}); save the model again.") from error
+        raise SchemaError(f"the saved vectorizer is incomplete ({error})", remedy="save the model again") from error
 
 
 def _rebuild(cls: Any, arrays: Mapping[str, npt.NDArray[Any]], settings: Mapping[str, Any]) -> Any:
@@ -76,7 +76,7 @@ def _rebuild(cls: Any, arrays: Mapping[str, npt.NDArray[Any]], settings: Mapping
     vectorizer.stop_words_removed_ = tuple(settings["stop_words_removed"])
     lengths = {len(terms), vectorizer.display_terms_.size, vectorizer.document_frequency_.size}
     if len(lengths) != 1 or getattr(vectorizer, "idf_", vectorizer.document_frequency_).size != len(terms):
-        raise SchemaError("the saved vectorizer is damaged: its arrays differ in length; save the model again.")
+        raise SchemaError("the saved vectorizer is damaged: its arrays differ in length", remedy="save the model again")
     return vectorizer
 
 
@@ -86,7 +86,9 @@ def _as_json(name: str, value: Any) -> Any:
     if name == "vocabulary":
         return None
     if callable(value):
-        raise InputError(f"{name} is a function, which cannot be saved; use a parameter that is not, or fit again.")
+        raise InputError(
+            f"{name} is a function, which cannot be saved", remedy="use a parameter that is not, or fit again"
+        )
     if isinstance(value, np.generic):
         return value.item()
     if value is None or isinstance(value, bool | int | float | str):

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from doccluster.blocks import map_blocks, row_blocks
-from doccluster.errors import InputError
+from doccluster.errors import Argument, InputError
 from doccluster.kernels.text_loops import normalize_rows
 
 TermPart = Literal["n", "l", "a", "b", "L", "bm25"]
@@ -70,7 +70,10 @@ def parse_weighting(code: str, *, norm: Norm | None = "l2", k1: float = 1.2, b: 
         return Weighting(norm=norm)
     if code == "bm25":
         if not (k1 >= 0 and 0 <= b <= 1):
-            raise InputError(f"k1={k1!r}, b={b!r} are not parameters of BM25; give k1 >= 0 and 0 <= b <= 1.")
+            raise InputError(
+                (Argument("k1", k1), ", ", Argument("b", b), " are not parameters of BM25"),
+                remedy="give k1 >= 0 and 0 <= b <= 1",
+            )
         return Weighting(term="bm25", collection="bm25", norm=norm, k1=float(k1), b=float(b))
     if (
         not isinstance(code, str)
@@ -80,8 +83,11 @@ def parse_weighting(code: str, *, norm: Norm | None = "l2", k1: float = 1.2, b: 
         or code[2] not in "nc"
     ):
         raise InputError(
-            f"weighting={code!r} is not known; give 'tfidf', 'bm25' or the three letters of SMART's document part: "
-            "n, l, a, b or L; then n, t or p; then n or c (for instance 'ltc')."
+            "is not known",
+            argument="weighting",
+            received=code,
+            expected="'tfidf', 'bm25' or the three letters of SMART's document part: one of n, l, a, b and L, one of "
+            "n, t and p, and one of n and c (for instance 'ltc')",
         )
     letters: Any = code
     return Weighting(term=letters[0], collection=letters[1], norm="l2" if code[2] == "c" else None)

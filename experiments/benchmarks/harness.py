@@ -36,6 +36,8 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+from doccluster.unfinished import finished_file
+
 RESULTS = pathlib.Path(__file__).parent / "results"
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 COLUMNS = ("row", "contender", "figure", "value", "repeats", "lowest", "highest", "quick", "measured_at")
@@ -180,12 +182,10 @@ def forget_earlier(path: pathlib.Path, name: str) -> None:
     if len(ends) < 2:
         return
     kept = [line for number, line in enumerate(lines) if line["row"] != name or number > ends[-2]]
-    unfinished = path.with_suffix(".part")
-    with unfinished.open("w", newline="", encoding="utf-8") as handle:
+    with finished_file(path) as unfinished, unfinished.open("w", newline="", encoding="utf-8") as handle:
         writer = csv.DictWriter(handle, COLUMNS, lineterminator="\r\n")
         writer.writeheader()
         writer.writerows(kept)
-    unfinished.replace(path)
 
 
 def read_results(path: pathlib.Path) -> list[dict[str, str]]:

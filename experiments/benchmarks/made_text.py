@@ -6,6 +6,7 @@ import pathlib
 
 import numpy as np
 
+from doccluster.unfinished import finished_file
 from experiments.benchmarks.matrices import CACHE
 
 N_WORDS = 200_000
@@ -19,11 +20,9 @@ def text_file(n_documents: int) -> pathlib.Path:
     path = CACHE / f"made-{n_documents}.txt"
     if not path.exists():
         CACHE.mkdir(exist_ok=True)
-        unfinished = path.with_suffix(".part")
-        with unfinished.open("w", encoding="ascii") as lines:
+        with finished_file(path) as unfinished, unfinished.open("w", encoding="ascii") as lines:
             for first in range(0, n_documents, BLOCK):
                 lines.writelines(_block(min(BLOCK, n_documents - first), seed=first))
-        unfinished.rename(path)
     return path
 
 

@@ -36,7 +36,7 @@ def write_texts(path, texts):
 
 def test_more_clusters_than_documents(doccluster, tiny, tmp_path):
     done = doccluster("run", tiny, "-o", tmp_path / "out", "-k", 12)
-    one_sentence(done, 2, "--clusters 12", "9 document", "<= 9")
+    one_sentence(done, 2, "--clusters 12", "documents (9)", "<= 9")
     assert not (tmp_path / "out").exists()
 
 
@@ -130,7 +130,7 @@ def test_one_document_leaves_no_number_of_clusters_to_try(doccluster, tmp_path):
 
 def test_a_comparison_with_more_clusters_than_documents_is_refused(doccluster, tiny, tmp_path):
     done = doccluster("compare", tiny, "-o", tmp_path / "out", "-k", 99, "--seeds", 1)
-    one_sentence(done, 2, "tiny: -k/--clusters 99 exceeds the 9 document")
+    one_sentence(done, 2, "tiny: -k/--clusters 99 exceeds the number of documents (9)")
     assert "InputError" not in done.err
 
 
@@ -269,7 +269,7 @@ def test_pieces_that_cannot_be_kept_are_told(tmp_path):
     with pytest.raises(InputError, match=r"finished pieces cannot be kept in .*pieces: No such file"):
         pieces.save("one", {})
     (tmp_path / "file").write_text("mine", encoding="utf-8")
-    with pytest.raises(InputError, match="choose another folder for checkpoint="):
+    with pytest.raises(InputError, match="choose another folder for checkpoint"):
         Checkpoint(tmp_path / "file", fingerprint="x")
 
 

@@ -10,7 +10,8 @@ import pytest
 from doccluster.cli.main import COMMANDS, commands
 from doccluster.cli.run import CLUSTERING
 from doccluster.cli.source_options import READER, VECTORIZER
-from doccluster.cli.verb import OPTION_OF, Verb, in_options
+from doccluster.cli.verb import OPTION_OF, Verb, spelling_of
+from doccluster.errors import Argument, worded
 
 
 def verbs(group=commands, path=()):
@@ -88,33 +89,33 @@ def test_every_argument_that_an_option_is_renamed_to_is_known():
 
 
 @pytest.mark.parametrize(
-    ("verb", "told", "shown"),
+    ("verb", "words", "shown"),
     [
+        ("run", (Argument("n_clusters", 12), " exceeds 9"), "-k/--clusters 12 exceeds 9"),
+        ("run", (Argument("n_clusters"), " <= ", Argument("n_samples", 9)), "-k/--clusters <= 9"),
         (
             "run",
-            "n_clusters=12 exceeds 9; choose n_clusters <= 9.",
-            "-k/--clusters 12 exceeds 9; choose -k/--clusters <= 9.",
-        ),
-        ("run", "too many (n_samples=9 should be >= n_clusters=12); stop.", "too many; stop."),
-        ("run", "name a label column with truth=.", "name a label column with --truth."),
-        (
-            "evaluate",
-            "silhouette: give vectors=; purity: give truth=.",
-            "silhouette: give --vectors; purity: give --truth.",
+            (Argument("weighting", "none"), " and ", Argument("ngram_range", (1, 2))),
+            "--weighting none and --ngrams 1-2",
         ),
         (
-            "evaluate",
-            "nothing to judge by; give truth, vectors, or both.",
-            "nothing to judge by; give truth, vectors, or both.",
+            "run",
+            (Argument("label_columns", ["a b"]), "; ", Argument("token_pattern", "a b")),
+            "--label-column ['a b']; --token-pattern 'a b'",
         ),
-        ("run", "weighting='none' needs ngram_range=(1, 2).", "--weighting none needs --ngrams (1, 2)."),
-        ("run", "raise max_df, or lower min_df=2.", "raise --max-df, or lower --min-df 2."),
-        ("cluster", "max_df is not an option here", "max_df is not an option here"),
-        ("run", "/tmp/max_df/min_df.csv has no column 'min_df'", "/tmp/max_df/min_df.csv has no column 'min_df'"),
+        ("run", (Argument("strip_html", False), ", ", Argument("header", False)), "--no-strip-html, --no-header"),
+        ("run", (Argument("overwrite", True), ", ", Argument("stemming", None)), "--overwrite, no --stemming"),
+        ("choose-k", (Argument("ks", range(2, 21)), "."), "--k 2-20."),
+        ("cluster", (Argument("max_df", 2), " is not an option here"), "max_df=2 is not an option here"),
+        (
+            "run",
+            ("/tmp/max_df/min_df.csv has no column 'min_df=2', truth=",),
+            "/tmp/max_df/min_df.csv has no column 'min_df=2', truth=",
+        ),
     ],
 )
-def test_arguments_are_told_as_the_options_of_the_verb(verb, told, shown):
-    assert in_options(told, commands.get_command(click.Context(commands), verb)) == shown
+def test_arguments_are_spelled_as_the_options_of_the_verb(verb, words, shown):
+    assert worded(words, spelling_of(commands.get_command(click.Context(commands), verb))) == shown
 
 
 def test_errors_of_a_command_name_options(doccluster, tiny, tmp_path):

@@ -12,7 +12,7 @@ import pytest
 from doccluster.blocks import map_blocks
 from doccluster.cli.console import progress_shown
 from doccluster.cli.run import run_command
-from doccluster.errors import DocclusterWarning
+from doccluster.errors import Argument, DocclusterWarning
 
 COPIED = ["oil prices rise in the north", "wheat harvest and rain", "the match was won late", "oil and gas pipeline"]
 
@@ -39,7 +39,7 @@ def test_choose_k_on_copies_prints_no_sentence_twice(doccluster, tmp_path):
 
 
 def raise_warning(number):
-    warnings.warn("n_clusters=9 cannot be filled.", DocclusterWarning, stacklevel=2)
+    warnings.warn(DocclusterWarning(Argument("n_clusters", 9), " cannot be filled."), stacklevel=2)
     return threading.current_thread() is threading.main_thread()
 
 

@@ -31,9 +31,9 @@ def expected(documents):
         ({"n_clusters": 0}, "n_clusters=0 is not a positive whole number"),
         ({"n_clusters": -3}, "n_clusters=-3"),
         ({"n_clusters": 2.5}, "n_clusters=2.5"),
-        ({"n_clusters": 91}, "exceeds the 90 document"),
+        ({"n_clusters": 91}, r"exceeds the number of documents \(n_samples=90\)"),
         ({"init": "kmeans"}, "init='kmeans' is not a way to begin"),
-        ({"init": np.ones((3, 24))}, r"init has shape \(3, 24\), expected \(4, 24\)"),
+        ({"init": np.ones((3, 24))}, r"init has shape \(3, 24\); give shape \(4, 24\)"),
         ({"init": np.full((4, 24), np.nan)}, "init contains NaN"),
         ({"n_init": 0}, "n_init=0"),
         ({"max_iter": 0}, "max_iter=0"),
@@ -141,7 +141,7 @@ def test_read_only_and_memory_mapped_arrays_are_read_as_they_are(documents, expe
 
 def test_more_clusters_than_distinct_rows_gives_fewer_and_says_so():
     rows = sparse.csr_array(np.eye(6)[[0, 1, 2, 0, 1, 2, 0, 1]])
-    with pytest.warns(DocclusterWarning, match="n_clusters=5 is above the number of distinct rows; 3 clusters"):
+    with pytest.warns(DocclusterWarning, match="fewer distinct rows than the 5 clusters asked for; 3 are returned"):
         model = SphericalKMeans(5, random_state=0).fit(rows)
     assert model.centroids_.shape == (3, 6)
     assert sorted(set(model.labels_)) == [0, 1, 2]
@@ -152,7 +152,7 @@ def test_more_clusters_than_distinct_rows_gives_fewer_and_says_so():
 @pytest.mark.parametrize("init", ["k-means++", "random", "subsample"])
 def test_identical_documents_make_one_cluster(init):
     rows = sparse.csr_array(np.tile([[0.6, 0.8, 0.0]], (9, 1)))
-    with pytest.warns(DocclusterWarning, match="1 clusters are returned"):
+    with pytest.warns(DocclusterWarning, match="3 clusters asked for; 1 are returned"):
         model = SphericalKMeans(3, init=init, random_state=0).fit(rows)
     assert set(model.labels_) == {0}
     assert model.inertia_ == pytest.approx(0, abs=1e-6)

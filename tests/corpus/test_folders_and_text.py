@@ -203,7 +203,7 @@ def test_a_corpus_comes_back_as_it_is():
         ({"source": ["one"], "max_document_length": 0}, "positive"),
         ({"source": ["one"], "max_expanded_size": "much"}, "500M"),
         ({"source": ["one"], "delimiter": ";;"}, "one character"),
-        ({"source": ["one"], "id_column": ["a", "b"]}, "expected one"),
+        ({"source": ["one"], "id_column": ["a", "b"]}, "give one column"),
         ({"source": ["one"], "split": "train"}, "splits there are"),
         ({"source": 7}, "type int"),
     ],

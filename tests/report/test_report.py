@@ -84,8 +84,8 @@ def test_every_score_is_there_with_its_direction_and_the_reason_where_there_is_n
     text = text_of(page)
     for score in newsroom_run.evaluation.scores:
         assert f"<code>{score.name}</code>" in page
-        if not score.is_defined and not score.note.startswith("not computed"):
-            assert score.note.split(";")[0] in text
+        if score.status == "undefined":
+            assert score.notes[0] in text
     assert "not computed" in text
     assert "--measures" in text
     assert page.count('title="higher is better"') > 20

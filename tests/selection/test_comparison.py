@@ -144,10 +144,10 @@ def test_a_fit_that_fails_or_dies_is_a_row_and_the_others_go_on():
         *((f"{OWN}:Broken", seed) for seed in (0, 2)),
         *((f"{OWN}:Talkative", seed) for seed in (0, 1, 2)),
     }
-    errors = found.failures.set_index(["algorithm", "seed"])["error"].to_dict()
-    assert errors[f"{OWN}:Broken", 1] == "RuntimeError: no luck with odd seeds"
-    assert all("SIGKILL" in errors[f"{OWN}:Deadly", seed] for seed in range(3))
-    assert len(errors) == 4
+    failures = found.failures.set_index(["algorithm", "seed"])[["kind", "message"]]
+    assert failures.loc[(f"{OWN}:Broken", 1)].tolist() == ["RuntimeError", "no luck with odd seeds"]
+    assert all(failures.loc[(f"{OWN}:Deadly", seed), "kind"] == "SIGKILL" for seed in range(3))
+    assert len(failures) == 4
     tested = found.tests(["adjusted_rand"])
     assert tested[["first", "second", "n"]].to_numpy().tolist() == [[f"{OWN}:Broken", f"{OWN}:Talkative", 2]]
 

@@ -150,9 +150,9 @@ def test_the_estimate_of_time_grows_with_the_documents(ten):
 def test_what_cannot_be_used_is_refused(ten):
     with pytest.raises(InputError, match="too few"):
         choose_k(np.eye(3))
-    with pytest.raises(InputError, match="choose 'topics' or 'stories'"):
+    with pytest.raises(InputError, match="give 'topics' or 'stories'"):
         choose_k(ten, granularity="themes")
-    with pytest.raises(InputError, match="between 1 and the 600"):
+    with pytest.raises(InputError, match="give numbers from 1 to 600"):
         choose_k(ten, ks=[601])
     with pytest.raises(InputError, match="max_documents"):
         choose_k(ten, max_documents=0)

@@ -92,7 +92,7 @@ def test_twin_of_texts_and_of_a_matrix(tmp_path, capsys):
         (["vmf", "--kappa", "nan"], "--kappa nan is not a concentration"),
         (["vmf", "--kappa", "inf"], "--kappa inf is not a concentration"),
         (["vmf", "--kappa", "many"], "is not a number"),
-        (["vmf", "-n", "3", "-k", "5"], "-k 5 exceeds the 3"),
+        (["vmf", "-n", "3", "-k", "5"], "-k 5 exceeds the number of documents (3)"),
         (["vmf", "-k", "2", "--weights", "0.4,0.4"], "sums to 0.8"),
         (["vmf", "-d", "3", "-k", "5", "--separation", "0.2"], "need 5 dimensions"),
         (["sparse-vmf", "--mean-resultant-length", "0.9"], "cannot be had"),
@@ -102,7 +102,7 @@ def test_twin_of_texts_and_of_a_matrix(tmp_path, capsys):
         (["sparse-vmf", "--separation", "1"], "--separation 1 leaves them no weight"),
         (["sparse-vmf", "--separation", "0"], "--separation 0 needs --background 0"),
         (["sparse-vmf", "--background", "0"], "a separation above 0 needs a background above 0"),
-        (["zipf", "--overlap", "2"], "--overlap 2.0 is outside"),
+        (["zipf", "--overlap", "2"], "--overlap 2.0 is out of range"),
         (["zipf", "-n", "5", "-k", "9"], "-k 9 exceeds the 5 document(s); choose -k <= 5"),
     ],
 )

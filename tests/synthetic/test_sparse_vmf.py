@@ -112,12 +112,12 @@ def test_terms_occur_as_often_as_their_probability():
     [
         ({"mean_resultant_length": 0.01}, "mean_resultant_length=0.01 cannot be had"),
         ({"mean_resultant_length": 0.99}, "mean_resultant_length=0.99 cannot be had"),
-        ({"mean_resultant_length": 1.2}, "mean_resultant_length=1.2 is outside"),
+        ({"mean_resultant_length": 1.2}, "mean_resultant_length=1.2 is out of range"),
         ({"separation": 0.0}, "separation=0 needs background=0"),
         ({"terms_per_document": 3000}, "terms of its own"),
         ({"n_clusters": 600}, "n_clusters=600 exceeds"),
         ({"background": 1.0}, "less background"),
-        ({"value_spread": -1}, "value_spread=-1 is outside"),
+        ({"value_spread": -1}, "value_spread=-1 is out of range"),
         ({"weights": [0.5, 0.6]}, "sums to 1.1"),
     ],
 )

@@ -90,7 +90,7 @@ def test_vectors_that_are_no_texts_are_refused():
     with pytest.raises(NothingUsable, match="no document has a term"):
         make_twin(empty, 2)
     few = DocumentVectors(sparse.csr_array(np.eye(4)), tuple("abcd"))
-    with pytest.raises(InputError, match="n_clusters=9 exceeds the 4"):
+    with pytest.raises(InputError, match="n_clusters=9 exceeds the number of documents"):
         make_twin(few, 9)
 
 

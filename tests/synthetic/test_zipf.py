@@ -149,13 +149,13 @@ def test_one_document_and_few_stories_are_possible():
     [
         ({"n_topics": 200}, "n_topics=200 exceeds"),
         ({"n_stories": 3}, "n_stories=3 is below n_topics=20"),
-        ({"n_terms": 100}, "n_terms=100 is outside"),
-        ({"n_terms": 2_000_000}, "outside"),
-        ({"overlap": 1.5}, "overlap=1.5 is outside"),
-        ({"background": 0.8, "story_share": 0.5}, "story_share=0.5 is outside"),
-        ({"near_duplicates": 1.0}, "near_duplicates=1.0 is outside"),
+        ({"n_terms": 100}, "n_terms=100 is out of range"),
+        ({"n_terms": 2_000_000}, "out of range"),
+        ({"overlap": 1.5}, "overlap=1.5 is out of range"),
+        ({"background": 0.8, "story_share": 0.5}, "story_share=0.5 is out of range"),
+        ({"near_duplicates": 1.0}, "near_duplicates=1.0 is out of range"),
         ({"median_length": 0}, "median_length=0"),
-        ({"days": 0}, "days=0 is outside"),
+        ({"days": 0}, "days=0 is out of range"),
     ],
 )
 def test_bad_requests_are_refused_in_one_sentence(options, words):

@@ -1,0 +1,8 @@
+"""Characters that are not seen but act, as classes for regular expressions: one table for all that cleans text."""
+
+from __future__ import annotations
+
+CONTROLS = "\x00-\x08\x0b\x0e-\x1f\x7f"  # those of ASCII that are no white space
+LATER_CONTROLS = "\x80-\x9f"  # those of Latin-1, which some terminals obey
+DIRECTIONS = "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"  # turn the direction of the text after them around
+SURROGATES = "\ud800-\udfff"  # halves of pairs, which no file can hold
