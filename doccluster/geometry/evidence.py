@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from scipy import sparse
 
 from doccluster.errors import InputError
 from doccluster.geometry.documents import as_documents
@@ -18,6 +19,7 @@ from doccluster.geometry.products import SimilarityPass, read_similarities
 from doccluster.geometry.sums import ClusterSums, cluster_order, cluster_sums
 from doccluster.partition import Partition
 from doccluster.progress import Progress, silent
+from doccluster.validation import squared_row_norms
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -148,8 +150,33 @@ class ClusterEvidence:
 
     @cached_property
     def cluster_sums(self) -> ClusterSums:
-        """Sums of rows by cluster, and how terms vary."""
+        """Sums of rows by cluster."""
         return cluster_sums(self.rows, self.partition, n_threads=self.n_threads)
+
+    @cached_property
+    def squares(self) -> Any:
+        """The sums of the squared weights of each cluster, in the form of `sums`; a reading of its own."""
+        return cluster_sums(self.rows, self.partition, squared=True, n_threads=self.n_threads).sums
+
+    @cached_property
+    def term_squares(self) -> FloatArray:
+        """The sum over documents of the squared weight of each term, array of shape (n_terms,)."""
+        return np.asarray(self.squares.sum(axis=0), dtype=np.float64).ravel()
+
+    @cached_property
+    def variance_norms(self) -> FloatArray:
+        """The length of the vector of population variances of the terms in each cluster, array of shape (k,)."""
+        sizes = self.sizes.astype(np.float64)
+        if self.rows.is_sparse:  # sums and squares have the same terms
+            of_entry = np.repeat(sizes, np.diff(self.sums.indptr))
+            variances = self._variances(self.sums.data / of_entry, self.squares.data / of_entry)
+            return np.sqrt(squared_row_norms(_like(self.sums, variances)))
+        return np.sqrt(squared_row_norms(self._variances(self.sums / sizes[:, None], self.squares / sizes[:, None])))
+
+    def _variances(self, means: FloatArray, mean_squares: FloatArray) -> FloatArray:
+        """Return population variances, 0 where they are rounding noise."""
+        variances = mean_squares - np.square(means)
+        return np.where(variances <= self.tau * mean_squares, 0.0, variances)
 
     @property
     def sums(self) -> Any:
@@ -332,3 +359,9 @@ class ClusterEvidence:
     def _need_linear_metric(self, what: str) -> None:
         if self.metric == "euclidean":
             raise InputError(f"{what} in Euclidean distance cannot be had from sums", remedy="use PairwiseDistances")
+            raise InputError(f"{what} in Euclidean distance cannot be had from sums; use PairwiseDistances.")
+
+
+def _like(matrix: sparse.csr_array, data: FloatArray) -> sparse.csr_array:
+    """Return other values in the places of a csr array."""
+    return sparse.csr_array((data, matrix.indices, matrix.indptr), shape=matrix.shape)

@@ -17,6 +17,9 @@ from scipy import sparse
 
 from doccluster.validation import UNIT_TOLERANCE
 
+STEP_BITS = 30  # 2^31 values of 30 bits sum to 61 bits
+LEAST_EXPONENT = -450  # smaller values have squares that vanish
+
 
 @dataclass(frozen=True, eq=False)
 class Rows:
@@ -84,6 +87,25 @@ class Rows:
     def grid(self) -> float:
         """The grid on which squared distances are compared by the measures of pair order."""
         return 1e-6 if self.matrix.dtype == np.float32 else 1e-10
+
+    @cached_property
+    def _exponents(self) -> npt.NDArray[np.int32]:
+        """The power of two above the largest value of each term; 2 for all where rows are unit."""
+        if self.is_unit:
+            return np.ones(self.n_terms, np.int32)
+        largest = abs(self.matrix).max(axis=0)
+        values = np.asarray(largest.toarray() if self.is_sparse else largest, np.float64).ravel()
+        return np.clip(np.frexp(values)[1], LEAST_EXPONENT, None)
+
+    @cached_property
+    def steps(self) -> npt.NDArray[np.float64]:
+        """What sums of each term count in: 2^30 steps are above every value, float64 array of shape (n_terms,)."""
+        return np.ldexp(1.0, self._exponents - STEP_BITS)
+
+    @cached_property
+    def squared_steps(self) -> npt.NDArray[np.float64]:
+        """What sums of squares of each term count in."""
+        return np.ldexp(1.0, 2 * self._exponents - STEP_BITS)
 
     @cached_property
     def arrays(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32], npt.NDArray[Any]]:

@@ -1,12 +1,15 @@
-"""Sums of the documents of each cluster, and how terms vary: the first of the two readings of the matrix.
+"""Sums of the documents of each cluster: the first of the two readings of the matrix.
 
-Sums are a csr array where documents are sparse (never k x V dense), and what is derived from them alone is derived
-here: their Gram matrix, and the same sums stored by term for the second reading.
+A value is taken as a whole number of steps, a power of two for each term, and whole numbers are added: blocks of rows
+may be summed anywhere and combined in any order, and give the same bytes. A step is so small (2^-61 of a unit row)
+that a sum is the exact one to the last place of float64 but for values below a thousandth, which lose less than a sum
+in float64 would.
 """
 
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -17,35 +20,139 @@ from scipy import sparse
 
 from doccluster.blocks import map_blocks, row_blocks
 from doccluster.geometry.rows import Rows
-from doccluster.kernels.products import add_tail_products, sum_clusters
+from doccluster.geometry.table import TermTable
+from doccluster.kernels.sums import LOW_BITS, sum_rows
 from doccluster.partition import Partition
 from doccluster.validation import squared_row_norms
 
-# A term is kept as a dense line of the table when it occurs in more than one in DENSE_FROM clusters (measured: below
-# that a posting list is faster), or in a larger share where the table would exceed TABLE_BYTES.
-DENSE_FROM = 32
-TABLE_BYTES = 256 * 2**20
-SUM_TASKS = 16  # fixed, so that the order of every addition is independent of the number of threads
+TASKS = 16  # ranges of clusters that are summed at a time
 DENSE_ROWS = 4096
+
+Floats = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class ExactSums:
+    """Sums by cluster and term in whole numbers; ``a + b`` does not depend on which comes first.
+
+    Attributes
+    ----------
+    counts : int64 array of shape (n_clusters,)
+        How many terms each cluster has.
+    terms : int32 array of shape (n_sums,)
+        The terms of each cluster, ascending, one cluster after the other.
+    high, low : int64 arrays of shape (n_sums,)
+        The sum is ``(high + low / 2^32) steps[term]``.
+    steps : float64 array of shape (n_terms,)
+        Powers of two, the same for all blocks of a collection.
+    """
+
+    counts: Integers
+    terms: npt.NDArray[np.int32]
+    high: Integers
+    low: Integers
+    steps: Floats
+
+    def __add__(self, other: ExactSums) -> ExactSums:
+        return joined([self, other])
+
+    @property
+    def values(self) -> Floats:
+        """The sums, each rounded once."""
+        carried = (self.low + (1 << (LOW_BITS - 1))) >> LOW_BITS
+        rest = self.low - (carried << LOW_BITS)
+        return (np.ldexp(rest.astype(np.float64), -LOW_BITS) + (self.high + carried)) * self.steps[self.terms]
+
+    def by_cluster(self) -> sparse.csr_array:
+        """Return the sums as a csr array of shape (n_clusters, n_terms)."""
+        edges = np.concatenate([[0], np.cumsum(self.counts)])
+        return sparse.csr_array((self.values, self.terms, edges), shape=(self.counts.size, self.steps.size))
+
+    def table(self) -> Floats:
+        """Return the sums of dense rows as an array of shape (n_clusters, n_terms)."""
+        table = np.zeros((self.counts.size, self.steps.size))
+        table[np.repeat(np.arange(self.counts.size), self.counts), self.terms] = self.values
+        return table
+
+
+def joined(parts: Sequence[ExactSums]) -> ExactSums:
+    """Return the sums of all parts together."""
+    steps = parts[0].steps
+    if any(not np.array_equal(part.steps, steps) for part in parts):
+        raise ValueError("sums that count in different steps cannot be added; take the steps of the whole collection")
+    terms, high, low = (np.concatenate([getattr(part, name) for part in parts]) for name in ("terms", "high", "low"))
+    filled = [np.flatnonzero(part.counts) for part in parts]
+    met = np.concatenate(filled)
+    if np.all(met[1:] > met[:-1]):  # each part has clusters of its own
+        return ExactSums(np.sum([part.counts for part in parts], axis=0), terms, high, low, steps)
+    clusters = np.concatenate([np.repeat(np.arange(part.counts.size), part.counts) for part in parts])
+    cells = clusters * steps.size + terms
+    order = np.argsort(cells, kind="stable")
+    cells = cells[order]
+    begins = np.flatnonzero(np.concatenate([[True], cells[1:] != cells[:-1]]))
+    counts = np.bincount(cells[begins] // steps.size, minlength=parts[0].counts.size)
+    high, low = (np.add.reduceat(numbers[order], begins) for numbers in (high, low))
+    return ExactSums(counts, terms[order][begins], high, low, steps)
+
+
+def sum_block(
+    rows: Rows, block: Integers, labels: npt.NDArray[np.integer[Any]], n_clusters: int, *, squared: bool = False
+) -> ExactSums:
+    """Return the sums by cluster of some rows, or of the squares of their values.
+
+    Parameters
+    ----------
+    rows : Rows
+    block : int64 array of row numbers, in any order
+    labels : int array of shape (n_documents,), 0..n_clusters-1
+    """
+    steps = rows.squared_steps if squared else rows.steps
+    if not block.size:
+        nothing = np.empty(0, np.int64)
+        return ExactSums(np.zeros(n_clusters, np.int64), np.empty(0, np.int32), nothing, nothing, steps)
+    order = block[np.argsort(labels[block], kind="stable")]
+    first, last = int(labels[order[0]]), int(labels[order[-1]]) + 1
+    starts = np.searchsorted(labels[order], np.arange(first, last + 1)).astype(np.int64)
+    if rows.is_sparse:
+        met, terms, high, low = sum_rows(order, starts, *rows.arrays, rows.scale, 1.0 / steps, squared)
+    else:
+        met, terms, high, low = _sum_dense(rows, order, starts, 1.0 / steps, squared=squared)
+    counts = np.zeros(n_clusters, np.int64)
+    counts[first:last] = met
+    return ExactSums(counts, terms, high, low, steps)
+
+
+def _sum_dense(
+    rows: Rows, order: Integers, starts: Integers, inverse_steps: Floats, *, squared: bool
+) -> tuple[Integers, npt.NDArray[np.int32], Integers, Integers]:
+    """Return what `sum_rows` does, of dense rows: every term of each cluster that has any row."""
+    n_terms = inverse_steps.size
+    filled = np.flatnonzero(np.diff(starts))
+    high, low = np.zeros((filled.size, n_terms), np.int64), np.zeros((filled.size, n_terms), np.int64)
+    for at, cluster in enumerate(filled.tolist()):
+        members = order[starts[cluster] : starts[cluster + 1]]
+        for block in row_blocks(members.size, DENSE_ROWS):
+            values = rows.dense_block(members[block])
+            scaled = (np.square(values) if squared else values) * inverse_steps
+            whole = np.rint(scaled)
+            high[at] += whole.astype(np.int64).sum(axis=0)
+            low[at] += np.rint(np.ldexp(scaled - whole, LOW_BITS)).astype(np.int64).sum(axis=0)
+    terms = np.tile(np.arange(n_terms, dtype=np.int32), filled.size)
+    return np.where(np.diff(starts) > 0, n_terms, 0), terms, high.ravel(), low.ravel()
 
 
 @dataclass(frozen=True, eq=False)
 class ClusterSums:
-    """Sums of rows by cluster.
+    """Sums of rows by cluster, and what follows from them alone.
 
     Attributes
     ----------
     sums : csr array or dense array of shape (k, n_terms), float64
-        The sum of the rows of each cluster.
-    term_squares : float64 array of shape (n_terms,)
-        The sum over documents of the squared weight of each term.
-    variance_norms : float64 array of shape (k,)
-        The length of the vector of population variances of the terms in each cluster.
+        The sum of the rows of each cluster; dense where the documents are (never k x V dense for sparse ones).
     """
 
     sums: Any
-    term_squares: npt.NDArray[np.float64]
-    variance_norms: npt.NDArray[np.float64]
 
     @cached_property
     def table(self) -> TermTable:
@@ -53,19 +160,19 @@ class ClusterSums:
         return TermTable.from_sums(self.sums)
 
     @cached_property
-    def squared_norms(self) -> npt.NDArray[np.float64]:
+    def squared_norms(self) -> Floats:
         """The squared length of each sum, float64 array of shape (k,)."""
         return squared_row_norms(self.sums)
 
     @cached_property
-    def gram(self) -> npt.NDArray[np.float64]:
+    def gram(self) -> Floats:
         """The products of all pairs of sums, float64 array of shape (k, k)."""
         if not sparse.issparse(self.sums):
             return np.asarray(self.sums @ self.sums.T)
         return self.table.gram
 
     @cached_property
-    def total(self) -> npt.NDArray[np.float64]:
+    def total(self) -> Floats:
         """The sum of all rows, float64 array of shape (n_terms,)."""
         if not sparse.issparse(self.sums):
             return np.asarray(self.sums.sum(axis=0), dtype=np.float64)
@@ -77,103 +184,35 @@ class ClusterSums:
         return float(np.square(self.total).sum())  # not a BLAS product: its threads cost more than the sum
 
 
-@dataclass(frozen=True, eq=False)
-class TermTable:
-    """Cluster sums by term: dense lines for terms of many clusters, posting lists for the others."""
+def cluster_sums(
+    rows: Rows, partition: Partition, *, squared: bool = False, n_threads: int | None = None
+) -> ClusterSums:
+    """Return the sums of the rows of each cluster, or of the squares of their values, in O(nnz).
 
-    head_row: npt.NDArray[np.int32]  # (n_terms,) the line of the term in head, or -1
-    head: npt.NDArray[np.float64]  # (lines, k)
-    tail_ptr: npt.NDArray[np.int64]  # (n_terms + 1,)
-    tail_cluster: npt.NDArray[np.int32]
-    tail_sum: npt.NDArray[np.float64]
-
-    @classmethod
-    def from_sums(cls, sums: sparse.csr_array) -> TermTable:
-        """Return the table of a csr array of shape (k, n_terms)."""
-        n_clusters, n_terms = sums.shape
-        by_term = sums.tocsc()
-        n_met = np.diff(by_term.indptr)
-        in_head = n_met * DENSE_FROM >= n_clusters
-        if int(in_head.sum()) * n_clusters * 8 > TABLE_BYTES:
-            most = max(1, TABLE_BYTES // (8 * n_clusters))
-            in_head = n_met > np.partition(n_met, n_terms - most - 1)[n_terms - most - 1]
-        in_head &= n_met > 0
-        lines = np.flatnonzero(in_head)
-        head_row = np.full(n_terms, -1, np.int32)
-        head_row[lines] = np.arange(lines.size)
-        head = np.zeros((lines.size, n_clusters))
-        term = np.repeat(np.arange(n_terms, dtype=np.int32), n_met)
-        dense = in_head[term]
-        head[head_row[term[dense]], by_term.indices[dense]] = by_term.data[dense]
-        tail_ptr = np.concatenate([[0], np.cumsum(np.where(in_head, 0, n_met))]).astype(np.int64)
-        return cls(head_row, head, tail_ptr, by_term.indices[~dense].astype(np.int32), by_term.data[~dense])
-
-    @cached_property
-    def gram(self) -> npt.NDArray[np.float64]:
-        """The products of all pairs of sums, float64 array of shape (k, k)."""
-        gram = self.head.T @ self.head
-        terms = np.flatnonzero(np.diff(self.tail_ptr))
-        add_tail_products(terms, self.tail_ptr, self.tail_cluster, self.tail_sum, gram)
-        return gram
-
-
-def cluster_sums(rows: Rows, partition: Partition, *, n_threads: int | None = None) -> ClusterSums:
-    """Return the sums of the rows of each cluster, in O(nnz), clusters shared among threads."""
-    return (_sparse_sums if rows.is_sparse else _dense_sums)(rows, partition, n_threads)
-
-
-def _sparse_sums(rows: Rows, partition: Partition, n_threads: int | None) -> ClusterSums:
+    Threads share the clusters, so that no cluster is summed in two parts.
+    """
     order, starts = cluster_order(partition)
-    indptr, indices, data = rows.arrays
-    k = partition.n_clusters
+    lengths = np.diff(rows.arrays[0]) if rows.is_sparse else np.full(rows.n_documents, rows.n_terms)
+    blocks = [order[starts[first] : starts[last]] for first, last in _even_tasks(lengths, partition)]
 
-    def sum_some(task: tuple[int, int]) -> Any:
-        return sum_clusters(*task, order, starts, indptr, indices, data, rows.scale, rows.n_terms, rows.tau)
+    def one(block: Integers) -> ExactSums:
+        return sum_block(rows, block, partition.labels, partition.n_clusters, squared=squared)
 
-    counts, terms, sums, variances = [], [], [], []
-    term_squares = np.zeros(rows.n_terms)
-    for part in map_blocks(sum_some, _even_tasks(np.diff(indptr), partition), n_threads=n_threads):
-        counts.append(part[0])
-        terms.append(part[1])
-        sums.append(part[2])
-        term_squares += part[3]
-        variances.append(part[4])
-    bounds = np.concatenate([[0], np.cumsum(np.concatenate(counts))]).astype(np.int64)
-    matrix = sparse.csr_array((np.concatenate(sums), np.concatenate(terms), bounds), shape=(k, rows.n_terms))
-    return ClusterSums(matrix, term_squares, np.sqrt(np.concatenate(variances)))
+    exact = joined(list(map_blocks(one, blocks, n_threads=n_threads)))
+    return ClusterSums(exact.by_cluster() if rows.is_sparse else exact.table())
 
 
-def _even_tasks(row_lengths: npt.NDArray[np.int64], partition: Partition) -> list[tuple[int, int]]:
-    """Return consecutive ranges of clusters of about the same number of stored entries, at most SUM_TASKS."""
+def _even_tasks(row_lengths: Integers, partition: Partition) -> list[tuple[int, int]]:
+    """Return consecutive ranges of clusters of about the same number of stored entries, at most `TASKS`."""
     work = np.bincount(partition.labels, weights=row_lengths + 1.0, minlength=partition.n_clusters)
     place = np.cumsum(work) - work / 2
-    task = np.minimum((place * SUM_TASKS / work.sum()).astype(np.int64), SUM_TASKS - 1)
+    task = np.minimum((place * TASKS / work.sum()).astype(np.int64), TASKS - 1)
     edges = np.flatnonzero(np.diff(task)) + 1
     bounds = [0, *edges.tolist(), partition.n_clusters]
     return list(itertools.pairwise(bounds))
 
 
-def _dense_sums(rows: Rows, partition: Partition, n_threads: int | None) -> ClusterSums:
-    k, d = partition.n_clusters, rows.n_terms
-    sums, squares = np.zeros((k, d)), np.zeros((k, d))
-    order, starts = cluster_order(partition)
-
-    def sum_one(cluster: int) -> None:
-        members = order[starts[cluster] : starts[cluster + 1]]
-        for block in row_blocks(members.size, DENSE_ROWS):
-            values = rows.dense_block(members[block])
-            sums[cluster] += values.sum(axis=0)
-            squares[cluster] += np.einsum("ij,ij->j", values, values)
-
-    for _ in map_blocks(sum_one, range(k), n_threads=n_threads):
-        pass
-    sizes = partition.sizes[:, None]
-    variances = squares / sizes - (sums / sizes) ** 2
-    variances[variances <= rows.tau * squares / sizes] = 0.0
-    return ClusterSums(sums, squares.sum(axis=0), np.sqrt(np.square(variances).sum(axis=1)))
-
-
-def cluster_order(partition: Partition) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+def cluster_order(partition: Partition) -> tuple[Integers, Integers]:
     """Return the rows listed by cluster (ascending within each), and where each cluster starts, k + 1 numbers."""
     starts = np.concatenate([[0], np.cumsum(partition.sizes)]).astype(np.int64)
     return np.argsort(partition.labels, kind="stable"), starts

@@ -1,4 +1,4 @@
-"""Sums of documents by cluster, and the products of documents with them: the two loops that read the whole matrix.
+"""The products of documents with the sums of clusters.
 
 Documents are rows of a csr matrix in their stored type; every product and every sum is made in float64.
 """
@@ -8,77 +8,6 @@ from __future__ import annotations
 import numpy as np
 
 from doccluster.kernels.jit import jit
-from doccluster.kernels.reordering import sort_in_place
-
-
-@jit
-def sum_clusters(first, last, order, starts, indptr, indices, data, scale, n_terms, tau):
-    """Sum the scaled rows of the clusters first..last-1, and measure how their terms vary.
-
-    `order` lists the rows by cluster, those of cluster c from ``starts[c]`` to ``starts[c + 1]``; rows are summed in
-    that order, so the result does not depend on how clusters are shared among threads.
-
-    Returns
-    -------
-    counts : int64 array of shape (last - first,), the number of terms that occur in each cluster
-    terms, sums : the terms of each cluster, ascending, one cluster after the other, and their sums
-    squares : float64 array of shape (n_terms,), the sum of squares of each term over all these clusters
-    variances : float64 array of shape (last - first,), sum over terms of the squared population variance
-    """
-    capacity = 0
-    for c in range(first, last):
-        stored = 0
-        for place in range(starts[c], starts[c + 1]):
-            stored += indptr[order[place] + 1] - indptr[order[place]]
-        capacity += min(stored, n_terms)
-    counts = np.zeros(last - first, np.int64)
-    terms = np.empty(capacity, np.int32)
-    sums = np.empty(capacity, np.float64)
-    squares = np.zeros(n_terms, np.float64)
-    variances = np.zeros(last - first, np.float64)
-    total = np.zeros(n_terms, np.float64)
-    power = np.zeros(n_terms, np.float64)
-    seen = np.zeros(n_terms, np.bool_)
-    touched = np.empty(n_terms, np.int64)
-    filled = 0
-    for c in range(first, last):
-        n_touched = 0
-        for place in range(starts[c], starts[c + 1]):
-            row = order[place]
-            for e in range(indptr[row], indptr[row + 1]):
-                t = indices[e]
-                if not seen[t]:
-                    seen[t] = True
-                    touched[n_touched] = t
-                    n_touched += 1
-                x = data[e] * scale[row]
-                total[t] += x
-                power[t] += x * x
-        if n_touched * 16 > n_terms:  # reading all flags in order is cheaper than sorting many terms
-            n_touched = 0
-            for t in range(n_terms):
-                if seen[t]:
-                    touched[n_touched] = t
-                    n_touched += 1
-        else:
-            sort_in_place(touched, n_touched)
-        size = starts[c + 1] - starts[c]
-        spread = 0.0
-        for place in range(n_touched):
-            t = touched[place]
-            terms[filled] = t
-            sums[filled] = total[t]
-            filled += 1
-            squares[t] += power[t]
-            variance = power[t] / size - (total[t] / size) ** 2
-            if variance > tau * power[t] / size:  # else rounding noise
-                spread += variance * variance
-            total[t] = 0.0
-            power[t] = 0.0
-            seen[t] = False
-        counts[c - first] = n_touched
-        variances[c - first] = spread
-    return counts, terms[:filled].copy(), sums[:filled].copy(), squares, variances
 
 
 @jit(fastmath={"contract"})

@@ -183,8 +183,8 @@ def ratkowsky_lance(geometry: ClusterEvidence) -> float | Values:
     """Return the root of the mean share of explained variance of terms, over k."""
     sums = geometry.cluster_sums
     offset = np.square(sums.total) / geometry.n_documents
-    spread = sums.term_squares - offset
-    varies = spread > geometry.tau * sums.term_squares
+    spread = geometry.term_squares - offset
+    varies = spread > geometry.tau * geometry.term_squares
     if not varies.any():
         return undefined("no term varies over the documents")
     if geometry.n_clusters == 1:
@@ -217,13 +217,13 @@ def _squares_over_sizes(geometry: ClusterEvidence) -> FloatArray:
 def sd_scat(geometry: ClusterEvidence) -> Values:
     """Return the mean length of the clusters' variance vectors over that of the corpus."""
     sums, n = geometry.cluster_sums, geometry.n_documents
-    squares = sums.term_squares / n
+    squares = geometry.term_squares / n
     variances = squares - np.square(sums.total / n)
     variances[variances <= geometry.tau * squares] = 0.0
     whole = math.sqrt(float(np.square(variances).sum()))
     if whole == 0:
         return undefined("no term varies over the documents", per_cluster=np.full(geometry.n_clusters, np.nan))
-    shares = sums.variance_norms / whole
+    shares = geometry.variance_norms / whole
     return Values(1.0 if geometry.n_clusters == 1 else float(shares.mean()), per_cluster=shares)
 
 

@@ -233,7 +233,7 @@ def test_many_clusters_get_their_tables_in_a_reading_of_their_own(monkeypatch):
 
 
 def test_terms_of_few_clusters_are_kept_as_posting_lists(monkeypatch):
-    from doccluster.geometry import sums as module
+    from doccluster.geometry import table as module
 
     matrix, labels = made(n=400, d=300, k=60, density=0.005)
     plain = ClusterEvidence(matrix, Partition.from_labels(labels))
