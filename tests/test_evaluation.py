@@ -306,6 +306,34 @@ def test_each_evidence_object_is_built_once(monkeypatch):
     assert sorted(built) == ["contingency", "geometry"]
 
 
+def test_evidence_that_is_known_gives_the_same_scores_and_is_not_made_again(monkeypatch):
+    partition = doccluster.Partition.from_labels(FOUND)
+    evidence = ClusterEvidence(ROWS, partition)
+    expected = evaluate(FOUND, truth=TRUTH, vectors=ROWS)
+    monkeypatch.setattr(ClusterEvidence, "__init__", None)  # whoever makes evidence fails
+    found = evaluate(FOUND, truth=TRUTH, evidence=evidence)
+    assert [(s.name, s.note) for s in found] == [(s.name, s.note) for s in expected]
+    np.testing.assert_array_equal([s.value for s in found], [s.value for s in expected])
+
+
+def test_evidence_without_the_documents_labelled_noise_is_made_anew():
+    evidence = ClusterEvidence(ROWS, doccluster.Partition.from_labels(FOUND))
+    found = evaluate(FOUND, evidence=evidence, noise=2, measures=["silhouette"])
+    assert (
+        found["silhouette"].value == evaluate(FOUND, vectors=ROWS, noise=2, measures=["silhouette"])["silhouette"].value
+    )
+
+
+@pytest.mark.parametrize(
+    ("labels", "metric", "message"),
+    [(FOUND, "euclidean", "evidence is in metric='cosine'"), (FOUND[::-1], "cosine", "evidence is of other clusters")],
+)
+def test_evidence_of_something_else_is_refused(labels, metric, message):
+    evidence = ClusterEvidence(ROWS, doccluster.Partition.from_labels(FOUND))
+    with pytest.raises(InputError, match=message):
+        evaluate(labels, evidence=evidence, metric=metric)
+
+
 def test_measures_of_all_pairs_above_the_limit_are_reported_with_their_cost():
     result = evaluate(FOUND, vectors=ROWS, pairwise_seconds=0.0)
     left_out = [s for s in result if s.status == "skipped" and s.note.startswith("needs ~")]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pathlib
+import sys
 
 import numpy as np
 import pandas as pd
@@ -11,6 +12,7 @@ import pytest
 from scipy import sparse
 from sklearn.metrics import adjusted_rand_score
 
+from doccluster import validation
 from doccluster.artifacts import load_run
 from doccluster.clustering.spherical import FitInterrupted, SphericalParameters, spherical_k_means
 from doccluster.corpus import Corpus, read_corpus
@@ -36,6 +38,23 @@ def news_folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("news") / "run"
     run_pipeline(NEWSROOM, n_clusters=12, output=folder, truth="topic", random_state=7, report=False)
     return folder
+
+
+@pytest.mark.parametrize("fold_copies", [False, True])
+def test_a_run_checks_its_matrix_once(monkeypatch, fold_copies):
+    checked, seen = validation.check_matrix, []
+
+    def counted(matrix, **options):
+        seen.append(matrix.shape)
+        return checked(matrix, **options)
+
+    named = [module for name, module in sys.modules.items() if name.startswith("doccluster.")]
+    for module in named:
+        if getattr(module, "check_matrix", None) is checked:
+            monkeypatch.setattr(module, "check_matrix", counted)
+    run = run_pipeline(NEWSROOM, n_clusters=12, fold_copies=fold_copies)
+    assert seen.count(run.vectors.matrix.shape) == 1
+    assert set(seen) == {run.vectors.matrix.shape, run.centroids.shape}
 
 
 @pytest.mark.parametrize(

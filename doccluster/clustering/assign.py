@@ -10,23 +10,21 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from doccluster.blocks import resolve_threads, row_blocks, share_blocks
+from doccluster.blocks import Result, resolve_threads, row_blocks, share_blocks
 from doccluster.clustering.document_matrix import (
     BLOCK_ROWS,
     SERIAL_WORK,
     document_frequencies,
     frequency_order,
     reorder,
-    sparse_rows,
-    unit_scale,
 )
 from doccluster.clustering.mean_table import MeanTable, best_head
 from doccluster.clustering.means import means_of_matrix
 from doccluster.clustering.seeding import unit_rows_of
 from doccluster.errors import InputError
-from doccluster.kernels.assignment import assign_rows, nearest_two_rows, similarity_rows
+from doccluster.geometry.documents import as_documents
+from doccluster.kernels.assignment import assign_rows, place_rows, similarity_rows
 from doccluster.short_repr import ShortRepr
-from doccluster.validation import check_matrix, within_range
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -72,65 +70,75 @@ def assign_to_centroids(matrix: Any, centroids: Any, *, n_threads: int | None = 
     >>> assign_to_centroids([[1.0, 0.1], [0.0, 2.0]], [[1.0, 0.0], [0.0, 1.0]]).labels
     array([0, 1], dtype=int32)
     """
+    return place_documents(matrix, centroids, n_threads=n_threads)[0]
+
+
+def place_documents(
+    matrix: Any, centroids: Any, labels: npt.NDArray[np.integer[Any]] | None = None, *, n_threads: int | None = None
+) -> tuple[Assignment, npt.NDArray[np.float64]]:
+    """Return `assign_to_centroids`, and of the same sweep the cosine of each document to the centroid in `labels`.
+
+    Without `labels` that is the nearest one.
+    """
     sweep = _Sweep(matrix, centroids, n_threads)
-    labels, runner_up = np.empty(sweep.n_documents, np.int32), np.full(sweep.n_documents, -1, np.int32)
-    similarity, runner_up_similarity = np.empty(sweep.n_documents), np.full(sweep.n_documents, np.nan)
-    sweep.run(nearest_two_rows, labels, similarity, runner_up, runner_up_similarity)
-    return Assignment(labels, similarity, runner_up, runner_up_similarity)
+    given = np.empty(0, np.int64) if labels is None else labels.astype(np.int64, copy=False)
+
+    def place(rows: Any, block: slice) -> tuple[npt.NDArray[Any], ...]:
+        placed: tuple[npt.NDArray[Any], ...] = place_rows(rows, sweep.table.arrays, given[block])
+        return placed
+
+    found, similarity, runner_up, runner_up_similarity, own = map(np.concatenate, zip(*sweep.run(place), strict=True))
+    return Assignment(found, similarity, runner_up, runner_up_similarity), own
 
 
 def nearest_centroids(matrix: Any, centroids: Any, *, n_threads: int | None = None) -> npt.NDArray[np.int32]:
     """Return the labels of `assign_to_centroids` alone, a few times faster."""
     sweep = _Sweep(matrix, centroids, n_threads)
-    labels = np.empty(sweep.n_documents, np.int32)
-    lower, no_bounds = np.empty(sweep.n_documents, np.float32), np.empty((sweep.n_documents, 0), np.float32)
-    sweep.run(assign_labels, labels, lower, no_bounds)
+    return np.concatenate(sweep.run(lambda rows, block: assign_labels(rows, sweep.table.arrays)))
+
+
+def assign_labels(rows: Any, table: Any) -> npt.NDArray[np.int32]:
+    """Return the nearest cluster of each row of a block."""
+    n_rows = rows[2].size - 1
+    labels, no_bounds = np.empty(n_rows, np.int32), np.empty((n_rows, 0), np.float32)
+    assign_rows(rows, table, np.arange(n_rows), 1, labels, np.empty(n_rows, np.float32), no_bounds)
     return labels
 
 
 def centroid_similarities(matrix: Any, centroids: Any, *, n_threads: int | None = None) -> npt.NDArray[np.float64]:
     """Return the cosine of each document to each centroid, float64 array of shape (n_documents, n_clusters)."""
     sweep = _Sweep(matrix, centroids, n_threads)
-    similarities = np.empty((sweep.n_documents, sweep.n_clusters))
-    sweep.run(similarity_rows, similarities)
-    return similarities
-
-
-def assign_labels(rows: Any, table: Any, *outputs: npt.NDArray[Any]) -> None:
-    """Call the kernel that assigns, without groups of lanes."""
-    assign_rows(rows, table, np.arange(outputs[0].size), 1, *outputs)
+    return np.concatenate(sweep.run(lambda rows, block: similarity_rows(rows, sweep.table.arrays)))
 
 
 class _Sweep:
     """Documents and the table of the centroids, for kernels that visit each document once."""
 
     def __init__(self, matrix: Any, centroids: Any, n_threads: int | None) -> None:
-        self._rows = within_range(check_matrix(matrix, name="X"))
-        centres = unit_rows_of(sparse_rows(within_range(check_matrix(centroids, name="centroids"))))
-        if centres.shape[1] != self._rows.shape[1]:
+        self._documents = as_documents(matrix)
+        centres = unit_rows_of(as_documents(centroids, name="centroids"))
+        if centres.shape[1] != self._documents.n_terms:
             raise InputError(
-                f"X has {self._rows.shape[1]} features, but the centroids have {centres.shape[1]}",
+                f"X has {self._documents.n_terms} features, but the centroids have {centres.shape[1]}",
                 remedy="use the vectorizer that the centroids were made with",
             )
-        self.n_documents, self.n_clusters = self._rows.shape[0], centres.shape[0]
-        frequencies = document_frequencies(self._rows)
+        frequencies = document_frequencies(self._documents.in_range)
         self._order = frequency_order(frequencies)
-        self._scale, _ = unit_scale(self._rows)
         means = means_of_matrix(centres, self._order)
-        self._table = MeanTable(means, best_head(means, frequencies[self._order]))
-        self._n_entries = int(frequencies.sum())
+        self.table = MeanTable(means, best_head(means, frequencies[self._order]))
+        self._work = int(frequencies.sum()) * centres.shape[0]
         self._n_threads = resolve_threads(n_threads)
 
-    def run(self, kernel: Callable[..., Any], *outputs: npt.NDArray[Any]) -> None:
-        """Call the kernel for each block of rows, renumbered as the table wants them, with views of the outputs."""
+    def run(self, function: Callable[[Any, slice], Result]) -> list[Result]:
+        """Return what the function makes of each block of rows, renumbered as the table wants them."""
+        rows, scale = self._documents.in_range, self._documents.unit_scale
 
-        def one(block: slice) -> None:
-            documents = reorder(_rows(self._rows, block), self._order, self._scale[block])
-            rows = documents.rows(slice(0, documents.n_documents))
-            kernel(rows, self._table.arrays, *(output[block] for output in outputs))
+        def one(block: slice) -> Result:
+            documents = reorder(_rows(rows, block), self._order, scale[block])
+            return function(documents.rows(slice(0, documents.n_documents)), block)
 
-        workers = self._n_threads if self._n_entries * self.n_clusters > SERIAL_WORK else 1
-        share_blocks(one, row_blocks(self.n_documents, BLOCK_ROWS), n_threads=workers)
+        workers = self._n_threads if self._work > SERIAL_WORK else 1
+        return share_blocks(one, row_blocks(self._documents.n_documents, BLOCK_ROWS), n_threads=workers)
 
 
 def _rows(rows: Any, block: slice) -> Any:

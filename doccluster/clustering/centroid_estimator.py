@@ -6,12 +6,13 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from doccluster.clustering.assign import nearest_centroids
 from doccluster.clustering.fitted_columns import check_columns
+from doccluster.geometry import as_documents
+from doccluster.geometry.sums import sums_by_label
 from doccluster.validation import check_matrix, unit_rows
 
 
@@ -26,9 +27,9 @@ class CentroidEstimator(ClusterMixin, BaseEstimator):
         For the documents of the fit that need not be their label, which other things than centroids decide.
         """
         check_is_fitted(self, "centroids_")
-        matrix = check_matrix(X)
+        documents = as_documents(X)
         check_columns(self, X)
-        return nearest_centroids(matrix, self.centroids_, n_threads=self.n_threads).astype(np.int64)
+        return nearest_centroids(documents, self.centroids_, n_threads=self.n_threads).astype(np.int64)
 
     def _unit_rows(self, X: Any) -> Any:
         """Return checked rows, unit, with one warning if they were not; csr or dense."""
@@ -54,7 +55,4 @@ def sum_directions(rows: Any, labels: npt.NDArray[np.integer[Any]], n_clusters: 
     -------
     float32 array (csr if `rows` is) of shape (n_clusters, n_terms)
     """
-    n = labels.size
-    membership = sparse.csr_array((np.ones(n), (labels, np.arange(n))), shape=(n_clusters, n))
-    sums = membership @ rows.astype(np.float64)
-    return unit_rows(sums, warn=False).astype(np.float32)
+    return unit_rows(sums_by_label(rows, labels, n_clusters), warn=False).astype(np.float32)

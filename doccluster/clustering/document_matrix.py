@@ -17,8 +17,8 @@ import numpy.typing as npt
 from scipy import sparse
 
 from doccluster.blocks import Item, Result, row_blocks, share_blocks
+from doccluster.geometry.documents import as_documents
 from doccluster.kernels.reordering import (
-    are_unit,
     compress_dense,
     count_columns,
     count_dense,
@@ -27,7 +27,6 @@ from doccluster.kernels.reordering import (
     hash_rows,
     reorder_rows,
 )
-from doccluster.validation import UNIT_TOLERANCE, check_matrix, row_norms, within_range
 
 BLOCK_ROWS = 2048
 SERIAL_WORK = 4_000_000  # multiplications below which starting threads costs more than it gains
@@ -151,22 +150,6 @@ class DocumentMatrix:
         return self.share(function, blocks, multiplications=self.values.size * per_entry)
 
 
-def sparse_rows(matrix: Any) -> sparse.csr_array:
-    """Return a checked matrix, dense or csr, as a csr array."""
-    return sparse.csr_array(matrix)
-
-
-def unit_scale(matrix: Any) -> tuple[npt.NDArray[np.float64], bool]:
-    """Return the factor that makes each row unit (1 where it is, 0 for zero rows) and whether any row needs it."""
-    if sparse.issparse(matrix) and are_unit(matrix.data, matrix.indptr, UNIT_TOLERANCE):
-        return np.ones(matrix.shape[0]), False
-    norms = row_norms(matrix)
-    filled = norms > 0
-    if not np.any(np.abs(norms[filled] - 1) > UNIT_TOLERANCE):
-        return np.ones(norms.size), False
-    return np.divide(1.0, norms, out=np.zeros_like(norms), where=filled), True
-
-
 def document_frequencies(matrix: Any) -> npt.NDArray[np.int64]:
     """Return how many entries each column of a csr or dense matrix has."""
     counts = np.zeros(matrix.shape[1], np.int64)
@@ -200,19 +183,17 @@ def reorder(
     return DocumentMatrix(values, columns, starts, order, weights, n_threads)
 
 
-def as_given(matrix: Any, *, n_threads: int = 1) -> tuple[DocumentMatrix, bool]:
+def as_given(given: Any, *, n_threads: int = 1) -> tuple[DocumentMatrix, bool]:
     """Return the documents with their columns as they are, and whether rows had to be normalised.
 
     Enough for what visits few documents, such as drawing seeds: unit float32 csr rows are not copied.
     """
-    given = check_matrix(matrix)
-    matrix = within_range(given)
-    scale, scaled = unit_scale(matrix)
-    scaled = scaled or matrix is not given
+    documents = as_documents(given)
+    matrix, scaled = documents.in_range, not documents.has_unit_rows
     order = np.arange(matrix.shape[1], dtype=np.int32)
-    if not sparse.issparse(matrix):
-        return reorder(matrix, order, scale, n_threads=n_threads), scaled
-    values = matrix.data if not scaled else matrix.data * np.repeat(scale, np.diff(matrix.indptr))
+    if not documents.is_sparse:
+        return reorder(matrix, order, documents.unit_scale, n_threads=n_threads), scaled
+    values = matrix.data if not scaled else matrix.data * np.repeat(documents.unit_scale, np.diff(matrix.indptr))
     parts = values.astype(np.float32, copy=False), matrix.indices.astype(np.int32, copy=False)
     starts = matrix.indptr.astype(np.int64)
     return DocumentMatrix(*parts, starts, order, np.ones(matrix.shape[0]), n_threads), scaled
@@ -252,17 +233,16 @@ def _from_dense(
 
 
 def prepare(
-    matrix: Any, *, weights: npt.NDArray[np.float64] | None = None, n_threads: int = 1, name: str = "X"
+    given: Any, *, weights: npt.NDArray[np.float64] | None = None, n_threads: int = 1
 ) -> tuple[DocumentMatrix, bool]:
-    """Return the documents ready for the iterations, and whether rows had to be normalised.
+    """Return documents ready for the iterations, and whether rows had to be normalised.
 
     Raises
     ------
     InputError
-        If `matrix` is not a finite numeric matrix.
+        If what was given did not come through the door before, and is not a finite numeric matrix.
     """
-    given = check_matrix(matrix, name=name)
-    matrix = within_range(given)
-    scale, scaled = unit_scale(matrix)
-    order = frequency_order(document_frequencies(matrix))
-    return reorder(matrix, order, scale, weights=weights, n_threads=n_threads), scaled or matrix is not given
+    documents = as_documents(given)
+    order = frequency_order(document_frequencies(documents.in_range))
+    ready = reorder(documents.in_range, order, documents.unit_scale, weights=weights, n_threads=n_threads)
+    return ready, not documents.has_unit_rows

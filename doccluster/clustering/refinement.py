@@ -144,8 +144,7 @@ def _chained(
     if rows.size < 2:
         return None
     some = documents.take(rows)
-    products = np.empty((rows.size, means.n_clusters))
-    similarity_rows(some.rows(slice(0, rows.size)), table.arrays, products)
+    products = similarity_rows(some.rows(slice(0, rows.size)), table.arrays)
     products *= means.lengths
     index = InvertedIndex.of(some)
     moves = np.zeros((min(CHAIN_LENGTH, rows.size), 3), np.int64)

@@ -21,12 +21,12 @@ import numpy.typing as npt
 from scipy import sparse
 
 from doccluster.blocks import row_blocks, share_blocks
-from doccluster.clustering.document_matrix import DocumentMatrix, sparse_rows, unit_scale
+from doccluster.clustering.document_matrix import DocumentMatrix
 from doccluster.clustering.means import Means, means_of_matrix
 from doccluster.errors import InputError
+from doccluster.geometry.documents import Documents, as_documents
 from doccluster.kernels.seeding import PART, count_by_term, draw_rows, join_nearest, place_by_term, weigh_candidates
 from doccluster.progress import Progress, silent
-from doccluster.validation import check_matrix
 
 MOST_VISITS = 4e10  # about a minute of one processor; beyond it seeds are drawn from a random sample
 SAMPLE_PER_SEED = 5
@@ -215,7 +215,7 @@ def given_means(
     if callable(init):
         seed = int(generator.integers(2**31 - 1))
         init = init(original, n_clusters, random_state=np.random.RandomState(seed))
-    rows = sparse_rows(check_matrix(init, name="init"))
+    rows = as_documents(init, name="init")
     if rows.shape != (n_clusters, documents.n_columns):
         raise InputError(
             f"has shape {rows.shape}",
@@ -225,8 +225,8 @@ def given_means(
     return means_of_matrix(unit_rows_of(rows), documents.original)
 
 
-def unit_rows_of(rows: sparse.csr_array) -> sparse.csr_array:
-    """Return float32 unit rows (zero rows stay zero)."""
-    scale, _ = unit_scale(rows)
-    data = (rows.data * np.repeat(scale, np.diff(rows.indptr))).astype(np.float32)
+def unit_rows_of(centres: Documents) -> sparse.csr_array:
+    """Return float32 unit rows (zero rows stay zero), sparse."""
+    rows = sparse.csr_array(centres.in_range)
+    data = (rows.data * np.repeat(centres.unit_scale, np.diff(rows.indptr))).astype(np.float32)
     return sparse.csr_array((data, rows.indices, rows.indptr), shape=rows.shape)

@@ -18,6 +18,7 @@ from doccluster.clustering.seeding import Init, affordable_seeding, check_init, 
 from doccluster.clustering.snapshot import Snapshot
 from doccluster.clustering.starts import BestStart, draw_starts
 from doccluster.errors import InputError, NothingUsable
+from doccluster.geometry.documents import as_documents
 from doccluster.progress import Progress, silent
 from doccluster.sizes import parse_size
 from doccluster.validation import RandomState, as_generator, check_n_clusters, check_positive_int
@@ -134,9 +135,9 @@ class FitInterrupted(KeyboardInterrupt):
 
 
 def spherical_k_means(
-    matrix: Any, parameters: SphericalParameters, *, sample_weight: npt.ArrayLike | None = None
+    given: Any, parameters: SphericalParameters, *, sample_weight: npt.ArrayLike | None = None
 ) -> SphericalFit:
-    """Return the best of the starts for a csr or dense matrix that `check_matrix` let through.
+    """Return the best of the starts for `Documents`, or for a csr or dense matrix, which is checked.
 
     Rows that are not unit are normalised in a copy, which a note says.
 
@@ -156,11 +157,13 @@ def spherical_k_means(
     >>> round(found.objective, 3), found.labels[0] == found.labels[1]
     (2.789, np.True_)
     """
+    checked = as_documents(given)
+    matrix = checked.matrix
     plan = parameters.plan(matrix)
     if parameters.verbose:
         sys.stderr.write(f"{plan}\n")
     weights = check_weights(sample_weight, matrix.shape[0])
-    documents, scaled = prepare(matrix, weights=weights, n_threads=plan.n_threads)
+    documents, scaled = prepare(checked, weights=weights, n_threads=plan.n_threads)
     if not documents.is_usable.any():
         raise NothingUsable("X has no row with a non-zero value and a weight", remedy="there is nothing to cluster")
     limits = Limits(

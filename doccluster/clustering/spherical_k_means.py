@@ -23,9 +23,10 @@ from doccluster.clustering.spherical import (
     spherical_k_means,
 )
 from doccluster.errors import Argument, DocclusterWarning, MemoryLimitError
+from doccluster.geometry import Documents, as_documents
 from doccluster.progress import Progress
 from doccluster.sizes import parse_size
-from doccluster.validation import RandomState, check_matrix
+from doccluster.validation import RandomState
 
 
 class SphericalKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):
@@ -134,11 +135,11 @@ class SphericalKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
         DocclusterWarning
             If rows were normalised, or there are fewer distinct rows than clusters.
         """
-        matrix = check_matrix(X)
+        documents = as_documents(X)
         validate_data(self, X, skip_check_array=True)
         self.interrupted_ = False
         try:
-            found = spherical_k_means(matrix, self._parameters(), sample_weight=sample_weight)
+            found = spherical_k_means(documents, self._parameters(), sample_weight=sample_weight)
         except FitInterrupted as stopped:
             if stopped.so_far is not None:
                 self._store(stopped.so_far)
@@ -157,7 +158,7 @@ class SphericalKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
         MemoryLimitError
             If the smallest plan does not fit; the message names the smallest `max_memory` that would do.
         """
-        return self._parameters().plan(check_matrix(X))
+        return self._parameters().plan(as_documents(X).matrix)
 
     def _parameters(self) -> SphericalParameters:
         return SphericalParameters(**self.get_params(deep=False))
@@ -202,11 +203,11 @@ class SphericalKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
         nearest = centroid_similarities(X, self.centroids_, n_threads=self.n_threads).max(axis=1)
         return float(np.sum(weights * nearest))
 
-    def _checked(self, X: Any) -> Any:
+    def _checked(self, X: Any) -> Documents:
         check_is_fitted(self, "centroids_")
-        matrix = check_matrix(X)
+        documents = as_documents(X)
         check_columns(self, X)
-        return matrix
+        return documents
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

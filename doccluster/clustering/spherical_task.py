@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from doccluster.clustering.spherical import FitInterrupted, SphericalParameters, spherical_k_means
 from doccluster.clustering.task import Found, Task
-from doccluster.validation import check_matrix
 
 
 def find_spherical(task: Task) -> Found:
@@ -15,7 +14,7 @@ def find_spherical(task: Task) -> Found:
     )
     interrupted = False
     try:
-        fit = spherical_k_means(check_matrix(task.rows), parameters)
+        fit = spherical_k_means(task.documents, parameters)
     except FitInterrupted as stopped:
         if stopped.so_far is None:
             raise

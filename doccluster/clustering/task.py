@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from doccluster.clustering.linear_rule import LinearRule
+from doccluster.geometry import Documents
 from doccluster.progress import Progress, silent
 
 STARTS = 10  # of an algorithm that makes several, where nobody says how many
@@ -21,7 +22,7 @@ class Task:
 
     Attributes
     ----------
-    rows : csr or dense array of shape (n_documents, n_terms), unit rows
+    documents : Documents
     counts : csr array of the same shape, or None
         How often each term occurs, where that is known.
     n_clusters : int
@@ -33,13 +34,18 @@ class Task:
     progress : callable
     """
 
-    rows: Any
+    documents: Documents
     counts: Any | None = None
     n_clusters: int = 8
     seed: int = 0
     options: Mapping[str, Any] = field(default_factory=dict)
     n_threads: int | None = None
     progress: Progress = silent
+
+    @property
+    def rows(self) -> Any:
+        """The unit rows, csr or dense array of shape (n_documents, n_terms)."""
+        return self.documents.unit
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from doccluster.choices import METRICS
 from doccluster.errors import InputError
@@ -12,6 +12,9 @@ from doccluster.evaluation.truth import TruthColumn
 from doccluster.measures.registry import Measure
 from doccluster.partition import Partition
 from doccluster.progress import Progress, silent
+
+if TYPE_CHECKING:
+    from doccluster.geometry import ClusterEvidence, Documents
 
 
 @dataclass(eq=False)
@@ -22,19 +25,20 @@ class EvidenceStore:
     ----------
     found : Partition
     columns : list of TruthColumn
-    matrix : csr or dense array of shape (n_documents, n_terms), or None
+    documents : Documents, or None
     metric : "cosine" or "euclidean"
     terms : what the topic measures take as top terms; None for those of largest weight
     """
 
     found: Partition
     columns: list[TruthColumn]
-    matrix: Any
+    documents: Documents | None
     metric: str
     terms: Any = None
     n_threads: int | None = None
     max_memory: str | int | None = None
     progress: Progress = silent
+    given: ClusterEvidence | None = None
     _built: dict[Any, Any] = field(default_factory=dict)
 
     def evidence_kind(self, measure: Measure) -> str:
@@ -45,7 +49,7 @@ class EvidenceStore:
         """Return what must be given for this measure and was not (truth or vectors), or None."""
         if measure.family == "external":
             return None if self.columns else "truth"
-        return None if self.matrix is not None else "vectors"
+        return None if self.documents is not None else "vectors"
 
     def table(self, column: TruthColumn) -> Any:
         """Return the contingency table of one truth column."""
@@ -68,10 +72,12 @@ class EvidenceStore:
         return self._built[key]
 
     def _geometry(self) -> Any:
+        if self.given is not None:
+            return self.given
         from doccluster.geometry.evidence import ClusterEvidence
 
         return ClusterEvidence(
-            self.matrix, self.found, metric=self.metric, n_threads=self.n_threads, progress=self.progress
+            self.documents, self.found, metric=self.metric, n_threads=self.n_threads, progress=self.progress
         )
 
     def _pairwise(self) -> Any:

@@ -13,17 +13,16 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse
 
 from doccluster.errors import Argument, DocclusterWarning, InputError, NotComputable
 from doccluster.evaluation.evidence import EvidenceStore, check_metric
 from doccluster.evaluation.result import Evaluation, Score
 from doccluster.evaluation.truth import TruthColumn, subset, truth_columns
+from doccluster.geometry import ClusterEvidence, Documents, as_documents
 from doccluster.measures import get_measure, get_measures, list_measures
 from doccluster.measures.registry import Measure, undefined
 from doccluster.partition import Partition
 from doccluster.progress import Progress, silent
-from doccluster.validation import UNIT_TOLERANCE, check_matrix, squared_row_norms, within_range
 
 PAIRWISE_SECONDS = 10.0  # what `evaluate` spends on all pairs without being asked
 LARGEST_VALUE = 1e70  # of Euclidean rows: the squares of their squared distances have to be numbers
@@ -126,6 +125,7 @@ def evaluate(
     noise: Any = None,
     strict: bool = False,
     pairwise_seconds: float = PAIRWISE_SECONDS,
+    evidence: ClusterEvidence | None = None,
     n_threads: int | None = None,
     max_memory: str | int | None = None,
     progress: Progress = silent,
@@ -145,6 +145,8 @@ def evaluate(
         by name.
     pairwise_seconds : float
         See `measures`.
+    evidence : ClusterEvidence, optional
+        In place of `vectors`: what is known of the same partition, in the same metric, is not computed again.
 
     Returns
     -------
@@ -171,7 +173,7 @@ def evaluate(
     store, dropped = _prepare(
         found,
         truth,
-        vectors,
+        vectors if evidence is None else evidence.documents,
         metric=metric,
         noise=noise,
         terms=terms,
@@ -179,9 +181,10 @@ def evaluate(
         max_memory=max_memory,
         progress=progress,
         warn=True,
+        given=evidence,
         several_labels=any(record.several_labels for record in asked or ()),
     )
-    if not store.columns and store.matrix is None:
+    if not store.columns and store.documents is None:
         raise InputError(
             "nothing to judge by", remedy=("give ", Argument("truth"), ", ", Argument("vectors"), ", or both")
         )
@@ -275,10 +278,10 @@ def _provenance(store: EvidenceStore) -> dict[str, Any]:
         "doccluster": metadata.version("doccluster"),
         "numpy": np.__version__,
         "python": platform.python_version(),
-        "metric": store.metric if store.matrix is not None else None,
+        "metric": store.metric if store.documents is not None else None,
         "n_documents": store.found.n_documents,
         "n_clusters": store.found.n_clusters,
-        "n_terms": None if store.matrix is None else int(store.matrix.shape[1]),
+        "n_terms": None if store.documents is None else store.documents.n_terms,
     }
 
 
@@ -338,7 +341,16 @@ def _on_all_clusters(result: Score, column: TruthColumn, found: Partition) -> Sc
 
 
 def _prepare(
-    found: Any, truth: Any, vectors: Any, *, metric: str, noise: Any, warn: bool, several_labels: bool, **options: Any
+    found: Any,
+    truth: Any,
+    vectors: Any,
+    *,
+    metric: str,
+    noise: Any,
+    warn: bool,
+    several_labels: bool,
+    given: ClusterEvidence | None = None,
+    **options: Any,
 ) -> tuple[EvidenceStore, tuple[str, ...]]:
     """Check all input; return the store of evidence, and notes on documents that were dropped or are empty."""
     partition = Partition.from_labels(found, name="found")
@@ -349,42 +361,55 @@ def _prepare(
         if not keep.any():
             raise InputError(f"all documents have the noise label {noise!r}", remedy="nothing is left to judge")
         notes = (f"without {int(np.count_nonzero(~keep)):,} documents labelled noise",)
-    matrix = None if vectors is None else _check_vectors(vectors, partition.n_documents)
+    documents = None if vectors is None else _check_vectors(vectors, partition.n_documents)
     if keep is not None:
         partition, _ = subset(partition, keep)
-        matrix = None if matrix is None else matrix[np.flatnonzero(keep)]
+        documents = None if documents is None else documents.take(np.flatnonzero(keep))
     columns = [] if truth is None else truth_columns(truth, partition, keep, several_labels=several_labels)
-    if matrix is not None:
-        notes += _about_rows(matrix, metric, warn=warn)
-    return EvidenceStore(partition, columns, matrix, metric, **options), notes
+    if documents is not None:
+        notes += _about_rows(documents, metric, warn=warn)
+    if given is not None and keep is None:
+        _check_evidence(given, partition, metric)
+        options["given"] = given
+    return EvidenceStore(partition, columns, documents, metric, **options), notes
 
 
-def _check_vectors(vectors: Any, n_documents: int) -> Any:
-    matrix = check_matrix(getattr(vectors, "matrix", vectors), name="vectors")
-    if matrix.shape[0] != n_documents:
+def _check_evidence(given: ClusterEvidence, partition: Partition, metric: str) -> None:
+    if given.metric != metric:
         raise InputError(
-            f"has {n_documents} labels, vectors has {matrix.shape[0]} rows",
+            f"is in metric={given.metric!r}, the measures in {metric!r}", argument="evidence", remedy="give the same"
+        )
+    if not np.array_equal(given.labels, partition.labels):
+        raise InputError(
+            "is of other clusters than found", argument="evidence", remedy="give that of the same partition"
+        )
+
+
+def _check_vectors(vectors: Any, n_documents: int) -> Documents:
+    documents = as_documents(vectors, name="vectors")
+    if documents.n_documents != n_documents:
+        raise InputError(
+            f"has {n_documents} labels, vectors has {documents.n_documents} rows",
             argument="found",
             expected="one per document",
         )
-    return matrix
+    return documents
 
 
-def _about_rows(matrix: Any, metric: str, *, warn: bool) -> tuple[str, ...]:
+def _about_rows(documents: Documents, metric: str, *, warn: bool) -> tuple[str, ...]:
     """Say what is unusual about the rows: some are empty, or count as unit though they are not."""
-    values = matrix.data if sparse.issparse(matrix) else matrix
+    values = documents.matrix.data if documents.is_sparse else documents.matrix
     if metric != "cosine" and max(float(values.max(initial=0)), -float(values.min(initial=0))) > LARGEST_VALUE:
         raise InputError(
             "has values too large for squared distances",
             argument="vectors",
             remedy=f"scale them to below {LARGEST_VALUE:g}",
         )
-    squares = squared_row_norms(within_range(matrix) if metric == "cosine" else matrix)
-    empty = squares == 0
+    empty = documents.is_zero if metric == "cosine" else documents.squared_norms == 0
     notes = []
     if empty.any():
         notes.append(f"{np.count_nonzero(empty):,} document(s) without terms: similarity 0 to all others")
-    if metric == "cosine" and np.any(np.abs(np.sqrt(squares[~empty]) - 1) > UNIT_TOLERANCE):
+    if metric == "cosine" and not documents.has_unit_rows:
         notes.append("rows are not of unit length: the cosine is that of a normalised copy")
     if warn:
         for note in notes:

@@ -21,6 +21,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from doccluster.errors import InputError
+from doccluster.geometry.sums import sums_by_label
 from doccluster.kernels.criteria import E1, G1, H1, H2, I1, I2, joined_value, move_rows, summed_parts
 
 Floats = npt.NDArray[np.float64]
@@ -111,9 +112,8 @@ class _State:
     """The numbers of clusters that criteria are made of."""
 
     def __init__(self, rows: Any, labels: npt.NDArray[np.int64], n_clusters: int) -> None:
-        n = labels.size
-        membership = sparse.csr_array((np.ones(n), (labels, np.arange(n))), shape=(n_clusters, n))
-        self.sums: Floats = np.ascontiguousarray((membership @ rows).toarray().T)  # (used terms, clusters)
+        by_cluster = sums_by_label(rows, labels, n_clusters)
+        self.sums: Floats = np.ascontiguousarray(by_cluster.toarray().T)  # (used terms, clusters)
         filled = np.diff(rows.indptr) > 0
         self.sizes = np.bincount(labels[filled], minlength=n_clusters).astype(np.float64)
         self.squares: Floats = np.einsum("tr,tr->r", self.sums, self.sums)

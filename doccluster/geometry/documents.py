@@ -79,6 +79,12 @@ class Documents(ShortRepr):
         lengths = np.sqrt(self.squared_norms)
         return bool(np.all((lengths == 0) | (np.abs(lengths - 1) <= UNIT_TOLERANCE)))
 
+    @property
+    def is_zero(self) -> npt.NDArray[np.bool_]:
+        """Whether each row has no value but zero, bool array of shape (n_documents,)."""
+        zero: npt.NDArray[np.bool_] = self._squared_in_range == 0
+        return zero
+
     @cached_property
     def unit_scale(self) -> Floats:
         """What makes each row of `in_range` unit: 1 for all where all are, 0 for a zero row; shape (n_documents,)."""

@@ -183,6 +183,13 @@ class ClusterEvidence:
         """The sum s_i of the rows of each cluster, float64 array (csr if the matrix is) of shape (k, n_terms)."""
         return self.cluster_sums.sums
 
+    @property
+    def means(self) -> Any:
+        """The mean mu_i of each cluster, float64 array (csr if the matrix is) of shape (k, n_terms)."""
+        if not self.rows.is_sparse:
+            return self.sums / self.sizes[:, None]
+        return _like(self.sums, self.sums.data / np.repeat(self.sizes, np.diff(self.sums.indptr)))
+
     @cached_property
     def sum_norms(self) -> FloatArray:
         """The length of each sum, array of shape (k,)."""
@@ -359,7 +366,6 @@ class ClusterEvidence:
     def _need_linear_metric(self, what: str) -> None:
         if self.metric == "euclidean":
             raise InputError(f"{what} in Euclidean distance cannot be had from sums", remedy="use PairwiseDistances")
-            raise InputError(f"{what} in Euclidean distance cannot be had from sums; use PairwiseDistances.")
 
 
 def _like(matrix: sparse.csr_array, data: FloatArray) -> sparse.csr_array:

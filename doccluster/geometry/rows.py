@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from doccluster.validation import UNIT_TOLERANCE
+from doccluster.validation import UNIT_TOLERANCE, squared_row_norms
 
 STEP_BITS = 30  # 2^31 values of 30 bits sum to 61 bits
 LEAST_EXPONENT = -450  # smaller values have squares that vanish
@@ -57,6 +57,11 @@ class Rows:
         if np.all((true_norms == 0) | (np.abs(true_norms - 1) <= 2 * tolerance)):
             return cls.of_directions(matrix, true_norms)
         return cls(matrix, np.ones(len(true_norms)), true_norms, False)
+
+    @classmethod
+    def as_they_are(cls, matrix: Any) -> Rows:
+        """Return rows of any length, unscaled."""
+        return cls(matrix, np.ones(matrix.shape[0]), squared_row_norms(matrix), False)
 
     @property
     def n_documents(self) -> int:

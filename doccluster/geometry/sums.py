@@ -123,6 +123,18 @@ def sum_block(
     return ExactSums(counts, terms, high, low, steps)
 
 
+def sums_by_label(matrix: Any, labels: npt.NDArray[np.integer[Any]], n_clusters: int) -> Any:
+    """Return the sums of the rows with each label, as they are, of the form of `matrix`; shape (n_clusters, n_terms).
+
+    Parameters
+    ----------
+    matrix : csr array in canonical form or dense array, float32 or float64
+    labels : int array of shape (n_documents,), 0..n_clusters-1
+    """
+    exact = sum_block(Rows.as_they_are(matrix), np.arange(labels.size), labels, n_clusters)
+    return exact.by_cluster() if sparse.issparse(matrix) else exact.table()
+
+
 def _sum_dense(
     rows: Rows, order: Integers, starts: Integers, inverse_steps: Floats, *, squared: bool
 ) -> tuple[Integers, npt.NDArray[np.int32], Integers, Integers]:

@@ -203,30 +203,47 @@ def assign_rows(rows, table, which, group_width, labels, lower, upper):
 
 
 @jit
-def nearest_two_rows(rows, table, labels, best, runners_up, second):
-    """Write the nearest and the second nearest cluster of each row and their float64 similarities."""
+def place_rows(rows, table, given):
+    """Return the nearest and the second nearest cluster of each row, and their float64 similarities.
+
+    `given` is a cluster for each row, or empty.
+
+    Returns
+    -------
+    labels, runners_up : int32 arrays of shape (n_rows,); -1 for a second that there is not
+    best, second, own : float64 arrays of shape (n_rows,)
+        The similarities to both (nan for a second that there is not), and to the given cluster (to the nearest without
+        one).
+    """
     values, columns, starts, original = rows
     head, tail_starts, tail_lanes, tail_values, lanes = table
+    n_rows = starts.size - 1
+    labels, runners_up = np.empty(n_rows, np.int32), np.full(n_rows, np.int32(-1))
+    best, second, own = np.empty(n_rows), np.full(n_rows, np.nan), np.empty(n_rows)
     exact, keys = np.empty(head.shape[1], np.float64), np.empty(longest_row(starts), np.int64)
-    for row in range(starts.size - 1):
+    for row in range(n_rows):
         first, last = starts[row], starts[row + 1]
         sweep_exactly(values, columns, first, last, original, head, tail_starts, tail_lanes, tail_values, keys, exact)
         best[row] = highest(exact, np.int64(0), lanes.size)
         labels[row] = first_cluster(exact, best[row], lanes)
+        own[row] = exact[lanes[given[row]]] if given.size else best[row]
         if lanes.size > 1:
             exact[lanes[labels[row]]] = LOWEST
             second[row] = highest(exact, np.int64(0), lanes.size)
             runners_up[row] = first_cluster(exact, second[row], lanes)
+    return labels, best, runners_up, second, own
 
 
 @jit
-def similarity_rows(rows, table, similarities):
-    """Write the float64 similarity of each row to each cluster."""
+def similarity_rows(rows, table):
+    """Return the float64 similarity of each row to each cluster, array of shape (n_rows, n_clusters)."""
     values, columns, starts, original = rows
     head, tail_starts, tail_lanes, tail_values, lanes = table
     exact, keys = np.empty(head.shape[1], np.float64), np.empty(longest_row(starts), np.int64)
+    similarities = np.empty((starts.size - 1, lanes.size))
     for row in range(starts.size - 1):
         first, last = starts[row], starts[row + 1]
         sweep_exactly(values, columns, first, last, original, head, tail_starts, tail_lanes, tail_values, keys, exact)
         for cluster in range(lanes.size):
             similarities[row, cluster] = exact[lanes[cluster]]
+    return similarities

@@ -7,9 +7,10 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 import numpy as np
 import numpy.typing as npt
 
+from doccluster.geometry import ClusterEvidence
 from doccluster.labeling.description import ClusterDescription, Term
 from doccluster.labeling.placement import Placement, place_documents
-from doccluster.labeling.profiles import ClusterProfiles
+from doccluster.labeling.profiles import ClusterProfiles, checked_documents
 from doccluster.labeling.recurring_strings import merge_pieces, recurring_strings
 from doccluster.labeling.representatives import borderline_documents, representative_documents
 from doccluster.labeling.short_labels import LongerStrings, short_labels
@@ -27,6 +28,7 @@ def describe_clusters(
     partition: Partition,
     *,
     placement: Placement | None = None,
+    evidence: ClusterEvidence | None = None,
     texts: Sequence[str] | None = None,
     function_words: Collection[str] = frozenset(),
     n_terms: int = 10,
@@ -42,6 +44,8 @@ def describe_clusters(
     partition : Partition
     placement : Placement, optional
         How each document sits in the partition; computed against the partition's own centroids by default.
+    evidence : ClusterEvidence, optional
+        What is known of the same vectors and partition under the cosine, which is not computed again.
     texts : sequence of str, optional
         The documents, row for row: where terms are pieces of words of a script without blanks, the strings that recur
         in the texts of a cluster are shown in their place.
@@ -62,8 +66,10 @@ def describe_clusters(
     >>> [cluster.label for cluster in describe_clusters(vectors, Partition.from_labels([0, 0, 1, 1]))]
     ['oil', 'wheat']
     """
-    profiles = ClusterProfiles.from_partition(vectors.matrix, partition)
-    placed = placement or place_documents(vectors.matrix, partition, profiles.centroids, n_threads=n_threads)
+    documents = checked_documents(vectors, partition)
+    known = evidence or ClusterEvidence(documents, partition, n_threads=n_threads)
+    profiles = ClusterProfiles.from_evidence(known)
+    placed = placement or place_documents(documents, partition, profiles.centroids, n_threads=n_threads)
     names = vectors.display_terms if vectors.display_terms is not None else vectors.terms
     longer = None if names is None or texts is None else _longer_strings(partition, placed, names, texts)
     descriptive: list[tuple[Term, ...]] = [()] * partition.n_clusters
@@ -72,7 +78,7 @@ def describe_clusters(
         descriptive = _terms(descriptive_terms, profiles, names, longer, n_terms)
         discriminating = _terms(discriminating_terms, profiles, names, longer, n_terms)
     labels = short_labels(profiles, names, function_words=function_words, longer=longer)
-    shown = representative_documents(vectors.matrix, partition, placed.similarity, n_documents=n_documents)
+    shown = representative_documents(documents, partition, placed.similarity, n_documents=n_documents)
     border = borderline_documents(partition, placed, n_documents=n_documents)
     return [
         ClusterDescription(

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from doccluster.clustering import assign_to_centroids
+from doccluster.clustering import assign
 from doccluster.errors import InputError
+from doccluster.geometry import Documents, as_documents
 from doccluster.labeling.profiles import checked_documents
 from doccluster.partition import Partition
 from doccluster.short_repr import ShortRepr
-from doccluster.validation import check_matrix
 
 Floats = npt.NDArray[np.float64]
 
@@ -38,17 +38,16 @@ def place_documents(matrix: Any, partition: Partition, centroids: Any, *, n_thre
     The next best cluster is the best one that is not the document's own, also where the document is nearer to another
     centroid than to its own (a fit that was stopped, labels from elsewhere).
     """
-    matrix = checked_documents(matrix, partition)
-    return place_labels(matrix, partition.labels, centroids, n_threads=n_threads)
+    documents, centres = checked_centroids(matrix, partition, centroids)
+    return place_labels(documents, partition.labels, centres, n_threads=n_threads)
 
 
 def place_labels(
     matrix: Any, labels: npt.NDArray[np.int64], centroids: Any, *, n_threads: int | None = None
 ) -> Placement:
     """Return how each document sits in the cluster of its label; not every cluster need have a document."""
-    best = assign_to_centroids(matrix, centroids, n_threads=n_threads)
+    best, similarity = assign.place_documents(matrix, centroids, labels, n_threads=n_threads)
     is_own = best.labels == labels
-    similarity = _own_cosines(matrix, labels, centroids)
     runner_up = np.where(is_own, best.runner_up, best.labels).astype(np.int64)
     runner_up_similarity = np.where(is_own, best.runner_up_similarity, best.similarity).astype(np.float64)
     return Placement(similarity, runner_up, runner_up_similarity)
@@ -56,23 +55,27 @@ def place_labels(
 
 def own_similarity(matrix: Any, partition: Partition, centroids: Any) -> Floats:
     """Return the cosine of each document to the centroid of its cluster, float64 array of shape (n_documents,)."""
-    matrix, centroids = checked_documents(matrix, partition), check_matrix(centroids, name="centroids")
-    if centroids.shape != (partition.n_clusters, matrix.shape[1]):
+    documents, centroids = checked_centroids(matrix, partition, centroids)
+    return assign.place_documents(documents, centroids, partition.labels)[1]
+
+
+def checked_centroids(matrix: Any, partition: Partition, centroids: Any) -> tuple[Documents, Documents]:
+    """Return the documents and the centroids of a partition, checked unless they were before.
+
+    Raises
+    ------
+    InputError
+        If one cannot be used, or the partition, the centroids and the documents do not fit one another.
+    """
+    documents, centres = checked_documents(matrix, partition), as_documents(centroids, name="centroids")
+    expected = (partition.n_clusters, documents.n_terms)
+    if centres.shape != expected:
         raise InputError(
-            f"centroids has shape {centroids.shape}, expected {(partition.n_clusters, matrix.shape[1])}: one for each "
-            "cluster of the partition, in the columns of the vectors."
+            f"has shape {centres.shape}",
+            argument="centroids",
+            expected=f"{expected}: one for each cluster of the partition, in the columns of the vectors",
         )
-    return _own_cosines(matrix, partition.labels, centroids)
-
-
-def _own_cosines(matrix: Any, labels: npt.NDArray[np.int64], centroids: Any) -> Floats:
-    similarity = np.empty(labels.size)
-    order = np.argsort(labels, kind="stable")
-    ends = np.cumsum(np.bincount(labels, minlength=centroids.shape[0]))
-    for cluster, members in enumerate(np.split(order, ends[:-1])):
-        if members.size:  # one dense centroid at a time: k x n_terms is never held
-            similarity[members] = matrix[members] @ dense_row(centroids, cluster)
-    return similarity
+    return documents, centres
 
 
 def dense_row(matrix: Any, row: int) -> Floats:

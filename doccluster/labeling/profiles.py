@@ -11,9 +11,10 @@ import numpy.typing as npt
 from scipy import sparse
 
 from doccluster.errors import InputError
+from doccluster.geometry import ClusterEvidence, Documents, as_documents
+from doccluster.geometry.sums import sums_by_label
 from doccluster.partition import Partition
 from doccluster.short_repr import ShortRepr
-from doccluster.validation import check_matrix, unit_rows
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
@@ -45,10 +46,15 @@ class ClusterProfiles(ShortRepr):
         InputError
             If the matrix cannot be used, or has another number of rows than the partition has labels.
         """
-        rows = sparse.csr_array(checked_documents(matrix, partition))
-        by_cluster = sparse.csr_array(partition.membership.T)
-        present = sparse.csr_array(((rows.data != 0).astype(np.float64), rows.indices, rows.indptr), shape=rows.shape)
-        return cls(_sorted(by_cluster @ rows.astype(np.float64)), _sorted(by_cluster @ present), partition.sizes)
+        return cls.from_evidence(ClusterEvidence(checked_documents(matrix, partition), partition))
+
+    @classmethod
+    def from_evidence(cls, evidence: ClusterEvidence) -> ClusterProfiles:
+        """Return the profiles of clusters whose sums under the cosine may be known already."""
+        rows = sparse.csr_array(evidence.rows.matrix)
+        present = sparse.csr_array(((rows.data != 0).astype(rows.dtype), rows.indices, rows.indptr), shape=rows.shape)
+        support = sums_by_label(present, evidence.labels, evidence.n_clusters)
+        return cls(sparse.csr_array(evidence.sums), support, evidence.sizes)
 
     @property
     def n_clusters(self) -> int:
@@ -113,22 +119,22 @@ class ClusterProfiles(ShortRepr):
         return sparse.csr_array((data, self.sums.indices, self.sums.indptr), shape=self.sums.shape)
 
 
-def checked_documents(matrix: Any, partition: Partition) -> Any:
-    """Return the documents of a partition as a checked csr or dense matrix with rows of length one or zero.
+def checked_documents(matrix: Any, partition: Partition) -> Documents:
+    """Return the documents of a partition, checked unless they came through the door before.
 
     Raises
     ------
     InputError
         If the matrix cannot be used, or has another number of rows than the partition has labels.
     """
-    checked = unit_rows(check_matrix(matrix, name="vectors"), warn=False)
+    documents = as_documents(matrix, name="vectors")
     partition.check()
-    if checked.shape[0] != partition.n_documents:
+    if documents.n_documents != partition.n_documents:
         raise InputError(
-            f"the partition has {partition.n_documents} labels, vectors has {checked.shape[0]} rows",
+            f"the partition has {partition.n_documents} labels, vectors has {documents.n_documents} rows",
             remedy="give one for each",
         )
-    return checked
+    return documents
 
 
 def largest_per_row(matrix: sparse.csr_array, count: int) -> list[tuple[Integers, Floats]]:
@@ -153,11 +159,6 @@ def entries(matrix: sparse.csr_array, row: int, columns: Integers) -> Floats:
     start, stop = matrix.indptr[row], matrix.indptr[row + 1]
     values: Floats = matrix.data[start + np.searchsorted(matrix.indices[start:stop], columns)]
     return values
-
-
-def _sorted(matrix: sparse.csr_array) -> sparse.csr_array:
-    matrix.sort_indices()
-    return matrix
 
 
 def _row_totals(pattern: sparse.csr_array, data: Floats) -> Floats:

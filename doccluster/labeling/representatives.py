@@ -29,7 +29,7 @@ def representative_documents(
 
     Parameters
     ----------
-    matrix : csr array or dense array of shape (n_documents, n_terms), unit rows
+    matrix : Documents, or a csr or dense array of shape (n_documents, n_terms)
     partition : Partition
     similarity : float64 array of shape (n_documents,)
         The cosine of each document to the centroid of its cluster.
@@ -38,7 +38,7 @@ def representative_documents(
     near_copy : float
         Two documents with at least this cosine count as copies; each representative says how many the cluster has.
     """
-    matrix = checked_documents(matrix, partition)
+    matrix = checked_documents(matrix, partition).unit
     return [
         _representatives(matrix, partition.members(cluster), similarity, n_documents, near_copy)
         for cluster in range(partition.n_clusters)

@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse
 
 from doccluster.clustering.algorithms import Algorithm
 from doccluster.clustering.linear_rule import LinearRule
 from doccluster.clustering.task import Task
 from doccluster.errors import DocclusterWarning
 from doccluster.evaluation import score
+from doccluster.geometry.sums import sums_by_label
 from doccluster.partition import Partition
 from doccluster.validation import check_n_clusters, unit_rows
 
@@ -82,8 +82,5 @@ def new_numbers(order: npt.NDArray[np.int64], n_before: int) -> npt.NDArray[np.i
 
 def centroids_of(rows: Any, partition: Partition) -> Any:
     """Return the unit directions of the sums of the rows of each cluster, csr where the rows are."""
-    sums = partition.membership.T @ rows.astype(np.float64, copy=False)
-    if sparse.issparse(sums):
-        sums = sparse.csr_array(sums)
-        sums.sort_indices()
+    sums = sums_by_label(rows, partition.labels, partition.n_clusters)
     return unit_rows(sums, warn=False).astype(rows.dtype)

@@ -17,6 +17,7 @@ from doccluster.corpus import Skipped
 from doccluster.errors import InputError
 from doccluster.evaluation import evaluate
 from doccluster.evaluation.judging import PAIRWISE_SECONDS
+from doccluster.geometry import ClusterEvidence
 from doccluster.labeling import place_documents
 from doccluster.pipeline.canonical_order import canonical_order
 from doccluster.pipeline.fitting import Fit, fit_clusters, in_input_order
@@ -196,7 +197,7 @@ def make_run(
         fitted = without_copies(vectors, copy_of) if settings.fold_copies else vectors
     with clock.stage("cluster"):
         order = canonical_order(fitted.matrix)
-        ordered = fitted.matrix[order]
+        ordered = fitted.documents.take(order)
         k, why = clusters_wanted(
             settings.n_clusters,
             ordered,
@@ -212,14 +213,15 @@ def make_run(
         if settings.fold_copies:
             fit = spread_to_copies(fit, copy_of)
     with clock.stage("label"):
-        placed = place_documents(vectors.matrix, fit.partition, fit.centroids, n_threads=n_threads)
+        evidence = ClusterEvidence(vectors.documents, fit.partition, n_threads=n_threads, progress=progress)
+        placed = place_documents(vectors.documents, fit.partition, fit.centroids, n_threads=n_threads)
         texts = None if read.corpus is None else [read.corpus.texts[place] for place in documents.positions.tolist()]
-        vectors, clusters = name_clusters(made, vectors, fit.partition, placed, texts, copy_of)
+        vectors, clusters = name_clusters(made, vectors, evidence, placed, texts, copy_of)
     with clock.stage("judge"):
         evaluation = evaluate(
             fit.partition,
             truth={column: list(map(list, documents.labels[column])) for column in columns} or None,
-            vectors=vectors,
+            evidence=evidence,
             measures=settings.measures,
             pairwise_seconds=PAIRWISE_SECONDS if settings.measures is not None else 0.0,
             n_threads=n_threads,

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from doccluster.geometry import ClusterEvidence
 from doccluster.labeling import ClusterDescription, Placement, describe_clusters
 from doccluster.partition import Partition
 from doccluster.pipeline.vectorizing import Vectorized
@@ -23,7 +24,7 @@ PER_DOCUMENT = 4_000
 def name_clusters(
     made: Vectorized,
     vectors: DocumentVectors,
-    partition: Partition,
+    evidence: ClusterEvidence,
     placed: Placement,
     texts: list[str] | None,
     copy_of: npt.NDArray[np.int64] | None,
@@ -33,12 +34,14 @@ def name_clusters(
     `texts` are those of the rows of `vectors`, None for a ready matrix. The vectorizer learns the written forms too, so
     that whoever asks later shows the same words.
     """
+    partition = evidence.partition
+    known: dict[str, Any] = {"placement": placed, "evidence": evidence}
     if texts is None or made.vectorizer is None:
-        return vectors, describe_clusters(vectors, partition, placement=placed, function_words=made.function_words)
+        return vectors, describe_clusters(vectors, partition, function_words=made.function_words, **known)
     vectors = in_written_forms(made, vectors, (texts[row] for row in _most_central(partition, placed, texts)))
     once = texts if copy_of is None else [texts[row] for row in np.unique(copy_of).tolist()]
     unwanted = made.function_words | boilerplate_words(once)
-    return vectors, describe_clusters(vectors, partition, placement=placed, texts=texts, function_words=unwanted)
+    return vectors, describe_clusters(vectors, partition, texts=texts, function_words=unwanted, **known)
 
 
 def in_written_forms(made: Vectorized, vectors: DocumentVectors, texts: Iterable[str]) -> DocumentVectors:
@@ -52,7 +55,7 @@ def in_written_forms(made: Vectorized, vectors: DocumentVectors, texts: Iterable
     read = (text[:PER_DOCUMENT] for text in texts)
     forms = np.array(written_forms(chosen.display_terms_.tolist(), read, prepare=prepare), dtype=object)
     chosen.display_terms_ = forms
-    return replace(vectors, display_terms=forms)
+    return vectors.shown_as(forms)
 
 
 def _most_central(partition: Partition, placed: Placement, texts: list[str]) -> list[int]:

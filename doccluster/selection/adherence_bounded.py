@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from doccluster.clustering import SphericalKMeans, assign_to_centroids
 from doccluster.clustering.fitted_columns import check_columns
 from doccluster.errors import Argument, InputError
-from doccluster.geometry.evidence import ClusterEvidence
+from doccluster.geometry import ClusterEvidence, as_documents
 from doccluster.measures import get_measure
 from doccluster.partition import Partition
 from doccluster.validation import RandomState, as_generator, check_matrix, check_positive_int, row_norms, unit_rows
@@ -147,15 +147,15 @@ class AdherenceBoundedKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
             )
 
     def _store(self, matrix: Any, search: _Search) -> None:
-        geometry = search.geometry(search.best)
+        evidence = search.evidence(search.best)
         self.labels_ = search.best.labels.astype(np.int32)
         self.n_clusters_ = search.best.n_clusters
         self.centroids_ = search.centroids(search.best)
-        self.adherence_ = geometry.adherence
+        self.adherence_ = evidence.adherence
         off = self.adherence_[~np.eye(self.n_clusters_, dtype=bool)]
         self.max_adherence_ = float(np.max(off)) if off.size else float("nan")
         self.min_adherence_ = float(np.min(off)) if off.size else float("nan")
-        self.objective_ = float(geometry.sum_norms.sum())
+        self.objective_ = float(evidence.sum_norms.sum())
         self.path_ = tuple(search.path)
         self._n_features_out = self.n_clusters_
 
@@ -190,17 +190,21 @@ class _Search:
 
     def __init__(self, matrix: Any, bounds: AdherenceBoundedKMeans, rng: np.random.Generator) -> None:
         self.matrix, self.bounds, self.rng = matrix, bounds, rng
+        self._documents = as_documents(matrix)
+        self._known: ClusterEvidence | None = None
         self.current = Partition.from_labels(np.zeros(matrix.shape[0], dtype=np.int64))
         self.best, self.best_key = self.current, (0, 0.0)
         self.path: list[Step] = []
         self._look(self.current)
 
-    def geometry(self, partition: Partition) -> ClusterEvidence:
-        return ClusterEvidence(self.matrix, partition, metric="cosine", n_threads=self.bounds.n_threads)
+    def evidence(self, partition: Partition) -> ClusterEvidence:
+        """Return what is known of a partition; that of the partition asked for last is kept."""
+        if self._known is None or self._known.partition is not partition:
+            self._known = ClusterEvidence(self._documents, partition, n_threads=self.bounds.n_threads)
+        return self._known
 
     def centroids(self, partition: Partition) -> sparse.csr_array:
-        sums = partition.membership.T @ self.matrix.astype(np.float64, copy=False)
-        return unit_rows(sparse.csr_array(sums), warn=False)
+        return unit_rows(sparse.csr_array(self.evidence(partition).sums), warn=False)
 
     def split_upwards(self) -> None:
         """Split the least coherent cluster and converge, until `max_clusters` or until nothing can be split."""
@@ -214,7 +218,7 @@ class _Search:
     def merge_downwards(self) -> None:
         """Merge the two clusters with the largest adherence and converge, down to the best number found so far."""
         while self.current.n_clusters - 1 > self.best.n_clusters:
-            table = self.geometry(self.current).adherence.copy()
+            table = self.evidence(self.current).adherence.copy()
             np.fill_diagonal(table, -np.inf)
             table = np.where(np.isnan(table), -np.inf, table)
             first, second = np.unravel_index(int(np.argmax(table)), table.shape)
@@ -222,7 +226,7 @@ class _Search:
             self._look(self._converge(self.centroids(Partition.from_labels(labels))))
 
     def _split(self) -> Partition | None:
-        shares = get_measure("coherence").compute(self.geometry(self.current)).per_cluster
+        shares = get_measure("coherence").compute(self.evidence(self.current)).per_cluster
         assert shares is not None  # coherence has one value per cluster
         for cluster in np.lexsort((-self.current.sizes, shares)):
             rows = self.current.members(int(cluster))
@@ -253,10 +257,10 @@ class _Search:
         return Partition.from_labels(model.fit(self.matrix).labels_)
 
     def _look(self, partition: Partition) -> None:
-        geometry = self.geometry(partition)
-        off = geometry.adherence[~np.eye(partition.n_clusters, dtype=bool)]
+        evidence = self.evidence(partition)
+        off = evidence.adherence[~np.eye(partition.n_clusters, dtype=bool)]
         highest, lowest = (float(np.max(off)), float(np.min(off))) if off.size else (float("nan"), float("nan"))
-        objective = float(geometry.sum_norms.sum())
+        objective = float(evidence.sum_norms.sum())
         feasible = off.size == 0 or (
             highest <= self.bounds.max_adherence
             and (self.bounds.min_adherence is None or lowest >= self.bounds.min_adherence)

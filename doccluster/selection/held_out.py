@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from doccluster.geometry.sums import sums_by_label
 from doccluster.validation import squared_row_norms, unit_rows
 
 Floats = npt.NDArray[np.float64]
@@ -79,9 +80,7 @@ class HeldOutHalf:
     def judge(self, labels: npt.NDArray[np.int64]) -> Verdict:
         """Return what these terms say of clusters 0..k-1."""
         sizes: Floats = np.bincount(labels).astype(np.float64)
-        members: Any = sparse.csr_array((np.ones(self._n), (labels, np.arange(self._n))), shape=(sizes.size, self._n))
-        sums = members @ self._rows
-        squared = squared_row_norms(sparse.csr_array(sums) if sparse.issparse(sums) else np.asarray(sums))
+        squared = squared_row_norms(sums_by_label(self._rows, labels, sizes.size))
         own, to_all = (self._summed(values, labels, sizes.size) for values in (self._own, self._to_all))
         excess = float((squared - own).sum() - self._expected(to_all - own))
         errors = [self._error(sizes, squared, own, to_all, shrinkage) for shrinkage in SHRINKAGES]

@@ -14,13 +14,14 @@ from scipy import sparse
 from doccluster.blocks import resolve_threads
 from doccluster.choices import spelled
 from doccluster.errors import InputError
+from doccluster.geometry import as_documents
 from doccluster.progress import Progress, silent
 from doccluster.selection.granularity import Curves, Granularity, judge_ks, log_grid, starts_for
 from doccluster.selection.held_out import split_terms
 from doccluster.selection.prototypes import DEFAULT, Prototype, get_prototype
 from doccluster.selection.sweep import check_ks
 from doccluster.short_repr import ShortRepr
-from doccluster.validation import RandomState, as_generator, check_matrix, check_positive_int, unit_rows
+from doccluster.validation import RandomState, as_generator, check_positive_int, unit_rows
 
 LEAST_DOCUMENTS = 4
 # what is looked at, which bounds time and memory however large the corpus
@@ -156,7 +157,7 @@ def choose_k(
             expected="'topics' or 'stories', or leave it out",
         )
     rng = as_generator(random_state)
-    data = check_matrix(matrix)
+    data = as_documents(matrix).matrix
     n_documents = int(data.shape[0])
     check_enough(n_documents)
     asked = () if ks is None else tuple(check_ks(ks, n_documents))
@@ -188,7 +189,7 @@ def seconds_to_choose(
     n_threads: int | None = None,
 ) -> float:
     """Return roughly how long `choose_k` takes: one small fit is timed. Good to a factor of two or so."""
-    data = sampled(check_matrix(matrix), max_documents, np.random.default_rng(0))
+    data = sampled(as_documents(matrix).matrix, max_documents, np.random.default_rng(0))
     check_enough(int(data.shape[0]))
     half = split_terms(data, np.random.default_rng(0))[0]
     if half.shape[0] < 2:

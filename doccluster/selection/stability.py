@@ -19,6 +19,7 @@ from scipy import sparse
 from doccluster.blocks import map_blocks
 from doccluster.digests import matrix_checksum
 from doccluster.errors import InputError
+from doccluster.geometry import as_documents
 from doccluster.measures import Measure, get_measure
 from doccluster.measures.contingency import ContingencyTable
 from doccluster.partition import Partition
@@ -27,7 +28,7 @@ from doccluster.selection.checkpoint import Checkpoint
 from doccluster.selection.prototypes import Prototype, get_prototype
 from doccluster.selection.rules import best_k
 from doccluster.short_repr import ShortRepr
-from doccluster.validation import RandomState, as_generator, check_matrix, unit_rows
+from doccluster.validation import RandomState, as_generator, unit_rows
 
 Resampling = Literal["bootstrap", "subsample", "perturb"]
 
@@ -190,7 +191,7 @@ def stability(
     InputError
         If a k is not positive or a name is unknown.
     """
-    data = check_matrix(matrix)
+    data = as_documents(matrix).matrix
     record = get_measure(measure)
     if record.family != "external":
         raise InputError(f"{measure!r} is not an external measure", remedy="stability compares two partitions")

@@ -20,6 +20,7 @@ import pandas as pd
 from doccluster.blocks import map_blocks, resolve_threads
 from doccluster.digests import matrix_checksum
 from doccluster.errors import Argument, InputError
+from doccluster.geometry import as_documents
 from doccluster.progress import Progress, silent
 from doccluster.selection.chains import Chain, fit_chain
 from doccluster.selection.checkpoint import Checkpoint
@@ -29,7 +30,7 @@ from doccluster.selection.null_models import NullModel, sample_null
 from doccluster.selection.prototypes import Prototype, get_prototype
 from doccluster.selection.stability import Resampling, Stability, stability
 from doccluster.short_repr import ShortRepr
-from doccluster.validation import RandomState, as_generator, check_matrix, unit_rows
+from doccluster.validation import RandomState, as_generator, unit_rows
 
 LONG_START = 2.0  # seconds: a start that long is timed twice, not three times
 
@@ -122,7 +123,7 @@ def sweep(
     """
     started = time.perf_counter()
     chosen = get_prototype(algorithm, n_init=n_init)
-    data = check_matrix(matrix)
+    data = as_documents(matrix).matrix
     if chosen.metric == "cosine":
         data = unit_rows(data)
     sizes = check_ks(ks, data.shape[0])
@@ -235,7 +236,7 @@ def estimate_seconds(
 
     The answer is good to a factor of two or so: starts differ in iterations, and data without clusters need more.
     """
-    matrix = check_matrix(matrix)
+    matrix = as_documents(matrix).matrix
     sizes = check_ks(ks, matrix.shape[0])
     middle = max(1, round(sum(sizes) / len(sizes)))
     single = get_prototype(algorithm, n_init=1)

@@ -19,12 +19,20 @@ from doccluster.blocks import map_blocks, row_blocks
 from doccluster.clustering import SphericalKMeans
 from doccluster.clustering.vmf_sampling import block_generator, spawn_entropy
 from doccluster.errors import Argument, InputError, NothingUsable
+from doccluster.geometry.sums import sums_by_label
 from doccluster.kernels.term_draws import PATIENCE, draw_distinct
 from doccluster.kernels.vmf import MAX_CONCENTRATION, concentration
 from doccluster.short_repr import ShortRepr
 from doccluster.synthetic.checks import seed_record
 from doccluster.synthetic.made import SyntheticVectors, row_names
-from doccluster.validation import RandomState, as_generator, check_matrix, check_n_clusters, check_positive_int
+from doccluster.validation import (
+    RandomState,
+    as_generator,
+    check_matrix,
+    check_n_clusters,
+    check_positive_int,
+    row_norms,
+)
 from doccluster.vectors import DocumentVectors
 
 Floats = npt.NDArray[np.float64]
@@ -120,20 +128,15 @@ def _describe(fitted: DocumentVectors, rows: Ints, labels: npt.NDArray[np.int32]
     matrix = fitted.matrix
     n, n_terms = matrix.shape
     sizes = np.bincount(labels, minlength=k)
-    membership = sparse.csr_array((np.ones(n), (labels, np.arange(n))), shape=(k, n))
     occurs = sparse.csr_array((np.ones(matrix.nnz), matrix.indices, matrix.indptr), shape=matrix.shape)
-    frequencies = sparse.csr_array(membership @ occurs)
-    sums = sparse.csr_array(membership @ matrix.astype(np.float64))
-    squares = np.asarray(sums.multiply(sums).sum(axis=1)).ravel()
-    resultants = np.minimum(np.sqrt(squares) / sizes, 1.0)
+    frequencies = sums_by_label(occurs, labels, k)
+    resultants = np.minimum(row_norms(sums_by_label(matrix, labels, k)) / sizes, 1.0)
     df = np.bincount(matrix.indices, minlength=n_terms)
     lengths = np.diff(matrix.indptr).astype(np.int64)
     # a row of m terms has values near 1 / sqrt(m): what is left is the weight of the term
     logs = np.log(matrix.data.astype(np.float64)) + 0.5 * np.log(np.repeat(lengths, lengths))
     means = np.bincount(matrix.indices, weights=logs, minlength=n_terms) / np.maximum(df, 1)
-    log_sums = sparse.csr_array(
-        membership @ sparse.csr_array((logs, matrix.indices, matrix.indptr), shape=matrix.shape)
-    )
+    log_sums = sums_by_label(sparse.csr_array((logs, matrix.indices, matrix.indptr), shape=matrix.shape), labels, k)
     own, common_shares, between = _own_terms(frequencies, log_sums, means, sizes)
     spread = float(np.sqrt(max(float(logs @ logs) - between, 0.0) / max(matrix.nnz - frequencies.nnz, 1)))
     return CorpusModel(
@@ -163,7 +166,6 @@ def _own_terms(
     its logarithms there, with the mean of the corpus counted as one more document.
     """
     own, shares, explained = [], [], 0.0
-    sums_of_row = np.zeros(means.size)
     for cluster, size in enumerate(sizes):
         row = slice(frequencies.indptr[cluster], frequencies.indptr[cluster + 1])
         counts, columns = frequencies.data[row], frequencies.indices[row]
@@ -173,11 +175,9 @@ def _own_terms(
         missing = max(float(counts.sum() / size - kept.sum()), 0.0) if size > 1 else 0.0
         if not weights.any():  # no two documents share a term
             weights, missing = counts / size, 0.0
-        logs = slice(log_sums.indptr[cluster], log_sums.indptr[cluster + 1])
-        sums_of_row[:] = 0.0  # a product leaves out sums that are zero, so the two rows need not be alike
-        sums_of_row[log_sums.indices[logs]] = log_sums.data[logs]
-        explained += float(np.sum(sums_of_row[columns] ** 2 / counts))
-        values = np.exp((sums_of_row[columns] + means[columns]) / (counts + 1))
+        logs = log_sums.data[row]  # of the same terms
+        explained += float(np.sum(logs**2 / counts))
+        values = np.exp((logs + means[columns]) / (counts + 1))
         own.append(TermWeights.of(weights, columns, values))
         shares.append(missing / (missing + float(weights.sum())))
     return tuple(own), np.array(shares), explained

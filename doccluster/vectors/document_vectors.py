@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -64,9 +64,20 @@ class DocumentVectors:
     def take(self, rows: npt.NDArray[np.int64]) -> DocumentVectors:
         """Return the vectors of these rows, in this order."""
         ids = tuple(self.ids[row] for row in rows.tolist())
-        return DocumentVectors(self.matrix[rows], ids, self.terms, self.display_terms)
+        documents = self.documents.take(rows)
+        return _carrying(documents, DocumentVectors(documents.matrix, ids, self.terms, self.display_terms))
+
+    def shown_as(self, display_terms: npt.NDArray[np.object_]) -> DocumentVectors:
+        """Return the same vectors with other written forms of their terms."""
+        return _carrying(self.documents, replace(self, display_terms=display_terms))
 
     @property
     def empty_ids(self) -> tuple[str, ...]:
         """The names of the documents that have no term left."""
         return tuple(self.ids[row] for row in np.flatnonzero(self.is_empty))
+
+
+def _carrying(documents: Documents, vectors: DocumentVectors) -> DocumentVectors:
+    """Return vectors with the documents of their matrix, which was checked already."""
+    vectors.__dict__["documents"] = documents  # where `cached_property` keeps it
+    return vectors

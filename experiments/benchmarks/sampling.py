@@ -79,11 +79,10 @@ def _em_step(session: Session, concentration: str | float) -> None:
     plain, _ = prepare(vectors.matrix, n_threads=available_threads())
     means = means_of_matrix(sparse.csr_array(before.means.T), np.arange(order.size, dtype=np.int32))
     table = MeanTable(means, best_head(means, plain.frequencies)).arrays
-    labels, similarities = np.empty(n_documents, np.int32), np.empty(n_documents, np.float32)
-    no_bounds = np.empty((n_documents, 0), np.float32)
+    labels = np.empty(n_documents, np.int32)
 
     def assign(block: slice) -> None:
-        assign_labels(plain.rows(block), table, labels[block], similarities[block], no_bounds[block])
+        labels[block] = assign_labels(plain.rows(block), table)
 
     contenders = {
         "soft EM step": lambda: maximize(expect(documents, before, is_hard=False), before=before, **rule),

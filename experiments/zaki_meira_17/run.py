@@ -7,6 +7,7 @@ import pandas as pd
 from sklearn.cluster import KMeans
 
 import doccluster
+from doccluster.geometry import ClusterEvidence
 from doccluster.report.charts import line_chart, scatter_chart, silhouette_plot
 from doccluster.selection import (
     delta_ch,
@@ -17,7 +18,7 @@ from doccluster.selection import (
     spatial_histogram_test,
     stability,
 )
-from doccluster.selection.dispersion import residual_sum_of_squares, within_weight
+from doccluster.selection.dispersion import within_weight
 from doccluster.selection.null_models import sample_null
 from experiments.reproduction import Work
 
@@ -97,9 +98,8 @@ def internal(points: np.ndarray, good: np.ndarray, bad: np.ndarray) -> dict[str,
     distances = np.sort([np.linalg.norm(a - b) for i, a in enumerate(points) for b in points[i + 1 :]])
     lowest, highest = distances[:n_in].sum(), distances[-n_in:].sum()
     pairs = {"C1,C1": (0, 0), "C1,C2": (0, 1), "C1,C3": (0, 2), "C2,C2": (1, 1), "C2,C3": (1, 2), "C3,C3": (2, 2)}
-    spread = np.sqrt(
-        [residual_sum_of_squares(points[good == c], one(points[good == c])) / (good == c).sum() for c in order]
-    )
+    apart = [points[good == c] for c in order]
+    spread = np.sqrt([ClusterEvidence(own, one(own), metric="euclidean").rss / len(own) for own in apart])
     means = np.array([points[good == c].mean(axis=0) for c in order])
     ratio = {(i, j): (spread[i] + spread[j]) / np.linalg.norm(means[i] - means[j]) for i, j in ((0, 1), (0, 2), (1, 2))}
     n_pairs = len(points) * (len(points) - 1) / 2
@@ -198,7 +198,8 @@ def gap(points: np.ndarray, work: Work) -> dict[str, float]:
         found = {}
         for k in ks:
             labels = KMeans(k, n_init=starts, random_state=int(rng.integers(2**31))).fit(data).labels_
-            found[k] = within_weight(data, doccluster.Partition.from_labels(labels), metric="euclidean")
+            partition = doccluster.Partition.from_labels(labels)
+            found[k] = within_weight(ClusterEvidence(data, partition, metric="euclidean"))
         return found
 
     samples = [
