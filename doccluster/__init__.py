@@ -29,6 +29,7 @@ _HOMES = {
     "make_scorer": "doccluster.evaluation",
     "get_measure": "doccluster.measures",
     "list_measures": "doccluster.measures",
+    "StoryStream": "doccluster.streams",
     "run_pipeline": "doccluster.pipeline",
     "run": "doccluster.pipeline:run_pipeline",
     "assign": "doccluster.pipeline:assign_documents",
@@ -65,6 +66,7 @@ if TYPE_CHECKING:
     from doccluster.partition import Partition as Partition
     from doccluster.pipeline import run_pipeline as run_pipeline
     from doccluster.report import write_report as write_report
+    from doccluster.streams import StoryStream as StoryStream
     from doccluster.vectors import DocumentVectors as DocumentVectors
     from doccluster.vectors import TfidfVectorizer as TfidfVectorizer
     from doccluster.vectors import read_matrix as read_matrix

@@ -114,12 +114,21 @@ def shingle_sets(texts: Iterable[str], *, n_words: int) -> sparse.csr_array:
     return sets_of(document, number, lengths.size)
 
 
+def words_of(text: str) -> list[str]:
+    """Return the words that shingles are made of: without case, punctuation and white space.
+
+    >>> words_of("Wheat, rye: 3 % up")
+    ['wheat', 'rye', '3', 'up']
+    """
+    return _WORD.findall(text.casefold())
+
+
 def _word_numbers(texts: Iterable[str]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
     """Return the words of all texts in one row, as numbers in order of first use, and how many each text has."""
     vocabulary: dict[str, int] = {}
     numbers: list[npt.NDArray[np.int64]] = []
     for text in texts:
-        found = _WORD.findall(text.casefold())
+        found = words_of(text)
         numbered = (vocabulary.setdefault(word, len(vocabulary)) for word in found)
         numbers.append(np.fromiter(numbered, np.int64, len(found)))
     lengths = np.array([one.size for one in numbers], dtype=np.int64)

@@ -144,6 +144,16 @@ def _geometry() -> None:
     latent_semantic_space(matrix, 4)
 
 
+def _streaming() -> None:
+    from doccluster.streams import StoryStream
+    from doccluster.streams.story_index import StoryIndex
+
+    StoryStream().replay([(f"2026-03-{day:02}", text) for day, text in enumerate(TEXTS, 1)])
+    index = StoryIndex()
+    for _ in range(100):  # until the slots that were given up are taken back
+        index.give_up(index.take_slot())
+
+
 # in the order in which a first run needs them
 TASKS: tuple[Callable[[], None], ...] = (
     _whole_run,
@@ -155,4 +165,5 @@ TASKS: tuple[Callable[[], None], ...] = (
     _mixtures,
     _geometry,
     _synthetic,
+    _streaming,
 )

@@ -1,0 +1,23 @@
+"""Streams of dated articles: what comes in, which story it belongs to, and what becomes of the stories."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from doccluster.lazy import offer
+
+_HOMES = {
+    "Replayed": "doccluster.streams.stream",
+    "StoryStream": "doccluster.streams.stream",
+    "StreamSettings": "doccluster.streams.settings",
+    "StreamTables": "doccluster.streams.tables",
+}
+
+__all__ = ["Replayed", "StoryStream", "StreamSettings", "StreamTables"]
+__getattr__ = offer(__name__, _HOMES)
+
+if TYPE_CHECKING:
+    from doccluster.streams.settings import StreamSettings as StreamSettings
+    from doccluster.streams.stream import Replayed as Replayed
+    from doccluster.streams.stream import StoryStream as StoryStream
+    from doccluster.streams.tables import StreamTables as StreamTables

@@ -1,0 +1,118 @@
+"""Article -> its terms: how often each stands in the title and in the text, and which are names or numbers."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+import numpy.typing as npt
+
+from doccluster.text.function_words import FULL_VOTE, FunctionWords
+from doccluster.text.scripts import scripts_without_blanks, separate_scripts, tokenize_separated
+from doccluster.text.stopwords import STOP_WORD_LANGUAGES
+
+LANGUAGES = tuple(sorted(STOP_WORD_LANGUAGES))
+MOST_CHARACTERS = 4000  # at the beginning of an article that are looked at
+TOLD_BY = 600  # characters at the beginning of an article that tell its language
+SURE_HITS = 3  # function words of its language that an article must have to be sure of it
+_MOST_WORDS_KNOWN = 1 << 17
+
+
+@dataclass(frozen=True, slots=True)
+class ArticleTerms:
+    """The terms of an article in the order of their first use, title before text.
+
+    Attributes
+    ----------
+    terms : tuple of str
+    in_title, in_text : int32 arrays of shape (n_terms,)
+    is_name : bool array of shape (n_terms,)
+        Numbers, and words written with a capital where no sentence begins.
+    language : str
+        As in the stop lists; "" where the function words do not tell.
+    """
+
+    terms: tuple[str, ...]
+    in_title: npt.NDArray[np.int32]
+    in_text: npt.NDArray[np.int32]
+    is_name: npt.NDArray[np.bool_]
+    language: str
+
+
+class TermReader:
+    """Cuts articles into terms, leaving out the function words of each article's own language."""
+
+    def __init__(self, *, most_characters: int = MOST_CHARACTERS) -> None:
+        self._most_characters = most_characters
+        self._function_words = FunctionWords(LANGUAGES, preprocess=str.lower, tokenize=tokenize_separated)
+        self._votes = lru_cache(_MOST_WORDS_KNOWN)(self._votes_of)
+
+    def read(self, title: str, text: str) -> ArticleTerms:
+        """Return the terms of an article."""
+        text = text[: self._most_characters]
+        in_title = tokenize_separated(separate_scripts(title.lower()))
+        in_text = tokenize_separated(separate_scripts(text.lower()))
+        language = self._language(f"{title} {text[:TOLD_BY]}".lower())
+        left_out = self._function_words.lists[LANGUAGES.index(language)] if language else frozenset()
+        terms = tuple(word for word in dict.fromkeys((*in_title, *in_text)) if word not in left_out)
+        names = _names_in(text)
+        return ArticleTerms(
+            terms,
+            _counts(in_title, terms),
+            _counts(in_text, terms),
+            np.array([word in names or word[0].isdigit() for word in terms], dtype=np.bool_),
+            language,
+        )
+
+    def _language(self, text: str) -> str:
+        """Return the language that most distinct words speak for, or the script; "" where that is not sure."""
+        words = set(tokenize_separated(separate_scripts(text)))
+        scripts = scripts_without_blanks(text)
+        if scripts and sum(map(str.isascii, words)) < len(words) / 2:
+            return ""
+        if not words:
+            return ""
+        votes = np.array([self._votes(word) for word in words]).sum(axis=0)
+        best = int(votes.argmax())
+        leads = int(votes[best]) - int(np.partition(votes, -2)[-2])
+        hits = len(words & self._function_words.lists[best])
+        return LANGUAGES[best] if leads >= FULL_VOTE and hits >= SURE_HITS else ""
+
+    def _votes_of(self, word: str) -> npt.NDArray[np.int64]:
+        return np.array(self._function_words.votes(word), dtype=np.int64)
+
+
+def _counts(words: Sequence[str], terms: Sequence[str]) -> npt.NDArray[np.int32]:
+    counted = Counter(words)
+    return np.array([counted[term] for term in terms], dtype=np.int32)
+
+
+def _names_in(text: str) -> frozenset[str]:
+    """Return the words written with a capital after a word or a comma, in small letters.
+
+    >>> sorted(_names_in("The mayor of Port Ellery, Ada Lund, spoke. Nobody listened."))
+    ['ada', 'ellery', 'lund', 'port']
+    """
+    return frozenset(word.lower() for word in _name_pattern().findall(text))
+
+
+@lru_cache(1)
+def _name_pattern() -> re.Pattern[str]:
+    capitals = [chr(point) for point in range(0x10000) if unicodedata.category(chr(point)) == "Lu"]
+    return re.compile(rf"(?<=[\w,] )[{_ranges(capitals)}]\w+")
+
+
+def _ranges(characters: Sequence[str]) -> str:
+    """Return sorted characters as the inside of a class of a regular expression."""
+    spans: list[list[str]] = []
+    for one in characters:
+        if spans and ord(one) == ord(spans[-1][1]) + 1:
+            spans[-1][1] = one
+        else:
+            spans.append([one, one])
+    return "".join(f"{first}-{last}" for first, last in spans)

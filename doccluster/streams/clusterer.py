@@ -1,0 +1,275 @@
+"""One batch of articles into stories: copies are folded, articles placed, stories mended and closed, in a fixed order.
+
+Nothing here knows of a store or of the network. The result of a batch says all that has changed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from doccluster.streams.article import Article, Moment
+from doccluster.streams.article_terms import TermReader
+from doccluster.streams.copies import Families
+from doccluster.streams.frequencies import DAY, TermFrequencies, WeightedTerms
+from doccluster.streams.identity import story_id
+from doccluster.streams.joining import Floats, logit, probability, shipped_coefficients
+from doccluster.streams.open_stories import OpenStories
+from doccluster.streams.repair import Repair
+from doccluster.streams.settings import StreamSettings
+from doccluster.streams.story import Member, Story
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One line of the lineage: what happened to a story.
+
+    Attributes
+    ----------
+    when : int
+    event : str
+        born, grew, merged, split, closed, resumed or moved.
+    story, other : str
+        For `merged` the story that goes on and the one that ended; for `split` the story and the new one; for `resumed`
+        the new story and its parent; for `moved` the story a document went to and the one it came from.
+    n_documents : int
+        How many documents it is about.
+    similarity : float
+    """
+
+    when: Moment
+    event: str
+    story: str
+    other: str = ""
+    n_documents: int = 0
+    similarity: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Placement:
+    """Where an article went; `margin` is by how much the probability exceeds the next story's and the threshold."""
+
+    number: int
+    article: Article
+    language: str
+    family: int
+    story: str
+    is_in_sums: bool
+    similarity: float | None
+    margin: float | None
+    vectors: bytes
+
+
+@dataclass(slots=True)
+class BatchResult:
+    """All that a batch has changed.
+
+    Attributes
+    ----------
+    placements : list of Placement
+        The new articles, in the order in which they were placed.
+    events : list of Event
+    joined_families : list of (int, int)
+        A family, and the one that it is now a part of.
+    touched : dict of Story
+        Open stories that have changed, by id.
+    ended : dict of (Story, str)
+        Stories that are not open any more, and how they ended: closed or merged.
+    moves : list of (str, str, list of int)
+        From a story to another the families that have moved; from a story that was merged everything goes.
+    left_sums : list of int
+        Numbers of members that are too old to count.
+    """
+
+    placements: list[Placement] = field(default_factory=list)
+    events: list[Event] = field(default_factory=list)
+    joined_families: list[tuple[int, int]] = field(default_factory=list)
+    touched: dict[str, Story] = field(default_factory=dict)
+    ended: dict[str, tuple[Story, str]] = field(default_factory=dict)
+    moves: list[tuple[str, str, list[int]]] = field(default_factory=list)
+    left_sums: list[int] = field(default_factory=list)
+    forgotten: list[str] = field(default_factory=list)
+
+    def record_merge(self, now: Moment, kept: Story, ended: Story, likeness: float) -> None:
+        """Record that a story has become part of another."""
+        self.touched.pop(ended.id, None)
+        self.touched[kept.id] = kept
+        self.ended[ended.id] = (ended, "merged")
+        self.moves.append((ended.id, kept.id, [one.family for one in ended.members]))
+        self.events.append(Event(now, "merged", kept.id, ended.id, ended.n_documents, likeness))
+
+    def record_split(self, now: Moment, story: Story, new: Story, likeness: float) -> None:
+        """Record that a part of a story has become a new one."""
+        self.touched[story.id], self.touched[new.id] = story, new
+        self.moves.append((story.id, new.id, [one.family for one in new.members]))
+        self.events.append(Event(now, "split", story.id, new.id, new.n_documents, likeness))
+
+
+class Clusterer:
+    """The state of a stream in memory.
+
+    Parameters
+    ----------
+    settings : StreamSettings, optional
+    coefficients : float64 array of shape (9,), optional
+        The weights of `joining.FEATURES`; those that are shipped if left out.
+    """
+
+    def __init__(self, settings: StreamSettings | None = None, coefficients: Floats | None = None) -> None:
+        self.settings = settings or StreamSettings()
+        weights = shipped_coefficients() if coefficients is None else coefficients
+        self.stories = OpenStories(self.settings, weights)
+        self.frequencies = TermFrequencies()
+        self.families = Families()
+        self.reader = TermReader()
+        self.story_of_family: dict[int, str] = {}
+        self.next_number = 1
+        self._cut = logit(self.settings.join)
+
+    def run_batch(self, articles: Sequence[Article], now: Moment) -> BatchResult:
+        """Place new articles, which are in the order of the stream, at the moment `now`."""
+        result = BatchResult()
+        repair = Repair(self.stories, result)
+        self.close_ended(min([now, *(one.time for one in articles)]), result)
+        read = [self.reader.read(one.title, one.text) for one in articles]
+        counted = [self.frequencies.count(terms) for terms in read]
+        self.frequencies.begin_batch(now // DAY)
+        for article, terms, ids in zip(articles, read, counted, strict=True):
+            vectors = self.frequencies.weigh(terms, ids)
+            self._place(article, terms.language, self._member(article, vectors), result, repair)
+            self.next_number += 1
+        repair.run(now)
+        self._follow_moves(result)
+        for story in result.touched.values():
+            self.stories.choose_lead(story)
+        self.close_ended(now, result)
+        result.forgotten = [one.id for one in self.stories.forget_closed_before(now - int(self.settings.resume_within))]
+        self.families.forget_before(now - int(self.settings.copy_window))
+        self._forget_families()
+        return result
+
+    def close_ended(self, now: Moment, result: BatchResult) -> None:
+        """Close the stories for which nothing has come long enough, each at the moment when that was so."""
+        for story in sorted(self.stories, key=lambda one: (one.last, one.id)):
+            if story.last + self.settings.close_after_least <= now and story.ends(self.settings) <= now:
+                self.stories.close(story)
+                result.touched.pop(story.id, None)
+                result.ended[story.id] = (story, "closed")
+                result.events.append(
+                    Event(story.ends(self.settings), "closed", story.id, n_documents=story.n_documents)
+                )
+
+    def _place(self, article: Article, language: str, member: Member, result: BatchResult, repair: Repair) -> None:
+        family, joined = self.families.add(member.number, article.time, f"{article.title}\n{article.text}")
+        member.family = family
+        home = self._home_of(family, joined)
+        self._join_families(family, joined, result)
+        if home is not None:
+            for one in home.members:
+                one.n_documents += one.family == family
+            self._grow(home, article, result, similarity=1.0)
+            self._put_down(
+                article, language, member, family, home, result, is_in_sums=False, similarity=1.0, margin=None
+            )
+            return
+        matches, products = self.stories.matches(member.vectors, time=article.time, language=language, cut=self._cut)
+        if matches:
+            best = matches[0]
+            story, similarity = best.story, best.likeness.both
+            rival = max([self.settings.join, *(probability(one.score) for one in matches[1:2])])
+            margin = probability(best.score) - rival
+            story.n_families += 1
+            self._grow(story, article, result, similarity=similarity)
+            result.left_sums += [one.number for one in self.stories.add(story, member)]
+            repair.consider(story, matches[1:])
+            self._put_down(
+                article, language, member, family, story, result, is_in_sums=True, similarity=similarity, margin=margin
+            )
+            return
+        story = self._found(article, language, member, result)
+        self._resume(story, products, article.time, result)
+        self._put_down(article, language, member, family, story, result, is_in_sums=True, similarity=None, margin=None)
+
+    def _member(self, article: Article, vectors: WeightedTerms) -> Member:
+        return Member(self.next_number, self.next_number, article.key, article.time, vectors)
+
+    def _join_families(self, family: int, joined: Sequence[int], result: BatchResult) -> None:
+        """Let families that a copy has joined be one; a story counts it once from then on."""
+        for old in joined:
+            result.joined_families.append((old, family))
+            story = self.stories.open.get(self.story_of_family.pop(old, ""))
+            if story is None:
+                continue
+            own = next((one for one in story.members if one.family == old), None)
+            first = next((one for one in story.members if one.family == family), None)
+            if own is None:
+                continue
+            own.family = family
+            if first is not None:
+                first.n_documents += own.n_documents
+                story.n_families -= 1
+                result.left_sums.append(own.number)
+                self.stories.replace(story, [one for one in story.members if one is not own])
+            result.touched[story.id] = story
+
+    def _home_of(self, family: int, joined: Sequence[int]) -> Story | None:
+        """Return the open story that a copy goes to: that of the oldest family it belongs to."""
+        for one in (family, *joined):
+            home = self.stories.open.get(self.story_of_family.get(one, ""))
+            if home is not None:
+                return home
+        return None
+
+    def _grow(self, story: Story, article: Article, result: BatchResult, *, similarity: float) -> None:
+        story.n_documents += 1
+        story.last, story.first = max(story.last, article.time), min(story.first, article.time)
+        self.stories.note(story)
+        result.events.append(Event(article.time, "grew", story.id, n_documents=1, similarity=similarity))
+
+    def _found(self, article: Article, language: str, member: Member, result: BatchResult) -> Story:
+        time = article.time
+        story = Story(story_id(article.key), article.key, time, time, time, time, language, n_documents=1, n_families=1)
+        story.members.append(member)
+        self.stories.open_new(story)
+        result.events.append(Event(time, "born", story.id, n_documents=1))
+        return story
+
+    def _resume(self, story: Story, products: Floats, time: Moment, result: BatchResult) -> None:
+        nearest = self.stories.nearest_closed(products)
+        if nearest is not None and nearest[1] >= self.settings.resume:
+            story.parent = nearest[0].id
+            result.events.append(Event(time, "resumed", story.id, story.parent, 1, nearest[1]))
+
+    def _put_down(
+        self,
+        article: Article,
+        language: str,
+        member: Member,
+        family: int,
+        story: Story,
+        result: BatchResult,
+        *,
+        is_in_sums: bool,
+        similarity: float | None,
+        margin: float | None,
+    ) -> None:
+        self.story_of_family[family] = story.id
+        if not story.language:
+            story.language = language
+            self.stories.note(story)
+        result.touched[story.id] = story
+        vectors = member.vectors.to_bytes()
+        result.placements.append(
+            Placement(member.number, article, language, family, story.id, is_in_sums, similarity, margin, vectors)
+        )
+
+    def _follow_moves(self, result: BatchResult) -> None:
+        for old, new, families in result.moves:
+            moved = set(families)
+            for family, story in self.story_of_family.items():
+                if story == old and (family in moved or old in result.ended):
+                    self.story_of_family[family] = new
+
+    def _forget_families(self) -> None:
+        living = {family for _, family in self.families}
+        self.story_of_family = {family: story for family, story in self.story_of_family.items() if family in living}

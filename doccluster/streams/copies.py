@@ -1,0 +1,168 @@
+"""Copies found as articles come in: for every prefix of a stream the families are those of `find_near_duplicates`.
+
+Shingles are numbers of 64 bits that do not depend on the corpus, and their order is that of the numbers, so the order
+never changes and the index can grow. Two sets of shingles with a Jaccard index >= t share one of their first
+n - ceil(t n) + 1 shingles in any common order (Chaudhuri, Ganti & Kaushik 2006), so nothing is missed, and every
+candidate is compared exactly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+from hashlib import blake2b
+
+import numpy as np
+import numpy.typing as npt
+
+from doccluster.corpus.duplicates import words_of
+from doccluster.streams.article import Moment
+
+Shingles = npt.NDArray[np.uint64]
+
+LONG = 50  # words; shorter texts are compared among themselves, by shorter shingles and a higher threshold
+_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
+
+
+class ShingleIndex:
+    """The articles of a window of time, and which of them a new one is a near-copy of.
+
+    Parameters
+    ----------
+    threshold : float in (0, 1]
+        The least Jaccard index of two sets of shingles.
+    n_words : int
+        Words in a shingle; a text with fewer words is one shingle.
+    """
+
+    def __init__(self, *, threshold: float = 0.8, n_words: int = 5) -> None:
+        self.threshold = threshold
+        self.n_words = n_words
+        self._numbers_with: dict[int, list[int]] = {}
+        self._sets: dict[int, Shingles] = {}
+        self._times: dict[int, Moment] = {}
+
+    def __len__(self) -> int:
+        return len(self._sets)
+
+    def add(self, number: int, time: Moment, shingles: Shingles) -> list[int]:
+        """Add an article; return the earlier ones that it is a near-copy of, in ascending order."""
+        if shingles.size == 0:
+            return []
+        prefix = self._prefix(shingles)
+        candidates = {other for key in prefix for other in self._numbers_with.get(key, ())}
+        found = sorted(other for other in candidates if self._are_similar(self._sets[other], shingles))
+        self.restore(number, time, shingles)
+        return found
+
+    def restore(self, number: int, time: Moment, shingles: Shingles) -> None:
+        """Add an article without looking for what it is a copy of."""
+        for key in self._prefix(shingles):
+            self._numbers_with.setdefault(key, []).append(number)
+        self._sets[number], self._times[number] = shingles, time
+
+    def shingles_of(self, number: int) -> Shingles | None:
+        """Return the shingles of an article of the window."""
+        return self._sets.get(number)
+
+    def forget_before(self, time: Moment) -> list[int]:
+        """Leave out the articles older than `time`; return their numbers."""
+        old = sorted(number for number, own in self._times.items() if own < time)
+        for number in old:
+            for key in self._prefix(self._sets.pop(number)):
+                left = self._numbers_with[key]
+                left.remove(number)
+                if not left:
+                    del self._numbers_with[key]
+            del self._times[number]
+        return old
+
+    def _prefix(self, shingles: Shingles) -> list[int]:
+        size = shingles.size - int(np.ceil(self.threshold * shingles.size - 1e-9)) + 1
+        return [int(key) for key in shingles[:size].tolist()]
+
+    def _are_similar(self, one: Shingles, other: Shingles) -> bool:
+        small, large = sorted((one.size, other.size))
+        if small < self.threshold * large - 1e-9:
+            return False
+        shared = int(np.intersect1d(one, other, assume_unique=True).size)
+        return shared / (one.size + other.size - shared) >= self.threshold - 1e-12
+
+
+def shingles_of(text: str, n_words: int) -> Shingles:
+    """Return the shingles of a text: sorted, distinct uint64; empty for a text without a word.
+
+    >>> a, b = shingles_of("The price of wheat rose.", 3), shingles_of("the PRICE of wheat, rose", 3)
+    >>> a.size, bool((a == b).all())
+    (3, True)
+    """
+    return shingles_of_words(words_of(text), n_words)
+
+
+def shingles_of_words(words: list[str], n_words: int) -> Shingles:
+    """Return the shingles of a text that is cut into words."""
+    codes = np.fromiter(map(_code, words), dtype=np.uint64, count=len(words))
+    if codes.size == 0:
+        return codes
+    size = min(n_words, codes.size)
+    n_shingles = codes.size - size + 1
+    mixed = np.full(n_shingles, size, dtype=np.uint64)
+    for place in range(size):
+        mixed = (mixed ^ codes[place : place + n_shingles]) * _MULTIPLIER
+        mixed ^= mixed >> np.uint64(29)
+    return np.unique(mixed)
+
+
+@lru_cache(1 << 17)
+def _code(word: str) -> int:
+    return int.from_bytes(blake2b(word.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little")
+
+
+class Families:
+    """Families of copies: the connected parts of the pairs; a family is named by the first of its articles."""
+
+    def __init__(self) -> None:
+        self._long = ShingleIndex(threshold=0.8, n_words=5)
+        self._short = ShingleIndex(threshold=0.9, n_words=3)
+        self._family: dict[int, int] = {}
+
+    def add(self, number: int, time: Moment, text: str) -> tuple[int, list[int]]:
+        """Add an article; return the number of its family, and the families that it joins to that one."""
+        words = words_of(text)
+        if not words:  # a copy of nothing
+            return number, []
+        index = self._long if len(words) >= LONG else self._short
+        copies = index.add(number, time, shingles_of_words(words, index.n_words))
+        families = sorted({self._family[other] for other in copies})
+        family = families[0] if families else number
+        self._family[number] = family
+        for other in families[1:]:
+            self._rename(other, family)
+        return family, families[1:]
+
+    def restore(self, number: int, time: Moment, shingles: Shingles, family: int, *, is_long: bool) -> None:
+        """Add an article whose family is known."""
+        (self._long if is_long else self._short).restore(number, time, shingles)
+        self._family[number] = family
+
+    def shingles_as_bytes(self, number: int) -> bytes | None:
+        """Return the shingles of an article of the window, after a byte that says whether it is a long one."""
+        for mark, index in ((b"\0", self._short), (b"\1", self._long)):
+            shingles = index.shingles_of(number)
+            if shingles is not None:
+                return mark + shingles.astype("<u8").tobytes()
+        return None
+
+    def forget_before(self, time: Moment) -> None:
+        """Leave out the articles older than `time`."""
+        for index in (self._long, self._short):
+            for number in index.forget_before(time):
+                del self._family[number]
+
+    def _rename(self, old: int, new: int) -> None:
+        for number, family in self._family.items():
+            if family == old:
+                self._family[number] = new
+
+    def __iter__(self) -> Iterator[tuple[int, int]]:
+        return iter(self._family.items())

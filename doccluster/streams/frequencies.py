@@ -1,0 +1,157 @@
+"""How common each term is, frozen by day: what an article weighs is settled when it comes in, and stays so."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from doccluster.streams.article_terms import ArticleTerms
+
+DAY = 86400
+WARM = 2000  # articles; until so many are counted, the frequencies are settled by every batch
+HALVED_ABOVE = 400_000  # articles; then every count is halved, so that old terms are forgotten and memory is bounded
+
+
+@dataclass(frozen=True, slots=True)
+class WeightedTerms:
+    """An article as vectors: title, title and text, names; each of length 1 or without an entry.
+
+    Attributes
+    ----------
+    ids : int32 array of shape (n_terms,)
+        The number of each term, in the order of the article.
+    values : float32 array of shape (n_terms, 3)
+    """
+
+    ids: npt.NDArray[np.int32]
+    values: npt.NDArray[np.float32]
+
+    @property
+    def has_field(self) -> npt.NDArray[np.bool_]:
+        """Which of the vectors have an entry: bool array of shape (3,)."""
+        return np.asarray(self.values.any(axis=0), dtype=np.bool_)
+
+    def to_bytes(self) -> bytes:
+        """Return the vectors as bytes; `from_bytes` gives the same vectors back, bit for bit."""
+        return self.ids.astype("<i4").tobytes() + self.values.astype("<f4").tobytes()
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> WeightedTerms:
+        """Return what `to_bytes` was called on."""
+        n_terms = len(data) // 16
+        ids = np.frombuffer(data, dtype="<i4", count=n_terms).astype(np.int32)
+        values = np.frombuffer(data, dtype="<f4", offset=4 * n_terms).reshape(n_terms, 3).astype(np.float32)
+        return cls(ids, values)
+
+
+class TermFrequencies:
+    """Numbers terms, and counts in how many articles each occurs.
+
+    Weights are (1 + ln tf) ln(1 + (N + 1) / (df + 1)), with N and df as they were settled last: at the first batch of
+    a day, or by every batch while fewer than `WARM` articles are counted. N counts the articles of the same language.
+    """
+
+    def __init__(self) -> None:
+        self.numbers: dict[str, int] = {}
+        self.next_number = 0
+        self.settled_day = -1
+        self.n_settled: Counter[str] = Counter()
+        self._settled = np.zeros(1 << 12, dtype=np.int64)
+        self._pending: list[npt.NDArray[np.int32]] = []
+        self._n_pending: Counter[str] = Counter()
+        # what is not stored yet: new terms, settled counts that have changed, and whether any has
+        self.fresh: list[str] = []
+        self.changed: set[int] = set()
+        self.has_settled = self.has_halved = False
+
+    def begin_batch(self, day: int) -> None:
+        """Settle what has been counted, if a new day has begun or few articles are known yet."""
+        if day > self.settled_day or self.n_settled.total() < WARM:
+            self._settle(day)
+
+    def count(self, article: ArticleTerms) -> npt.NDArray[np.int32]:
+        """Return the numbers of the terms of an article, which counts from the next settling on."""
+        numbers, following = self.numbers, self.next_number
+        ids = np.empty(len(article.terms), dtype=np.int32)
+        for place, term in enumerate(article.terms):
+            number = numbers.get(term)
+            if number is None:
+                number = numbers[term] = following
+                self.fresh.append(term)
+                following += 1
+            ids[place] = number
+        self.next_number = following
+        self.add_pending(ids, article.language)
+        return ids
+
+    def add_pending(self, ids: npt.NDArray[np.int32], language: str) -> None:
+        """Count an article whose terms have numbers."""
+        self._pending.append(ids)
+        self._n_pending[language] += 1
+
+    def weigh(self, article: ArticleTerms, ids: npt.NDArray[np.int32]) -> WeightedTerms:
+        """Return an article as vectors, by the settled frequencies."""
+        self._make_room()
+        rarity = np.log1p((self.n_settled[article.language] + 1) / (self._settled[ids] + 1))
+        values = np.empty((ids.size, 3), dtype=np.float64)
+        both = _damped(article.in_title + article.in_text)
+        values[:, 0] = _damped(article.in_title) * rarity
+        values[:, 1] = both * rarity
+        values[:, 2] = np.where(article.is_name, values[:, 1], 0.0)
+        lengths = np.sqrt(np.einsum("if,if->f", values, values))
+        return WeightedTerms(ids, (values / np.where(lengths > 0, lengths, 1.0)).astype(np.float32))
+
+    def settled_counts(self, numbers: Sequence[int]) -> list[int]:
+        """Return the settled counts of terms."""
+        self._make_room()
+        return [int(self._settled[number]) for number in numbers]
+
+    def restore(self, terms: Sequence[tuple[int, str, int]], n_settled: Counter[str], day: int, following: int) -> None:
+        """Take over terms (number, term, settled count) as they were stored."""
+        self.numbers = {term: number for number, term, _ in terms}
+        self.next_number, self.settled_day, self.n_settled = following, day, n_settled
+        self._make_room()
+        for number, _, count in terms:
+            self._settled[number] = count
+
+    def _settle(self, day: int) -> None:
+        self.settled_day, self.has_settled = day, True
+        self._make_room()
+        if not self._pending:
+            return
+        ids, counts = np.unique(np.concatenate(self._pending), return_counts=True)
+        self._settled[ids] += counts
+        self.changed.update(ids.tolist())
+        self.n_settled += self._n_pending
+        self._pending, self._n_pending = [], Counter()
+        if self.n_settled.total() > HALVED_ABOVE:
+            self._halve()
+
+    def _halve(self) -> None:
+        self._settled >>= 1
+        for language in self.n_settled:
+            self.n_settled[language] //= 2
+        self.numbers = {term: number for term, number in self.numbers.items() if self._settled[number] > 0}
+        self.fresh = [term for term in self.fresh if term in self.numbers]
+        self.changed = set(self.numbers.values())
+        self.has_halved = True
+
+    def clear_changes(self) -> None:
+        """Take note that all has been stored."""
+        self.fresh, self.changed = [], set()
+        self.has_settled = self.has_halved = False
+
+    def _make_room(self) -> None:
+        if self._settled.size < self.next_number:
+            larger = np.zeros(2 * self.next_number, dtype=np.int64)
+            larger[: self._settled.size] = self._settled
+            self._settled = larger
+
+
+def _damped(counts: npt.NDArray[np.int32]) -> npt.NDArray[np.float64]:
+    """Return 1 + ln tf, 0 where a term does not occur."""
+    return np.where(counts > 0, 1 + np.log(np.maximum(counts, 1)), 0.0)

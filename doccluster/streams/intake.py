@@ -1,0 +1,136 @@
+"""Articles into the store: each is new, known, seen elsewhere, or edited; none is ever counted twice."""
+
+from __future__ import annotations
+
+import sqlite3
+from dataclasses import dataclass
+
+from doccluster.streams.article import Article, Moment
+from doccluster.streams.identity import document_key, text_hash
+
+SAME_WITHIN = 30 * 86400  # seconds between two entries of one address that can be versions of one article
+LEAST_SHARED = 0.5  # Jaccard index of the words of two titles that can be of one article
+BEGINNING = 300  # characters of a text that are compared where there is no title
+
+
+@dataclass(frozen=True)
+class Intake:
+    """What became of an article: new, known, elsewhere (known from another source) or edited; and its document."""
+
+    outcome: str
+    doc_id: int
+
+
+def take_in(connection: sqlite3.Connection, article: Article, seen: Moment) -> Intake:
+    """Put an article into the store, inside a transaction of the caller.
+
+    An entry is known by its guid within its source, then by its key (of its link, else its guid, else its words). A
+    known guid with another link and another title is another article.
+    """
+    known = _by_guid(connection, article)
+    if known is None:
+        known = connection.execute("SELECT doc_id FROM document WHERE doc_key = ?", (article.key,)).fetchone()
+        if known is not None and not _can_be_version(connection, known[0], article):
+            article = _renamed(article)
+            known = connection.execute("SELECT doc_id FROM document WHERE doc_key = ?", (article.key,)).fetchone()
+    if known is None:
+        doc_id = _insert(connection, article, seen)
+        _sight(connection, article, doc_id, seen)
+        return Intake("new", doc_id)
+    doc_id = int(known[0])
+    is_elsewhere = _sight(connection, article, doc_id, seen)
+    if is_elsewhere:
+        return Intake("elsewhere", doc_id)
+    return Intake("edited" if _edit(connection, article, doc_id, seen) else "known", doc_id)
+
+
+def _by_guid(connection: sqlite3.Connection, article: Article) -> tuple[int] | None:
+    if not article.guid:
+        return None
+    row = connection.execute(
+        "SELECT d.doc_id, d.link, d.title FROM sighting s JOIN document d USING (doc_id)"
+        " WHERE s.source = ? AND s.guid = ?",
+        (article.source, article.guid),
+    ).fetchone()
+    if row is None:
+        return None
+    is_same = (article.link and article.link == row[1]) or (article.title and article.title == row[2])
+    return (int(row[0]),) if is_same else None
+
+
+def _can_be_version(connection: sqlite3.Connection, doc_id: int, article: Article) -> bool:
+    """Return whether an article with the key of a document is that document: the same text, or near in time and title.
+
+    Where one of the two has no title, the beginnings of the texts are compared.
+    """
+    title, text, published, known_hash = connection.execute(
+        "SELECT title, text, published, text_hash FROM document WHERE doc_id = ?", (doc_id,)
+    ).fetchone()
+    if known_hash == text_hash(article.title, article.text):
+        return True
+    pair = (title, article.title) if title and article.title else (text[:BEGINNING], article.text[:BEGINNING])
+    one, other = (set(part.casefold().split()) for part in pair)
+    shared = len(one & other) / max(1, len(one | other))
+    return abs(article.time - published) <= SAME_WITHIN and shared >= LEAST_SHARED
+
+
+def _renamed(article: Article) -> Article:
+    """Return an article whose link another article had before, under the key of its words."""
+    key = document_key(link="", guid="", source="", title=article.title, text=article.text)
+    return Article(key, *(getattr(article, name) for name in Article.__slots__[1:]))
+
+
+def _insert(connection: sqlite3.Connection, article: Article, seen: Moment) -> int:
+    row = connection.execute(
+        "INSERT INTO document (doc_key, id, published, date, first_seen, language, source, link, guid, title, text,"
+        " text_hash, n_versions, in_sums) VALUES (?, ?, ?, ?, ?, '', ?, ?, ?, ?, ?, ?, 1, 0)",
+        (
+            article.key,
+            article.id,
+            article.time,
+            article.date,
+            seen,
+            article.source,
+            article.link,
+            article.guid,
+            article.title,
+            article.text,
+            text_hash(article.title, article.text),
+        ),
+    )
+    assert row.lastrowid is not None
+    return row.lastrowid
+
+
+def _sight(connection: sqlite3.Connection, article: Article, doc_id: int, seen: Moment) -> bool:
+    """Record where an article was met; return whether its document is known from other sources only."""
+    guid = article.guid or article.key
+    places = connection.execute("SELECT source FROM sighting WHERE doc_id = ?", (doc_id,)).fetchall()
+    connection.execute(
+        "INSERT INTO sighting VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET doc_id = excluded.doc_id",
+        (article.source, guid, doc_id, seen),
+    )
+    return bool(places) and (article.source,) not in places
+
+
+def _edit(connection: sqlite3.Connection, article: Article, doc_id: int, seen: Moment) -> bool:
+    """Keep the former text of a document as a version, if the new one differs; return whether it does."""
+    new_hash = text_hash(article.title, article.text)
+    title, text, old_hash, n_versions = connection.execute(
+        "SELECT title, text, text_hash, n_versions FROM document WHERE doc_id = ?", (doc_id,)
+    ).fetchone()
+    if new_hash == old_hash:
+        return False
+    earlier = connection.execute(
+        "SELECT 1 FROM document_version WHERE doc_id = ? AND text_hash = ?", (doc_id, new_hash)
+    ).fetchone()
+    if earlier is not None:  # a copy of an older state, such as a feed that lags behind another
+        return False
+    connection.execute(
+        "INSERT INTO document_version VALUES (?, ?, ?, ?, ?, ?)", (doc_id, n_versions, seen, title, text, old_hash)
+    )
+    connection.execute(
+        "UPDATE document SET title = ?, text = ?, text_hash = ?, n_versions = ? WHERE doc_id = ?",
+        (article.title, article.text, new_hash, n_versions + 1, doc_id),
+    )
+    return True

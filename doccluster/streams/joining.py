@@ -1,0 +1,82 @@
+"""Whether an article belongs to a story: a logistic model of a few features, learned from labelled streams.
+
+The weights are shipped in `join_weights.json`, written by ``python -m experiments.streams learn``.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+
+import numpy as np
+import numpy.typing as npt
+
+Floats = npt.NDArray[np.float64]
+
+FEATURES = ("one", "title", "both", "names", "near", "last", "first", "both_last", "one_over_n")
+MOST_COUNTED = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Likeness:
+    """How an article is like a story, as numbers in [0, 1].
+
+    Attributes
+    ----------
+    title, both, names : float
+        Cosines of the article with the story's sum, by field. Where one of the two has no title, or no names, the
+        cosine of all words stands in.
+    near : float
+        The greatest cosine with one of the story's newest members.
+    last, first : float
+        exp(-x^2 / 2), where x is the time since the story's last (first) article over 72 hours.
+    n : int
+        How many families of articles the story has.
+    """
+
+    title: float
+    both: float
+    names: float
+    near: float
+    last: float
+    first: float
+    n: int
+
+    def features(self) -> tuple[float, ...]:
+        """Return the values of `FEATURES`."""
+        rest = (self.both * self.last, 1 / min(self.n, MOST_COUNTED))
+        return (1.0, self.title, self.both, self.names, self.near, self.last, self.first, *rest)
+
+
+def join_score(likeness: Likeness, coefficients: Floats) -> float:
+    """Return the logit of the probability that the article belongs to the story."""
+    return math.fsum(value * weight for value, weight in zip(likeness.features(), coefficients.tolist(), strict=True))
+
+
+def probability(score: float) -> float:
+    """Return the probability for a logit.
+
+    >>> probability(0.0)
+    0.5
+    """
+    return 1 / (1 + math.exp(-max(-700.0, min(700.0, score))))
+
+
+def logit(share: float) -> float:
+    """Return the score for a probability.
+
+    >>> logit(0.5)
+    0.0
+    """
+    return math.log(share / (1 - share))
+
+
+@cache
+def shipped_coefficients() -> Floats:
+    """Return the weights of the features that come with the package, float64 array of shape (9,)."""
+    shipped = json.loads((files("doccluster.streams") / "join_weights.json").read_text(encoding="utf-8"))
+    assert tuple(shipped["features"]) == FEATURES
+    return np.array(shipped["coefficients"], dtype=np.float64)

@@ -1,0 +1,148 @@
+"""Stories that turn out to be one become one; a story that turns out to be two becomes two; never back and forth."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from statistics import fmean
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy import sparse
+
+from doccluster.streams.article import Moment
+from doccluster.streams.frequencies import WeightedTerms
+from doccluster.streams.identity import story_id
+from doccluster.streams.joining import probability
+from doccluster.streams.open_stories import Match, OpenStories
+from doccluster.streams.story import Member, Story
+
+if TYPE_CHECKING:
+    from doccluster.streams.clusterer import BatchResult
+
+LIGHT = 0.25  # the older of two stories gives up its id only if it holds less than this part of their families
+GROWTH = 1.25  # a story is looked at for a split when its families have grown by this factor since the last time
+N_STARTS = 3  # of the 2-means
+
+
+class Repair:
+    """Collects the pairs of stories that one article could have joined, and mends stories when a batch is over."""
+
+    def __init__(self, stories: OpenStories, result: BatchResult) -> None:
+        self._stories = stories
+        self._settings = stories.settings
+        self._result = result
+        self._pairs: dict[tuple[str, str], None] = {}
+
+    def consider(self, story: Story, others: Sequence[Match]) -> None:
+        """Remember that an article which went to `story` could have gone to others."""
+        for other in others:
+            self._pairs[story.id, other.story.id] = None
+
+    def run(self, now: Moment) -> None:
+        """Merge what is to be merged, then split what is to be split."""
+        gone: dict[str, str] = {}
+        for pair in self._pairs:
+            first, second = (self._stories.open.get(_last_name(gone, name)) for name in pair)
+            if first is None or second is None or first is second:
+                continue
+            likeness = self._merge_probability(first, second)
+            if likeness >= self._settings.merge and self._is_quiet(first, now) and self._is_quiet(second, now):
+                kept, ended = self._merge(first, second, now, likeness)
+                gone[ended.id] = kept.id
+        for story in list(self._result.touched.values()):
+            n_families = len(story.members)
+            if n_families >= max(self._settings.least_families, GROWTH * story.split_checked):
+                story.split_checked = n_families
+                if self._is_quiet(story, now):
+                    self._split(story, now)
+
+    def _is_quiet(self, story: Story, now: Moment) -> bool:
+        return now - story.changed >= self._settings.quiet
+
+    def _merge_probability(self, one: Story, other: Story) -> float:
+        """Return how probable it is that the newest articles of each story belong to the other; 0 if too far apart."""
+        if max(one.first, other.first) - min(one.last, other.last) > self._settings.merge_gap:
+            return 0.0
+        return self._mutual_probability(one, other)
+
+    def _mutual_probability(self, one: Story, other: Story) -> float:
+        scores = [
+            self._stories.match(there, member.vectors, time=member.time).score
+            for here, there in ((one, other), (other, one))
+            for member in here.newest(self._settings.n_newest)
+        ]
+        return probability(fmean(scores)) if scores else 0.0
+
+    def _merge(self, one: Story, other: Story, now: Moment, likeness: float) -> tuple[Story, Story]:
+        older, younger = sorted((one, other), key=lambda story: (story.born, story.id))
+        is_light = older.n_families < LIGHT * (older.n_families + younger.n_families)
+        kept, ended = (younger, older) if is_light else (older, younger)
+        kept.n_families += ended.n_families
+        kept.n_documents += ended.n_documents
+        kept.first, kept.last = min(kept.first, ended.first), max(kept.last, ended.last)
+        kept.changed = now
+        self._stories.remove(ended)
+        self._stories.replace(kept, [*kept.members, *ended.members])
+        self._result.record_merge(now, kept, ended, likeness)
+        return kept, ended
+
+    def _split(self, story: Story, now: Moment) -> None:
+        """Split a story in two if its articles fall into halves that do not belong together."""
+        is_second = two_means([member.vectors for member in story.members])
+        halves = [
+            [one for one, second in zip(story.members, is_second, strict=True) if second == side] for side in (0, 1)
+        ]
+        if min(map(len, halves)) < self._settings.least_families // 2:
+            return
+        larger, smaller = sorted(halves, key=lambda half: (-len(half), half[0].number))
+        drafts = [self._draft(story, half, place) for place, half in enumerate((larger, smaller))]
+        likeness = self._mutual_probability(*drafts)
+        for draft in drafts:
+            self._stories.remove(draft)
+        if likeness <= self._settings.split:
+            self._result.record_split(now, story, self._divide(story, larger, smaller, now), likeness)
+
+    def _draft(self, story: Story, members: Sequence[Member], place: int) -> Story:
+        times = [one.time for one in members]
+        draft = Story(f"{story.id}/{place}", "", story.born, min(times), max(times), story.reference, story.language)
+        draft.members, draft.n_families = list(members), len(members)
+        self._stories.open_new(draft)
+        return draft
+
+    def _divide(self, story: Story, larger: list[Member], smaller: list[Member], now: Moment) -> Story:
+        founder = smaller[0]
+        new = Story(
+            story_id(founder.key, attempt=now), founder.key, now, 0, 0, story.reference, story.language, parent=story.id
+        )
+        n_moved = sum(one.n_documents for one in smaller)
+        new.n_documents, new.n_families = n_moved, len(smaller)
+        story.n_documents, story.n_families = story.n_documents - n_moved, story.n_families - len(smaller)
+        for part, members in ((story, larger), (new, smaller)):
+            times = [one.time for one in members]
+            part.last, part.changed, part.split_checked = max(times), now, len(members)
+            part.first = min(times) if part.n_families == len(members) else part.first
+        new.members = list(smaller)
+        self._stories.open_new(new)
+        self._stories.replace(story, larger)
+        return new
+
+
+def _last_name(gone: dict[str, str], name: str) -> str:
+    while name in gone:
+        name = gone[name]
+    return name
+
+
+def two_means(vectors: Sequence[WeightedTerms]) -> list[int]:
+    """Return which of two halves each article is in, 0 or 1, by spherical 2-means on all words."""
+    from doccluster.clustering import SphericalKMeans  # few batches split a story; scikit-learn takes long to import
+
+    ids, columns = np.unique(np.concatenate([one.ids for one in vectors]), return_inverse=True)
+    ends = np.cumsum([0, *(one.ids.size for one in vectors)])
+    values = np.concatenate([one.values[:, 1] for one in vectors])
+    rows = sparse.csr_array((values, columns, ends), shape=(len(vectors), ids.size))
+    rows.sort_indices()
+    if np.diff(rows.indptr).min() == 0 or ids.size < 2:
+        return [0] * len(vectors)
+    found = SphericalKMeans(2, n_init=N_STARTS, random_state=0, n_threads=1).fit(rows)
+    return [int(label) for label in found.labels_]

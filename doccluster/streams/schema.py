@@ -1,0 +1,133 @@
+"""The tables of a store, and how a store of an older version becomes one of this version."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable
+
+from doccluster.errors import SchemaError
+
+APPLICATION = 0x646F6363  # "docc": what makes a SQLite file one of ours
+VERSION = 1
+
+TABLES = """
+CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
+
+-- one clustering of what had come in: the moments at which the partition changed
+CREATE TABLE batch (
+    batch_id INTEGER PRIMARY KEY, moment INTEGER NOT NULL, kind TEXT NOT NULL, n_documents INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE feed (
+    feed_id INTEGER PRIMARY KEY, url TEXT NOT NULL UNIQUE, title TEXT NOT NULL, category TEXT NOT NULL,
+    state TEXT NOT NULL CHECK (state IN ('active', 'failing', 'gone')), etag TEXT NOT NULL, last_modified TEXT NOT NULL,
+    body_hash TEXT NOT NULL, interval_s INTEGER NOT NULL, next_poll_at INTEGER NOT NULL, failures INTEGER NOT NULL,
+    redirect_to TEXT NOT NULL, redirect_seen INTEGER NOT NULL, last_ok_at INTEGER NOT NULL,
+    last_full_at INTEGER NOT NULL, last_asked_at INTEGER NOT NULL, reason TEXT NOT NULL
+) STRICT;
+CREATE TABLE feed_alias (url TEXT PRIMARY KEY, feed_id INTEGER NOT NULL REFERENCES feed) STRICT, WITHOUT ROWID;
+CREATE TABLE fetch (
+    fetch_id INTEGER PRIMARY KEY, feed_id INTEGER NOT NULL REFERENCES feed, at INTEGER NOT NULL, url TEXT NOT NULL,
+    status INTEGER NOT NULL, n_bytes INTEGER NOT NULL, reason TEXT NOT NULL, n_entries INTEGER NOT NULL,
+    n_new INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE document (
+    doc_id INTEGER PRIMARY KEY, doc_key TEXT NOT NULL UNIQUE, id TEXT NOT NULL, published INTEGER NOT NULL,
+    date TEXT NOT NULL, first_seen INTEGER NOT NULL, batch_id INTEGER REFERENCES batch, number INTEGER,
+    language TEXT NOT NULL, source TEXT NOT NULL, link TEXT NOT NULL, guid TEXT NOT NULL, title TEXT NOT NULL,
+    text TEXT NOT NULL, text_hash TEXT NOT NULL, n_versions INTEGER NOT NULL, family INTEGER, first_story TEXT,
+    in_sums INTEGER NOT NULL, similarity REAL, margin REAL, vectors BLOB, shingles BLOB
+) STRICT;
+CREATE INDEX document_waiting ON document (published, doc_key) WHERE batch_id IS NULL;
+CREATE INDEX document_number ON document (number) WHERE number IS NOT NULL;
+CREATE INDEX document_family ON document (family);
+CREATE INDEX document_vectors ON document (doc_id) WHERE vectors IS NOT NULL;
+CREATE INDEX document_shingles ON document (published) WHERE shingles IS NOT NULL;
+
+CREATE TABLE document_version (
+    doc_id INTEGER NOT NULL REFERENCES document, version INTEGER NOT NULL, seen INTEGER NOT NULL, title TEXT NOT NULL,
+    text TEXT NOT NULL, text_hash TEXT NOT NULL, PRIMARY KEY (doc_id, version)
+) STRICT, WITHOUT ROWID;
+
+-- where a document was met: the same article in several feeds is one document
+CREATE TABLE sighting (
+    source TEXT NOT NULL, guid TEXT NOT NULL, doc_id INTEGER NOT NULL REFERENCES document, first_seen INTEGER NOT NULL,
+    PRIMARY KEY (source, guid)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX sighting_document ON sighting (doc_id);
+
+CREATE TABLE story (
+    story_id TEXT PRIMARY KEY, founder TEXT NOT NULL, born INTEGER NOT NULL, first INTEGER NOT NULL,
+    last INTEGER NOT NULL, reference INTEGER NOT NULL, language TEXT NOT NULL, parent TEXT NOT NULL,
+    lead INTEGER NOT NULL, led_at INTEGER NOT NULL, n_documents INTEGER NOT NULL, n_families INTEGER NOT NULL,
+    changed INTEGER NOT NULL, split_checked INTEGER NOT NULL,
+    state TEXT NOT NULL CHECK (state IN ('open', 'closed', 'merged')), is_forgotten INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX story_living ON story (is_forgotten, state);
+-- the document that names a story, from a batch on
+CREATE TABLE story_lead (
+    story_id TEXT NOT NULL REFERENCES story, from_batch INTEGER NOT NULL REFERENCES batch,
+    doc_id INTEGER NOT NULL REFERENCES document, PRIMARY KEY (story_id, from_batch)
+) STRICT, WITHOUT ROWID;
+
+-- the partition at every batch: a document is in the story of the row whose batches hold it
+CREATE TABLE membership (
+    doc_id INTEGER NOT NULL REFERENCES document, story_id TEXT NOT NULL REFERENCES story,
+    from_batch INTEGER NOT NULL REFERENCES batch, to_batch INTEGER REFERENCES batch, PRIMARY KEY (doc_id, from_batch)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX membership_story ON membership (story_id, to_batch);
+
+CREATE TABLE lineage (
+    seq INTEGER PRIMARY KEY, batch_id INTEGER NOT NULL REFERENCES batch, moment INTEGER NOT NULL,
+    event TEXT NOT NULL, story_id TEXT NOT NULL REFERENCES story, other_id TEXT NOT NULL, n_documents INTEGER NOT NULL,
+    similarity REAL NOT NULL
+) STRICT;
+CREATE INDEX lineage_batch ON lineage (batch_id);
+CREATE INDEX lineage_story ON lineage (story_id);
+
+CREATE TABLE term (number INTEGER PRIMARY KEY, term TEXT NOT NULL UNIQUE, settled INTEGER NOT NULL) STRICT;
+"""
+
+# version -> what makes a store of that version one of the next; run in the transaction that opens the store
+MIGRATIONS: dict[int, Callable[[sqlite3.Connection], None]] = {}
+
+
+def version_of(connection: sqlite3.Connection, name: str) -> int:
+    """Return the version of the tables of a file, 0 for an empty one.
+
+    Raises
+    ------
+    SchemaError
+        If the file belongs to another program, or to a newer version of this one.
+    """
+    (application,) = connection.execute("PRAGMA application_id").fetchone()
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    (n_tables,) = connection.execute("SELECT COUNT(*) FROM sqlite_schema").fetchone()
+    if n_tables == 0 and application == 0:
+        return 0
+    if application != APPLICATION:
+        raise SchemaError(
+            f"{name} is a SQLite file of another program, not a store of doccluster; choose another name."
+        )
+    if version > VERSION:
+        raise SchemaError(
+            f"{name} was written by a newer doccluster (tables {version}, this one knows {VERSION}); update doccluster."
+        )
+    return int(version)
+
+
+def make_tables(connection: sqlite3.Connection) -> None:
+    """Make the tables in an empty file; the caller commits."""
+    for statement in TABLES.split(";\n"):
+        if statement.strip():
+            connection.execute(statement)
+    connection.execute(f"PRAGMA application_id = {APPLICATION}")
+    connection.execute(f"PRAGMA user_version = {VERSION}")
+
+
+def migrate(connection: sqlite3.Connection, version: int) -> None:
+    """Bring tables of an older version to this one; the caller commits."""
+    for older in range(version, VERSION):
+        MIGRATIONS[older](connection)
+    connection.execute(f"PRAGMA user_version = {VERSION}")

@@ -1,0 +1,251 @@
+"""The state of a stream on disk: written after each batch in one transaction, read back bit for bit the same."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+
+from doccluster.streams.article import Article, Moment
+from doccluster.streams.clusterer import BatchResult, Clusterer
+from doccluster.streams.frequencies import WeightedTerms
+from doccluster.streams.settings import StreamSettings
+from doccluster.streams.story import Member, Story
+
+_STORY_FIELDS = (
+    "founder", "born", "first", "last", "reference", "language", "parent", "lead", "led_at", "n_documents",
+    "n_families", "changed", "split_checked",
+)  # fmt: skip
+
+
+def read_meta(connection: sqlite3.Connection) -> dict[str, str]:
+    """Return what is kept of the store as a whole."""
+    return dict(connection.execute("SELECT key, value FROM meta"))
+
+
+def write_meta(connection: sqlite3.Connection, **values: str | int) -> None:
+    """Keep values of the store as a whole."""
+    rows = [(key, str(value)) for key, value in values.items()]
+    connection.executemany("INSERT INTO meta VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value", rows)
+
+
+def settings_of(connection: sqlite3.Connection) -> StreamSettings | None:
+    """Return the settings that a store was made with, None for a new one."""
+    kept = read_meta(connection).get("settings")
+    return None if kept is None else StreamSettings.from_dict(json.loads(kept))
+
+
+def waiting_articles(connection: sqlite3.Connection) -> list[Article]:
+    """Return the documents that are in no story yet, in the order of the stream."""
+    rows = connection.execute(
+        "SELECT doc_key, id, published, date, title, text, source, link, guid FROM document WHERE batch_id IS NULL"
+        " ORDER BY published, doc_key"
+    )
+    return [Article(*row) for row in rows]
+
+
+def last_batch(connection: sqlite3.Connection) -> tuple[int, Moment] | None:
+    """Return the number and the moment of the last batch."""
+    row = connection.execute("SELECT batch_id, moment FROM batch ORDER BY batch_id DESC LIMIT 1").fetchone()
+    return None if row is None else (int(row[0]), int(row[1]))
+
+
+def write_batch(
+    connection: sqlite3.Connection, clusterer: Clusterer, result: BatchResult, moment: Moment, kind: str
+) -> None:
+    """Write all that a batch has changed, inside a transaction of the caller."""
+    row = connection.execute(
+        "INSERT INTO batch (moment, kind, n_documents) VALUES (?, ?, ?)", (moment, kind, len(result.placements))
+    )
+    batch = row.lastrowid
+    assert batch is not None
+    _write_stories(connection, result, batch)
+    _write_placements(connection, clusterer, result, batch)
+    _write_leads(connection, result, batch)
+    connection.executemany(
+        "UPDATE document SET family = ? WHERE family = ?", [(new, old) for old, new in result.joined_families]
+    )
+    for old, new, families in result.moves:
+        _move(connection, old, None if result.ended.get(old, ("", ""))[1] == "merged" else families, new, batch)
+    connection.executemany("UPDATE document SET in_sums = 0 WHERE number = ?", [(one,) for one in result.left_sums])
+    connection.executemany(
+        "INSERT INTO lineage (batch_id, moment, event, story_id, other_id, n_documents, similarity)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?)",
+        [(batch, e.when, e.event, e.story, e.other, e.n_documents, e.similarity) for e in result.events],
+    )
+    has_settled = clusterer.frequencies.has_settled
+    _write_terms(connection, clusterer, batch)
+    _let_go(connection, clusterer, result, moment, has_settled=has_settled)
+
+
+def _write_stories(connection: sqlite3.Connection, result: BatchResult, batch: int) -> None:
+    states = {id(story): "open" for story in result.touched.values()}
+    states.update({id(story): state for story, state in result.ended.values()})
+    stories = [*result.touched.values(), *(story for story, _ in result.ended.values())]
+    names = ("story_id", "state", "is_forgotten", *_STORY_FIELDS)
+    changes = ", ".join(f"{name} = excluded.{name}" for name in ("state", *_STORY_FIELDS))
+    columns, marks = ", ".join(names), ", ".join("?" * len(names))
+    connection.executemany(
+        f"INSERT INTO story ({columns}) VALUES ({marks}) ON CONFLICT DO UPDATE SET {changes}",
+        [(one.id, states[id(one)], 0, *(getattr(one, name) for name in _STORY_FIELDS)) for one in stories],
+    )
+
+
+def _write_leads(connection: sqlite3.Connection, result: BatchResult, batch: int) -> None:
+    """Keep which article names a story, from the batch on in which that changed."""
+    stories = [*result.touched.values(), *(story for story, _ in result.ended.values())]
+    connection.executemany(
+        "INSERT INTO story_lead SELECT ?1, ?2, doc_id FROM document WHERE number = ?3 AND doc_id IS NOT"
+        " (SELECT doc_id FROM story_lead WHERE story_id = ?1 ORDER BY from_batch DESC LIMIT 1)",
+        [(one.id, batch, one.lead) for one in stories if one.lead],
+    )
+
+
+def _write_placements(connection: sqlite3.Connection, clusterer: Clusterer, result: BatchResult, batch: int) -> None:
+    connection.executemany(
+        "UPDATE document SET batch_id = ?, number = ?, language = ?, family = ?, first_story = ?, in_sums = ?,"
+        " similarity = ?, margin = ?, vectors = ?, shingles = ? WHERE doc_key = ?",
+        [
+            (
+                batch,
+                one.number,
+                one.language,
+                one.family,
+                one.story,
+                int(one.is_in_sums),
+                one.similarity,
+                one.margin,
+                one.vectors,
+                clusterer.families.shingles_as_bytes(one.number),
+                one.article.key,
+            )
+            for one in result.placements
+        ],
+    )
+    connection.executemany(
+        "INSERT INTO membership SELECT doc_id, ?, ?, NULL FROM document WHERE doc_key = ?",
+        [(one.story, batch, one.article.key) for one in result.placements],
+    )
+
+
+def _move(connection: sqlite3.Connection, old: str, families: list[int] | None, new: str, batch: int) -> None:
+    """Move documents from a story to another: those of some families, or all."""
+    rows = connection.execute(
+        "SELECT m.doc_id, d.family, m.from_batch FROM membership m JOIN document d USING (doc_id)"
+        " WHERE m.story_id = ? AND m.to_batch IS NULL ORDER BY m.doc_id",
+        (old,),
+    ).fetchall()
+    wanted = None if families is None else set(families)
+    moved = [(doc_id, since) for doc_id, family, since in rows if wanted is None or family in wanted]
+    again = [(new, doc_id, batch) for doc_id, since in moved if since == batch]
+    connection.executemany("UPDATE membership SET story_id = ? WHERE doc_id = ? AND from_batch = ?", again)
+    earlier = [doc_id for doc_id, since in moved if since != batch]
+    connection.executemany(
+        "UPDATE membership SET to_batch = ? WHERE doc_id = ? AND to_batch IS NULL", [(batch, one) for one in earlier]
+    )
+    connection.executemany("INSERT INTO membership VALUES (?, ?, ?, NULL)", [(one, new, batch) for one in earlier])
+
+
+def _write_terms(connection: sqlite3.Connection, clusterer: Clusterer, batch: int) -> None:
+    frequencies = clusterer.frequencies
+    fresh = [frequencies.numbers[term] for term in frequencies.fresh]
+    counts = frequencies.settled_counts(fresh)
+    connection.executemany(
+        "INSERT INTO term VALUES (?, ?, ?)", list(zip(fresh, frequencies.fresh, counts, strict=True))
+    )
+    if frequencies.has_settled:
+        changed = sorted(frequencies.changed.difference(fresh))
+        counts = frequencies.settled_counts(changed)
+        connection.executemany("UPDATE term SET settled = ? WHERE number = ?", list(zip(counts, changed, strict=True)))
+        if frequencies.has_halved:
+            known = [(number,) for number in frequencies.numbers.values()]
+            connection.execute("CREATE TEMPORARY TABLE living (number INTEGER PRIMARY KEY)")
+            connection.executemany("INSERT INTO living VALUES (?)", known)
+            connection.execute("DELETE FROM term WHERE number NOT IN (SELECT number FROM living)")
+            connection.execute("DROP TABLE living")
+        write_meta(
+            connection,
+            settled_day=frequencies.settled_day,
+            settled_batch=batch,
+            n_settled=json.dumps(frequencies.n_settled, sort_keys=True),
+        )
+    frequencies.clear_changes()
+    write_meta(connection, next_term=frequencies.next_number, next_number=clusterer.next_number)
+
+
+def _let_go(
+    connection: sqlite3.Connection, clusterer: Clusterer, result: BatchResult, moment: Moment, *, has_settled: bool
+) -> None:
+    """Empty what no later batch will ask for."""
+    connection.executemany("UPDATE story SET is_forgotten = 1 WHERE story_id = ?", [(one,) for one in result.forgotten])
+    connection.execute("UPDATE story SET is_forgotten = 1 WHERE state = 'merged' AND is_forgotten = 0")
+    connection.executemany(
+        "UPDATE document SET vectors = NULL, in_sums = 0 WHERE vectors IS NOT NULL AND doc_id IN"
+        " (SELECT doc_id FROM membership WHERE story_id = ? AND to_batch IS NULL)",
+        [(one,) for one in result.forgotten],
+    )
+    if has_settled:  # what is not in the sums is kept only until its terms are counted
+        connection.execute("UPDATE document SET vectors = NULL WHERE vectors IS NOT NULL AND in_sums = 0")
+    window = moment - int(clusterer.settings.copy_window)
+    connection.execute("UPDATE document SET shingles = NULL WHERE shingles IS NOT NULL AND published < ?", (window,))
+
+
+def restore(connection: sqlite3.Connection, clusterer: Clusterer) -> None:
+    """Bring a new clusterer to the state that the last batch left."""
+    meta = read_meta(connection)
+    if "next_number" not in meta:
+        return
+    clusterer.next_number = int(meta["next_number"])
+    terms = connection.execute("SELECT number, term, settled FROM term ORDER BY number").fetchall()
+    clusterer.frequencies.restore(
+        terms,
+        Counter(json.loads(meta.get("n_settled", "{}"))),
+        int(meta.get("settled_day", -1)),
+        int(meta["next_term"]),
+    )
+    settled = int(meta.get("settled_batch", 0))
+    for data, language in connection.execute(
+        "SELECT vectors, language FROM document WHERE batch_id > ? AND vectors IS NOT NULL ORDER BY number", (settled,)
+    ):
+        clusterer.frequencies.add_pending(WeightedTerms.from_bytes(data).ids, language)
+    for story, state in _stories_of(connection):
+        (clusterer.stories.open_new if state == "open" else clusterer.stories.take_closed)(story)
+    _restore_families(connection, clusterer)
+
+
+def _stories_of(connection: sqlite3.Connection) -> Iterator[tuple[Story, str]]:
+    members: dict[str, list[Member]] = {}
+    counts: Counter[tuple[str, int]] = Counter()
+    for story_id, family, count in connection.execute(
+        "SELECT m.story_id, d.family, COUNT(*) FROM membership m JOIN document d USING (doc_id) JOIN story s"
+        " USING (story_id) WHERE m.to_batch IS NULL AND s.is_forgotten = 0 GROUP BY 1, 2"
+    ):
+        counts[story_id, family] = count
+    for story_id, number, family, key, time, vectors in connection.execute(
+        "SELECT m.story_id, d.number, d.family, d.doc_key, d.published, d.vectors"
+        " FROM document d JOIN membership m ON m.doc_id = d.doc_id AND m.to_batch IS NULL"
+        " WHERE d.in_sums = 1 AND d.vectors IS NOT NULL ORDER BY d.number"
+    ):
+        member = Member(number, family, key, time, WeightedTerms.from_bytes(vectors))
+        members.setdefault(story_id, []).append(replace(member, n_documents=counts[story_id, family]))
+    names = ", ".join(_STORY_FIELDS)
+    for story_id, state, *values in connection.execute(
+        f"SELECT story_id, state, {names} FROM story WHERE is_forgotten = 0 ORDER BY born, story_id"
+    ):
+        given = dict(zip(_STORY_FIELDS, values, strict=True))
+        yield Story(id=story_id, members=members.get(story_id, []), **given), state
+
+
+def _restore_families(connection: sqlite3.Connection, clusterer: Clusterer) -> None:
+    rows = connection.execute(
+        "SELECT d.number, d.published, d.family, d.shingles, m.story_id FROM document d JOIN membership m"
+        " ON m.doc_id = d.doc_id AND m.to_batch IS NULL WHERE d.shingles IS NOT NULL ORDER BY d.number"
+    )
+    for number, published, family, shingles, story in rows:
+        is_long, keys = shingles[0] == 1, np.frombuffer(shingles, dtype="<u8", offset=1).astype(np.uint64)
+        clusterer.families.restore(number, published, keys, family, is_long=is_long)
+        clusterer.story_of_family[family] = story

@@ -1,0 +1,99 @@
+"""A living story: its members, its sums in the index, and what changes to it are told."""
+
+from __future__ import annotations
+
+import itertools
+import statistics
+from dataclasses import dataclass, field
+
+from doccluster.streams.article import Moment
+from doccluster.streams.frequencies import WeightedTerms
+from doccluster.streams.settings import StreamSettings
+
+REBASED_AFTER = 20.0  # half-lives between the reference time of a story and its newest article
+KEPT = 10.0  # half-lives; older members leave the sums when the reference time moves
+
+
+@dataclass(slots=True)
+class Member:
+    """The first article of a family in a story, as vectors; `n_documents` counts the copies too."""
+
+    number: int
+    family: int
+    key: str
+    time: Moment
+    vectors: WeightedTerms
+    n_documents: int = 1
+
+
+@dataclass(slots=True)
+class Story:
+    """One open story.
+
+    Attributes
+    ----------
+    id : str
+    founder : str
+        The key of the article that founded it.
+    born : int
+        When it was founded, in the time of the stream.
+    first, last : int
+        The times of its first and last article.
+    reference : int
+        The time at which an article weighs 1 in its sums.
+    members : list of Member
+        Those in the sums, in the order in which they came.
+    n_documents, n_families : int
+    slot : int
+        Its place in the index.
+    parent, language : str
+    changed : int
+        When it was last merged or split, or born of a split.
+    lead, led_at : int
+        The number of the article that names the story, and the number of families at which it was chosen.
+    split_checked : int
+        The number of families at which it was last looked at for a split.
+    """
+
+    id: str
+    founder: str
+    born: Moment
+    first: Moment
+    last: Moment
+    reference: Moment
+    language: str
+    parent: str = ""
+    lead: int = 0
+    n_documents: int = 0
+    n_families: int = 0
+    changed: Moment = 0
+    split_checked: int = 0
+    led_at: int = 0
+    slot: int = -1
+    members: list[Member] = field(default_factory=list)
+
+    def factor(self, time: Moment, half_life: float) -> float:
+        """Return what an article of this time weighs in the sums."""
+        return float(2.0 ** ((time - self.reference) / half_life))
+
+    def is_to_be_rebased(self, time: Moment, half_life: float) -> bool:
+        """Return whether the sums must be made anew with a later reference before an article of this time is added."""
+        return time - self.reference > REBASED_AFTER * half_life
+
+    def rebase(self, time: Moment, half_life: float) -> list[Member]:
+        """Move the reference to `time`; return the members that left the sums, being too old."""
+        left = [one for one in self.members if time - one.time > KEPT * half_life]
+        self.members = [one for one in self.members if time - one.time <= KEPT * half_life]
+        self.reference = time
+        return left
+
+    def newest(self, n: int) -> list[Member]:
+        """Return the n members of the latest times, the latest first; of one time the last that came first."""
+        return sorted(self.members, key=lambda one: (-one.time, -one.number))[:n]
+
+    def ends(self, settings: StreamSettings) -> Moment:
+        """Return when the story is closed if no article comes."""
+        times = sorted(one.time for one in self.members)
+        gaps = [later - earlier for earlier, later in itertools.pairwise(times)]
+        wait = settings.close_gaps * statistics.median(gaps) if gaps else settings.close_after_least
+        return self.last + int(min(max(wait, settings.close_after_least), settings.close_after_most))

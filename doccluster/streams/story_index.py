@@ -1,0 +1,150 @@
+"""The open stories as sums of their documents' vectors, and which of them a document can join."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from doccluster.kernels.story_index import END, NEXT, add_document, add_products, keep_slots, upper_bounds
+from doccluster.streams.frequencies import WeightedTerms
+
+N_FIELDS = 3
+_FIRST_TERMS, _FIRST_PLACES, _FIRST_SLOTS = 1 << 12, 1 << 14, 1 << 8
+
+Floats = npt.NDArray[np.float64]
+
+
+class StoryIndex:
+    """Sums of vectors, by slot. A slot is free, in use, or given up: then its postings go when the index is packed."""
+
+    def __init__(self) -> None:
+        self._starts = np.zeros(_FIRST_TERMS, dtype=np.int64)
+        self._lengths = np.zeros(_FIRST_TERMS, dtype=np.int64)
+        self._rooms = np.zeros(_FIRST_TERMS, dtype=np.int64)
+        self._slots = np.zeros(_FIRST_PLACES, dtype=np.int32)
+        self._weights = np.zeros((_FIRST_PLACES, N_FIELDS), dtype=np.float64)
+        self._state = np.zeros(2, dtype=np.int64)
+        self.squares = np.zeros((_FIRST_SLOTS, N_FIELDS), dtype=np.float64)
+        self._free = list(range(_FIRST_SLOTS - 1, -1, -1))
+        self._given_up: list[int] = []
+        self._n_used = 0
+
+    @property
+    def n_slots(self) -> int:
+        """How many slots there are, in use or not."""
+        return int(self.squares.shape[0])
+
+    def take_slot(self) -> int:
+        """Return an empty slot."""
+        if not self._free:
+            old = self.n_slots
+            self.squares = np.concatenate([self.squares, np.zeros_like(self.squares)])
+            self._free = list(range(2 * old - 1, old - 1, -1))
+        self._n_used += 1
+        return self._free.pop()
+
+    def give_up(self, slot: int) -> None:
+        """Let go of the sums of a slot."""
+        self._given_up.append(slot)
+        self._n_used -= 1
+        if len(self._given_up) > max(64, self._n_used):
+            self._pack()
+
+    def add(self, slot: int, vectors: WeightedTerms, factor: float) -> None:
+        """Add `factor` times the vectors of a document to the sums of a slot."""
+        if vectors.ids.size == 0:
+            return
+        self._make_room_for_terms(int(vectors.ids.max()) + 1)
+        self._state[NEXT] = 0
+        while not add_document(
+            vectors.ids,
+            vectors.values,
+            factor,
+            slot,
+            self._starts,
+            self._lengths,
+            self._rooms,
+            self._slots,
+            self._weights,
+            self.squares,
+            self._state,
+        ):
+            self._grow_arena()
+
+    def products(self, vectors: WeightedTerms) -> Floats:
+        """Return the products of a document with the sums of all slots, by field: float64 array (n_slots, 3)."""
+        found = np.zeros((self.n_slots, N_FIELDS), dtype=np.float64)
+        add_products(vectors.ids, vectors.values, self._starts, self._lengths, self._slots, self._weights, found)
+        return found
+
+    def _make_room_for_terms(self, n_terms: int) -> None:
+        if n_terms > self._starts.size:
+            for name in ("_starts", "_lengths", "_rooms"):
+                old = getattr(self, name)
+                larger = np.zeros(2 * n_terms, dtype=np.int64)
+                larger[: old.size] = old
+                setattr(self, name, larger)
+
+    def _grow_arena(self) -> None:
+        self._repack(np.arange(self.n_slots, dtype=np.int64), 2 * self._slots.size)
+
+    def _pack(self) -> None:
+        new_slot = np.arange(self.n_slots, dtype=np.int64)
+        new_slot[self._given_up] = -1
+        self.squares[self._given_up] = 0.0
+        self._free = sorted({*self._free, *self._given_up}, reverse=True)
+        self._given_up = []
+        self._repack(new_slot, self._slots.size)
+
+    def _repack(self, new_slot: npt.NDArray[np.int64], n_places: int) -> None:
+        slots = np.zeros(n_places, dtype=np.int32)
+        weights = np.zeros((n_places, N_FIELDS), dtype=np.float64)
+        lists = (self._starts, self._lengths, self._rooms)
+        self._state[END] = keep_slots(new_slot, *lists, self._slots, self._weights, slots, weights)
+        self._slots, self._weights = slots, weights
+
+
+class StoryFacts:
+    """What is known of the story in each slot besides its sums, as arrays; grows with the slots."""
+
+    def __init__(self) -> None:
+        self.usable = np.zeros(_FIRST_SLOTS, dtype=np.bool_)
+        self.lasts = np.zeros(_FIRST_SLOTS, dtype=np.float64)
+        self.firsts = np.zeros(_FIRST_SLOTS, dtype=np.float64)
+        self.counts = np.ones(_FIRST_SLOTS, dtype=np.float64)
+        self.least = np.ones(_FIRST_SLOTS, dtype=np.float64)
+        self.languages = np.zeros(_FIRST_SLOTS, dtype=np.int64)
+
+    def make_room(self, n_slots: int) -> None:
+        """Have a place for each slot."""
+        if n_slots > self.usable.size:
+            for name, blank in (
+                ("usable", 0),
+                ("lasts", 0),
+                ("firsts", 0),
+                ("counts", 1),
+                ("least", 1),
+                ("languages", 0),
+            ):
+                old = getattr(self, name)
+                larger = np.full(n_slots, blank, dtype=old.dtype)
+                larger[: old.size] = old
+                setattr(self, name, larger)
+
+    def bounds(
+        self,
+        products: Floats,
+        squares: Floats,
+        *,
+        has_field: npt.NDArray[np.bool_],
+        usable: npt.NDArray[np.bool_],
+        moment: float,
+        scale: float,
+        cut: float,
+        coefficients: Floats,
+    ) -> Floats:
+        """Return an upper bound of the join score with each story, -inf where the document cannot join."""
+        found = np.empty(self.usable.size, dtype=np.float64)
+        facts = (self.lasts, self.firsts, self.counts, self.least)
+        upper_bounds(products, squares, has_field, *facts, usable, moment, scale, cut, coefficients, found)
+        return found

@@ -1,0 +1,139 @@
+"""What a store says of a moment, as three tables: documents, stories, lineage."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from doccluster.corpus.dates import iso_date
+from doccluster.errors import InputError
+from doccluster.streams.article import Moment, as_moment, as_text
+
+Table = Mapping[str, Sequence[Any]]
+
+LEAD_LENGTH = 160  # characters of a text that stand for a title that is missing
+
+_DOCUMENTS = """
+SELECT d.id, d.published, d.first_seen, d.source, d.title, d.link, m.story_id, d.first_story, f.doc_key AS family,
+    d.similarity, d.margin, d.doc_key, d.language, d.n_versions, SUBSTR(d.text, 1, 160) AS begins
+FROM membership m JOIN document d USING (doc_id) LEFT JOIN document f ON f.number = d.family
+WHERE m.from_batch <= :batch AND (m.to_batch IS NULL OR m.to_batch > :batch)
+ORDER BY d.number
+"""
+_STORIES = """
+SELECT s.story_id, s.founder, s.parent, s.born, s.language, COUNT(*) AS documents, COUNT(DISTINCT d.family) AS families,
+    COUNT(DISTINCT NULLIF(d.source, '')) AS outlets, MIN(d.published) AS first, MAX(d.published) AS last,
+    (SELECT l.doc_id FROM story_lead l WHERE l.story_id = s.story_id AND l.from_batch <= :batch
+        ORDER BY l.from_batch DESC LIMIT 1) AS lead,
+    (SELECT e.event FROM lineage e WHERE e.story_id = s.story_id AND e.batch_id <= :batch AND e.event = 'closed')
+FROM membership m JOIN story s USING (story_id) JOIN document d USING (doc_id)
+WHERE m.from_batch <= :batch AND (m.to_batch IS NULL OR m.to_batch > :batch)
+GROUP BY s.story_id ORDER BY s.born, s.story_id
+"""
+_MERGED = """
+SELECT s.story_id, s.parent, s.born, s.language, e.story_id AS into_story, e.moment
+FROM lineage e JOIN story s ON s.story_id = e.other_id
+WHERE e.event = 'merged' AND e.batch_id <= :batch ORDER BY s.born, s.story_id
+"""
+_LINEAGE = """
+SELECT moment, event, story_id, other_id, n_documents, similarity FROM lineage WHERE batch_id <= :batch ORDER BY seq
+"""
+
+
+@dataclass(frozen=True, eq=False)
+class StreamTables:
+    """A moment of a stream.
+
+    Attributes
+    ----------
+    moment : int or None
+        That of the last batch; None for a store without any.
+    documents : mapping of column to list
+        id, date, first_seen, source, title, link, story, first_story, family, similarity, margin, in the order in which
+        they were placed; family is the key of its first document.
+    stories : mapping of column to list
+        id, label, state, born, last, documents, families, outlets, parent: the open and closed ones by birth, then
+        those that have become part of another.
+    lineage : mapping of column to list
+        when, event, story, other, documents, similarity, in the order in which it happened.
+    """
+
+    moment: Moment | None
+    documents: Table
+    stories: Table
+    lineage: Table
+
+
+def batch_at(connection: sqlite3.Connection, at: str | Moment | None) -> tuple[int, Moment | None]:
+    """Return the last batch at a moment (the last of all if None), and its moment; 0 if there is none."""
+    moment = at if at is None or isinstance(at, int) else as_moment(iso_date(at))
+    if at is not None and moment is None:
+        raise InputError(f"at={at!r} is not a moment; give ISO 8601, such as 2026-03-02T08:00:00Z.")
+    row = connection.execute(
+        "SELECT batch_id, moment FROM batch WHERE ?1 IS NULL OR moment <= ?1 ORDER BY batch_id DESC LIMIT 1", (moment,)
+    ).fetchone()
+    return (0, None) if row is None else (int(row[0]), int(row[1]))
+
+
+def read_tables(connection: sqlite3.Connection, *, at: str | Moment | None = None) -> StreamTables:
+    """Return the tables of a store as it is, or as it was at a moment."""
+    batch, moment = batch_at(connection, at)
+    given = {"batch": batch}
+    documents = connection.execute(_DOCUMENTS, given).fetchall()
+    lineage = connection.execute(_LINEAGE, given).fetchall()
+    return StreamTables(moment, _documents(documents), _stories(connection, given), _lineage(lineage))
+
+
+def _documents(rows: Sequence[Sequence[Any]]) -> Table:
+    names = (
+        "id",
+        "date",
+        "first_seen",
+        "source",
+        "title",
+        "link",
+        "story",
+        "first_story",
+        "family",
+        "similarity",
+        "margin",
+    )
+    columns: dict[str, list[Any]] = {name: [row[place] for row in rows] for place, name in enumerate(names)}
+    for name in ("date", "first_seen"):
+        columns[name] = [as_text(moment) for moment in columns[name]]
+    return columns
+
+
+def _stories(connection: sqlite3.Connection, given: Mapping[str, int]) -> Table:
+    columns: dict[str, list[Any]] = {
+        name: [] for name in ("id", "label", "state", "born", "last", "documents", "families", "outlets", "parent")
+    }
+    for row in connection.execute(_STORIES, given).fetchall():
+        story, _, parent, born, _, documents, families, outlets, _, last, lead, ended = row
+        values = (story, label_of(connection, lead), ended or "open", as_text(born), as_text(last), documents, families)
+        for column, value in zip(columns.values(), (*values, outlets, parent), strict=True):
+            column.append(value)
+    for story, parent, born, _, into, moment in connection.execute(_MERGED, given).fetchall():
+        for column, value in zip(
+            columns.values(),
+            (story, "", "merged", as_text(born), as_text(moment), 0, 0, 0, into or parent),
+            strict=True,
+        ):
+            column.append(value)
+    return columns
+
+
+def label_of(connection: sqlite3.Connection, doc_id: int | None) -> str:
+    """Return what a story is called: the title of the document that names it, else how that begins."""
+    row = connection.execute(f"SELECT title, SUBSTR(text, 1, {LEAD_LENGTH}) FROM document WHERE doc_id = ?", (doc_id,))
+    found = row.fetchone()
+    return "" if found is None else " ".join((found[0] or found[1]).split())
+
+
+def _lineage(rows: Sequence[Sequence[Any]]) -> Table:
+    names = ("when", "event", "story", "other", "documents", "similarity")
+    columns: dict[str, list[Any]] = {name: [row[place] for row in rows] for place, name in enumerate(names)}
+    columns["when"] = [as_text(moment) for moment in columns["when"]]
+    return columns

@@ -1,0 +1,84 @@
+"""Copies found one by one are those found at once, on every prefix of a stream."""
+
+from __future__ import annotations
+
+import random
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from doccluster.corpus import find_near_duplicates
+from doccluster.streams.copies import Families, ShingleIndex, shingles_of
+
+WORDS = ["wheat", "price", "rose", "port", "storm", "east", "ship", "late", "vote", "bank"]
+
+
+def families_of(texts, *, threshold, n_words):
+    """The families after each article, as `find_near_duplicates` gives groups."""
+    index = ShingleIndex(threshold=threshold, n_words=n_words)
+    family = {}
+    for number, text in enumerate(texts):
+        joined = {family[other] for other in index.add(number, 0, shingles_of(text, n_words))}
+        family[number] = min(joined, default=number)
+        family = {one: family[number] if own in joined else own for one, own in family.items()}
+        groups = {}
+        for one, own in family.items():
+            groups.setdefault(own, []).append(one)
+        yield tuple(sorted(tuple(group) for group in groups.values() if len(group) > 1))
+
+
+def edited(text, seed):
+    """The text with a few words changed."""
+    rng = random.Random(seed)
+    words = text.split()
+    for _ in range(rng.randrange(3)):
+        words[rng.randrange(len(words))] = rng.choice(WORDS)
+    return " ".join(words)
+
+
+@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 50)), max_size=14), st.sampled_from([0.5, 0.8, 0.9, 1.0]))
+@settings(max_examples=150, deadline=None)
+def test_on_every_prefix_the_copies_are_those_of_the_batch_function(made, threshold):
+    bases = [" ".join(random.Random(base).choices(WORDS, k=25)) for base in range(4)]
+    texts = [edited(bases[base], seed) for base, seed in made]
+    for n_done, found in enumerate(families_of(texts, threshold=threshold, n_words=3), 1):
+        assert found == find_near_duplicates(texts[:n_done], threshold=threshold, n_words=3)
+
+
+def test_long_texts_have_the_copies_of_the_batch_function_at_its_threshold():
+    rng = random.Random(5)
+    vocabulary = [f"w{number}" for number in range(900)]
+    bases = [" ".join(rng.choices(vocabulary, k=rng.randrange(60, 300))) for _ in range(12)]
+    texts = [edited(bases[rng.randrange(12)], seed) for seed in range(80)]
+    families = Families()
+    found = {}
+    for number, text in enumerate(texts):
+        family, joined = families.add(number, 0, text)
+        found[number] = family
+        found = {one: family if own in joined else own for one, own in found.items()}
+    groups = [tuple(one for one in found if found[one] == own) for own in sorted(set(found.values()))]
+    assert tuple(group for group in groups if len(group) > 1) == find_near_duplicates(texts, threshold=0.8, n_words=5)
+    assert 12 <= len(groups) < 20
+
+
+def test_what_is_out_of_the_window_has_no_copies():
+    families = Families()
+    text = "Ministers agreed to raise the price of wheat by two percent in the spring"
+    assert families.add(1, 0, text) == (1, [])
+    families.forget_before(10)
+    assert families.add(2, 20, text) == (2, [])
+    assert families.add(3, 20, text) == (2, [])
+
+
+def test_a_text_without_words_is_a_copy_of_nothing():
+    families = Families()
+    assert [families.add(number, 0, "...")[0] for number in (1, 2)] == [1, 2]
+
+
+def test_a_copy_of_two_families_makes_them_one():
+    index = Families()
+    half, other = "a b c d e f g h i j", "k l m n o p q r s t"
+    index.add(1, 0, half)
+    index.add(2, 0, other)
+    index._short.threshold = 0.4  # so that a text can be near two that are not near one another
+    assert index.add(3, 0, f"{half} {other}") == (1, [2])

@@ -1,0 +1,127 @@
+"""The index of open stories: sums as by hand, and the pruned search finds what a full scan finds."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from doccluster.streams.frequencies import WeightedTerms
+from doccluster.streams.joining import shipped_coefficients
+from doccluster.streams.open_stories import OpenStories
+from doccluster.streams.settings import DAY, StreamSettings
+from doccluster.streams.story import Member, Story
+from doccluster.streams.story_index import StoryIndex
+
+N_TERMS = 300
+
+
+def vectors(rng):
+    ids = rng.choice(N_TERMS, size=int(rng.integers(1, 40)), replace=False).astype(np.int32)
+    values = rng.random((ids.size, 3)) * (rng.random((ids.size, 3)) < 0.7)
+    if rng.random() < 0.2:
+        values[:, 0] = 0
+    values[0, 1] = 1
+    lengths = np.sqrt((values**2).sum(axis=0))
+    return WeightedTerms(ids, (values / np.where(lengths > 0, lengths, 1)).astype(np.float32))
+
+
+def dense(one):
+    row = np.zeros((N_TERMS, 3))
+    row[one.ids] = one.values
+    return row
+
+
+def test_sums_and_products_are_those_by_hand_also_after_slots_were_given_up():
+    rng = np.random.default_rng(1)
+    index, sums = StoryIndex(), {}
+    for step in range(3000):
+        if sums and rng.random() < 0.2:
+            slot = int(rng.choice(list(sums)))
+            del sums[slot]
+            index.give_up(slot)
+        slot = index.take_slot() if not sums or rng.random() < 0.4 else int(rng.choice(list(sums)))
+        one, factor = vectors(rng), float(rng.random() * 4)
+        sums[slot] = sums.get(slot, np.zeros((N_TERMS, 3))) + factor * dense(one)
+        index.add(slot, one, factor)
+        if step % 500 == 499:
+            asked = vectors(rng)
+            products = index.products(asked)
+            for slot, total in sums.items():
+                np.testing.assert_allclose(products[slot], (total * dense(asked)).sum(axis=0), rtol=1e-9, atol=1e-12)
+                np.testing.assert_allclose(index.squares[slot], (total**2).sum(axis=0), rtol=1e-9, atol=1e-12)
+
+
+@pytest.fixture
+def crowd():
+    """Two hundred stories of up to nine members, in three languages, some closed."""
+    rng = np.random.default_rng(2)
+    stories = OpenStories(StreamSettings(), shipped_coefficients())
+    number = 0
+    for place in range(200):
+        times = np.sort(rng.integers(0, 12 * DAY, size=int(rng.integers(1, 10)))).tolist()
+        story = Story(f"s{place:03}", "", times[0], times[0], times[0], times[0], ("", "english", "german")[place % 3])
+        base = vectors(rng)
+        for time in times:
+            number += 1
+            own = base if rng.random() < 0.5 else vectors(rng)
+            member = Member(number, number, "", time, own)
+            story.n_families += 1
+            story.last = max(story.last, time)
+            if story.members:
+                stories.add(story, member)
+            else:
+                story.members.append(member)
+                stories.open_new(story)
+        if place % 10 == 0:
+            stories.close(story)
+    return stories
+
+
+@pytest.mark.parametrize("cut", [-4.0, -1.0, 0.0, 2.0])
+def test_the_pruned_search_finds_what_a_full_scan_finds(crowd, cut):
+    rng = np.random.default_rng(3)
+    n_found = 0
+    for _ in range(60):
+        donor = list(crowd)[int(rng.integers(len(crowd.open)))]
+        own = donor.members[-1].vectors if rng.random() < 0.7 else vectors(rng)
+        time = int(rng.integers(0, 14 * DAY))
+        language = ("", "english", "german")[int(rng.integers(3))]
+        found, products = crowd.matches(own, time=time, language=language, cut=cut)
+        wanted = [crowd.match(story, own, time=time) for story in crowd]
+        wanted = [
+            one
+            for one in wanted
+            if one.score >= cut
+            and products[one.story.slot, 1] > 0
+            and (not language or one.story.language in ("", language))
+        ]
+        assert {one.story.id for one in found} == {one.story.id for one in wanted}
+        assert [one.score for one in found] == sorted((one.score for one in wanted), reverse=True)
+        n_found += len(found)
+    assert n_found > 20
+
+
+def test_the_cosine_with_the_newest_members_is_that_by_hand(crowd):
+    rng = np.random.default_rng(4)
+    own = vectors(rng)
+    for story in crowd:
+        newest = sorted(story.members, key=lambda one: (-one.time, -one.number))[:5]
+        by_hand = max(float((dense(own)[:, 1] * dense(one.vectors)[:, 1]).sum()) for one in newest)
+        assert crowd.match(story, own, time=0).likeness.near == pytest.approx(by_hand, abs=1e-12)
+
+
+def test_a_story_that_goes_on_for_long_keeps_only_its_newest_members_in_the_sums():
+    rng = np.random.default_rng(5)
+    stories = OpenStories(StreamSettings(half_life=DAY), shipped_coefficients())
+    story = Story("s", "", 0, 0, 0, 0, "", members=[Member(1, 1, "", 0, vectors(rng))])
+    stories.open_new(story)
+    left = []
+    for number in range(2, 50):
+        story.last = number * DAY
+        left += stories.add(story, Member(number, number, "", number * DAY, vectors(rng)))
+    assert [one.number for one in left] == list(range(1, len(left) + 1))
+    assert 10 <= len(story.members) <= 31
+    by_hand = sum(2.0 ** ((one.time - story.reference) / DAY) * dense(one.vectors)[:, 1] for one in story.members)
+    asked = vectors(rng)
+    cosine = (by_hand * dense(asked)[:, 1]).sum() / np.sqrt((by_hand**2).sum())
+    assert stories.match(story, asked, time=story.last).likeness.both == pytest.approx(cosine, rel=1e-9)

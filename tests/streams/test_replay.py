@@ -1,0 +1,279 @@
+"""Replays: the same articles give the same bytes, in one go, in parts, or after being killed at any commit."""
+
+from __future__ import annotations
+
+import json
+import pathlib
+import random
+import sqlite3
+import subprocess
+import sys
+
+import pytest
+
+from doccluster.errors import InputError, SchemaError
+from doccluster.streams import StoryStream, StreamSettings
+from doccluster.streams.check import check_store
+from doccluster.streams.database import back_up, open_to_read
+from doccluster.streams.settings import DAY, parse_duration
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+FEEDS = ROOT / "corpora" / "samples" / "newsroom" / "feeds"
+ARTICLES = ROOT / "corpora" / "samples" / "newsroom" / "articles.jsonl"
+
+TOPICS = [
+    "ferry Skerrow harbour aground passengers captain tide rescue hull salvage",
+    "bank interest rates inflation governor percent bonds mortgage savings crown",
+    "orchestra tour conductor Bergmann violin concert season hall tickets symphony",
+    "wheat harvest drought farmers grain silo export bushel ministry subsidy",
+    "viaduct Hollin bearing engineers crack closure traffic inspection deck girder",
+]
+
+
+def made_rows(n_rows, *, seed=0):
+    """Dated articles on five topics that overlap in time, with copies, and some without a believable date."""
+    rng = random.Random(seed)
+    rows = []
+    for number in range(n_rows):
+        topic = rng.choice(TOPICS).split()
+        words = rng.choices(topic, k=30) + rng.choices([f"filler{one}" for one in range(400)], k=30)
+        text = " ".join(words)
+        if rows and rng.random() < 0.25:
+            text = rng.choice(rows)["text"] + " Agency"
+        day, hour = divmod(number * 3, 24)
+        date = f"2026-{3 + day // 28:02}-{1 + day % 28:02}T{hour:02}:{rng.randrange(60):02}:00Z"
+        if rng.random() < 0.03:
+            date = rng.choice(["0001-01-01T00:00:00Z", "2090-01-01", ""])
+        title = " ".join(rng.sample(topic, 4))
+        rows.append({"id": f"a{number}", "date": date, "source": f"outlet {number % 7}", "title": title, "text": text})
+    return rows
+
+
+def written(rows, path):
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return path
+
+
+def dump(path):
+    with sqlite3.connect(path) as connection:
+        lines = list(connection.iterdump())
+    connection.close()
+    return lines
+
+
+QUICK = StreamSettings(close_after_least=DAY, close_after_most=4 * DAY, half_life=DAY / 2, resume_within=6 * DAY)
+NOW = 1_790_000_000
+
+
+@pytest.mark.parametrize("n_parts", [2, 9])
+def test_days_replayed_by_several_processes_make_the_store_of_one_process(tmp_path, n_parts):
+    rows = [row for row in made_rows(300, seed=3) if row["date"].startswith("2026")]
+    with StoryStream(tmp_path / "once.db", settings=QUICK) as stream:
+        done = stream.replay(written(rows, tmp_path / "all.jsonl"), now=NOW)
+    assert {"born", "grew", "closed", "resumed"} <= set(done.events)
+    days = sorted({row["date"][:10] for row in rows})
+    for part in range(n_parts):
+        own = [row for row in rows if days.index(row["date"][:10]) * n_parts // len(days) == part]
+        with StoryStream(tmp_path / "parts.db", settings=QUICK if part == 0 else None) as stream:
+            stream.replay(written(own, tmp_path / f"{part}.jsonl"), now=NOW)
+    assert dump(tmp_path / "parts.db") == dump(tmp_path / "once.db")
+
+
+KILLED = """
+import os, signal, sys
+import doccluster.streams.database as database
+import doccluster.streams.stream as stream
+n_left = int(sys.argv[3])
+stream.ARTICLES_PER_COMMIT = 1
+commit = database.transaction
+
+class Dying:
+    def __init__(self, connection):
+        self.inner = commit(connection)
+    def __enter__(self):
+        return self.inner.__enter__()
+    def __exit__(self, *error):
+        global n_left
+        n_left -= 1
+        if n_left == 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+        done = self.inner.__exit__(*error)
+        n_left -= 1
+        if n_left == 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return done
+
+stream.transaction = Dying
+from doccluster.streams import StoryStream
+with StoryStream(sys.argv[1]) as one:
+    one.replay(sys.argv[2], now=1790000000, batch=21600)
+"""
+
+
+def test_a_replay_that_is_killed_before_or_after_any_commit_and_repeated_ends_like_the_undisturbed_one(tmp_path):
+    source = written([row for row in made_rows(50, seed=5) if row["date"][:4] == "2026"], tmp_path / "all.jsonl")
+    with StoryStream(tmp_path / "once.db") as stream:
+        done = stream.replay(source, now=NOW, batch=21600)
+    n_kills = 0
+    for kill in range(1, 2 * (done.n_batches + 2), 11):
+        store = tmp_path / f"{kill}.db"
+        killed = subprocess.run([sys.executable, "-c", KILLED, store, source, str(kill)], check=False, cwd=ROOT)
+        n_kills += killed.returncode == -9
+        with StoryStream(store) as stream:
+            assert stream.check() == []
+            stream.replay(source, now=NOW, batch=21600)
+        assert dump(store) == dump(tmp_path / "once.db")
+    assert n_kills >= 3
+
+
+def test_an_interrupted_replay_can_go_on_in_the_same_process(tmp_path):
+    source = written(made_rows(120), tmp_path / "all.jsonl")
+
+    def interrupt(stage, done, total=None):
+        if done > 60:
+            raise KeyboardInterrupt
+
+    with StoryStream(tmp_path / "once.db") as stream:
+        stream.replay(source, now=NOW)
+    with StoryStream(tmp_path / "twice.db") as stream:
+        with pytest.raises(KeyboardInterrupt):
+            stream.replay(source, now=NOW, progress=interrupt)
+        assert stream.check() == []
+        stream.replay(source, now=NOW)
+    assert dump(tmp_path / "twice.db") == dump(tmp_path / "once.db")
+
+
+def test_an_earlier_moment_is_what_the_store_was_then(tmp_path):
+    rows = [row for row in made_rows(200, seed=7) if row["date"][:4] == "2026"]
+    middle = "2026-03-12T00:00:00Z"
+    with StoryStream(tmp_path / "half.db", settings=QUICK) as stream:
+        stream.replay(written([row for row in rows if row["date"] < middle], tmp_path / "half.jsonl"), now=NOW)
+        then = stream.tables()
+    with StoryStream(tmp_path / "all.db", settings=QUICK) as stream:
+        stream.replay(written(rows, tmp_path / "all.jsonl"), now=NOW)
+        at, now = stream.tables(at=middle), stream.tables()
+    assert at.documents == then.documents
+    assert at.stories == then.stories
+    assert at.lineage == then.lineage
+    assert len(now.documents["id"]) > len(at.documents["id"])
+
+
+def test_impossible_dates_take_the_place_of_their_neighbour():
+    texts = [("2026-03-02T08:00:00Z", "ferry aground"), ("2050-01-01", "bank rates"), ("0001-01-01", "wheat harvest")]
+    stream = StoryStream()
+    stream.replay(texts, now=NOW)
+    assert set(stream.tables().documents["date"]) == {"2026-03-02T08:00:00Z"}
+
+
+def test_a_copy_counts_once_in_its_story_and_as_coverage():
+    stream = StoryStream()
+    text = " ".join(f"word{number}" for number in range(80))
+    stream.replay([("2026-03-02T08:00:00Z", text), ("2026-03-03T08:00:00Z", text + " Agency")], now=NOW)
+    stories = stream.tables().stories
+    assert (stories["documents"], stories["families"]) == ([2], [1])
+
+
+def test_nothing_is_counted_twice_however_often_it_is_replayed(tmp_path):
+    with StoryStream(tmp_path / "news.db") as stream:
+        first = stream.replay(FEEDS)
+    before = dump(tmp_path / "news.db")
+    with StoryStream(tmp_path / "news.db") as stream:
+        again = stream.replay(FEEDS)
+        other = stream.replay(ARTICLES)
+    assert first.n_new > 100
+    assert (again.n_new, again.n_batches, other.n_new) == (0, 0, 0)
+    after = dump(tmp_path / "news.db")
+    assert [line for line in after if '"sighting"' not in line] == [line for line in before if '"sighting"' not in line]
+
+
+def test_check_finds_what_was_tampered_with(tmp_path):
+    path = tmp_path / "news.db"
+    with StoryStream(path) as stream:
+        stream.replay(written(made_rows(40), tmp_path / "all.jsonl"), now=NOW)
+    for tampering, check in [
+        ("DELETE FROM membership WHERE doc_id = 3", "placed"),
+        ("UPDATE lineage SET n_documents = 2 WHERE seq = 1", "lineage"),
+        ("UPDATE document SET first_story = 'nosuch' WHERE doc_id = 2", "first-story"),
+        ("DELETE FROM sighting WHERE doc_id = 5", "sighting"),
+        ("DELETE FROM story WHERE story_id = (SELECT story_id FROM membership WHERE doc_id = 1)", "reference"),
+    ]:
+        copy = tmp_path / "copy.db"
+        connection = open_to_read(path)
+        back_up(connection, copy)
+        connection.close()
+        with sqlite3.connect(copy) as changed:
+            changed.execute(tampering)
+            assert check in {one.check for one in check_store(changed)}
+        changed.close()
+        copy.unlink()
+
+
+def test_files_that_are_no_stores_are_refused(tmp_path):
+    (tmp_path / "text.db").write_text("not a database at all, but long enough to look at " * 20)
+    with pytest.raises(InputError, match="cannot be used as a store"):
+        StoryStream(tmp_path / "text.db")
+    other = sqlite3.connect(tmp_path / "other.db")
+    other.execute("CREATE TABLE t (a)")
+    other.commit()
+    other.close()
+    with pytest.raises(SchemaError, match="another program"):
+        StoryStream(tmp_path / "other.db")
+    StoryStream(tmp_path / "new.db").close()
+    newer = sqlite3.connect(tmp_path / "new.db")
+    newer.execute("PRAGMA user_version = 99")
+    newer.close()
+    with pytest.raises(SchemaError, match="newer doccluster"):
+        StoryStream(tmp_path / "new.db")
+
+
+def test_two_writers_at_once_are_refused(tmp_path):
+    with StoryStream(tmp_path / "news.db"), pytest.raises(InputError, match="another process"):
+        StoryStream(tmp_path / "news.db")
+    StoryStream(tmp_path / "news.db").close()
+
+
+def test_a_store_keeps_the_settings_it_was_made_with(tmp_path):
+    with StoryStream(tmp_path / "news.db", settings=QUICK) as stream:
+        assert stream.settings == QUICK
+    with StoryStream(tmp_path / "news.db") as stream:
+        assert stream.settings == QUICK
+    with pytest.raises(InputError, match="other settings"):
+        StoryStream(tmp_path / "news.db", settings=StreamSettings(join=0.6))
+
+
+def test_forgetting_texts_keeps_the_stories(tmp_path):
+    with StoryStream(tmp_path / "news.db", settings=QUICK) as stream:
+        stream.replay(written(made_rows(300), tmp_path / "all.jsonl"), now=NOW)
+        before = stream.tables()
+        assert stream.forget_before(1_773_000_000) > 20
+        assert stream.check() == []
+        after = stream.tables()
+    assert after.documents == before.documents
+    assert after.stories["id"] == before.stories["id"]
+
+
+def test_a_backup_is_a_sound_store(tmp_path):
+    with StoryStream(tmp_path / "news.db") as stream:
+        stream.replay(written(made_rows(50), tmp_path / "all.jsonl"), now=NOW)
+        stream.back_up(tmp_path / "copy.db")
+    assert dump(tmp_path / "copy.db") == dump(tmp_path / "news.db")
+
+
+@pytest.mark.parametrize("text", ["", "h", "1", "0h", "1.5h", "-1h", "1y"])
+def test_times_that_are_none_are_refused(text):
+    with pytest.raises(InputError, match="is not a time"):
+        parse_duration(text)
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [([("soon", "text")], "is not a date"), ([("2026-03-02", "text"), ("2026",)], "is not a dated text")],
+)
+def test_tuples_that_are_no_dated_texts_are_refused(given, says):
+    with pytest.raises(InputError, match=says):
+        StoryStream().replay(given)
+
+
+def test_settings_that_would_merge_and_split_again_are_refused():
+    with pytest.raises(InputError, match="must rise in this order"):
+        StreamSettings(split=0.6)

@@ -1,0 +1,98 @@
+"""The commands of `stream`."""
+
+from __future__ import annotations
+
+import csv
+import json
+import pathlib
+
+import pytest
+
+from tests.cli.conftest import doccluster  # noqa: F401  a fixture
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+FEEDS = ROOT / "corpora" / "samples" / "newsroom" / "feeds"
+
+
+@pytest.fixture
+def store(doccluster, tmp_path):  # noqa: F811
+    path = tmp_path / "news.db"
+    done = doccluster("stream", "replay", FEEDS, "--store", path, "--batch", "6h")
+    assert done.code == 0, done.err
+    assert "176 articles, 176 new" in done.out
+    return path
+
+
+def rows(path):
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_an_export_has_every_document_in_a_story(doccluster, store, tmp_path):  # noqa: F811
+    done = doccluster("stream", "export", "--store", store, "-o", tmp_path / "out")
+    assert done.code == 0
+    documents, stories = rows(tmp_path / "out" / "documents.csv"), rows(tmp_path / "out" / "stories.csv")
+    assert len(documents) == 176
+    assert {row["story"] for row in documents} == {row["id"] for row in stories if row["state"] != "merged"}
+    assert sum(int(row["documents"]) for row in stories) == 176
+    assert {row["event"] for row in rows(tmp_path / "out" / "lineage.csv")} >= {"born", "grew", "closed"}
+
+
+def test_the_same_articles_in_an_empty_store_give_the_same_bytes(doccluster, store, tmp_path):  # noqa: F811
+    doccluster("stream", "replay", FEEDS, "--store", tmp_path / "again.db", "--batch", "6h")
+    doccluster("stream", "export", "--store", store, "-o", tmp_path / "a")
+    doccluster("stream", "export", "--store", tmp_path / "again.db", "-o", tmp_path / "b")
+    for name in ("documents.csv", "stories.csv", "lineage.csv"):
+        assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
+
+
+def test_an_export_at_an_earlier_moment_has_fewer_documents(doccluster, store, tmp_path):  # noqa: F811
+    options = ("stream", "export", "--store", store, "--json", "--overwrite", "-o", tmp_path / "out")
+    then = json.loads(doccluster(*options, "--at", "2026-03-10").out)
+    now = json.loads(doccluster(*options).out)
+    assert 0 < len(then["documents"]) < len(now["documents"]) == 176
+    assert {row["state"] for row in then["stories"]} <= {"open", "closed", "merged"}
+
+
+def test_an_export_is_not_overwritten_unasked(doccluster, store, tmp_path):  # noqa: F811
+    doccluster("stream", "export", "--store", store, "-o", tmp_path / "out")
+    done = doccluster("stream", "export", "--store", store, "-o", tmp_path / "out")
+    assert (done.code, "--overwrite" in done.err) == (2, True)
+
+
+def test_check_says_that_a_store_is_sound_and_when_it_is_not(doccluster, store):  # noqa: F811
+    import sqlite3
+
+    done = doccluster("stream", "check", "--store", store)
+    assert (done.code, "is sound" in done.out) == (0, True)
+    connection = sqlite3.connect(store)
+    connection.execute("DELETE FROM membership WHERE doc_id = 1")
+    connection.commit()
+    connection.close()
+    done = doccluster("stream", "check", "--store", store, "--json")
+    assert done.code == 1
+    assert {"placed", "lineage"} <= {one["check"] for one in json.loads(done.out)["findings"]}
+
+
+def test_replay_as_json_says_what_has_happened(doccluster, tmp_path):  # noqa: F811
+    done = doccluster("stream", "replay", FEEDS, "--store", tmp_path / "news.db", "--json", "--across-languages")
+    told = json.loads(done.out)
+    assert told["n_new"] == 176
+    assert told["events"]["born"] + told["events"]["grew"] == 176
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("replay", "nosuch.xml", "--store", "a.db"), "nosuch.xml"),
+        (("replay", str(FEEDS), "--store", "a.db", "--batch", "soon"), "is not a time"),
+        (("export", "--store", "nosuch.db", "-o", "out"), "there is no store"),
+        (("check", "--store", "nosuch.db"), "there is no store"),
+    ],
+)
+def test_what_cannot_be_used_is_refused_in_a_sentence(doccluster, tmp_path, monkeypatch, arguments, says):  # noqa: F811
+    monkeypatch.chdir(tmp_path)
+    done = doccluster("stream", *arguments)
+    assert done.code == 2
+    assert says in done.err
+    assert "Traceback" not in done.err
