@@ -15,6 +15,7 @@ _HOMES = {
     "CriterionClustering": "doccluster.clustering.criterion_clustering",
     "DocumentClustering": "doccluster.clustering.document_clustering",
     "MemoryPlan": "doccluster.clustering.memory",
+    "MultinomialMixture": "doccluster.clustering.multinomial_mixture",
     "SphericalKMeans": "doccluster.clustering.spherical_k_means",
     "VonMisesFisherMixture": "doccluster.clustering.vmf_mixture",
     "LabelStability": "doccluster.clustering.label_stability",
@@ -39,6 +40,7 @@ __all__ = [
     "LabelStability",
     "MemoryPlan",
     "Movement",
+    "MultinomialMixture",
     "SphericalKMeans",
     "VonMisesFisherMixture",
     "agglomerate",
@@ -68,6 +70,7 @@ if TYPE_CHECKING:
     from doccluster.clustering.label_stability import measure_stability as measure_stability
     from doccluster.clustering.label_stability import movements as movements
     from doccluster.clustering.memory import MemoryPlan as MemoryPlan
+    from doccluster.clustering.multinomial_mixture import MultinomialMixture as MultinomialMixture
     from doccluster.clustering.novelty import learn_threshold as learn_threshold
     from doccluster.clustering.novelty import leave_one_out_similarity as leave_one_out_similarity
     from doccluster.clustering.spherical_k_means import SphericalKMeans as SphericalKMeans

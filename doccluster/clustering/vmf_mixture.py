@@ -73,11 +73,11 @@ class VonMisesFisherMixture(ClusterMixin, BaseEstimator):
     assignment : {'soft', 'hard'}, default 'soft'
         Whether a document counts in each cluster by its probability (the likelihood of the mixture grows), or wholly
         in the most probable one (the classification likelihood grows).
-    concentration : {'free', 'shared'} or float, default 'free'
-        A concentration for each cluster, one for all, or this number for all, not estimated.
+    concentration : {'shared', 'free'} or float, default 'shared'
+        One concentration for all clusters, one for each, or this number for all, not estimated.
     init : {'k-means', 'random'} or int array of shape (n_documents,), default 'k-means'
         Labels of spherical k-means, of the nearest of random documents, or given labels 0..n_clusters-1.
-    n_init : int, default 1
+    n_init : int, default 10
         Number of starts; the one with the highest likelihood is kept.
     max_iter : int, default 100
     tol : float, default 1e-4
@@ -126,9 +126,9 @@ class VonMisesFisherMixture(ClusterMixin, BaseEstimator):
         n_clusters: int = 8,
         *,
         assignment: str = "soft",
-        concentration: str | float = "free",
+        concentration: str | float = "shared",
         init: str | npt.ArrayLike = "k-means",
-        n_init: int = 1,
+        n_init: int = 10,
         max_iter: int = 100,
         tol: float = 1e-4,
         max_concentration: float = MAX_CONCENTRATION,

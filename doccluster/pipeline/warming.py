@@ -121,7 +121,11 @@ def _mixtures() -> None:
     from doccluster.clustering import VonMisesFisherMixture
 
     for matrix in (_matrix(400, 40, np.float32), _matrix(60, 40, np.float64).toarray()):
-        for k, options in ((3, {}), (3, {"assignment": "hard"}), (20, {"concentration": 1000.0})):
+        for k, options in (
+            (3, {"concentration": "free"}),
+            (3, {"assignment": "hard"}),
+            (20, {"concentration": 1000.0}),
+        ):
             VonMisesFisherMixture(k, random_state=0, max_iter=3, **options).fit(matrix)  # type: ignore[arg-type]
 
 

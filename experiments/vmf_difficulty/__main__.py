@@ -43,8 +43,10 @@ def methods(n_terms: int, seed: int) -> dict[str, object]:
     """Return the estimators, each with the same number of starts."""
     found: dict[str, object] = {
         "spherical k-means": SphericalKMeans(N_CLUSTERS, n_init=3, random_state=seed),
-        "vMF mixture, soft": VonMisesFisherMixture(N_CLUSTERS, n_init=3, random_state=seed),
-        "vMF mixture, hard": VonMisesFisherMixture(N_CLUSTERS, assignment="hard", n_init=3, random_state=seed),
+        "vMF mixture, soft": VonMisesFisherMixture(N_CLUSTERS, concentration="free", n_init=3, random_state=seed),
+        "vMF mixture, hard": VonMisesFisherMixture(
+            N_CLUSTERS, assignment="hard", concentration="free", n_init=3, random_state=seed
+        ),
         "KMeans": KMeans(N_CLUSTERS, n_init=3, random_state=seed),
     }
     if n_terms <= GAUSSIAN_LIMIT:

@@ -22,8 +22,8 @@ CORPORA = ("tr11", "tr12", "tr23", "re0", "k1b", "hitech", "la1")
 N_SEEDS = 10
 RESULTS = pathlib.Path(__file__).parent / "results"
 MIXTURES = {
-    "soft, free": {},
-    "hard, free": {"assignment": "hard"},
+    "soft, free": {"concentration": "free"},
+    "hard, free": {"assignment": "hard", "concentration": "free"},
     "soft, shared": {"concentration": "shared"},
     "hard, shared": {"assignment": "hard", "concentration": "shared"},
 }
