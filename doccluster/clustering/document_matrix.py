@@ -34,7 +34,7 @@ SERIAL_WORK = 4_000_000  # multiplications below which starting threads costs mo
 
 @dataclass(frozen=True, eq=False)
 class DocumentMatrix:
-    """Documents by terms, terms in descending order of document frequency.
+    """Documents by terms, terms in descending order of document frequency, or as given (`as_given`).
 
     Attributes
     ----------
@@ -183,20 +183,24 @@ def reorder(
     return DocumentMatrix(values, columns, starts, order, weights, n_threads)
 
 
-def as_given(given: Any, *, n_threads: int = 1) -> tuple[DocumentMatrix, bool]:
+def as_given(
+    given: Any, *, weights: npt.NDArray[np.float64] | None = None, n_threads: int = 1
+) -> tuple[DocumentMatrix, bool]:
     """Return the documents with their columns as they are, and whether rows had to be normalised.
 
-    Enough for what visits few documents, such as drawing seeds: unit float32 csr rows are not copied.
+    Enough where the order of the columns does not count: for a small table of means that is dense, and for what visits
+    few documents, such as drawing seeds. Unit float32 csr rows are not copied.
     """
     documents = as_documents(given)
     matrix, scaled = documents.in_range, not documents.has_unit_rows
     order = np.arange(matrix.shape[1], dtype=np.int32)
     if not documents.is_sparse:
-        return reorder(matrix, order, documents.unit_scale, n_threads=n_threads), scaled
+        return reorder(matrix, order, documents.unit_scale, weights=weights, n_threads=n_threads), scaled
     values = matrix.data if not scaled else matrix.data * np.repeat(documents.unit_scale, np.diff(matrix.indptr))
     parts = values.astype(np.float32, copy=False), matrix.indices.astype(np.int32, copy=False)
     starts = matrix.indptr.astype(np.int64)
-    return DocumentMatrix(*parts, starts, order, np.ones(matrix.shape[0]), n_threads), scaled
+    weights = np.ones(matrix.shape[0]) if weights is None else weights
+    return DocumentMatrix(*parts, starts, order, weights, n_threads), scaled
 
 
 def _from_sparse(

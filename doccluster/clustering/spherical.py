@@ -11,7 +11,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from doccluster.blocks import resolve_threads
-from doccluster.clustering.document_matrix import DocumentMatrix, document_frequencies, prepare
+from doccluster.clustering.document_matrix import DocumentMatrix, as_given, document_frequencies, prepare
 from doccluster.clustering.lloyd import Limits
 from doccluster.clustering.memory import MemoryPlan, plan_memory, size_of
 from doccluster.clustering.seeding import Init, affordable_seeding, check_init, default_trials
@@ -163,7 +163,8 @@ def spherical_k_means(
     if parameters.verbose:
         sys.stderr.write(f"{plan}\n")
     weights = check_weights(sample_weight, matrix.shape[0])
-    documents, scaled = prepare(checked, weights=weights, n_threads=plan.n_threads)
+    make = as_given if plan.whole_tables else prepare  # frequent terms side by side only help a large table
+    documents, scaled = make(checked, weights=weights, n_threads=plan.n_threads)
     if not documents.is_usable.any():
         raise NothingUsable("X has no row with a non-zero value and a weight", remedy="there is nothing to cluster")
     limits = Limits(

@@ -6,6 +6,8 @@ than to keep sparse means. Means and labels are those of the sparse way.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import numpy.typing as npt
 
@@ -18,7 +20,9 @@ from doccluster.clustering.snapshot import Snapshot
 from doccluster.kernels.assignment import HIGHEST, LOWEST, assign_rows
 from doccluster.kernels.simd.lanes import LINE, aligned_zeros
 from doccluster.kernels.whole_table import (
+    count_values,
     find_cancelled,
+    list_values,
     move_rows,
     own_products,
     renew_means,
@@ -28,6 +32,8 @@ from doccluster.kernels.whole_table import (
 
 MOST_CELLS = 2**21  # of each table, 8 MiB of means and 16 MiB of sums
 MOST_ENTRIES = 4_000_000  # of the matrix: the first sums are made by one thread
+BLOCK_CELLS = 2**18  # of a table that a thread goes through at a time
+CELL_WORK = 4  # what a cell costs, in multiplications
 
 
 def table_cells(n_columns: int, n_entries: int, n_clusters: int) -> int:
@@ -92,19 +98,37 @@ class WholeTable:
         has_moved, has_sum = np.zeros(k, np.bool_), np.empty(k, np.bool_)
         move_rows(self._rows, self._summed, labels, self._sums, self._sizes, has_moved)
         self._summed[:] = labels
-        squared, chords = np.zeros(width), np.zeros(width)
-        square_sums(self._sums, squared)
-        find_cancelled(squared, self._sizes, self._lengths, has_sum)
+        find_cancelled(
+            self._over_terms(lambda terms, squared: square_sums(self._sums[terms], squared)),
+            self._sizes,
+            self._lengths,
+            has_sum,
+        )
         lengths, is_new = np.ones(width), np.zeros(width, np.bool_)
         is_new[:k] = has_moved & has_sum
         lengths[:k][is_new[:k]] = self._lengths[is_new[:k]]
-        renew_means(self._sums, lengths, is_new, self._head, chords)
+        chords = self._over_terms(
+            lambda terms, squared: renew_means(self._sums[terms], lengths, is_new, self._head[terms], squared)
+        )
         of_lane = np.where(is_new, np.sqrt(chords) * CHORD_SLACK + CHORD_ROUNDING, 0).astype(np.float32)
         of_group = np.zeros(self._upper.shape[1], np.float32)
         np.maximum.at(of_group, np.arange(width) // LINE, of_lane)
         self._chords = of_group, of_lane
         self._n_updates += 1
         return float(self._lengths.sum())
+
+    def _over_terms(self, add_squares: Callable[[slice, npt.NDArray[np.float64]], None]) -> npt.NDArray[np.float64]:
+        """Return for each lane what a function adds up over the terms, whatever the number of threads."""
+        width = self._head.shape[1]
+
+        def one(terms: slice) -> npt.NDArray[np.float64]:
+            squared = np.zeros(width)
+            add_squares(terms, squared)
+            return squared
+
+        blocks = row_blocks(self._head.shape[0], BLOCK_CELLS // width)
+        found = self._documents.share(one, blocks, multiplications=CELL_WORK * self._head.size)
+        return np.asarray(np.sum(found, axis=0))
 
     @property
     def bounds(self) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
@@ -114,12 +138,11 @@ class WholeTable:
     @property
     def means(self) -> Means:
         """The means as sparse rows, terms ascending."""
-        k, n_columns = self._n_clusters, self._documents.n_columns
-        by_cluster = np.ascontiguousarray(self._head[:, :k].T)
-        flat = np.flatnonzero(by_cluster)
-        edges = np.searchsorted(flat, np.arange(k + 1) * n_columns)
-        columns = (flat - np.repeat(np.arange(k) * n_columns, np.diff(edges))).astype(np.int32)
-        found = Means.of_arrays(by_cluster.ravel()[flat], columns, edges, n_columns)
+        edges = np.zeros(self._n_clusters + 1, np.int64)
+        count_values(self._head, edges)
+        values, columns = np.empty(edges[-1], np.float32), np.empty(edges[-1], np.int32)
+        list_values(self._head, edges, values, columns)
+        found = Means.of_arrays(values, columns, edges, self._documents.n_columns)
         found.lengths[:] = self._lengths
         return found
 

@@ -40,7 +40,7 @@ def move_rows(rows, before, after, sums, sizes, has_moved):
 
 @jit(fastmath={"contract"})
 def square_sums(sums, squared):
-    """Add to `squared` (n_lanes,) the squared length of each lane of the sums, terms ascending."""
+    """Add the squared length of each lane of some rows of the sums to `squared` (n_lanes,), terms ascending."""
     for term in range(sums.shape[0]):
         for lane in range(squared.size):
             squared[lane] += sums[term, lane] * sums[term, lane]
@@ -48,10 +48,9 @@ def square_sums(sums, squared):
 
 @jit(fastmath={"contract"})
 def renew_means(sums, lengths, is_new, head, squared):
-    """Make the lanes of `head` for which `is_new` the sums over `lengths`, as float32.
+    """Make the lanes for which `is_new` of some rows of `head` the sums over `lengths`, as float32.
 
-    The squared chord between the old and the new mean is added to `squared` (n_lanes,). The length of a lane that is
-    not new must not be 0.
+    The squared chord between the old and the new mean is added to `squared` (n_lanes,). No length may be 0.
     """
     for term in range(sums.shape[0]):
         for lane in range(lengths.size):
@@ -97,3 +96,25 @@ def own_products(rows, head, labels, products):
         for entry in range(starts[row], starts[row + 1]):
             total += np.float64(values[entry]) * np.float64(head[columns[entry], labels[row]])
         products[row] = total
+
+
+@jit
+def count_values(head, edges):
+    """Make `edges` (k + 1,), given as zeros, where the values other than zero of each lane begin and end in a list."""
+    for term in range(head.shape[0]):
+        for lane in range(edges.size - 1):
+            edges[lane + 1] += head[term, lane] != 0
+    for lane in range(edges.size - 1):
+        edges[lane + 1] += edges[lane]
+
+
+@jit
+def list_values(head, edges, values, columns):
+    """List the values other than zero lane after lane, terms ascending."""
+    following = edges[:-1].copy()
+    for term in range(head.shape[0]):
+        for lane in range(following.size):
+            if head[term, lane] != 0:
+                slot = following[lane]
+                values[slot], columns[slot] = head[term, lane], term
+                following[lane] = slot + 1

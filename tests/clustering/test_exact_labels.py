@@ -6,12 +6,13 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from doccluster.clustering import document_matrix
+from doccluster.clustering import document_matrix, whole_table
 from doccluster.clustering.assigner import Assigner
 from doccluster.clustering.document_matrix import prepare
 from doccluster.clustering.lloyd import Limits, changed_clusters, run_start
 from doccluster.clustering.means import means_of_matrix, means_of_rows, update_means
 from doccluster.clustering.refill import refill
+from doccluster.clustering.spherical import SphericalParameters, spherical_k_means
 from doccluster.clustering.whole_table import WholeTable
 from doccluster.kernels.simd.lanes import LINE
 from tests.clustering.naive import cluto_matrix, naive_lloyd, naive_similarities
@@ -108,6 +109,8 @@ def test_every_iteration_equals_the_naive_definition(data, k, algorithm):
 def test_threads_and_block_sizes_change_nothing(n_threads, block_rows, algorithm, monkeypatch):
     monkeypatch.setattr(document_matrix, "BLOCK_ROWS", block_rows)
     monkeypatch.setattr(document_matrix, "SERIAL_WORK", 0)
+    monkeypatch.setattr(whole_table, "BLOCK_ROWS", block_rows)
+    monkeypatch.setattr(whole_table, "BLOCK_CELLS", 16 * block_rows)
     compare(topics(), np.arange(12), n_threads=n_threads, algorithm=algorithm)
 
 
@@ -116,6 +119,18 @@ def test_threads_and_block_sizes_change_nothing(n_threads, block_rows, algorithm
 @pytest.mark.parametrize("table_bytes", [0, 700, 5_000])
 def test_a_short_dense_head_changes_nothing(table_bytes, data, algorithm):
     compare(DATA[data](), np.arange(20), table_bytes=table_bytes, algorithm=algorithm)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("data", DATA)
+def test_a_fit_that_keeps_the_columns_as_given_ends_as_the_naive_definition_does(data, dtype):
+    matrix = DATA[data]()
+    start = matrix[np.random.default_rng(7).permutation(matrix.shape[0])[:7]]
+    given = matrix.astype(dtype) if data != "signed" else matrix.astype(dtype).toarray()
+    found = spherical_k_means(given, SphericalParameters(7, init=start, tol=0.0, max_iter=60))
+    *_, (means, labels) = naive_lloyd(matrix, start.toarray(), max_iter=60)
+    assert np.array_equal(found.labels, labels)
+    assert np.abs(found.centroids.toarray() - means).max() <= 6e-8
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
