@@ -10,9 +10,11 @@ from doccluster.lazy import offer
 _HOMES = {
     "ClusterEvidence": "doccluster.geometry.evidence",
     "Documents": "doccluster.geometry.documents",
+    "LatentSemanticAnalysis": "doccluster.geometry.semantic_analysis",
     "NeighbourGraph": "doccluster.geometry.neighbours",
     "SemanticSpace": "doccluster.geometry.projection",
     "as_documents": "doccluster.geometry.documents",
+    "kneighbors_graph": "doccluster.geometry.neighbour_matrix",
     "latent_semantic_space": "doccluster.geometry.projection",
     "nearest_neighbours": "doccluster.geometry.neighbours",
     "smoothed_rows": "doccluster.geometry.projection",
@@ -21,9 +23,11 @@ _HOMES = {
 __all__ = [
     "ClusterEvidence",
     "Documents",
+    "LatentSemanticAnalysis",
     "NeighbourGraph",
     "SemanticSpace",
     "as_documents",
+    "kneighbors_graph",
     "latent_semantic_space",
     "nearest_neighbours",
     "smoothed_rows",
@@ -34,8 +38,10 @@ if TYPE_CHECKING:
     from doccluster.geometry.documents import Documents as Documents
     from doccluster.geometry.documents import as_documents as as_documents
     from doccluster.geometry.evidence import ClusterEvidence as ClusterEvidence
+    from doccluster.geometry.neighbour_matrix import kneighbors_graph as kneighbors_graph
     from doccluster.geometry.neighbours import NeighbourGraph as NeighbourGraph
     from doccluster.geometry.neighbours import nearest_neighbours as nearest_neighbours
     from doccluster.geometry.projection import SemanticSpace as SemanticSpace
     from doccluster.geometry.projection import latent_semantic_space as latent_semantic_space
     from doccluster.geometry.projection import smoothed_rows as smoothed_rows
+    from doccluster.geometry.semantic_analysis import LatentSemanticAnalysis as LatentSemanticAnalysis
