@@ -75,8 +75,13 @@ def test_the_book_of_zaki_and_meira_has_one_name():
     assert titles == {"Data Mining and Analysis"}
 
 
-def test_a_whole_run_imports_neither_scikit_learn_nor_statistics_nor_frames(tmp_path):
-    command = ["run", str(ROOT / "corpora" / "samples" / "tiny"), "-k", "2", "-o", str(tmp_path / "run")]
+@pytest.mark.parametrize(
+    ("options", "needed"),
+    [(("-k", "2"), set()), ((), set()), (("-k", "2", "--stemming", "english"), {"nltk"})],
+    ids=["k", "auto", "stemming"],
+)
+def test_a_whole_run_imports_neither_scikit_learn_nor_statistics_nor_frames(tmp_path, options, needed):
+    command = ["run", str(ROOT / "corpora" / "samples" / "tiny"), *options, "-o", str(tmp_path / "run")]
     code = (
         "import sys\n"
         "from doccluster.cli.main import main\n"
@@ -86,7 +91,7 @@ def test_a_whole_run_imports_neither_scikit_learn_nor_statistics_nor_frames(tmp_
     )
     done = subprocess.run([sys.executable, "-c", code, *command], check=True, capture_output=True, text=True)
     assert (tmp_path / "run" / "report.html").exists()
-    assert "heavy: []" in done.stdout
+    assert f"heavy: {sorted(needed)}" in done.stdout
 
 
 def test_llvmlite_is_bounded_above_and_the_installed_one_is_within():

@@ -147,10 +147,11 @@ def check_weighting(code: str) -> None:
 
 
 def check_stemming(language: str) -> None:
-    """Raise InputError if words of a language cannot be stemmed."""
-    from doccluster.text.stemming import check_stemming as check
+    """Raise InputError if words of a language cannot be stemmed; what stems them is imported, and no more than that."""
+    from doccluster.text import stemming
 
-    check(language)
+    stemming.check_stemming(language)
+    stemming.import_stemmers(hidden=stemming.OTHER_PARTS)
 
 
 def check_token_pattern(pattern: str) -> None:

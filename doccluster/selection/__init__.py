@@ -1,8 +1,10 @@
 """How many clusters, and is there anything to find."""
 
-from doccluster.selection.adherence_bounded import AdherenceBoundedKMeans, Step
-from doccluster.selection.comparison import LabelledCorpus, compare
-from doccluster.selection.comparison_result import Comparison
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from doccluster.lazy import offer
 from doccluster.selection.criteria import gap_statistic
 from doccluster.selection.granularity import Granularity
 from doccluster.selection.recommendation import Recommendation, choose_k, seconds_to_choose
@@ -70,3 +72,21 @@ __all__ = [
     "sweep",
     "tendency_tests",
 ]
+# loaded when used: they import scikit-learn and pandas, and a run that chooses its number of clusters needs neither
+__getattr__ = offer(
+    __name__,
+    {
+        "AdherenceBoundedKMeans": "doccluster.selection.adherence_bounded",
+        "Comparison": "doccluster.selection.comparison_result",
+        "LabelledCorpus": "doccluster.selection.comparison",
+        "Step": "doccluster.selection.adherence_bounded",
+        "compare": "doccluster.selection.comparison",
+    },
+)
+
+if TYPE_CHECKING:
+    from doccluster.selection.adherence_bounded import AdherenceBoundedKMeans as AdherenceBoundedKMeans
+    from doccluster.selection.adherence_bounded import Step as Step
+    from doccluster.selection.comparison import LabelledCorpus as LabelledCorpus
+    from doccluster.selection.comparison import compare as compare
+    from doccluster.selection.comparison_result import Comparison as Comparison

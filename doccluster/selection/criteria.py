@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 
 from doccluster.selection import rules
 from doccluster.selection.chains import Chain
 from doccluster.selection.stability import Stability
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 def gap_statistic(
@@ -37,6 +40,8 @@ def criteria_table(
     chains: list[Chain], *, n_documents: int, n_terms: int, steady: Stability | None, unsteady: list[Stability]
 ) -> pd.DataFrame:
     """Return one row per k with every criterion; the first chain is of the data, the others of reference data."""
+    import pandas as pd  # a run needs no frames
+
     data, nulls = chains[0], chains[1:]
     table = pd.DataFrame([{"k": k, **values} for k, values in data.items()])
     ch = {k: values["calinski_harabasz"] for k, values in data.items() if not math.isnan(values["calinski_harabasz"])}

@@ -15,7 +15,6 @@ from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
 
 from doccluster.blocks import map_blocks
 from doccluster.measures import get_measure
@@ -35,6 +34,7 @@ FOUND_TWICE = 0.6  # adjusted Rand of the stories of both halves: so much, and t
 # clusters below both are none: many small clusters keep little of all cosines together, broad ones agree little
 LEAST_COHESION, LEAST_AGREEMENT = 0.02, 0.1
 N_SHUFFLES = 19  # allow p = 0.05
+Columns = dict[str, npt.NDArray[Any]]
 COLUMNS = ("cohesion", "prediction", "agreement", "topics", "stories")
 
 MOST_STARTS, SHARED_STARTS = 8, 200
@@ -48,21 +48,23 @@ class Curves(ShortRepr):
 
     Attributes
     ----------
-    table : DataFrame, one row per k
-        Columns k, cohesion, prediction (the share of the variance of a document that the others of its cluster
-        predict), agreement (adjusted Rand of the clusters of both halves), topics, stories (the scores).
+    columns : mapping of name to array, one entry per k
+        k, cohesion, prediction (the share of the variance of a document that the others of its cluster predict),
+        agreement (adjusted Rand of the clusters of both halves), topics, stories (the scores).
     p_value : float
         (b + 1) / (t + 1), with b of t shufflings of the documents of one half reaching the agreement of the data.
     """
 
-    table: pd.DataFrame
+    columns: Columns
     p_value: float
 
     @property
     def has_structure(self) -> bool:
         """Whether the halves agree beyond chance, and on clusters that matter: by their cohesion or by how well."""
-        matters = self.table["cohesion"].max() >= LEAST_COHESION or self.table["agreement"].max() >= LEAST_AGREEMENT
-        return self.p_value <= 1 / (N_SHUFFLES + 1) and bool(matters)
+        if self.p_value > 1 / (N_SHUFFLES + 1):
+            return False
+        columns = self.columns
+        return bool(columns["cohesion"].max() >= LEAST_COHESION or columns["agreement"].max() >= LEAST_AGREEMENT)
 
     def best(self, granularity: Granularity, ks: Iterable[int] | None = None) -> tuple[int, tuple[int, ...]]:
         """Return the k of a granularity and the neighbouring ones that are about as good, only of `ks` where given.
@@ -71,9 +73,11 @@ class Curves(ShortRepr):
         the best whose scores are within a tenth of it; of `ks` it is the best itself. Where stories are what the data
         are, topics are the level above them: where cohesion alone is largest.
         """
-        table = self.table if ks is None else self.table[self.table["k"].isin(list(ks))]
         is_above = granularity == "topics" and self.natural() == "stories"
-        sizes, scores = table["k"].to_numpy(), table["cohesion" if is_above else granularity].to_numpy()
+        sizes, scores = self.columns["k"], self.columns["cohesion" if is_above else granularity]
+        if ks is not None:
+            wanted = np.isin(sizes, list(ks))
+            sizes, scores = sizes[wanted], scores[wanted]
         place = int(np.argmax(scores))
         good = scores >= ABOUT_AS_GOOD * scores[place]
         first = place - int(np.argmin(np.append(good[place::-1], False))) + 1
@@ -86,8 +90,8 @@ class Curves(ShortRepr):
         """Return "stories" where both halves of the terms find the same ones, else "topics"."""
         if not self.has_structure:
             return "topics"
-        found = self.table["k"].isin(self.best("stories")[1])
-        return "stories" if self.table["agreement"][found].max() >= FOUND_TWICE else "topics"
+        found = np.isin(self.columns["k"], self.best("stories")[1])
+        return "stories" if self.columns["agreement"][found].max() >= FOUND_TWICE else "topics"
 
 
 def log_grid(n_documents: int) -> list[int]:
@@ -122,7 +126,7 @@ def judge_ks(
     first, second, filled = split_terms(matrix, rng)
     sizes = [k for k in sorted(set(ks)) if 2 <= k <= max(2, filled.size // 2)] if filled.size > 2 else []
     if not sizes:
-        return Curves(pd.DataFrame(columns=["k", *COLUMNS]), 1.0)
+        return Curves({name: np.empty(0) for name in ("k", *COLUMNS)}, 1.0)
     seeds = rng.integers(2**31, size=(len(sizes), 2))
     jobs = [(row, side) for row in reversed(range(len(sizes))) for side in (0, 1)]  # the longest first
     halves = (first, second)
@@ -147,11 +151,11 @@ def judge_ks(
         gains = [1 - verdict.error / error if error > 0 else 0.0 for verdict, error in zip(verdicts, base, strict=True)]
         is_filled = all(int(found.max()) + 1 == k for found in own)  # a k that is not has no score
         cohesion = float(np.mean([one.cohesion for one in verdicts])) if is_filled else 0.0
-        rows.append((k, cohesion, float(np.mean(gains)), agreement(*own)))
-    table = pd.DataFrame(rows, columns=["k", *COLUMNS[:3]])
+        rows.append((cohesion, float(np.mean(gains)), agreement(*own)))
+    columns: Columns = {"k": np.array(sizes), **dict(zip(COLUMNS, np.array(rows).T, strict=False))}
     for name, power in PREDICTION_POWER.items():
-        table[name] = table["cohesion"].clip(lower=0) * table["prediction"].clip(lower=0) ** power
-    return Curves(table, agreement_p_value(pairs, rng))
+        columns[name] = np.maximum(columns["cohesion"], 0) * np.maximum(columns["prediction"], 0) ** power
+    return Curves(columns, agreement_p_value(pairs, rng))
 
 
 def starts_for(n_clusters: int) -> int:

@@ -2,43 +2,52 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import warnings
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, fields
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
-from sklearn.base import clone
-from sklearn.utils.validation import has_fit_parameter
 
-from doccluster.clustering import SphericalKMeans
-from doccluster.clustering.algorithms import Algorithm, Metric, parse_algorithm
+from doccluster.clustering.algorithms import SPHERICAL, Algorithm, Metric, parse_algorithm
 from doccluster.clustering.estimating import count_distinct_rows, labels_of
-from doccluster.errors import InputError
-from doccluster.validation import compact_indices
+from doccluster.clustering.spherical import SphericalParameters, spherical_k_means
+from doccluster.errors import DocclusterWarning, InputError
+from doccluster.validation import check_matrix, compact_indices
 
-DEFAULT = "spherical-k-means"
+DEFAULT = SPHERICAL
 
 
 @dataclass(frozen=True)
 class Prototype:
-    """An estimator whose number of clusters is still open.
+    """An algorithm whose number of clusters is still open.
 
     Attributes
     ----------
     name : str
-    estimator : scikit-learn estimator
-        A prototype; it is cloned for each fit.
     metric : {"cosine", "euclidean"}
         The metric its clusters are judged in.
     row : Algorithm or None
         The row of the table of algorithms that it is made from.
+    given : scikit-learn estimator or None
+        The estimator, where it is not made from the table.
+    parameters : mapping
+        What is not as by default, for one that is made from the table.
     """
 
     name: str
-    estimator: Any
     metric: Metric
     row: Algorithm | None = None
+    given: Any = None
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+
+    @cached_property
+    def estimator(self) -> Any:
+        """The estimator; it is cloned for each fit."""
+        return self.given if self.row is None else self.row.make().set_params(**self.parameters)
 
     def fit(
         self,
@@ -57,6 +66,10 @@ class Prototype:
         Never more clusters than distinct rows are asked for, and given centroids are dense unless the estimator is
         ours: scikit-learn's takes neither sparse ones nor 64-bit indices.
         """
+        from sklearn.base import clone  # neither it nor an estimator is needed where only labels are wanted
+
+        from doccluster.clustering import SphericalKMeans
+
         estimator = clone(self.estimator)
         matrix = compact_indices(matrix)
         known = estimator.get_params(deep=False)
@@ -76,9 +89,31 @@ class Prototype:
             raise InputError(f"{type(estimator).__name__} takes no sample weights", remedy="use method='subsample'")
         return estimator.fit(matrix, sample_weight=weights)
 
-    def labels(self, matrix: Any, **settings: Any) -> npt.NDArray[np.int64]:
+    def labels(
+        self,
+        matrix: Any,
+        *,
+        n_clusters: int,
+        seed: int,
+        weights: Any = None,
+        init: Any = None,
+        n_init: int | None = None,
+    ) -> npt.NDArray[np.int64]:
         """Return the labels of a fit (see `fit`)."""
-        return labels_of(self.fit(matrix, **settings), matrix)
+        if self.row is not None and self.row.name == SPHERICAL and weights is None and init is None:
+            return self._spherical_labels(matrix, n_clusters, seed, n_init)
+        fitted = self.fit(matrix, n_clusters=n_clusters, seed=seed, weights=weights, init=init, n_init=n_init)
+        return labels_of(fitted, matrix)
+
+    def _spherical_labels(self, matrix: Any, n_clusters: int, seed: int, n_init: int | None) -> npt.NDArray[np.int64]:
+        """Return what `fit` would find, by the plain function: a run imports no estimator for it."""
+        settings = {"n_threads": 1, **self.parameters, "random_state": seed}
+        settings |= {"n_clusters": min(n_clusters, count_distinct_rows(matrix))}
+        settings |= {} if n_init is None else {"n_init": n_init}
+        found = spherical_k_means(check_matrix(matrix), SphericalParameters(**settings))
+        for note in found.notes:
+            warnings.warn(note, DocclusterWarning, stacklevel=3)
+        return found.labels.astype(np.int64)
 
     @property
     def takes_centroids(self) -> bool:
@@ -93,6 +128,8 @@ class Prototype:
     @property
     def takes_weights(self) -> bool:
         """Whether the estimator's fit takes sample weights."""
+        from sklearn.utils.validation import has_fit_parameter
+
         return bool(has_fit_parameter(self.estimator, "sample_weight"))
 
 
@@ -113,7 +150,7 @@ def get_prototype(algorithm: Any = DEFAULT, *, n_init: int = 10, metric: Metric 
         return algorithm
     if isinstance(algorithm, str):
         return parse_prototype(algorithm, n_init=n_init)
-    return Prototype(type(algorithm).__name__, algorithm, metric or "cosine")
+    return Prototype(type(algorithm).__name__, metric or "cosine", given=algorithm)
 
 
 def parse_prototype(text: str, *, n_init: int = 10) -> Prototype:
@@ -130,13 +167,18 @@ def parse_prototype(text: str, *, n_init: int = 10) -> Prototype:
         If the name or a parameter is unknown.
     """
     row, parameters = parse_algorithm(text)
-    estimator = row.make()
-    known = estimator.get_params(deep=False)
+    known = _known_parameters(row)
     unknown = [name for name in parameters if name not in known]
     if unknown:
         raise InputError(
             f"{unknown[0]!r} is not a parameter of {row.name}", remedy=f"it has {', '.join(sorted(known))}"
         )
     starts = {"n_init": n_init} if "n_init" in known else {}
-    estimator.set_params(**(starts | parameters))
-    return Prototype(text, estimator, row.metric, row)
+    return Prototype(text, row.metric, row, parameters=starts | parameters)
+
+
+def _known_parameters(row: Algorithm) -> Collection[str]:
+    if row.name == SPHERICAL:
+        return [one.name for one in fields(SphericalParameters)]
+    known: Mapping[str, Any] = row.make().get_params(deep=False)
+    return known

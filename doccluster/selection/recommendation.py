@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable
-from dataclasses import dataclass, field
-from typing import Any, cast
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
-import pandas as pd
 from scipy import sparse
 
 from doccluster.blocks import resolve_threads
@@ -16,12 +15,15 @@ from doccluster.choices import spelled
 from doccluster.errors import InputError
 from doccluster.geometry import as_documents
 from doccluster.progress import Progress, silent
-from doccluster.selection.granularity import Curves, Granularity, judge_ks, log_grid, starts_for
+from doccluster.selection.granularity import Columns, Curves, Granularity, judge_ks, log_grid, starts_for
 from doccluster.selection.held_out import split_terms
 from doccluster.selection.prototypes import DEFAULT, Prototype, get_prototype
 from doccluster.selection.sweep import check_ks
 from doccluster.short_repr import ShortRepr
 from doccluster.validation import RandomState, as_generator, check_positive_int, unit_rows
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 LEAST_DOCUMENTS = 4
 # what is looked at, which bounds time and memory however large the corpus
@@ -47,8 +49,8 @@ class Recommendation(ShortRepr):
         Whether two halves of the terms find clusters that agree beyond chance.
     p_value : float
         Of that agreement, against shuffled documents.
-    table : DataFrame
-        The evidence, one row per k (see `Curves`).
+    columns : mapping of name to array
+        The evidence, one entry per k (see `Curves`); `table` is the same as a DataFrame.
     n_documents, n_looked_at : int
         All documents, and those that were looked at: a random sample where there are very many.
     asked : tuple of int
@@ -63,11 +65,18 @@ class Recommendation(ShortRepr):
     by_data: bool
     has_structure: bool
     p_value: float
-    table: pd.DataFrame = field(repr=False)
+    columns: Columns = field(repr=False)
     n_documents: int
     n_looked_at: int
     asked: tuple[int, ...] = ()
     unlimited: int | None = None
+
+    @property
+    def table(self) -> pd.DataFrame:
+        """The evidence as a DataFrame, one row per k."""
+        import pandas as pd  # a run needs no frames
+
+        return pd.DataFrame(self.columns)
 
     @property
     def sentence(self) -> str:
@@ -216,7 +225,7 @@ def quick(algorithm: Any) -> Prototype:
     """Return the algorithm, with few iterations where it is ours by name: many k make up for a little noise."""
     found = get_prototype(algorithm, n_init=1)
     if isinstance(algorithm, str) and spelled(algorithm) == spelled(DEFAULT):
-        found.estimator.set_params(max_iter=20, tol=1e-3)
+        return replace(found, parameters={**found.parameters, "max_iter": 20, "tol": 1e-3})
     return found
 
 
@@ -235,12 +244,12 @@ def recommend(
         "by_data": granularity is None,
         "has_structure": curves.has_structure,
         "p_value": curves.p_value,
-        "table": curves.table,
+        "columns": curves.columns,
         "n_documents": n_documents,
         "n_looked_at": n_looked_at,
         "asked": asked,
     }
-    known = [k for k in asked if k in set(curves.table["k"])]
+    known = [k for k in asked if k in set(curves.columns["k"].tolist())]
     if not curves.has_structure or (asked and not known):
         return Recommendation(None, (), **told)
     free, good = curves.best(chosen)

@@ -11,11 +11,10 @@ import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
 
 from doccluster.blocks import map_blocks, resolve_threads
 from doccluster.digests import matrix_checksum
@@ -31,6 +30,9 @@ from doccluster.selection.prototypes import Prototype, get_prototype
 from doccluster.selection.stability import Resampling, Stability, stability
 from doccluster.short_repr import ShortRepr
 from doccluster.validation import RandomState, as_generator, unit_rows
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 LONG_START = 2.0  # seconds: a start that long is timed twice, not three times
 

@@ -1,11 +1,14 @@
 """Written forms -> stems, by the stemmers of nltk, each distinct word once.
 
-nltk takes seconds to import and is loaded only when a stemmer is asked for; nothing is downloaded.
+nltk is loaded only when a stemmer is asked for; nothing is downloaded.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import importlib
+import sys
+from collections.abc import Callable, Iterable
+from typing import Any
 
 from doccluster.errors import InputError
 from doccluster.text.stopwords import STOP_WORD_LANGUAGES
@@ -31,6 +34,8 @@ STEMMING_LANGUAGES = (
     "swedish",
 )
 
+OTHER_PARTS = ("sklearn", "scipy.stats", "pandas")  # what nltk has for other things than stems, and can do without
+
 _NAME_OF_CODE = {code: name for name, code in STOP_WORD_LANGUAGES.items()} | {"nb": "norwegian", "nn": "norwegian"}
 
 
@@ -48,6 +53,27 @@ def check_stemming(stemming: str) -> str:
     return str(name)
 
 
+def import_stemmers(*, hidden: Iterable[str] = ()) -> Any:
+    """Return nltk's module of stemmers, imported without the packages that are `hidden`, unless they are loaded.
+
+    nltk imports scikit-learn and much more for its other parts where it finds them, and does without where it does not.
+    Those parts then lack them for as long as the process lives, so hide packages only in a process of your own.
+
+    Examples
+    --------
+    >>> import_stemmers().SnowballStemmer("english").stem("elections")
+    'elect'
+    """
+    absent = [name for name in hidden if name not in sys.modules]
+    for name in absent:
+        sys.modules[name] = None  # type: ignore[assignment]  # Python then says that there is no such module
+    try:
+        return importlib.import_module("nltk.stem.snowball")
+    finally:
+        for name in absent:
+            del sys.modules[name]
+
+
 def build_stemmer(stemming: str) -> Stemmer:
     """Return the function word -> stem of a language (Snowball), or of "porter" (Porter's first algorithm).
 
@@ -56,8 +82,7 @@ def build_stemmer(stemming: str) -> Stemmer:
     ['elect', 'elect', 'elect']
     """
     name = check_stemming(stemming)
-    from nltk.stem import snowball
-
+    snowball = import_stemmers()
     if name == "arabic":
         # The Arabic stemmer keeps flags from one word to the next; a new one for each word forgets them.
         return lambda word: str(snowball.ArabicStemmer().stem(word))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pathlib
+import warnings
 
 import numpy as np
 import pytest
@@ -13,8 +14,10 @@ from sklearn.cluster import BisectingKMeans, KMeans, MiniBatchKMeans
 from doccluster import TfidfVectorizer
 from doccluster.clustering.algorithms import ALGORITHMS
 from doccluster.clustering.estimating import count_distinct_rows
+from doccluster.errors import DocclusterWarning
 from doccluster.selection import choose_k, recommend, sweep
 from doccluster.selection.prototypes import get_prototype
+from tests.selection.test_tendency import blocks_of_topics
 
 SAMPLE = pathlib.Path(__file__).resolve().parents[2] / "corpora" / "samples" / "newsroom" / "articles.jsonl"
 FEW = {"ks": [2, 6, 9], "n_init": 1, "n_null": 2, "n_stability": 2, "random_state": 0}
@@ -83,3 +86,16 @@ def test_copies_bring_no_warning_about_a_number_nobody_typed(texts, name):
 def test_distinct_rows_are_told_apart_by_place_and_value():
     rows = sparse.csr_array(np.array([[1.0, 0, 0], [0, 1.0, 0], [2.0, 0, 0], [1.0, 0, 0], [0, 0, 0], [0, 0, 0]]))
     assert count_distinct_rows(rows) == count_distinct_rows(rows.toarray()) == 4
+
+
+@pytest.mark.parametrize("text", ["spherical-k-means", "spherical-k-means:refine=true,n_init=2"])
+def test_labels_without_an_estimator_are_those_of_the_estimator(text):
+    matrix = blocks_of_topics(60, seed=3)
+    algorithm = get_prototype(text, n_init=3)
+    for k, n_init in ((2, None), (5, 1), (200, None)):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DocclusterWarning)  # of rows that are not unit, in both ways
+            fitted = algorithm.fit(matrix, n_clusters=k, seed=7, n_init=n_init)
+            labels = algorithm.labels(matrix, n_clusters=k, seed=7, n_init=n_init)
+        np.testing.assert_array_equal(labels, fitted.labels_)
+    assert algorithm.estimator.n_init == (2 if "n_init=2" in text else 3)

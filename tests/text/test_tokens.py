@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -102,3 +104,14 @@ def test_a_stemmer_may_be_named_by_the_code_of_its_language():
     assert {check_stemming(code) for code in ("DE", "nb", "no", "porter")} == {"german", "norwegian", "porter"}
     with pytest.raises(InputError, match="english"):
         check_stemming("xx")
+
+
+def test_the_stemmers_are_imported_without_what_is_hidden_and_it_can_be_imported_afterwards():
+    code = (
+        "import sys\nfrom doccluster.text.stemming import OTHER_PARTS, import_stemmers\n"
+        "stem = import_stemmers(hidden=OTHER_PARTS).SnowballStemmer('english').stem\n"
+        "assert stem('elections') == 'elect'\n"
+        "assert not set(OTHER_PARTS) & set(sys.modules), sorted(sys.modules)\n"
+        "import sklearn, scipy.stats, pandas\n"
+    )
+    subprocess.run([sys.executable, "-W", "error", "-c", code], check=True, timeout=120)
