@@ -11,6 +11,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from doccluster.blocks import Result, resolve_threads, row_blocks, share_blocks
+from doccluster.clustering.dense_rows import rows_left_open
 from doccluster.clustering.document_matrix import (
     BLOCK_ROWS,
     SERIAL_WORK,
@@ -99,9 +100,12 @@ def nearest_centroids(matrix: Any, centroids: Any, *, n_threads: int | None = No
 
 def assign_labels(rows: Any, table: Any) -> npt.NDArray[np.int32]:
     """Return the nearest cluster of each row of a block."""
-    n_rows = rows[2].size - 1
-    labels, no_bounds = np.empty(n_rows, np.int32), np.empty((n_rows, 0), np.float32)
-    assign_rows(rows, table, np.arange(n_rows), 1, labels, np.empty(n_rows, np.float32), no_bounds)
+    values, n_rows, n_columns = rows[0], rows[2].size - 1, rows[3].size
+    labels, which = np.empty(n_rows, np.int32), np.arange(n_rows)
+    bounds = np.empty(n_rows, np.float32), np.empty((n_rows, 0), np.float32)
+    if values.size == n_rows * n_columns and table[0].shape[0] == n_columns:
+        which = rows_left_open(values.reshape(n_rows, n_columns), table[0], which, table[-1].size, labels, *bounds)
+    assign_rows(rows, table, which, 1, labels, *bounds)
     return labels
 
 

@@ -110,6 +110,13 @@ class DocumentMatrix:
         return counts
 
     @cached_property
+    def dense(self) -> npt.NDArray[np.float32] | None:
+        """The values as a table of documents by terms, not copied; None where a row lacks a value, as in most text."""
+        if self.values.size != self.n_documents * self.n_columns:
+            return None
+        return self.values.reshape(self.n_documents, self.n_columns)
+
+    @cached_property
     def is_signed(self) -> bool:
         """Whether any value is negative."""
         return bool(self.values.size and self.values.min() < 0)
@@ -155,6 +162,8 @@ def document_frequencies(matrix: Any) -> npt.NDArray[np.int64]:
     counts = np.zeros(matrix.shape[1], np.int64)
     if sparse.issparse(matrix):
         count_columns(matrix.indices, counts)
+    elif np.count_nonzero(matrix) == matrix.size:
+        counts[:] = matrix.shape[0]
     else:
         count_dense(matrix, counts, np.empty(matrix.shape[0], np.int64))
     return counts
@@ -225,6 +234,8 @@ def _from_dense(
     matrix: npt.NDArray[Any], order: npt.NDArray[np.int32], scale: npt.NDArray[np.float64]
 ) -> tuple[Callable[[slice], None], Any, Any, Any]:
     """Return arrays for the non-zero values of the renumbered rows and the function that fills a block of them."""
+    if np.count_nonzero(matrix) == matrix.size:
+        return _without_zeros(matrix, order, scale)
     sizes = np.empty(matrix.shape[0], np.int64)
     count_dense(matrix, np.zeros(order.size, np.int64), sizes)
     starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
@@ -234,6 +245,22 @@ def _from_dense(
         compress_dense(matrix[block], starts[block.start : block.stop + 1], scale[block], order, values, columns)
 
     return one, values, columns, starts
+
+
+def _without_zeros(
+    matrix: npt.NDArray[Any], order: npt.NDArray[np.int32], scale: npt.NDArray[np.float64]
+) -> tuple[Callable[[slice], None], Any, Any, Any]:
+    """Return the same for a table without zeros, of which every row has every column."""
+    n_documents, n_columns = matrix.shape
+    table = np.empty((n_documents, n_columns), np.float32)
+    is_in_place = np.array_equal(order, np.arange(n_columns))
+
+    def one(block: slice) -> None:
+        rows = matrix[block] if is_in_place else matrix[block][:, order]
+        table[block] = rows * scale[block, None]
+
+    columns = np.tile(np.arange(n_columns, dtype=np.int32), n_documents)
+    return one, table.ravel(), columns, np.arange(n_documents + 1, dtype=np.int64) * n_columns
 
 
 def prepare(

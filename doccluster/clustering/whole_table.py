@@ -1,7 +1,9 @@
 """A start of a small matrix: sums and means of all clusters as whole tables that follow the documents that move.
 
 A matrix is small if its tables stay near the processor; then it is cheaper to go through them once in each iteration
-than to keep sparse means. Means and labels are those of the sparse way.
+than to keep sparse means. Where sums are not exact, those of changed clusters are added up anew, members ascending.
+Means and labels are those of the sparse way. Rows without zeros are multiplied by a library of linear algebra; what its
+rounding leaves open is decided by our own sweep.
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from doccluster.blocks import row_blocks
+from doccluster.clustering.dense_rows import rows_left_open
 from doccluster.clustering.document_matrix import BLOCK_ROWS, DocumentMatrix
 from doccluster.clustering.mean_table import table_width
 from doccluster.clustering.means import Means, update_means
@@ -20,6 +23,8 @@ from doccluster.clustering.snapshot import Snapshot
 from doccluster.kernels.assignment import HIGHEST, LOWEST, assign_rows
 from doccluster.kernels.simd.lanes import LINE, aligned_zeros
 from doccluster.kernels.whole_table import (
+    add_dense_rows,
+    add_rows,
     count_values,
     find_cancelled,
     list_values,
@@ -43,9 +48,9 @@ def table_cells(n_columns: int, n_entries: int, n_clusters: int) -> int:
 
 
 def is_small(documents: DocumentMatrix, n_clusters: int, most_bytes: float) -> bool:
-    """Return whether whole tables are the way: few cells, means within `most_bytes`, and sums that are exact."""
+    """Return whether whole tables are the way: few cells, and means within `most_bytes`."""
     cells = table_cells(documents.n_columns, documents.values.size, n_clusters)
-    return 0 < 4 * cells <= most_bytes and documents.has_exact_sums
+    return 0 < 4 * cells <= most_bytes
 
 
 class WholeTable:
@@ -63,7 +68,8 @@ class WholeTable:
         no_tail = np.zeros(1, np.int64), np.empty(0, np.int32), np.empty(0, np.float32)
         self._table = (self._head, *no_tail, np.arange(k, dtype=np.int32))
         self._labels, self._summed = np.zeros(n, np.int32), np.full(n, -1, np.int32)
-        self._sizes, self._lengths = np.zeros(k, np.int64), np.full(k, np.nan)
+        self._weights, self._lengths = np.zeros(k), np.full(k, np.nan)
+        self._dense = documents.dense
         self._lower = np.full(n, LOWEST, np.float32)
         self._upper = np.full((n, padded_groups(k, LINE)), HIGHEST, np.float32)
         self._chords: tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]] | None = None
@@ -75,8 +81,13 @@ class WholeTable:
         if self._chords is not None:
             rows = rows[: rows_in_question(*self._chords, self._labels, self._lower, self._upper, rows)]
 
+        bounds = self._labels, self._lower, self._upper
+
         def one(block: slice) -> None:
-            assign_rows(self._rows, self._table, rows[block], LINE, self._labels, self._lower, self._upper)
+            which = rows[block]
+            if self._dense is not None:
+                which = rows_left_open(self._dense, self._head, which, self._n_clusters, *bounds)
+            assign_rows(self._rows, self._table, which, LINE, *bounds)
 
         entries = self._documents.values.size * rows.size / self._labels.size
         blocks = row_blocks(rows.size, BLOCK_ROWS)
@@ -96,11 +107,23 @@ class WholeTable:
         """
         k, width = self._n_clusters, self._head.shape[1]
         has_moved, has_sum = np.zeros(k, np.bool_), np.empty(k, np.bool_)
-        move_rows(self._rows, self._summed, labels, self._sums, self._sizes, has_moved)
+        if self._documents.has_exact_sums:
+            move_rows(self._rows, self._summed, labels, self._sums, self._weights, has_moved)
+        else:
+            moved = np.flatnonzero(self._summed != labels)
+            has_moved[labels[moved]] = True
+            has_moved[self._summed[moved][self._summed[moved] >= 0]] = True
+            self._weights[has_moved] = 0
+            self._sums[:, :k][:, has_moved] = 0
+            given = labels, self._documents.weights, has_moved, self._sums, self._weights
+            if self._dense is None:
+                add_rows(self._rows, *given)
+            else:
+                add_dense_rows(self._dense, *given)
         self._summed[:] = labels
         find_cancelled(
             self._over_terms(lambda terms, squared: square_sums(self._sums[terms], squared)),
-            self._sizes,
+            self._weights,
             self._lengths,
             has_sum,
         )

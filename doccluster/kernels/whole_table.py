@@ -14,28 +14,60 @@ from doccluster.kernels.simd import carry_by_chords
 
 
 @jit
-def move_rows(rows, before, after, sums, sizes, has_moved):
+def move_rows(rows, before, after, sums, weights, has_moved):
     """Take the rows whose label changed away from the lane of the old one, -1 for none, and add them to the new.
 
-    `sizes` (k,) is kept up to date; `has_moved` (k,) is set for the clusters that a row left or joined.
+    All rows weigh 1, and sums are exact. `weights` (k,) is kept up to date; `has_moved` (k,) is set for the clusters
+    that a row left or joined.
     """
     values, columns, starts, _ = rows
     for row in range(after.size):
         old, new = before[row], after[row]
         if old == new:
             continue
-        sizes[new] += 1
+        weights[new] += 1.0
         has_moved[new] = True
         if old < 0:
             for entry in range(starts[row], starts[row + 1]):
                 sums[columns[entry], new] += values[entry]
             continue
-        sizes[old] -= 1
+        weights[old] -= 1.0
         has_moved[old] = True
         for entry in range(starts[row], starts[row + 1]):
             value = np.float64(values[entry])
             sums[columns[entry], old] -= value
             sums[columns[entry], new] += value
+
+
+@jit
+def add_rows(rows, labels, row_weights, is_changed, sums, weights):
+    """Add the rows of the clusters for which `is_changed`, ascending, times their weights to the lanes of `sums`.
+
+    For sums that are not exact, whose order counts; `weights` (k,) of these clusters are added up as well.
+    """
+    values, columns, starts, _ = rows
+    for row in range(labels.size):
+        cluster, weight = labels[row], row_weights[row]
+        if is_changed[cluster]:
+            weights[cluster] += weight
+            for entry in range(starts[row], starts[row + 1]):
+                sums[columns[entry], cluster] += weight * values[entry]
+
+
+@jit
+def add_dense_rows(dense, labels, row_weights, is_changed, sums, weights):
+    """Do what `add_rows` does for rows without zeros; a cluster is added up where its numbers lie close together."""
+    store = np.zeros((weights.size, dense.shape[1]))
+    for row in range(labels.size):
+        cluster, weight = labels[row], row_weights[row]
+        if is_changed[cluster]:
+            weights[cluster] += weight
+            own, values = store[cluster], dense[row]
+            for term in range(values.size):
+                own[term] += weight * values[term]
+    for term in range(dense.shape[1]):
+        for cluster in range(weights.size):
+            sums[term, cluster] += store[cluster, term]
 
 
 @jit(fastmath={"contract"})
@@ -62,11 +94,11 @@ def renew_means(sums, lengths, is_new, head, squared):
 
 
 @jit
-def find_cancelled(squared, sizes, lengths, has_sum):
-    """Write the length of each sum (k,) and whether it is more than rounding beside the number of its members."""
-    for cluster in range(sizes.size):
+def find_cancelled(squared, weights, lengths, has_sum):
+    """Write the length of each sum (k,) and whether it is more than rounding beside the weight of its members."""
+    for cluster in range(weights.size):
         lengths[cluster] = np.sqrt(squared[cluster])
-        has_sum[cluster] = lengths[cluster] > CANCELLED * sizes[cluster]
+        has_sum[cluster] = lengths[cluster] > CANCELLED * weights[cluster]
 
 
 @jit

@@ -78,7 +78,12 @@ def _clustering() -> None:
 
     small, wide = _matrix(60, 40, np.float32), _matrix(400, 3000, np.float64, density=0.002)
     copies = sparse.csr_array(sparse.vstack([small[:18]] * 3))
-    for matrix in (small, small.toarray(), wide, copies):
+    full = np.random.default_rng(0).normal(size=(60, 40))
+    full /= np.linalg.norm(full, axis=1, keepdims=True)
+    weights = np.full(small.shape[0], 0.3)
+    for rows in (small, full):
+        spherical_k_means(rows, SphericalParameters(3, n_init=1, random_state=0), sample_weight=weights)
+    for matrix in (small, small.toarray(), full, full.astype(np.float32), wide, copies):
         for algorithm in ("lloyd", "pruned"):
             for init in ("k-means++", "random"):
                 options: dict[str, Any] = {"init": init, "n_init": 1, "random_state": 0, "refine": init == "random"}

@@ -7,7 +7,9 @@ import pytest
 from scipy import sparse
 
 from doccluster.clustering import document_matrix, whole_table
+from doccluster.clustering.assign import nearest_centroids
 from doccluster.clustering.assigner import Assigner
+from doccluster.clustering.dense_rows import rows_left_open
 from doccluster.clustering.document_matrix import prepare
 from doccluster.clustering.lloyd import Limits, changed_clusters, run_start
 from doccluster.clustering.means import means_of_matrix, means_of_rows, update_means
@@ -68,7 +70,13 @@ def long_rows():
     return unit(np.random.default_rng(6).random((60, 700)))
 
 
-DATA = {f.__name__: f for f in (topics, duplicates, orthogonal, ties, empty_rows, signed, sparse_signed, long_rows)}
+def signs():
+    """Rows of plus and minus one: dense, with many equal cosines."""
+    return unit(np.random.default_rng(8).choice([-1.0, 1.0], size=(150, 10)))
+
+
+ALL = (topics, duplicates, orthogonal, ties, empty_rows, signed, sparse_signed, long_rows, signs)
+DATA = {f.__name__: f for f in ALL}
 LONG_WAYS = ("topics", "ties", "signed")  # with seven clusters: enough iterations for bounds to be carried along
 
 
@@ -126,7 +134,7 @@ def test_a_short_dense_head_changes_nothing(table_bytes, data, algorithm):
 def test_a_fit_that_keeps_the_columns_as_given_ends_as_the_naive_definition_does(data, dtype):
     matrix = DATA[data]()
     start = matrix[np.random.default_rng(7).permutation(matrix.shape[0])[:7]]
-    given = matrix.astype(dtype) if data != "signed" else matrix.astype(dtype).toarray()
+    given = matrix.astype(dtype) if data not in ("signed", "signs") else matrix.astype(dtype).toarray()
     found = spherical_k_means(given, SphericalParameters(7, init=start, tol=0.0, max_iter=60))
     *_, (means, labels) = naive_lloyd(matrix, start.toarray(), max_iter=60)
     assert np.array_equal(found.labels, labels)
@@ -146,6 +154,27 @@ def test_real_matrices_equal_the_naive_definition_at_every_iteration(real_corpor
     matrix, _ = cluto_matrix(real_corpora / "cluto_matrices", name)
     rows = np.random.default_rng(7).permutation(matrix.shape[0])[:k]
     assert compare(matrix, rows, algorithm=algorithm, n_threads=2) > 3
+
+
+@pytest.mark.parametrize("data", ["signed", "long_rows", "signs"])
+def test_labels_of_dense_rows_are_exact_where_a_matrix_product_leaves_them_open(data):
+    matrix = DATA[data]()
+    k = min(24, matrix.shape[0])
+    head = np.zeros((matrix.shape[1], 32), np.float32)
+    head[:, :k] = matrix[:k].toarray().T
+    exact = naive_similarities(matrix, matrix[:k].toarray())
+    labels, lower = np.full(matrix.shape[0], -1, np.int32), np.empty(matrix.shape[0], np.float32)
+    upper, every = np.empty((matrix.shape[0], 8), np.float32), np.arange(matrix.shape[0])
+    left = rows_left_open(matrix.toarray(), head, every, k, labels, lower, upper)
+    sure = np.setdiff1d(every, left)
+    assert np.array_equal(labels[sure], exact[sure].argmax(axis=1))
+    assert (left.size > 0) == (data == "signs")
+    assert (lower[sure] <= exact[sure].max(axis=1)).all()
+    for group in range(2):
+        lanes = np.arange(16 * group, min(16 * group + 16, k))
+        others = np.where(lanes[None, :] == labels[sure, None], -2, exact[np.ix_(sure, lanes)])
+        assert (upper[sure, group] >= others.max(axis=1)).all()
+    assert np.array_equal(nearest_centroids(matrix.toarray(), matrix[:k].toarray()), exact.argmax(axis=1))
 
 
 def assert_bounds(assigner, exact, labels):
