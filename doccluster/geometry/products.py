@@ -17,7 +17,7 @@ from doccluster.blocks import map_blocks, row_blocks
 from doccluster.geometry.rows import Rows
 from doccluster.geometry.sums import ClusterSums, cluster_order
 from doccluster.kernels.products import products_with_clusters
-from doccluster.kernels.similarity_extremes import COSINE, NO_SILHOUETTE, SQEUCLIDEAN, read_products
+from doccluster.kernels.similarity_extremes import COSINE, NO_SILHOUETTE, SQEUCLIDEAN, RowReadings, read_products
 from doccluster.partition import Partition
 from doccluster.progress import Progress
 
@@ -72,38 +72,14 @@ def read_similarities(
     n, k = partition.n_documents, partition.n_clusters
     order, _ = cluster_order(partition)
     blocks = [order[block] for block in row_blocks(n, block_size or max(64, min(4096, BLOCK_PRODUCTS // k)))]
-    floats: dict[str, FloatArray] = {name: np.zeros(n) for name in ("own_similarity", "cohesion", "separation")}
-    floats |= {name: np.zeros(n) for name in ("own_distance", "other_distance", "grand_distance")}
-    flags: dict[str, npt.NDArray[np.bool_]] = {name: np.zeros(n, np.bool_) for name in ("coherent", "coherent_others")}
     known = _known_of_clusters(rows, partition, sums)
 
-    def read(block: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.int64], FloatArray, FloatArray]:
-        tables = read_products(
-            block,
-            _products(rows, sums, block),
-            partition.labels,
-            rows.squared_norms,
-            *known,
-            SILHOUETTE[metric],
-            rows.tau,
-            rows.slack,
-            with_tables,
-            floats["own_similarity"],
-            flags["coherent"],
-            flags["coherent_others"],
-            floats["cohesion"],
-            floats["separation"],
-            floats["own_distance"],
-            floats["other_distance"],
-            floats["grand_distance"],
-        )
-        return (block, *tables)
+    def read(block: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.int64], RowReadings, FloatArray, FloatArray]:
+        products = _products(rows, sums, block)
+        given = (partition.labels, rows.squared_norms, *known, SILHOUETTE[metric], rows.tau, rows.slack, with_tables)
+        return (block, *read_products(block, products, *given))
 
-    adherence, distance_sums = _gather(
-        map_blocks(read, blocks, n_threads=n_threads), partition, with_tables, len(blocks), progress
-    )
-    read_out: dict[str, Any] = {**floats, **flags}
-    return SimilarityPass(**read_out, adherence=adherence, distance_sums=distance_sums)
+    return _gather(map_blocks(read, blocks, n_threads=n_threads), partition, with_tables, len(blocks), progress)
 
 
 def _known_of_clusters(rows: Rows, partition: Partition, sums: ClusterSums) -> tuple[Any, ...]:
@@ -123,19 +99,23 @@ def _products(rows: Rows, sums: ClusterSums, block: npt.NDArray[np.int64]) -> Fl
 
 
 def _gather(
-    parts: Iterator[tuple[npt.NDArray[np.int64], FloatArray, FloatArray]],
+    parts: Iterator[tuple[npt.NDArray[np.int64], RowReadings, FloatArray, FloatArray]],
     partition: Partition,
     with_tables: bool,
     n_blocks: int,
     progress: Progress,
-) -> tuple[FloatArray | None, FloatArray | None]:
-    k = partition.n_clusters
+) -> SimilarityPass:
+    """Put what the blocks say in the places of their documents and clusters."""
+    n, k = partition.n_documents, partition.n_clusters
+    found: dict[str, Any] = {}
     largest = np.full((k, k), -np.inf) if with_tables else None
     distances = np.zeros((k, k)) if with_tables else None
-    for done, (block, maxima, totals) in enumerate(parts, start=1):
+    for done, (block, readings, maxima, totals) in enumerate(parts, start=1):
+        for name, values in readings._asdict().items():
+            found.setdefault(name, np.empty(n, values.dtype))[block] = values
         if largest is not None and distances is not None:
             lines = slice(partition.labels[block[0]], partition.labels[block[-1]] + 1)
             np.maximum(largest[lines], maxima, out=largest[lines])
             distances[lines] += totals
         progress("similarities", done, n_blocks)
-    return largest, distances
+    return SimilarityPass(**found, adherence=largest, distance_sums=distances)

@@ -1,12 +1,15 @@
 """What the products of documents with cluster sums say of each document and each pair of clusters, in one reading.
 
-A block of rows comes in with its products (b x k); out go per-document values, written in place, and two tables with
-a line for each cluster that the block meets. Nothing of size n x k is ever kept.
+A block of rows comes in with its products (b x k); out go values for each of its documents, and two tables with a line
+for each cluster that the block meets. Nothing of size n x k is ever kept.
 """
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
+import numpy.typing as npt
 
 from doccluster.kernels.jit import jit
 
@@ -14,6 +17,19 @@ COSINE, SQEUCLIDEAN, NO_SILHOUETTE = 0, 1, 2
 
 # Sums and maxima over clusters may be regrouped so that they vectorise; no value here is nan or infinite.
 REGROUP = {"reassoc", "contract", "nsz", "nnan"}
+
+
+class RowReadings(NamedTuple):
+    """What the products say of each row of a block, in the order of the rows; arrays of shape (n_rows,)."""
+
+    own_similarity: npt.NDArray[np.float64]
+    coherent: npt.NDArray[np.bool_]
+    coherent_others: npt.NDArray[np.bool_]
+    cohesion: npt.NDArray[np.float64]
+    separation: npt.NDArray[np.float64]
+    own_distance: npt.NDArray[np.float64]
+    other_distance: npt.NDArray[np.float64]
+    grand_distance: npt.NDArray[np.float64]
 
 
 @jit(fastmath=REGROUP)
@@ -31,21 +47,16 @@ def read_products(
     tau,
     slack,
     with_tables,
-    own_similarity,
-    coherent,
-    coherent_others,
-    cohesion,
-    separation,
-    own_distance,
-    other_distance,
-    grand_distance,
 ):
-    """Read the products of some rows (sorted by cluster) and fill the per-document arrays at these rows.
+    """Return what the products of some rows (sorted by cluster) say of them, and two tables.
 
     Parameters: `norms` (n,) squared row norms; `sizes`, `sum_norms` |s_j|, `mean_norms` |mu_j|^2, `norm_totals` sum of
-    squared norms, all (k,); `grand_norm` |mu|^2. Returns the tables (clusters met, k) of the largest similarity to
-    each centroid, and of the summed Euclidean distances to each mean; empty ones without `with_tables`.
+    squared norms, all (k,); `grand_norm` |mu|^2. The tables (clusters met, k) are of the largest similarity to each
+    centroid, and of the summed Euclidean distances to each mean; empty ones without `with_tables`.
     """
+    own_similarity, cohesion, separation = np.zeros(rows.size), np.zeros(rows.size), np.zeros(rows.size)
+    own_distance, other_distance, grand_distance = np.empty(rows.size), np.empty(rows.size), np.empty(rows.size)
+    coherent, coherent_others = np.zeros(rows.size, np.bool_), np.zeros(rows.size, np.bool_)
     n_clusters = sizes.size
     n_documents = labels.size
     first = labels[rows[0]]
@@ -80,15 +91,15 @@ def read_products(
             for j in range(n_clusters):
                 line[j] = max(line[j], similarity[j])
         own_sim = similarity[own]
-        own_similarity[row] = own_sim
+        own_similarity[place] = own_sim
         similarity[own] = -1e300
         best_other = -1e300
         for j in range(n_clusters):
             best_other = max(best_other, similarity[j])
         if q > 0 and own_sim > 0:
-            coherent[row] = best_other <= total_similarity / n_clusters + slack
+            coherent[place] = best_other <= total_similarity / n_clusters + slack
             others = (total_similarity - own_sim) / (n_clusters - 1) if n_clusters > 1 else 0.0
-            coherent_others[row] = best_other <= others + slack
+            coherent_others[place] = best_other <= others + slack
         # Distances to the means: |x|^2 + |mu_j|^2 - 2 x.mu_j, zero where that is rounding noise.
         for j in range(n_clusters):
             d = q + mean_norms[j] - 2.0 * closeness[j]
@@ -97,33 +108,43 @@ def read_products(
             reach = distances[own - first]
             for j in range(n_clusters):
                 reach[j] += np.sqrt(squared[j])
-        own_distance[row] = np.sqrt(squared[own])
+        own_distance[place] = np.sqrt(squared[own])
         squared[own] = 1e300
         nearest = 1e300
         for j in range(n_clusters):
             nearest = min(nearest, squared[j])
-        other_distance[row] = np.sqrt(nearest)
+        other_distance[place] = np.sqrt(nearest)
         to_all = q + grand_norm - 2.0 * total / n_documents
-        grand_distance[row] = np.sqrt(to_all) if to_all > tau * (q + grand_norm) else 0.0
+        grand_distance[place] = np.sqrt(to_all) if to_all > tau * (q + grand_norm) else 0.0
         n_own = sizes[own]
         if silhouette_metric == COSINE:
             inside = n_own - dots[own]
             inside = inside - (1.0 - q) if inside > tau * n_own else 0.0
-            cohesion[row] = inside / (n_own - 1) if n_own > 1 else 0.0
+            cohesion[place] = inside / (n_own - 1) if n_own > 1 else 0.0
             closeness[own] = -1e300
             best = -1e300
             for j in range(n_clusters):
                 best = max(best, closeness[j])
-            separation[row] = 1.0 - best if 1.0 - best > tau else 0.0
+            separation[place] = 1.0 - best if 1.0 - best > tau else 0.0
         elif silhouette_metric == SQEUCLIDEAN:
             inside = n_own * q + norm_totals[own] - 2.0 * dots[own]
             inside = inside if inside > tau * (n_own * q + norm_totals[own]) else 0.0
-            cohesion[row] = inside / (n_own - 1) if n_own > 1 else 0.0
+            cohesion[place] = inside / (n_own - 1) if n_own > 1 else 0.0
             least = 1e300
             for j in range(n_clusters):
                 apart = q + mean_spread[j] - 2.0 * closeness[j]
                 apart = apart if apart > tau * (q + mean_spread[j]) else 0.0
                 if j != own:
                     least = min(least, apart)
-            separation[row] = least
-    return largest, distances
+            separation[place] = least
+    readings = RowReadings(
+        own_similarity,
+        coherent,
+        coherent_others,
+        cohesion,
+        separation,
+        own_distance,
+        other_distance,
+        grand_distance,
+    )
+    return readings, largest, distances
