@@ -12,7 +12,9 @@ from scipy import sparse
 from doccluster.clustering.centroid_estimator import CentroidEstimator, sum_directions
 from doccluster.clustering.spherical import SphericalParameters, spherical_k_means
 from doccluster.errors import DocclusterWarning
+from doccluster.geometry import ClusterEvidence, as_documents
 from doccluster.geometry.criteria import SMALLEST_IS_BEST, check_criterion, criterion_value, refine_by_moves
+from doccluster.partition import Partition
 from doccluster.progress import Progress, silent
 from doccluster.validation import RandomState, as_generator, check_n_clusters, check_positive_int
 
@@ -99,18 +101,19 @@ class CriterionClustering(CentroidEstimator):
         sign = -1.0 if check_criterion(self.criterion) in SMALLEST_IS_BEST else 1.0
         rng = as_generator(self.random_state)
         progress = self.progress or silent
-        as_sparse = sparse.csr_array(rows)
+        documents, as_sparse = as_documents(rows), sparse.csr_array(rows)
         best: npt.NDArray[np.int64] | None = None
         best_value = -sign * np.inf
         notes: dict[str, None] = {}
         for start in range(n_starts):
             progress("start", start, n_starts)
             begun = spherical_k_means(
-                rows, SphericalParameters(k, n_init=1, random_state=rng, n_threads=self.n_threads)
+                documents, SphericalParameters(k, n_init=1, random_state=rng, n_threads=self.n_threads)
             )
             notes |= dict.fromkeys(begun.notes)
             labels = refine_by_moves(self.criterion, as_sparse, begun.labels, k, max_passes=self.max_passes, rng=rng)
-            value = criterion_value(self.criterion, as_sparse, labels, k)
+            found = ClusterEvidence(documents, Partition.from_labels(labels), n_threads=self.n_threads)
+            value = criterion_value(self.criterion, found)
             if best is None or sign * value > sign * best_value:
                 best, best_value = labels, value
         progress("start", n_starts, n_starts)

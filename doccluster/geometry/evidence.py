@@ -201,6 +201,11 @@ class ClusterEvidence:
         return self.cluster_sums.gram
 
     @cached_property
+    def products_with_total(self) -> FloatArray:
+        """The products of each sum with the sum of all rows, array of shape (k,)."""
+        return np.asarray(self.sums @ self.cluster_sums.total).ravel()
+
+    @cached_property
     def grand_norm(self) -> float:
         """The squared length of the sum of all rows."""
         return self.cluster_sums.total_squared
@@ -346,7 +351,7 @@ class ClusterEvidence:
         self._need_linear_metric("block weights")
         sizes = self.sizes.astype(np.float64)
         inner = self.cluster_sums.squared_norms
-        outer = np.asarray(self.sums @ self.cluster_sums.total).ravel()
+        outer = self.products_with_total
         if self.metric == "cosine":
             own, to_all = sizes**2 - inner - self.zero_rows, sizes * self.n_documents - outer - self.zero_rows
             bounds = sizes**2, sizes * self.n_documents

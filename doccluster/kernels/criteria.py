@@ -49,7 +49,7 @@ def joined(criterion, inner, outer):
     return inner / max(outer, LEAST_SQUARE)
 
 
-@jit
+@jit(inner=True)
 def summed_parts(criterion, sizes, squares, products):
     """Return the internal and the external part, summed over the clusters."""
     inner, outer = 0.0, 0.0
@@ -57,12 +57,6 @@ def summed_parts(criterion, sizes, squares, products):
         inner += inner_part(criterion, sizes[cluster], squares[cluster])
         outer += outer_part(criterion, sizes[cluster], squares[cluster], products[cluster])
     return inner, outer
-
-
-@jit
-def joined_value(criterion, inner, outer):
-    """Return `joined` to Python."""
-    return joined(criterion, inner, outer)
 
 
 @jit

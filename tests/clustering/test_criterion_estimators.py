@@ -12,7 +12,9 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import doccluster
 from doccluster.clustering import BisectingSphericalKMeans, CriterionClustering, SphericalKMeans
 from doccluster.errors import DocclusterWarning, InputError, NothingUsable
+from doccluster.geometry import ClusterEvidence
 from doccluster.geometry.criteria import CODES, SMALLEST_IS_BEST, criterion_value
+from doccluster.partition import Partition
 from tests.clustering.naive import cluto_matrix
 
 CENTRED = {"check_clustering": "it gives centred rows, whose sum, with which G1 compares clusters, is zero"}
@@ -32,6 +34,10 @@ def test_scikit_learn_check(estimator, check):
     check(estimator)
 
 
+def value_of(criterion, rows, labels):
+    return criterion_value(criterion, ClusterEvidence(rows, Partition.from_labels(labels)))
+
+
 @pytest.fixture(scope="module")
 def documents():
     """Unit rows of four topics of very different sizes."""
@@ -48,8 +54,8 @@ def test_moves_end_at_a_better_criterion_than_spherical_k_means(documents, crite
     model = CriterionClustering(6, criterion=criterion, n_init=5, random_state=0).fit(rows)
     plain = SphericalKMeans(6, n_init=5, random_state=0).fit(rows).labels_
     sign = -1 if criterion in SMALLEST_IS_BEST else 1
-    assert sign * model.criterion_value_ > sign * criterion_value(criterion, rows, plain)
-    assert model.criterion_value_ == pytest.approx(criterion_value(criterion, rows, model.labels_), rel=1e-12)
+    assert sign * model.criterion_value_ > sign * value_of(criterion, rows, plain)
+    assert model.criterion_value_ == pytest.approx(value_of(criterion, rows, model.labels_), rel=1e-12)
 
 
 def test_i2_is_the_objective_of_spherical_k_means(documents):
@@ -103,7 +109,7 @@ def test_refinement_ends_at_a_better_criterion_than_the_tree(documents):
         tree = BisectingSphericalKMeans(7, criterion=criterion, random_state=0).fit(rows)
         refined = BisectingSphericalKMeans(7, criterion=criterion, refine=True, random_state=0).fit(rows)
         assert np.array_equal(tree.tree_.cut(7), refined.tree_.cut(7))
-        values = [criterion_value(criterion, rows, each.labels_) for each in (tree, refined)]
+        values = [value_of(criterion, rows, each.labels_) for each in (tree, refined)]
         assert values[1] > values[0]
 
 
@@ -151,4 +157,4 @@ def test_bisection_with_refinement_reaches_more_than_spherical_k_means(real_corp
     k = len(set(classes))
     plain = SphericalKMeans(k, random_state=0).fit(rows).labels_
     refined = BisectingSphericalKMeans(k, refine=True, random_state=0).fit(rows).labels_
-    assert criterion_value("i2", rows, refined) > criterion_value("i2", rows, plain)
+    assert value_of("i2", rows, refined) > value_of("i2", rows, plain)
