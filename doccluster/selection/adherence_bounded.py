@@ -6,7 +6,8 @@ open, and this search is ours. It is a heuristic: it finds a partition within th
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import warnings
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -15,10 +16,11 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from doccluster.clustering import SphericalKMeans, assign_to_centroids
+from doccluster.clustering import assign_to_centroids
 from doccluster.clustering.fitted_columns import check_columns
-from doccluster.errors import Argument, InputError
-from doccluster.geometry import ClusterEvidence, as_documents
+from doccluster.clustering.spherical import SphericalFit, SphericalParameters, spherical_k_means
+from doccluster.errors import Argument, DocclusterWarning, InputError
+from doccluster.geometry import ClusterEvidence, Documents, as_documents
 from doccluster.measures import get_measure
 from doccluster.partition import Partition
 from doccluster.validation import RandomState, as_generator, check_matrix, check_positive_int, row_norms, unit_rows
@@ -247,14 +249,19 @@ class _Search:
         if filled < 2 or together >= filled * (1 - 1e-6):
             return None  # copies of one document, or nothing but empty ones, cannot be split
         seed = int(self.rng.integers(2**31))
-        halves = SphericalKMeans(2, n_init=self.bounds.n_init, random_state=seed, n_threads=self.bounds.n_threads)
-        return halves.fit(rows).centroids_
+        return self._fit(
+            Documents(rows), SphericalParameters(2, n_init=self.bounds.n_init, random_state=seed)
+        ).centroids
 
     def _converge(self, centroids: sparse.csr_array) -> Partition:
-        model = SphericalKMeans(
-            centroids.shape[0], init=centroids, n_init=1, random_state=0, n_threads=self.bounds.n_threads
-        )
-        return Partition.from_labels(model.fit(self.matrix).labels_)
+        begun = SphericalParameters(centroids.shape[0], init=centroids, n_init=1, random_state=0)
+        return Partition.from_labels(self._fit(self._documents, begun).labels)
+
+    def _fit(self, documents: Documents, parameters: SphericalParameters) -> SphericalFit:
+        found = spherical_k_means(documents, replace(parameters, n_threads=self.bounds.n_threads))
+        for note in found.notes:
+            warnings.warn(note, DocclusterWarning, stacklevel=2)
+        return found
 
     def _look(self, partition: Partition) -> None:
         evidence = self.evidence(partition)
