@@ -299,7 +299,7 @@ class Run:
         from doccluster.vectors import vectorize
 
         vectors = vectorize(texts, self.vectorizer)
-        labels = decide(self.rule, vectors.matrix, None, self.centroids, n_threads=n_threads)
+        labels = decide(self.rule, vectors.matrix, vectors.counts, self.centroids, n_threads=n_threads)
         labels[vectors.is_empty] = -1
         return labels
 

@@ -224,7 +224,7 @@ def stops_at_once(matrix, parameters, **options):
 
 
 def test_a_stopped_fit_keeps_the_best_so_far_and_marks_the_run(monkeypatch, tmp_path):
-    monkeypatch.setattr("doccluster.clustering.spherical_task.spherical_k_means", stops_in_the_middle)
+    monkeypatch.setattr("doccluster.clustering.document_clusters.spherical_k_means", stops_in_the_middle)
     with pytest.raises(RunInterrupted) as stopped:
         run_pipeline(TINY, n_clusters=3, output=tmp_path / "run", report=False)
     assert stopped.value.run.provenance.interrupted
@@ -235,7 +235,7 @@ def test_a_stopped_fit_keeps_the_best_so_far_and_marks_the_run(monkeypatch, tmp_
 
 
 def test_a_fit_stopped_before_its_first_result_writes_nothing(monkeypatch, tmp_path):
-    monkeypatch.setattr("doccluster.clustering.spherical_task.spherical_k_means", stops_at_once)
+    monkeypatch.setattr("doccluster.clustering.document_clusters.spherical_k_means", stops_at_once)
     with pytest.raises(KeyboardInterrupt) as stopped:
         run_pipeline(TINY, n_clusters=3, output=tmp_path / "run", report=False)
     assert not isinstance(stopped.value, RunInterrupted)
@@ -439,7 +439,8 @@ def test_a_word_that_is_no_number_of_clusters_is_refused():
 
 def test_a_run_says_how_far_its_other_starts_agree_with_the_best():
     corpus = read_corpus(NEWSROOM)
-    found = run_pipeline(corpus, n_clusters=20, clustering={"n_init": 4}, random_state=1)
+    given = {"n_clusters": 20, "algorithm": "spherical-k-means", "random_state": 1}
+    found = run_pipeline(corpus, clustering={"n_init": 4}, **given)
     order = canonical_order(found.vectors.matrix)
     parameters = SphericalParameters(20, n_init=4, random_state=1)
     fit = spherical_k_means(found.vectors.matrix[order], parameters)
@@ -448,5 +449,5 @@ def test_a_run_says_how_far_its_other_starts_agree_with_the_best():
     assert adjusted_rand_score(found.partition.labels[order], fit.labels) == 1
     assert found.parameters["resolved"]["stability"] == pytest.approx(expected, abs=1e-6)
     assert 0 < expected < 1
-    single = run_pipeline(corpus, n_clusters=20, clustering={"n_init": 1}, random_state=1)
+    single = run_pipeline(corpus, clustering={"n_init": 1}, **given)
     assert single.parameters["resolved"]["stability"] is None

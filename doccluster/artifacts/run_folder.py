@@ -28,7 +28,7 @@ from doccluster.digests import checksum
 from doccluster.labeling.description import ClusterDescription
 from doccluster.partition import Partition
 from doccluster.record import Documents, Run
-from doccluster.vectors.document_vectors import DocumentVectors
+from doccluster.vectors.document_vectors import DocumentVectors, with_values
 from doccluster.vectors.read_matrix import matrix_arrays
 
 Writer = Callable[[Run, Path], object]
@@ -93,7 +93,8 @@ def _load_run(place: Path) -> Run:
     documents = _documents(described.documents, place / "documents.json")
     empty_documents = _documents(described.empty_documents, place / "documents.json")
     clusters = _load_clusters(place / "clusters.json", n_documents=len(documents))
-    matrix = unpack_matrix(read_arrays(place / "vectors.npz"), place / "vectors.npz")
+    stored = read_arrays(place / "vectors.npz")
+    matrix = unpack_matrix(stored, place / "vectors.npz")
     if matrix.shape != (len(documents), model.n_terms) or len(clusters) != len(model.labels):
         raise damaged(place / "vectors.npz", "its files are not of the same run")
     arrays = _load_partition(place / "partition.npz", n_documents=len(documents), n_clusters=len(clusters))
@@ -103,7 +104,13 @@ def _load_run(place: Path) -> Run:
     return Run(
         documents=documents,
         empty_documents=empty_documents,
-        vectors=DocumentVectors(matrix, documents.ids, model.terms, model.display_terms),
+        vectors=DocumentVectors(
+            matrix,
+            documents.ids,
+            model.terms,
+            model.display_terms,
+            _counts(stored, matrix, place / "vectors.npz"),
+        ),
         partition=Partition(arrays["labels"].astype(np.int64), tuple(range(len(clusters)))),
         centroids=model.centroids,
         similarity=arrays["similarity"],
@@ -120,6 +127,16 @@ def _load_run(place: Path) -> Run:
         copy_of=arrays.get("copy_of"),
         rule=model.rule,
     )
+
+
+def _counts(arrays: Mapping[str, Any], matrix: Any, path: Path) -> Any | None:
+    """Return the counts in the places of the entries of the matrix, where they were written."""
+    counts = arrays.get("counts")
+    if counts is None:
+        return None
+    if isinstance(matrix, np.ndarray) or counts.shape != matrix.data.shape or counts.dtype.kind != "u":
+        raise damaged(path, f"counts is an array of {counts.dtype} of shape {counts.shape}")
+    return with_values(matrix, counts.astype(np.float32))
 
 
 def _load_partition(path: Path, *, n_documents: int, n_clusters: int) -> Mapping[str, Any]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 # the algorithms of `compare` and `choose-k`, weights, stems, rules for k and tests
 METHODS: dict[str, tuple[str, ...]] = {
     "spherical-k-means": ("dhillon2001",),
+    "settled": ("dhillon2001", "nigam2000", "zhong2005"),
+    "smoothed": ("deerwester1990", "zhang2019", "dhillon2001", "nigam2000", "zhong2005"),
     "k-means": ("lloyd1982", "arthur2007"),
     "minibatch-k-means": ("sculley2010",),
     "bisecting-k-means": ("steinbach2000",),

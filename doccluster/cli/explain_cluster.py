@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from doccluster.record import Run
 
 N_REASONS = 5
+BY_COUNTS, BY_ROWS = "the counts of its terms", "more than the angle to the centroid"
 
 
 def explain_cluster(folder: str, wanted: str | None, as_json: bool) -> None:
@@ -111,6 +112,10 @@ def _one_document(run: Run, row: int) -> tuple[dict[str, Any], list[str]]:
         word = "is in" if role == "cluster" else "the next is"
         lines.append(f"  {word} {cluster} ({run.clusters[cluster].label}), cosine {cosine:.3f}, of which")
         lines += [f"    {reason.contribution:.3f}  {plain(reason.term)}" for reason in reasons[:N_REASONS]]
+    if run.rule is not None and run.margin[row] < 0:
+        lines.append(
+            f"  it is in {own} by {BY_COUNTS if run.rule.on_counts else BY_ROWS}; cosines are of the weighted rows"
+        )
     return content, lines
 
 

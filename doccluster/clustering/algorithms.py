@@ -13,6 +13,7 @@ from typing import Any, Literal
 from doccluster.choices import spelled
 from doccluster.clustering.options import (
     BisectingOptions,
+    DocumentOptions,
     KMeansOptions,
     MiniBatchOptions,
     MixtureOptions,
@@ -20,7 +21,7 @@ from doccluster.clustering.options import (
 )
 from doccluster.clustering.task import STARTS as STARTS
 from doccluster.clustering.task import Found, Task
-from doccluster.errors import InputError
+from doccluster.errors import Argument, InputError
 
 Metric = Literal["cosine", "euclidean"]
 SPHERICAL = "spherical-k-means"  # what runs used before they wrote it down
@@ -125,6 +126,23 @@ def parse_algorithm(text: str) -> tuple[Algorithm, dict[str, Any]]:
     return algorithm, parameters
 
 
+def chosen_algorithm(algorithm: str | None, quality: str | None) -> tuple[Algorithm, dict[str, Any]]:
+    """Return the algorithm asked for by name or by quality, and its options; the default where neither is given.
+
+    Raises
+    ------
+    InputError
+        If both are given, or one is not known.
+    """
+    if quality is not None and algorithm is not None:
+        both = Argument("quality", quality), " chooses an algorithm, and ", Argument("algorithm", algorithm), " is one"
+        raise InputError(both, remedy="give one of the two")
+    if quality is not None and quality not in QUALITIES:
+        known = f"one of {', '.join(QUALITIES)}"
+        raise InputError("is not known", argument="quality", received=quality, expected=known)
+    return parse_algorithm(algorithm if algorithm is not None else QUALITIES[quality or "default"])
+
+
 def parse_value(text: str) -> Any:
     """Return the value of a parameter as typed: a number, true, false, null, or else the text itself."""
     try:
@@ -143,6 +161,24 @@ def _find_spherical(task: Task) -> Found:
     from doccluster.clustering.spherical_task import find_spherical
 
     return find_spherical(task)
+
+
+def _document_estimator(quality: str) -> Callable[[], Any]:
+    def make() -> Any:
+        from doccluster.clustering.document_clustering import DocumentClustering
+
+        return DocumentClustering(2, quality=quality, n_threads=1)
+
+    return make
+
+
+def _find_documents(quality: str) -> Callable[[Task], Found]:
+    def find(task: Task) -> Found:
+        from doccluster.clustering.document_task import find_documents
+
+        return find_documents(task, quality)
+
+    return find
 
 
 def _k_means() -> Any:
@@ -194,6 +230,39 @@ _ROWS = (
         takes_centroids=True,
     ),
     Algorithm(
+        name="settled",
+        title="settled spherical k-means",
+        criterion="sum of the cosines of documents to their centroids, then the likelihood of their counts",
+        metric="cosine",
+        needs="counts",
+        predicts="the most probable cluster",
+        options=DocumentOptions,
+        make=_document_estimator("fast"),
+        find=_find_documents("fast"),
+    ),
+    Algorithm(
+        name="smoothed",
+        title="smoothed and settled spherical k-means",
+        criterion="sum of the cosines of smoothed documents to their centroids, then the likelihood of their counts",
+        metric="cosine",
+        needs="counts",
+        predicts="the most probable cluster",
+        options=DocumentOptions,
+        make=_document_estimator("default"),
+        find=_find_documents("default"),
+    ),
+    Algorithm(
+        name="consensus",
+        title="settled consensus of a dozen partitions",
+        criterion="agreement with all of them, then the likelihood of the counts of documents",
+        metric="cosine",
+        needs="counts",
+        predicts="the most probable cluster",
+        options=DocumentOptions,
+        make=_document_estimator("best"),
+        find=_find_documents("best"),
+    ),
+    Algorithm(
         name="k-means",
         title="k-means of scikit-learn",
         criterion="sum of the squared distances of documents to their means",
@@ -239,5 +308,7 @@ _ROWS = (
         find=_by_estimator(_mixture, "most_probable_direction"),
     ),
 )
+# what --quality stands for
+QUALITIES = {"fast": "settled", "default": "smoothed", "best": "consensus"}
 ALGORITHMS: dict[str, Algorithm] = {row.name: row for row in _ROWS}
 _BY_SPELLING = {spelled(row.name): row for row in _ROWS}

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from doccluster.clustering.ensemble import Ensemble, agreement
+from doccluster.clustering.ensemble import Ensemble, co_association_rows, medoid_run
 from doccluster.clustering.spherical_k_means import SphericalKMeans
 from doccluster.errors import InputError
 from doccluster.geometry import latent_semantic_space
@@ -92,20 +92,3 @@ def consensus_labels(
         points = co_association_rows(ensemble)
     model = SphericalKMeans(k, n_init=n_init, random_state=rng, n_threads=n_threads, progress=progress)
     return model.fit(points).labels_.astype(np.int64)
-
-
-def co_association_rows(ensemble: Ensemble) -> Any:
-    """Return unit rows whose cosines are the shares of the runs that put two documents together.
-
-    Where both documents have a cluster in every run; float32 csr array of shape (n_documents, clusters of all runs).
-    """
-    return unit_rows(ensemble.memberships, warn=False).astype(np.float32)
-
-
-def medoid_run(ensemble: Ensemble) -> int:
-    """Return the run whose mean agreement with the others is highest, the first on ties."""
-    values = agreement(ensemble)
-    np.fill_diagonal(values, np.nan)
-    known = ~np.isnan(values)
-    sums = np.where(known, values, 0.0).sum(axis=1)
-    return int(np.divide(sums, known.sum(axis=1), out=np.zeros_like(sums), where=known.any(axis=1)).argmax())

@@ -8,11 +8,14 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from doccluster.errors import Argument, MemoryLimitError
 from doccluster.geometry import NeighbourGraph, SemanticSpace, latent_semantic_space, nearest_neighbours, smoothed_rows
-from doccluster.geometry.projection import unit
+from doccluster.geometry.projection import OVERSAMPLING, unit
 from doccluster.progress import Progress, silent
+from doccluster.sizes import format_size
 from doccluster.vectors.weighting import Weighting, collection_weights, parse_weighting, weigh_rows
 
+FIT_BYTES = 10 * 2**20  # what spherical k-means of few dense rows needs for itself
 LARGEST_COUNT = 2**24  # whole numbers up to it are exact in float32
 
 
@@ -78,6 +81,22 @@ class DocumentSpaces:
                 self.rows, self.n_components, random_state=self._rng, n_threads=self._n_threads
             )
         return self._space.project(rows, n_threads=self._n_threads)[:, :n_components]
+
+
+def check_memory(rows: Any, n_components: int, n_neighbors: int, limit: int) -> None:
+    """Raise MemoryLimitError if the spaces of `rows` (csr) need more than `limit` bytes."""
+    n_documents, n_terms = rows.shape[0], np.unique(rows.indices).size
+    width = 8 * (min(n_components, n_documents, n_terms) + OVERSAMPLING)
+    tables = width * (4 * n_documents + 4 * n_terms) + 8 * n_components * rows.shape[1]
+    needed = FIT_BYTES + tables + 40 * rows.nnz + (12 * n_neighbors + 100) * n_documents
+    if needed > limit:
+        enough = format_size(needed, up=True).replace(" ", "")  # as it can be typed
+        raise MemoryLimitError(
+            "is too little to smooth the rows",
+            argument="max_memory",
+            received=format_size(limit).replace(" ", ""),
+            remedy=(f"give {enough}, or ", Argument("quality", "fast"), ", which does not smooth"),
+        )
 
 
 def holds_counts(matrix: Any) -> bool:

@@ -19,6 +19,7 @@ from scipy import sparse
 from doccluster.errors import InputError
 from doccluster.partition import Partition
 from doccluster.short_repr import ShortRepr
+from doccluster.validation import unit_rows
 
 Floats = npt.NDArray[np.float64]
 NO_CLUSTER = -1  # scikit-learn's label of noise
@@ -147,6 +148,23 @@ def co_association(ensemble: Ensemble, graph: Any) -> Any:
         together += has_both & (one == two)
     share = np.divide(together, known, out=np.full_like(together, np.nan), where=known > 0)
     return sparse.csr_array(sparse.coo_array((share, (edges.row, edges.col)), shape=edges.shape))
+
+
+def co_association_rows(ensemble: Ensemble) -> Any:
+    """Return unit rows whose cosines are the shares of the runs that put two documents together.
+
+    Where both documents have a cluster in every run; float32 csr array of shape (n_documents, clusters of all runs).
+    """
+    return unit_rows(ensemble.memberships, warn=False).astype(np.float32)
+
+
+def medoid_run(ensemble: Ensemble) -> int:
+    """Return the run whose mean agreement with the others is highest, the first on ties."""
+    values = agreement(ensemble)
+    np.fill_diagonal(values, np.nan)
+    known = ~np.isnan(values)
+    sums = np.where(known, values, 0.0).sum(axis=1)
+    return int(np.divide(sums, known.sum(axis=1), out=np.zeros_like(sums), where=known.any(axis=1)).argmax())
 
 
 def _is_noise(name: Any) -> bool:

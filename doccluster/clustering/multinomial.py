@@ -15,6 +15,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from doccluster.blocks import resolve_threads, row_blocks, share_blocks
+from doccluster.clustering.linear_rule import LinearRule, capped
 from doccluster.progress import Progress, silent
 
 Floats = npt.NDArray[np.float64]
@@ -50,17 +51,20 @@ class Multinomials:
         """The number of clusters, those without documents included."""
         return int(self.weights.size)
 
+    @property
+    def rule(self) -> LinearRule:
+        """Which cluster a document belongs to: the most probable one."""
+        with np.errstate(divide="ignore"):
+            prior = np.log(self.weights)
+        clusters = np.arange(self.n_clusters, dtype=np.int64)
+        return LinearRule(self.odds, prior, clusters, on_counts=True, max_length=self.max_length)
+
     def scores(self, counts: Any) -> Floats:
         """Return log(weight_c) + sum_t x_t log(theta_ct / background_t), but for a constant of each document.
 
         Shape (n_documents, n_clusters); it is the log-posterior but for a constant of each document.
         """
-        with np.errstate(divide="ignore"):
-            prior = np.log(self.weights)
-        products = sparse.csr_array(capped(counts, self.max_length) @ self.odds)
-        scores: Floats = products.toarray()  # of a block of documents
-        scores += prior
-        return scores
+        return self.rule.scores(counts)
 
     def posteriors(self, counts: Any) -> Floats:
         """Return the probability of each cluster for each document, of shape (n_documents, n_clusters)."""
@@ -171,17 +175,6 @@ def expect(rows: Any, parameters: Multinomials, *, soft: bool, n_threads: int | 
     parts = share_blocks(block, row_blocks(rows.shape[0], BLOCK_ROWS), n_threads=resolve_threads(n_threads))
     labels = np.concatenate([labels for labels, _ in parts])
     return labels, sparse.csr_array(sparse.vstack([shares for _, shares in parts], format="csr"))
-
-
-def capped(counts: Any, max_length: float) -> Any:
-    """Return counts in float64, those of documents longer than `max_length` scaled to that sum."""
-    rows = sparse.csr_array(counts, dtype=np.float64)
-    lengths = np.asarray(rows.sum(axis=1)).ravel()
-    scale = np.minimum(1.0, np.divide(max_length, lengths, out=np.ones_like(lengths), where=lengths > 0))
-    if (scale == 1.0).all():
-        return rows
-    data = rows.data * np.repeat(scale, np.diff(rows.indptr))
-    return sparse.csr_array((data, rows.indices, rows.indptr), shape=rows.shape)
 
 
 def one_hot(labels: npt.NDArray[np.integer[Any]], n_clusters: int) -> Any:

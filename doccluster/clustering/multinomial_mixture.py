@@ -13,7 +13,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from doccluster.blocks import map_blocks, row_blocks
 from doccluster.clustering.document_spaces import tfidf_factors, weighted_rows
 from doccluster.clustering.fitted_columns import check_columns
-from doccluster.clustering.multinomial import BLOCK_ROWS, Multinomials, Settled, capped, settle_labels
+from doccluster.clustering.linear_rule import capped
+from doccluster.clustering.multinomial import BLOCK_ROWS, Multinomials, Settled, settle_labels
 from doccluster.clustering.vmf_seeds import check_mixture_init, seed_labels
 from doccluster.errors import InputError, NothingUsable
 from doccluster.progress import Progress, silent

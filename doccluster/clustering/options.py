@@ -24,6 +24,21 @@ class SphericalOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
+class DocumentOptions:
+    """Options of smoothed and settled clusters; `DocumentClustering` describes them."""
+
+    init: str | None = None
+    n_init: int | str | None = None
+    max_iter: int | None = None
+    tol: float | None = None
+    refine: bool | None = None
+    n_components: int | None = None
+    n_neighbors: int | None = None
+    mixing: float | None = None
+    max_memory: int | str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class KMeansOptions:
     """Options of scikit-learn's k-means, which describes them."""
 

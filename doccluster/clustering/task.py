@@ -62,8 +62,12 @@ class Found:
         Which cluster a new document belongs to; None: the one with the nearest centroid.
     starts : tuple of int arrays of shape (n_documents,)
         Labels of the starts of which the best was gone on with, that one first: how stable the clusters are.
+    candidates : mapping of str to int arrays of shape (n_documents,)
+        The partitions that went into a consensus, by name.
+    left_out : tuple of str
+        Which steps were not done, and why, a sentence each: no fault, but a reader of the results should know.
     notes : tuple of str
-        What a reader of the results should know, a sentence each.
+        What else was not as asked for, a sentence each, of which the caller is warned.
     interrupted : bool
         Whether a person stopped the work, and this is the best until then.
     """
@@ -72,5 +76,7 @@ class Found:
     centroids: Any | None = None
     rule: LinearRule | None = None
     starts: tuple[npt.NDArray[np.integer[Any]], ...] = ()
+    candidates: Mapping[str, npt.NDArray[np.integer[Any]]] = field(default_factory=dict)
+    left_out: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     interrupted: bool = False

@@ -78,7 +78,7 @@ def assign_documents(
         progress=progress,
     )
     vectors = read.vectorize_like(fitted)
-    labels = decide(fitted.rule, vectors.matrix, None, fitted.centroids, n_threads=n_threads)
+    labels = decide(fitted.rule, vectors.matrix, vectors.counts, fitted.centroids, n_threads=n_threads)
     placed = place_labels(vectors.matrix, labels, fitted.centroids, n_threads=n_threads)
     names = np.array(fitted.labels, dtype=object)
     ids, titles = ([*map(storable, names)] for names in (read.documents.ids, read.documents.titles))

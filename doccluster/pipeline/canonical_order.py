@@ -14,8 +14,10 @@ import numpy.typing as npt
 from scipy import sparse
 
 
-def canonical_order(matrix: Any) -> npt.NDArray[np.int64]:
-    """Return the rows ordered by a digest of their content; equal rows keep the order of the input.
+def canonical_order(matrix: Any, counts: Any | None = None) -> npt.NDArray[np.int64]:
+    """Return the rows ordered by a digest of their content, equal ones by that of their counts where there are some.
+
+    What is equal in both keeps the order of the input.
 
     Examples
     --------
@@ -24,7 +26,10 @@ def canonical_order(matrix: Any) -> npt.NDArray[np.int64]:
     >>> bool(np.array_equal(rows[canonical_order(rows)], rows[shuffled][canonical_order(rows[shuffled])]))
     True
     """
-    return np.argsort(np.array(row_digests(matrix)), kind="stable")
+    digests = row_digests(matrix)
+    if counts is not None:
+        digests = [own + of_counts for own, of_counts in zip(digests, row_digests(counts), strict=True)]
+    return np.argsort(np.array(digests), kind="stable")
 
 
 def row_digests(matrix: Any) -> list[bytes]:

@@ -198,18 +198,21 @@ def _labelled(source: Path, name: str, options: _Options, progress: Progress) ->
                 f"{source} has no classes, so the number of clusters is missing",
                 remedy=("give it with ", Argument("n_clusters")),
             )
-        return LabelledCorpus(name, vectors.matrix, None, options.n_clusters, labels=_complete(elsewhere, source))
+        complete = _complete(elsewhere, source)
+        return LabelledCorpus(name, vectors.matrix, None, options.n_clusters, labels=complete, counts=vectors.counts)
     classes = documents.labels[used]
     rows = [row for row, each in enumerate(classes) if len(each) == 1]
     if not rows:
         raise InputError(f"no document of {source} has exactly one class in {used!r}.")
     own_classes = [classes[row][0] for row in rows]
+    judged = vectors.take(np.array(rows, dtype=np.int64))
     return LabelledCorpus(
         name,
-        vectors.matrix[rows],
+        judged.matrix,
         own_classes,
         options.n_clusters or len(set(own_classes)),
         labels=_complete({file: [found[row] for row in rows] for file, found in elsewhere.items()}, source),
+        counts=judged.counts,
         about={"truth": used, "n_classes": len(set(own_classes)), "label_columns": ", ".join(documents.labels)},
     )
 

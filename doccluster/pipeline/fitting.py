@@ -24,7 +24,8 @@ class Fit:
     """A partition, its unit centroids, and whether a person stopped the work before it was done.
 
     `rule` says which cluster a new document belongs to (None: the one with the nearest centroid). `stability` is the
-    mean adjusted Rand index of the best start with the others, None without any.
+    mean adjusted Rand index of the best start with the others, None without any. `left_out` says in sentences which
+    steps were not done.
     """
 
     partition: Partition
@@ -32,6 +33,7 @@ class Fit:
     rule: LinearRule | None
     interrupted: bool
     stability: float | None
+    left_out: tuple[str, ...] = ()
 
 
 def fit_clusters(algorithm: Algorithm, task: Task) -> Fit:
@@ -54,7 +56,7 @@ def fit_clusters(algorithm: Algorithm, task: Task) -> Fit:
     rule = None if found.rule is None else found.rule.renumbered(new_numbers(order, int(found.rule.clusters.max()) + 1))
     agreements = [score("adjusted_rand", other, truth=found.starts[0]).value for other in found.starts[1:]]
     stability = float(np.mean(agreements)) if agreements else None
-    return Fit(partition, centroids, rule, found.interrupted, stability)
+    return Fit(partition, centroids, rule, found.interrupted, stability, found.left_out)
 
 
 def in_input_order(fit: Fit, order: npt.NDArray[np.int64]) -> Fit:

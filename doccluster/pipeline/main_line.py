@@ -11,7 +11,7 @@ import numpy as np
 
 from doccluster import __version__
 from doccluster.artifacts import check_output, save_run
-from doccluster.clustering.algorithms import SPHERICAL, get_algorithm, parse_algorithm
+from doccluster.clustering.algorithms import chosen_algorithm, get_algorithm
 from doccluster.clustering.task import Task
 from doccluster.corpus import Skipped
 from doccluster.errors import InputError
@@ -53,7 +53,8 @@ def run_pipeline(
     reader: Mapping[str, Any] | None = None,
     language: str | Sequence[str] = "auto",
     vectorizer: Mapping[str, Any] | None = None,
-    algorithm: str = SPHERICAL,
+    quality: str | None = None,
+    algorithm: str | None = None,
     clustering: Mapping[str, Any] | None = None,
     measures: Any = None,
     n_threads: int | None = None,
@@ -91,11 +92,14 @@ def run_pipeline(
         Whose function words are left out: "auto" for the languages found, "none", or names.
     vectorizer : mapping, optional
         Arguments of `TfidfVectorizer`.
-    algorithm : str
-        A name of `doccluster.clustering.algorithms.ALGORITHMS`, with options after a colon if wanted
-        (``"k-means:n_init=3"``).
+    quality : {"fast", "default", "best"}, optional
+        "fast": spherical k-means, settled by a mixture of multinomials on the counts of terms; "default": the same of
+        rows smoothed over their nearest neighbours; "best": the consensus of a dozen different partitions, settled.
+    algorithm : str, optional
+        Instead of a quality, a name of `doccluster.clustering.algorithms.ALGORITHMS`, with options after a colon if
+        wanted (``"k-means:n_init=3"``). "spherical-k-means" is the plain one of the papers.
     clustering : mapping, optional
-        Options of the algorithm, such as n_init, and of spherical k-means init, refine, max_memory, ...
+        Options of the algorithm (n_init, ...; `doccluster algorithms` lists them).
     measures : optional
         As for `evaluate`; by default a run leaves out measures of all pairs of documents, however few these are.
     n_threads : int, optional
@@ -131,7 +135,7 @@ def run_pipeline(
     >>> [(cluster.size, cluster.label) for cluster in run.clusters]
     [(2, 'oil, prices'), (2, 'harvest, rain, wheat')]
     """
-    row, options = parse_algorithm(algorithm)
+    row, options = chosen_algorithm(algorithm, quality)
     settings = RunSettings(
         n_clusters=n_clusters,
         granularity=granularity,
@@ -196,18 +200,18 @@ def make_run(
         copy_of = find_first_copies(vectors, documents, read.corpus)
         fitted = without_copies(vectors, copy_of) if settings.fold_copies else vectors
     with clock.stage("cluster"):
-        order = canonical_order(fitted.matrix)
-        ordered = fitted.documents.take(order)
+        order = canonical_order(fitted.matrix, fitted.counts)
+        fitted = fitted.take(order)
         k, why = clusters_wanted(
             settings.n_clusters,
-            ordered,
+            fitted.documents,
             granularity=settings.granularity,
             seed=seed,
             n_threads=n_threads,
             announce=announce,
             progress=progress,
         )
-        task = Task(ordered, None, k, seed, settings.clustering or {}, n_threads, progress)
+        task = Task(fitted.documents, fitted.counts, k, seed, settings.clustering or {}, n_threads, progress)
         fit = fit_clusters(get_algorithm(settings.algorithm), task)
         fit = in_input_order(fit, order)
         if settings.fold_copies:
@@ -287,7 +291,7 @@ def _without_terms(empty: Documents) -> list[Skipped]:
 
 
 def _notes(fit: Fit, k: int) -> list[str]:
-    notes = []
+    notes = list(fit.left_out)
     if fit.interrupted:
         notes.append("The fit was interrupted: these are the best clusters found until then.")
     if fit.partition.n_clusters < k:

@@ -19,7 +19,8 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import clone
 
-from doccluster.clustering.algorithms import ALGORITHMS, is_algorithm, parse_value
+from doccluster.clustering import DocumentClustering
+from doccluster.clustering.algorithms import ALGORITHMS, get_algorithm, is_algorithm, parse_value
 from doccluster.errors import InputError
 from doccluster.selection.prototypes import parse_prototype
 
@@ -28,11 +29,15 @@ _FACTORY = re.compile(r"(?P<module>[^\W\d]\w*(?:\.[^\W\d]\w*)*):(?P<name>[^\W\d]
 
 @dataclass(frozen=True, eq=False)
 class Clusterer:
-    """A name, an estimator that is cloned for each fit, and the record from which a worker makes it (None: cannot)."""
+    """A name, an estimator that is cloned for each fit, and the record from which a worker makes it (None: cannot).
+
+    `needs_counts` says that it is to be fitted to counts of terms where there are some, and not to weighted rows.
+    """
 
     name: str
     estimator: Any
     record: Mapping[str, Any] | None
+    needs_counts: bool = False
 
 
 class _NoRecord(Exception):
@@ -111,7 +116,8 @@ def _as_clusterer(given: Any, name: str | None) -> Clusterer:
         record: Mapping[str, Any] | None = _described(given)
     except _NoRecord:
         record = None
-    return Clusterer(name or " ".join(repr(given).split()), given, record)
+    needs_counts = isinstance(given, DocumentClustering)
+    return Clusterer(name or " ".join(repr(given).split()), given, record, needs_counts)
 
 
 def _of_text(text: str, name: str) -> Clusterer:
@@ -123,7 +129,8 @@ def _of_text(text: str, name: str) -> Clusterer:
             remedy=f"choose one of {', '.join(ALGORITHMS)}, or in compare your own as module:factory",
         )
     if factory is None or is_algorithm(algorithm):
-        return Clusterer(name, parse_prototype(text).estimator, {"named": text})
+        needs_counts = get_algorithm(algorithm).needs == "counts"
+        return Clusterer(name, parse_prototype(text).estimator, {"named": text}, needs_counts)
     settings = dict(_setting(pair, text) for pair in filter(None, (factory["settings"] or "").split(",")))
     record = {"factory": f"{factory['module']}:{factory['name']}", "settings": settings}
     try:

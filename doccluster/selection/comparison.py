@@ -49,6 +49,8 @@ class LabelledCorpus(ShortRepr):
         Instead of those of the comparison: a made corpus may be drawn anew for each seed, under one name.
     about : mapping
         What a reader should know of it (the column of the truth, the knobs of a generator); kept with the comparison.
+    counts : csr array of shape (n_documents, n_terms), optional
+        How often each term occurs, for the algorithms of ours that need counts; they get `matrix` where it is missing.
     """
 
     name: str
@@ -58,6 +60,11 @@ class LabelledCorpus(ShortRepr):
     labels: Mapping[str, Any] = field(default_factory=dict)
     seeds: Sequence[int] | None = None
     about: Mapping[str, Any] = field(default_factory=dict)
+    counts: Any | None = None
+
+    def matrix_for(self, clusterer: Clusterer) -> Any:
+        """Return what an algorithm is fitted to."""
+        return self.counts if clusterer.needs_counts and self.counts is not None else self.matrix
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,9 +133,12 @@ def compare(
         for number, corpus in enumerate(map(_prepared, checked)):
             abouts.setdefault(corpus.name, _about(corpus))
             rows += _judged_elsewhere(corpus, measures, clusterers)
-            place = Path(folder) / f"{number}.npz"
-            _write(corpus, place)
-            jobs = [_Job(corpus, place, each, seed) for each in clusterers for seed in _seeds_of(corpus, numbers)]
+            places = _written(corpus, clusterers, Path(folder), number)
+            jobs = [
+                _Job(corpus, places[id(corpus.matrix_for(each))], each, seed)
+                for each in clusterers
+                for seed in _seeds_of(corpus, numbers)
+            ]
             for job, values in _results(jobs, workers, checkpoint, measures, n_threads):
                 key = (corpus.name, job.clusterer.name, job.seed)
                 if isinstance(values, FitFailure):
@@ -137,7 +147,8 @@ def compare(
                     rows.extend((*key, measure, value) for measure, value in values.items())
                 done += 1
                 progress("compare", done, total)
-            place.unlink()
+            for place in places.values():
+                place.unlink()
     if not rows and failures:
         corpus_name, algorithm, seed, failure = failures[0]
         reason = f"{algorithm} failed on {corpus_name} (seed {seed}): {failure}"
@@ -184,11 +195,19 @@ def _about(corpus: LabelledCorpus) -> dict[str, Any]:
     return {**sizes, **corpus.about}
 
 
-def _write(corpus: LabelledCorpus, path: Path) -> None:
-    if sparse.issparse(corpus.matrix):
-        sparse.save_npz(path, corpus.matrix, compressed=False)
-    else:
-        np.savez(path, dense=corpus.matrix)
+def _written(corpus: LabelledCorpus, clusterers: Sequence[Clusterer], folder: Path, number: int) -> dict[int, Path]:
+    """Write the matrices that the algorithms are fitted to; return the file of each by its identity."""
+    places: dict[int, Path] = {}
+    for clusterer in clusterers:
+        matrix = corpus.matrix_for(clusterer)
+        if id(matrix) in places:
+            continue
+        place = places[id(matrix)] = folder / f"{number}-{len(places)}.npz"
+        if sparse.issparse(matrix):
+            sparse.save_npz(place, matrix, compressed=False)
+        else:
+            np.savez(place, dense=matrix)
+    return places
 
 
 def _results(
@@ -242,7 +261,10 @@ def _fit_here(job: _Job) -> dict[str, Any]:
         started = time.perf_counter()
         try:
             labels = fit_labels(
-                job.clusterer.estimator, job.corpus.matrix, n_clusters=job.corpus.n_clusters, seed=job.seed
+                job.clusterer.estimator,
+                job.corpus.matrix_for(job.clusterer),
+                n_clusters=job.corpus.n_clusters,
+                seed=job.seed,
             )
         except Exception as error:  # noqa: BLE001  any estimator may raise anything; it is told, and others go on
             return {"failure": asdict(FitFailure.of(error))}

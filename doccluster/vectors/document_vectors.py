@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from scipy import sparse
 
 from doccluster.geometry.documents import Documents, as_documents
 from doccluster.short_repr import cut, listed
@@ -27,12 +28,15 @@ class DocumentVectors:
         The term of each column as the model knows it (stemmed when stemming is on).
     display_terms : str array of shape (n_terms,), or None
         The commonest written form of each term; equal to `terms` without stemming.
+    counts : csr array of shape (n_documents, n_terms), or None
+        How often each term occurs in each document, in the places of the entries of `matrix`; None where not known.
     """
 
     matrix: Any
     ids: tuple[str, ...]
     terms: npt.NDArray[np.object_] | None = None
     display_terms: npt.NDArray[np.object_] | None = None
+    counts: Any | None = None
 
     def __repr__(self) -> str:
         stored = getattr(self.matrix, "nnz", None)
@@ -65,7 +69,8 @@ class DocumentVectors:
         """Return the vectors of these rows, in this order."""
         ids = tuple(self.ids[row] for row in rows.tolist())
         documents = self.documents.take(rows)
-        return _carrying(documents, DocumentVectors(documents.matrix, ids, self.terms, self.display_terms))
+        counts = None if self.counts is None else self.counts[rows]
+        return _carrying(documents, DocumentVectors(documents.matrix, ids, self.terms, self.display_terms, counts))
 
     def shown_as(self, display_terms: npt.NDArray[np.object_]) -> DocumentVectors:
         """Return the same vectors with other written forms of their terms."""
@@ -81,3 +86,8 @@ def _carrying(documents: Documents, vectors: DocumentVectors) -> DocumentVectors
     """Return vectors with the documents of their matrix, which was checked already."""
     vectors.__dict__["documents"] = documents  # where `cached_property` keeps it
     return vectors
+
+
+def with_values(matrix: Any, values: npt.NDArray[Any]) -> Any:
+    """Return a csr array with other values in the places of the entries of `matrix`."""
+    return sparse.csr_array((values, matrix.indices, matrix.indptr), shape=matrix.shape)

@@ -33,6 +33,8 @@ class MatrixFile:
         What the file itself says about rows and columns.
     is_weighted : bool
         Whether the file says that its rows are weighted already.
+    counts : array of shape (n_entries,), or None
+        Of a weighted csr array: the counts that its entries are made of.
     """
 
     matrix: Any
@@ -41,6 +43,7 @@ class MatrixFile:
     display_terms: list[str] | None = None
     classes: list[str] | None = None
     is_weighted: bool = False
+    counts: npt.NDArray[Any] | None = None
 
 
 def load_matrix_file(path: Path) -> MatrixFile:
@@ -177,14 +180,26 @@ def _own_npz(file: Any, path: Path) -> MatrixFile:
     schema = int(file["doccluster_schema"])
     if schema != MATRIX_SCHEMA:
         raise SchemaError(f"{path} has schema {schema}, this version reads {MATRIX_SCHEMA}", remedy="update doccluster")
+    matrix = _two_dimensional(file["dense"], path) if "dense" in file else _csr(file, path)
     return MatrixFile(
-        _two_dimensional(file["dense"], path) if "dense" in file else _csr(file, path),
+        matrix,
         ids=_strings(file, "ids"),
         terms=_strings(file, "terms"),
         display_terms=_strings(file, "display_terms"),
         classes=_strings(file, "classes"),
         is_weighted=True,
+        counts=_counts(file, matrix, path) if "counts" in file else None,
     )
+
+
+def _counts(file: Any, matrix: Any, path: Path) -> npt.NDArray[Any]:
+    """Return the counts of the entries of a weighted csr array, whole numbers from 0 up."""
+    counts = file["counts"]
+    if not sparse.issparse(matrix) or counts.shape != matrix.data.shape or counts.dtype.kind != "u":
+        raise InputError(f"{path} has counts of {counts.dtype} and shape {counts.shape}; write it again.")
+    if not np.array_equal(file["indices"], matrix.indices):
+        raise InputError(f"{path} has counts, and columns that are not in order; write it again.")
+    return np.asarray(counts)
 
 
 def _csr(file: Any, path: Path) -> sparse.csr_array:

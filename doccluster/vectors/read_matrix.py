@@ -16,7 +16,7 @@ from doccluster.errors import Argument, DocclusterWarning, InputError
 from doccluster.sparse_structure import checked_csr
 from doccluster.text.packed_strings import pack_strings
 from doccluster.validation import check_matrix, compact_indices, unit_rows, within_range
-from doccluster.vectors.document_vectors import DocumentVectors
+from doccluster.vectors.document_vectors import DocumentVectors, with_values
 from doccluster.vectors.matrix_files import MATRIX_SCHEMA, MatrixFile, load_matrix_file
 from doccluster.vectors.weighting import collection_weights, parse_weighting, weigh_rows
 
@@ -70,17 +70,17 @@ def read_matrix(
             f"{place} holds a matrix of {file.matrix.shape[0]} x {file.matrix.shape[1]}", remedy="it is empty"
         )
     n_documents, n_terms = file.matrix.shape
-    matrix = _weighted(file, weighting, dtype, str(place))
+    matrix, counts = _weighted(file, weighting, dtype, str(place))
     row_classes = _names(classes, place, ".rclass", n_documents, "classes") or file.classes
     columns = _names(terms, place, ".clabel", n_terms, "terms") or file.terms
     ids = _names(None, place, ".rlabel", n_documents, "ids") or file.ids or list(map(str, range(1, n_documents + 1)))
     shown = file.display_terms or columns
     if drop_empty_columns:
         filled = _filled_columns(matrix)
-        matrix = matrix[:, filled]
+        matrix, counts = matrix[:, filled], None if counts is None else counts[:, filled]
         columns, shown = (None if names is None else [names[i] for i in filled] for names in (columns, shown))
     matrix = compact_indices(unit_rows(matrix, warn=False))
-    vectors = DocumentVectors(matrix, tuple(ids), _object_array(columns), _object_array(shown))
+    vectors = DocumentVectors(matrix, tuple(ids), _object_array(columns), _object_array(shown), counts)
     return vectors, row_classes
 
 
@@ -110,6 +110,8 @@ def matrix_arrays(vectors: DocumentVectors, *, classes: Sequence[str] | None = N
     if sparse.issparse(vectors.matrix):
         csr = checked_csr(vectors.matrix, name="vectors")[0]
         arrays |= {"data": csr.data, "indices": csr.indices, "indptr": csr.indptr, "shape": np.array(csr.shape)}
+        if vectors.counts is not None and np.array_equal(vectors.counts.indices, csr.indices):
+            arrays["counts"] = _packed(vectors.counts.data)
     else:
         arrays["dense"] = np.asarray(vectors.matrix)
     for name, strings in (
@@ -123,12 +125,23 @@ def matrix_arrays(vectors: DocumentVectors, *, classes: Sequence[str] | None = N
     return arrays
 
 
-def _weighted(file: MatrixFile, weighting: str, dtype: npt.DTypeLike, name: str) -> Any:
+def _packed(counts: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return counts in the smallest type of whole numbers that holds them."""
+    kind = np.min_scalar_type(int(counts.max(initial=0)))
+    return counts.astype(kind)
+
+
+def _weighted(file: MatrixFile, weighting: str, dtype: npt.DTypeLike, name: str) -> tuple[Any, Any | None]:
+    """Return the weighted rows, and the counts they are made of: whole numbers, or those that a file of ours holds."""
     scheme = None if weighting == "none" else parse_weighting(weighting)
     matrix = check_matrix(file.matrix, name=name)
     values = matrix.data if sparse.issparse(matrix) else matrix
-    if scheme is None or file.is_weighted:
-        return within_range(matrix).astype(dtype, copy=False)
+    if file.is_weighted and file.counts is not None:
+        return matrix.astype(dtype, copy=False), with_values(matrix, file.counts.astype(dtype))
+    if file.is_weighted:
+        return within_range(matrix).astype(dtype, copy=False), None
+    if scheme is None and not (sparse.issparse(matrix) and is_counts(values)):
+        return within_range(matrix).astype(dtype, copy=False), None
     if (values != np.floor(values)).any() or values.max(initial=0) > LARGEST_COUNT:
         kind = "fractions" if values.max(initial=0) <= LARGEST_COUNT else "numbers too large for counts"
         warnings.warn(
@@ -139,7 +152,7 @@ def _weighted(file: MatrixFile, weighting: str, dtype: npt.DTypeLike, name: str)
             ),
             stacklevel=3,
         )
-        return within_range(matrix).astype(dtype, copy=False)
+        return within_range(matrix).astype(dtype, copy=False), None
     if (values < 0).any():
         raise InputError(
             f"{name} holds negative counts",
@@ -147,11 +160,21 @@ def _weighted(file: MatrixFile, weighting: str, dtype: npt.DTypeLike, name: str)
         )
     counts = sparse.csr_array(matrix, dtype=dtype, copy=True)
     counts.eliminate_zeros()
+    if scheme is None:
+        return counts, counts
+    rows = with_values(counts, counts.data.copy())
     df = np.bincount(counts.indices, minlength=counts.shape[1])
     factors = collection_weights(df, counts.shape[0], weighting=scheme, dtype=dtype)
     total = float(counts.data.sum(dtype=np.float64))
-    weigh_rows(counts, factors, weighting=scheme, mean_length=max(1.0, total / counts.shape[0]))
-    return counts
+    weigh_rows(rows, factors, weighting=scheme, mean_length=max(1.0, total / counts.shape[0]))
+    return rows, counts
+
+
+def is_counts(values: npt.NDArray[Any]) -> bool:
+    """Return whether values are whole numbers from 0 up that can be told apart."""
+    if values.size == 0:
+        return True
+    return bool(values.min() >= 0 and values.max() <= LARGEST_COUNT and (values == np.floor(values)).all())
 
 
 def _names(given: Names | None, matrix: Path, suffix: str, expected: int, what: str) -> list[str] | None:

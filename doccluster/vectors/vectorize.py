@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from doccluster.errors import InputError
 from doccluster.validation import unit_rows
-from doccluster.vectors.document_vectors import DocumentVectors
+from doccluster.vectors.document_vectors import DocumentVectors, with_values
 from doccluster.vectors.vectorizer import TfidfVectorizer
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def vectorize(corpus: Corpus | Iterable[str], vectorizer: Any = None, **options:
             f"both a vectorizer and {', '.join(sorted(options))} were given", remedy="set them on the vectorizer"
         )
     texts = getattr(corpus, "texts", corpus)
-    matrix = vectorizer.transform(texts) if _is_fitted(vectorizer) else vectorizer.fit_transform(texts)
+    matrix, counts = _rows(vectorizer, texts)
     ids = getattr(corpus, "ids", None) or tuple(map(str, range(1, matrix.shape[0] + 1)))
     terms = vectorizer.get_feature_names_out()
     return DocumentVectors(
@@ -57,7 +57,19 @@ def vectorize(corpus: Corpus | Iterable[str], vectorizer: Any = None, **options:
         ids=ids,
         terms=terms,
         display_terms=getattr(vectorizer, "display_terms_", terms),
+        counts=counts,
     )
+
+
+def _rows(vectorizer: Any, texts: Any) -> tuple[Any, Any | None]:
+    """Return weighted rows, and the counts they are made of where the vectorizer is ours."""
+    is_fitted = _is_fitted(vectorizer)
+    if not isinstance(vectorizer, TfidfVectorizer):
+        return (vectorizer.transform(texts) if is_fitted else vectorizer.fit_transform(texts)), None
+    counts = vectorizer.transform_counts(texts) if is_fitted else vectorizer.fit_counts(texts)
+    matrix = with_values(counts, counts.data.copy())
+    vectorizer.weigh(matrix)
+    return matrix, counts
 
 
 def _new_vectorizer(options: dict[str, Any]) -> TfidfVectorizer:

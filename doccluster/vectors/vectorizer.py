@@ -168,9 +168,13 @@ class TfidfVectorizer(TextEstimator):
         InputError
             If `documents` is one string, or a parameter cannot be used.
         """
-        matrix = self._fit(documents)
-        self._weigh(matrix)
+        matrix = self.fit_counts(documents)
+        self.weigh(matrix)
         return matrix
+
+    def fit_counts(self, documents: Iterable[Any]) -> Any:
+        """Learn the terms of `documents` and return how often each occurs, a csr array; `weigh` makes rows of it."""
+        return self._fit(documents)
 
     def fit_batches(self, batches: Iterable[Iterable[Any]]) -> TfidfVectorizer:
         """Learn the terms of documents that come in batches, holding one batch at a time; returns self.
@@ -187,13 +191,17 @@ class TfidfVectorizer(TextEstimator):
 
     def transform(self, documents: Iterable[Any]) -> Any:
         """Return the rows of `documents` over the terms that were learned; unknown terms are left out."""
+        matrix = self.transform_counts(documents)
+        self.weigh(matrix)
+        return matrix
+
+    def transform_counts(self, documents: Iterable[Any]) -> Any:
+        """Return how often each term that was learned occurs in `documents`, a csr array."""
         self.require_fit("vocabulary_")
         counts = count_terms(
             documents, analysis_of(self), vocabulary=self.vocabulary_, binary=self.binary, n_threads=self.n_threads
         )
-        matrix = counts.matrix(np.ones(len(self.vocabulary_), dtype=bool), dtype=dtype_of(self))
-        self._weigh(matrix)
-        return matrix
+        return counts.matrix(np.ones(len(self.vocabulary_), dtype=bool), dtype=dtype_of(self))
 
     def get_feature_names_out(self, input_features: Any = None) -> npt.NDArray[np.object_]:
         """Return the term of each column, stemmed when stemming is on: object array of shape (n_terms,)."""
@@ -275,9 +283,10 @@ class TfidfVectorizer(TextEstimator):
         elif hasattr(self, "idf_"):
             del self.idf_
 
-    def _weigh(self, matrix: Any) -> None:
+    def weigh(self, counts: Any) -> None:
+        """Turn counts of the terms that were learned into weighted rows, in place."""
         weigh_rows(
-            matrix,
+            counts,
             getattr(self, "idf_", None),
             weighting=weighting_of(self),
             mean_length=self.mean_length_,

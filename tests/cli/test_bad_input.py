@@ -408,14 +408,14 @@ import os, pathlib, signal, sys
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a suite run in the background has it ignored
 from dataclasses import replace
 from doccluster.cli.main import main
-from doccluster.clustering import spherical_task
+from doccluster.clustering import document_clusters
 
-fit = spherical_task.spherical_k_means
+fit = document_clusters.spherical_k_means
 def told(matrix, parameters, **more):
     # the first word of progress comes after an iteration: the parent sends the signal when it sees this file
     progress = lambda stage, done, total=None: pathlib.Path(os.environ["STARTED"]).touch()
     return fit(matrix, replace(parameters, progress=progress), **more)
-spherical_task.spherical_k_means = told
+document_clusters.spherical_k_means = told
 main(sys.argv[1:])
 """
 

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from doccluster.clustering.multinomial import capped, settle_labels
+from doccluster.clustering.linear_rule import capped
+from doccluster.clustering.multinomial import settle_labels
 
 
 @pytest.fixture
