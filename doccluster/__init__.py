@@ -1,7 +1,8 @@
 """Cluster text documents, and say how good the clustering is.
 
 The line of a run: ``read_corpus`` -> ``vectorize`` -> ``SphericalKMeans`` -> ``evaluate`` -> ``write_report``.
-The verbs of the command line are functions here too: ``run``, ``assign``, ``inspect``, ``choose_k``, ``compare``.
+The verbs of the command line are functions here too: ``run``, ``assign``, ``inspect``, ``choose_k``, ``compare``,
+``search``.
 Names are loaded when they are first used, so importing the package takes milliseconds.
 """
 
@@ -36,6 +37,8 @@ _HOMES = {
     "choose_k": "doccluster.pipeline:choose_clusters",
     "compare": "doccluster.pipeline:compare_sources",
     "inspect": "doccluster.pipeline:inspect_source",
+    "search": "doccluster.pipeline",
+    "cluster_search_results": "doccluster.pipeline",
     "load_run": "doccluster.artifacts",
     "write_report": "doccluster.report",
     "errors": "doccluster.errors",
@@ -64,7 +67,9 @@ if TYPE_CHECKING:
     from doccluster.measures import get_measure as get_measure
     from doccluster.measures import list_measures as list_measures
     from doccluster.partition import Partition as Partition
+    from doccluster.pipeline import cluster_search_results as cluster_search_results
     from doccluster.pipeline import run_pipeline as run_pipeline
+    from doccluster.pipeline import search as search
     from doccluster.report import write_report as write_report
     from doccluster.streams import StoryStream as StoryStream
     from doccluster.vectors import DocumentVectors as DocumentVectors

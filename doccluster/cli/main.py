@@ -41,6 +41,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "report": ("doccluster.cli.run", "Write the report of a finished run again."),
     "rerun": ("doccluster.cli.run", "Repeat a run from its run.json and report what differs."),
     "reproduce": ("doccluster.cli.reproduce", "Print the numbers of the papers beside ours."),
+    "search": ("doccluster.cli.search", "Find documents, or read search results, in groups."),
     "label": ("doccluster.cli.editing", "Give a cluster of a run a name."),
     "merge": ("doccluster.cli.editing", "Make one cluster of several of a run."),
     "undo": ("doccluster.cli.editing", "Take back the last label or merge of a run."),

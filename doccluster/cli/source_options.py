@@ -111,16 +111,17 @@ reader_options = options(
     click.option("--terms", metavar="FILE", help="For a matrix: a file with one term per line."),
 )
 
+language_option = click.option(
+    "--language",
+    multiple=True,
+    default=("auto",),
+    show_default=True,
+    callback=checked(check_languages),
+    metavar="NAME",
+    help="Leave out the function words of this language. auto (the default) finds the languages, none keeps them.",
+)
 vectorizer_options = options(
-    click.option(
-        "--language",
-        multiple=True,
-        default=("auto",),
-        show_default=True,
-        callback=checked(check_languages),
-        metavar="NAME",
-        help="Leave out the function words of this language. auto (the default) finds the languages, none keeps them.",
-    ),
+    language_option,
     click.option(
         "--stemming",
         callback=checked(check_stemming),

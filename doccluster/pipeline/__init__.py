@@ -17,6 +17,7 @@ _HOMES = {
     "Vectorized": "doccluster.pipeline.vectorizing",
     "assign_documents": "doccluster.pipeline.assigning",
     "choose_clusters": "doccluster.pipeline.choosing",
+    "cluster_search_results": "doccluster.pipeline.searching",
     "compare_made": "doccluster.pipeline.comparing",
     "compare_sources": "doccluster.pipeline.comparing",
     "inspect_source": "doccluster.pipeline.inspecting",
@@ -24,6 +25,7 @@ _HOMES = {
     "read_source": "doccluster.pipeline.sources",
     "repeat_run": "doccluster.pipeline.repeating",
     "run_pipeline": "doccluster.pipeline.main_line",
+    "search": "doccluster.pipeline.searching",
     "vectorize_texts": "doccluster.pipeline.vectorizing",
     "warm_up": "doccluster.pipeline.warming",
     "write_vectors": "doccluster.pipeline.vector_file",
@@ -39,6 +41,7 @@ __all__ = [
     "Vectorized",
     "assign_documents",
     "choose_clusters",
+    "cluster_search_results",
     "compare_made",
     "compare_sources",
     "inspect_source",
@@ -46,6 +49,7 @@ __all__ = [
     "read_source",
     "repeat_run",
     "run_pipeline",
+    "search",
     "vectorize_texts",
     "warm_up",
     "write_vectors",
@@ -65,6 +69,8 @@ if TYPE_CHECKING:
     from doccluster.pipeline.main_line import run_pipeline as run_pipeline
     from doccluster.pipeline.repeating import Repetition as Repetition
     from doccluster.pipeline.repeating import repeat_run as repeat_run
+    from doccluster.pipeline.searching import cluster_search_results as cluster_search_results
+    from doccluster.pipeline.searching import search as search
     from doccluster.pipeline.sources import Source as Source
     from doccluster.pipeline.sources import is_matrix as is_matrix
     from doccluster.pipeline.sources import read_source as read_source

@@ -54,13 +54,20 @@ def repeat_run(
     asked = recorded_run(then.parameters, path)
     settings = replace(asked.settings, random_state=then.provenance.seed, n_threads=n_threads)
     run = make_run(
-        _sources(asked, path), settings, output=output, overwrite=overwrite, command=command, progress=progress
+        recorded_sources(asked, path), settings, output=output, overwrite=overwrite, command=command, progress=progress
     )
     same = labels_checksum(run) == then.labels_checksum
     return Repetition(run, same, tuple(_differences(then, run, same, path.parent)))
 
 
-def _sources(asked: RecordedRun, record: Path) -> list[Path]:
+def recorded_sources(asked: RecordedRun, record: Path) -> list[Path]:
+    """Return the files that a run was made of, which its run.json names.
+
+    Raises
+    ------
+    InputError
+        If it was made of texts in memory or of standard input.
+    """
     if not asked.sources:
         raise InputError(
             f"{record} is of a run on texts in memory, which cannot be read again", remedy="call run_pipeline"

@@ -1,0 +1,59 @@
+"""What every page of ours is made with: templates that escape all text, and one way to write a page to a file."""
+
+from __future__ import annotations
+
+import os
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from doccluster.errors import InputError
+from doccluster.report.wording import counted, decimal, safe_link, visible
+
+
+def page_templates() -> Environment:
+    """Return the templates of pages; what they put in is escaped, and undefined names are errors."""
+    environment = Environment(
+        loader=PackageLoader("doccluster.report"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=_finalize,
+    )
+    environment.filters.update(decimal=decimal, counted=counted, safe_link=safe_link)
+    return environment
+
+
+def _finalize(value: Any) -> Any:
+    """Return what is put into the page for a value: whatever it comes from, no character that acts unseen."""
+    if value is None:
+        return ""
+    return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+
+
+def page_part(name: str) -> Markup:
+    """Return a style sheet or a script of ours, which needs no escaping."""
+    return Markup((files("doccluster.report") / "templates" / name).read_text(encoding="utf-8"))
+
+
+def write_page(page: str, path: str | os.PathLike[str], *, what: str) -> Path:
+    """Write a page and return its path; `what` names it in the error.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be written.
+    """
+    target = Path(path)
+    try:
+        target.write_text(page, encoding="utf-8", newline="\n")
+    except OSError as error:
+        reason = error.strerror or error
+        raise InputError(
+            f"the {what} cannot be written to {target}: {reason}", remedy="name a file in a folder that exists"
+        ) from error
+    return target

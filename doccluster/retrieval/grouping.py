@@ -1,0 +1,69 @@
+"""Groups of search results: few short texts, a number of groups that follows from the texts, and a rest."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from doccluster.clustering.agglomeration import agglomerate, cut_tree
+from doccluster.geometry import latent_semantic_space, nearest_neighbours, smoothed_rows
+
+OTHER = -1  # the label of what belongs nowhere
+N_COMPONENTS = 100
+N_NEIGHBOURS = 10
+ROWS_PER_NEIGHBOUR = 10  # fewer rows have fewer neighbours, or each would be moved towards all others
+MIXING = 0.5
+N_STEPS = 3
+# Mean distance (1 - cosine of smoothed rows) above which groups are not joined: docs/how-to/search.md has the figures.
+CUT_AT = 0.65
+SMALLEST = 2
+
+
+def group_rows(
+    rows: Any, max_groups: int = 10, *, cut_at: float = CUT_AT, n_threads: int | None = None
+) -> npt.NDArray[np.int64]:
+    """Return the group of each row, the largest groups first, and -1 for rows that belong nowhere.
+
+    Rows are smoothed over their nearest neighbours, because short texts on one thing often share no word, and joined by
+    average linkage until the nearest two groups are farther apart than `cut_at`. Of the groups of at least two, the
+    `max_groups` largest stay.
+
+    Parameters
+    ----------
+    rows : csr array of shape (n_documents, n_terms), unit rows, no negative values
+        Rows without terms belong nowhere.
+    max_groups : int
+    cut_at : float in 0..1
+
+    Returns
+    -------
+    int64 array of shape (n_documents,)
+    """
+    labels = np.full(rows.shape[0], OTHER, dtype=np.int64)
+    filled = np.flatnonzero(np.diff(rows.indptr))
+    if filled.size < SMALLEST:
+        return labels
+    known = sparse.csr_array(rows[filled])
+    n_components = min(N_COMPONENTS, filled.size, known.shape[1])  # 100 hits keep all they have, in fewer columns
+    space = latent_semantic_space(known, n_components, n_power_iterations=1, random_state=0, n_threads=n_threads)
+    points = space.project(known, n_threads=n_threads)
+    n_neighbours = min(N_NEIGHBOURS, 1 + filled.size // ROWS_PER_NEIGHBOUR, filled.size - 1)
+    graph = nearest_neighbours(known, n_neighbours, fold=None, n_threads=n_threads)
+    smoothed = smoothed_rows(points, graph.symmetric(), mixing=MIXING, n_steps=N_STEPS)
+    joins = agglomerate(sparse.csr_array(smoothed), "average", n_threads=n_threads)
+    n_groups = 1 + int(np.count_nonzero(joins[:, 2] > cut_at))
+    labels[filled] = cut_tree(joins, n_groups)
+    return _largest(labels, max_groups)
+
+
+def _largest(labels: npt.NDArray[np.int64], max_groups: int) -> npt.NDArray[np.int64]:
+    """Return the labels 0, 1, ... for the largest groups, equally large ones by their first row, and -1 elsewhere."""
+    sizes = np.bincount(labels[labels >= 0])
+    order = np.argsort(-sizes, kind="stable")[:max_groups]
+    order = order[sizes[order] >= SMALLEST]
+    renamed = np.full(sizes.size + 1, OTHER, dtype=np.int64)  # the last entry is for label -1
+    renamed[order] = np.arange(order.size)
+    return renamed[labels]

@@ -1,0 +1,82 @@
+"""`search` on documents, on a run, and on the hits of another engine."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+
+@pytest.fixture
+def hits(tmp_path):
+    path = tmp_path / "hits.jsonl"
+    cats = ["a large cat of the forest", "a cat hunts in the forest", "forest cat at night"]
+    cars = ["engine and price of cars", "used cars, price by engine", "cars: engine, price"]
+    records = [{"rank": place, "title": text, "url": "https://example.org"} for place, text in enumerate(cats + cars)]
+    path.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
+    return path
+
+
+def test_hits_of_another_engine_are_grouped(doccluster, hits):
+    done = doccluster("search", "jaguar", "--hits", hits)
+    assert done.code == 0
+    assert "6 hits, 2 groups" in done.out
+    assert "a large cat of the forest" in done.out
+    found = json.loads(doccluster("search", "--hits", hits, "--max-groups", "1", "--json").out)
+    assert [one["documents"] for one in found["clusters"]] == [[0, 1, 2], [3, 4, 5]]
+    assert found["clusters"][1]["labels"] == ["Other"]
+
+
+def test_documents_and_the_run_on_them_give_the_same(doccluster, newsroom, tmp_path):
+    assert doccluster("run", newsroom, "-k", "5", "-o", tmp_path / "run").code == 0
+    of_source = doccluster("search", "ferry strike", newsroom, "--top", "10", "--language", "english")
+    of_run = doccluster("search", "ferry strike", tmp_path / "run", "--top", "10", "--language", "english")
+    assert of_source.code == of_run.code == 0
+    assert of_source.out == of_run.out
+    assert "10 hits" in of_source.out
+
+
+def test_the_page_escapes_what_hits_say_and_runs_no_script(doccluster, tmp_path):
+    hostile = {"title": "<script>alert(1)</script> cat", "snippet": "forest <b>x</b>", "url": "javascript:alert(1)"}
+    path = tmp_path / "hits.jsonl"
+    path.write_text(f"{json.dumps(hostile)}\n{json.dumps({'title': 'forest cat'})}\n", encoding="utf-8")
+    page = tmp_path / "page.html"
+    assert doccluster("search", "<i>q</i>", "--hits", path, "-o", page).code == 0
+    text = page.read_text(encoding="utf-8")
+    assert "<script" not in text
+    assert "javascript:" not in text
+    assert "<i>q" not in text
+    assert "&lt;script&gt;alert(1)" in text
+    assert "script-src" not in text  # default-src 'none' refuses all of it
+    again = doccluster("search", "q", "--hits", path, "-o", page)
+    assert again.code == 2
+    assert "--overwrite" in again.err
+    assert doccluster("search", "q", "--hits", path, "-o", page, "--overwrite").code == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["search"], "give a query"),
+        (["search", "ferry"], "give a query"),
+        (["search", " ", "{newsroom}"], "the query is empty"),
+        (["search", "zzzz", "{newsroom}"], "no document has a word of the query 'zzzz'"),
+        (["search", "a", "b", "--hits", "x.jsonl"], "give the query alone"),
+        (["search", "--hits", "absent.jsonl"], "absent.jsonl cannot be read"),
+        (["search", "ferry", "absent"], "absent does not exist|'absent' does not exist"),
+    ],
+)
+def test_wrong_use_is_one_sentence(doccluster, newsroom, arguments, message):
+    import re
+
+    done = doccluster(*(str(newsroom) if one == "{newsroom}" else one for one in arguments))
+    assert done.code in (2, 3)
+    assert re.search(message, done.err)
+    assert "Traceback" not in done.err
+
+
+def test_a_matrix_has_no_texts_to_search_in(doccluster, newsroom, tmp_path):
+    assert doccluster("vectorize", newsroom, "-o", tmp_path / "x.npz").code == 0
+    done = doccluster("search", "ferry", tmp_path / "x.npz")
+    assert done.code == 2
+    assert "has no texts to search in" in done.err
