@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from doccluster.clustering.search_cells import search_cells
 from doccluster.errors import Argument, MemoryLimitError
 from doccluster.geometry import NeighbourGraph, SemanticSpace, latent_semantic_space, nearest_neighbours, smoothed_rows
 from doccluster.geometry.projection import OVERSAMPLING, unit
@@ -15,6 +16,7 @@ from doccluster.progress import Progress, silent
 from doccluster.sizes import format_size
 from doccluster.vectors.weighting import Weighting, collection_weights, parse_weighting, weigh_rows
 
+EXACT_UP_TO = 100_000  # documents; the neighbours of more are looked for in the nearest cells
 FIT_BYTES = 10 * 2**20  # what spherical k-means of few dense rows needs for itself
 LARGEST_COUNT = 2**24  # whole numbers up to it are exact in float32
 
@@ -55,7 +57,10 @@ class DocumentSpaces:
         """Return the graph of so many nearest neighbours, near-copies folded."""
         if self._graph is None:
             self._progress("neighbours", 0)
-            self._graph = nearest_neighbours(self.rows, self.n_neighbors, n_threads=self._n_threads)
+            cells = None
+            if self.rows.shape[0] > EXACT_UP_TO and self.rows.nnz:
+                cells = search_cells(self.rows, random_state=self._rng, n_threads=self._n_threads)
+            self._graph = nearest_neighbours(self.rows, self.n_neighbors, cells=cells, n_threads=self._n_threads)
         every = self._graph
         return NeighbourGraph(
             every.neighbours[:, :n_neighbors], every.similarity[:, :n_neighbors], every.families, every.first

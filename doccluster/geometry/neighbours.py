@@ -12,7 +12,7 @@ from scipy.sparse.csgraph import connected_components
 
 from doccluster.blocks import resolve_threads, row_blocks, share_blocks
 from doccluster.errors import InputError
-from doccluster.kernels.neighbours import measure_parts, nearest_rows
+from doccluster.kernels.neighbours import measure_parts, nearest_in_cells, nearest_rows
 from doccluster.short_repr import ShortRepr
 from doccluster.validation import check_positive_int, row_norms
 
@@ -60,14 +60,34 @@ class NeighbourGraph(ShortRepr):
         return sparse.csr_array(graph.maximum(graph.T))
 
 
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """An inverted file of rows: the cell each one is in, and the cells in which its neighbours are looked for.
+
+    Attributes
+    ----------
+    labels : int64 array of shape (n_documents,)
+    probes : int32 array of shape (n_documents, n_probes)
+        Different cells in each row.
+    """
+
+    labels: npt.NDArray[np.int64]
+    probes: npt.NDArray[np.int32]
+
+    def take(self, rows: npt.NDArray[np.int64]) -> Cells:
+        """Return those of some of the rows, in this order."""
+        return Cells(self.labels[rows], self.probes[rows])
+
+
 def nearest_neighbours(
     matrix: Any,
     n_neighbors: int = 10,
     *,
     fold: float | None = FOLDED_FROM,
+    cells: Cells | None = None,
     n_threads: int | None = None,
 ) -> NeighbourGraph:
-    """Return the exact nearest neighbours of the rows of a matrix by cosine.
+    """Return the nearest neighbours of the rows of a matrix by cosine, exact unless they are looked for in cells.
 
     Parameters
     ----------
@@ -77,6 +97,9 @@ def nearest_neighbours(
     fold : float or None
         The cosine from which documents count as copies of one another; each group of copies takes part once. None
         folds nothing.
+    cells : Cells, optional
+        Where the neighbours are looked for (`doccluster.clustering.search_cells` makes them), in time that grows more
+        slowly than with the square of the number of documents.
     n_threads : int, optional
         Changes no result.
 
@@ -96,7 +119,10 @@ def nearest_neighbours(
     families = first = np.arange(rows.shape[0], dtype=np.int64)
     stale = first  # rows whose lists are to be made
     while stale.size:
-        _search(rows, stale, *lists, threads)
+        if cells is None:
+            _search(rows, stale, *lists, threads)
+        else:
+            _search_cells(rows, cells, stale, *lists, threads)
         groups = _families(*lists, fold)
         kept = np.unique(groups, return_index=True)[1].astype(np.int64)
         if kept.size == groups.size:
@@ -108,6 +134,7 @@ def nearest_neighbours(
         number = np.append(groups, -1).astype(np.int32)
         lists = number[lists[0][kept]], lists[1][kept]
         rows, first, families = rows[kept], first[kept], groups[families]
+        cells = None if cells is None else cells.take(kept)
     return NeighbourGraph(*lists, families, first)
 
 
@@ -142,6 +169,43 @@ def _rare_terms_first(matrix: Any) -> Any:
     return renumbered
 
 
+def _search_cells(
+    rows: Any,
+    cells: Cells,
+    wanted: npt.NDArray[np.int64],
+    neighbours: npt.NDArray[np.int32],
+    similarity: npt.NDArray[np.float64],
+    n_threads: int,
+) -> None:
+    """Write the lists of the rows `wanted`, from the cells that they probe."""
+    n_cells = int(max(cells.labels.max(initial=0), cells.probes.max(initial=0))) + 1
+    starts = np.concatenate([[0], np.cumsum(np.bincount(cells.labels, minlength=n_cells))])
+    names = np.argsort(cells.labels, kind="stable")  # the rows of a cell together
+    grouped = sparse.csr_array(rows[names])
+    is_wanted = np.zeros(names.size, dtype=bool)
+    is_wanted[wanted] = True
+    asked = np.flatnonzero(is_wanted[names])
+    probes = np.sort(cells.probes[names], axis=1)
+    arrays = (*_index_arrays(grouped), starts, names, probes)
+    free = [np.zeros(names.size) for _ in range(n_threads)]
+
+    def block(part: slice) -> None:
+        sums = free.pop()
+        nearest_in_cells(*arrays, asked[part], sums, neighbours, similarity)
+        free.append(sums)
+
+    share_blocks(block, row_blocks(asked.size, BLOCK_ROWS), n_threads=n_threads)
+
+
+def _index_arrays(rows: Any) -> tuple[npt.NDArray[Any], ...]:
+    """Return the arrays of rows, and those of the same matrix by term."""
+    return tuple(
+        array
+        for part in (rows, sparse.csr_array(rows.T))
+        for array in (part.indptr.astype(np.int64), part.indices.astype(np.int32), part.data)
+    )
+
+
 def _search(
     rows: Any,
     wanted: npt.NDArray[np.int64],
@@ -151,13 +215,8 @@ def _search(
 ) -> None:
     """Write the lists of the rows `wanted`."""
     n_rows = rows.shape[0]
-    by_term = sparse.csr_array(rows.T)
-    arrays = tuple(
-        array
-        for part in (rows, by_term)
-        for array in (part.indptr.astype(np.int64), part.indices.astype(np.int32), part.data)
-    )
-    cuts = np.searchsorted(np.diff(by_term.indptr), n_rows * COMMON, side="right").astype(np.int32)
+    arrays = _index_arrays(rows)
+    cuts = np.searchsorted(np.diff(arrays[3]), n_rows * COMMON, side="right").astype(np.int32)
     parts = np.empty((n_rows, cuts.size), dtype=np.float32)
     measure_parts(*arrays[:3], cuts, parts)
     free = [np.empty(n_rows) for _ in range(n_threads)]

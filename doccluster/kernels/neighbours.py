@@ -77,6 +77,67 @@ def insert(found, similarity, n_found, other, product):
     return min(n_found + 1, k)
 
 
+@jit(inner=True)
+def first_from(rows, low, high, bound):
+    """Return the first place in low..high of an ascending list whose row is at least `bound`."""
+    while low < high:
+        middle = (low + high) // 2
+        if rows[middle] < bound:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@jit
+def nearest_in_cells(
+    starts,
+    terms,
+    values,
+    list_starts,
+    list_rows,
+    list_values,
+    cell_starts,
+    names,
+    probes,
+    wanted,
+    sums,
+    found,
+    similarity,
+):
+    """Write the nearest other rows of the rows `wanted` among those of the cells that each one probes.
+
+    Parameters
+    ----------
+    starts, terms, values : csr arrays of unit rows, those of a cell together
+    list_starts, list_rows, list_values : the same matrix by term
+    cell_starts : where the rows of each cell begin
+    names : int64 array of shape (n_rows,), what each row is called in what is written; ascending in each cell
+    probes : int32 array of shape (n_rows, n_probes), ascending and different cells in each row
+    sums : float64 array of shape (n_rows,), zeros, scratch
+    found, similarity : arrays of shape (n_rows, k), written at the name of the row
+    """
+    k = found.shape[1]
+    for row in wanted:
+        name = names[row]
+        for place in range(starts[row], starts[row + 1]):
+            at, end = list_starts[terms[place]], list_starts[terms[place] + 1]
+            value = np.float64(values[place])
+            for cell in probes[row]:
+                at = first_from(list_rows, at, end, cell_starts[cell])
+                while at < end and list_rows[at] < cell_starts[cell + 1]:
+                    sums[list_rows[at]] += value * list_values[at]
+                    at += 1
+        n_found = 0
+        for cell in probes[row]:
+            for other in range(cell_starts[cell], cell_starts[cell + 1]):
+                if sums[other] > 0.0 and other != row:
+                    n_found = insert(found[name], similarity[name], n_found, names[other], sums[other])
+                sums[other] = 0.0
+        for place in range(n_found, k):
+            similarity[name, place], found[name, place] = 0.0, -1
+
+
 @jit
 def nearest_rows(
     starts, terms, values, list_starts, list_rows, list_values, cuts, parts, wanted, sums, found, similarity

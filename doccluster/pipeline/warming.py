@@ -145,11 +145,13 @@ def _synthetic() -> None:
 
 
 def _geometry() -> None:
+    from doccluster.clustering.search_cells import search_cells
     from doccluster.geometry.neighbours import nearest_neighbours
     from doccluster.geometry.projection import latent_semantic_space
 
     matrix = _matrix(60, 40, np.float32)
     nearest_neighbours(matrix, 3)
+    nearest_neighbours(matrix, 3, cells=search_cells(matrix, random_state=0))
     latent_semantic_space(matrix, 4)
 
 

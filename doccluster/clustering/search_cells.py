@@ -1,0 +1,79 @@
+"""Cells in which nearest neighbours are looked for: an inverted file over some sqrt(n) clusters of the documents.
+
+The neighbours of a document are in the cells whose centroids are nearest to it, nearly always; a benchmark
+(`python -m experiments.benchmarks neighbours`) prints how often.
+
+Source: Manning, Raghavan & Schuetze 2008, Introduction to Information Retrieval, section 7.1.6 (cluster pruning).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from doccluster.blocks import row_blocks
+from doccluster.clustering.assign import centroid_similarities
+from doccluster.clustering.spherical import SphericalParameters, spherical_k_means
+from doccluster.geometry.neighbours import Cells
+from doccluster.validation import RandomState, as_generator, check_positive_int
+
+N_PROBES = 16
+SAMPLE_OF_CELL = 32  # documents for each cell that the centroids are made from
+BLOCK_SIMILARITIES = 2**22  # held at a time: 32 MiB
+
+
+def search_cells(
+    rows: Any,
+    *,
+    n_probes: int = N_PROBES,
+    random_state: RandomState = None,
+    n_threads: int | None = None,
+) -> Cells:
+    """Return cells of documents, and the ones nearest to each document.
+
+    Parameters
+    ----------
+    rows : csr array of shape (n_documents, n_terms), unit rows, some with terms
+    n_probes : int
+        Cells that are searched for each document; more find more of its neighbours.
+    random_state : None, int or numpy Generator
+    n_threads : int, optional
+        Changes no result.
+
+    Returns
+    -------
+    Cells
+        About sqrt(n_documents) of them.
+    """
+    n = rows.shape[0]
+    rng = as_generator(random_state)
+    n_probes = check_positive_int(n_probes, "n_probes")
+    filled = np.flatnonzero(np.diff(sparse.csr_array(rows).indptr))
+    n_cells = min(max(1, round(math.sqrt(n))), filled.size)
+    size = min(filled.size, SAMPLE_OF_CELL * n_cells)
+    drawn = np.sort(rng.choice(filled, size=size, replace=False))
+    parameters = SphericalParameters(
+        n_cells, init="random", n_init=1, max_iter=8, random_state=rng, n_threads=n_threads
+    )
+    centroids = spherical_k_means(rows[drawn], parameters).centroids
+    n_probes = min(n_probes, centroids.shape[0])
+    probes = np.empty((n, n_probes), dtype=np.int32)
+    for block in row_blocks(n, max(1, BLOCK_SIMILARITIES // n_cells)):
+        similarity = centroid_similarities(rows[block], centroids, n_threads=n_threads)
+        probes[block] = _largest(similarity, n_probes)
+    return Cells(probes[:, 0].astype(np.int64), probes)
+
+
+def _largest(values: npt.NDArray[np.float64], k: int) -> npt.NDArray[np.int64]:
+    """Return the columns of the k largest values of each row, largest first."""
+    if k < values.shape[1]:
+        some = np.sort(np.argpartition(-values, k - 1, axis=1)[:, :k], axis=1)
+    else:
+        some = np.broadcast_to(np.arange(k), values.shape)
+    order = np.argsort(-np.take_along_axis(values, some, axis=1), axis=1, kind="stable")
+    found: npt.NDArray[np.int64] = np.take_along_axis(some, order, axis=1)
+    return found

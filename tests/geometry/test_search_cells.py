@@ -1,0 +1,89 @@
+"""Neighbours that are looked for in cells, beside a search of those cells row by row, and the exact ones."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from doccluster.clustering.document_spaces import DocumentSpaces
+from doccluster.clustering.search_cells import search_cells
+from doccluster.errors import InputError
+from doccluster.geometry import nearest_neighbours
+
+
+@pytest.fixture(scope="module")
+def rows():
+    rng = np.random.default_rng(9)
+    topics = rng.integers(20, size=900)
+    counts = rng.poisson(0.02 + 1.0 * (np.arange(400)[None, :] // 20 == topics[:, None]))
+    counts = counts * rng.uniform(0.9, 1.1, (900, 400))  # no ties
+    dense = counts / np.maximum(np.linalg.norm(counts, axis=1, keepdims=True), 1e-12)
+    return sparse.csr_array(dense.astype(np.float32))
+
+
+def test_the_cells_a_document_probes_are_the_nearest_ones(rows):
+    cells = search_cells(rows, n_probes=4, random_state=0)
+    assert cells.probes.shape == (900, 4)
+    assert np.unique(cells.labels).size > 20
+    assert np.array_equal(cells.labels, cells.probes[:, 0])
+    assert all(np.unique(probes).size == 4 for probes in cells.probes)
+
+
+def test_the_neighbours_are_the_nearest_members_of_those_cells(rows):
+    cells = search_cells(rows, n_probes=3, random_state=0)
+    found = nearest_neighbours(rows, 5, fold=None, cells=cells)
+    dense = rows.toarray().astype(np.float64)
+    for row in range(0, 900, 7):
+        near = np.flatnonzero(np.isin(cells.labels, cells.probes[row]) & (np.arange(900) != row))
+        cosines = dense[near] @ dense[row]
+        order = np.argsort(-cosines, kind="stable")[:5]
+        expected = cosines[order]
+        assert found.similarity[row] == pytest.approx(np.where(expected > 0, expected, 0), abs=1e-6)
+
+
+def test_nearly_all_neighbours_are_found_and_all_with_all_cells(rows):
+    exact = nearest_neighbours(rows, 10)
+    some = nearest_neighbours(rows, 10, cells=search_cells(rows, n_probes=8, random_state=1))
+    recall = np.mean([np.isin(one, two).mean() for one, two in zip(exact.neighbours, some.neighbours, strict=True)])
+    assert recall > 0.9
+    every = nearest_neighbours(rows, 10, cells=search_cells(rows, n_probes=100, random_state=1))
+    assert np.array_equal(every.neighbours, exact.neighbours)
+    assert every.similarity == pytest.approx(exact.similarity, abs=1e-12)
+
+
+def test_copies_are_folded_in_cells_too(rows):
+    doubled = sparse.csr_array(sparse.vstack([rows[:300], rows[:300]]))
+    found = nearest_neighbours(doubled, 5, cells=search_cells(doubled, random_state=0))
+    assert found.first.size == 300
+    assert np.array_equal(found.families[:300], found.families[300:])
+
+
+def test_threads_change_nothing(rows):
+    found = [
+        nearest_neighbours(rows, 6, cells=search_cells(rows, n_probes=4, random_state=2, n_threads=n), n_threads=n)
+        for n in (1, 2, 4)
+    ]
+    for other in found[1:]:
+        assert np.array_equal(found[0].neighbours, other.neighbours)
+        assert np.array_equal(found[0].similarity, other.similarity)
+
+
+def test_small_and_odd_matrices_have_cells():
+    for matrix in ([[1.0]], [[1.0, 0.0], [0.0, 0.0]], [[1.0, 0.0]] * 9):
+        rows = sparse.csr_array(matrix)
+        assert search_cells(rows, random_state=0).labels.shape == (rows.shape[0],)
+    with pytest.raises(InputError, match="n_probes=0"):
+        search_cells(sparse.csr_array([[1.0]]), n_probes=0)
+
+
+def test_many_documents_are_searched_in_cells(rows, monkeypatch):
+    monkeypatch.setattr("doccluster.clustering.document_spaces.EXACT_UP_TO", 500)
+    monkeypatch.setattr("doccluster.clustering.document_spaces.search_cells", partial(search_cells, n_probes=1))
+    asked = {"n_components": 10, "n_neighbors": 5}
+    made = DocumentSpaces(rows, **asked, rng=np.random.default_rng(0)).graph(5)
+    expected = nearest_neighbours(rows, 5, cells=search_cells(rows, n_probes=1, random_state=np.random.default_rng(0)))
+    assert np.array_equal(made.neighbours, expected.neighbours)
+    assert not np.array_equal(made.neighbours, nearest_neighbours(rows, 5).neighbours)
