@@ -17,7 +17,7 @@ shows its progress on standard error, and only on a terminal. An error is one se
 | exit code | means |
 |---|---|
 | 0 | done |
-| 1 | `rerun`: other labels than before |
+| 1 | `rerun`: other labels than before; `diff`: other clusters; `stream check`: the store is not sound |
 | 2 | the command or its input cannot be used, or standard output is full; the sentence says what to do |
 | 3 | nothing usable is left: no document, or none with a term |
 | 130 | interrupted by Ctrl-C; what was best so far is saved |

@@ -132,6 +132,38 @@ def _rows(table: Any) -> list[dict[str, Any]]:
     return [dict(zip(table, values, strict=True)) for values in zip(*table.values(), strict=True)]
 
 
+@stream_command.command("report", cls=Verb, short_help="Write the front page.")
+@store_option
+@click.option(
+    "-o", "--output", required=True, metavar="PAGE.html", help="The page to write; an earlier one is replaced."
+)
+@click.option(
+    "--since",
+    metavar="WHEN",
+    help="What came in after this moment or batch (a number) is new. By default, a day before the last batch.",
+)
+@json_option
+def report_command(store: str, output: str, since: str | None, as_json: bool) -> None:
+    """Write the front page: open stories by weight and outlets, what is new and grown, and what has ended.
+
+    It is one file without scripts, and loads nothing from the network.
+    """
+    from doccluster.artifacts.new_folder import check_file, new_file
+    from doccluster.report.front_page import render_front_page
+    from doccluster.streams.database import reading
+    from doccluster.streams.front_page import front_page
+
+    check_file(Path(output), overwrite=True)
+    with reading(Path(store)) as connection:
+        page = front_page(connection, since=since)
+    with new_file(Path(output)) as beside:
+        beside.write_text(render_front_page(page), encoding="utf-8", newline="\n")
+    if as_json:
+        print_json({"report": output, "n_open": len(page.stories) + page.n_more, "facts": dict(page.facts)})
+    else:
+        say(f"  {output}")
+
+
 @stream_command.command("check", cls=Verb, short_help="Check that a store is sound.")
 @store_option
 @json_option

@@ -1,0 +1,79 @@
+"""`diff`: what has become of clusters between two stores, two moments, or two runs."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from doccluster.cli.console import json_option, print_json, say
+from doccluster.cli.verb import Verb
+
+if TYPE_CHECKING:
+    from doccluster.streams.diff import Difference
+
+SHOWN = 50
+WIDTH = 70
+
+
+@click.command("diff", cls=Verb, short_help="Say what has become of clusters: two stores, moments or runs.")
+@click.argument("before", metavar="A")
+@click.argument("after", metavar="B")
+@click.option(
+    "--survive",
+    type=float,
+    default=0.5,
+    show_default=True,
+    metavar="SHARE",
+    help="The least share of its documents that a cluster lives on with.",
+)
+@click.option(
+    "--part", type=float, default=0.25, show_default=True, metavar="SHARE", help="The least share of a part of a split."
+)
+@click.option(
+    "-o", "--output", metavar="PAGE.html", help="Write the changes as a page too; an earlier one is replaced."
+)
+@json_option
+def diff_command(before: str, after: str, survive: float, part: float, output: str | None, as_json: bool) -> None:
+    """Say which clusters stayed, grew, shrank, merged, split, appeared and vanished from A to B.
+
+    A and B are stores of `stream` (news.db, or news.db@2026-03-02T08:00:00Z for an earlier moment) or folders of runs.
+    Documents of two stores are matched by their keys, of others by their ids.
+
+    Exit code 0 if both are the same, 1 if they differ.
+    """
+    from doccluster.artifacts.new_folder import check_file, new_file
+    from doccluster.report.changes_page import render_changes
+    from doccluster.streams.diff import compare_sides, read_sides
+
+    if output is not None:
+        check_file(Path(output), overwrite=True)
+    found = compare_sides(*read_sides(before, after), survive=survive, part=part)
+    if output is not None:
+        with new_file(Path(output)) as beside:
+            beside.write_text(render_changes(found), encoding="utf-8", newline="\n")
+    if as_json:
+        print_json({"is_same": found.is_same, "counts": found.counts(), **asdict(found)})
+    else:
+        _print(found, output)
+    if not found.is_same:
+        raise click.exceptions.Exit(1)
+
+
+def _print(found: Difference, output: str | None) -> None:
+    say(f"  documents  {found.n_before:,} before, {found.n_after:,} after, {found.n_common:,} in both")
+    told = ", ".join(f"{count:,} {kind}" for kind, count in found.counts().items() if count)
+    say(f"  clusters   {told or 'none'}")
+    if found.edited:
+        say(f"  edited     {len(found.edited):,} documents")
+    told_of = [one for one in found.changes if one.kind != "stayed"]
+    for one in told_of[:SHOWN]:
+        label = one.label_after or one.label_before
+        size = f"{one.n_before:,} -> {one.n_after:,}"
+        say(f"  {one.kind:<9} {size:>13}  {'+'.join(one.before)} -> {'+'.join(one.after)}  {label[:WIDTH]}")
+    if len(told_of) > SHOWN:
+        say(f"  ... and {len(told_of) - SHOWN:,} more; --json lists all")
+    if output is not None:
+        say(f"  {output}")

@@ -1,0 +1,106 @@
+"""The front page of a stream: plain data -> one self-contained page without scripts, pictures or requests."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from doccluster import __version__
+from doccluster.report.page import page_part, page_templates
+
+
+@dataclass(frozen=True)
+class ArticleLine:
+    """One article as a line; `link` is None unless it leads to a web page."""
+
+    name: str
+    link: str | None
+    source: str
+    date: str
+    date_iso: str
+
+
+@dataclass(frozen=True)
+class StoryLine:
+    """One story as the page shows it.
+
+    Attributes
+    ----------
+    id, headline : str
+    badges : tuple of (word, meaning)
+        What has happened to it since the moment the page looks back to.
+    n_documents, n_copies, n_new : int
+    outlets : tuple of (name, number of articles)
+    n_outlets : int
+    span : str
+    bins : tuple of int
+        Articles by equal parts of the time that the page shows.
+    lead : ArticleLine
+    others : tuple of ArticleLine
+        The newest other articles.
+    kin : tuple of (words, story id, headline)
+        Stories it came from or goes on; the id is "" where that story is not on the page.
+    """
+
+    id: str
+    headline: str
+    badges: tuple[tuple[str, str], ...]
+    n_documents: int
+    n_copies: int
+    n_new: int
+    outlets: tuple[tuple[str, int], ...]
+    n_outlets: int
+    span: str
+    bins: tuple[int, ...]
+    lead: ArticleLine
+    others: tuple[ArticleLine, ...]
+    kin: tuple[tuple[str, str, str], ...]
+
+
+@dataclass(frozen=True)
+class ClosedLine:
+    """One story that has ended, as a row."""
+
+    id: str
+    headline: str
+    link: str | None
+    n_documents: int
+    n_outlets: int
+    span: str
+
+
+@dataclass(frozen=True)
+class FrontPage:
+    """All that the page says.
+
+    Attributes
+    ----------
+    moment, since : str
+        Of the last batch, and the moment that "new" is counted from.
+    facts : tuple of (name, number)
+    stories : tuple of StoryLine
+        The first of the open ones, by rank.
+    n_more : int
+        How many open stories are not shown.
+    bins_told : str
+        What one bar of a sparkline stands for.
+    closed : tuple of ClosedLine
+        Those that ended last.
+    troubles : tuple of (feed, reason)
+    """
+
+    moment: str
+    since: str
+    facts: tuple[tuple[str, int], ...]
+    stories: tuple[StoryLine, ...]
+    n_more: int
+    bins_told: str
+    closed: tuple[ClosedLine, ...]
+    n_more_closed: int
+    troubles: tuple[tuple[str, str], ...]
+
+
+def render_front_page(page: FrontPage) -> str:
+    """Return the page as HTML."""
+    return (
+        page_templates().get_template("front_page.html").render(page=page, style=page_part("report.css"), version=__version__)
+    )

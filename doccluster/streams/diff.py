@@ -1,0 +1,200 @@
+"""What has become of clusters: two stores, two moments of one, or two runs, matched by the documents they share.
+
+The kinds of change follow MONIC (Spiliopoulou, Ntoutsi, Theodoridis & Schult 2006, doi:10.1145/1150402.1150491): a
+cluster survives in the one that holds enough of it, is absorbed where several do so in one, is split where several
+clusters hold enough parts of it, and vanishes otherwise.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter, defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from doccluster.errors import InputError
+from doccluster.streams.database import reading
+from doccluster.streams.tables import batch_at, label_of
+
+SURVIVE, PART = 0.5, 0.25
+KINDS = ("merged", "split", "appeared", "vanished", "grew", "shrank", "changed", "stayed")
+
+
+@dataclass(frozen=True)
+class Side:
+    """One of the two partitions that are compared.
+
+    Attributes
+    ----------
+    name : str
+    cluster_of : mapping of document to cluster
+    labels : mapping of cluster to what it is called
+    text_of : mapping of document to a hash of its text
+        Empty where it is not known.
+    """
+
+    name: str
+    cluster_of: Mapping[str, str]
+    labels: Mapping[str, str]
+    text_of: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Change:
+    """What has become of some clusters; `n_shared` counts the documents in both the old and the new ones."""
+
+    kind: str
+    before: tuple[str, ...]
+    after: tuple[str, ...]
+    n_before: int
+    n_after: int
+    n_shared: int
+    label_before: str
+    label_after: str
+
+
+@dataclass(frozen=True)
+class Difference:
+    """All changes, those of most documents first within each kind, and which documents came, went and were edited."""
+
+    before: str
+    after: str
+    changes: tuple[Change, ...]
+    n_before: int
+    n_after: int
+    n_common: int
+    edited: tuple[str, ...]
+
+    @property
+    def is_same(self) -> bool:
+        """Whether both sides hold the same documents in the same clusters, unedited."""
+        return all(one.kind == "stayed" for one in self.changes) and not self.edited
+
+    def counts(self) -> dict[str, int]:
+        """Return how many changes there are of each kind, zeros included."""
+        counted = Counter(one.kind for one in self.changes)
+        return {kind: counted[kind] for kind in KINDS}
+
+
+def compare_sides(before: Side, after: Side, *, survive: float = SURVIVE, part: float = PART) -> Difference:
+    """Return what has become of each cluster.
+
+    Parameters
+    ----------
+    before, after : Side
+    survive : float in (0, 1]
+        The least share of a cluster's documents (of those on both sides) that the cluster it lives on in must hold;
+        also the least share that the parts of a split must hold together.
+    part : float in (0, 1]
+        The least share that each part of a split must hold.
+
+    Examples
+    --------
+    >>> old = Side("old", {"a": "1", "b": "1", "c": "2"}, {})
+    >>> new = Side("new", {"a": "x", "b": "x", "c": "x", "d": "y"}, {})
+    >>> [(one.kind, one.before, one.after) for one in compare_sides(old, new).changes]
+    [('merged', ('1', '2'), ('x',)), ('appeared', (), ('y',))]
+    """
+    for name, value in (("survive", survive), ("part", part)):
+        if not 0 < value <= 1:
+            raise InputError(f"{name}={value!r} is not a share; give a number above 0 and at most 1.")
+    olds, news = _members(before), _members(after)
+    shared: dict[str, Counter[str]] = {old: Counter() for old in olds}
+    for document, old in before.cluster_of.items():
+        if document in after.cluster_of:
+            shared[old][after.cluster_of[document]] += 1
+    heirs: dict[str, list[str]] = defaultdict(list)
+    changes: list[Change] = []
+    claimed: set[str] = set()
+
+    def change(kind: str, from_: tuple[str, ...], to: tuple[str, ...]) -> Change:
+        both = {one for old in from_ for one in olds[old]} & {one for new in to for one in news[new]}
+        labels = [side.labels.get(names[0], "") if names else "" for side, names in ((before, from_), (after, to))]
+        sizes = (sum(len(olds[old]) for old in from_), sum(len(news[new]) for new in to))
+        return Change(kind, from_, to, *sizes, len(both), *labels)
+
+    for old, counts in shared.items():
+        total = counts.total()
+        parts = sorted(new for new, count in counts.items() if count >= part * total)
+        if len(parts) > 1 and sum(counts[new] for new in parts) >= survive * total:
+            changes.append(change("split", (old,), tuple(sorted(parts, key=lambda new: (-counts[new], new)))))
+            claimed.update(parts)
+            continue
+        best = min(counts, key=lambda new: (-counts[new], new), default=None)
+        if best is None or counts[best] < survive * total:
+            changes.append(change("vanished", (old,), ()))
+        else:
+            heirs[best].append(old)
+            claimed.add(best)
+    for new, from_ in heirs.items():
+        if len(from_) > 1:
+            changes.append(change("merged", tuple(sorted(from_, key=lambda old: (-len(olds[old]), old))), (new,)))
+        else:
+            changes.append(change(_growth(olds[from_[0]], news[new]), (from_[0],), (new,)))
+    changes += [change("appeared", (), (new,)) for new in news if new not in claimed]
+    edited = [one for one, text in before.text_of.items() if after.text_of.get(one, text) != text]
+    ordered = sorted(
+        changes, key=lambda one: (KINDS.index(one.kind), -one.n_after, -one.n_before, one.before, one.after)
+    )
+    n_common = sum(one in after.cluster_of for one in before.cluster_of)
+    sizes = (len(before.cluster_of), len(after.cluster_of), n_common)
+    return Difference(before.name, after.name, tuple(ordered), *sizes, tuple(sorted(edited)))
+
+
+def read_sides(before: str | os.PathLike[str], after: str | os.PathLike[str]) -> tuple[Side, Side]:
+    """Return what two names mean: stores (``news.db``, or ``news.db@TIME`` for an earlier moment) or run folders.
+
+    Documents of two stores are matched by their keys, of others by their ids.
+    """
+    names = [os.fspath(before), os.fspath(after)]
+    by_key = not any(Path(name).is_dir() for name in names)
+    first, second = (_read_run(Path(name)) if Path(name).is_dir() else _read_store(name, by_key) for name in names)
+    return first, second
+
+
+def _members(side: Side) -> dict[str, set[str]]:
+    found: dict[str, set[str]] = {}
+    for document, cluster in side.cluster_of.items():
+        found.setdefault(cluster, set()).add(document)
+    return dict(sorted(found.items()))
+
+
+def _growth(old: set[str], new: set[str]) -> str:
+    if old == new:
+        return "stayed"
+    if old < new or len(new) > len(old):
+        return "grew"
+    return "shrank" if len(new) < len(old) else "changed"
+
+
+def _read_run(folder: Path) -> Side:
+    from doccluster.artifacts import load_run
+
+    run = load_run(folder)
+    clusters = dict(zip(run.documents.ids, map(str, run.partition.labels.tolist()), strict=True))
+    return Side(str(folder), clusters, {str(one.cluster): one.name or one.label for one in run.clusters})
+
+
+def _read_store(name: str, by_key: bool) -> Side:
+    path, at = Path(name), None
+    if not path.is_file() and "@" in name:
+        place, _, at = name.rpartition("@")
+        path = Path(place)
+    with reading(path) as connection:
+        batch, _ = batch_at(connection, at)
+        column = "d.doc_key" if by_key else "d.id"
+        rows = connection.execute(
+            f"SELECT {column}, m.story_id, COALESCE("
+            "(SELECT v.text_hash FROM document_version v WHERE v.doc_id = d.doc_id"
+            " AND v.seen > (SELECT moment FROM batch WHERE batch_id = :batch) ORDER BY v.version LIMIT 1), d.text_hash)"
+            " FROM membership m JOIN document d USING (doc_id)"
+            " WHERE m.from_batch <= :batch AND (m.to_batch IS NULL OR m.to_batch > :batch) ORDER BY d.number",
+            {"batch": batch},
+        ).fetchall()
+        leads = connection.execute(
+            "SELECT story_id, doc_id FROM story_lead WHERE from_batch <= ? ORDER BY from_batch", (batch,)
+        ).fetchall()
+        labels = {story: label_of(connection, doc_id) for story, doc_id in dict(leads).items()}
+    clusters = {document: story for document, story, _ in rows}
+    return Side(name, clusters, labels, {document: text for document, _, text in rows})

@@ -1,0 +1,1 @@
+"""How well a stream finds stories, and how its weights were learned."""

@@ -1,0 +1,66 @@
+"""What else finds stories: a single pass with one threshold, and clusterings of the whole, which see the future."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from scipy import sparse
+from sklearn.cluster import HDBSCAN
+from sklearn.decomposition import TruncatedSVD
+from sklearn.preprocessing import normalize
+
+from doccluster.clustering import SphericalKMeans
+from doccluster.vectors import TfidfVectorizer
+from experiments.streams.labelled import LabelledStream
+
+THRESHOLDS = (0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.5)
+WINDOW = 10 * 86400  # seconds without an article after which a story is left alone, as in the stream
+N_DIMENSIONS = 100
+MOST_DENSE = 3000  # documents; HDBSCAN looks at all pairs
+
+
+def vectors_of(stream: LabelledStream) -> sparse.csr_array:
+    """Return unit tf-idf rows of titles and texts, weighted by the whole stream."""
+    texts = [f"{one.title}\n{one.text}" for one in stream.articles]
+    return TfidfVectorizer(analyzer="script", sublinear_tf=True, min_df=1).fit_transform(texts)
+
+
+def single_pass(stream: LabelledStream, rows: sparse.csr_array, threshold: float) -> dict[str, str]:
+    """Return stories of one pass: an article joins the story with the most similar mean, from a threshold on."""
+    times = np.array([one.time for one in stream.articles])
+    story_of: list[int] = []
+    lasts: list[int] = []
+    for place in range(rows.shape[0]):
+        first = int(np.searchsorted(times, times[place] - 30 * 86400))
+        likeness = (rows[first:place] @ rows[[place]].T).toarray().ravel()
+        sums: dict[int, list[float]] = {}
+        for other, value in zip(range(first, place), likeness.tolist(), strict=True):
+            if times[place] - lasts[story_of[other]] <= WINDOW:
+                sums.setdefault(story_of[other], []).append(value)
+        best = max(sums, key=lambda story: (np.mean(sums[story]), -story), default=-1)
+        if best < 0 or np.mean(sums[best]) < threshold:
+            best = len(lasts)
+            lasts.append(int(times[place]))
+        lasts[best] = int(times[place])
+        story_of.append(best)
+    return _named(stream, story_of)
+
+
+def k_means(stream: LabelledStream, rows: sparse.csr_array) -> dict[str, str]:
+    """Return the clusters of spherical k-means on the whole, with as many as there are true stories."""
+    n_stories = len(set(stream.story_of.values())) + len(stream.articles) - len(stream.story_of)
+    return _named(stream, SphericalKMeans(n_stories, random_state=0).fit_predict(rows))
+
+
+def hdbscan(stream: LabelledStream, rows: sparse.csr_array) -> dict[str, str]:
+    """Return the clusters of scikit-learn's HDBSCAN on the whole; what it calls noise is a story of its own."""
+    n_dimensions = min(N_DIMENSIONS, min(rows.shape) - 1)
+    points = normalize(TruncatedSVD(n_dimensions, random_state=0).fit_transform(rows))
+    labels = HDBSCAN(min_cluster_size=2, copy=True).fit_predict(points)
+    return _named(stream, [label if label >= 0 else -1 - place for place, label in enumerate(labels.tolist())])
+
+
+def _named(stream: LabelledStream, labels: object) -> dict[str, str]:
+    named: Mapping[str, str] = {one.id: str(label) for one, label in zip(stream.articles, labels, strict=True)}  # type: ignore[call-overload]
+    return dict(named)
