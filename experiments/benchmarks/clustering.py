@@ -91,21 +91,74 @@ def fit_debian(session: Session) -> None:
         session.record(contender, "iterations", float(model.n_iter_))
 
 
-@row("fit-real-corpora", "whole fit, Reuters and CLUTO's matrices, k = the number of classes, ours until nothing moves")
-def fit_real(session: Session) -> None:
+def fit_on_one_thread(session: Session, name: str) -> None:
+    """Compare fits of a real corpus from the same documents, and what they reach."""
     load_kernels()
-    names = real_names()[-1:] if session.quick else real_names()
+    k, results = REAL[name], {}
+    fits: dict[str, Callable[[], object]] = {
+        f"doccluster, {name}, k={k}": lambda: our_fit(name, k, tol=FULL, n_threads=1),
+        f"scikit-learn lloyd, {name}, k={k}": lambda: their_fit(name, k),
+    }
+    for fit in fits.values():
+        fit()
+    session.compare_on_one_thread({who: keep(results, who, fit) for who, fit in fits.items()}, repeats=9)
+    for who, model in results.items():
+        session.record(who, "cosine_objective", cosine_objective(load_matrix(name), model.labels_))
+
+
+@row("fit-reuters-66", "whole fit, Reuters, k=66, ours until nothing moves, one thread each", target=10.0)
+def fit_reuters(session: Session) -> None:
+    if "reuters" not in real_names():
+        session.say(f"  {session.row}: no real corpora beside this checkout")
+        return
+    fit_on_one_thread(session, "reuters")
+
+
+@row("fit-cluto", "whole fit, CLUTO's matrices, k = classes, ours until nothing moves, one thread each", target=1.5)
+def fit_cluto(session: Session) -> None:
+    names = [name for name in real_names() if name != "reuters"]
     if not names:
         session.say(f"  {session.row}: no real corpora beside this checkout")
-    for name in names:
-        k, results = REAL[name], {}
-        fits: dict[str, Callable[[], object]] = {
-            f"doccluster, {name}, k={k}": lambda name=name, k=k: our_fit(name, k, tol=FULL),
-            f"scikit-learn lloyd, {name}, k={k}": lambda name=name, k=k: their_fit(name, k),
-        }
-        session.compare({who: keep(results, who, fit) for who, fit in fits.items()}, repeats=5)
-        for who, model in results.items():
-            session.record(who, "cosine_objective", cosine_objective(load_matrix(name), model.labels_))
+    for name in names[-1:] if session.quick else names:
+        fit_on_one_thread(session, name)
+
+
+@row("fit-debian-100-one-thread", "whole fit, Debian descriptions, k=100, one thread each", target=25.0)
+def fit_debian_on_one_thread(session: Session) -> None:
+    load_kernels()
+    name, k, results = data(session, "debian"), count(session, 100), {}
+    fits: dict[str, Callable[[], object]] = {
+        "doccluster": lambda: our_fit(name, k, tol=FULL, n_threads=1),
+        "scikit-learn lloyd": lambda: their_fit(name, k),
+    }
+    session.compare_on_one_thread({who: keep(results, who, fit) for who, fit in fits.items()}, repeats=3)
+    for who, model in results.items():
+        session.record(who, "cosine_objective", cosine_objective(load_matrix(name), model.labels_))
+        session.record(who, "iterations", float(model.n_iter_))
+
+
+@row("dense-rows", "the nearest of 6 means for 3,075 x 200 dense rows, beside numpy, one thread each", target=1.0)
+def dense_rows(session: Session) -> None:
+    from doccluster.clustering.document_matrix import as_given
+    from doccluster.clustering.means import means_of_rows
+    from doccluster.clustering.whole_table import WholeTable
+
+    rng = np.random.default_rng(0)
+    centres = rng.normal(size=(6, 200))
+    rows = rng.normal(size=(3075, 200)) + 0.1 * centres[rng.integers(6, size=3075)]
+    rows = (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
+    documents, _ = as_given(rows)
+    table = WholeTable(documents, means_of_rows(documents, np.arange(6)))
+    table.assign()
+    means = np.ascontiguousarray(rows[:6].T)
+    repeated = range(20 if session.quick else 200)
+    session.compare_on_one_thread(
+        {
+            "doccluster, labels exact, with bounds": lambda: [table.assign() for _ in repeated],
+            "numpy, products and argmax": lambda: [(rows @ means).argmax(axis=1) for _ in repeated],
+        },
+        repeats=9,
+    )
 
 
 class Reached(Exception):
@@ -307,7 +360,12 @@ def their_memory(name: str, n_clusters: int) -> dict[str, float]:
     return {"cosine_objective": cosine_objective(matrix, model.labels_)}
 
 
-@row("memory-2000", "peak memory beyond the matrix, k=2,000, 200 thousand terms, two iterations", target=20.0)
+@row(
+    "memory-2000",
+    "peak memory beyond the matrix, k=2,000, 200 thousand terms, two iterations",
+    target=20.0,
+    figure="peak_bytes_beyond_data",
+)
 def memory(session: Session) -> None:
     name, k = data(session, "made-25k-wide"), 200 if session.quick else 2000
     matrix_path(name)

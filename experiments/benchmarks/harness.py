@@ -45,22 +45,28 @@ COLUMNS = ("row", "contender", "figure", "value", "repeats", "lowest", "highest"
 
 @dataclass(frozen=True)
 class Row:
-    """One line of the table: a name for `--only`, what it measures, and the ratio aimed at (None: none stated)."""
+    """One line of the table: a name for `--only`, what it measures, and the ratio aimed at (None: none stated).
+
+    `figure` is what the target is about, seconds by default.
+    """
 
     name: str
     title: str
     target: float | None
     run: Callable[[Session], None]
+    figure: str | None = None
 
 
 ROWS: dict[str, list[Row]] = {}
 
 
-def row(name: str, title: str, *, target: float | None = None) -> Callable[[Callable[[Session], None]], Row]:
+def row(
+    name: str, title: str, *, target: float | None = None, figure: str | None = None
+) -> Callable[[Callable[[Session], None]], Row]:
     """Declare the decorated function as a row of its module."""
 
     def declare(function: Callable[[Session], None]) -> Row:
-        declared = Row(name, title, target, function)
+        declared = Row(name, title, target, function, figure)
         ROWS.setdefault(function.__module__, []).append(declared)
         return declared
 
@@ -78,9 +84,14 @@ class Session:
     figures: dict[tuple[str, str], float] = field(default_factory=dict)
 
     def compare(
-        self, contenders: Mapping[str, Callable[[], object]], *, repeats: int = 5, figure: str = "seconds"
+        self,
+        contenders: Mapping[str, Callable[[], object]],
+        *,
+        repeats: int = 5,
+        figure: str = "seconds",
+        clock: Callable[[], float] = time.perf_counter,
     ) -> dict[str, float]:
-        """Run the contenders in turn, `repeats` rounds, and record the median seconds of each.
+        """Run the contenders in turn, `repeats` rounds, and record the median seconds of each by a clock.
 
         The first contender is ours: the ratio of each other median to it is recorded as `times_ours`.
         """
@@ -88,9 +99,9 @@ class Session:
         taken: dict[str, list[float]] = {name: [] for name in contenders}
         for turn in range(rounds):
             for name, contender in contenders.items():
-                started = time.perf_counter()
+                started = clock()
                 contender()
-                taken[name].append(time.perf_counter() - started)
+                taken[name].append(clock() - started)
                 self.say(f"  {self.row}: {name}, round {turn + 1} of {rounds}: {taken[name][-1]:.3f} s")
         for name, seconds in taken.items():
             self.record(name, figure, statistics.median(seconds), seconds)
@@ -135,6 +146,18 @@ class Session:
         self.say(f"  {self.row}: {contender}: {figure} = {value:.6g}")
         return value
 
+    def compare_on_one_thread(
+        self, contenders: Mapping[str, Callable[[], object]], *, repeats: int = 5
+    ) -> dict[str, float]:
+        """Compare processor seconds, libraries of linear algebra and OpenMP held to one thread.
+
+        What other programs do on the machine changes these less than it changes the clock on the wall.
+        """
+        from threadpoolctl import threadpool_limits
+
+        with threadpool_limits(1):
+            return self.compare(contenders, repeats=repeats, figure="processor_seconds", clock=time.process_time)
+
     def _ratios(self, figure: str, names: list[str]) -> dict[str, float]:
         if not names or not self.figures.get((names[0], figure)):
             return {}
@@ -156,7 +179,6 @@ def run_rows(
     importlib.import_module(f"experiments.benchmarks.{module}")
     path = RESULTS / f"{module}{'.quick' if quick else ''}.csv"
     done = set() if again else finished_rows(path)
-    write_environment(path.with_suffix(".environment.json"))
     chosen = [r for r in ROWS.get(f"experiments.benchmarks.{module}", []) if not only or r.name in only]
     for number, chosen_row in enumerate(chosen, start=1):
         aim = f", aiming at {chosen_row.target:g}x" if chosen_row.target else ""
@@ -168,6 +190,7 @@ def run_rows(
         chosen_row.run(session)
         session.record("harness", "finished", 1.0)
         forget_earlier(path, chosen_row.name)
+        note_environment(path.with_suffix(".environment.json"), chosen_row.name)
 
 
 def finished_rows(path: pathlib.Path) -> set[str]:
@@ -196,10 +219,16 @@ def read_results(path: pathlib.Path) -> list[dict[str, str]]:
         return list(csv.DictReader(handle))
 
 
-def write_environment(path: pathlib.Path) -> None:
-    """Write the facts beside the figures that a reader needs to judge them."""
+def note_environment(path: pathlib.Path, row_name: str) -> None:
+    """Write beside the figures what a reader needs to judge them, and again for a row measured on another machine."""
+    here = environment()
+    known = json.loads(path.read_text(encoding="utf-8")) if path.exists() else here
+    rows = known.setdefault("rows", {})
+    rows.pop(row_name, None)
+    if any(known[fact] != here[fact] for fact in ("processor", "cores", "memory_bytes", "python", "packages")):
+        rows[row_name] = here
     path.parent.mkdir(exist_ok=True)
-    path.write_text(json.dumps(environment(), indent=1) + "\n", encoding="utf-8")
+    path.write_text(json.dumps(known, indent=1) + "\n", encoding="utf-8")
 
 
 def environment() -> dict[str, object]:

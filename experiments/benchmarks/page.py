@@ -28,13 +28,38 @@ Where a target was missed the table says so.
 
 def write_page(modules: Iterable[str]) -> pathlib.Path:
     """Write the page for the modules that have results, and return its path."""
-    parts = [HEAD]
+    modules = list(modules)
+    parts = [HEAD, _headline(modules)]
     for module in modules:
         results = read_results(RESULTS / f"{module}.csv")
         if results:
             parts.append(_section(module, results))
     PAGE.write_text("\n".join(parts), encoding="utf-8")
     return PAGE
+
+
+def _headline(modules: Iterable[str]) -> str:
+    """Return a table of every ratio that has a target, reached or missed."""
+    lines = ["## Every target, reached or missed", ""]
+    lines += ["| what | against | ratio | target | |", "|---|---|---|---|---|"]
+    for module in modules:
+        results = read_results(RESULTS / f"{module}.csv")
+        loaded = importlib.import_module(f"experiments.benchmarks.{module}")
+        for row in ROWS.get(loaded.__name__, []):
+            if row.target is not None:
+                lines += _headlines(row, row.target, _newest(results, row.name))
+    return "\n".join([*lines, ""])
+
+
+def _headlines(row: Row, target: float, newest: dict[tuple[str, str], dict[str, str]]) -> list[str]:
+    """Return a line for each contender that a row is compared with, by the figure that its target is about."""
+    figures = [f"{figure}_times_ours" for figure in (row.figure, "processor_seconds", "seconds") if figure]
+    found = {who: line for figure in reversed(figures) for (who, name), line in newest.items() if name == figure}
+    others = [who for who in found if not who.startswith("doccluster")] or list(found)
+    return [
+        f"| {row.title} (`{row.name}`) | {who} | {ratio:.3g}x | {target:.3g}x | {'' if ratio >= target else 'missed'} |"
+        for who, ratio in ((who, float(found[who]["value"])) for who in others)
+    ]
 
 
 def _section(module: str, results: list[dict[str, str]]) -> str:
@@ -44,18 +69,23 @@ def _section(module: str, results: list[dict[str, str]]) -> str:
     for row in ROWS.get(loaded.__name__, []):
         newest = _newest(results, row.name)
         if newest:
-            lines += [*_row_table(row, newest), ""]
+            lines += [*_row_table(row, newest, _environment(module, row.name)), ""]
         if newest and row.name == "scaling":
             figure = draw(points_of(results))
             lines += [f"![Seconds against documents, clusters and entries]({figure.name})", ""]
     return "\n".join(lines)
 
 
-def _environment(module: str) -> str:
+def _environment(module: str, row_name: str | None = None) -> str:
+    """Return the machine that a module was measured on, or the other one that a row was, if it was another."""
     path = RESULTS / f"{module}.environment.json"
     if not path.exists():
         return ""
     facts = json.loads(path.read_text(encoding="utf-8"))
+    if row_name is not None:
+        facts = facts.get("rows", {}).get(row_name)
+        if facts is None:
+            return ""
     packages = ", ".join(f"{name} {version}" for name, version in facts["packages"].items() if name != "doccluster")
     memory = facts["memory_bytes"] / 2**30
     return f"{facts['processor']}, {facts['cores']} cores, {memory:.0f} GiB, Python {facts['python']}, {packages}."
@@ -69,10 +99,15 @@ def _newest(results: list[dict[str, str]], name: str) -> dict[tuple[str, str], d
     }
 
 
-def _row_table(row: Row, newest: dict[tuple[str, str], dict[str, str]]) -> list[str]:
+def _row_table(row: Row, newest: dict[tuple[str, str], dict[str, str]], elsewhere: str) -> list[str]:
     contenders = list(dict.fromkeys(contender for contender, _ in newest))
     target = "" if row.target is None else f" Target: {row.target:g}x."
-    lines = [f"**{row.title}** (`{row.name}`).{target}", "", "| | figure | median | lowest to highest | over ours |"]
+    place = f" On {elsewhere}" if elsewhere else ""
+    lines = [
+        f"**{row.title}** (`{row.name}`).{target}{place}",
+        "",
+        "| | figure | median | lowest to highest | over ours |",
+    ]
     lines.append("|---|---|---|---|---|")
     for contender in contenders:
         for (who, figure), line in newest.items():
