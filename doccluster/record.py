@@ -26,6 +26,7 @@ from doccluster.vectors.document_vectors import DocumentVectors
 if TYPE_CHECKING:
     import pandas as pd
 
+    from doccluster.clustering.label_stability import LabelStability
     from doccluster.evaluation import Evaluation
     from doccluster.vectors import TfidfVectorizer
 
@@ -199,6 +200,8 @@ class Run:
         copy. None where nobody looked for copies (dense vectors).
     rule : LinearRule or None
         Which cluster a new document belongs to; None: the one with the nearest centroid.
+    candidates : int32 array of shape (n_candidates, n_documents), or None
+        The labels of the partitions that went into a consensus.
     """
 
     documents: Documents
@@ -219,6 +222,7 @@ class Run:
     vectorizer: TfidfVectorizer | None = None
     copy_of: npt.NDArray[np.int64] | None = None
     rule: LinearRule | None = None
+    candidates: npt.NDArray[np.int32] | None = None
 
     @property
     def n_documents(self) -> int:
@@ -234,6 +238,15 @@ class Run:
     def margin(self) -> npt.NDArray[np.float64]:
         """How much nearer each document is to its own centroid than to the next; negative if the next is nearer."""
         return self.similarity - self.runner_up_similarity
+
+    @cached_property
+    def stability(self) -> LabelStability | None:
+        """How far documents and clusters come back in the partitions of a consensus; None without a consensus."""
+        if self.candidates is None:
+            return None
+        from doccluster.clustering.label_stability import measure_stability
+
+        return measure_stability(self.partition.labels, list(self.candidates), n_clusters=self.n_clusters)
 
     def __repr__(self) -> str:
         largest = "; ".join(f"{cluster.label} ({cluster.size:,})" for cluster in self.clusters[:3])

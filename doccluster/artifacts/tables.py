@@ -30,6 +30,9 @@ def assignments_columns(run: Run) -> Columns:
     found["runner_up"] = [None if cluster < 0 else cluster for cluster in run.runner_up.tolist()]
     found["margin"] = np.round(run.margin, DIGITS).tolist()
     found["family"], found["first"] = _families(run)
+    if run.stability is not None:
+        found["stability"] = np.round(run.stability.documents, DIGITS).tolist()
+        found["moves_to"] = [None if cluster < 0 else cluster for cluster in run.stability.others.tolist()]
     empty = _document_columns(run.empty_documents)
     nothing = [None] * len(run.empty_documents)
     both = {name: [*values, *empty.get(name, nothing)] for name, values in found.items()}
@@ -74,6 +77,7 @@ def clusters_columns(run: Run) -> Columns:
         "n_outlets": [len(one.outlets) for one in seen],
         "n_copies": [one.n_copies for one in seen],
         "similarity": [round(one.similarity, DIGITS) for one in seen],
+        **({} if run.stability is None else {"stability": np.round(run.stability.clusters, DIGITS).tolist()}),
         "label": [cluster.label for cluster in run.clusters],
         "terms": [_join(term.term for term in cluster.descriptive) for cluster in run.clusters],
         "discriminating_terms": [_join(term.term for term in cluster.discriminating) for cluster in run.clusters],

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 SHOWN_SECONDS = 0.05  # of compiling
 FILES = ("report.html", "assignments.csv", "clusters.csv", "scores.csv", "skipped.csv", "model", "run.json")
+MAX_MOVEMENTS = 5  # pairs of clusters on the screen; assignments.csv has all
 MAX_SHOWN = 40  # clusters on the screen; all are in clusters.csv
 HEADLINES = ("silhouette", "objective", "purity", "nmi", "adjusted_rand", "pair_f")
 
@@ -49,11 +50,27 @@ def print_run(run: Run, output: Path | None) -> None:
     if len(seen) > MAX_SHOWN:
         where = "" if output is None else f"; all are in {output / 'clusters.csv'}"
         say(f"  the {MAX_SHOWN} largest of {len(seen):,} clusters{where}")
+    for line in movements_told(run):
+        say(f"  {line}")
     say()
     for line in _headlines(run):
         say(f"  {line}")
     if output is not None:
         say("  " + "  ".join(files_of(output)))
+
+
+def movements_told(run: Run) -> list[str]:
+    """Return in a sentence each between which clusters of a consensus most documents move."""
+    if run.stability is None:
+        return []
+    from doccluster.clustering import movements
+
+    told = []
+    for one in movements(run.partition.labels, run.stability)[:MAX_MOVEMENTS]:
+        subject = "1 document moves" if len(one.documents) == 1 else f"{len(one.documents):,} documents move"
+        other = f"{one.share:.0%} of the {run.stability.n_runs} partitions"
+        told.append(f"{subject} between clusters {one.clusters[0]} and {one.clusters[1]}, in {other} to the other one")
+    return told
 
 
 def say_analysis(told: Mapping[str, str]) -> None:
@@ -70,6 +87,7 @@ def run_as_json(run: Run, output: Path | None) -> dict[str, Any]:
         "output": None if output is None else str(output),
         "files": [] if output is None else files_of(output),
         "interrupted": run.provenance.interrupted,
+        "cluster_stability": None if run.stability is None else run.stability.clusters.tolist(),
         "n_documents": run.n_documents,
         "n_empty": len(run.empty_documents),
         "n_skipped": sum(not one.is_renamed for one in run.skipped),

@@ -25,7 +25,8 @@ class Fit:
 
     `rule` says which cluster a new document belongs to (None: the one with the nearest centroid). `stability` is the
     mean adjusted Rand index of the best start with the others, None without any. `left_out` says in sentences which
-    steps were not done.
+    steps were not done. `candidates` are the labels of the partitions that went into a consensus, int32 array of shape
+    (n_candidates, n_documents), None without any.
     """
 
     partition: Partition
@@ -34,6 +35,7 @@ class Fit:
     interrupted: bool
     stability: float | None
     left_out: tuple[str, ...] = ()
+    candidates: npt.NDArray[np.int32] | None = None
 
 
 def fit_clusters(algorithm: Algorithm, task: Task) -> Fit:
@@ -56,14 +58,16 @@ def fit_clusters(algorithm: Algorithm, task: Task) -> Fit:
     rule = None if found.rule is None else found.rule.renumbered(new_numbers(order, int(found.rule.clusters.max()) + 1))
     agreements = [score("adjusted_rand", other, truth=found.starts[0]).value for other in found.starts[1:]]
     stability = float(np.mean(agreements)) if agreements else None
-    return Fit(partition, centroids, rule, found.interrupted, stability, found.left_out)
+    candidates = np.array(list(found.candidates.values()), dtype=np.int32) if found.candidates else None
+    return Fit(partition, centroids, rule, found.interrupted, stability, found.left_out, candidates)
 
 
 def in_input_order(fit: Fit, order: npt.NDArray[np.int64]) -> Fit:
     """Return the fit of rows ``order`` of the input as one of the input: the label of each row where it stood."""
     labels = np.empty_like(fit.partition.labels)
     labels[order] = fit.partition.labels
-    return replace(fit, partition=replace(fit.partition, labels=labels))
+    candidates = None if fit.candidates is None else fit.candidates[:, np.argsort(order)]
+    return replace(fit, partition=replace(fit.partition, labels=labels), candidates=candidates)
 
 
 def largest_first(labels: Any) -> tuple[Partition, npt.NDArray[np.int64]]:

@@ -55,10 +55,12 @@ def spread_to_copies(fit: Fit, first: Rows | None) -> Fit:
     """
     if first is None:
         return fit
-    labels = fit.partition.labels[np.searchsorted(np.unique(first), first)]
+    family = np.searchsorted(np.unique(first), first)
+    labels = fit.partition.labels[family]
     partition, order = largest_first(labels)
     rule = None if fit.rule is None else fit.rule.renumbered(new_numbers(order, order.size))
-    return replace(fit, partition=partition, centroids=fit.centroids[order], rule=rule)
+    candidates = None if fit.candidates is None else fit.candidates[:, family]
+    return replace(fit, partition=partition, centroids=fit.centroids[order], rule=rule, candidates=candidates)
 
 
 def folding_note(first: Rows | None) -> str | None:

@@ -267,6 +267,7 @@ def make_run(
         vectorizer=made.vectorizer,
         copy_of=copy_of,
         rule=fit.rule,
+        candidates=fit.candidates,
     )
     if output is not None:
         progress("write", 0)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from doccluster.clustering.label_stability import movements
 from doccluster.evaluation.truth import coverage_note
 from doccluster.overview import outlets_of
 from doccluster.record import Run
@@ -21,6 +22,8 @@ MAX_TABLE = 500  # clusters with a line in the table of measures
 MAX_CLUSTERS = 60  # lines of the confusion table
 MAX_CLASSES = 24  # its columns
 MAX_CELLS_WITH_NUMBERS = 16  # k up to which a k x k table shows its numbers
+MAX_MOVEMENTS = 40  # pairs of clusters between which documents move
+MAX_MOVED = 3  # of their documents that are named
 MAX_PAIRS = 200  # k up to which a k x k table is drawn whole
 
 
@@ -84,6 +87,17 @@ class PairTable:
     def depth(self, value: float) -> float:
         """Return where a value lies between the least and the greatest, 0 to 1."""
         return (value - self.low) / (self.high - self.low) if self.high > self.low else 0.0
+
+
+@dataclass(frozen=True)
+class MovementRow:
+    """Documents of two clusters that change places in the partitions of a consensus, the first of them by name."""
+
+    clusters: tuple[int, int]
+    labels: tuple[str, str]
+    n_documents: int
+    names: tuple[str, ...]
+    share: float
 
 
 @dataclass(frozen=True)
@@ -154,13 +168,34 @@ def cluster_rows(run: Run) -> tuple[ClusterRow, ...]:
     return tuple(
         ClusterRow(
             number=one.cluster,
-            label=one_line(one.label, 120) or f"Cluster {one.cluster}",
+            label=_label(run, one.cluster),
             size=one.size,
             similarity=float(totals[one.cluster] / one.size),
             **{name: float(values[one.cluster]) for name, values in columns.items()},
         )
         for one in run.clusters[:MAX_TABLE]
     )
+
+
+def movement_rows(run: Run) -> tuple[MovementRow, ...]:
+    """Return between which clusters documents move, the most documents first; nothing without a consensus."""
+    if run.stability is None:
+        return ()
+    found = movements(run.partition.labels, run.stability)[:MAX_MOVEMENTS]
+    return tuple(
+        MovementRow(
+            one.clusters,
+            (_label(run, one.clusters[0]), _label(run, one.clusters[1])),
+            len(one.documents),
+            tuple(one_line(run.documents.name(row), 80) for row in one.documents[:MAX_MOVED]),
+            one.share,
+        )
+        for one in found
+    )
+
+
+def _label(run: Run, number: int) -> str:
+    return one_line(run.clusters[number].label, 120) or f"Cluster {number}"
 
 
 def pair_table(run: Run, name: str) -> PairTable | None:
@@ -209,7 +244,7 @@ def confusion(run: Run, column: str) -> Confusion | None:
         rows=tuple(
             ConfusionRow(
                 number=one.cluster,
-                label=one_line(one.label, 120) or f"Cluster {one.cluster}",
+                label=_label(run, one.cluster),
                 counts=tuple(counts[one.cluster, kept].tolist()),
                 n_others=int(counts[one.cluster].sum() - counts[one.cluster, kept].sum()),
                 total=int(counts[one.cluster].sum()),

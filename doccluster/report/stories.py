@@ -75,6 +75,7 @@ class Story:
     span: str
     bins: tuple[int, ...]
     similarity: float
+    stability: float | None
 
     @property
     def lead(self) -> DocumentLine | None:
@@ -191,6 +192,7 @@ def _story(
         span=span_words(seen.first, seen.last) if seen.first is not None and seen.last is not None else "",
         bins=_bins([day for day in (dates[row] for row in members) if day is not None], period),
         similarity=seen.similarity,
+        stability=None if run.stability is None else float(run.stability.clusters[cluster.cluster]),
     )
 
 
