@@ -102,5 +102,7 @@ class FrontPage:
 def render_front_page(page: FrontPage) -> str:
     """Return the page as HTML."""
     return (
-        page_templates().get_template("front_page.html").render(page=page, style=page_part("report.css"), version=__version__)
+        page_templates()
+        .get_template("front_page.html")
+        .render(page=page, style=page_part("report.css"), version=__version__)
     )

@@ -12,20 +12,23 @@ from scipy import sparse
 
 from doccluster.errors import InputError, NothingUsable
 from doccluster.vectors import TfidfVectorizer
+from doccluster.vectors.weighting import collection_weights, parse_weighting, weigh_rows
 
 
 @dataclass(frozen=True, eq=False)
 class Bm25Index:
     """BM25 weights of documents, to be ranked for queries.
 
-    score(q, d) = sum over the distinct terms t of q of
-    ln(1 + (N - df + 1/2) / (df + 1/2)) tf (k1 + 1) / (tf + k1 (1 - b + b length / mean length))
+    score(q, d) = sum over the terms t of q of
+    n(t, q) ln(1 + (N - df + 1/2) / (df + 1/2)) tf (k1 + 1) / (tf + k1 (1 - b + b length / mean length))
 
-    (Robertson and Zaragoza 2009, doi:10.1561/1500000019, with the idf that is never negative).
+    (Robertson and Zaragoza 2009, doi:10.1561/1500000019, with the idf that is never negative). A term that the query
+    has twice counts twice.
 
     Attributes
     ----------
     vectorizer : TfidfVectorizer, fitted
+        It counts the terms of queries.
     weights : csc array of shape (n_documents, n_terms), float64
     """
 
@@ -47,8 +50,14 @@ class Bm25Index:
         >>> index.rank("wheat harvest").tolist()
         [1, 2]
         """
-        vectorizer = TfidfVectorizer(weighting="bm25", norm=None, k1=k1, b=b, dtype=np.float64, **analysis)
-        return cls(vectorizer, sparse.csc_array(vectorizer.fit_transform(texts)))
+        vectorizer = TfidfVectorizer(weighting="nnn", norm=None, dtype=np.float64, **analysis)
+        rows = sparse.csr_array(vectorizer.fit_transform(texts))
+        weighting = parse_weighting("bm25", norm=None, k1=k1, b=b)
+        factors = collection_weights(
+            vectorizer.document_frequency_, vectorizer.n_documents_, weighting=weighting, dtype=np.float64
+        )
+        weigh_rows(rows, factors, weighting=weighting, mean_length=vectorizer.mean_length_)
+        return cls(vectorizer, sparse.csc_array(rows))
 
     def rank(self, query: str, n_best: int | None = None) -> npt.NDArray[np.int64]:
         """Return the documents that have a term of the query, best first; equal scores in the order of documents.
@@ -71,7 +80,7 @@ class Bm25Index:
         """Return the score of every document, float64 array of shape (n_documents,)."""
         if not query.strip():
             raise InputError("the query is empty; give the words to search for.")
-        terms = self.vectorizer.transform([query]).indices
-        if terms.size == 0:
+        wanted = sparse.csr_array(self.vectorizer.transform([query]))
+        if wanted.nnz == 0:
             raise NothingUsable(f"no document has a word of the query {query[:80]!r}; try other words.")
-        return np.asarray(self.weights[:, terms].sum(axis=1), dtype=np.float64).ravel()
+        return np.asarray(self.weights[:, wanted.indices] @ wanted.data, dtype=np.float64)

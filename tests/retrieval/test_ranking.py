@@ -19,7 +19,7 @@ def naive_bm25(texts, query, k1, b):
     scores = []
     for words in documents:
         score = 0.0
-        for term in set(query.split()):
+        for term in query.split():
             df = sum(term in other for other in documents)
             tf = words.count(term)
             idf = math.log(1 + (len(documents) - df + 0.5) / (df + 0.5))

@@ -1,0 +1,67 @@
+"""Query likelihood and smoothed scores against their definitions, written out."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from doccluster.errors import InputError
+from doccluster.geometry import nearest_neighbours
+from doccluster.retrieval import query_likelihood, smooth_scores
+
+COUNTS = np.array([[2.0, 0, 1, 0], [0, 3, 0, 0], [1, 1, 1, 0], [0, 0, 0, 0]])
+
+
+@pytest.mark.parametrize("mu", [0.5, 2.0, 100.0])
+def test_likelihoods_are_those_of_the_definition(mu):
+    query = {0: 2, 1: 1, 3: 1}  # the last term is in no document
+    expected = []
+    for row in COUNTS:
+        value = 0.0
+        for term, times in query.items():
+            share = COUNTS[:, term].sum() / COUNTS.sum()
+            if share:
+                value += times * math.log((row[term] + mu * share) / (row.sum() + mu))
+        expected.append(value)
+    asked = sparse.csr_array(([2.0, 1.0, 1.0], ([0, 0, 0], [0, 1, 3])), shape=(1, 4))
+    np.testing.assert_allclose(query_likelihood(sparse.csc_array(COUNTS), asked, mu=mu), expected)
+
+
+@pytest.mark.parametrize(("weight", "n_neighbors"), [(0.0, 2), (0.3, 1), (0.7, 2)])
+def test_smoothed_scores_are_those_of_the_definition(weight, n_neighbors):
+    rng = np.random.default_rng(1)
+    rows = rng.random((8, 5)) * (rng.random((8, 5)) < 0.7)
+    rows[3] = 0  # no term, no neighbour
+    rows /= np.maximum(np.linalg.norm(rows, axis=1), 1e-12)[:, None]
+    scores = rng.random(8)
+    graph = nearest_neighbours(sparse.csr_array(rows), 2, fold=None)
+    z = (scores - scores.mean()) / scores.std()
+    cosines = rows @ rows.T
+    np.fill_diagonal(cosines, 0)
+    expected = []
+    for row in range(8):
+        near = np.argsort(-cosines[row], kind="stable")[:n_neighbors]
+        near = near[cosines[row, near] > 0]
+        if near.size == 0:
+            expected.append(z[row])
+            continue
+        weights = cosines[row, near]
+        expected.append((1 - weight) * z[row] + weight * (weights @ z[near]) / weights.sum())
+    np.testing.assert_allclose(
+        smooth_scores(scores, graph, weight=weight, n_neighbors=n_neighbors), expected, atol=1e-9
+    )
+
+
+def test_equal_scores_stay_equal_and_wrong_use_is_refused():
+    rows = sparse.csr_array(np.eye(3))
+    graph = nearest_neighbours(rows, 1, fold=None)
+    assert smooth_scores(np.ones(3), graph).tolist() == [0, 0, 0]
+    with pytest.raises(InputError, match="weight=2"):
+        smooth_scores(np.ones(3), graph, weight=2)
+    with pytest.raises(InputError, match="fold=None"):
+        smooth_scores(np.ones(4), graph)
+    with pytest.raises(InputError, match="mu=0"):
+        query_likelihood(sparse.csc_array(COUNTS), sparse.csr_array((1, 4)), mu=0)
