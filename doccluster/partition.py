@@ -79,7 +79,7 @@ class Partition:
         labels = self.labels
         if not isinstance(labels, np.ndarray) or labels.ndim != 1 or labels.dtype.kind not in "iu" or not labels.size:
             raise InputError(
-                f"{name} of a partition are no vector of whole numbers", remedy="use Partition.from_labels"
+                f"{name} of a partition are not a vector of whole numbers", remedy="use Partition.from_labels"
             )
         k = len(self.names)
         if labels.min() < 0 or labels.max() >= k:

@@ -50,7 +50,7 @@ def checked_csr(matrix: Any, *, name: str = "X") -> tuple[sparse.csr_array, bool
         if isinstance(error, InputError):
             raise
         raise InputError(
-            f"is no sound sparse matrix ({error})", argument=name, remedy="it is damaged, make it again"
+            f"is not a valid sparse matrix ({error})", argument=name, remedy="it is damaged, make it again"
         ) from error
     rows.has_canonical_format = is_canonical
     return rows, is_canonical
@@ -80,7 +80,7 @@ def check_shape(shape: tuple[int, ...], name: str) -> None:
     memory = _memory_of_machine()
     if memory is not None and n_columns * BYTES_PER_COLUMN > memory:
         raise MemoryLimitError(
-            f"has {n_columns:,} columns, and to count them takes {n_columns * BYTES_PER_COLUMN:,} "
+            f"has {n_columns:,} columns, and counting them takes {n_columns * BYTES_PER_COLUMN:,} "
             f"bytes of this machine's {memory:,}",
             argument=name,
             remedy="leave out the columns without values",
@@ -157,7 +157,7 @@ def _check_starts(given: Any, n_lines: int, n_indices: int, lines: str, name: st
         )
     if starts[0] != 0 or np.any(starts[1:] < starts[:-1]) or starts[-1] > n_indices:
         raise InputError(
-            f"has {lines} starts that do not ascend from 0 to its {n_indices:,} values",
+            f"has {lines} starts that do not rise from 0 to its {n_indices:,} values",
             argument=name,
             remedy="make it again",
         )

@@ -17,11 +17,11 @@ shows its progress on standard error, and only on a terminal. An error is one se
 | exit code | means |
 |---|---|
 | 0 | done |
-| 1 | `rerun`: other labels than before; `diff`: other clusters; `stream check`: the store is not sound |
+| 1 | `rerun`: some labels differ; `diff`: some clusters differ; `stream check`: the store is not sound |
 | 2 | the command or its input cannot be used, or standard output is full; the sentence says what to do |
 | 3 | nothing usable is left: no document, or none with a term |
 | 130 | interrupted by Ctrl-C; what was best so far is saved |
-| 141 | the reader of standard output has gone, as `head` does; nothing is said |
+| 141 | the program that reads standard output has stopped, as `head` does; nothing is printed |
 
 Standard output and standard error may have any encoding: characters it lacks are written as an ASCII stand-in
 (`^` for an arrow up) or as an escape (`\\u043f`), and tables are drawn in ASCII. Files and JSON stay whole.
@@ -70,7 +70,7 @@ def _row(option: click.Option) -> str:
     names = ", ".join(f"`{name}`" for name in (*option.opts, *option.secondary_opts))
     value = "" if option.is_flag else f" {_value(option)}"
     notes = " Required." if option.required else ""
-    notes += " May be repeated." if option.multiple else ""
+    notes += " May be repeated." if option.multiple and "may be repeated" not in (option.help or "") else ""
     default = option.default
     if isinstance(default, str | int | float | tuple) and not option.is_flag and default not in (None, (), ""):
         notes += f" Default: {', '.join(map(str, default)) if isinstance(default, tuple) else default}."

@@ -93,7 +93,7 @@ def test_a_file_whose_name_looks_like_a_pattern_is_that_file(tmp_path):
 
 def test_a_table_without_header_is_told_how_to_be_read(tmp_path):
     path = write(tmp_path, {"a.csv": "1,The ferry left.\n2,It came back.\n"}) / "a.csv"
-    with pytest.raises(InputError, match=r"if its first row is no header, give header=False\."):
+    with pytest.raises(InputError, match=r"if its first row is not a header, give header=False\."):
         read_corpus(path)
     assert read_corpus(path, header=False, text_column="2").texts == ("The ferry left.", "It came back.")
     with pytest.raises(InputError) as caught:

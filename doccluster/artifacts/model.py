@@ -234,7 +234,7 @@ def _load_vectorizer(folder: Path, record: VectorizerRecord | None) -> TfidfVect
     except (DocclusterError, KeyError, ValueError, TypeError, IndexError, AttributeError) as error:
         raise damaged(path, str(error).split(";")[0]) from error
     if len(vectorizer.vocabulary_) != len(vectorizer.display_terms_):
-        raise damaged(path, "a term comes twice")
+        raise damaged(path, "a term occurs twice")
     return vectorizer
 
 

@@ -24,7 +24,7 @@ def check_output(folder: Path, *, overwrite: bool) -> None:
     if not folder.is_symlink():
         clear_abandoned(folder.absolute(), rescue=partial_rescue(folder.absolute()))
     if folder.is_symlink() and not folder.exists():
-        raise InputError(f"{folder} is a link that leads nowhere", remedy="choose another output")
+        raise InputError(f"{folder} is a link to a place that does not exist", remedy="choose another output")
     if folder.exists() and not folder.is_dir():
         raise InputError(f"{folder} is a file", remedy="choose another output, the name of a folder")
     if folder.is_dir() and any(folder.iterdir()):
@@ -35,7 +35,7 @@ def check_output(folder: Path, *, overwrite: bool) -> None:
             )
         if not (folder / MARK).is_file():
             raise InputError(
-                f"{folder} holds other things than a run of doccluster (no {MARK}) and is not overwritten",
+                f"{folder} holds something other than a run of doccluster (no {MARK}) and is not overwritten",
                 remedy="choose another output",
             )
     parent = folder.absolute().parent

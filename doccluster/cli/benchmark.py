@@ -21,7 +21,9 @@ from doccluster.errors import InputError
 def benchmark_command(
     modules: tuple[str, ...], only: tuple[str, ...], quick: bool, list_rows: bool, again: bool
 ) -> None:
-    """Time doccluster beside its peers; figures go to experiments/benchmarks/results, and an interrupted run goes on.
+    """Time doccluster and its peers in the same run; an interrupted run continues where it stopped.
+
+    Figures go to experiments/benchmarks/results.
 
     MODULES are files of experiments/benchmarks, all of them by default.
     """

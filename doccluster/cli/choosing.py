@@ -56,7 +56,7 @@ ONLY_WITH_RULES = ("n_init", "null", "n_null", "n_stability", "resampling", "pen
     "ks",
     callback=numbers_of_clusters,
     metavar="NUMBERS",
-    help="Choose from these, such as 2-10 or 5,10,20; by default from 2 to half of the documents.",
+    help="Choose only from these numbers, such as 2-10 or 5,10,20. By default from 2 to half of the documents.",
 )
 @click.option(
     "--algorithm",
@@ -64,22 +64,28 @@ ONLY_WITH_RULES = ("n_init", "null", "n_null", "n_stability", "resampling", "pen
     show_default=True,
     callback=checked(check_algorithm),
     metavar="NAME",
-    help="What clusters: spherical-k-means, k-means, ... (`doccluster algorithms` lists them).",
+    help="The algorithm: spherical-k-means, k-means, ... (`doccluster algorithms` lists them).",
 )
 @click.option("--sample", "max_documents", type=Whole(min=4), metavar="N", help="Look at N documents drawn at random.")
-@click.option("--all-rules", is_flag=True, help="Also print what 16 known criteria choose; this takes long.")
+@click.option("--all-rules", is_flag=True, help="Also print what 16 known criteria choose; this takes much longer.")
 @click.option("--n-init", type=Whole(min=1), metavar="N", help="With --all-rules: starts per fit.  [default: 5]")
 @click.option(
     "--null",
     type=click.Choice(["deal", "permute", "uniform", "sphere"]),
-    help="With --all-rules: data without clusters: terms dealt anew (the default), permuted one by one, uniform in the "
-    "box, or directions.",
+    help="With --all-rules: how data without clusters are made: terms dealt again (the default), permuted one by one, "
+    "uniform in the box, or random directions.",
 )
 @click.option(
-    "--n-null", type=Whole(min=1), metavar="N", help="With --all-rules: data sets without clusters.  [default: 19]"
+    "--n-null",
+    type=Whole(min=1),
+    metavar="N",
+    help="With --all-rules: the number of the number of data sets without clusters.  [default: 19]",
 )
 @click.option(
-    "--n-stability", type=Whole(min=0), metavar="N", help="With --all-rules: resampled data sets.  [default: 10]"
+    "--n-stability",
+    type=Whole(min=0),
+    metavar="N",
+    help="With --all-rules: the number of the number of resampled data sets.  [default: 10]",
 )
 @click.option(
     "--resampling",
@@ -92,7 +98,9 @@ ONLY_WITH_RULES = ("n_init", "null", "n_null", "n_stability", "resampling", "pen
     metavar="LAMBDA",
     help="With --all-rules: also choose by RSS(k) + LAMBDA k.",
 )
-@click.option("--checkpoint", metavar="DIR", help="With --all-rules: keep finished pieces here, and go on from them.")
+@click.option(
+    "--checkpoint", metavar="DIR", help="With --all-rules: keep finished pieces in this folder, and continue from them."
+)
 @seed_option
 @reader_options
 @vectorizer_options

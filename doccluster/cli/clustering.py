@@ -48,7 +48,7 @@ def cluster_command(matrix: str, **given: Any) -> None:
 
     if not is_matrix(matrix):
         raise InputError(
-            f"{matrix} is no matrix file (its name ends in none of {', '.join(MATRIX_SUFFIXES)})",
+            f"{matrix} is not a matrix file (its name does not end in any of {', '.join(MATRIX_SUFFIXES)})",
             remedy="give texts to `doccluster run`",
         )
     reader = {name: given[name] for name in ("classes", "terms") if given[name] is not None}

@@ -35,7 +35,7 @@ def _knobs(_context: click.Context, _option: click.Parameter, given: tuple[str, 
     for text in given:
         name, equals, values = text.partition("=")
         if not equals or not name or not values:
-            raise click.BadParameter(f"{text!r} is no knob with values; write for instance k=5,10,20.")
+            raise click.BadParameter(f"{text!r} is not a knob with values; write for instance k=5,10,20.")
         if name in found:
             raise click.BadParameter(f"the knob {name!r} is given twice; give all its values at once.")
         found[name] = [parse_value(value.strip()) for value in values.split(",")]
@@ -51,7 +51,13 @@ def _knobs(_context: click.Context, _option: click.Parameter, given: tuple[str, 
     metavar="[SRC=]COLUMN",
     help="The classes, of all sources or of one (may be repeated); a matrix with classes has its own.",
 )
-@click.option("-k", "--clusters", "n_clusters", type=Whole(min=1), help="By default the number of classes.")
+@click.option(
+    "-k",
+    "--clusters",
+    "n_clusters",
+    type=Whole(min=1),
+    help="The number of clusters; by default the number of classes.",
+)
 @click.option(
     "--algorithm",
     "algorithms",
@@ -60,13 +66,14 @@ def _knobs(_context: click.Context, _option: click.Parameter, given: tuple[str, 
     show_default=True,
     callback=checked(check_algorithm),
     metavar="NAME",
-    help="May be repeated; parameters as in spherical-k-means:n_init=1,refine=true; your own as module:factory.",
+    help="An algorithm (may be repeated); parameters as in spherical-k-means:n_init=1,refine=true; your own as "
+    "module:factory.",
 )
 @click.option(
     "--labels",
     multiple=True,
     metavar="[SRC=]FILE",
-    help="A clustering made elsewhere, as for evaluate (may be repeated).",
+    help="Labels made by another program, in a file as for evaluate (may be repeated).",
 )
 @click.option("--generate", "kind", metavar="KIND", help="Instead of SRC: vmf, sparse-vmf, sharma or zipf.")
 @click.option(
@@ -76,12 +83,17 @@ def _knobs(_context: click.Context, _option: click.Parameter, given: tuple[str, 
     metavar="KNOB=X,X,...",
     help="Values of a knob (may be repeated).",
 )
-@click.option("--set", "fixed", multiple=True, callback=_knobs, metavar="KNOB=X", help="A knob that stays.")
-@click.option("--seeds", type=Whole(min=1), default=10, show_default=True, help="Seeds 0 to N-1, for all.")
+@click.option("--set", "fixed", multiple=True, callback=_knobs, metavar="KNOB=X", help="A knob that keeps its value.")
 @click.option(
-    "--measures", callback=measure_names, metavar="NAMES", help="Only these measures (commas between them), or all."
+    "--seeds", type=Whole(min=1), default=10, show_default=True, help="Run every algorithm with the seeds 0 to N-1."
 )
-@click.option("--checkpoint", metavar="DIR", help="Keep finished runs here, and go on from them.")
+@click.option(
+    "--measures",
+    callback=measure_names,
+    metavar="NAMES",
+    help="Compute only these measures (separated by commas), or all.",
+)
+@click.option("--checkpoint", metavar="DIR", help="Keep finished runs in this folder, and continue from them.")
 @reader_options
 @vectorizer_options
 @threads_option
@@ -89,7 +101,7 @@ def _knobs(_context: click.Context, _option: click.Parameter, given: tuple[str, 
 def compare_command(sources: tuple[str, ...], **given: Any) -> None:
     """Compare algorithms over seeds and corpora: means with intervals, paired tests, time, memory, measure agreement.
 
-    Each SRC is a corpus of its own; with --generate, each setting of the knobs is one, drawn anew for each seed.
+    Each SRC is a corpus of its own; with --generate, each setting of the knobs is one, drawn again for each seed.
     --algorithm module:factory imports the module and calls the factory, so name only code you trust.
     """
     if bool(sources) == bool(given["kind"]):

@@ -34,7 +34,7 @@ def standard_output() -> Console:
 
     class Output(Console):
         def on_broken_pipe(self) -> None:  # rich would end the process here
-            raise OutputFailed(BrokenPipeError(errno.EPIPE, "its reader has gone"))
+            raise OutputFailed(BrokenPipeError(errno.EPIPE, "its reader has stopped"))
 
     width = None if sys.stdout.isatty() else 120
     return Output(file=sys.stdout, highlight=False, markup=False, emoji=False, width=width)
@@ -154,11 +154,12 @@ clusters_option = click.option(
     "--clusters",
     callback=number_of_clusters,
     metavar="N",
-    help="How many clusters: a number, or auto (the default), which asks the data.",
+    help="The number of clusters, or auto (the default) to choose it from the data.",
 )
 granularity_option = click.option(
     "--granularity",
     type=click.Choice(["topics", "stories"]),
-    help="How fine, where the data are asked: broad topics, or stories. Left out, the data choose.",
+    help="How fine the clusters are when their number is chosen: topics (broad) or stories (fine). By default the data "
+    "decide.",
 )
-overwrite_option = click.option("--overwrite", is_flag=True, help="Replace an earlier run in the output folder.")
+overwrite_option = click.option("--overwrite", is_flag=True, help="Replace an earlier output.")

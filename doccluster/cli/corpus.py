@@ -65,7 +65,7 @@ def _print_inspection(found: Inspection) -> None:
         say(f"  characters {told}")
         say(f"  copies     {found.n_same_text:,} documents repeat an earlier text letter for letter")
         languages = ", ".join(f"{name} {100 * share:.0f} %" for name, share in (found.languages or {}).items())
-        say(f"  languages  {languages or 'not told by function words'}")
+        say(f"  languages  {languages or 'not found by function words'}")
     if found.share_without_blanks:
         say(f"  scripts    {100 * found.share_without_blanks:.0f} % of the letters in scripts without blanks")
     if found.first_date:

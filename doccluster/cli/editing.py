@@ -19,23 +19,23 @@ if TYPE_CHECKING:
 @click.argument("name")
 @json_option
 def label_command(folder: str, cluster: int, name: str, as_json: bool) -> None:
-    """Give a cluster of a run a name; its tables, its model and its report are written anew with it.
+    """Give a cluster of a run a name; its tables, its model and its report are written again with it.
 
-    What `assign` gives to the cluster later has that name too.
+    Documents that `assign` puts into the cluster later show that name too.
     """
     from doccluster.pipeline.editing import Edit, edit_run
 
     _print(edit_run(folder, Edit("label", (cluster,), name)), f"cluster {cluster} is now called {name}", as_json)
 
 
-@click.command("merge", cls=Verb, short_help="Make one cluster of several of a run.")
+@click.command("merge", cls=Verb, short_help="Merge several clusters of a run into one.")
 @click.argument("folder", metavar="RUN_DIR")
 @click.argument("clusters", nargs=-1, required=True, type=int, metavar="CLUSTER...")
 @json_option
 def merge_command(folder: str, clusters: tuple[int, ...], as_json: bool) -> None:
-    """Make one cluster of several of a run; clusters are numbered by size anew, and everything is written anew.
+    """Merge several clusters of a run into one; clusters are numbered by size again, and everything is written again.
 
-    The name that an editor gave to one of them stays. Scores are those of the clusters as they then are.
+    A name that you gave to one of them stays. Scores are computed again for the new clusters.
     """
     from doccluster.pipeline.editing import Edit, edit_run
 

@@ -56,7 +56,7 @@ COST_IN_WORDS = {
 @click.option(
     "--metric", type=click.Choice(METRICS), default="cosine", show_default=True, help="The distance between documents."
 )
-@click.option("--noise", metavar="LABEL", help="Leave out the documents with this found label.")
+@click.option("--noise", metavar="LABEL", help="Leave out the documents that have this label in LABELS.")
 @click.option("--strict", is_flag=True, help="Stop where a measure is undefined.")
 @options(json_option, threads_option)
 @click.option("--latex", is_flag=True, help="Print a LaTeX table.")
@@ -254,7 +254,7 @@ def explain_command(subject: str, cluster: str | None, other: str | None, as_jso
         return
     if cluster is not None:
         raise InputError(
-            f"{subject} is no folder of a run", remedy="give the folder and a cluster, or the name of a measure"
+            f"{subject} is not the folder of a run", remedy="give the folder and a cluster, or the name of a measure"
         )
     from doccluster.measures import get_measure
 

@@ -38,7 +38,7 @@ MATRIX_ENDINGS = (".mat", ".mtx", ".mtx.gz", ".npz", ".npy")
 
 @click.group("generate", short_help="Make a synthetic corpus with a known truth.")
 def generate_command() -> None:
-    """Make a synthetic corpus with a known truth, and corpus.toml beside it with all parameters.
+    """Make a synthetic corpus with a known truth, and write all parameters to corpus.toml next to it.
 
     The same seed gives the same bytes, whatever the number of threads.
     """
@@ -159,9 +159,11 @@ def sparse_vmf_command(
 @_number("--sigma", 1 / 6, "Standard deviation of the values before they are cut to 0..1.")
 @click.option("--structure", type=click.Choice(["block", "dense"]), default="block", show_default=True)
 @click.option("--extra-rows", type=click.Choice(["owner", "per_column", "gamma_n"]), default="owner", show_default=True)
-@_count("--scale", "scale", 1, "Times 4 documents and 10 terms per cluster.")
-@_count("--documents-per-cluster", "documents_per_cluster", None, "Instead of 4 times the scale.")
-@_count("--terms-per-cluster", "terms_per_cluster", None, "Instead of 10 times the scale.")
+@_count("--scale", "scale", 1, "Multiply 4 documents and 10 terms per cluster by this.")
+@_count(
+    "--documents-per-cluster", "documents_per_cluster", None, "Documents per cluster, instead of 4 times the scale."
+)
+@_count("--terms-per-cluster", "terms_per_cluster", None, "Terms per cluster, instead of 10 times the scale.")
 @_output("corpus.npz", ".npz or .mtx")
 def sharma_command(output: str, seed: int, overwrite: bool, threads: int | None, as_json: bool, **given: Any) -> None:
     """The matrices of Algorithm 1 of Sharma and Sharma."""

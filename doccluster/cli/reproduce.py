@@ -23,7 +23,7 @@ SOURCES = ("iir-16", "strehl", "zaki-meira-17", "sharma", "dhillon-modha")  # as
 @click.option("--quick", is_flag=True, help="Leave out what takes minutes.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead of text.")
 def reproduce_command(names: tuple[str, ...], output: str | None, quick: bool, as_json: bool) -> None:
-    """Print every printed number of a source beside ours: iir-16, strehl, zaki-meira-17, sharma, dhillon-modha, or all.
+    """Print every number of a source next to ours: iir-16, strehl, zaki-meira-17, sharma, dhillon-modha, or all.
 
     Nothing is written unless you name a folder.
     """

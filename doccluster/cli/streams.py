@@ -38,7 +38,7 @@ _PLAIN = {
 
 
 class OutputFailed(Exception):
-    """Standard output takes no more: its reader has gone (`is_closed`), or it is full."""
+    """Standard output takes no more: its reader has stopped (`is_closed`), or it is full."""
 
     def __init__(self, error: OSError) -> None:
         super().__init__(f"standard output cannot be written: {error.strerror or error}.")

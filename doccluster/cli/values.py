@@ -62,7 +62,7 @@ def number_or_share(_context: click.Context, _option: click.Parameter, value: st
     except ValueError as error:
         raise click.BadParameter(f"{value!r} is neither a number of documents (2) nor a share (0.01).") from error
     if not (number >= 1 if isinstance(number, int) else 0 <= number <= 1):
-        raise click.BadParameter(f"{value!r} is neither a number of documents from 1 on nor a share from 0.0 to 1.0.")
+        raise click.BadParameter(f"{value!r} is neither a number of documents (1 or more) nor a share from 0.0 to 1.0.")
     return number
 
 
@@ -75,7 +75,7 @@ def number_of_clusters(_context: click.Context, _option: click.Parameter, value:
     except ValueError:
         number = 0
     if number < 1:
-        raise click.BadParameter(f"{value!r} is not a number of clusters; give a whole number from 1 on, or auto.")
+        raise click.BadParameter(f"{value!r} is not a number of clusters; give a whole number of at least 1, or auto.")
     return number
 
 
@@ -102,7 +102,7 @@ def numbers_of_clusters(_context: click.Context, _option: click.Parameter, value
         low, high = (int(match[1]), int(match[2] or match[1])) if match else (0, 0)
         if not 1 <= low <= high <= MOST_CLUSTERS:
             raise click.BadParameter(
-                f"{value!r} is no list of numbers of clusters; write for instance 2-10 or 5,10,20."
+                f"{value!r} is not a list of numbers of clusters; write for instance 2-10 or 5,10,20."
             )
         numbers.update(range(low, high + 1))
     return tuple(sorted(numbers))
@@ -123,7 +123,7 @@ def measure_names(_context: click.Context, _option: click.Parameter, value: str 
 
     names = [name.strip() for name in value.split(",") if name.strip()]
     if not names:
-        raise click.BadParameter("it names no measure; give names with commas between them, or all.")
+        raise click.BadParameter("it names no measure; give names separated by commas, or all.")
     try:
         get_measures(names)
     except InputError as error:

@@ -14,7 +14,7 @@ def warm_up_command(as_json: bool) -> None:
     """Compile everything that is compiled once on a machine, for images and servers.
 
     Without it each function is compiled when a command first needs it. The code is kept in the folder that
-    NUMBA_CACHE_DIR names, else beside the package, else in your cache folder.
+    NUMBA_CACHE_DIR names, or next to the package, or in your cache folder.
     """
     from doccluster.pipeline import warm_up
 

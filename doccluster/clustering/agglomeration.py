@@ -95,7 +95,7 @@ def cut_tree(joins: npt.NDArray[np.float64], n_clusters: int) -> npt.NDArray[np.
     """
     n = joins.shape[0] + 1
     if not 1 <= n_clusters <= n:
-        raise InputError(f"n_clusters={n_clusters!r} is no level of this tree; give a number from 1 to {n}.")
+        raise InputError(f"n_clusters={n_clusters!r} is not a level of this tree; give a number from 1 to {n}.")
     top = np.arange(2 * n - 1)
     for step in range(n - n_clusters - 1, -1, -1):  # a later join is above an earlier one
         top[joins[step, :2].astype(np.int64)] = top[n + step]

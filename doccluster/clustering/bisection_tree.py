@@ -55,7 +55,7 @@ class BisectionTree(ShortRepr):
         """
         if not 1 <= n_clusters <= self.n_clusters:
             raise InputError(
-                "is no level of this tree",
+                "is not a level of this tree",
                 argument="n_clusters",
                 received=n_clusters,
                 expected=f"a number from 1 to {self.n_clusters}",

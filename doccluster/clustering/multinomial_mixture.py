@@ -135,11 +135,11 @@ class MultinomialMixture(ClusterMixin, BaseEstimator):
         if self.assignment not in ("soft", "hard"):
             raise InputError(f"assignment={self.assignment!r} is unknown; choose 'soft' or 'hard'.")
         if not 0 < self.smoothing < 1:
-            raise InputError(f"smoothing={self.smoothing!r} is no share; give a number above 0 and below 1.")
+            raise InputError(f"smoothing={self.smoothing!r} is not a share; give a number above 0 and below 1.")
         if not self.max_length > 0:
-            raise InputError(f"max_length={self.max_length!r} is no number of terms; give one above 0, or infinity.")
+            raise InputError(f"max_length={self.max_length!r} is not a number of terms; give one above 0, or infinity.")
         if not 0 <= self.tol <= 1:
-            raise InputError(f"tol={self.tol!r} is no share of the documents; give a number from 0 to 1.")
+            raise InputError(f"tol={self.tol!r} is not a share of the documents; give a number from 0 to 1.")
         check_mixture_init(self.init, n_documents, self.n_clusters)
         check_positive_int(self.n_init, "n_init")
         check_positive_int(self.max_iter, "max_iter")

@@ -61,7 +61,11 @@ def _columns(names: list[str], options: ReadOptions, file: InputFile) -> Columns
             raise
         raise UnknownColumn(
             error.problem,
-            remedy=(*words_of(error.remedy or ""), "; if its first row is no header, give ", Argument("header", False)),
+            remedy=(
+                *words_of(error.remedy or ""),
+                "; if its first row is not a header, give ",
+                Argument("header", False),
+            ),
         ) from error
 
 

@@ -58,7 +58,7 @@ class _CountedStream(io.RawIOBase):
             try:
                 some = self._read_some(len(view) - filled)
                 if some is None:
-                    raise BlockingIOError(errno.EAGAIN, "it is no plain file, and nothing comes from it")
+                    raise BlockingIOError(errno.EAGAIN, "it is not a plain file, and nothing comes from it")
                 if self._budget is not None:
                     self._budget.spend(len(some))
             except ReadFailure as failure:

@@ -74,7 +74,8 @@ def read_labels(
         ) from error
     except UnicodeDecodeError as error:
         raise InputError(
-            f"{place} is no text in UTF-8: byte {error.start} begins no letter", remedy=f"give {FORMS}, in UTF-8"
+            f"{place} is not text in UTF-8: the character at byte {error.start} is not valid",
+            remedy=f"give {FORMS}, in UTF-8",
         ) from error
     lines = text.removesuffix("\n").split("\n")
     if not text.strip():
@@ -208,7 +209,7 @@ def _label_columns(path: str, header: list[str], wanted: Sequence[str]) -> list[
     preferred = [name for name in PREFERRED if name in others]
     if not preferred:
         raise InputError(
-            f"{path} has {len(others)} columns beside id ({', '.join(others)})", remedy="name the one meant"
+            f"{path} has {len(others)} columns besides id ({', '.join(others)})", remedy="name the one to use"
         )
     return preferred[:1]
 

@@ -88,7 +88,7 @@ def _labels(estimator: Any, X: Any) -> Any:
     labels = getattr(estimator, "labels_", None)
     if labels is None or len(labels) != np.shape(X)[0]:
         raise InputError(
-            f"{type(estimator).__name__} cannot say the clusters of rows that it was not fitted to",
+            f"{type(estimator).__name__} cannot assign rows that it was not fitted to",
             remedy="give a clusterer with predict",
         )
     return labels

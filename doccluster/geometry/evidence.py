@@ -370,7 +370,9 @@ class ClusterEvidence:
 
     def _need_linear_metric(self, what: str) -> None:
         if self.metric == "euclidean":
-            raise InputError(f"{what} in Euclidean distance cannot be had from sums", remedy="use PairwiseDistances")
+            raise InputError(
+                f"{what} in Euclidean distance cannot be computed from sums", remedy="use PairwiseDistances"
+            )
 
 
 def _like(matrix: sparse.csr_array, data: FloatArray) -> sparse.csr_array:

@@ -47,7 +47,7 @@ def divergence_from_random_baseline(
     record = get_measure(measure)
     if record.family != "external" or record.name == NAME:
         raise InputError(
-            "is no external measure that has a random baseline",
+            "is not an external measure with a random baseline",
             argument="measure",
             received=measure,
             remedy="try purity or nmi",

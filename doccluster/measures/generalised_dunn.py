@@ -67,7 +67,7 @@ def gdi(evidence: Any, *, between: int = 3, within: int = 3) -> Values:
     """
     if between not in BETWEEN or within not in WITHIN:
         raise InputError(
-            f"between={between!r}, within={within!r} is no form of the generalised Dunn index",
+            f"between={between!r}, within={within!r} is not a form of the generalised Dunn index",
             remedy=(
                 f"choose between from {', '.join(map(str, BETWEEN))} and within from {', '.join(map(str, WITHIN))}"
             ),

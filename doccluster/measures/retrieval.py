@@ -78,7 +78,7 @@ def bcubed_f(table: ContingencyTable, *, beta: float = 1.0) -> float:
     formula="(S - S_min) / (1 - S_min) per topic of n_r documents; S = sum_i cumsum(CG)_i / n_r^2, CG = its documents "
     "per cluster, sorted descending, padded with zeros to n_r; S_min = (n_r + 1) / (2 n_r); the mean over topics",
     source="Sharma & Sharma, II.C, after De Vries, Geva & Trotman 2012 (INEX)",
-    meaning="How few clusters one must open to see all documents of a topic. One cluster scores 1, so read it beside "
+    meaning="How few clusters one must open to see all documents of a topic. One cluster scores 1, so read it with "
     "the number of clusters. Topics may overlap: documents with several labels count for each.",
     edges="a topic of one document: nan, left out of the mean; no other topic: nan",
     parts=("per_class",),

@@ -67,7 +67,7 @@ def undo_edit(folder: str | Path) -> tuple[Run, Edit]:
     place = Path(folder)
     edits = read_edits(place).edits
     if not edits:
-        raise InputError(f"{place} has no edit that could be undone", remedy="it is as the run made it")
+        raise InputError(f"{place} has no edit to undo", remedy="it is as the run made it")
     return _write(place, EditLog(edits[:-1])), edits[-1]
 
 

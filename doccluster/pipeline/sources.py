@@ -188,7 +188,7 @@ def matrix_in(source: Any) -> Any:
         )
     if others:
         raise InputError(
-            f"{source} holds a matrix ({matrices[0].name}) beside other files ({others[0].name})",
+            f"{source} holds a matrix ({matrices[0].name}) next to other files ({others[0].name})",
             remedy="give the matrix or the files",
         )
     return matrices[0]

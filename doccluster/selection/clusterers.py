@@ -107,7 +107,7 @@ def _as_clusterer(given: Any, name: str | None) -> Clusterer:
         return _of_text(given, name or given)
     if isinstance(given, type) or not (hasattr(given, "fit") and hasattr(given, "get_params")):
         raise InputError(
-            f"{given!r} is no algorithm",
+            f"{given!r} is not an algorithm",
             remedy=(
                 "give a name, 'module:factory', or a clusterer with fit and get_params (scikit-learn's conventions)"
             ),
@@ -140,7 +140,7 @@ def _of_text(text: str, name: str) -> Clusterer:
         raise InputError(f"{text} gives no clusterer: {reason.rstrip('.')}", remedy="give module:factory") from error
     if isinstance(estimator, type) or not (hasattr(estimator, "fit") and hasattr(estimator, "get_params")):
         raise InputError(
-            f"{text} returned {estimator!r}, which is no clusterer",
+            f"{text} returned {estimator!r}, which is not a clusterer",
             remedy="it must have fit and get_params (scikit-learn's conventions)",
         )
     return Clusterer(name, estimator, record)
@@ -149,7 +149,7 @@ def _of_text(text: str, name: str) -> Clusterer:
 def _setting(pair: str, text: str) -> tuple[str, Any]:
     name, equals, value = pair.partition("=")
     if not equals or not name.isidentifier():
-        raise InputError(f"{pair!r} in {text!r} is no setting", remedy="write module:factory:name=value,name=value")
+        raise InputError(f"{pair!r} in {text!r} is not a setting", remedy="write module:factory:name=value,name=value")
     return name, parse_value(value)
 
 

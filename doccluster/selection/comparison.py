@@ -46,7 +46,7 @@ class LabelledCorpus(ShortRepr):
     labels : mapping of name to labels of shape (n_documents,)
         Clusterings made elsewhere, judged like those that are made here.
     seeds : whole numbers, optional
-        Instead of those of the comparison: a made corpus may be drawn anew for each seed, under one name.
+        Instead of those of the comparison: a made corpus may be drawn again for each seed, under one name.
     about : mapping
         What a reader should know of it (the column of the truth, the knobs of a generator); kept with the comparison.
     counts : csr array of shape (n_documents, n_terms), optional

@@ -107,7 +107,7 @@ def hopkins(
     rows = np.asarray(sample)
     if rows.dtype.kind not in "iu" or not rows.size or rows.min() < 0 or rows.max() >= data.shape[0]:
         raise InputError(
-            "names no rows of the matrix",
+            "does not name rows of the matrix",
             argument="sample",
             received=sample,
             expected=f"numbers from 0 to {data.shape[0] - 1}",

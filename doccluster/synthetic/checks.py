@@ -75,7 +75,7 @@ def check_direction(mean: Any) -> Floats:
     check_dimensions(direction.size, "the length of mean")
     length = float(np.linalg.norm(direction))
     if length == 0:
-        raise InputError("has length zero, so it is no direction", argument="mean", remedy="give a unit vector")
+        raise InputError("has length zero, so it has no direction", argument="mean", remedy="give a unit vector")
     if not abs(length - 1) <= 1e-5:  # NaN and infinity fail too
         raise InputError(f"has length {length:g}, expected 1", argument="mean", remedy="divide it by its length")
     return direction / length

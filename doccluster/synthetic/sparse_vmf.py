@@ -183,7 +183,7 @@ def _part(n_columns: int, n_chosen: int, squares: float, share: float, length: f
     if not low * (1 - 1e-9) <= squares * share <= high * (1 + 1e-9):
         raise InputError(
             (
-                f"cannot be had with {n_chosen} of {n_columns} {which} terms in a document: ",
+                f"cannot be reached with {n_chosen} of {n_columns} {which} terms in a document: ",
                 *_reach(low, high, squares * share, length, which),
             ),
             argument="mean_resultant_length",

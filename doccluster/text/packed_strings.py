@@ -36,7 +36,7 @@ def unpack_strings(characters: npt.NDArray[np.uint8], ends: npt.NDArray[np.int64
     characters, places = np.asarray(characters), np.asarray(ends)
     if characters.dtype != np.uint8 or places.dtype != np.int64:
         raise SchemaError(
-            "the packed strings are damaged: they are no characters and ends", remedy="write the file again"
+            "the packed strings are damaged: they are not characters and ends", remedy="write the file again"
         )
     text = characters.tobytes()
     if places.ndim != 1 or (places.size and (places[-1] != len(text) or (np.diff(places, prepend=0) < 0).any())):

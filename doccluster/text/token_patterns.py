@@ -59,7 +59,7 @@ def check_safe_pattern(pattern: str) -> None:
     >>> check_safe_pattern(r"\w+\w+!")
     Traceback (most recent call last):
         ...
-    ValueError: the token pattern '\\w+\\w+!' might take for ever on some texts: two repetitions share letters
+    ValueError: the token pattern '\\w+\\w+!' might never finish on some texts: two repetitions share letters
     """
     build_tokenizer(pattern[: LONGEST + 1])
     if word_run_length(pattern) is not None:
@@ -70,7 +70,7 @@ def check_safe_pattern(pattern: str) -> None:
         _Reader(re.sub(r"^\(\?[aimsux]+\)", "", pattern)).read()
     except _Unsafe as reason:
         shown = repr(pattern[:80])
-        raise ValueError(f"the token pattern {shown} might take for ever on some texts: {reason}") from None
+        raise ValueError(f"the token pattern {shown} might never finish on some texts: {reason}") from None
 
 
 class _Unsafe(ValueError):

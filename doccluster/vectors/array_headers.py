@@ -67,7 +67,7 @@ def check_npy(stream: IO[bytes], size: int, origin: str) -> None:
         shape, _, dtype = _READERS[version](stream)
         if dtype.hasobject or dtype.kind == "V":
             raise InputError(
-                f"{origin} holds no plain numbers but {str(dtype)[:60]}", remedy="save an array of numbers"
+                f"{origin} does not hold plain numbers but {str(dtype)[:60]}", remedy="save an array of numbers"
             )
         expected, found = math.prod(shape) * dtype.itemsize, size - stream.tell()
         if min(shape, default=0) < 0 or expected != found:
@@ -88,11 +88,12 @@ def check_npz(stream: IO[bytes], size: int, origin: str) -> None:
     with damage_as_input_error(origin), zipfile.ZipFile(stream) as archive:
         for member in archive.infolist():
             if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-                raise InputError(f"{origin} is packed in a way numpy does not use", remedy="save it again")
+                raise InputError(f"{origin} is compressed in a way numpy does not use", remedy="save it again")
             packed = min(member.compress_size, size)
             if member.file_size > MOST_EXPANDED * packed + _SMALL:
                 raise InputError(
-                    f"{origin} announces {member.file_size:,} bytes in {packed:,} packed ones", remedy="it is damaged"
+                    f"{origin} announces {member.file_size:,} bytes in {packed:,} compressed ones",
+                    remedy="it is damaged",
                 )
             if member.filename.endswith(".npy"):
                 with archive.open(member) as array:

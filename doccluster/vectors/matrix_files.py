@@ -117,7 +117,7 @@ class TextForScipy(RawIOBase):
         """Fill the buffer from the stream, and once that is at its end, with an end of line."""
         part = b"" if self._has_ended else self._stream.read(len(buffer))
         if b"\0" in part:
-            raise InputError(f"{self._path} holds zero bytes, so it is no text", remedy="it is damaged")
+            raise InputError(f"{self._path} holds zero bytes, so it is not text", remedy="it is damaged")
         if not part and not self._has_ended:
             self._has_ended, part = True, b"\n"
         buffer[: len(part)] = part
@@ -286,7 +286,7 @@ def _not_a_number(rows: list[str], before: int, name: str) -> InputError:
                 float(field)
             except ValueError:
                 return InputError(f"{name} line {number} holds {field[:40]!r}, expected a number.")
-    return InputError(f"{name} holds what is no number", remedy="it is damaged")
+    return InputError(f"{name} holds something that is not a number", remedy="it is damaged")
 
 
 def _sparse_cluto(

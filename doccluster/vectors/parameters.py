@@ -119,6 +119,6 @@ def _checked_columns(vocabulary: Mapping[Any, Any]) -> dict[str, int]:
     if numbers != list(range(len(numbers))):
         raise InputError(
             f"the columns of the vocabulary must be 0..{len(numbers) - 1}, each once",
-            remedy="one is repeated or missing: number them anew",
+            remedy="one is repeated or missing: number them again",
         )
     return {term: int(column) for term, column in vocabulary.items()}

@@ -40,7 +40,9 @@ class DocumentStream:
         self._id_field = id_field
         self._told = False
         if isinstance(source, str | os.PathLike) and not Path(source).is_file():
-            raise InputError(f"{source} does not exist or is no file", remedy="give a file, an iterable or a function")
+            raise InputError(
+                f"{source} does not exist or is not a file", remedy="give a file, an iterable or a function"
+            )
 
     @property
     def is_repeatable(self) -> bool:

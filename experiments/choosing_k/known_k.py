@@ -5,7 +5,7 @@
 FOLDER holds the real corpora (by default ../shared/corpora; those that are not there are left out). With ``--old`` the
 rule before it is run as well (silhouette and stability against data without clusters, on 500 documents), which takes
 hours; ``--kept`` prints the kept results and runs nothing. Finished sets are lines of results/known_k.csv and
-results/known_k_old.csv; the same command goes on from there.
+results/known_k_old.csv; the same command continues from there.
 """
 
 from __future__ import annotations

@@ -95,7 +95,7 @@ def test_undo_takes_back_one_edit_at_a_time_and_leaves_no_trace(doccluster, edit
     assert all(after[name] == before[name] for name in texts)
     done = doccluster("undo", edited)
     assert done.code == 2
-    assert "no edit that could be undone" in done.err
+    assert "no edit to undo" in done.err
 
 
 def test_a_run_with_edits_is_repeated_as_it_was_made(doccluster, edited):

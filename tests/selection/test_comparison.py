@@ -184,13 +184,13 @@ def test_any_clusterer_is_compared_as_object_as_factory_and_by_name():
 @pytest.mark.parametrize(
     ("algorithm", "told"),
     [
-        (f"{OWN}:nothing", "returned 3, which is no clusterer"),
+        (f"{OWN}:nothing", "returned 3, which is not a clusterer"),
         (f"{OWN}:missing", "has no 'missing'"),
         ("no_such_module:make", "ModuleNotFoundError"),
         (f"{OWN}:few_starts:depth=3", "TypeError"),
         (f"{OWN}:few_starts:3", "write module:factory:name=value"),
-        (KMeans, "is no algorithm"),
-        (3, "is no algorithm"),
+        (KMeans, "is not an algorithm"),
+        (3, "is not an algorithm"),
     ],
 )
 def test_what_cannot_be_fitted_is_refused_before_any_work(algorithm, told):

@@ -49,7 +49,7 @@ def test_usual_patterns_are_taken(pattern):
 
 @pytest.mark.parametrize("pattern", SLOW)
 def test_patterns_that_try_for_ever_are_refused(pattern):
-    with pytest.raises(ValueError, match="might take for ever"):
+    with pytest.raises(ValueError, match="might never finish"):
         check_safe_pattern(pattern)
 
 
@@ -57,7 +57,7 @@ def test_patterns_that_try_for_ever_are_refused(pattern):
     "pattern", [r"(?=\w+)\w", r"(\w)\1+", r"(?<!a)\w+", r"(?P<name>\w+)", "a" * 500, r"\N{DIGIT ONE}+"]
 )
 def test_what_is_not_looked_into_is_refused(pattern):
-    with pytest.raises(ValueError, match="might take for ever"):
+    with pytest.raises(ValueError, match="might never finish"):
         check_safe_pattern(pattern)
 
 
