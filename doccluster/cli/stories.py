@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,9 +12,11 @@ from doccluster.cli.console import json_option, options, overwrite_option, print
 from doccluster.cli.source_options import reader_arguments, reader_options
 from doccluster.cli.values import checked
 from doccluster.cli.verb import Verb
+from doccluster.streams.polling.addresses import parse_networks
 from doccluster.streams.settings import parse_duration
 
 if TYPE_CHECKING:
+    from doccluster.streams.polling.poller import Polled
     from doccluster.streams.stream import Replayed
 
 MOST_FINDINGS = 20
@@ -35,6 +38,73 @@ new_store_options = options(
         help="In a new store: let an article join a story of another language, by the names and numbers they share.",
     ),
 )
+
+
+@stream_command.command("poll", cls=Verb, short_help="Ask the feeds of a list, and place what is new.")
+@click.argument("feeds", nargs=-1, required=True, metavar="LIST...")
+@store_option
+@click.option("--follow", is_flag=True, help="Go on, asking each feed when it is due, until interrupted.")
+@click.option(
+    "--force", is_flag=True, help="Ask feeds that are not due too, unless they were asked in the last minute."
+)
+@click.option(
+    "--allow-network",
+    multiple=True,
+    callback=checked(lambda one: parse_networks([one])),
+    metavar="CIDR",
+    help="A range of addresses, such as 10.0.0.0/8, that may be asked although it is not public.",
+)
+@click.option(
+    "--spacing",
+    type=click.FloatRange(min=0),
+    default=5.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="The least time between two requests to one host.",
+)
+@new_store_options
+@json_option
+def poll_command(
+    feeds: tuple[str, ...],
+    store: str,
+    follow: bool,
+    force: bool,
+    allow_network: tuple[str, ...],
+    spacing: float,
+    across_languages: bool,
+    as_json: bool,
+) -> None:
+    """Ask the feeds of a list that are due, keep every new article, and put it to a story.
+
+    LIST is an OPML file, a text file with an address a line, or addresses. One call is one pass, fit for cron. Only
+    the addresses in the list, and where they redirect to, are asked; private, loopback and link-local ones are refused.
+    """
+    from doccluster.streams import StoryStream, StreamSettings
+    from doccluster.streams.polling.poller import PollOptions
+
+    settings = StreamSettings(across_languages=True) if across_languages else None
+    options = PollOptions(spacing=spacing)
+    with progress_shown(quiet=as_json) as progress, StoryStream(store, settings=settings) as stream:
+        given: dict[str, Any] = {"allow_network": allow_network, "options": options, "progress": progress}
+        if not follow:
+            _print_polled(stream.poll(feeds, force=force, **given), store, as_json=as_json)
+            return
+        for done in stream.follow(feeds, **given):
+            _print_polled(done, store, as_json=as_json)
+
+
+def _print_polled(done: Polled, store: str, *, as_json: bool) -> None:
+    if as_json:
+        print_json({"store": store, **asdict(done)})
+        return
+    asked = f"{done.n_due:,} of {done.n_feeds:,} feeds asked, {done.n_unchanged:,} unchanged, {done.n_failed:,} failed"
+    say(f"  poll       {asked}")
+    say(f"  entries    {done.n_entries:,}, {done.n_new:,} new, {done.n_edited:,} edited")
+    for url, reason, detail in done.failures[:MOST_FINDINGS]:
+        say(f"  failed     {url}: {reason}{f' ({detail})' if detail else ''}")
+    told = ", ".join(f"{count:,} {event}" for event, count in done.events.items())
+    say(f"  stories    {told or 'nothing has changed'}")
+    say(f"  {store}")
 
 
 @stream_command.command("replay", cls=Verb, short_help="Feed dated documents from files, in the order of their dates.")

@@ -148,6 +148,10 @@ class Clusterer:
         self._forget_families()
         return result
 
+    def has_ended_stories(self, now: Moment) -> bool:
+        """Return whether a story would be closed now."""
+        return any(story.ends(self.settings) <= now for story in self.stories)
+
     def close_ended(self, now: Moment, result: BatchResult) -> None:
         """Close the stories for which nothing has come long enough, each at the moment when that was so."""
         for story in sorted(self.stories, key=lambda one: (one.last, one.id)):

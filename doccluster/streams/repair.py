@@ -142,7 +142,8 @@ def two_means(vectors: Sequence[WeightedTerms]) -> list[int]:
     values = np.concatenate([one.values[:, 1] for one in vectors])
     rows = sparse.csr_array((values, columns, ends), shape=(len(vectors), ids.size))
     rows.sort_indices()
-    if np.diff(rows.indptr).min() == 0 or ids.size < 2:
+    distinct = {one.to_bytes() for one in vectors}
+    if np.diff(rows.indptr).min() == 0 or len(distinct) < 2:
         return [0] * len(vectors)
     found = SphericalKMeans(2, n_init=N_STARTS, random_state=0, n_threads=1).fit(rows)
     return [int(label) for label in found.labels_]

@@ -7,10 +7,11 @@ import os
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
+from urllib.parse import urlsplit
 
 import numpy as np
 
@@ -26,8 +27,13 @@ from doccluster.streams.settings import DAY, HOUR, StreamSettings
 from doccluster.streams.store import last_batch, restore, settings_of, waiting_articles, write_batch, write_meta
 from doccluster.streams.tables import StreamTables, read_tables
 
+if TYPE_CHECKING:
+    from doccluster.streams.polling.poller import Polled, PollOptions
+    from doccluster.streams.polling.subscribing import Subscription
+
 STAGE = "cluster"
 ARTICLES_PER_COMMIT = 200  # of a replay
+MOST_SLEEP = 900.0  # seconds between two looks at what is due
 _Batch = tuple[Moment, list[Article]]
 _Self = TypeVar("_Self", bound="StoryStream")
 
@@ -133,6 +139,66 @@ class StoryStream:
         n_batches, events = self._events_after(0 if begins is None else begins[0])
         return Replayed(len(articles), outcomes["new"], outcomes["edited"], n_batches, events, corpus.skipped)
 
+    def poll(
+        self,
+        feeds: str | os.PathLike[str] | Sequence[str],
+        *,
+        force: bool = False,
+        allow_network: Sequence[str] = (),
+        options: PollOptions | None = None,
+        progress: Progress = silent,
+    ) -> Polled:
+        """Ask the feeds that are due, store what is new, and place it.
+
+        Parameters
+        ----------
+        feeds : path, address, or sequence of them
+            An OPML file, a text file with an address a line, or addresses.
+        force : bool
+            Ask the others too, unless they were asked less than a minute ago.
+        allow_network : sequence of str
+            Ranges of addresses, such as 10.0.0.0/8, that may be asked although they are not public.
+        options : PollOptions, optional
+            How feeds are asked; its ranges count besides `allow_network`.
+        progress : callable
+            Told how many feeds have answered.
+
+        Raises
+        ------
+        InputError
+            If a list cannot be read or names no address, or a range is none.
+        """
+        # what opens connections is imported only here
+        from doccluster.streams.polling.poller import PollOptions, due_feeds, poll_feeds
+        from doccluster.streams.polling.subscribing import subscribe, subscriptions
+
+        listed = subscriptions([os.fspath(feeds)] if isinstance(feeds, str | os.PathLike) else list(feeds))
+        chosen = _reaching(options or PollOptions(), allow_network, listed)
+        begins = last_batch(self._connection)
+        with self._writing():
+            numbers = subscribe(self._connection, listed)
+        due = due_feeds(self._connection, numbers, int(chosen.clock.now()), force=force)
+        done = poll_feeds(self._connection, due, chosen, commit=self._writing, progress=progress)
+        self.cluster(int(chosen.clock.now()))
+        done.n_feeds = len(numbers)
+        _, done.events = self._events_after(0 if begins is None else begins[0])
+        return done
+
+    def follow(
+        self, feeds: str | os.PathLike[str] | Sequence[str], *, options: PollOptions | None = None, **more: Any
+    ) -> Iterator[Polled]:
+        """Poll again and again, whenever a feed is due, until the caller stops; arguments as for `poll`."""
+        from doccluster.streams.polling.poller import PollOptions
+
+        chosen = options or PollOptions()
+        clock = chosen.clock
+        while True:
+            done = self.poll(feeds, options=chosen, **more)
+            if done.n_due:
+                yield done
+            (soonest,) = self._connection.execute("SELECT MIN(next_poll_at) FROM feed WHERE state <> 'gone'").fetchone()
+            clock.sleep(min(max(1.0, (soonest or 0) - clock.now()), MOST_SLEEP))
+
     def cluster(self, moment: Moment, kind: str = "poll") -> int:
         """Place what has come in and is in no story yet; return how many articles that was."""
         with self._writing():
@@ -207,7 +273,7 @@ class StoryStream:
         waiting = waiting_articles(self._connection)
         last = last_batch(self._connection)
         moment = moment if last is None else max(moment, last[1])
-        if not waiting and kind == "replay":
+        if not waiting and (kind == "replay" or not self._clusterer.has_ended_stories(moment)):
             return 0
         result = self._clusterer.run_batch(waiting, moment)
         write_batch(self._connection, self._clusterer, result, moment, kind)
@@ -219,6 +285,17 @@ class StoryStream:
             "SELECT event, COUNT(*) FROM lineage WHERE batch_id > ? GROUP BY event ORDER BY event", (batch,)
         )
         return int(n_batches), dict(counts.fetchall())
+
+
+def _reaching(options: PollOptions, allowed: Sequence[str], listed: Sequence[Subscription]) -> PollOptions:
+    """Return the options with the ranges that are allowed, and the ports that the list names."""
+    from doccluster.streams.polling.addresses import parse_networks
+
+    ports = {urlsplit(feed.url).netloc.rpartition(":")[2] for feed in listed}
+    named = frozenset(int(port) for port in ports if port.isdecimal() and len(port) <= 5)
+    reach = options.reach
+    networks = (*reach.allowed, *parse_networks(allowed))
+    return replace(options, reach=replace(reach, allowed=networks, ports=reach.ports | named))
 
 
 def _grid(articles: Sequence[Article], batch: int) -> Iterator[_Batch]:

@@ -1,0 +1,245 @@
+"""One pass over the feeds that are due: asked a few at a time and never one host too often, stored one by one."""
+
+from __future__ import annotations
+
+import queue
+import sqlite3
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from typing import Protocol
+from urllib.parse import urlsplit
+
+from doccluster.progress import Progress, silent
+from doccluster.streams.article import Article, Moment, article, as_moment, is_believable
+from doccluster.streams.intake import take_in
+from doccluster.streams.polling.fetching import Fetched, Reach, fetch
+from doccluster.streams.polling.parsing import FeedParser, Parsed
+from doccluster.streams.polling.scheduling import Answer, FeedState, must_be_whole, next_poll
+from doccluster.streams.polling.subscribing import read_feed_state, write_feed_state
+
+STAGE = "poll"
+HOSTS_AT_ONCE = 4
+SPACING = 5.0  # seconds between two requests to one host
+LEAST_BETWEEN = 60  # seconds between two polls of a feed, also when they are forced
+FETCHES_KEPT = 100  # records of requests for each feed
+
+
+class Clock(Protocol):
+    """What tells the time and waits."""
+
+    def now(self) -> float:
+        """Return seconds since 1970."""
+
+    def sleep(self, seconds: float) -> None:
+        """Wait."""
+
+
+class SystemClock:
+    """The clock of the machine."""
+
+    def now(self) -> float:
+        """Return seconds since 1970."""
+        return time.time()
+
+    def sleep(self, seconds: float) -> None:
+        """Wait."""
+        time.sleep(seconds)
+
+
+@dataclass
+class Polled:
+    """What a pass has done.
+
+    Attributes
+    ----------
+    n_feeds, n_due, n_unchanged, n_failed : int
+        Feeds in the list, those asked, those that had nothing new to send, those that failed.
+    n_entries, n_new, n_edited : int
+    failures : list of (address, reason, detail)
+    events : mapping of event to int
+        What has happened to stories, filled in by the stream.
+    """
+
+    n_feeds: int = 0
+    n_due: int = 0
+    n_unchanged: int = 0
+    n_failed: int = 0
+    n_entries: int = 0
+    n_new: int = 0
+    n_edited: int = 0
+    failures: list[tuple[str, str, str]] = field(default_factory=list)
+    events: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class PollOptions:
+    """How feeds are asked: what may be reached, seconds between two requests to one host, hosts asked at once."""
+
+    reach: Reach = field(default_factory=Reach)
+    spacing: float = SPACING
+    hosts_at_once: int = HOSTS_AT_ONCE
+    clock: Clock = field(default_factory=SystemClock)
+
+
+def due_feeds(
+    connection: sqlite3.Connection, numbers: Sequence[int], now: Moment, *, force: bool
+) -> dict[int, FeedState]:
+    """Return which of the feeds are to be asked now; `force` asks the others too, if a minute has passed."""
+    states = {number: read_feed_state(connection, number) for number in numbers}
+    return {
+        number: feed
+        for number, feed in states.items()
+        if feed.next_poll <= now or (force and now - feed.last_asked >= LEAST_BETWEEN)
+    }
+
+
+def poll_feeds(
+    connection: sqlite3.Connection,
+    due: Mapping[int, FeedState],
+    options: PollOptions,
+    *,
+    commit: Callable[[], object],
+    progress: Progress = silent,
+) -> Polled:
+    """Ask feeds and store what they answer, each in a transaction of its own.
+
+    `commit` returns what makes the work inside it one transaction.
+    """
+    done = Polled(n_due=len(due))
+    answers: queue.SimpleQueue[tuple[int, Fetched] | BaseException] = queue.SimpleQueue()
+    stop = threading.Event()
+    threads = _ask_all(due, options, answers, stop)
+    parser = FeedParser()
+    try:
+        for n_done in range(len(due)):
+            progress(STAGE, n_done, len(due))
+            got = answers.get()
+            if isinstance(got, BaseException):
+                raise got
+            number, fetched = got
+            with commit():  # type: ignore[attr-defined]
+                _store(connection, number, due[number], fetched, parser, int(options.clock.now()), done)
+        progress(STAGE, len(due), len(due))
+    finally:
+        stop.set()
+        parser.close()
+        for thread in threads:
+            thread.join()
+    return done
+
+
+def _ask_all(
+    due: Mapping[int, FeedState],
+    options: PollOptions,
+    answers: queue.SimpleQueue[tuple[int, Fetched] | BaseException],
+    stop: threading.Event,
+) -> list[threading.Thread]:
+    """Start the threads that ask: each takes a host, and asks its feeds one after the other."""
+    hosts: dict[str, list[int]] = {}
+    for number, feed in due.items():
+        hosts.setdefault(urlsplit(feed.url).netloc.lower(), []).append(number)
+    waiting: queue.SimpleQueue[list[int]] = queue.SimpleQueue()
+    for numbers in hosts.values():
+        waiting.put(numbers)
+
+    def ask() -> None:
+        try:
+            while not stop.is_set():
+                _ask_host(waiting.get_nowait(), due, options, answers, stop)
+        except queue.Empty:
+            return
+        except BaseException as error:  # noqa: BLE001  raised again in the thread that stores
+            answers.put(error)
+
+    threads = [threading.Thread(target=ask, daemon=True) for _ in range(min(options.hosts_at_once, len(hosts)))]
+    for thread in threads:
+        thread.start()
+    return threads
+
+
+def _ask_host(
+    numbers: Iterable[int],
+    due: Mapping[int, FeedState],
+    options: PollOptions,
+    answers: queue.SimpleQueue[tuple[int, Fetched] | BaseException],
+    stop: threading.Event,
+) -> None:
+    for place, number in enumerate(numbers):
+        if place and options.spacing:
+            options.clock.sleep(options.spacing)
+        if stop.is_set():
+            return
+        feed = due[number]
+        is_whole = must_be_whole(feed, int(options.clock.now()))
+        conditions = {} if is_whole else {"etag": feed.etag, "last_modified": feed.last_modified}
+        answers.put((number, fetch(feed.url, options.reach, **conditions)))
+
+
+def _store(
+    connection: sqlite3.Connection,
+    number: int,
+    feed: FeedState,
+    fetched: Fetched,
+    parser: FeedParser,
+    now: Moment,
+    done: Polled,
+) -> None:
+    """Store entries, then what the feed said of itself, inside a transaction of the caller."""
+    body_hash = blake2b(fetched.body, digest_size=16).hexdigest() if fetched.body else ""
+    is_unchanged = fetched.status == 304 or bool(body_hash and body_hash == feed.body_hash)
+    parsed = Parsed() if is_unchanged or fetched.status != 200 else parser.parse(fetched.body)
+    reason = fetched.reason or parsed.reason
+    if fetched.status == 200 and not fetched.body and not reason:
+        reason = "not-a-feed"
+    outcomes: Counter[str] = Counter()
+    for entry in parsed.entries:
+        outcomes[take_in(connection, _article(entry, feed.url, now), now).outcome] += 1
+    n_entries = len(parsed.entries)
+    answer = Answer(
+        status=fetched.status,
+        reason=reason,
+        headers=fetched.headers,
+        moved_to=fetched.moved_to,
+        body_hash="" if reason else body_hash,
+        n_entries=n_entries,
+        n_new=outcomes["new"],
+        hints=parsed.hints,
+    )
+    later = next_poll(feed, answer, now)
+    write_feed_state(connection, number, later)
+    connection.execute(
+        "INSERT INTO fetch (feed_id, at, url, status, n_bytes, reason, n_entries, n_new)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        (number, now, fetched.url, fetched.status, len(fetched.body), later.reason, n_entries, outcomes["new"]),
+    )
+    connection.execute(
+        "DELETE FROM fetch WHERE feed_id = ?1 AND fetch_id NOT IN"
+        " (SELECT fetch_id FROM fetch WHERE feed_id = ?1 ORDER BY fetch_id DESC LIMIT ?2)",
+        (number, FETCHES_KEPT),
+    )
+    done.n_unchanged += is_unchanged
+    done.n_entries += n_entries
+    done.n_new += outcomes["new"]
+    done.n_edited += outcomes["edited"]
+    if later.reason:
+        done.n_failed += 1
+        done.failures.append((feed.url, later.reason, fetched.detail))
+
+
+def _article(entry: Mapping[str, str], url: str, now: Moment) -> Article:
+    """Return an entry as an article; a date that cannot be is the moment it was first seen."""
+    moment = as_moment(entry["date"])
+    return article(
+        time=moment if moment is not None and is_believable(moment, now) else now,
+        id=entry["guid"],
+        date=entry["date"],
+        title=entry["title"],
+        text=entry["text"],
+        source=entry["source"] or urlsplit(url).netloc,
+        link=entry["link"],
+        guid=entry["guid"],
+    )

@@ -1,0 +1,235 @@
+"""When a feed is asked again, decided from its answer alone; nothing here looks at a clock or a socket."""
+
+from __future__ import annotations
+
+import email.utils
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from hashlib import blake2b
+
+from doccluster.streams.article import Moment
+
+MINUTE, HOUR, DAY = 60, 3600, 86400
+BASE, LEAST, MOST = HOUR, 15 * MINUTE, DAY
+WEEK = 7 * DAY
+GONE_FOR = 30 * DAY  # a feed that says it is gone is asked once more after so long
+GIVEN_UP_AFTER = 30.0  # weighted failures; from then on a feed is asked once a week
+ADOPTED_AFTER = 3  # polls in a row that were sent to the same new address for good
+JITTER = 0.1  # share of the interval
+MOST_KNOWN, LEAST_KNOWN = 0.67, 0.33  # shares of known entries above and below which a feed is asked less, more often
+_WEIGHTS = {"forbidden": 1.0, "missing": 1.0, "server-error": 1.0, "unreachable": 1.0}
+_PERIODS = {"hourly": HOUR, "daily": DAY, "weekly": WEEK, "monthly": 30 * DAY, "yearly": 365 * DAY}
+_MAX_AGE = re.compile(r"(?:^|[\s,])max-age\s*=\s*\"?(\d{1,10})", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class FeedState:
+    """What is remembered of a feed between polls.
+
+    Attributes
+    ----------
+    url : str
+    state : {"active", "failing", "gone"}
+    interval : int
+        Seconds between two polls, as it was settled last.
+    failures : float
+    etag, last_modified, body_hash : str
+        What the last whole answer said of itself.
+    redirect_to : str
+        Where it said that it has moved for good, and `redirect_seen` in how many polls in a row.
+    last_ok, last_full, last_asked : int
+        When it answered, answered with a body, and was asked; 0 for never.
+    next_poll : int
+    reason : str
+        Why the last poll failed; empty if it did not.
+    """
+
+    url: str
+    state: str = "active"
+    interval: int = BASE
+    failures: float = 0.0
+    etag: str = ""
+    last_modified: str = ""
+    body_hash: str = ""
+    redirect_to: str = ""
+    redirect_seen: int = 0
+    last_ok: Moment = 0
+    last_full: Moment = 0
+    last_asked: Moment = 0
+    next_poll: Moment = 0
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class Hints:
+    """What a feed says about how often it changes: minutes, and hours and weekdays (0 Monday) to leave out, in GMT."""
+
+    ttl: int | None = None
+    update_period: int | None = None
+    skip_hours: frozenset[int] = frozenset()
+    skip_days: frozenset[int] = frozenset()
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What came of asking a feed.
+
+    Attributes
+    ----------
+    status : int
+        Of HTTP; 0 if there was no answer.
+    reason : str
+        A fixed word if it failed (unreachable, too-large, too-slow, not-a-feed, refused-address, ...), else empty.
+    headers : mapping of lower-case name to str
+    moved_to : str
+        The address that answered, if all redirections on the way there were for good, else empty.
+    body_hash : str
+    n_entries, n_new : int
+    hints : Hints
+    """
+
+    status: int = 0
+    reason: str = ""
+    headers: Mapping[str, str] = field(default_factory=dict)
+    moved_to: str = ""
+    body_hash: str = ""
+    n_entries: int = 0
+    n_new: int = 0
+    hints: Hints = field(default_factory=Hints)
+
+
+def next_poll(feed: FeedState, answer: Answer, now: Moment) -> FeedState:
+    """Return the state of a feed after an answer, with the moment of the next poll.
+
+    410 ends it (it is asked once more after 30 days). 429 and 503 wait as long as they say, from the interval to a day.
+    Other failures wait longer each time, at most a day; after 30 of them a week. Anything that answers as it should
+    sets failures to 0.
+    """
+    asked = replace(feed, last_asked=now, reason=answer.reason or _reason_of(answer.status))
+    if answer.status == 410:
+        return replace(asked, state="gone", next_poll=now + GONE_FOR)
+    if answer.status in (429, 503) and not answer.reason:
+        wait = retry_after(answer.headers, now)
+        wait = feed.interval if wait is None else min(max(wait, feed.interval), MOST)
+        return replace(asked, state="failing", failures=feed.failures + 0.5, next_poll=now + wait + _spread(feed, wait))
+    if asked.reason:
+        failures = feed.failures + _WEIGHTS.get(asked.reason, 1.0)
+        wait = WEEK if failures >= GIVEN_UP_AFTER else min(int(feed.interval * max(1.0, failures)), MOST)
+        return replace(asked, state="failing", failures=failures, next_poll=now + wait + _spread(feed, wait))
+    return _after_success(asked, answer, now)
+
+
+def must_be_whole(feed: FeedState, now: Moment) -> bool:
+    """Return whether a feed is asked without conditions: for the first time, or a week after its last whole answer."""
+    return not feed.last_full or now - feed.last_full >= WEEK
+
+
+def retry_after(headers: Mapping[str, str], now: Moment) -> int | None:
+    """Return for how long an answer asks to be left alone, in seconds; None if it does not say.
+
+    >>> retry_after({"retry-after": "120"}, 0), retry_after({"retry-after": "Thu, 01 Jan 1970 01:00:00 GMT"}, 600)
+    (120, 3000)
+    """
+    given = headers.get("retry-after", "").strip()
+    if given.isdecimal():
+        return min(int(given[:10]), 10 * MOST)
+    moment = http_date(given)
+    return None if moment is None else max(0, moment - now)
+
+
+def http_date(text: str) -> Moment | None:
+    """Return a date as HTTP writes it, None if it is none."""
+    try:
+        return int(email.utils.parsedate_to_datetime(text).timestamp()) if text else None
+    except (TypeError, ValueError, OverflowError, IndexError):
+        return None
+
+
+def period_of(word: str, frequency: str) -> int | None:
+    """Return seconds of sy:updatePeriod and sy:updateFrequency.
+
+    >>> period_of("daily", "4")
+    21600
+    """
+    if word.strip().lower() not in _PERIODS:
+        return None
+    times = int(frequency) if frequency.strip().isdecimal() and int(frequency) > 0 else 1
+    return _PERIODS[word.strip().lower()] // times
+
+
+def _after_success(asked: FeedState, answer: Answer, now: Moment) -> FeedState:
+    interval = _interval(asked, answer, now)
+    later = replace(
+        asked,
+        state="active",
+        failures=0.0,
+        interval=interval,
+        etag=answer.headers.get("etag", asked.etag if answer.status == 304 else "")[:1000],
+        last_modified=answer.headers.get("last-modified", asked.last_modified if answer.status == 304 else "")[:1000],
+        body_hash=answer.body_hash or asked.body_hash,
+        last_ok=now,
+        last_full=now if answer.status == 200 else asked.last_full,
+    )
+    seen = (later.redirect_seen + 1 if answer.moved_to == later.redirect_to else 1) if answer.moved_to else 0
+    later = replace(later, redirect_to=answer.moved_to, redirect_seen=seen)
+    if seen >= ADOPTED_AFTER:
+        later = replace(later, url=answer.moved_to, redirect_to="", redirect_seen=0)
+    when = now + interval + _spread(asked, interval)
+    return replace(later, next_poll=_outside(when, answer.hints))
+
+
+def _interval(feed: FeedState, answer: Answer, now: Moment) -> int:
+    """Return the longest of what is asked for, longer where most was known and shorter where most was new."""
+    asked_for = [
+        BASE,
+        (answer.hints.ttl or 0) * MINUTE,
+        answer.hints.update_period or 0,
+        _fresh_for(answer.headers, now),
+    ]
+    interval = float(max(asked_for))
+    if answer.status == 304 or (answer.n_entries and 1 - answer.n_new / answer.n_entries > MOST_KNOWN):
+        interval = max(interval, min(feed.interval * 1.25, 4 * interval))
+    elif answer.n_entries and 1 - answer.n_new / answer.n_entries < LEAST_KNOWN and max(asked_for[1:]) <= BASE:
+        interval = min(interval, feed.interval / 2)
+    return int(min(max(interval, LEAST), MOST))
+
+
+def _fresh_for(headers: Mapping[str, str], now: Moment) -> int:
+    """Return for how long an answer says it is fresh."""
+    control = headers.get("cache-control", "").lower()
+    if "no-cache" in control or "no-store" in control:
+        return 0
+    found = _MAX_AGE.search(control)
+    if found is not None:
+        return int(found[1])
+    expires = http_date(headers.get("expires", ""))
+    return 0 if expires is None else max(0, expires - now)
+
+
+def _outside(when: Moment, hints: Hints) -> Moment:
+    """Return the first moment from `when` on that is in no hour or day the feed asks to leave out."""
+    if len(hints.skip_hours) >= 24 or len(hints.skip_days) >= 7:
+        return when
+    while (when // DAY + 3) % 7 in hints.skip_days or when % DAY // HOUR in hints.skip_hours:  # 1970 began on Thursday
+        when = (when // HOUR + 1) * HOUR
+    return when
+
+
+def _spread(feed: FeedState, wait: int) -> int:
+    """Return seconds that keep feeds apart: of the address, so that a replay is the same."""
+    share = int.from_bytes(blake2b(feed.url.encode("utf-8", "surrogatepass"), digest_size=4).digest()) / 2**32
+    return math.floor(share * JITTER * wait)
+
+
+def _reason_of(status: int) -> str:
+    if status in (200, 304):
+        return ""
+    if status in (401, 403):
+        return "forbidden"
+    if status in (404, 410):
+        return "gone" if status == 410 else "missing"
+    if status in (429, 503):
+        return "asked-to-wait"
+    return "server-error" if status >= 500 else "unexpected-answer"

@@ -1,0 +1,538 @@
+"""Polling: what is asked, how politely, what is kept, and what is refused."""
+
+from __future__ import annotations
+
+import gzip
+import itertools
+import json
+import pathlib
+import socket
+import sqlite3
+import subprocess
+import sys
+import time
+import zlib
+
+import pytest
+
+from doccluster.errors import InputError
+from doccluster.streams import StoryStream
+from doccluster.streams.polling.addresses import Refused, is_allowed, parse_networks, redirected, target_of
+from doccluster.streams.polling.fetching import Reach, fetch
+from doccluster.streams.polling.parsing import FeedParser
+from doccluster.streams.polling.subscribing import subscriptions
+from tests.cli.conftest import doccluster  # noqa: F401  a fixture
+from tests.streams.loopback import BANK, FERRY, NOW, FakeClock, FeedServer, loopback_only, options_for, rss
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+FEEDS = ROOT / "corpora" / "samples" / "newsroom" / "feeds"
+
+
+@pytest.fixture(autouse=True)
+def guarded():
+    with loopback_only():
+        yield
+
+
+@pytest.fixture
+def server():
+    made = FeedServer()
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def stream():
+    with StoryStream() as made:
+        yield made
+
+
+def conditional(body, etag='W/"one"'):
+    """A route that answers 304 where the validator it gave comes back."""
+
+    def answer(request):
+        if request.headers.get("If-None-Match") == etag:
+            return 304, {"ETag": etag}, b""
+        return 200, {"ETag": etag, "Last-Modified": "Sun, 01 Mar 2026 00:00:00 GMT"}, body
+
+    return answer
+
+
+def feed_row(stream, column):
+    return stream._connection.execute(f"SELECT {column} FROM feed").fetchone()[0]
+
+
+def test_a_feed_is_asked_when_it_is_due_and_with_the_validators_it_gave(server, stream):
+    server.routes["/feed"] = conditional(rss(FERRY, BANK))
+    clock = FakeClock()
+    given = {"feeds": server.url("/feed"), "options": options_for(server, clock)}
+    first = stream.poll(**given)
+    assert (first.n_due, first.n_new, first.n_failed) == (1, 2, 0)
+    assert stream.poll(**given).n_due == 0
+    clock.moment += 2 * 3600
+    second = stream.poll(**given)
+    assert (second.n_due, second.n_new, second.n_unchanged) == (1, 0, 1)
+    (_, early), (_, late) = server.asked
+    assert "If-None-Match" not in early
+    assert late["If-None-Match"] == 'W/"one"'
+    assert late["If-Modified-Since"] == "Sun, 01 Mar 2026 00:00:00 GMT"
+    assert late["User-Agent"].startswith("doccluster/")
+    assert stream.check() == []
+
+
+def test_force_asks_before_the_time_but_not_within_a_minute(server, stream):
+    server.routes["/feed"] = (200, {}, rss(FERRY))
+    clock = FakeClock()
+    given = {"feeds": server.url("/feed"), "options": options_for(server, clock), "force": True}
+    asked = [stream.poll(**given).n_due]
+    clock.moment += 59
+    asked.append(stream.poll(**given).n_due)
+    clock.moment += 2
+    asked.append(stream.poll(**given).n_due)
+    assert asked == [1, 0, 1]
+
+
+def test_a_stuck_validator_is_left_out_once_a_week(server, stream):
+    server.routes["/feed"] = conditional(rss(FERRY))
+    clock = FakeClock()
+    given = {"feeds": server.url("/feed"), "options": options_for(server, clock)}
+    stream.poll(**given)
+    server.routes["/feed"] = conditional(rss(FERRY, BANK))  # new entries, the same validator
+    for _ in range(8):
+        clock.moment += 86400
+        stream.poll(**given)
+    assert stream._connection.execute("SELECT COUNT(*) FROM document").fetchone() == (2,)
+    assert sum("If-None-Match" not in headers for _, headers in server.asked) == 2
+
+
+def test_nothing_is_counted_twice_and_an_edit_is_a_version(server, stream):
+    server.routes["/feed"] = (200, {}, rss(FERRY))
+    clock = FakeClock()
+    given = {"feeds": server.url("/feed"), "options": options_for(server, clock), "force": True}
+    stream.poll(**given)
+    server.routes["/feed"] = (200, {}, rss((FERRY[0], FERRY[1], "All passengers are safe", FERRY[3]), BANK))
+    clock.moment += 7200
+    done = stream.poll(**given)
+    assert (done.n_new, done.n_edited) == (1, 1)
+    assert stream._connection.execute("SELECT n_versions FROM document ORDER BY doc_id").fetchall() == [(2,), (1,)]
+
+
+def test_dates_that_cannot_be_are_the_moment_an_entry_was_seen(server, stream):
+    entries = [
+        ("9", "Past", "a text", "Mon, 01 Jan 0001 00:00:00 GMT"),
+        ("8", "Future", "words", "2099-01-01T00:00:00Z"),
+    ]
+    server.routes["/feed"] = (200, {}, rss(*entries))
+    stream.poll(server.url("/feed"), options=options_for(server))
+    assert stream._connection.execute("SELECT DISTINCT published FROM document").fetchall() == [(NOW,)]
+
+
+@pytest.mark.parametrize(
+    ("answer", "reason"),
+    [
+        ((404, {}, b""), "missing"),
+        ((403, {}, b""), "forbidden"),
+        ((500, {}, b""), "server-error"),
+        ((429, {"Retry-After": "7200"}, b""), "asked-to-wait"),
+        ((200, {}, b"<html><body>no feed</body></html>"), "not-a-feed"),
+        ((200, {}, b""), "not-a-feed"),
+        ((200, {"Content-Encoding": "br"}, b"abc"), "unknown-encoding"),
+        ((200, {"Content-Encoding": "gzip"}, b"not gzip at all"), "bad-encoding"),
+        ((200, {"Content-Encoding": "gzip"}, gzip.compress(rss(FERRY))[:-20]), "truncated"),
+        ((200, {"Content-Encoding": "gzip"}, gzip.compress(b"0" * 40_000_000)), "too-large"),
+        ((200, {"Content-Length": "100000"}, b"<rss>"), "unreachable|truncated"),
+        ((302, {"Location": "http://169.254.169.254/latest"}, b""), "refused-address"),
+        ((302, {"Location": "/feed"}, b""), "redirect-loop"),
+        ((301, {}, b""), "redirect-nowhere"),
+        ((302, {"Location": "file:///etc/passwd"}, b""), "bad-scheme"),
+        ((302, {"Location": "http://user:secret@127.0.0.1/"}, b""), "bad-address"),
+        ((302, {"Location": "http://127.0.0.1:22/"}, b""), "bad-port"),
+    ],
+)
+def test_each_way_to_fail_is_a_listed_reason_and_harms_no_other_feed(server, stream, answer, reason):
+    server.routes["/feed"] = answer
+    server.routes["/other"] = (200, {}, rss(FERRY))
+    done = stream.poll([server.url("/feed"), server.url("/other")], options=options_for(server))
+    assert (done.n_due, done.n_failed, done.n_new) == (2, 1, 1)
+    ((_, told, _),) = done.failures
+    assert told in reason.split("|")
+    states = dict(stream._connection.execute("SELECT url, state FROM feed"))
+    assert states == {server.url("/feed"): "failing", server.url("/other"): "active"}
+    assert stream.check() == []
+
+
+def test_what_is_gone_is_not_asked_again_for_a_month(server, stream):
+    server.routes["/feed"] = (410, {}, b"")
+    clock = FakeClock()
+    given = {"feeds": server.url("/feed"), "options": options_for(server, clock)}
+    stream.poll(**given)
+    assert feed_row(stream, "state") == "gone"
+    clock.moment += 29 * 86400
+    assert stream.poll(**given).n_due == 0
+    clock.moment += 2 * 86400
+    server.routes["/feed"] = (200, {}, rss(FERRY))
+    assert stream.poll(**given).n_new == 1
+    assert feed_row(stream, "state") == "active"
+
+
+def test_a_slow_drip_ends_at_the_deadline(server, stream):
+    def drip(request):
+        request.send_response(200)
+        request.send_header("Content-Length", "1000000")
+        request.end_headers()
+        try:
+            for _ in range(200):
+                request.wfile.write(b"x")
+                request.wfile.flush()
+                time.sleep(0.05)
+        except OSError:
+            pass
+        request.close_connection = True
+
+    server.routes["/feed"] = drip
+    began = time.monotonic()
+    done = stream.poll(server.url("/feed"), options=options_for(server, whole_seconds=1.0))
+    assert time.monotonic() - began < 8
+    assert done.failures[0][1] == "too-slow"
+
+
+def test_headers_that_never_end_stop_at_the_deadline(server):
+    def headers(request):
+        try:
+            request.wfile.write(b"HTTP/1.1 200 OK\r\n")
+            for number in range(100):
+                request.wfile.write(b"X-%d: " % number)
+                request.wfile.flush()
+                time.sleep(0.1)
+                request.wfile.write(b"y\r\n")
+        except OSError:
+            pass
+        request.close_connection = True
+
+    server.routes["/feed"] = headers
+    reach = options_for(server, whole_seconds=1.0).reach
+    assert fetch(server.url("/feed"), reach).reason == "too-slow"
+
+
+def test_compressed_feeds_are_read(server, stream):
+    body = rss(FERRY)
+    bare = zlib.compressobj(wbits=-15)
+    server.routes["/gzip"] = (200, {"Content-Encoding": "gzip"}, gzip.compress(body))
+    server.routes["/zlib"] = (200, {"Content-Encoding": "deflate"}, zlib.compress(body))
+    server.routes["/bare"] = (200, {"Content-Encoding": "deflate"}, bare.compress(body) + bare.flush())
+    done = stream.poll([server.url(path) for path in server.routes], options=options_for(server))
+    assert (done.n_failed, done.n_entries, done.n_new) == (0, 3, 1)
+
+
+def test_a_move_for_good_is_adopted_after_three_polls_and_the_old_address_stays_known(server, stream):
+    server.routes["/old"] = (301, {"Location": "/new"}, b"")
+    server.routes["/new"] = (200, {}, rss(FERRY))
+    clock = FakeClock()
+    given = {"feeds": server.url("/old"), "options": options_for(server, clock)}
+    for _ in range(5):
+        stream.poll(**given)
+        clock.moment += 86400
+    assert [path for path, _ in server.asked] == ["/old", "/new"] * 3 + ["/new"] * 2
+    assert feed_row(stream, "url") == server.url("/new")
+
+
+def test_a_move_for_now_is_followed_and_never_adopted(server, stream):
+    server.routes["/old"] = (302, {"Location": "/new"}, b"")
+    server.routes["/new"] = (200, {}, rss(FERRY))
+    clock = FakeClock()
+    for _ in range(5):
+        stream.poll(server.url("/old"), options=options_for(server, clock))
+        clock.moment += 86400
+    assert feed_row(stream, "url") == server.url("/old")
+
+
+def test_feeds_of_one_host_are_asked_one_after_the_other_with_a_pause(server, stream):
+    for number in range(4):
+        server.routes[f"/{number}"] = (200, {}, rss((str(number), f"Title {number}", f"words {number}", FERRY[3])))
+    clock = FakeClock()
+    stream.poll([server.url(f"/{number}") for number in range(4)], options=options_for(server, clock, spacing=5.0))
+    assert clock.slept == [5.0] * 3
+    assert [path for path, _ in server.asked] == ["/0", "/1", "/2", "/3"]
+
+
+@pytest.mark.parametrize(
+    "host",
+    ["127.0.0.1", "localhost", "127.1", "0x7f000001", "2130706433", "inside.example", "10.0.0.5", "169.254.169.254"],
+)
+def test_private_addresses_are_refused_before_anything_is_sent(server, host):
+    names = {"inside.example": ["10.1.2.3"]}
+
+    def look_up(asked, port):
+        return names.get(asked, ["127.0.0.1"] if not asked.startswith(("10.", "169.")) else [asked])
+
+    found = fetch(server.url("/feed", host), Reach(resolve=look_up, ports=frozenset({server.port})))
+    assert found.reason == "refused-address"
+    assert server.asked == []
+
+
+def test_a_name_with_one_private_address_among_public_ones_is_refused(server):
+    reach = Reach(resolve=lambda host, port: ["93.184.216.34", "127.0.0.1"], ports=frozenset({server.port}))
+    assert fetch(server.url("/feed", "news.example"), reach).reason == "refused-address"
+
+
+def test_the_name_is_sent_and_the_checked_address_is_dialled(server, stream):
+    server.routes["/feed"] = (200, {}, rss(FERRY))
+    options = options_for(server, names={"news.example": ["127.0.0.1"]})
+    assert stream.poll(server.url("/feed", "news.example"), options=options).n_new == 1
+    assert server.asked[0][1]["Host"] == f"news.example:{server.port}"
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        *(
+            "0.0.0.0",
+            "10.0.0.1",
+            "100.64.0.1",
+            "127.0.0.1",
+            "169.254.169.254",
+            "172.16.0.1",
+            "192.168.1.1",
+            "224.0.0.1",
+        ),
+        *("255.255.255.255", "::", "::1", "::ffff:127.0.0.1", "64:ff9b::7f00:1", "2001:db8::1", "2002:7f00:1::1"),
+        *("fc00::1", "fe80::1", "ff02::1", "2001::1"),
+    ],
+)
+def test_addresses_that_are_not_public_are_not_allowed_unless_asked_for(address):
+    import ipaddress
+
+    one = ipaddress.ip_address(address)
+    assert not is_allowed(one, ())
+    assert is_allowed(one, parse_networks([address]))
+
+
+def test_public_addresses_are_allowed():
+    import ipaddress
+
+    assert all(is_allowed(ipaddress.ip_address(one), ()) for one in ("93.184.216.34", "2606:2800:220:1::1"))
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "ftp://a.b/c",
+        "http://",
+        "http://a b/c",
+        "http://a\n.b/",
+        "http://u@a.b/",
+        "https://a.b:22/",
+        "http://" + "a" * 2100,
+    ],
+)
+def test_addresses_that_are_none_are_refused(url):
+    with pytest.raises(Refused):
+        target_of(url)
+
+
+def test_https_is_never_left_for_http():
+    with pytest.raises(Refused, match="downgrade"):
+        redirected("https://a.example/feed", "http://a.example/feed")
+
+
+def test_lists_are_opml_files_text_files_and_addresses(tmp_path):
+    opml = (
+        "<?xml version='1.0'?><opml><body><outline text='News'><outline text='A' xmlUrl='https://a.example/f'/></outline>"
+        "<outline text='local' xmlUrl='feed.xml'/></body></opml>"
+    )
+    (tmp_path / "list.opml").write_text(opml)
+    (tmp_path / "list.txt").write_text("# mine\nhttps://b.example/f  B\n\nhttps://a.example/f\n")
+    found = subscriptions([str(tmp_path / "list.opml"), str(tmp_path / "list.txt"), "http://c.example/"])
+    assert [(one.url, one.category) for one in found] == [
+        ("https://a.example/f", "News"),
+        ("https://b.example/f", ""),
+        ("http://c.example/", ""),
+    ]
+    bomb = "<!DOCTYPE a [<!ENTITY b 'c'>]><opml><body><outline xmlUrl='https://a.example/&b;'/></body></opml>"
+    (tmp_path / "bomb.opml").write_text(bomb)
+    (tmp_path / "empty.txt").write_text("nothing here\n")
+    for name, says in (("bomb.opml", "is no OPML"), ("empty.txt", "lists no address"), ("nosuch", "cannot be read")):
+        with pytest.raises(InputError, match=says):
+            subscriptions([str(tmp_path / name)])
+
+
+def test_a_parser_that_hangs_or_dies_is_ended_and_the_next_feed_is_read(monkeypatch):
+    parser = FeedParser(seconds=0.0)
+    assert parser.parse(rss(FERRY)).reason == "unreadable-feed"
+    parser._seconds = 20.0
+    assert [entry["title"] for entry in parser.parse(rss(FERRY, BANK)).entries] == ["Ferry aground", "Bank holds rates"]
+    parser._process.kill()
+    assert parser.parse(rss(FERRY)).reason == "unreadable-feed"
+    assert len(parser.parse(rss(FERRY)).entries) == 1
+    parser.close()
+
+
+def test_hostile_feeds_are_refused_or_read_as_text():
+    parser = FeedParser()
+    bomb = b"<!DOCTYPE r [<!ENTITY a 'aaaa'>" + b"".join(
+        b"<!ENTITY %c '%s'>" % (98 + n, b"&%c;" % (97 + n) * 50) for n in range(9)
+    )
+    assert len(parser.parse(bomb + b"]><rss><channel><item><title>&i;</title></item></channel></rss>").entries) <= 1
+    deep = b"<rss><channel><item><description>" + b"<div>" * 100_000 + b"</description></item></channel></rss>"
+    parser.parse(deep)
+    many = rss(*[(str(n), f"title {n}", "words", FERRY[3]) for n in range(2500)])
+    assert len(parser.parse(many).entries) == 2000
+    assert parser.parse(
+        b'{"version": "https://jsonfeed.org/version/1.1", "items": [{"id": "1", "title": "T"}]}'
+    ).entries
+    assert parser.parse(b'[{"text": "no feed"}]').reason == "not-a-feed"
+    parser.close()
+
+
+def test_the_bundled_feeds_served_over_http_make_the_stories_of_the_files(server, stream, tmp_path):
+    names = sorted(path.name for path in FEEDS.iterdir() if path.suffix != ".opml")
+    for name in names:
+        server.routes[f"/{name}"] = (200, {}, (FEEDS / name).read_bytes())
+    opml = (FEEDS / "feeds.opml").read_text(encoding="utf-8").replace('xmlUrl="', f'xmlUrl="{server.url("/")}')
+    (tmp_path / "feeds.opml").write_text(opml, encoding="utf-8")
+    clock = FakeClock(NOW + 60 * 86400)
+    done = stream.poll(str(tmp_path / "feeds.opml"), options=options_for(server, clock))
+    assert (done.n_feeds, done.n_failed, done.n_new) == (4, 0, 176)
+    assert stream.check() == []
+    assert sum(stream.tables().stories["documents"]) == 176
+
+
+def test_follow_asks_each_feed_when_it_is_due(server, stream):
+    server.routes["/feed"] = (200, {}, rss(FERRY))
+    clock = FakeClock()
+    passes = stream.follow(server.url("/feed"), options=options_for(server, clock))
+    moments = [(next(passes), clock.moment)[1] for _ in range(4)]
+    gaps = [later - earlier for earlier, later in itertools.pairwise(moments)]
+    assert all(900 <= gap <= 5 * 3600 for gap in gaps)
+    assert len(server.asked) == 4
+
+
+KILLED = """
+import os, signal, sys
+sys.path.insert(0, sys.argv[4])
+import doccluster.streams.stream as module
+from doccluster.streams import StoryStream
+from tests.streams.loopback import NOW, FakeClock, options_for
+n_left, port = int(sys.argv[2]), int(sys.argv[3])
+commit = module.transaction
+
+class Dying:
+    def __init__(self, connection):
+        self.inner = commit(connection)
+    def __enter__(self):
+        return self.inner.__enter__()
+    def __exit__(self, *error):
+        global n_left
+        for step in range(2):
+            n_left -= 1
+            if n_left == 0:
+                os.kill(os.getpid(), signal.SIGKILL)
+            if step == 0:
+                self.inner.__exit__(*error)
+
+class Server:
+    pass
+
+server = Server()
+server.port = port
+with StoryStream(sys.argv[1]) as stream:
+    module.transaction = Dying
+    stream.poll([f"http://127.0.0.1:{port}/{n}" for n in range(3)], options=options_for(server, FakeClock()))
+"""
+
+
+def test_a_poll_that_is_killed_at_any_commit_and_repeated_ends_with_the_same_stories(server, tmp_path):
+    for number in range(3):
+        items = [(f"{number}-{n}", f"Title {number} {n}", f"words {n} of ferry and bank", FERRY[3]) for n in range(3)]
+        server.routes[f"/{number}"] = (200, {}, rss(*items))
+    feeds = [server.url(f"/{number}") for number in range(3)]
+    with StoryStream(tmp_path / "once.db") as stream:
+        stream.poll(feeds, options=options_for(server))
+        expected = stream.tables()
+    n_kills = 0
+    for kill in (1, 3, 4, 6, 8, 9, 10):
+        path = tmp_path / f"{kill}.db"
+        command = [sys.executable, "-c", KILLED, str(path), str(kill), str(server.port), str(ROOT)]
+        n_kills += subprocess.run(command, check=False, cwd=ROOT).returncode == -9
+        with StoryStream(path) as stream:
+            assert stream.check() == []
+            stream.poll(feeds, options=options_for(server))
+            assert stream.check() == []
+            found = stream.tables()
+        assert found.documents == expected.documents
+        assert found.stories == expected.stories
+        assert found.lineage == expected.lineage
+    assert n_kills >= 6
+
+
+def test_the_command_polls_and_refuses_the_loopback_address_unless_allowed(doccluster, server, tmp_path):  # noqa: F811
+    server.routes["/feed"] = (200, {}, rss(FERRY, BANK))
+    store = tmp_path / "news.db"
+    refused = doccluster("stream", "poll", server.url("/feed"), "--store", store)
+    assert refused.code == 0
+    assert "refused-address" in refused.out
+    assert server.asked == []
+    store.unlink()
+    given = ("--store", store, "--allow-network", "127.0.0.0/8", "--spacing", "0")
+    done = doccluster("stream", "poll", server.url("/feed"), *given, "--json")
+    assert json.loads(done.out)["n_new"] == 2
+    again = doccluster("stream", "poll", server.url("/feed"), *given, "--force")
+    assert "0 of 1 feeds asked" in again.out
+    wrong = doccluster("stream", "poll", server.url("/feed"), "--store", store, "--allow-network", "everything")
+    assert (wrong.code, "not a range" in wrong.err) == (2, True)
+    connection = sqlite3.connect(store)
+    assert connection.execute("SELECT status, n_entries FROM fetch").fetchall() == [(200, 2)]
+    connection.close()
+
+
+def test_follow_on_the_command_line_goes_on_until_interrupted(doccluster, server, tmp_path, monkeypatch):  # noqa: F811
+    from doccluster.streams.polling.poller import SystemClock
+
+    server.routes["/feed"] = (200, {}, rss(FERRY))
+
+    def interrupt(self, seconds):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(SystemClock, "sleep", interrupt)
+    given = ("--store", tmp_path / "news.db", "--allow-network", "127.0.0.0/8", "--follow")
+    done = doccluster("stream", "poll", server.url("/feed"), *given)
+    assert (done.code, "1 new" in done.out) == (130, True)
+
+
+def test_no_other_verb_opens_a_connection(tmp_path):
+    tiny = ROOT / "corpora" / "samples" / "tiny"
+    out, store = str(tmp_path / "out"), str(tmp_path / "news.db")
+    commands = [
+        ["run", str(tiny), "-k", "3", "-o", out],
+        ["inspect", str(FEEDS)],
+        ["report", out],
+        ["assign", out, str(tiny)],
+        ["generate", "zipf", "-n", "20", "-o", str(tmp_path / "made.jsonl")],
+        ["stream", "replay", str(FEEDS), "--store", store],
+        ["stream", "report", "--store", store, "-o", str(tmp_path / "page.html")],
+        ["stream", "export", "--store", store, "-o", str(tmp_path / "csv")],
+        ["stream", "check", "--store", store],
+        ["diff", store, store],
+        ["measures"],
+    ]
+    code = (
+        "import json, sys\n"
+        "met, codes = [], []\n"
+        "sys.addaudithook(lambda event, a: met.append(event) if event.startswith('socket.') else None)\n"
+        "from doccluster.cli.main import main\n"
+        "for command in json.loads(sys.argv[1]):\n"
+        "    try:\n        main(command)\n"
+        "    except SystemExit as stop:\n"
+        "        codes.append(stop.code)\n"
+        "wanted = {'socket.connect', 'socket.bind', 'socket.getaddrinfo', 'socket.sendto'}\n"
+        "print('met', sorted(wanted & set(met)), set(codes))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, json.dumps(commands)], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.endswith("met [] {0}\n")
+
+
+def test_a_connection_to_another_address_than_the_loopback_one_fails_a_test():
+    with socket.socket() as one, pytest.raises(AssertionError, match="a test connects"):
+        one.connect(("192.0.2.1", 80))
