@@ -101,13 +101,5 @@ class FrontPage:
 
 def render_front_page(page: FrontPage) -> str:
     """Return the page as HTML."""
-<<<<<<< HEAD
-    return (
-        page_templates()
-        .get_template("front_page.html")
-        .render(page=page, style=page_part("report.css"), version=__version__)
-    )
-=======
     template = page_templates().get_template("front_page.html")
     return template.render(page=page, style=page_part("report.css"), version=__version__)
->>>>>>> 1e3419b (Poll feeds politely and safely)
