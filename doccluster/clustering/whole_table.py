@@ -20,13 +20,13 @@ from doccluster.clustering.mean_table import table_width
 from doccluster.clustering.means import Means, update_means
 from doccluster.clustering.movement import CHORD_ROUNDING, CHORD_SLACK, padded_groups
 from doccluster.clustering.snapshot import Snapshot
+from doccluster.kernels.accumulation import CANCELLED
 from doccluster.kernels.assignment import HIGHEST, LOWEST, assign_rows
 from doccluster.kernels.simd.lanes import LINE, aligned_zeros
 from doccluster.kernels.whole_table import (
     add_dense_rows,
     add_rows,
     count_values,
-    find_cancelled,
     list_values,
     move_rows,
     own_products,
@@ -106,7 +106,7 @@ class WholeTable:
         A cluster whose members have no direction together keeps its old mean.
         """
         k, width = self._n_clusters, self._head.shape[1]
-        has_moved, has_sum = np.zeros(k, np.bool_), np.empty(k, np.bool_)
+        has_moved = np.zeros(k, np.bool_)
         if self._documents.has_exact_sums:
             move_rows(self._rows, self._summed, labels, self._sums, self._weights, has_moved)
         else:
@@ -121,12 +121,9 @@ class WholeTable:
             else:
                 add_dense_rows(self._dense, *given)
         self._summed[:] = labels
-        find_cancelled(
-            self._over_terms(lambda terms, squared: square_sums(self._sums[terms], squared)),
-            self._weights,
-            self._lengths,
-            has_sum,
-        )
+        squared = self._over_terms(lambda terms, squared: square_sums(self._sums[terms], squared))
+        self._lengths = np.sqrt(squared[:k])
+        has_sum = self._lengths > CANCELLED * self._weights
         lengths, is_new = np.ones(width), np.zeros(width, np.bool_)
         is_new[:k] = has_moved & has_sum
         lengths[:k][is_new[:k]] = self._lengths[is_new[:k]]

@@ -16,12 +16,12 @@ import numpy.typing as npt
 from doccluster.blocks import map_blocks, row_blocks
 from doccluster.geometry.rows import Rows
 from doccluster.geometry.sums import ClusterSums, cluster_order
+from doccluster.kernels.metric import metric_code
 from doccluster.kernels.products import products_with_clusters
-from doccluster.kernels.similarity_extremes import COSINE, NO_SILHOUETTE, SQEUCLIDEAN, RowReadings, read_products
+from doccluster.kernels.similarity_extremes import RowReadings, read_products
 from doccluster.partition import Partition
 from doccluster.progress import Progress
 
-SILHOUETTE = {"cosine": COSINE, "sqeuclidean": SQEUCLIDEAN, "euclidean": NO_SILHOUETTE}
 BLOCK_PRODUCTS = 2**17  # products held per block: 1 MiB, what the second-level cache of a core keeps
 
 FloatArray = npt.NDArray[np.float64]
@@ -76,7 +76,7 @@ def read_similarities(
 
     def read(block: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.int64], RowReadings, FloatArray, FloatArray]:
         products = _products(rows, sums, block)
-        given = (partition.labels, rows.squared_norms, *known, SILHOUETTE[metric], rows.tau, rows.slack, with_tables)
+        given = (partition.labels, rows.squared_norms, *known, metric_code(metric), rows.tau, rows.slack, with_tables)
         return (block, *read_products(block, products, *given))
 
     return _gather(map_blocks(read, blocks, n_threads=n_threads), partition, with_tables, len(blocks), progress)

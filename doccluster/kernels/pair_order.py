@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from doccluster.kernels.jit import jit
+from doccluster.kernels.metric import COSINE
 from doccluster.kernels.pairwise import squared_distances
 
 
@@ -130,7 +131,7 @@ def squared_of_pairs(first, second, documents, dense, metric, tau):
                 else:
                     r += 1
         product *= scale[a] * scale[b]
-        if metric == 2:
+        if metric == COSINE:
             d = 1.0 - product
             d = d if d > tau else 0.0
         else:

@@ -14,9 +14,8 @@ from __future__ import annotations
 import numpy as np
 
 from doccluster.kernels.jit import jit
+from doccluster.kernels.metric import COSINE, EUCLIDEAN
 from doccluster.kernels.posting_lists import REGROUP, add_lines, add_postings
-
-EUCLIDEAN, SQEUCLIDEAN, COSINE = 0, 1, 2
 
 CHUNK = 1024  # documents that a row is met with at a time
 

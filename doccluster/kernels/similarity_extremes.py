@@ -12,8 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from doccluster.kernels.jit import jit
-
-COSINE, SQEUCLIDEAN, NO_SILHOUETTE = 0, 1, 2
+from doccluster.kernels.metric import COSINE, SQEUCLIDEAN
 
 # Sums and maxima over clusters may be regrouped so that they vectorise; no value here is nan or infinite.
 REGROUP = {"reassoc", "contract", "nsz", "nnan"}
@@ -43,7 +42,7 @@ def read_products(
     mean_norms,
     norm_totals,
     grand_norm,
-    silhouette_metric,
+    metric,
     tau,
     slack,
     with_tables,
@@ -117,7 +116,7 @@ def read_products(
         to_all = q + grand_norm - 2.0 * total / n_documents
         grand_distance[place] = np.sqrt(to_all) if to_all > tau * (q + grand_norm) else 0.0
         n_own = sizes[own]
-        if silhouette_metric == COSINE:
+        if metric == COSINE:
             inside = n_own - dots[own]
             inside = inside - (1.0 - q) if inside > tau * n_own else 0.0
             cohesion[place] = inside / (n_own - 1) if n_own > 1 else 0.0
@@ -126,7 +125,7 @@ def read_products(
             for j in range(n_clusters):
                 best = max(best, closeness[j])
             separation[place] = 1.0 - best if 1.0 - best > tau else 0.0
-        elif silhouette_metric == SQEUCLIDEAN:
+        elif metric == SQEUCLIDEAN:
             inside = n_own * q + norm_totals[own] - 2.0 * dots[own]
             inside = inside if inside > tau * (n_own * q + norm_totals[own]) else 0.0
             cohesion[place] = inside / (n_own - 1) if n_own > 1 else 0.0

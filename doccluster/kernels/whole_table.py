@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from doccluster.kernels.accumulation import CANCELLED
 from doccluster.kernels.jit import jit
 from doccluster.kernels.simd import carry_by_chords
 
@@ -91,14 +90,6 @@ def renew_means(sums, lengths, is_new, head, squared):
             change = np.float64(value) - np.float64(old)
             squared[lane] += change * change
             head[term, lane] = value
-
-
-@jit
-def find_cancelled(squared, weights, lengths, has_sum):
-    """Write the length of each sum (k,) and whether it is more than rounding beside the weight of its members."""
-    for cluster in range(weights.size):
-        lengths[cluster] = np.sqrt(squared[cluster])
-        has_sum[cluster] = lengths[cluster] > CANCELLED * weights[cluster]
 
 
 @jit

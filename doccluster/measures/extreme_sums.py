@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from doccluster.kernels.pairwise import EUCLIDEAN
+from doccluster.kernels.metric import EUCLIDEAN
 from doccluster.measures.sorted_documents import SortedDocuments
 
 FloatArray = npt.NDArray[np.float64]

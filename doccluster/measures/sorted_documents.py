@@ -17,14 +17,14 @@ from doccluster.blocks import map_blocks
 from doccluster.geometry.evidence import ClusterEvidence
 from doccluster.geometry.rows import Rows
 from doccluster.geometry.sums import cluster_order
+from doccluster.kernels.metric import metric_code
 from doccluster.kernels.pair_order import squared_of_pairs
-from doccluster.kernels.pairwise import COSINE, EUCLIDEAN, SQEUCLIDEAN, places_after
+from doccluster.kernels.pairwise import places_after
 from doccluster.progress import Progress
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 
-METRIC_CODE = {"euclidean": EUCLIDEAN, "sqeuclidean": SQEUCLIDEAN, "cosine": COSINE}
 PAIRS_PER_BLOCK = 2**24  # a few hundredths of a second: interrupts are answered between blocks
 CELLS_PER_BLOCK = 2**20  # rows of a block times clusters: bounds the sums of one block
 COMMON_FROM = 0.03  # a term of a larger share of documents is added as a dense line: no scattered writes
@@ -55,7 +55,7 @@ class SortedDocuments:
         rows = geometry.rows
         self.order, self.starts = cluster_order(geometry.partition)
         self.labels = geometry.labels[self.order]
-        self.metric = METRIC_CODE[geometry.metric]
+        self.metric = metric_code(geometry.metric)
         self.tau = rows.tau
         norms = rows.squared_norms[self.order]
         scale = rows.scale[self.order]
