@@ -12,7 +12,10 @@ from typing import Any, Literal
 
 from doccluster.choices import spelled
 from doccluster.clustering.options import (
+    AgglomerativeOptions,
     BisectingOptions,
+    BisectingSphericalOptions,
+    CriterionOptions,
     DocumentOptions,
     KMeansOptions,
     MiniBatchOptions,
@@ -181,6 +184,24 @@ def _find_documents(quality: str) -> Callable[[Task], Found]:
     return find
 
 
+def _criterion() -> Any:
+    from doccluster.clustering.criterion_clustering import CriterionClustering
+
+    return CriterionClustering(2, n_threads=1)
+
+
+def _bisecting_spherical() -> Any:
+    from doccluster.clustering.bisecting import BisectingSphericalKMeans
+
+    return BisectingSphericalKMeans(2, n_threads=1)
+
+
+def _agglomerative() -> Any:
+    from doccluster.clustering.agglomerative import AgglomerativeClustering
+
+    return AgglomerativeClustering(2, n_threads=1)
+
+
 def _k_means() -> Any:
     from sklearn.cluster import KMeans
 
@@ -261,6 +282,39 @@ _ROWS = (
         options=DocumentOptions,
         make=_document_estimator("best"),
         find=_find_documents("best"),
+    ),
+    Algorithm(
+        name="criterion-functions",
+        title="a criterion function by moves of single documents",
+        criterion="I2 (the sum of the cosines of documents to their centroids) or another of CLUTO's criteria",
+        metric="cosine",
+        needs="unit rows",
+        predicts="the nearest centroid by cosine",
+        options=CriterionOptions,
+        make=_criterion,
+        find=_by_estimator(_criterion, None),
+    ),
+    Algorithm(
+        name="bisecting-spherical-k-means",
+        title="repeated bisection by spherical k-means",
+        criterion="sum of the cosines of documents to their centroids, cluster after cluster divided in two",
+        metric="cosine",
+        needs="unit rows",
+        predicts="the nearest centroid by cosine",
+        options=BisectingSphericalOptions,
+        make=_bisecting_spherical,
+        find=_by_estimator(_bisecting_spherical, None),
+    ),
+    Algorithm(
+        name="agglomerative",
+        title="agglomerative clustering",
+        criterion="distance of the two clusters that are joined next, as small as can be",
+        metric="cosine",
+        needs="unit rows",
+        predicts="the nearest centroid by cosine",
+        options=AgglomerativeOptions,
+        make=_agglomerative,
+        find=_by_estimator(_agglomerative, None),
     ),
     Algorithm(
         name="k-means",

@@ -63,6 +63,33 @@ class BisectingOptions(KMeansOptions):
 
 
 @dataclass(frozen=True, kw_only=True)
+class CriterionOptions:
+    """Options of the criterion functions; `CriterionClustering` describes them."""
+
+    criterion: Literal["i1", "i2", "e1", "g1", "h1", "h2"] | None = None
+    n_init: int | None = None
+    max_passes: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class BisectingSphericalOptions:
+    """Options of repeated bisection; `BisectingSphericalKMeans` describes them."""
+
+    split: Literal["gain", "largest", "loosest"] | None = None
+    criterion: Literal["i1", "i2", "e1", "g1", "h1", "h2"] | None = None
+    refine: bool | None = None
+    n_init: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class AgglomerativeOptions:
+    """Options of agglomerative clustering; `AgglomerativeClustering` describes them."""
+
+    linkage: Literal["average", "single", "complete", "ward", "centroid"] | None = None
+    max_memory: int | str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class MixtureOptions:
     """Options of the von Mises-Fisher mixture; `VonMisesFisherMixture` describes them."""
 
