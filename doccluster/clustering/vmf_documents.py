@@ -60,7 +60,9 @@ class UnitDocuments:
     _kept: dict[tuple[int, int], TermBlock] = field(default_factory=dict, repr=False)
 
     @classmethod
-    def from_matrix(cls, matrix: Any, *, n_threads: int, order: npt.NDArray[np.int64] | None = None) -> UnitDocuments:
+    def from_matrix(
+        cls, matrix: Any, *, n_threads: int, order: npt.NDArray[np.integer[Any]] | None = None
+    ) -> UnitDocuments:
         """Return a checked matrix of unit or zero rows, dense or csr, without its stored zeros.
 
         Column `order[c]` of the matrix becomes column c.
@@ -141,13 +143,3 @@ class UnitDocuments:
         find_places(places, block.ends)
         share_blocks(sort, range(len(parts)), n_threads=n_threads)
         return block
-
-
-def frequency_order(matrix: Any) -> npt.NDArray[np.int64]:
-    """Return the columns of a csr or dense matrix, those with most values first, the lower first among equals."""
-    counts = (
-        np.bincount(matrix.indices, minlength=matrix.shape[1])
-        if sparse.issparse(matrix)
-        else np.count_nonzero(matrix, axis=0)
-    )
-    return np.argsort(-counts, kind="stable")

@@ -17,8 +17,9 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from doccluster.blocks import resolve_threads
+from doccluster.clustering.document_matrix import document_frequencies, frequency_order
 from doccluster.clustering.fitted_columns import check_columns
-from doccluster.clustering.vmf_documents import UnitDocuments, frequency_order
+from doccluster.clustering.vmf_documents import UnitDocuments
 from doccluster.clustering.vmf_sampling import VmfRows, spawn_entropy
 from doccluster.clustering.vmf_seeds import check_mixture_init, seed_labels
 from doccluster.clustering.vmf_steps import (
@@ -168,7 +169,7 @@ class VonMisesFisherMixture(ClusterMixin, BaseEstimator):
         n_clusters = check_n_clusters(self.n_clusters, X.shape[0])
         self._check_parameters(X)
         rows = unit_rows(X)
-        self._order = frequency_order(rows)
+        self._order = frequency_order(document_frequencies(rows))
         documents = UnitDocuments.from_matrix(rows, n_threads=resolve_threads(self.n_threads), order=self._order)
         if documents.is_empty.all():
             raise NothingUsable("X has no row with a non-zero value", remedy="there is nothing to fit")

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from doccluster.validation import UNIT_TOLERANCE, squared_row_norms
+from doccluster.validation import UNIT_TOLERANCE
 
 STEP_BITS = 30  # 2^31 values of 30 bits sum to 61 bits
 LEAST_EXPONENT = -450  # smaller values have squares that vanish
@@ -60,8 +60,8 @@ class Rows:
 
     @classmethod
     def as_they_are(cls, matrix: Any) -> Rows:
-        """Return rows of any length, unscaled."""
-        return cls(matrix, np.ones(matrix.shape[0]), squared_row_norms(matrix), False)
+        """Return rows to be summed alone: of any length, unscaled, their squared lengths not computed (nan)."""
+        return cls(matrix, np.ones(matrix.shape[0]), np.full(matrix.shape[0], np.nan), False)
 
     @property
     def n_documents(self) -> int:
@@ -98,9 +98,14 @@ class Rows:
         """The power of two above the largest value of each term; 2 for all where rows are unit."""
         if self.is_unit:
             return np.ones(self.n_terms, np.int32)
-        largest = abs(self.matrix).max(axis=0)
-        values = np.asarray(largest.toarray() if self.is_sparse else largest, np.float64).ravel()
-        return np.clip(np.frexp(values)[1], LEAST_EXPONENT, None)
+        if self.is_sparse:
+            from doccluster.kernels.sums import largest_magnitudes  # making vectors alone needs no compiled loop
+
+            indptr, indices, data = self.arrays
+            largest = largest_magnitudes(indices[: indptr[-1]], data[: indptr[-1]], self.n_terms)
+        else:
+            largest = abs(self.matrix).max(axis=0).astype(np.float64)
+        return np.asarray(np.clip(np.frexp(largest)[1], LEAST_EXPONENT, None), np.int32)
 
     @cached_property
     def steps(self) -> npt.NDArray[np.float64]:

@@ -11,6 +11,15 @@ LOW_BITS = 32  # a value is taken as ``(high + low / 2^32) step``, both whole nu
 
 
 @jit
+def largest_magnitudes(indices, data, n_terms):
+    """Return the largest absolute value of each term, float64 array of shape (n_terms,); 0 without values."""
+    largest = np.zeros(n_terms)
+    for e in range(indices.size):
+        largest[indices[e]] = max(largest[indices[e]], abs(np.float64(data[e])))
+    return largest
+
+
+@jit
 def sum_rows(order, starts, indptr, indices, data, scale, inverse_steps, squared):
     """Return the sums of the scaled rows, or of their squares, of each cluster, as whole numbers of steps.
 

@@ -62,16 +62,16 @@ def _em_step(session: Session, concentration: str | float) -> None:
     """
     from doccluster.blocks import available_threads
     from doccluster.clustering.assign import assign_labels
-    from doccluster.clustering.document_matrix import prepare
+    from doccluster.clustering.document_matrix import document_frequencies, frequency_order, prepare
     from doccluster.clustering.mean_table import MeanTable, best_head
     from doccluster.clustering.means import means_of_matrix
-    from doccluster.clustering.vmf_documents import UnitDocuments, frequency_order
+    from doccluster.clustering.vmf_documents import UnitDocuments
     from doccluster.clustering.vmf_steps import expect, expect_labels, maximize
     from doccluster.synthetic import make_sparse_vmf
 
     n_documents = 4000 if session.quick else 100_000
     vectors, truth = make_sparse_vmf(n_documents, 50_000, 50, random_state=0)
-    order = frequency_order(vectors.matrix)
+    order = frequency_order(document_frequencies(vectors.matrix))
     documents = UnitDocuments.from_matrix(vectors.matrix, n_threads=available_threads(), order=order)
     rule: dict[str, Any] = {"concentration_rule": concentration, "largest": 1e7, "dtype": np.float32}
     before = maximize(expect_labels(documents, truth, 50), before=None, **rule)
