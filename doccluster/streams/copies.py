@@ -9,7 +9,6 @@ candidate is compared exactly.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import lru_cache
 from hashlib import blake2b
 
 import numpy as np
@@ -21,6 +20,7 @@ from doccluster.streams.article import Moment
 Shingles = npt.NDArray[np.uint64]
 
 LONG = 50  # words; shorter texts are compared among themselves, by shorter shingles and a higher threshold
+MOST_CODES = 1 << 18
 _MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 
 
@@ -38,7 +38,8 @@ class ShingleIndex:
     def __init__(self, *, threshold: float = 0.8, n_words: int = 5) -> None:
         self.threshold = threshold
         self.n_words = n_words
-        self._numbers_with: dict[int, list[int]] = {}
+        # the number of the only article with a shingle in its prefix, as most are, or the numbers of several
+        self._numbers_with: dict[int, int | list[int]] = {}
         self._sets: dict[int, Shingles] = {}
         self._times: dict[int, Moment] = {}
 
@@ -50,15 +51,25 @@ class ShingleIndex:
         if shingles.size == 0:
             return []
         prefix = self._prefix(shingles)
-        candidates = {other for key in prefix for other in self._numbers_with.get(key, ())}
+        candidates: set[int] = set()
+        for held in map(self._numbers_with.get, prefix):
+            if isinstance(held, list):
+                candidates.update(held)
+            elif held is not None:
+                candidates.add(held)
         found = sorted(other for other in candidates if self._are_similar(self._sets[other], shingles))
         self.restore(number, time, shingles)
         return found
 
     def restore(self, number: int, time: Moment, shingles: Shingles) -> None:
         """Add an article without looking for what it is a copy of."""
+        numbers_with = self._numbers_with
         for key in self._prefix(shingles):
-            self._numbers_with.setdefault(key, []).append(number)
+            held = numbers_with.setdefault(key, number)
+            if isinstance(held, list):
+                held.append(number)
+            elif held != number:
+                numbers_with[key] = [held, number]
         self._sets[number], self._times[number] = shingles, time
 
     def shingles_of(self, number: int) -> Shingles | None:
@@ -70,16 +81,18 @@ class ShingleIndex:
         old = sorted(number for number, own in self._times.items() if own < time)
         for number in old:
             for key in self._prefix(self._sets.pop(number)):
-                left = self._numbers_with[key]
-                left.remove(number)
-                if not left:
+                held = self._numbers_with[key]
+                if isinstance(held, list) and len(held) > 1:
+                    held.remove(number)
+                else:
                     del self._numbers_with[key]
             del self._times[number]
         return old
 
     def _prefix(self, shingles: Shingles) -> list[int]:
         size = shingles.size - int(np.ceil(self.threshold * shingles.size - 1e-9)) + 1
-        return [int(key) for key in shingles[:size].tolist()]
+        found: list[int] = shingles[:size].tolist()
+        return found
 
     def _are_similar(self, one: Shingles, other: Shingles) -> bool:
         small, large = sorted((one.size, other.size))
@@ -101,7 +114,7 @@ def shingles_of(text: str, n_words: int) -> Shingles:
 
 def shingles_of_words(words: list[str], n_words: int) -> Shingles:
     """Return the shingles of a text that is cut into words."""
-    codes = np.fromiter(map(_code, words), dtype=np.uint64, count=len(words))
+    codes = np.fromiter(map(_CODES.__getitem__, words), dtype=np.uint64, count=len(words))
     if codes.size == 0:
         return codes
     size = min(n_words, codes.size)
@@ -110,12 +123,24 @@ def shingles_of_words(words: list[str], n_words: int) -> Shingles:
     for place in range(size):
         mixed = (mixed ^ codes[place : place + n_shingles]) * _MULTIPLIER
         mixed ^= mixed >> np.uint64(29)
-    return np.unique(mixed)
+    mixed.sort()
+    is_first = np.ones(mixed.size, dtype=np.bool_)
+    np.not_equal(mixed[1:], mixed[:-1], out=is_first[1:])
+    return mixed[is_first]
 
 
-@lru_cache(1 << 17)
-def _code(word: str) -> int:
-    return int.from_bytes(blake2b(word.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little")
+class _Codes(dict[str, int]):
+    """The number of each word, the same everywhere; forgotten all at once when they are too many."""
+
+    def __missing__(self, word: str) -> int:
+        if len(self) >= MOST_CODES:
+            self.clear()
+        code = int.from_bytes(blake2b(word.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little")
+        self[word] = code
+        return code
+
+
+_CODES = _Codes()
 
 
 class Families:
