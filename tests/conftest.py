@@ -5,6 +5,11 @@ from __future__ import annotations
 import pathlib
 
 import pytest
+from hypothesis import settings
+
+# how long an example takes is no matter of the tests; a busy machine takes longer
+settings.register_profile("any speed", deadline=None)
+settings.load_profile("any speed")
 
 
 def stable_id(value: object) -> str:

@@ -9,7 +9,19 @@ import numpy as np
 import pandas as pd
 import pytest
 
-FAST = ("--algorithm", "spherical-kmeans:n_init=1", "--seeds", 2, "--measures", "adjusted_rand,nmi,silhouette")
+from doccluster.pipeline import comparison_files
+
+# one process that fits is enough, and costs the imports of one
+FAST = (
+    *("--threads", 1, "--algorithm", "spherical-kmeans:n_init=1", "--seeds", 2),
+    *("--measures", "adjusted_rand,nmi,silhouette"),
+)
+
+
+@pytest.fixture
+def one_format(monkeypatch):
+    """Draw figures in one format only: what is looked at lies elsewhere."""
+    monkeypatch.setattr(comparison_files, "FIGURES", ("svg",))
 
 
 @pytest.fixture(scope="module")
@@ -26,6 +38,7 @@ def table(folder, name):
     return pd.read_csv(folder / f"{name}.csv")
 
 
+@pytest.mark.usefixtures("one_format")
 def test_text_and_a_matrix_each_have_their_own_truth_and_the_output_says_which(doccluster, newsroom, matrix, tmp_path):
     done = doccluster("compare", newsroom, matrix, "--truth", "story", "--min-df", 2, *FAST, "-o", tmp_path / "out")
     assert done.code == 0, done.err
@@ -37,6 +50,7 @@ def test_text_and_a_matrix_each_have_their_own_truth_and_the_output_says_which(d
     assert corpora.loc["articles", "n_clusters"] == corpora.loc["articles", "n_classes"] > 30
 
 
+@pytest.mark.usefixtures("one_format")
 def test_a_truth_can_be_named_for_one_source_and_without_any_the_first_is_used_and_told(
     doccluster, newsroom, matrix, tmp_path
 ):
@@ -66,7 +80,7 @@ def test_a_truth_can_be_named_for_one_source_and_without_any_the_first_is_used_a
         (["--generate", "vmf", "--set", "k=2,3"], "give one, or --vary k"),
         (["--generate", "vmf", "--set", "k=2", "--vary", "k=3,4"], "both fixed and varied"),
         (["NEWS", "--algorithm", "dbscan"], "or in compare your own as module:factory"),
-        (["NEWS", "--algorithm", "tests.selection.own_clusterers:nothing"], "no clusterer"),
+        (["NEWS", "--algorithm", "tests.selection.own_clusterers:nothing"], "not a clusterer"),
     ],
 )
 def test_wrong_use_is_one_sentence(doccluster, newsroom, matrix, tmp_path, arguments, told):
@@ -77,6 +91,7 @@ def test_wrong_use_is_one_sentence(doccluster, newsroom, matrix, tmp_path, argum
     assert "Traceback" not in done.err
 
 
+@pytest.mark.usefixtures("one_format")
 def test_labels_from_elsewhere_are_joined_by_id_and_judged_beside_the_algorithms(doccluster, newsroom, tmp_path):
     lines = newsroom.read_text(encoding="utf-8").splitlines()
     records = [json.loads(line) for line in lines]
@@ -94,6 +109,7 @@ def test_labels_from_elsewhere_are_joined_by_id_and_judged_beside_the_algorithms
     assert "short lack 5 of the 176 documents" in lacking.err
 
 
+@pytest.mark.usefixtures("one_format")
 def test_own_code_is_fitted_and_what_fails_is_told_with_its_seeds(doccluster, matrix, tmp_path):
     algorithms = ("--algorithm", "tests.selection.own_clusterers:Broken", "--algorithm", "kmeans:n_init=1")
     done = doccluster("compare", matrix, *algorithms, "--seeds", 4, "--measures", "nmi", "-o", tmp_path / "out")
@@ -107,7 +123,7 @@ def test_own_code_is_fitted_and_what_fails_is_told_with_its_seeds(doccluster, ma
 def test_a_sweep_over_the_knobs_of_a_generator_is_one_command(doccluster, tmp_path):
     knobs = ("--vary", "k=2,4", "--vary", "kappa=20,60", "--set", "n=80", "--set", "d=12")
     algorithms = ("--algorithm", "kmeans:n_init=1", "--algorithm", "spherical-kmeans:n_init=1")
-    few = ("--seeds", 3, "--measures", "adjusted_rand", "-o", tmp_path / "out")
+    few = ("--threads", 1, "--seeds", 3, "--measures", "adjusted_rand", "-o", tmp_path / "out")
     done = doccluster("compare", "--generate", "vmf", *knobs, *algorithms, *few)
     assert done.code == 0, done.err
     corpora = table(tmp_path / "out", "corpora")
@@ -123,10 +139,12 @@ def test_a_sweep_over_the_knobs_of_a_generator_is_one_command(doccluster, tmp_pa
     assert {f"adjusted_rand-over-{knob}.{kind}" for knob in ("k", "kappa") for kind in ("svg", "pdf", "png")} <= drawn
 
 
+@pytest.mark.usefixtures("one_format")
 @pytest.mark.parametrize(("kind", "knobs"), [("sharma", "overlap=0.1,0.4"), ("zipf", "overlap=0.1,0.5")])
 def test_the_other_generators_have_knobs_too(doccluster, tmp_path, kind, knobs):
     sizes = {"sharma": ("--set", "k=3"), "zipf": ("--set", "n=60", "--set", "k=3", "--set", "n_terms=2000")}
-    arguments = ("--algorithm", "kmeans:n_init=1", "--seeds", 1, "--measures", "nmi", "-o", tmp_path / "out")
+    arguments = ("--threads", 1, "--algorithm", "kmeans:n_init=1", "--seeds", 1, "--measures", "nmi")
+    arguments += ("-o", tmp_path / "out")
     done = doccluster("compare", "--generate", kind, "--vary", knobs, *sizes[kind], *arguments)
     assert done.code == 0, done.err
     assert table(tmp_path / "out", "corpora")["n_clusters"].tolist() == [3, 3]

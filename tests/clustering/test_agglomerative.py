@@ -136,7 +136,7 @@ def test_what_does_not_fit_is_refused_with_what_would_do(documents):
 def test_what_cannot_be_used_is_refused(model, message):
     with pytest.raises(InputError, match=message):
         model.fit(np.eye(4))
-    with pytest.raises(InputError, match="n_clusters=5 is no level"):
+    with pytest.raises(InputError, match="n_clusters=5 is not a level"):
         AgglomerativeClustering(2).fit(np.eye(4)).cut(5)
 
 

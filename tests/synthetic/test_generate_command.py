@@ -95,7 +95,7 @@ def test_twin_of_texts_and_of_a_matrix(tmp_path, capsys):
         (["vmf", "-n", "3", "-k", "5"], "-k 5 exceeds the number of documents (3)"),
         (["vmf", "-k", "2", "--weights", "0.4,0.4"], "sums to 0.8"),
         (["vmf", "-d", "3", "-k", "5", "--separation", "0.2"], "need 5 dimensions"),
-        (["sparse-vmf", "--mean-resultant-length", "0.9"], "cannot be had"),
+        (["sparse-vmf", "--mean-resultant-length", "0.9"], "cannot be reached"),
         (["sharma", "--alpha", "1"], "next to no value"),
         (["vmf", "-k", "3", "--kappa", "1,2"], "kappa has 2 numbers for 3 clusters"),
         (["vmf", "-k", "3", "--weights", "1"], "weights has 1 number for 3 clusters"),

@@ -110,8 +110,8 @@ def test_terms_occur_as_often_as_their_probability():
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"mean_resultant_length": 0.01}, "mean_resultant_length=0.01 cannot be had"),
-        ({"mean_resultant_length": 0.99}, "mean_resultant_length=0.99 cannot be had"),
+        ({"mean_resultant_length": 0.01}, "mean_resultant_length=0.01 cannot be reached"),
+        ({"mean_resultant_length": 0.99}, "mean_resultant_length=0.99 cannot be reached"),
         ({"mean_resultant_length": 1.2}, "mean_resultant_length=1.2 is out of range"),
         ({"separation": 0.0}, "separation=0 needs background=0"),
         ({"terms_per_document": 3000}, "terms of its own"),
