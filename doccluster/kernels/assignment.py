@@ -13,9 +13,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from doccluster.kernels.carried_bounds import write_bounds
 from doccluster.kernels.jit import jit
 from doccluster.kernels.reordering import ROW_PLACE, longest_row, order_by_original
-from doccluster.kernels.simd import highest_of_lines, lane_holding, sum_lines_and_peaks, write_bounds
+from doccluster.kernels.simd import highest_of_lines, lane_holding, sum_lines_and_peaks
 from doccluster.kernels.simd.lanes import LINE, MOST_LINES, OCTET
 
 ARITHMETIC = {"contract", "nnan", "nsz"}  # no reassociation: the error bound below counts the additions as written

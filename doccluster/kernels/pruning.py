@@ -32,15 +32,13 @@ from doccluster.kernels.assignment import (
     rounding_error,
     sums_to_start_from,
 )
+from doccluster.kernels.carried_bounds import carry_by_changes, carry_by_chords, write_bounds
 from doccluster.kernels.jit import jit
 from doccluster.kernels.simd import (
-    carry_by_changes,
-    carry_by_chords,
     highest_of_lines,
     lane_holding,
     sum_lines,
     sum_lines_and_peaks,
-    write_bounds,
 )
 from doccluster.kernels.simd.lanes import LINE
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from doccluster.kernels.carried_bounds import carry_by_chords
 from doccluster.kernels.jit import jit
-from doccluster.kernels.simd import carry_by_chords
 
 
 @jit

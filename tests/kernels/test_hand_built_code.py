@@ -14,10 +14,10 @@ from packaging.requirements import Requirement
 
 from doccluster.clustering import SphericalKMeans
 from doccluster.clustering.movement import choose_places, measure_chords, padded_groups
-from doccluster.kernels import hand_built
+from doccluster.kernels import carried_bounds, hand_built
 from doccluster.kernels.assignment import peaks_of
 from doccluster.kernels.jit import jit
-from doccluster.kernels.simd import carried_bounds, line_extremes, line_sums, twins
+from doccluster.kernels.simd import line_extremes, line_sums, twins
 from doccluster.kernels.simd.lanes import LINE, OCTET, WIDE_LINE
 from tests.clustering.test_exact_labels import topics
 
@@ -25,7 +25,7 @@ ROOT = Path(__file__).parents[2]
 BOTH = pytest.mark.parametrize("built", ["by hand", "twin"])
 
 
-def callers(line_sums, line_extremes, carried_bounds):
+def callers(line_sums, line_extremes):
     """Return kernels that call the code of these modules."""
     add, add_peaks = line_sums.sum_lines, line_sums.sum_lines_and_peaks
     chords_carried, changes_carried = carried_bounds.carry_by_chords, carried_bounds.carry_by_changes
@@ -59,7 +59,7 @@ def callers(line_sums, line_extremes, carried_bounds):
     return {f.__name__: f for f in (sums, sums_and_peaks, by_chords, by_changes, written, extremes)}
 
 
-KERNELS = {"by hand": callers(line_sums, line_extremes, carried_bounds), "twin": callers(twins, twins, twins)}
+KERNELS = {"by hand": callers(line_sums, line_extremes), "twin": callers(twins, twins)}
 
 
 @BOTH
@@ -107,10 +107,9 @@ def test_the_highest_lane_is_found_but_for_the_one_left_out(built):
             assert found == (shown.max(), first + shown.argmax())
 
 
-@BOTH
 @pytest.mark.parametrize("only_shared", [False, True])
 @pytest.mark.parametrize("k", [5, 100, 128, 300, 400, 1000])
-def test_bounds_are_carried_as_defined(k, only_shared, built):
+def test_bounds_are_carried_as_defined(k, only_shared):
     rng = np.random.default_rng(k)
     lanes = rng.permutation(k).astype(np.int32)
     moved = np.flatnonzero(rng.random(k) < 0.3)
@@ -124,7 +123,7 @@ def test_bounds_are_carried_as_defined(k, only_shared, built):
     assert n_groups % OCTET == 0
     upper = rng.random((3, n_groups)).astype(np.float32)
     before, given = np.empty(n_groups, np.float32), upper.copy()
-    reaching = KERNELS[built]["by_chords"](chords.of_group, np.float32(0.9), upper, 1, before)
+    reaching = KERNELS["twin"]["by_chords"](chords.of_group, np.float32(0.9), upper, 1, before)
     assert np.array_equal(before, given[1])
     assert np.array_equal(upper[1], given[1] + chords.of_group)
     assert np.array_equal(upper[[0, 2]], given[[0, 2]])
@@ -132,7 +131,7 @@ def test_bounds_are_carried_as_defined(k, only_shared, built):
 
     own, error = int(lanes[moved[0]]), np.float32(0.01)
     given = (before, changes, error, chords.of_rest, places.lane, own, np.float32(0.9), upper, 1)
-    reaching = KERNELS[built]["by_changes"](*given)
+    reaching = KERNELS["twin"]["by_changes"](*given)
     expected = before.copy()
     for group in range(n_groups):
         if places.lane[group] < 0:
@@ -143,7 +142,7 @@ def test_bounds_are_carried_as_defined(k, only_shared, built):
     assert np.array_equal(upper[1], expected)
     assert reaching == np.count_nonzero(expected >= np.float32(0.9))
 
-    KERNELS[built]["written"](changes[:n_groups], error, upper, 2)
+    KERNELS["twin"]["written"](changes[:n_groups], error, upper, 2)
     assert np.array_equal(upper[2], changes[:n_groups] + error)
 
 

@@ -64,39 +64,3 @@ def lane_holding(value, sums, first_lane, last_lane):
     while lane < last_lane and sums[lane] != value:
         lane += 1
     return lane
-
-
-@jit(inner=True)
-def carry_by_chords(chords, own_lower, upper, row, before):
-    """See `carried_bounds.carry_by_chords`."""
-    reaching = 0
-    for group in range(upper.shape[1]):
-        before[group] = upper[row, group]
-        upper[row, group] += chords[group]
-        reaching += upper[row, group] >= own_lower
-    return reaching
-
-
-@jit(inner=True)
-def carry_by_changes(before, changes, slack, error, rest_chords, lanes, own, own_lower, upper, row):
-    """See `carried_bounds.carry_by_changes`."""
-    reaching, n_groups = 0, upper.shape[1]
-    for group in range(n_groups):
-        bound = before[group]
-        if lanes[group] == -1:
-            bound += min(changes[group] + slack, rest_chords[group])
-        elif lanes[group] != own:
-            bound = max(bound, changes[group] + error)
-        second = group + n_groups
-        if second < changes.size and lanes[second] != -1 and lanes[second] != own:
-            bound = max(bound, changes[second] + error)
-        upper[row, group] = bound
-        reaching += bound >= own_lower
-    return reaching
-
-
-@jit(inner=True)
-def write_bounds(highest, error, upper, row):
-    """See `carried_bounds.write_bounds`."""
-    for group in range(upper.shape[1]):
-        upper[row, group] = highest[group] + error

@@ -24,11 +24,6 @@ def higher(builder: Any, one: Any, other: Any) -> Any:
     return builder.select(builder.fcmp_ordered(">", other, one), other, one)
 
 
-def lower(builder: Any, one: Any, other: Any) -> Any:
-    """Return the lower of each two lanes."""
-    return builder.select(builder.fcmp_ordered("<", other, one), other, one)
-
-
 def places(lanes: list[int]) -> Any:
     """Return constant lanes, as a shuffle takes them."""
     return ir.Constant(ir.VectorType(PLACE, len(lanes)), lanes)
