@@ -1,10 +1,12 @@
 """How well clusters agree with human classes: our algorithms beside scikit-learn's.
 
-``python -m experiments.quality.run [--quick] [--kept] [--seeds N] [FOLDER]`` clusters the seven CLUTO matrices, the
-single-topic texts of Reuters-21578 and 20 Newsgroups (by default in ../shared/corpora), k = number of classes, ten
-seeds, ten starts each, on the same counts and their unit tf-idf rows; and counts the clusters of one document that one
-start of each seeding makes. The time is that of the processor, of a whole fit from the counts or the rows. ``--kept``
-prints the means of the kept results and runs nothing.
+``python -m experiments.quality.run [--kept] [--seeds N] [--corpora A,B] [--algorithms WORD,WORD] [FOLDER]`` clusters
+the seven CLUTO matrices, the single-topic texts of Reuters-21578, StackOverflow titles and 20 Newsgroups (by default in
+../shared/corpora), k = number of classes, ten seeds, on the same counts and their unit tf-idf rows; and counts the
+clusters of one document that one start of each seeding makes. An algorithm is taken if its name has one of the words.
+The time is that of the processor, of a whole fit from the counts or the rows; the memory is what the fit adds at its
+peak. ``--kept`` runs nothing: it prints the means of the kept results and writes them, with a picture, into
+docs/explanation/quality.md.
 Writes results/runs.csv, summary.csv and singletons.csv; an interrupted run goes on where it stopped.
 """
 
@@ -13,49 +15,45 @@ from __future__ import annotations
 import pathlib
 import sys
 import time
+import warnings
 from functools import cache
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from sklearn.cluster import KMeans
-from sklearn.decomposition import TruncatedSVD
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import Normalizer
 
 import doccluster
+from doccluster.selection.peak_memory import PeakMemory
 from doccluster.vectors.matrix_files import load_matrix_file
+from experiments.quality.algorithms import ALGORITHMS
+from experiments.quality.page import write_page
 from experiments.resumable import run_cases
 
 HERE = pathlib.Path(__file__).resolve().parent
 CLUTO = ("tr11", "tr12", "tr23", "re0", "k1b", "hitech", "la1")
-ALGORITHMS = (
-    *("spherical k-means", "spherical k-means, refined", "settled", "smoothed and settled"),
-    *("scikit-learn KMeans", "scikit-learn SVD and KMeans"),
-)
 SEEDINGS = ("ours", "scikit-learn k-means++")
-MEASURES = ("nmi", "adjusted_rand", "skm_objective", "seconds")
+MEASURES = ("nmi", "adjusted_rand", "skm_objective", "seconds", "megabytes")
 SINGLETON_SETS = ("stackoverflow", "tr11", "tr12", "tr23", "re0", "k1b")
 
 
 def main(arguments: list[str]) -> None:
     """Run what is not done yet and print the tables."""
+    results = HERE / "results"
     if "--kept" in arguments:
-        print_means(pd.read_csv(HERE / "results" / "runs.csv"))
+        write_page(pd.read_csv(results / "runs.csv"), HERE.parents[1] / "docs" / "explanation")
         return
-    quick = "--quick" in arguments
-    n_seeds = int(arguments.pop(arguments.index("--seeds") + 1)) if "--seeds" in arguments else 10
-    named = [argument for argument in arguments if not argument.startswith("--")]
-    folder = pathlib.Path(named[0]) if named else HERE.parents[2] / "shared" / "corpora"
-    seeds = range(2 if quick else n_seeds)
-    names = [name for name in (*CLUTO, "reuters", "newsgroups") if is_there(folder, name)]
+    n_seeds = int(taken(arguments, "--seeds") or 10)
+    corpora, words = taken(arguments, "--corpora"), taken(arguments, "--algorithms")
+    folder = pathlib.Path(arguments[0]) if arguments else HERE.parents[2] / "shared" / "corpora"
+    asked = corpora.split(",") if corpora else (*CLUTO, "reuters", "stackoverflow", "newsgroups")
+    names = [name for name in asked if is_there(folder, name)]
     if not names:
         sys.exit(f"no corpus was found in {folder}; name the folder that holds cluto_matrices and reuters21578")
-    results = HERE / "results"
+    chosen = [name for name in ALGORITHMS if not words or any(word in name for word in words.split(","))]
     runs = pd.DataFrame(
         run_cases(
-            results / ("quick.csv" if quick else "runs.csv"),
-            [{"corpus": c, "algorithm": a, "seed": s} for c in names for a in ALGORITHMS for s in seeds],
+            results / "runs.csv",
+            [{"corpus": c, "algorithm": a, "seed": s} for c in names for a in chosen for s in range(n_seeds)],
             lambda corpus, algorithm, seed: [one_run(str(folder), corpus, algorithm, seed)],
             columns=MEASURES,
         )
@@ -63,8 +61,7 @@ def main(arguments: list[str]) -> None:
     runs[list(MEASURES)] = runs[list(MEASURES)].astype(float)
     table = runs.groupby(["corpus", "algorithm"], sort=False)[list(MEASURES)].agg(["mean", "std"])
     print(table.round(4).to_string())
-    print_means(runs)
-    if quick:
+    if words:
         return
     table.round(6).to_csv(results / "summary.csv")
     singletons = pd.DataFrame(
@@ -75,7 +72,7 @@ def main(arguments: list[str]) -> None:
                 for c in SINGLETON_SETS
                 if is_there(folder, c)
                 for s in SEEDINGS
-                for i in seeds
+                for i in range(n_seeds)
             ],
             lambda corpus, seeding, seed: [{"singletons": count_singletons(str(folder), corpus, seeding, seed)}],
             columns=("singletons",),
@@ -85,12 +82,13 @@ def main(arguments: list[str]) -> None:
     print(singletons.pivot_table(index="corpus", columns="seeding", values="singletons", sort=False).to_string())
 
 
-def print_means(runs: pd.DataFrame) -> None:
-    """Print the agreement with the classes, the mean over the seven CLUTO sets and each of the other corpora."""
-    of_set = runs.groupby(["corpus", "algorithm"], sort=False)[["nmi", "adjusted_rand", "seconds"]].mean().reset_index()
-    of_set["corpora"] = of_set["corpus"].where(~of_set["corpus"].isin(CLUTO), "mean of the seven CLUTO sets")
-    means = of_set.groupby(["corpora", "algorithm"], sort=False)[["nmi", "adjusted_rand", "seconds"]].mean()
-    print(means.round({"nmi": 3, "adjusted_rand": 3, "seconds": 2}).to_string())
+def taken(arguments: list[str], name: str) -> str | None:
+    """Take an option and its value out of the arguments, and return the value."""
+    if name not in arguments:
+        return None
+    place = arguments.index(name)
+    _, value = arguments.pop(place), arguments.pop(place)
+    return value
 
 
 def is_there(folder: pathlib.Path, name: str) -> bool:
@@ -140,31 +138,21 @@ def weigh(counts: Any) -> Any:
 
 
 def one_run(folder: str, corpus: str, algorithm: str, seed: int) -> dict[str, float]:
-    """Return the measures of one fit, and the seconds that it took the processor."""
+    """Return the measures of one fit, the seconds that it took the processor, and the memory that it added."""
     counts, matrix, classes = load(folder, corpus)
-    start = time.process_time()
-    found = fit(algorithm, counts, matrix, len(set(classes)), seed)
-    seconds = time.process_time() - start
+    with warnings.catch_warnings():
+        warnings.simplefilter("default")  # what an algorithm has to say is printed, and is no error
+        start = time.process_time()
+        with PeakMemory() as memory:
+            found = ALGORITHMS[algorithm](counts, matrix, len(set(classes)), seed)
+        seconds = time.process_time() - start
     return {
         "nmi": doccluster.score("nmi", found, truth=classes).value,
         "adjusted_rand": doccluster.score("adjusted_rand", found, truth=classes).value,
         "skm_objective": doccluster.score("skm_objective", found, vectors=matrix).value,
         "seconds": round(seconds, 3),
+        "megabytes": round(memory.added / 1e6, 1),
     }
-
-
-def fit(algorithm: str, counts: Any, matrix: Any, k: int, seed: int) -> Any:
-    """Return the labels that an algorithm finds, the best of ten starts."""
-    if algorithm == "scikit-learn KMeans":
-        return KMeans(k, n_init=10, random_state=seed).fit(matrix).labels_
-    if algorithm == "scikit-learn SVD and KMeans":
-        reduced = make_pipeline(TruncatedSVD(100, random_state=seed), Normalizer()).fit_transform(matrix)
-        return KMeans(k, n_init=10, random_state=seed).fit(reduced).labels_
-    if algorithm.endswith("settled"):
-        quality = "default" if algorithm.startswith("smoothed") else "fast"
-        return doccluster.DocumentClustering(k, quality=quality, random_state=seed).fit(counts).labels_
-    refine = algorithm.endswith("refined")
-    return doccluster.SphericalKMeans(k, n_init=10, refine=refine, random_state=seed).fit(matrix).labels_
 
 
 def count_singletons(folder: str, corpus: str, seeding: str, seed: int) -> int:
