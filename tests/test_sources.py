@@ -41,7 +41,7 @@ def test_a_folder_with_a_matrix_is_that_matrix_with_its_classes(tmp_path, beside
 def test_a_folder_with_several_matrices_or_with_documents_beside_one_is_refused(tmp_path):
     with pytest.raises(InputError, match=r"2 matrices \(a.mat, b.mat\); give one of them"):
         inspect_source(write(tmp_path / "two", {"a.mat": CLUTO, "b.mat": CLUTO}))
-    with pytest.raises(InputError, match=r"a matrix \(a.mat\) beside other files \(text.txt\)"):
+    with pytest.raises(InputError, match=r"a matrix \(a.mat\) next to other files \(text.txt\)"):
         inspect_source(write(tmp_path / "mixed", {"a.mat": CLUTO, "text.txt": "words"}))
 
 

@@ -105,7 +105,7 @@ class Walk:
             elif os.path.isdir(path):  # noqa: PTH112  Path.is_dir raises where a name is too long
                 if holds_run(path):
                     raise InputError(
-                        f"{_shown(path)!r} is the folder of a run, which holds no documents",
+                        f"{_shown(path)!r} is the folder of a run and holds no documents",
                         remedy=(
                             "see its clusters with doccluster report or explain, or put new documents into them "
                             "with assign"

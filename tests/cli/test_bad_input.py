@@ -107,7 +107,7 @@ def test_a_matrix_that_announces_more_than_there_can_be(doccluster, tmp_path):
 
 
 def test_cluster_takes_matrices_only(doccluster, tiny, tmp_path):
-    one_sentence(doccluster("cluster", tiny, "-k", 2, "-o", tmp_path / "out"), 2, "no matrix file", "doccluster run")
+    one_sentence(doccluster("cluster", tiny, "-k", 2, "-o", tmp_path / "out"), 2, "not a matrix file", "doccluster run")
 
 
 def test_a_matrix_of_zeros(doccluster, tmp_path):
@@ -138,7 +138,7 @@ def test_labels_that_are_no_utf8_and_a_separator_that_is_nothing(doccluster, tmp
     (tmp_path / "labels.csv").write_bytes("id,cluster\n1,caf\xe9\n".encode("latin-1"))
     (tmp_path / "truth.csv").write_text("id,class\n1,a\n", encoding="utf-8")
     done = doccluster("evaluate", tmp_path / "labels.csv", "--truth", tmp_path / "truth.csv")
-    one_sentence(done, 2, "labels.csv is no text in UTF-8", "byte 16")
+    one_sentence(done, 2, "labels.csv is not text in UTF-8", "byte 16")
     for verb in ("evaluate", "inspect"):
         one_sentence(doccluster(verb, tmp_path / "truth.csv", "--label-separator", ""), 2, "it is empty")
 
@@ -182,7 +182,7 @@ def test_an_output_folder_that_is_in_use_is_refused_before_any_work(doccluster, 
     (tmp_path / "out" / "mine.txt").write_text("keep me", encoding="utf-8")
     one_sentence(doccluster("run", tiny, "-o", tmp_path / "out", "-k", 2), 2, "already exists", "--overwrite")
     done = doccluster("run", tiny, "-o", tmp_path / "out", "-k", 2, "--overwrite")
-    one_sentence(done, 2, "other things than a run")
+    one_sentence(done, 2, "something other than a run")
     assert (tmp_path / "out" / "mine.txt").read_text(encoding="utf-8") == "keep me"
 
 

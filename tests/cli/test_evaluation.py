@@ -212,7 +212,7 @@ def test_csv_and_latex_are_printed_alone(run, files):
     [
         ("", "is empty"),
         ("name,cluster\nd1,0\nd2,1\n", "first column is 'name', not 'id'"),
-        ("id,one,two\nd1,0,1\n", "name the one meant"),
+        ("id,one,two\nd1,0,1\n", "name the one to use"),
         ("id,cluster\nd1,0\nd1,1\n", "the id 'd1' more than once"),
         ("id,cluster\nd1,0,9\n", "record 2: 3 cells"),
         ("id,cluster\n", "no document"),
@@ -339,7 +339,7 @@ def test_explain_of_something_unknown_names_the_nearest(run):
     assert "did you mean silhouette" in err
     code, _, err = run("explain", "nowhere", "3")
     assert code == 2
-    assert "no folder of a run" in err
+    assert "not the folder of a run" in err
 
 
 def test_a_run_is_judged_again_by_its_own_vectors(run, finished):
