@@ -125,6 +125,7 @@ class Clusterer:
         self.story_of_family: dict[int, str] = {}
         self.next_number = 1
         self._cut = logit(self.settings.join)
+        self._forgotten_before: Moment = 0
 
     def run_batch(self, articles: Sequence[Article], now: Moment) -> BatchResult:
         """Place new articles, which are in the order of the stream, at the moment `now`."""
@@ -144,8 +145,7 @@ class Clusterer:
             self.stories.choose_lead(story)
         self.close_ended(now, result)
         result.forgotten = [one.id for one in self.stories.forget_closed_before(now - int(self.settings.resume_within))]
-        self.families.forget_before(now - int(self.settings.copy_window))
-        self._forget_families()
+        self._forget_copies(articles, now)
         return result
 
     def has_ended_stories(self, now: Moment) -> bool:
@@ -274,6 +274,12 @@ class Clusterer:
                 if story == old and (family in moved or old in result.ended):
                     self.story_of_family[family] = new
 
-    def _forget_families(self) -> None:
+    def _forget_copies(self, articles: Sequence[Article], now: Moment) -> None:
+        """Let go of what is out of the window in which there can be copies, which moves once a day."""
+        window = self.settings.copies_from(now)
+        if window <= self._forgotten_before and all(one.time >= window for one in articles):
+            return
+        self._forgotten_before = window
+        self.families.forget_before(window)
         living = {family for _, family in self.families}
         self.story_of_family = {family: story for family, story in self.story_of_family.items() if family in living}

@@ -125,10 +125,17 @@ class OpenStories:
         """Let the newest member that is most like the whole story name it; asked again when the story has grown."""
         if story.lead in {one.number for one in story.members} and story.n_families < LEAD_GROWTH * story.led_at:
             return
+        newest = story.newest(LEADS)
+        half_life = self.settings.half_life
+        self._make_scratch(one.vectors for one in story.members)
+        for one in story.members:
+            self._scratch[one.vectors.ids] += story.factor(one.time, half_life) * one.vectors.values[:, 1]
         best = (-1.0, 0)
-        for member in story.newest(LEADS):
-            likeness = float(self._index.products(member.vectors)[story.slot, 1])
-            best = max(best, (likeness, -member.number))
+        for one in newest:
+            likeness = float((self._scratch[one.vectors.ids] * one.vectors.values[:, 1]).sum())
+            best = max(best, (likeness, -one.number))
+        for one in story.members:
+            self._scratch[one.vectors.ids] = 0.0
         story.lead, story.led_at = -best[1] or story.lead, story.n_families
 
     def replace(self, story: Story, members: Iterable[Member]) -> None:
@@ -164,13 +171,17 @@ class OpenStories:
 
     def _greatest_cosine(self, vectors: WeightedTerms, members: Sequence[Member]) -> float:
         """Return the greatest cosine, of all words, of an article with one of the members."""
-        needed = 1 + max(int(one.ids.max(initial=0)) for one in (vectors, *(member.vectors for member in members)))
-        if needed > self._scratch.size:
-            self._scratch = np.zeros(2 * needed, dtype=np.float64)
+        self._make_scratch((vectors, *(member.vectors for member in members)))
         self._scratch[vectors.ids] = vectors.values[:, 1]
         products = [float((self._scratch[one.vectors.ids] * one.vectors.values[:, 1]).sum()) for one in members]
         self._scratch[vectors.ids] = 0.0
         return max(products, default=0.0)
+
+    def _make_scratch(self, vectors: Iterable[WeightedTerms]) -> None:
+        """Have a place, of value 0, for every term of some articles."""
+        needed = 1 + max(int(one.ids.max(initial=0)) for one in vectors)
+        if needed > self._scratch.size:
+            self._scratch = np.zeros(2 * needed, dtype=np.float64)
 
     def _cosines(self, story: Story, vectors: WeightedTerms, products: Floats) -> tuple[float, float, float]:
         squares, own = self._index.squares[story.slot], products[story.slot]

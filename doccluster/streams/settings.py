@@ -94,6 +94,10 @@ class StreamSettings:
             if not getattr(self, name) > 0:
                 raise InputError(f"{name}={getattr(self, name)!r} is not a time; give seconds above 0.")
 
+    def copies_from(self, now: float) -> int:
+        """Return from when on articles can still have copies: the window before the day that `now` is in."""
+        return int(now // DAY * DAY - self.copy_window)
+
     def to_dict(self) -> dict[str, Any]:
         """Return the settings as plain data."""
         return asdict(self)

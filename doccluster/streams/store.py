@@ -190,7 +190,7 @@ def _let_go(
     )
     if has_settled:  # what is not in the sums is kept only until its terms are counted
         connection.execute("UPDATE document SET vectors = NULL WHERE vectors IS NOT NULL AND in_sums = 0")
-    window = moment - int(clusterer.settings.copy_window)
+    window = clusterer.settings.copies_from(moment)
     connection.execute("UPDATE document SET shingles = NULL WHERE shingles IS NOT NULL AND published < ?", (window,))
 
 
