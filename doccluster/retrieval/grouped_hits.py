@@ -11,8 +11,8 @@ from doccluster.short_repr import ShortRepr
 OTHER_LABEL = "Other"
 
 
-@dataclass(frozen=True)
-class HitGroup:
+@dataclass(frozen=True, repr=False)
+class HitGroup(ShortRepr):
     """Hits on one thing.
 
     Attributes

@@ -70,7 +70,7 @@ def test_parameters_go_to_the_measure():
 
 
 def test_only_external_measures_have_a_baseline():
-    with pytest.raises(InputError, match="no external measure"):
+    with pytest.raises(InputError, match="not an external measure"):
         divergence_from_random_baseline("divergence_from_random_baseline", [0, 1], [0, 1])
 
 
