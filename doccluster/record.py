@@ -26,7 +26,7 @@ from doccluster.vectors.document_vectors import DocumentVectors
 if TYPE_CHECKING:
     import pandas as pd
 
-    from doccluster.clustering.label_stability import LabelStability
+    from doccluster.clustering.consensus.label_stability import LabelStability
     from doccluster.evaluation import Evaluation
     from doccluster.vectors import TfidfVectorizer
 
@@ -244,7 +244,7 @@ class Run:
         """How far documents and clusters come back in the partitions of a consensus; None without a consensus."""
         if self.candidates is None:
             return None
-        from doccluster.clustering.label_stability import measure_stability
+        from doccluster.clustering.consensus.label_stability import measure_stability
 
         return measure_stability(self.partition.labels, list(self.candidates), n_clusters=self.n_clusters)
 

@@ -14,7 +14,7 @@ from sklearn.metrics import adjusted_rand_score
 
 from doccluster import validation
 from doccluster.artifacts import load_run
-from doccluster.clustering.spherical import FitInterrupted, SphericalParameters, spherical_k_means
+from doccluster.clustering.k_means.spherical import FitInterrupted, SphericalParameters, spherical_k_means
 from doccluster.corpus import Corpus, read_corpus
 from doccluster.errors import InputError, NothingUsable
 from doccluster.pipeline import (
@@ -224,7 +224,7 @@ def stops_at_once(matrix, parameters, **options):
 
 
 def test_a_stopped_fit_keeps_the_best_so_far_and_marks_the_run(monkeypatch, tmp_path):
-    monkeypatch.setattr("doccluster.clustering.document_clusters.spherical_k_means", stops_in_the_middle)
+    monkeypatch.setattr("doccluster.clustering.smoothed.document_clusters.spherical_k_means", stops_in_the_middle)
     with pytest.raises(RunInterrupted) as stopped:
         run_pipeline(TINY, n_clusters=3, output=tmp_path / "run", report=False)
     assert stopped.value.run.provenance.interrupted
@@ -235,7 +235,7 @@ def test_a_stopped_fit_keeps_the_best_so_far_and_marks_the_run(monkeypatch, tmp_
 
 
 def test_a_fit_stopped_before_its_first_result_writes_nothing(monkeypatch, tmp_path):
-    monkeypatch.setattr("doccluster.clustering.document_clusters.spherical_k_means", stops_at_once)
+    monkeypatch.setattr("doccluster.clustering.smoothed.document_clusters.spherical_k_means", stops_at_once)
     with pytest.raises(KeyboardInterrupt) as stopped:
         run_pipeline(TINY, n_clusters=3, output=tmp_path / "run", report=False)
     assert not isinstance(stopped.value, RunInterrupted)

@@ -15,7 +15,7 @@ import doccluster
 from doccluster.artifacts import load_run
 from doccluster.clustering import DocumentClustering, SphericalKMeans
 from doccluster.clustering.algorithms import QUALITIES
-from doccluster.clustering.spherical import FitInterrupted, spherical_k_means
+from doccluster.clustering.k_means.spherical import FitInterrupted, spherical_k_means
 from doccluster.errors import InputError, MemoryLimitError
 from doccluster.pipeline import RunInterrupted, assign_documents, compare_sources, run_pipeline, write_vectors
 from doccluster.pipeline.canonical_order import canonical_order
@@ -183,7 +183,7 @@ def interrupt(*_given, **_more):
 
 
 def test_a_person_who_stops_the_settling_keeps_the_labels_before_it(monkeypatch):
-    monkeypatch.setattr("doccluster.clustering.document_clusters.settle_labels", interrupt)
+    monkeypatch.setattr("doccluster.clustering.smoothed.document_clusters.settle_labels", interrupt)
     with pytest.raises(RunInterrupted) as stopped:
         run_pipeline(NEWSROOM, n_clusters=12)
     assert stopped.value.run.provenance.interrupted
@@ -201,14 +201,14 @@ def test_a_person_who_stops_a_consensus_keeps_one_of_the_candidates_that_were_fi
             raise FitInterrupted(None)
         return spherical_k_means(points, parameters)
 
-    monkeypatch.setattr("doccluster.clustering.document_clusters.spherical_k_means", stops)
+    monkeypatch.setattr("doccluster.clustering.smoothed.document_clusters.spherical_k_means", stops)
     with pytest.raises(RunInterrupted) as stopped:
         run_pipeline(NEWSROOM, n_clusters=12, quality="best")
     assert stopped.value.run.n_clusters == 12
 
 
 def test_a_person_who_stops_before_the_first_labels_gets_none(monkeypatch):
-    monkeypatch.setattr("doccluster.clustering.document_spaces.nearest_neighbours", interrupt)
+    monkeypatch.setattr("doccluster.clustering.smoothed.document_spaces.nearest_neighbours", interrupt)
     with pytest.raises(KeyboardInterrupt) as stopped:
         run_pipeline(NEWSROOM, n_clusters=12)
     assert not isinstance(stopped.value, RunInterrupted)

@@ -155,20 +155,20 @@ def parse_value(text: str) -> Any:
 
 
 def _spherical_estimator() -> Any:
-    from doccluster.clustering.spherical_k_means import SphericalKMeans
+    from doccluster.clustering.k_means.spherical_k_means import SphericalKMeans
 
     return SphericalKMeans(2, n_threads=1)
 
 
 def _find_spherical(task: Task) -> Found:
-    from doccluster.clustering.spherical_task import find_spherical
+    from doccluster.clustering.k_means.spherical_task import find_spherical
 
     return find_spherical(task)
 
 
 def _document_estimator(quality: str) -> Callable[[], Any]:
     def make() -> Any:
-        from doccluster.clustering.document_clustering import DocumentClustering
+        from doccluster.clustering.smoothed.document_clustering import DocumentClustering
 
         return DocumentClustering(2, quality=quality, n_threads=1)
 
@@ -177,7 +177,7 @@ def _document_estimator(quality: str) -> Callable[[], Any]:
 
 def _find_documents(quality: str) -> Callable[[Task], Found]:
     def find(task: Task) -> Found:
-        from doccluster.clustering.document_task import find_documents
+        from doccluster.clustering.smoothed.document_task import find_documents
 
         return find_documents(task, quality)
 
@@ -191,13 +191,13 @@ def _criterion() -> Any:
 
 
 def _bisecting_spherical() -> Any:
-    from doccluster.clustering.bisecting import BisectingSphericalKMeans
+    from doccluster.clustering.hierarchical.bisecting import BisectingSphericalKMeans
 
     return BisectingSphericalKMeans(2, n_threads=1)
 
 
 def _agglomerative() -> Any:
-    from doccluster.clustering.agglomerative import AgglomerativeClustering
+    from doccluster.clustering.hierarchical.agglomerative import AgglomerativeClustering
 
     return AgglomerativeClustering(2, n_threads=1)
 
@@ -221,7 +221,7 @@ def _bisecting() -> Any:
 
 
 def _mixture() -> Any:
-    from doccluster.clustering.vmf_mixture import VonMisesFisherMixture
+    from doccluster.clustering.mixtures.vmf_mixture import VonMisesFisherMixture
 
     return VonMisesFisherMixture(2, concentration="shared")  # free ones run to their bound where a cluster is of copies
 

@@ -9,8 +9,8 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from doccluster.clustering.assign import nearest_centroids
 from doccluster.clustering.fitted_columns import check_columns
+from doccluster.clustering.k_means.assign import nearest_centroids
 from doccluster.geometry import as_documents
 from doccluster.geometry.sums import sums_by_label
 from doccluster.validation import check_matrix, unit_rows

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from doccluster.clustering.centroid_estimator import CentroidEstimator, sum_directions
-from doccluster.clustering.spherical import SphericalParameters, spherical_k_means
+from doccluster.clustering.k_means.spherical import SphericalParameters, spherical_k_means
 from doccluster.errors import DocclusterWarning
 from doccluster.geometry import ClusterEvidence, as_documents
 from doccluster.geometry.criteria import SMALLEST_IS_BEST, check_criterion, criterion_value, refine_by_moves

@@ -80,7 +80,9 @@ def decide(
         If the rule is on counts, and there are none.
     """
     if rule is None:
-        from doccluster.clustering.assign import assign_to_centroids  # brings in numba, which reading a rule need not
+        from doccluster.clustering.k_means.assign import (
+            assign_to_centroids,  # brings in numba, which reading a rule need not
+        )
 
         return assign_to_centroids(rows, centroids, n_threads=n_threads).labels.astype(np.int64)
     if not rule.on_counts:

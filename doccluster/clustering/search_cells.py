@@ -16,8 +16,8 @@ import numpy.typing as npt
 from scipy import sparse
 
 from doccluster.blocks import row_blocks
-from doccluster.clustering.assign import centroid_similarities
-from doccluster.clustering.spherical import SphericalParameters, spherical_k_means
+from doccluster.clustering.k_means.assign import centroid_similarities
+from doccluster.clustering.k_means.spherical import SphericalParameters, spherical_k_means
 from doccluster.geometry.neighbours import Cells
 from doccluster.validation import RandomState, as_generator, check_positive_int
 

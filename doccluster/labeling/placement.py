@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from doccluster.clustering import assign
+from doccluster.clustering.k_means import assign
 from doccluster.errors import InputError
 from doccluster.geometry import Documents, as_documents
 from doccluster.labeling.profiles import checked_documents

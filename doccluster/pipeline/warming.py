@@ -74,7 +74,7 @@ def _vectorizing() -> None:
 
 
 def _clustering() -> None:
-    from doccluster.clustering.spherical import SphericalParameters, spherical_k_means
+    from doccluster.clustering.k_means.spherical import SphericalParameters, spherical_k_means
 
     small, wide = _matrix(60, 40, np.float32), _matrix(400, 3000, np.float64, density=0.002)
     copies = sparse.csr_array(sparse.vstack([small[:18]] * 3))
@@ -101,7 +101,7 @@ def _criteria() -> None:
 
 
 def _assigning() -> None:
-    from doccluster.clustering.assign import assign_to_centroids, centroid_similarities, nearest_centroids
+    from doccluster.clustering.k_means.assign import assign_to_centroids, centroid_similarities, nearest_centroids
 
     for matrix in (_matrix(60, 40, np.float32), _matrix(60, 40, np.float64).toarray()):
         for assign in (assign_to_centroids, centroid_similarities, nearest_centroids):

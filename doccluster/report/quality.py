@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from doccluster.clustering.label_stability import movements
+from doccluster.clustering.consensus.label_stability import movements
 from doccluster.evaluation.truth import coverage_note
 from doccluster.overview import outlets_of
 from doccluster.record import Run

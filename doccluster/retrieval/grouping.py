@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from doccluster.clustering.agglomeration import agglomerate, cut_tree
+from doccluster.clustering.hierarchical.agglomeration import agglomerate, cut_tree
 from doccluster.geometry import latent_semantic_space, nearest_neighbours, smoothed_rows
 
 OTHER = -1  # the label of what belongs nowhere

@@ -14,7 +14,7 @@ from scipy import sparse
 
 from doccluster.clustering.algorithms import SPHERICAL, Algorithm, Metric, parse_algorithm
 from doccluster.clustering.estimating import count_distinct_rows, labels_of
-from doccluster.clustering.spherical import SphericalParameters, spherical_k_means
+from doccluster.clustering.k_means.spherical import SphericalParameters, spherical_k_means
 from doccluster.errors import DocclusterWarning, InputError
 from doccluster.validation import check_matrix, compact_indices
 

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from doccluster.blocks import map_blocks, row_blocks
-from doccluster.clustering.vmf_sampling import block_generator, spawn_entropy
+from doccluster.clustering.mixtures.vmf_sampling import block_generator, spawn_entropy
 from doccluster.errors import Argument, InputError
 from doccluster.kernels.vmf import MAX_CONCENTRATION, concentration
 from doccluster.synthetic.checks import check_dimensions, check_float_type, check_share, check_weights, seed_record

@@ -17,7 +17,7 @@ from scipy import sparse
 
 from doccluster.blocks import map_blocks, row_blocks
 from doccluster.clustering import SphericalKMeans
-from doccluster.clustering.vmf_sampling import block_generator, spawn_entropy
+from doccluster.clustering.mixtures.vmf_sampling import block_generator, spawn_entropy
 from doccluster.errors import Argument, InputError, NothingUsable
 from doccluster.geometry.sums import sums_by_label
 from doccluster.kernels.term_draws import PATIENCE, draw_distinct

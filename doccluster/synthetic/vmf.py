@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from doccluster.clustering.vmf_sampling import VmfRows, spawn_entropy
+from doccluster.clustering.mixtures.vmf_sampling import VmfRows, spawn_entropy
 from doccluster.synthetic.checks import (
     check_concentrations,
     check_dimensions,

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from doccluster.blocks import map_blocks, row_blocks
-from doccluster.clustering.vmf_sampling import block_generator, spawn_entropy
+from doccluster.clustering.mixtures.vmf_sampling import block_generator, spawn_entropy
 from doccluster.corpus.document import Corpus
 from doccluster.errors import Argument, InputError
 from doccluster.synthetic.checks import check_share, seed_record

@@ -8,7 +8,7 @@ import numba
 import numpy as np
 
 from doccluster.blocks import map_blocks, row_blocks
-from doccluster.clustering.document_matrix import DocumentMatrix
+from doccluster.clustering.k_means.document_matrix import DocumentMatrix
 
 STREAM_BYTES = 2**29
 

@@ -139,9 +139,9 @@ def fit_debian_on_one_thread(session: Session) -> None:
 
 @row("dense-rows", "the nearest of 6 means for 3,075 x 200 dense rows, beside numpy, one thread each", target=1.0)
 def dense_rows(session: Session) -> None:
-    from doccluster.clustering.document_matrix import as_given
-    from doccluster.clustering.means import means_of_rows
-    from doccluster.clustering.whole_table import WholeTable
+    from doccluster.clustering.k_means.document_matrix import as_given
+    from doccluster.clustering.k_means.means import means_of_rows
+    from doccluster.clustering.k_means.whole_table import WholeTable
 
     rng = np.random.default_rng(0)
     centres = rng.normal(size=(6, 200))
@@ -167,10 +167,10 @@ class Reached(Exception):
 
 def seconds_to(name: str, n_clusters: int, target: float) -> float:
     """Return how long our fit takes, from the matrix in memory, until its objective passes `target`."""
-    from doccluster.clustering.document_matrix import prepare
-    from doccluster.clustering.lloyd import Limits, run_start
-    from doccluster.clustering.means import means_of_matrix
-    from doccluster.clustering.snapshot import Snapshot
+    from doccluster.clustering.k_means.document_matrix import prepare
+    from doccluster.clustering.k_means.lloyd import Limits, run_start
+    from doccluster.clustering.k_means.means import means_of_matrix
+    from doccluster.clustering.k_means.snapshot import Snapshot
 
     matrix, start = load_matrix(name), load_matrix(name)[random_rows(name, n_clusters)]
 
@@ -310,8 +310,8 @@ def seeds(session: Session, name: str, n_clusters: int) -> None:
     """Compare greedy k-means++ with the same number of candidates, checks and index included."""
     from sklearn.cluster import kmeans_plusplus
 
-    from doccluster.clustering.document_matrix import as_given
-    from doccluster.clustering.seeding import default_trials, kmeans_plus_plus
+    from doccluster.clustering.k_means.document_matrix import as_given
+    from doccluster.clustering.k_means.seeding import default_trials, kmeans_plus_plus
 
     load_kernels()
     matrix = load_matrix(name)
@@ -438,9 +438,9 @@ def scaling(session: Session) -> None:
 
 @row("machine-limit", "one plain sweep beside the memory it must read at the bandwidth measured in the same run")
 def machine_limit(session: Session) -> None:
-    from doccluster.clustering.assigner import Assigner
-    from doccluster.clustering.document_matrix import prepare
-    from doccluster.clustering.means import means_of_rows, update_means
+    from doccluster.clustering.k_means.assigner import Assigner
+    from doccluster.clustering.k_means.document_matrix import prepare
+    from doccluster.clustering.k_means.means import means_of_rows, update_means
     from experiments.benchmarks.bandwidth import gather_bandwidth, stream_bandwidth
 
     load_kernels()

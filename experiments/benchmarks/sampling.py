@@ -61,12 +61,12 @@ def _em_step(session: Session, concentration: str | float) -> None:
     fit does once before all steps is outside the clock for both: documents renumbered, and sorted by term.
     """
     from doccluster.blocks import available_threads
-    from doccluster.clustering.assign import assign_labels
-    from doccluster.clustering.document_matrix import document_frequencies, frequency_order, prepare
-    from doccluster.clustering.mean_table import MeanTable, best_head
-    from doccluster.clustering.means import means_of_matrix
-    from doccluster.clustering.vmf_documents import UnitDocuments
-    from doccluster.clustering.vmf_steps import expect, expect_labels, maximize
+    from doccluster.clustering.k_means.assign import assign_labels
+    from doccluster.clustering.k_means.document_matrix import document_frequencies, frequency_order, prepare
+    from doccluster.clustering.k_means.mean_table import MeanTable, best_head
+    from doccluster.clustering.k_means.means import means_of_matrix
+    from doccluster.clustering.mixtures.vmf_documents import UnitDocuments
+    from doccluster.clustering.mixtures.vmf_steps import expect, expect_labels, maximize
     from doccluster.synthetic import make_sparse_vmf
 
     n_documents = 4000 if session.quick else 100_000

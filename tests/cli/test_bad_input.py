@@ -408,7 +408,7 @@ import os, pathlib, signal, sys
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a suite run in the background has it ignored
 from dataclasses import replace
 from doccluster.cli.main import main
-from doccluster.clustering import document_clusters
+from doccluster.clustering.smoothed import document_clusters
 
 fit = document_clusters.spherical_k_means
 def told(matrix, parameters, **more):

@@ -12,7 +12,7 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from doccluster.clustering import AgglomerativeClustering, SphericalKMeans, agglomerate, buckshot_centroids
-from doccluster.clustering.agglomeration import EUCLIDEAN, LINKAGES, cut_tree
+from doccluster.clustering.hierarchical.agglomeration import EUCLIDEAN, LINKAGES, cut_tree
 from doccluster.errors import InputError, MemoryLimitError, NothingUsable
 from tests.clustering.naive import cluto_matrix
 

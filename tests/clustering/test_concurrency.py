@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from doccluster.clustering import SphericalKMeans, document_matrix
+from doccluster.clustering import SphericalKMeans
+from doccluster.clustering.k_means import document_matrix
 
 
 @pytest.fixture

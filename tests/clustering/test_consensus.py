@@ -10,9 +10,9 @@ from scipy import sparse
 from sklearn.cluster import DBSCAN, KMeans
 from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 
-from doccluster.clustering.consensus import CONSENSUS_METHODS, consensus_labels, medoid_run
-from doccluster.clustering.ensemble import Ensemble, agreement, co_association
-from doccluster.clustering.label_stability import measure_stability, movements
+from doccluster.clustering.consensus.ensemble import Ensemble, agreement, co_association
+from doccluster.clustering.consensus.joining import CONSENSUS_METHODS, consensus_labels, medoid_run
+from doccluster.clustering.consensus.label_stability import measure_stability, movements
 from doccluster.errors import InputError
 
 

@@ -12,7 +12,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import doccluster
 from doccluster.clustering import DocumentClustering, SphericalKMeans
-from doccluster.clustering.label_stability import measure_stability
+from doccluster.clustering.consensus.label_stability import measure_stability
 from doccluster.errors import DocclusterWarning, InputError
 from tests.clustering.naive import cluto_counts, cluto_matrix
 

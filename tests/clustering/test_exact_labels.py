@@ -6,16 +6,16 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from doccluster.clustering import document_matrix, whole_table
-from doccluster.clustering.assign import nearest_centroids
-from doccluster.clustering.assigner import Assigner
-from doccluster.clustering.dense_rows import rows_left_open
-from doccluster.clustering.document_matrix import prepare
-from doccluster.clustering.lloyd import Limits, changed_clusters, run_start
-from doccluster.clustering.means import means_of_matrix, means_of_rows, update_means
-from doccluster.clustering.refill import refill
-from doccluster.clustering.spherical import SphericalParameters, spherical_k_means
-from doccluster.clustering.whole_table import WholeTable
+from doccluster.clustering.k_means import document_matrix, whole_table
+from doccluster.clustering.k_means.assign import nearest_centroids
+from doccluster.clustering.k_means.assigner import Assigner
+from doccluster.clustering.k_means.dense_rows import rows_left_open
+from doccluster.clustering.k_means.document_matrix import prepare
+from doccluster.clustering.k_means.lloyd import Limits, changed_clusters, run_start
+from doccluster.clustering.k_means.means import means_of_matrix, means_of_rows, update_means
+from doccluster.clustering.k_means.refill import refill
+from doccluster.clustering.k_means.spherical import SphericalParameters, spherical_k_means
+from doccluster.clustering.k_means.whole_table import WholeTable
 from doccluster.kernels.simd.lanes import LINE
 from tests.clustering.naive import cluto_matrix, naive_lloyd, naive_similarities
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from doccluster.clustering.document_matrix import prepare
-from doccluster.clustering.means import means_of_matrix, means_of_rows, update_means
+from doccluster.clustering.k_means.document_matrix import prepare
+from doccluster.clustering.k_means.means import means_of_matrix, means_of_rows, update_means
 
 
 def documents_of(*, signed, seed=0):

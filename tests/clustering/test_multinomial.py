@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse
 
 from doccluster.clustering.linear_rule import capped
-from doccluster.clustering.multinomial import settle_labels
+from doccluster.clustering.mixtures.multinomial import settle_labels
 
 
 @pytest.fixture
@@ -72,7 +72,7 @@ def test_settling_mends_wrong_labels(documents):
 def test_threads_and_blocks_change_nothing(documents, monkeypatch):
     counts, _, labels = documents
     plain = settle_labels(sparse.csr_array(counts), labels, 3, soft=True)
-    monkeypatch.setattr("doccluster.clustering.multinomial.BLOCK_ROWS", 7)
+    monkeypatch.setattr("doccluster.clustering.mixtures.multinomial.BLOCK_ROWS", 7)
     other = settle_labels(sparse.csr_array(counts), labels, 3, soft=True, n_threads=3)
     assert np.array_equal(plain.labels, other.labels)
     assert plain.parameters.odds.toarray() == pytest.approx(other.parameters.odds.toarray(), abs=0)

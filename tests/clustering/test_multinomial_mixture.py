@@ -9,7 +9,7 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from doccluster.clustering import MultinomialMixture
-from doccluster.clustering.multinomial import settle_labels
+from doccluster.clustering.mixtures.multinomial import settle_labels
 from doccluster.errors import DocclusterWarning, InputError, NothingUsable
 
 READS_CLASSIFIER_TAGS = "scikit-learn's check takes every estimator with predict_proba for a classifier"

@@ -7,12 +7,16 @@ import pytest
 from scipy import sparse
 
 from doccluster.clustering import SphericalKMeans
-from doccluster.clustering.document_matrix import prepare
-from doccluster.clustering.lloyd import Limits
-from doccluster.clustering.means import means_of_rows, update_means
-from doccluster.clustering.refinement import _table, refine_start, weigh_moves  # the gains themselves are under test
-from doccluster.clustering.seeding import InvertedIndex
-from doccluster.clustering.snapshot import Snapshot
+from doccluster.clustering.k_means.document_matrix import prepare
+from doccluster.clustering.k_means.lloyd import Limits
+from doccluster.clustering.k_means.means import means_of_rows, update_means
+from doccluster.clustering.k_means.refinement import (  # the gains themselves are under test
+    _table,
+    refine_start,
+    weigh_moves,
+)
+from doccluster.clustering.k_means.seeding import InvertedIndex
+from doccluster.clustering.k_means.snapshot import Snapshot
 from doccluster.kernels.refinement import best_chain
 from tests.clustering.naive import cluto_matrix
 

@@ -7,8 +7,8 @@ import pytest
 from scipy import sparse
 
 from doccluster.clustering import SphericalKMeans
-from doccluster.clustering.document_matrix import as_given, prepare
-from doccluster.clustering.seeding import InvertedIndex, affordable_seeding, default_trials, kmeans_plus_plus
+from doccluster.clustering.k_means.document_matrix import as_given, prepare
+from doccluster.clustering.k_means.seeding import InvertedIndex, affordable_seeding, default_trials, kmeans_plus_plus
 
 
 @pytest.fixture
@@ -58,7 +58,7 @@ def test_seeds_are_those_of_the_definition(rows, seed, n_threads):
 
 
 def test_the_index_is_the_transpose_for_any_number_of_threads(rows, monkeypatch):
-    monkeypatch.setattr("doccluster.clustering.document_matrix.SERIAL_WORK", 0)
+    monkeypatch.setattr("doccluster.clustering.k_means.document_matrix.SERIAL_WORK", 0)
     for n_threads in (1, 2, 5):
         documents, _ = prepare(sparse.csr_array(rows), n_threads=n_threads)
         index = InvertedIndex.of(documents)
@@ -109,7 +109,7 @@ def test_much_seeding_takes_a_sample_and_then_fewer_candidates():
 
 @pytest.mark.parametrize("init", ["k-means++", "random", "subsample"])
 def test_the_same_seed_gives_the_same_labels_for_any_number_of_threads(rows, init, monkeypatch):
-    monkeypatch.setattr("doccluster.clustering.document_matrix.SERIAL_WORK", 0)
+    monkeypatch.setattr("doccluster.clustering.k_means.document_matrix.SERIAL_WORK", 0)
     labels = [
         SphericalKMeans(9, init=init, n_init=2, random_state=6, n_threads=n).fit_predict(sparse.csr_array(rows))
         for n in (1, 2, 4)
@@ -132,7 +132,7 @@ def test_common_terms_change_no_seed(rows, monkeypatch):
     documents, _ = prepare(sparse.csr_array(rows))
     found = {}
     for share in (0.0, 0.5, 2.0):
-        monkeypatch.setattr("doccluster.clustering.seeding.COMMON_FROM", share)
+        monkeypatch.setattr("doccluster.clustering.k_means.seeding.COMMON_FROM", share)
         found[share] = list(kmeans_plus_plus(documents, 20, np.random.default_rng(3)))
         index = InvertedIndex.of(documents)
         line_of, lines = index.common

@@ -9,9 +9,10 @@ from sklearn.exceptions import NotFittedError
 from sklearn.metrics import adjusted_rand_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from doccluster.clustering import SphericalKMeans, VonMisesFisherMixture, vmf_documents, vmf_steps, vmf_sums
-from doccluster.clustering.vmf_documents import UnitDocuments
-from doccluster.clustering.vmf_steps import MixtureParameters
+from doccluster.clustering import SphericalKMeans, VonMisesFisherMixture
+from doccluster.clustering.mixtures import vmf_documents, vmf_steps, vmf_sums
+from doccluster.clustering.mixtures.vmf_documents import UnitDocuments
+from doccluster.clustering.mixtures.vmf_steps import MixtureParameters
 from doccluster.errors import DocclusterWarning, InputError, NothingUsable
 from doccluster.kernels.exponential import exponential
 from doccluster.kernels.vmf import log_normalizers

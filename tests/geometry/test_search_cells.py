@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from doccluster.clustering.document_spaces import DocumentSpaces
 from doccluster.clustering.search_cells import search_cells
+from doccluster.clustering.smoothed.document_spaces import DocumentSpaces
 from doccluster.errors import InputError
 from doccluster.geometry import nearest_neighbours
 
@@ -80,8 +80,10 @@ def test_small_and_odd_matrices_have_cells():
 
 
 def test_many_documents_are_searched_in_cells(rows, monkeypatch):
-    monkeypatch.setattr("doccluster.clustering.document_spaces.EXACT_UP_TO", 500)
-    monkeypatch.setattr("doccluster.clustering.document_spaces.search_cells", partial(search_cells, n_probes=1))
+    monkeypatch.setattr("doccluster.clustering.smoothed.document_spaces.EXACT_UP_TO", 500)
+    monkeypatch.setattr(
+        "doccluster.clustering.smoothed.document_spaces.search_cells", partial(search_cells, n_probes=1)
+    )
     asked = {"n_components": 10, "n_neighbors": 5}
     made = DocumentSpaces(rows, **asked, rng=np.random.default_rng(0)).graph(5)
     expected = nearest_neighbours(rows, 5, cells=search_cells(rows, n_probes=1, random_state=np.random.default_rng(0)))

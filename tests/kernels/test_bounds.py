@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from doccluster.clustering.movement import CHORD_ROUNDING, CHORD_SLACK
+from doccluster.clustering.k_means.movement import CHORD_ROUNDING, CHORD_SLACK
 from doccluster.kernels.assignment import add_tail, peaks_of, rounding_error
 from doccluster.kernels.jit import jit
 from doccluster.kernels.simd import sum_lines_and_peaks

@@ -13,7 +13,7 @@ import pytest
 from packaging.requirements import Requirement
 
 from doccluster.clustering import SphericalKMeans
-from doccluster.clustering.movement import choose_places, measure_chords, padded_groups
+from doccluster.clustering.k_means.movement import choose_places, measure_chords, padded_groups
 from doccluster.kernels import carried_bounds, hand_built
 from doccluster.kernels.assignment import peaks_of
 from doccluster.kernels.jit import jit

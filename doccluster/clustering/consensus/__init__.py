@@ -1,0 +1,1 @@
+"""One partition out of several, and how stable its clusters and documents are."""

@@ -1,0 +1,1 @@
+"""Trees of clusters: joined from below (agglomeration) or divided from above (bisection)."""

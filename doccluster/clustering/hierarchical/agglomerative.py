@@ -1,0 +1,143 @@
+"""The estimator of agglomerative clustering, and Buckshot: centroids for k-means from a sample that is agglomerated."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Self
+
+import numpy as np
+from scipy import sparse
+
+from doccluster.clustering.centroid_estimator import CentroidEstimator, sum_directions
+from doccluster.clustering.hierarchical.agglomeration import agglomerate, cut_tree
+from doccluster.errors import NothingUsable
+from doccluster.progress import Progress, silent
+from doccluster.validation import RandomState, as_generator, check_matrix, check_n_clusters, row_norms, unit_rows
+
+
+class AgglomerativeClustering(CentroidEstimator):
+    """Clusters that come of joining the two nearest until `n_clusters` are left; for up to some 20,000 documents.
+
+    Parameters
+    ----------
+    n_clusters : int, default 8
+    linkage : {'average', 'single', 'complete', 'ward', 'centroid'}, default 'average'
+        'average' is CLUTO's UPGMA, the mean of 1 - cosine over all pairs of documents; 'single' and 'complete' take the
+        least and the largest; 'ward' and 'centroid' are Euclidean, on the unit rows.
+    max_memory : str or int, default '2G'
+        The most that the distances may take (2 bytes times the square of the number of documents).
+    n_threads : int, optional
+        Changes no result.
+    progress : callable ``(stage, done, total)``, optional
+
+    Attributes
+    ----------
+    labels_ : int64 array of shape (n_documents,)
+        Numbered by their first document.
+    linkage_ : float64 array of shape (n_documents - 1, 4)
+        The whole tree, as `scipy.cluster.hierarchy` takes it.
+    children_, distances_ : arrays of shape (n_documents - 1, 2) and (n_documents - 1,)
+        Its parts, as scikit-learn's estimator of this name has them.
+    centroids_ : float32 array (csr if `X` is) of shape (n_clusters, n_terms), unit rows
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
+
+    Examples
+    --------
+    >>> rows = [[1.0, 0.0, 0.0], [0.8, 0.6, 0.0], [0.0, 0.0, 1.0], [0.0, 0.8, 0.6]]
+    >>> found = AgglomerativeClustering(2).fit(rows)
+    >>> found.labels_, found.cut(3)
+    (array([0, 0, 1, 1]), array([0, 0, 1, 2]))
+    """
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        linkage: str = "average",
+        max_memory: str | int = "2G",
+        n_threads: int | None = None,
+        progress: Progress | None = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.linkage = linkage
+        self.max_memory = max_memory
+        self.n_threads = n_threads
+        self.progress = progress
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Cluster the rows of `X`, csr or dense; rows that are not unit are normalised in a copy, with a warning.
+
+        Raises
+        ------
+        InputError
+            If a parameter or the matrix cannot be used.
+        MemoryLimitError
+            If there are too many documents for `max_memory`.
+
+        Warns
+        -----
+        DocclusterWarning
+            If rows were normalised.
+        """
+        rows = self._unit_rows(X)
+        k = check_n_clusters(self.n_clusters, rows.shape[0])
+        self.linkage_ = agglomerate(
+            sparse.csr_array(rows),
+            self.linkage,
+            max_memory=self.max_memory,
+            n_threads=self.n_threads,
+            progress=self.progress or silent,
+        )
+        self.children_ = self.linkage_[:, :2].astype(np.int64)
+        self.distances_ = self.linkage_[:, 2]
+        self.labels_ = self.cut(k)
+        self.centroids_ = sum_directions(rows, self.labels_, k)
+        return self
+
+    def cut(self, n_clusters: int) -> Any:
+        """Return the labels of another number of clusters, int64 array of shape (n_documents,)."""
+        return cut_tree(self.linkage_, n_clusters)
+
+
+def buckshot_centroids(X: Any, n_clusters: int, random_state: RandomState = None) -> Any:
+    """Return centroids to start k-means from: those of a sample of sqrt(k n) documents clustered by average linkage.
+
+    It has the form of a callable `init` of `SphericalKMeans`. Documents without terms are not drawn.
+
+    Parameters
+    ----------
+    X : csr or dense array of shape (n_documents, n_terms)
+    n_clusters : int
+    random_state : None, int or numpy Generator
+
+    Returns
+    -------
+    float32 array (csr if `X` is) of shape (n_clusters, n_terms), unit rows
+
+    Raises
+    ------
+    NothingUsable
+        If fewer documents than clusters have terms.
+
+    Notes
+    -----
+    Cutting, Karger, Pedersen & Tukey 1992, "Scatter/Gather: a cluster-based approach to browsing large document
+    collections", SIGIR, doi:10.1145/133160.133214.
+
+    Examples
+    --------
+    >>> from doccluster.clustering import SphericalKMeans
+    >>> rows = sparse.csr_array([[1.0, 0.0], [0.8, 0.6], [0.0, 1.0], [0.6, 0.8]])
+    >>> SphericalKMeans(2, init=buckshot_centroids, random_state=0).fit(rows).labels_.shape
+    (4,)
+    """
+    matrix = check_matrix(X)
+    k = check_n_clusters(n_clusters, matrix.shape[0])
+    filled = np.flatnonzero(row_norms(matrix) > 0)
+    if filled.size < k:
+        raise NothingUsable(f"{filled.size} document(s) have terms; n_clusters={k} starts need as many.")
+    size = min(filled.size, max(k, math.ceil(math.sqrt(k * filled.size))))
+    drawn = np.sort(as_generator(random_state).choice(filled, size=size, replace=False))
+    rows = unit_rows(matrix[drawn], warn=False)
+    return sum_directions(rows, cut_tree(agglomerate(sparse.csr_array(rows)), k), k)

@@ -1,0 +1,179 @@
+"""Repeated bisection: all documents are one cluster; one cluster after another is divided in two by spherical k-means.
+
+Sources: Steinbach, Karypis & Kumar 2000, "A comparison of document clustering techniques", KDD Workshop on Text Mining;
+Zhao & Karypis 2004, Machine Learning 55 (the choice of the cluster, and k-way refinement at the end).
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from doccluster.clustering.centroid_estimator import CentroidEstimator, sum_directions
+from doccluster.clustering.hierarchical.bisection_tree import BisectionTree
+from doccluster.clustering.k_means.spherical import SphericalParameters, spherical_k_means
+from doccluster.errors import DocclusterWarning, InputError, NothingUsable
+from doccluster.geometry.criteria import check_criterion, refine_by_moves
+from doccluster.progress import Progress, silent
+from doccluster.validation import RandomState, as_generator, check_n_clusters, check_positive_int
+
+Members = npt.NDArray[np.int64]
+SPLITS = ("gain", "largest", "loosest")
+
+
+class BisectingSphericalKMeans(CentroidEstimator):
+    """Clusters by repeated bisection with spherical k-means; the tree is kept and can be cut at any number of clusters.
+
+    Parameters
+    ----------
+    n_clusters : int, default 8
+    split : {'gain', 'largest', 'loosest'}, default 'gain'
+        Which cluster is divided next: the one whose division raises the sum of cosines to the centroids most, the one
+        of most documents, or the one of the lowest mean cosine to its centroid.
+    criterion : {'i2', 'i1', 'e1', 'g1', 'h1', 'h2'}, default 'i2'
+        What the moves of single documents after each division, and at the end, optimise
+        (`doccluster.geometry.criteria`).
+    refine : bool, default False
+        Whether documents move between all clusters at the end. The labels are then no longer those of the tree.
+    n_init : int, default 10
+        Starts of each division.
+    random_state : None, int or numpy Generator
+    n_threads : int, optional
+        Changes no result.
+    progress : callable ``(stage, done, total)``, optional
+
+    Attributes
+    ----------
+    labels_ : int64 array of shape (n_documents,)
+    centroids_ : float32 array (csr if `X` is) of shape (n clusters found, n_terms), unit rows
+    tree_ : BisectionTree
+        ``tree_.cut(k)`` gives the labels of any smaller number of clusters, ``tree_.linkage()`` what scipy's
+        ``dendrogram`` takes.
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
+
+    Examples
+    --------
+    >>> rows = [[1.0, 0.0, 0.0], [0.8, 0.6, 0.0], [0.0, 0.0, 1.0], [0.0, 0.6, 0.8]]
+    >>> found = BisectingSphericalKMeans(3, random_state=0).fit(rows)
+    >>> coarse = found.tree_.cut(2)
+    >>> bool(coarse[0] == coarse[1] != coarse[2] == coarse[3])
+    True
+    """
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        split: str = "gain",
+        criterion: str = "i2",
+        refine: bool = False,
+        n_init: int = 10,
+        random_state: RandomState = None,
+        n_threads: int | None = None,
+        progress: Progress | None = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.split = split
+        self.criterion = criterion
+        self.refine = refine
+        self.n_init = n_init
+        self.random_state = random_state
+        self.n_threads = n_threads
+        self.progress = progress
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Cluster the rows of `X`, csr or dense; rows that are not unit are normalised in a copy, with a warning.
+
+        Raises
+        ------
+        InputError
+            If a parameter or the matrix cannot be used.
+        NothingUsable
+            If no row has a non-zero value.
+
+        Warns
+        -----
+        DocclusterWarning
+            If rows were normalised, or there are fewer distinct rows than clusters.
+        """
+        rows = self._unit_rows(X)
+        k = check_n_clusters(self.n_clusters, rows.shape[0])
+        check_positive_int(self.n_init, "n_init")
+        check_criterion(self.criterion)
+        if self.split not in SPLITS:
+            raise InputError(
+                "is not known", argument="split", received=self.split, expected=f"one of {', '.join(SPLITS)}"
+            )
+        if not sparse.csr_array(rows).count_nonzero():
+            raise NothingUsable("X has no row with a non-zero value", remedy="there is nothing to cluster")
+        rng = as_generator(self.random_state)
+        self.tree_ = self._grown(rows, k, rng)
+        found = self.tree_.n_clusters
+        labels = self.tree_.cut(found)
+        if self.refine:
+            labels = refine_by_moves(self.criterion, sparse.csr_array(rows), labels, found, rng=rng)
+        self.labels_ = labels
+        self.centroids_ = sum_directions(rows, labels, found)
+        if found < k:
+            warnings.warn(
+                f"n_clusters={k} is above the number of distinct rows; {found} clusters are returned.",
+                DocclusterWarning,
+                stacklevel=2,
+            )
+        return self
+
+    def _grown(self, rows: Any, n_clusters: int, rng: np.random.Generator) -> BisectionTree:
+        """Return the tree of as many divisions as are wanted, or as can be made."""
+        progress = self.progress or silent
+        leaf_of = np.zeros(rows.shape[0], dtype=np.int64)
+        worth = {0: np.inf}  # of the leaves that can be divided
+        halves: dict[int, tuple[Members, Members] | None] = {}
+        divided: list[int] = []
+        while len(divided) < n_clusters - 1 and worth:
+            progress("divide", len(divided), n_clusters - 1)
+            node = max(worth, key=lambda leaf: (worth[leaf], -leaf))
+            if node not in halves:
+                halves[node] = self._bisected(rows, np.flatnonzero(leaf_of == node), rng)
+            del worth[node]
+            parts = halves.pop(node)
+            if parts is None:
+                continue
+            for child, members in zip((2 * len(divided) + 1, 2 * len(divided) + 2), parts, strict=True):
+                leaf_of[members] = child
+                if self.split == "gain" and len(divided) < n_clusters - 2:
+                    halves[child] = self._bisected(rows, members, rng)
+                worth[child] = self._worth(rows, members, halves.get(child))
+            divided.append(node)
+        progress("divide", n_clusters - 1, n_clusters - 1)
+        return BisectionTree(np.array(divided, dtype=np.int64), leaf_of)
+
+    def _worth(self, rows: Any, members: Members, halves: tuple[Members, Members] | None) -> float:
+        """Return how much a leaf asks to be divided."""
+        if self.split == "largest":
+            return float(members.size)
+        if self.split == "loosest":
+            return -_length_of_sum(rows, members) / members.size
+        if halves is None:
+            return -np.inf
+        return sum(_length_of_sum(rows, half) for half in halves) - _length_of_sum(rows, members)
+
+    def _bisected(self, rows: Any, members: Members, rng: np.random.Generator) -> tuple[Members, Members] | None:
+        """Return the two parts of a cluster, or None if its documents are alike."""
+        own = rows[members]
+        if members.size < 2 or not sparse.csr_array(own).count_nonzero():
+            return None
+        parameters = SphericalParameters(2, n_init=self.n_init, random_state=rng, n_threads=self.n_threads)
+        begun = spherical_k_means(own, parameters).labels
+        if begun.min() == begun.max():
+            return None
+        labels = refine_by_moves(self.criterion, sparse.csr_array(own), begun, 2, rng=rng)
+        return members[labels == 0], members[labels == 1]
+
+
+def _length_of_sum(rows: Any, members: Members) -> float:
+    return float(np.linalg.norm(np.asarray(rows[members].sum(axis=0, dtype=np.float64))))

@@ -1,0 +1,1 @@
+"""Spherical k-means: seeding, exact iterations, refinement, and the estimator."""

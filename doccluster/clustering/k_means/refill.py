@@ -1,0 +1,96 @@
+"""Empty clusters: each is given the document farthest from its centroid, as long as that leaves no other one empty."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from doccluster.clustering.k_means.document_matrix import DocumentMatrix
+from doccluster.clustering.k_means.means import Means, MemberLists, chunks_of
+from doccluster.kernels.accumulation import count_members, member_similarities
+
+
+def own_similarities(
+    documents: DocumentMatrix, labels: npt.NDArray[np.int32], means: Means, *, in_order: bool = False
+) -> npt.NDArray[np.float64]:
+    """Return the float64 similarity of each document to the mean of its cluster."""
+    lists = MemberLists.of(documents, labels, means.n_clusters)
+    similarities = np.empty(documents.n_documents)
+
+    def one(chunk: npt.NDArray[np.int32]) -> None:
+        member_similarities(
+            documents.values,
+            documents.columns,
+            documents.starts,
+            documents.original,
+            in_order,
+            lists.starts,
+            lists.members,
+            int(chunk[0]),
+            int(chunk[-1]) + 1,
+            *means.arrays,
+            means.n_columns,
+            similarities,
+        )
+
+    clusters = np.arange(means.n_clusters, dtype=np.int32)
+    limit = max(1, int(lists.entries.sum()) // (4 * documents.n_threads))
+    chunks = list(chunks_of(clusters, lists.entries, limit))
+    documents.share(one, chunks, multiplications=float(documents.values.size) * 10)
+    return similarities
+
+
+def empty_clusters(documents: DocumentMatrix, labels: npt.NDArray[np.int32], n_clusters: int) -> npt.NDArray[np.int64]:
+    """Return the clusters that have no document with a direction and a weight, ascending."""
+    sizes = np.empty(n_clusters, np.int64)
+    count_members(labels, documents.is_usable, sizes)
+    return np.flatnonzero(sizes == 0)
+
+
+def refill(documents: DocumentMatrix, labels: npt.NDArray[np.int32], means: Means) -> npt.NDArray[np.int64]:
+    """Give each empty cluster, lowest first, the document least similar to its own centroid; return those documents.
+
+    `labels` is changed in place. Only clusters with more than one distinct row give a document; among equally distant
+    documents the first goes. A cluster for which none is left stays empty.
+    """
+    empty = empty_clusters(documents, labels, means.n_clusters)
+    if not empty.size:
+        return np.empty(0, np.int64)
+    similarities = own_similarities(documents, labels, means, in_order=True)
+    rows = np.flatnonzero(documents.is_usable)
+    farthest_first = rows[np.lexsort((rows, similarities[rows]))]
+    variety = _Variety(documents, labels, rows)
+    moved: list[int] = []
+    remaining = iter(farthest_first.tolist())
+    for cluster in empty.tolist():
+        row = next((r for r in remaining if variety.may_give(int(labels[r]))), None)
+        if row is None:
+            break
+        variety.take(row, int(labels[row]))
+        labels[row] = cluster
+        moved.append(row)
+    return np.array(moved, np.int64)
+
+
+class _Variety:
+    """How many distinct rows each cluster has, while rows are taken away."""
+
+    def __init__(self, documents: DocumentMatrix, labels: npt.NDArray[np.int32], rows: npt.NDArray[np.int64]) -> None:
+        self._kind = documents.digests
+        pairs = np.empty(rows.size, np.dtype([("cluster", np.int32), ("kind", np.uint64)]))
+        pairs["cluster"], pairs["kind"] = labels[rows], self._kind[rows]
+        distinct, counts = np.unique(pairs, return_counts=True)
+        keys = zip(distinct["cluster"].tolist(), distinct["kind"].tolist(), strict=True)
+        self._copies = dict(zip(keys, counts.tolist(), strict=True))
+        self._distinct = np.bincount(distinct["cluster"], minlength=int(labels.max()) + 1)
+
+    def may_give(self, cluster: int) -> bool:
+        """Return whether the cluster has more than one distinct row."""
+        return bool(self._distinct[cluster] > 1)
+
+    def take(self, row: int, cluster: int) -> None:
+        """Note that `row` leaves `cluster`."""
+        key = (cluster, int(self._kind[row]))
+        self._copies[key] -= 1
+        if self._copies[key] == 0:
+            self._distinct[cluster] -= 1

@@ -1,0 +1,232 @@
+"""Where a start begins: k-means++ in cosine form, random documents, the centroids of a sample, or what is given.
+
+k-means++ draws documents with a probability proportional to 1 - cosine to the nearest seed (half the squared Euclidean
+distance of unit vectors). It is greedy: of several draws the one that leaves the smallest sum is kept, which also keeps
+out isolated documents, since such a seed serves only itself.
+
+Source: Arthur and Vassilvitskii, k-means++: The Advantages of Careful Seeding, SODA 2007 (greedy form in section 5).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from doccluster.blocks import row_blocks, share_blocks
+from doccluster.clustering.k_means.document_matrix import DocumentMatrix
+from doccluster.clustering.k_means.means import Means, means_of_matrix
+from doccluster.errors import InputError
+from doccluster.geometry.documents import Documents, as_documents
+from doccluster.kernels.seeding import PART, count_by_term, draw_rows, join_nearest, place_by_term, weigh_candidates
+from doccluster.progress import Progress, silent
+
+MOST_VISITS = 4e10  # about a minute of one processor; beyond it seeds are drawn from a random sample
+SAMPLE_PER_SEED = 5
+FEWEST_TRIALS = 2  # one candidate would let isolated documents in
+SAME_ROW = 1e-6  # float32 rows closer than this to a seed are copies of it
+COMMON_FROM = 0.1  # a term of a larger share of documents is added as a dense line: no scattered writes
+LINE_VISITS, PASS_VISITS = 0.09, 0.15  # what a document costs in a dense line, and at all, in visits of the index
+WORTH_A_THREAD = 1_500_000  # visits of one round of candidates, about a millisecond, above which handing over pays
+
+Init = str | Callable[..., Any] | Any
+
+
+@dataclass(frozen=True, eq=False)
+class InvertedIndex:
+    """The documents of each term: rows and values of term t are at ``starts[t]:starts[t + 1]``, rows ascending."""
+
+    starts: npt.NDArray[np.int64]
+    rows: npt.NDArray[np.int32]
+    values: npt.NDArray[np.float32]
+    n_documents: int
+
+    @classmethod
+    def of(cls, documents: DocumentMatrix) -> InvertedIndex:
+        """Return the index of a matrix, built by its threads and equal for any number of them."""
+        n_threads = documents.threads_for(documents.values.size * 2)
+        blocks = row_blocks(documents.n_documents, -(-documents.n_documents // n_threads))
+
+        def count(block: slice) -> npt.NDArray[np.int64]:
+            counts = np.empty(documents.n_columns, np.int64)
+            count_by_term(documents.columns[documents.starts[block.start] : documents.starts[block.stop]], counts)
+            return counts
+
+        counts = share_blocks(count, blocks, n_threads=n_threads)
+        starts = np.concatenate([[0], np.cumsum(np.sum(counts, axis=0))]).astype(np.int64)
+        following = [starts[:-1] + before for before in np.cumsum([np.zeros_like(counts[0]), *counts[:-1]], axis=0)]
+        pairs = np.empty((documents.values.size, 2), np.int32)  # a row and its value lie in one cache line
+        rows, values = pairs[:, 0], pairs.view(np.float32)[:, 1]
+
+        def place(number: int) -> None:
+            block = blocks[number]
+            block_starts = documents.starts[block.start : block.stop + 1]
+            place_by_term(
+                documents.values, documents.columns, block_starts, block.start, following[number], rows, values
+            )
+
+        share_blocks(place, range(len(blocks)), n_threads=n_threads)
+        return cls(starts, rows, values, documents.n_documents)
+
+    @cached_property
+    def common(self) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.float32]]:
+        """The line of each term of many documents (-1 for the others), and their values in all documents, by line.
+
+        They take at most half as much memory as the index.
+        """
+        frequencies = np.diff(self.starts)
+        most = self.rows.size // max(1, self.n_documents)
+        common = np.flatnonzero(frequencies > COMMON_FROM * self.n_documents)
+        common = common[np.argsort(-frequencies[common], kind="stable")][:most]
+        line_of = np.full(frequencies.size, -1, np.int32)
+        line_of[common] = np.arange(common.size)
+        lines = np.zeros((common.size, self.n_documents), np.float32)
+        for line, term in zip(lines, common, strict=True):
+            entries = slice(self.starts[term], self.starts[term + 1])
+            line[self.rows[entries]] = self.values[entries]
+        return line_of, lines
+
+
+def default_trials(n_clusters: int) -> int:
+    """Return how many candidates the greedy form weighs for each seed, 2 + log k, as scikit-learn does."""
+    return 2 + int(math.log(n_clusters))
+
+
+def affordable_seeding(frequencies: npt.NDArray[np.int64], n_documents: int, n_clusters: int) -> tuple[int, int]:
+    """Return from how many documents, and with how many candidates, seeds are drawn with about `MOST_VISITS` visits.
+
+    A candidate visits the documents of each of its terms: a document drawn at random has term t with probability
+    df / n, and then df visits. Beyond the limit seeds come from a random sample, of five documents a cluster at least,
+    and then from fewer candidates, of two at least.
+    """
+    trials = default_trials(n_clusters)
+    visits = n_clusters * trials * float(np.sum(frequencies.astype(np.float64) ** 2)) / n_documents
+    if visits <= MOST_VISITS:
+        return n_documents, trials
+    sample = min(n_documents, max(int(n_documents * MOST_VISITS / visits), SAMPLE_PER_SEED * n_clusters))
+    left = MOST_VISITS / (visits * sample / n_documents)
+    return sample, max(min(FEWEST_TRIALS, trials), int(trials * min(1.0, left)))
+
+
+def kmeans_plus_plus(
+    documents: DocumentMatrix,
+    n_clusters: int,
+    generator: np.random.Generator,
+    *,
+    index: InvertedIndex | None = None,
+    n_trials: int | None = None,
+    progress: Progress = silent,
+) -> npt.NDArray[np.int64]:
+    """Return the rows chosen as seeds, distinct; fewer than `n_clusters` when all usable rows equal a seed."""
+    trials = n_trials or default_trials(n_clusters)
+    potential = _Potential(documents, index if index is not None else InvertedIndex.of(documents), trials)
+    chosen: list[int] = []
+    with potential.threads:
+        while len(chosen) < n_clusters:
+            if not potential.total > 0:
+                break
+            candidates = potential.draw(generator.random(trials if chosen else 1))
+            best = int(np.argmin(potential.weigh(candidates)))
+            chosen.append(int(candidates[best]))
+            potential.join(best)
+            progress("seed", len(chosen), n_clusters)
+    return np.array(chosen, np.int64)
+
+
+class _Potential:
+    """The distances of all documents to the nearest seed so far, and what candidates would leave of their sum."""
+
+    def __init__(self, documents: DocumentMatrix, index: InvertedIndex, trials: int) -> None:
+        self.rows = documents.values, documents.columns, documents.starts
+        self.index, self.common = (index.starts, index.rows, index.values), index.common
+        # rows without terms or weight count as copies of a seed: none is drawn, none adds to the potential
+        self.nearest = np.where(documents.is_usable, 0, 1).astype(np.float32)
+        is_even = bool(np.all(documents.weights[self.nearest == 0] == 1))
+        self.weights = np.empty(0) if is_even else documents.weights.astype(np.float64)
+        self.similarities = np.zeros((trials, documents.n_documents), np.float32)
+        self.sums = np.empty(-(-documents.n_documents // PART))
+        self.join(0)
+        frequencies, is_listed = np.diff(index.starts).astype(np.float64), self.common[0] < 0
+        n = max(1, documents.n_documents)
+        visits = float(np.sum(frequencies[is_listed] ** 2)) / n  # of a candidate drawn evenly
+        visits += LINE_VISITS * float(np.sum(frequencies[~is_listed])) + PASS_VISITS * n
+        self.n_threads = documents.n_threads if trials * visits > WORTH_A_THREAD else 1
+        self.threads = ThreadPoolExecutor(max_workers=self.n_threads, thread_name_prefix="doccluster")
+
+    def draw(self, shares: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
+        """Return the documents at these shares of the running sum of the distances."""
+        rows = np.empty(shares.size, np.int64)
+        draw_rows(shares * self.total, self.cumulated, self.nearest, self.weights, SAME_ROW, rows)
+        return rows
+
+    def weigh(self, candidates: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+        """Return the potential that each candidate would leave."""
+        known = self.rows, self.index, self.common, self.nearest, self.weights
+        left = np.empty((candidates.size, self.sums.size))
+
+        def weigh_some(parts: slice) -> None:
+            weigh_candidates(candidates, parts.start, parts.stop, *known, self.similarities, left)
+
+        parts = row_blocks(self.sums.size, -(-self.sums.size // self.n_threads))
+        share_blocks(weigh_some, parts, n_threads=self.n_threads, pool=self.threads)
+        return np.asarray(left.sum(axis=1))
+
+    def join(self, trial: int) -> None:
+        """Make a seed of the candidate weighed at this place."""
+        join_nearest(self.similarities[trial], self.nearest, self.weights, SAME_ROW, self.sums)
+        self.cumulated = np.cumsum(self.sums)
+        self.total = float(self.cumulated[-1])
+
+
+def random_rows(documents: DocumentMatrix, n_clusters: int, generator: np.random.Generator) -> npt.NDArray[np.int64]:
+    """Return `n_clusters` different rows drawn evenly among those with a direction (fewer if there are fewer)."""
+    usable = np.flatnonzero(documents.is_usable)
+    return np.sort(generator.permutation(usable)[:n_clusters])
+
+
+def check_init(init: Init) -> None:
+    """Raise InputError if `init` is a word that means nothing."""
+    if isinstance(init, str) and init not in {"k-means++", "random", "subsample"}:
+        raise InputError(
+            "is not a way to begin",
+            argument="init",
+            received=init,
+            expected="'k-means++', 'random', 'subsample', centroids or a callable",
+        )
+
+
+def given_means(
+    init: Any, n_clusters: int, documents: DocumentMatrix, original: Any, generator: np.random.Generator
+) -> Means:
+    """Return the means given as a matrix, dense or sparse, or made by a callable ``(X, n_clusters, random_state)``.
+
+    Raises
+    ------
+    InputError
+        If their shape is not (n_clusters, n_terms), or they are not finite numbers.
+    """
+    if callable(init):
+        seed = int(generator.integers(2**31 - 1))
+        init = init(original, n_clusters, random_state=np.random.RandomState(seed))
+    rows = as_documents(init, name="init")
+    if rows.shape != (n_clusters, documents.n_columns):
+        raise InputError(
+            f"has shape {rows.shape}",
+            argument="init",
+            expected=f"shape {(n_clusters, documents.n_columns)}: one row for each cluster, one column for each term",
+        )
+    return means_of_matrix(unit_rows_of(rows), documents.original)
+
+
+def unit_rows_of(centres: Documents) -> sparse.csr_array:
+    """Return float32 unit rows (zero rows stay zero), sparse."""
+    rows = sparse.csr_array(centres.in_range)
+    data = (rows.data * np.repeat(centres.unit_scale, np.diff(rows.indptr))).astype(np.float32)
+    return sparse.csr_array((data, rows.indices, rows.indptr), shape=rows.shape)

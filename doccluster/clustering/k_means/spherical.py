@@ -1,0 +1,241 @@
+"""Spherical k-means as a plain function: what `SphericalKMeans` wraps and the command line calls."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from doccluster.blocks import resolve_threads
+from doccluster.clustering.k_means.document_matrix import DocumentMatrix, as_given, document_frequencies, prepare
+from doccluster.clustering.k_means.lloyd import Limits
+from doccluster.clustering.k_means.memory import MemoryPlan, plan_memory, size_of
+from doccluster.clustering.k_means.seeding import Init, affordable_seeding, check_init, default_trials
+from doccluster.clustering.k_means.snapshot import Snapshot
+from doccluster.clustering.k_means.starts import BestStart, draw_starts
+from doccluster.errors import InputError, NothingUsable
+from doccluster.geometry.documents import as_documents
+from doccluster.progress import Progress, silent
+from doccluster.sizes import parse_size
+from doccluster.validation import RandomState, as_generator, check_n_clusters, check_positive_int
+
+DEFAULT_STARTS = 10  # restarts chosen by the objective are worth more than any seeding, and cheap
+LARGEST_WEIGHT = 1e100  # the squares of sums of weights are taken in float64, where they would overflow or vanish
+NORMALISED = "X has rows that are not of unit length; a normalised copy is used (the cosine ignores length)."
+
+
+@dataclass(frozen=True)
+class SphericalParameters:
+    """The parameters of `SphericalKMeans`, which describes them."""
+
+    n_clusters: int = 8
+    init: Init = "k-means++"
+    n_init: int | str = DEFAULT_STARTS
+    max_iter: int = 300
+    tol: float = 1e-4
+    random_state: RandomState = None
+    n_threads: int | None = None
+    max_memory: str | int | None = None
+    algorithm: str = "auto"
+    refine: bool = False
+    progress: Progress | None = None
+    verbose: int = 0
+
+    def check(self, n_documents: int) -> None:
+        """Raise InputError if a parameter cannot be used for so many documents."""
+        check_n_clusters(self.n_clusters, n_documents)
+        check_init(self.init)
+        check_positive_int(self.max_iter, "max_iter")
+        if self.algorithm not in ("auto", "lloyd", "pruned"):
+            raise InputError(
+                "is not known", argument="algorithm", received=self.algorithm, expected="'auto', 'lloyd' or 'pruned'"
+            )
+        if not isinstance(self.tol, int | float | np.number) or not self.tol >= 0:
+            raise InputError(
+                "is not a share of the objective", argument="tol", received=self.tol, expected="a number >= 0"
+            )
+        if self._draws_seeds and self.n_init != "auto":
+            check_positive_int(self.n_init, "n_init")
+
+    @property
+    def n_starts(self) -> int:
+        """How many starts are made; given centroids are started from once."""
+        if not self._draws_seeds:
+            return 1
+        return DEFAULT_STARTS if self.n_init == "auto" else int(self.n_init)
+
+    @property
+    def _draws_seeds(self) -> bool:
+        return isinstance(self.init, str) or callable(self.init)
+
+    def plan(self, matrix: Any) -> MemoryPlan:
+        """Return what a fit will hold in memory beyond `matrix`, and how it keeps within `max_memory`.
+
+        Raises
+        ------
+        MemoryLimitError
+            If the smallest plan does not fit; the message names the smallest `max_memory` that would do.
+        """
+        n_documents = matrix.shape[0]
+        self.check(n_documents)
+        frequencies = document_frequencies(matrix)
+        size = size_of(
+            frequencies,
+            n_documents=n_documents,
+            n_clusters=self.n_clusters,
+            n_threads=resolve_threads(self.n_threads),
+            n_starts=self.n_starts,
+            n_candidates=default_trials(self.n_clusters),
+            draws_from_index=isinstance(self.init, str) and self.init != "random",
+            prunes=self.algorithm != "lloyd",
+        )
+        affordable, _ = affordable_seeding(frequencies, n_documents, self.n_clusters)
+        return plan_memory(size, None if self.max_memory is None else parse_size(self.max_memory), affordable)
+
+
+@dataclass(frozen=True, eq=False)
+class SphericalFit:
+    """What a fit found.
+
+    Attributes
+    ----------
+    labels : int32 array of shape (n_documents,)
+    centroids : float32 csr array of shape (n_clusters, n_terms), unit rows
+    objective : float
+        Sum of weights times cosine to the own centroid.
+    inertia : float
+        Sum of weights times (1 - cosine) over the documents that have terms.
+    n_iter : int
+        Iterations of the best start.
+    other_labels : tuple of int32 arrays of shape (n_documents,)
+        Labels of the other starts, of as many as 4 MiB hold: how stable the clusters are.
+    notes : tuple of str
+        What the caller should know: one sentence each.
+    """
+
+    labels: npt.NDArray[np.int32]
+    centroids: sparse.csr_array
+    objective: float
+    inertia: float
+    n_iter: int
+    other_labels: tuple[npt.NDArray[np.int32], ...]
+    notes: tuple[str, ...]
+
+
+class FitInterrupted(KeyboardInterrupt):
+    """Ctrl-C ended a fit; `so_far` is the best start until then, or None before the first iteration."""
+
+    def __init__(self, so_far: SphericalFit | None) -> None:
+        super().__init__("the fit was interrupted")
+        self.so_far = so_far
+
+
+def spherical_k_means(
+    given: Any, parameters: SphericalParameters, *, sample_weight: npt.ArrayLike | None = None
+) -> SphericalFit:
+    """Return the best of the starts for `Documents`, or for a csr or dense matrix, which is checked.
+
+    Rows that are not unit are normalised in a copy, which a note says.
+
+    Raises
+    ------
+    InputError
+        If a parameter cannot be used.
+    NothingUsable
+        If no row has a non-zero value.
+    FitInterrupted
+        On Ctrl-C.
+
+    Examples
+    --------
+    >>> rows = np.array([[1.0, 0.0], [0.6, 0.8], [0.0, -1.0]])
+    >>> found = spherical_k_means(rows, SphericalParameters(2, random_state=0))
+    >>> round(found.objective, 3), found.labels[0] == found.labels[1]
+    (2.789, np.True_)
+    """
+    checked = as_documents(given)
+    matrix = checked.matrix
+    plan = parameters.plan(matrix)
+    if parameters.verbose:
+        sys.stderr.write(f"{plan}\n")
+    weights = check_weights(sample_weight, matrix.shape[0])
+    make = as_given if plan.whole_tables else prepare  # frequent terms side by side only help a large table
+    documents, scaled = make(checked, weights=weights, n_threads=plan.n_threads)
+    if not documents.is_usable.any():
+        raise NothingUsable("X has no row with a non-zero value and a weight", remedy="there is nothing to cluster")
+    limits = Limits(
+        parameters.max_iter,
+        parameters.tol,
+        table_bytes=plan.head_bytes,
+        change_bytes=plan.change_bytes,
+        most_groups=plan.n_groups,
+        keep_sums=plan.keeps_sums,
+        whole_tables=plan.whole_tables,
+        algorithm=parameters.algorithm,
+        refine=parameters.refine,
+    )
+    progress = parameters.progress or silent
+    best = BestStart(documents, limits)
+    starts = draw_starts(
+        documents,
+        parameters.n_clusters,
+        parameters.init,
+        parameters.n_starts,
+        as_generator(parameters.random_state),
+        matrix,
+        seed_documents=plan.seed_documents,
+        progress=progress,
+    )
+    try:
+        found = best.run(starts, progress=progress)
+    except KeyboardInterrupt as stopped:
+        so_far = best.so_far()
+        kept = None if so_far is None else _fit_of(documents, so_far, best, parameters.n_clusters, scaled=scaled)
+        raise FitInterrupted(kept) from stopped
+    return _fit_of(documents, found, best, parameters.n_clusters, scaled=scaled)
+
+
+def _fit_of(
+    documents: DocumentMatrix, found: Snapshot, best: BestStart, n_clusters: int, *, scaled: bool
+) -> SphericalFit:
+    centroids = found.means.to_csr(documents.original)
+    notes = [NORMALISED] if scaled else []
+    if centroids.shape[0] < n_clusters:
+        notes.append(
+            f"fewer distinct rows than the {n_clusters} clusters asked for; {centroids.shape[0]} are returned."
+        )
+    inertia = float(np.sum(documents.weights[documents.is_usable])) - found.objective
+    return SphericalFit(
+        found.labels, centroids, found.objective, inertia, found.n_iter, best.other_labels, tuple(notes)
+    )
+
+
+def check_weights(sample_weight: npt.ArrayLike | None, n_documents: int) -> npt.NDArray[np.float64]:
+    """Return one weight for each document, or raise InputError."""
+    if sample_weight is None:
+        return np.ones(n_documents)
+    try:
+        weights = np.asarray(sample_weight, np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"is not numeric ({error})", argument="sample_weight", expected="numbers >= 0") from error
+    if weights.ndim == 0:
+        weights = np.full(n_documents, float(weights))
+    if weights.shape != (n_documents,):
+        raise InputError(
+            f"has shape {weights.shape}",
+            argument="sample_weight",
+            expected=f"shape ({n_documents},): one for each row of X",
+        )
+    if not (np.isfinite(weights).all() and (weights >= 0).all()):
+        raise InputError("has negative or non-finite values", argument="sample_weight", expected="numbers >= 0")
+    if np.any((weights > 0) & ((weights < 1 / LARGEST_WEIGHT) | (weights > LARGEST_WEIGHT))):
+        raise InputError(
+            "has positive values outside 1e-100..1e100",
+            argument="sample_weight",
+            remedy="divide all weights by the largest",
+        )
+    return weights

@@ -1,0 +1,215 @@
+"""The estimator: scikit-learn's manners over the plain functions of this folder."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from doccluster.clustering.fitted_columns import check_columns
+from doccluster.clustering.k_means.assign import centroid_similarities, nearest_centroids
+from doccluster.clustering.k_means.memory import MemoryPlan
+from doccluster.clustering.k_means.seeding import Init
+from doccluster.clustering.k_means.spherical import (
+    DEFAULT_STARTS,
+    FitInterrupted,
+    SphericalFit,
+    SphericalParameters,
+    check_weights,
+    spherical_k_means,
+)
+from doccluster.errors import Argument, DocclusterWarning, MemoryLimitError
+from doccluster.geometry import Documents, as_documents
+from doccluster.progress import Progress
+from doccluster.sizes import parse_size
+from doccluster.validation import RandomState
+
+
+class SphericalKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):
+    """Spherical k-means: unit documents, unit centroids, the sum of cosines to the own centroid as large as it gets.
+
+    The signature and attributes are those of scikit-learn's KMeans. Labels are exact: those of a naive Lloyd with
+    float32 documents and means and float64 arithmetic, lowest index on ties, for any number of threads.
+
+    Parameters
+    ----------
+    n_clusters : int, default 8
+    init : {'k-means++', 'random', 'subsample'}, matrix of shape (n_clusters, n_terms), or callable
+        Greedy k-means++ in cosine form, random documents, the centroids of a clustered sample of one document in ten,
+        centroids (dense or sparse, made unit), or a function ``(X, n_clusters, random_state)`` that returns such.
+    n_init : int or 'auto', default 10
+        Number of starts; the one with the highest objective is kept. Given centroids are started from once.
+    max_iter : int, default 300
+    tol : float, default 1e-4
+        A start ends when an iteration gains less than this share of the objective; 0 goes on until nothing moves.
+    random_state : int, numpy Generator or RandomState, optional
+    n_threads : int, optional
+        All processors by default; the result does not depend on it.
+    algorithm : {'auto', 'lloyd', 'pruned'}, default 'auto'
+        Whether an assignment skips what cannot have changed: where a sample says it pays, never, or always. The labels
+        are the same.
+    refine : bool, default False
+        After the batch steps of each start, move single documents and chains of documents while that raises the
+        objective (Dhillon, Guan and Kogan 2002); slower, and better optima.
+    max_memory : str or int, optional
+        The most that the fit may hold beyond `X`, such as '2G'. Dense table, bounds, threads and the documents that
+        seeds are drawn from are cut to fit; what cannot fit is refused before it begins (`plan_memory` tells).
+    progress : callable ``(stage, done, total)``, optional
+    verbose : int, default 0
+        With 1 the memory plan is printed before the fit begins.
+
+    Attributes
+    ----------
+    labels_ : int32 array of shape (n_documents,)
+        A document without terms gets the lowest label: it is at cosine 0 from every centroid.
+    centroids_ : float32 csr array of shape (n_clusters, n_terms), unit rows
+    cluster_centers_ : dense array of the same shape, made on demand
+    objective_ : float
+        Sum of weights times cosine to the own centroid.
+    inertia_ : float
+        Sum of weights times (1 - cosine) over the documents that have terms.
+    n_iter_ : int
+        Iterations of the best start.
+    interrupted_ : bool
+        Whether Ctrl-C ended the fit; the attributes are then those of the best start so far.
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
+
+    Source: Dhillon and Modha, Concept Decompositions for Large Sparse Text Data Using Clustering, Machine Learning
+    42:143-175, 2001, doi:10.1023/A:1007612920971.
+
+    Examples
+    --------
+    >>> found = SphericalKMeans(2, random_state=0).fit([[1.0, 0.0], [0.6, 0.8], [0.0, -1.0]])
+    >>> found.labels_[0] == found.labels_[1] != found.labels_[2]
+    np.True_
+    """
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        init: Init = "k-means++",
+        n_init: int | str = DEFAULT_STARTS,
+        max_iter: int = 300,
+        tol: float = 1e-4,
+        random_state: RandomState = None,
+        n_threads: int | None = None,
+        max_memory: str | int | None = None,
+        algorithm: str = "auto",
+        refine: bool = False,
+        progress: Progress | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.init = init
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+        self.n_threads = n_threads
+        self.max_memory = max_memory
+        self.algorithm = algorithm
+        self.refine = refine
+        self.progress = progress
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any = None, sample_weight: npt.ArrayLike | None = None) -> Self:
+        """Cluster the rows of `X`, csr or dense; rows that are not unit are normalised in a copy, with a warning.
+
+        Raises
+        ------
+        InputError
+            If a parameter or the matrix cannot be used.
+        NothingUsable
+            If no row has a non-zero value.
+        KeyboardInterrupt
+            On Ctrl-C; from the first iteration on the estimator is fitted with the best start so far.
+
+        Warns
+        -----
+        DocclusterWarning
+            If rows were normalised, or there are fewer distinct rows than clusters.
+        """
+        documents = as_documents(X)
+        validate_data(self, X, skip_check_array=True)
+        self.interrupted_ = False
+        try:
+            found = spherical_k_means(documents, self._parameters(), sample_weight=sample_weight)
+        except FitInterrupted as stopped:
+            if stopped.so_far is not None:
+                self._store(stopped.so_far)
+                self.interrupted_ = True
+            raise
+        self._store(found)
+        for note in found.notes:
+            warnings.warn(note, DocclusterWarning, stacklevel=2)
+        return self
+
+    def plan_memory(self, X: Any) -> MemoryPlan:
+        """Return what `fit` will hold in memory beyond `X`, and how it keeps within `max_memory`.
+
+        Raises
+        ------
+        MemoryLimitError
+            If the smallest plan does not fit; the message names the smallest `max_memory` that would do.
+        """
+        return self._parameters().plan(as_documents(X).matrix)
+
+    def _parameters(self) -> SphericalParameters:
+        return SphericalParameters(**self.get_params(deep=False))
+
+    def _store(self, found: SphericalFit) -> None:
+        self.labels_ = found.labels
+        self.centroids_ = found.centroids
+        self.objective_ = found.objective
+        self.inertia_ = found.inertia
+        self.n_iter_ = found.n_iter
+        self._n_features_out = self.centroids_.shape[0]
+
+    @property
+    def cluster_centers_(self) -> npt.NDArray[np.float32]:
+        """The centroids as a dense array; refused above `max_memory`."""
+        check_is_fitted(self, "centroids_")
+        n_bytes = 4 * self.centroids_.shape[0] * self.centroids_.shape[1]
+        if self.max_memory is not None and n_bytes > parse_size(self.max_memory):
+            raise MemoryLimitError(
+                (f"cluster_centers_ would take {n_bytes:,} bytes, above ", Argument("max_memory", self.max_memory)),
+                remedy="use centroids_, the same rows kept sparse",
+            )
+        dense: npt.NDArray[np.float32] = self.centroids_.toarray()
+        return dense
+
+    def predict(self, X: Any) -> npt.NDArray[np.int32]:
+        """Return the nearest centroid of each row, lowest index on ties."""
+        return nearest_centroids(self._checked(X), self.centroids_, n_threads=self.n_threads)
+
+    def transform(self, X: Any) -> npt.NDArray[np.float64]:
+        """Return 1 - cosine of each row to each centroid, array of shape (n_documents, n_clusters), 0..2."""
+        return 1.0 - centroid_similarities(self._checked(X), self.centroids_, n_threads=self.n_threads)
+
+    def fit_predict(self, X: Any, y: Any = None, sample_weight: npt.ArrayLike | None = None) -> npt.NDArray[np.int32]:
+        """Return the labels of `fit`."""
+        return self.fit(X, sample_weight=sample_weight).labels_
+
+    def score(self, X: Any, y: Any = None, sample_weight: npt.ArrayLike | None = None) -> float:
+        """Return the objective on `X`: the sum of weights times cosine to the nearest centroid."""
+        X = self._checked(X)
+        weights = check_weights(sample_weight, X.shape[0])
+        nearest = centroid_similarities(X, self.centroids_, n_threads=self.n_threads).max(axis=1)
+        return float(np.sum(weights * nearest))
+
+    def _checked(self, X: Any) -> Documents:
+        check_is_fitted(self, "centroids_")
+        documents = as_documents(X)
+        check_columns(self, X)
+        return documents
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags

@@ -1,0 +1,133 @@
+"""Several starts, the best kept. Seeds are drawn when a start begins, and their index goes before it runs if large."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from doccluster.clustering.k_means.document_matrix import DocumentMatrix
+from doccluster.clustering.k_means.lloyd import Limits, Observer, drop_empty, run_start
+from doccluster.clustering.k_means.means import Means, means_of_rows
+from doccluster.clustering.k_means.refinement import refine_start
+from doccluster.clustering.k_means.seeding import (
+    Init,
+    InvertedIndex,
+    affordable_seeding,
+    given_means,
+    kmeans_plus_plus,
+    random_rows,
+)
+from doccluster.clustering.k_means.snapshot import Snapshot
+from doccluster.progress import Progress, silent
+
+SAMPLE_SHARE = 10  # 'subsample' clusters one document in ten ...
+SAMPLE_PER_CLUSTER = 20  # ... but at least so many for each cluster
+SAMPLE_ITERATIONS = 20
+KEPT_LABELS = 2**20  # labels of starts, 4 MiB, that are kept to say how far the starts agree
+KEPT_ENTRIES = 300_000  # up to so many, a few megabytes, the index is kept from start to start
+
+
+@dataclass(eq=False)
+class BestStart:
+    """The best start so far; it can be used at any time after the first iteration."""
+
+    documents: DocumentMatrix
+    limits: Limits
+    finished: Snapshot | None = None
+    running: Snapshot | None = None
+    objectives: list[float] = field(default_factory=list)
+    labels: list[npt.NDArray[np.int32]] = field(default_factory=list)  # of the first starts, as many as are kept
+
+    def run(self, seeds: Iterator[Means], *, progress: Progress = silent, observe: Observer | None = None) -> Snapshot:
+        """Return the start with the highest objective, the first among equals."""
+        for means in seeds:
+            found = run_start(self.documents, means, self.limits, progress=progress, observe=observe, keep=self._keep)
+            if self.limits.refine:
+                self.running = found
+                found = refine_start(self.documents, found, self.limits, progress=progress, keep=self._keep)
+            self.objectives.append(found.objective)
+            if (len(self.labels) + 1) * found.labels.size <= KEPT_LABELS:
+                self.labels.append(found.labels.copy())
+            if self.finished is None or found.objective > self.finished.objective:
+                self.finished = replace(found, given=found.means.take(np.arange(found.means.n_clusters)))
+            self.running = None
+        assert self.finished is not None
+        return self.finished
+
+    def _keep(self, snapshot: Snapshot) -> None:
+        self.running = snapshot
+
+    @property
+    def other_labels(self) -> tuple[npt.NDArray[np.int32], ...]:
+        """The labels of the finished starts but the best, as far as they were kept."""
+        best = int(np.argmax(self.objectives)) if self.objectives else -1
+        return tuple(labels for number, labels in enumerate(self.labels) if number != best)
+
+    def so_far(self) -> Snapshot | None:
+        """Return the best of the finished starts and the one that runs, or None before the first iteration."""
+        known = [] if self.finished is None else [self.finished]
+        if self.running is not None:
+            known.append(drop_empty(self.documents, self.running))
+        return max(known, key=lambda snapshot: snapshot.objective, default=None)
+
+
+def draw_starts(
+    documents: DocumentMatrix,
+    n_clusters: int,
+    init: Init,
+    n_starts: int,
+    generator: np.random.Generator,
+    original: object,
+    *,
+    seed_documents: int | None = None,
+    progress: Progress = silent,
+) -> Iterator[Means]:
+    """Yield the means at which each start begins; seeds come from at most `seed_documents` random documents."""
+    if not isinstance(init, str):
+        for _ in range(n_starts):
+            yield given_means(init, n_clusters, documents, original, generator)
+    elif init == "subsample":
+        for _ in range(n_starts):
+            yield sample_means(documents, n_clusters, generator)
+    else:
+        n_seeding = documents.n_documents if seed_documents is None else min(seed_documents, documents.n_documents)
+        is_small = n_seeding == documents.n_documents and documents.values.size <= KEPT_ENTRIES
+        kept = InvertedIndex.of(documents) if is_small and init == "k-means++" else None
+        for _ in range(n_starts):
+            rows = _seeds(documents, n_clusters, init, generator, n_seeding, index=kept, progress=progress)
+            yield means_of_rows(documents, rows)
+
+
+def _seeds(
+    documents: DocumentMatrix,
+    n_clusters: int,
+    init: str,
+    generator: np.random.Generator,
+    n_seeding: int,
+    *,
+    index: InvertedIndex | None,
+    progress: Progress,
+) -> npt.NDArray[np.int64]:
+    """Return the documents that a start begins at, drawn from `n_seeding` random ones."""
+    if init == "random":
+        return random_rows(documents, n_clusters, generator)
+    trials = affordable_seeding(documents.frequencies, documents.n_documents, n_clusters)[1]
+    if n_seeding == documents.n_documents:
+        return kmeans_plus_plus(documents, n_clusters, generator, index=index, n_trials=trials, progress=progress)
+    usable = np.flatnonzero(documents.is_usable)
+    sample = np.sort(generator.permutation(usable)[: max(n_seeding, n_clusters)])
+    rows = kmeans_plus_plus(documents.take(sample), n_clusters, generator, n_trials=trials, progress=progress)
+    return np.asarray(sample[rows])
+
+
+def sample_means(documents: DocumentMatrix, n_clusters: int, generator: np.random.Generator) -> Means:
+    """Return the means that clustering a random sample ends at, itself begun by k-means++."""
+    usable = np.flatnonzero(documents.is_usable)
+    size = min(usable.size, max(usable.size // SAMPLE_SHARE, SAMPLE_PER_CLUSTER * n_clusters))
+    sample = documents.take(np.sort(generator.permutation(usable)[:size]))
+    seeds = means_of_rows(sample, kmeans_plus_plus(sample, n_clusters, generator))
+    means = run_start(sample, seeds, Limits(max_iter=SAMPLE_ITERATIONS)).means
+    return replace(means, lengths=np.full(means.n_clusters, np.nan), summed=None)  # sums of the sample are not ours

@@ -1,0 +1,1 @@
+"""Mixtures: von Mises-Fisher distributions over unit rows, multinomials over counts."""

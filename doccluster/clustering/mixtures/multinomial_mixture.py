@@ -1,0 +1,230 @@
+"""The estimator of mixtures of multinomials: scikit-learn's manners over the steps of `multinomial`."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from doccluster.blocks import map_blocks, row_blocks
+from doccluster.clustering.fitted_columns import check_columns
+from doccluster.clustering.linear_rule import capped
+from doccluster.clustering.mixtures.multinomial import BLOCK_ROWS, Multinomials, Settled, settle_labels
+from doccluster.clustering.mixtures.vmf_seeds import check_mixture_init, seed_labels
+from doccluster.clustering.smoothed.document_spaces import tfidf_factors, weighted_rows
+from doccluster.errors import InputError, NothingUsable
+from doccluster.progress import Progress, silent
+from doccluster.validation import RandomState, as_generator, check_matrix, check_n_clusters, check_positive_int
+
+Floats = npt.NDArray[np.float64]
+
+
+class MultinomialMixture(ClusterMixin, BaseEstimator):
+    """Mixture of multinomials over the counts of terms, fitted by expectation maximisation.
+
+    Parameters
+    ----------
+    n_clusters : int, default 8
+    assignment : {'hard', 'soft'}, default 'hard'
+        Whether a document counts wholly in its most probable cluster, or in each by its probability.
+    smoothing : float in 0..1 (both excluded), default 0.5
+        The share of the whole collection in the distribution of each cluster (Jelinek-Mercer).
+    max_length : float, default 200
+        Documents of more terms count as this many, else long ones are too sure of their cluster.
+    init : {'k-means', 'random'} or int array of shape (n_documents,), default 'k-means'
+        Labels of spherical k-means of the tf-idf rows, of the nearest of random documents, or given labels
+        0..n_clusters-1.
+    n_init : int, default 10
+        Starts; the one of the highest likelihood is kept. Given labels are started from once.
+    max_iter : int, default 50
+    tol : float, default 1e-3
+        A start ends when no larger share of the labels changes.
+    random_state : None, int or numpy Generator
+    n_threads : int, optional
+        Changes no result.
+    progress : callable ``(stage, done, total)``, optional
+
+    Attributes
+    ----------
+    labels_ : int64 array of shape (n_documents,)
+        The most probable cluster, the lowest on ties; that of the largest weight for a document without terms.
+    weights_ : float64 array of shape (n_clusters,)
+    mixture_ : Multinomials
+    log_likelihood_ : float
+        Of the documents over that of the distribution of the whole collection, in nats; of the classification, if
+        `assignment` is 'hard'.
+    n_iter_ : int
+    converged_ : bool
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
+
+    Notes
+    -----
+    Nigam, McCallum, Thrun & Mitchell 2000, Text classification from labeled and unlabeled documents using EM, Machine
+    Learning 39, doi:10.1023/A:1007692713085; Zhong & Ghosh 2005, Generative model-based document clustering, Knowledge
+    and Information Systems 8, doi:10.1007/s10115-004-0194-1.
+
+    Examples
+    --------
+    >>> counts = [[3, 1, 0, 0], [2, 2, 0, 0], [0, 0, 1, 4], [0, 0, 2, 2]]
+    >>> found = MultinomialMixture(2, random_state=0).fit(counts)
+    >>> bool(found.labels_[0] == found.labels_[1] != found.labels_[2] == found.labels_[3])
+    True
+    """
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        assignment: str = "hard",
+        smoothing: float = 0.5,
+        max_length: float = 200.0,
+        init: str | npt.ArrayLike = "k-means",
+        n_init: int = 10,
+        max_iter: int = 50,
+        tol: float = 1e-3,
+        random_state: RandomState = None,
+        n_threads: int | None = None,
+        progress: Progress | None = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.assignment = assignment
+        self.smoothing = smoothing
+        self.max_length = max_length
+        self.init = init
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+        self.n_threads = n_threads
+        self.progress = progress
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Fit the mixture to counts, csr or dense, values >= 0.
+
+        Raises
+        ------
+        InputError
+            If a parameter or the matrix cannot be used.
+        NothingUsable
+            If no document has a term.
+
+        Warns
+        -----
+        DocclusterWarning
+            If there are fewer distinct documents than clusters.
+        """
+        matrix = check_matrix(X)
+        validate_data(self, X, skip_check_array=True)
+        k = check_n_clusters(self.n_clusters, matrix.shape[0])
+        self._check_parameters(matrix.shape[0])
+        counts = _non_negative(matrix)
+        if not counts.count_nonzero():
+            raise NothingUsable("X has no document with a term; there is nothing to fit.")
+        best, value = self._best_start(counts, k)
+        self.mixture_, self.labels_ = best.parameters, best.labels
+        self.weights_ = best.parameters.weights
+        self.log_likelihood_, self.n_iter_, self.converged_ = value, best.n_iter, best.converged
+        return self
+
+    def _check_parameters(self, n_documents: int) -> None:
+        if self.assignment not in ("soft", "hard"):
+            raise InputError(f"assignment={self.assignment!r} is unknown; choose 'soft' or 'hard'.")
+        if not 0 < self.smoothing < 1:
+            raise InputError(f"smoothing={self.smoothing!r} is not a share; give a number above 0 and below 1.")
+        if not self.max_length > 0:
+            raise InputError(f"max_length={self.max_length!r} is not a number of terms; give one above 0, or infinity.")
+        if not 0 <= self.tol <= 1:
+            raise InputError(f"tol={self.tol!r} is not a share of the documents; give a number from 0 to 1.")
+        check_mixture_init(self.init, n_documents, self.n_clusters)
+        check_positive_int(self.n_init, "n_init")
+        check_positive_int(self.max_iter, "max_iter")
+
+    def _best_start(self, counts: Any, k: int) -> tuple[Settled, float]:
+        rng = as_generator(self.random_state)
+        progress = self.progress or silent
+        n_starts = self.n_init if isinstance(self.init, str) else 1
+        rows = weighted_rows(counts, tfidf_factors(counts), n_threads=self.n_threads)
+        best: tuple[Settled, float] | None = None
+        for start in range(n_starts):
+            progress("start", start, n_starts)
+            found = settle_labels(
+                counts,
+                seed_labels(rows, k, self.init, rng, self.n_threads),
+                k,
+                smoothing=self.smoothing,
+                max_length=self.max_length,
+                max_iter=self.max_iter,
+                tol=self.tol,
+                soft=self.assignment == "soft",
+                n_threads=self.n_threads,
+            )
+            value = self._log_likelihood(counts, found.parameters)
+            if best is None or value > best[1]:
+                best = found, value
+        progress("start", n_starts, n_starts)
+        assert best is not None  # there is at least one start
+        return best
+
+    def _log_likelihood(self, counts: Any, parameters: Multinomials) -> float:
+        return float(self._of_documents(counts, parameters).sum())
+
+    def _of_documents(self, counts: Any, parameters: Multinomials) -> Floats:
+        """Return the log-likelihood of each document over that of the collection's own distribution."""
+        lengths = np.asarray(capped(counts, parameters.max_length).sum(axis=1)).ravel()
+
+        def block(part: slice) -> Floats:
+            scores = parameters.scores(counts[part])
+            largest: Floats = scores.max(axis=1)
+            if self.assignment == "hard":
+                return largest
+            summed: Floats = largest + np.log(np.exp(scores - largest[:, None]).sum(axis=1))
+            return summed
+
+        parts = map_blocks(block, row_blocks(counts.shape[0], BLOCK_ROWS), n_threads=self.n_threads)
+        found: Floats = np.concatenate(list(parts)) + lengths * np.log(parameters.smoothing)
+        return found
+
+    def predict(self, X: Any) -> npt.NDArray[np.int64]:
+        """Return the most probable cluster of each document, the lowest on ties."""
+        counts = self._checked(X)
+        parts = map_blocks(
+            lambda part: self.mixture_.scores(counts[part]).argmax(axis=1),
+            row_blocks(counts.shape[0], BLOCK_ROWS),
+            n_threads=self.n_threads,
+        )
+        return np.concatenate(list(parts)).astype(np.int64)
+
+    def predict_proba(self, X: Any) -> Floats:
+        """Return the probability of each cluster for each document, array of shape (n_documents, n_clusters)."""
+        counts = self._checked(X)
+        shares: Floats = self.mixture_.posteriors(counts)
+        return shares
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Return the mean log-likelihood of the documents over that of the collection's distribution, in nats."""
+        counts = self._checked(X)
+        return float(self._of_documents(counts, self.mixture_).mean())
+
+    def _checked(self, X: Any) -> Any:
+        check_is_fitted(self, "mixture_")
+        matrix = check_matrix(X)
+        check_columns(self, X)
+        return _non_negative(matrix)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.positive_only = True
+        return tags
+
+
+def _non_negative(matrix: Any) -> Any:
+    counts = sparse.csr_array(matrix)
+    if counts.nnz and counts.data.min() < 0:
+        raise InputError("Negative values in data passed to X: a mixture of multinomials needs counts of terms >= 0.")
+    return counts

@@ -1,0 +1,384 @@
+"""The estimator of mixtures of von Mises-Fisher distributions: scikit-learn's manners over the steps of `vmf_steps`.
+
+Where spherical k-means gives each document a cluster, the mixture gives it a probability for each, and each cluster a
+concentration of its own: tight stories and loose topics can stand side by side.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from doccluster.blocks import resolve_threads
+from doccluster.clustering.fitted_columns import check_columns
+from doccluster.clustering.k_means.document_matrix import document_frequencies, frequency_order
+from doccluster.clustering.mixtures.vmf_documents import UnitDocuments
+from doccluster.clustering.mixtures.vmf_sampling import VmfRows, spawn_entropy
+from doccluster.clustering.mixtures.vmf_seeds import check_mixture_init, seed_labels
+from doccluster.clustering.mixtures.vmf_steps import (
+    Expectation,
+    MixtureParameters,
+    expect,
+    expect_labels,
+    expect_only,
+    maximize,
+)
+from doccluster.errors import DocclusterWarning, InputError, NothingUsable
+from doccluster.kernels.vmf import MAX_CONCENTRATION
+from doccluster.progress import Progress, silent
+from doccluster.validation import (
+    RandomState,
+    as_generator,
+    check_matrix,
+    check_n_clusters,
+    check_positive_int,
+    unit_rows,
+)
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class MixtureFit:
+    """One start of expectation maximisation, at its end.
+
+    Attributes
+    ----------
+    parameters : MixtureParameters
+    found : Expectation
+        Of those parameters.
+    history : tuple of float
+        The log-likelihood of the parameters before each iteration and at the end; it never falls.
+    converged : bool
+    """
+
+    parameters: MixtureParameters
+    found: Expectation
+    history: tuple[float, ...]
+    converged: bool
+
+
+class VonMisesFisherMixture(ClusterMixin, BaseEstimator):
+    """Mixture of von Mises-Fisher distributions on the unit sphere, fitted by expectation maximisation.
+
+    Parameters
+    ----------
+    n_clusters : int, default 8
+    assignment : {'soft', 'hard'}, default 'soft'
+        Whether a document counts in each cluster by its probability (the likelihood of the mixture grows), or wholly
+        in the most probable one (the classification likelihood grows).
+    concentration : {'shared', 'free'} or float, default 'shared'
+        One concentration for all clusters, one for each, or this number for all, not estimated.
+    init : {'k-means', 'random'} or int array of shape (n_documents,), default 'k-means'
+        Labels of spherical k-means, of the nearest of random documents, or given labels 0..n_clusters-1.
+    n_init : int, default 10
+        Number of starts; the one with the highest likelihood is kept.
+    max_iter : int, default 100
+    tol : float, default 1e-4
+        A start ends when the log-likelihood per document gains less than this, in nats.
+    max_concentration : float, default 1e7
+        The bound of the concentrations, which grow without end where all documents of a cluster are equal.
+    random_state : int, numpy Generator or RandomState, optional
+    n_threads : int, optional
+        All processors by default; the result does not depend on it.
+    progress : callable ``(stage, done, total)``, optional
+
+    Attributes
+    ----------
+    labels_ : int32 array of shape (n_documents,)
+        The most probable cluster. A document without terms has the weights as its probabilities.
+    weights_, concentrations_ : float64 arrays of shape (n_clusters,)
+    means_ : array of shape (n_clusters, n_terms), unit rows; csr if `X` was sparse
+    at_bound_ : bool array of shape (n_clusters,)
+        Clusters whose concentration ran to its bound; a warning names them.
+    entropies_ : float64 array of shape (n_documents,)
+        Entropy of the cluster probabilities of each document, in nats, 0..log n_clusters; nan without terms.
+    log_likelihood_ : float
+        Of the documents that have terms; of the classification, if `assignment` is 'hard'.
+    history_ : tuple of float
+        The log-likelihood before each iteration and at the end.
+    n_iter_ : int
+    converged_ : bool
+
+    Notes
+    -----
+    Banerjee, Dhillon, Ghosh and Sra, Clustering on the Unit Hypersphere using von Mises-Fisher Distributions, JMLR
+    6:1345-1382, 2005. The equation for the concentration is solved to rounding (Sra 2012; Hornik and Gruen 2014), and
+    the normaliser holds in any dimension. In many dimensions the probabilities of free concentrations are close to 0
+    and 1 ('soft' then behaves as 'hard'): log densities grow with the dimension, so small differences decide.
+
+    Examples
+    --------
+    >>> rows = [[1.0, 0.0, 0.0], [0.8, 0.6, 0.0], [0.0, 0.0, 1.0], [0.0, 0.6, 0.8]]
+    >>> found = VonMisesFisherMixture(2, concentration="shared", random_state=0).fit(rows)
+    >>> bool(found.labels_[0] == found.labels_[1] != found.labels_[2])
+    True
+    """
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        assignment: str = "soft",
+        concentration: str | float = "shared",
+        init: str | npt.ArrayLike = "k-means",
+        n_init: int = 10,
+        max_iter: int = 100,
+        tol: float = 1e-4,
+        max_concentration: float = MAX_CONCENTRATION,
+        random_state: RandomState = None,
+        n_threads: int | None = None,
+        progress: Progress | None = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.assignment = assignment
+        self.concentration = concentration
+        self.init = init
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.max_concentration = max_concentration
+        self.random_state = random_state
+        self.n_threads = n_threads
+        self.progress = progress
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Fit the mixture to the rows of `X`, csr or dense; rows that are not unit are normalised in a copy.
+
+        Raises
+        ------
+        InputError
+            If a parameter or the matrix cannot be used.
+        NothingUsable
+            If no row has a non-zero value.
+
+        Warns
+        -----
+        DocclusterWarning
+            If rows were normalised, a concentration ran to its bound, or a cluster lost all its documents.
+        """
+        given, X = X, check_matrix(X)
+        validate_data(self, given, skip_check_array=True)
+        n_clusters = check_n_clusters(self.n_clusters, X.shape[0])
+        self._check_parameters(X)
+        rows = unit_rows(X)
+        self._order = frequency_order(document_frequencies(rows))
+        documents = UnitDocuments.from_matrix(rows, n_threads=resolve_threads(self.n_threads), order=self._order)
+        if documents.is_empty.all():
+            raise NothingUsable("X has no row with a non-zero value", remedy="there is nothing to fit")
+        self._store(self._best_start(rows, documents, n_clusters), documents, sparse.issparse(X))
+        return self
+
+    def _check_parameters(self, X: Any) -> None:
+        if X.shape[1] < 2:
+            raise InputError(
+                "X has n_features=1: 1 feature(s) give no direction", remedy="the minimum of 2 is required"
+            )
+        if self.assignment not in ("soft", "hard"):
+            raise InputError("is unknown", argument="assignment", received=self.assignment, expected="'soft' or 'hard'")
+        check_mixture_init(self.init, X.shape[0], self.n_clusters)
+        _check_concentration(self.concentration, self.max_concentration)
+        check_positive_int(self.n_init, "n_init")
+        check_positive_int(self.max_iter, "max_iter")
+        if not isinstance(self.tol, int | float | np.number) or not self.tol >= 0:
+            raise InputError(
+                "is not a gain in log-likelihood", argument="tol", received=self.tol, expected="a number >= 0"
+            )
+
+    def _best_start(self, rows: Any, documents: UnitDocuments, n_clusters: int) -> MixtureFit:
+        generator = as_generator(self.random_state)
+        n_starts = self.n_init if isinstance(self.init, str) else 1
+        best: MixtureFit | None = None
+        for start in range(n_starts):
+            labels = seed_labels(rows, n_clusters, self.init, generator, self.n_threads)
+            fit = self._run(documents, labels, n_clusters, f"start {start + 1} of {n_starts}")
+            if best is None or fit.history[-1] > best.history[-1]:
+                best = fit
+        assert best is not None
+        return best
+
+    def _run(self, documents: UnitDocuments, labels: npt.NDArray[Any], n_clusters: int, stage: str) -> MixtureFit:
+        """Return the end of one start: maximise, expect, until the gain is below `tol`."""
+        is_hard = self.assignment == "hard"
+        report = self.progress or silent
+        parameters = self._maximize(expect_labels(documents, labels, n_clusters), None, documents)
+        found = expect(documents, parameters, is_hard=is_hard)
+        history = [found.log_likelihood]
+        least_gain = self.tol * max(1, documents.n_documents)
+        for iteration in range(self.max_iter):
+            report(stage, iteration, self.max_iter)
+            following = self._maximize(found, parameters, documents)
+            expected = expect(documents, following, is_hard=is_hard)
+            gain = expected.log_likelihood - history[-1]
+            if gain <= 0:  # at the top to rounding: keep the better side
+                return MixtureFit(parameters, found, tuple(history), True)
+            parameters, found = following, expected
+            history.append(expected.log_likelihood)
+            if gain < least_gain:
+                return MixtureFit(parameters, found, tuple(history), True)
+        return MixtureFit(parameters, found, tuple(history), False)
+
+    def _maximize(
+        self, found: Expectation, before: MixtureParameters | None, documents: UnitDocuments
+    ) -> MixtureParameters:
+        return maximize(
+            found,
+            concentration_rule=self.concentration,
+            largest=self.max_concentration,
+            before=before,
+            dtype=documents.values.dtype,
+        )
+
+    def _store(self, fit: MixtureFit, documents: UnitDocuments, is_sparse: bool) -> None:
+        self._parameters = fit.parameters
+        self.weights_ = fit.parameters.weights
+        self.concentrations_ = fit.parameters.kappas
+        means = self._dense_means()
+        self.means_ = sparse.csr_array(means) if is_sparse else means
+        self.labels_ = self._labels(fit.found.labels)
+        self.entropies_ = fit.found.entropies
+        self.log_likelihood_ = fit.history[-1]
+        self.history_ = fit.history
+        self.n_iter_ = len(fit.history) - 1
+        self.converged_ = fit.converged
+        estimated = isinstance(self.concentration, str)
+        self.at_bound_ = (self.concentrations_ >= self.max_concentration) & estimated & (self.weights_ > 0)
+        self._warn_of_degenerate_clusters()
+
+    def _warn_of_degenerate_clusters(self) -> None:
+        if self.at_bound_.any():
+            _warn(
+                f"the concentration of {_named(self.at_bound_)} ran to its bound {self.max_concentration:g}, because "
+                "all its documents are equal; use concentration='shared', or fold duplicates."
+            )
+        lost = self.weights_ == 0
+        if lost.any():
+            _warn(f"{_named(lost)} lost all its documents; choose fewer clusters, or more starts.")
+
+    def _labels(self, labels: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
+        """Return the labels with those of empty rows set to the cluster of the largest weight."""
+        return np.where(labels >= 0, labels, np.int32(np.argmax(self.weights_))).astype(np.int32)
+
+    def predict(self, X: Any) -> npt.NDArray[np.int32]:
+        """Return the most probable cluster of each row, the lowest on ties."""
+        return self._labels(expect_only(self._documents(X), self._parameters).labels)
+
+    def predict_proba(self, X: Any) -> Floats:
+        """Return the probability of each cluster for each row, array of shape (n_documents, n_clusters)."""
+        documents = self._documents(X)
+        shares = np.empty((documents.n_documents, self.weights_.size))
+        expect_only(documents, self._parameters, shares=shares)
+        shares[documents.is_empty] = self.weights_
+        return shares
+
+    def score_samples(self, X: Any) -> Floats:
+        """Return the log density of each row under the mixture; nan for rows without values."""
+        return expect_only(self._documents(X), self._parameters).log_densities
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Return the mean log density of the rows that have values."""
+        densities = self.score_samples(X)
+        return float(np.nanmean(densities)) if np.isfinite(densities).any() else float("nan")
+
+    @property
+    def n_parameters_(self) -> int:
+        """The number of free parameters: directions, concentrations that were estimated, and weights."""
+        check_is_fitted(self, "means_")
+        k, n_terms = self.weights_.size, int(self.n_features_in_)
+        estimated = {"free": k, "shared": 1}.get(self.concentration, 0) if isinstance(self.concentration, str) else 0
+        return k * (n_terms - 1) + estimated + k - 1
+
+    def bic(self, X: Any) -> float:
+        """Return the Bayesian information criterion on `X`; lower is better (Schwarz 1978)."""
+        densities = self.score_samples(X)
+        n_usable = int(np.isfinite(densities).sum())
+        return float(-2 * np.nansum(densities) + self.n_parameters_ * np.log(max(n_usable, 1)))
+
+    def aic(self, X: Any) -> float:
+        """Return Akaike's information criterion on `X`; lower is better (Akaike 1974)."""
+        return float(-2 * np.nansum(self.score_samples(X)) + 2 * self.n_parameters_)
+
+    def icl(self, X: Any) -> float:
+        """Return the integrated completed likelihood on `X` as BIC plus twice the entropy (Biernacki et al. 2000)."""
+        return self.bic(X) + 2 * float(np.nansum(self.entropy(X)))
+
+    def entropy(self, X: Any) -> Floats:
+        """Return the entropy of the cluster probabilities of each row, in nats; nan for rows without values."""
+        return expect_only(self._documents(X), self._parameters).entropies
+
+    def sample(self, n_samples: int = 1, random_state: RandomState = None) -> tuple[npt.NDArray[Any], Any]:
+        """Return rows drawn from the fitted mixture, dense, and the cluster of each.
+
+        The rows are directions of the sphere, with negative numbers: they are not texts.
+        """
+        check_is_fitted(self, "means_")
+        generator = as_generator(self.random_state if random_state is None else random_state)
+        n_rows = check_positive_int(n_samples, "n_samples")
+        labels = generator.choice(self.weights_.size, size=n_rows, p=self.weights_).astype(np.int64, copy=False)
+        means = self._dense_means()
+        rows = VmfRows(
+            means.astype(np.float64),
+            self.concentrations_,
+            labels,
+            entropy=spawn_entropy(generator),
+            dtype=means.dtype,
+        )
+        return rows.draw(n_threads=self.n_threads), labels
+
+    def _dense_means(self) -> npt.NDArray[Any]:
+        """Return the mean directions with the columns as they were given."""
+        table = self._parameters.means
+        means = np.empty(table.shape[::-1], dtype=table.dtype)
+        means[:, self._order] = table.T
+        return means
+
+    def _documents(self, X: Any) -> UnitDocuments:
+        check_is_fitted(self, "means_")
+        matrix = check_matrix(X)
+        check_columns(self, X)
+        rows = unit_rows(matrix, warn=False)
+        return UnitDocuments.from_matrix(rows, n_threads=resolve_threads(self.n_threads), order=self._order)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+def _check_concentration(rule: Any, largest: Any) -> None:
+    if not isinstance(largest, int | float | np.number) or not 0 < largest <= MAX_CONCENTRATION:
+        raise InputError(
+            "is out of range",
+            argument="max_concentration",
+            received=largest,
+            expected=f"a number from 0 to {MAX_CONCENTRATION:g}",
+        )
+    if isinstance(rule, str):
+        if rule not in ("free", "shared"):
+            raise InputError(
+                "is unknown", argument="concentration", received=rule, expected="'free', 'shared' or a number"
+            )
+    elif not isinstance(rule, int | float | np.number) or not 0 <= rule <= MAX_CONCENTRATION:
+        raise InputError(
+            "is out of range",
+            argument="concentration",
+            received=rule,
+            expected=f"a number from 0 to {MAX_CONCENTRATION:g}",
+        )
+
+
+def _named(chosen: npt.NDArray[np.bool_]) -> str:
+    numbers = np.flatnonzero(chosen).tolist()
+    shown = ", ".join(map(str, numbers[:5])) + (", ..." if len(numbers) > 5 else "")
+    return f"cluster {shown}" if len(numbers) == 1 else f"{len(numbers)} clusters ({shown})"
+
+
+def _warn(message: str) -> None:
+    warnings.warn(message, DocclusterWarning, stacklevel=5)

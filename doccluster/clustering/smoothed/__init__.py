@@ -1,0 +1,1 @@
+"""Smoothed and settled partitions: the default of a run."""

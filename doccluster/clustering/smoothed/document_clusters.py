@@ -1,0 +1,274 @@
+"""Smoothed and settled partitions as a plain function: what `DocumentClustering` wraps and the command line calls."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from doccluster.clustering.consensus.candidates import Candidate, candidate_points, most_neighbors, usable_candidates
+from doccluster.clustering.consensus.ensemble import Ensemble, co_association_rows, medoid_run
+from doccluster.clustering.k_means.seeding import Init
+from doccluster.clustering.k_means.spherical import FitInterrupted, SphericalFit, SphericalParameters, spherical_k_means
+from doccluster.clustering.mixtures.multinomial import Multinomials, settle_labels
+from doccluster.clustering.smoothed.document_spaces import DocumentSpaces, check_memory, tfidf_factors, weighted_rows
+from doccluster.errors import InputError
+from doccluster.geometry import Documents
+from doccluster.progress import Progress, silent
+from doccluster.sizes import parse_size
+from doccluster.validation import RandomState, as_generator, check_n_clusters, check_positive_int
+
+Labels = npt.NDArray[np.int64]
+Quality = Literal["fast", "default", "best"]
+QUALITIES = ("fast", "default", "best")
+NOT_SETTLED = "The labels were not settled: the matrix does not hold counts."
+
+
+@dataclass(frozen=True, kw_only=True)
+class DocumentParameters:
+    """The parameters of `DocumentClustering`, which describes them."""
+
+    n_clusters: int = 8
+    quality: str = "default"
+    init: Init = "k-means++"
+    n_init: int | str = 10
+    max_iter: int = 300
+    tol: float = 1e-4
+    refine: bool = False
+    n_components: int = 100
+    n_neighbors: int = 10
+    mixing: float = 0.5
+    max_memory: str | int | None = None
+    random_state: RandomState = None
+    n_threads: int | None = None
+    progress: Progress | None = None
+
+    def check(self, n_documents: int) -> None:
+        """Raise InputError if a parameter cannot be used for so many documents."""
+        check_n_clusters(self.n_clusters, n_documents)
+        if self.quality not in QUALITIES:
+            raise InputError(
+                "is not known", argument="quality", received=self.quality, expected=f"one of {', '.join(QUALITIES)}"
+            )
+        if not isinstance(self.mixing, int | float | np.number) or not 0 <= self.mixing <= 1:
+            raise InputError("is not a share", argument="mixing", received=self.mixing, expected="a number from 0 to 1")
+        check_positive_int(self.n_components, "n_components")
+        check_positive_int(self.n_neighbors, "n_neighbors")
+
+
+@dataclass(frozen=True, eq=False)
+class DocumentFit:
+    """What a fit found.
+
+    Attributes
+    ----------
+    labels : int64 array of shape (n_documents,)
+        Of 0..n_clusters-1; a number may be that of no document.
+    mixture : Multinomials or None
+        What settled them; None where there were no counts.
+    starts : tuple of int arrays of shape (n_documents,)
+        The labels of the starts of spherical k-means before settling, the best first; none of a consensus.
+    n_iter : int
+        Iterations of the best start of spherical k-means.
+    candidates : mapping of str to int64 arrays of shape (n_documents,)
+        The partitions that went into the consensus, by name.
+    left_out : tuple of str
+        Which steps were not done, and why.
+    notes : tuple of str
+        What else the caller should know.
+    interrupted : bool
+        Whether a person stopped the work, and these are the best labels until then.
+    """
+
+    labels: Labels
+    mixture: Multinomials | None
+    starts: tuple[npt.NDArray[np.integer[Any]], ...]
+    n_iter: int
+    candidates: dict[str, Labels]
+    left_out: tuple[str, ...]
+    notes: tuple[str, ...]
+    interrupted: bool = False
+
+
+def cluster_documents(rows: Any, counts: Any | None, parameters: DocumentParameters) -> DocumentFit:
+    """Return clusters of documents, smoothed and settled as far as the documents allow.
+
+    Parameters
+    ----------
+    rows : csr or dense array of shape (n_documents, n_terms), unit rows
+    counts : csr array of the same shape, or None
+        How often each term occurs in each document.
+    parameters : DocumentParameters
+
+    Raises
+    ------
+    InputError
+        If a parameter cannot be used, or there are fewer documents than clusters.
+    MemoryLimitError
+        If the rows cannot be smoothed within `max_memory`.
+    KeyboardInterrupt
+        If the work was stopped before there was anything to keep.
+    """
+    parameters.check(rows.shape[0])
+    return _Work(rows, counts, parameters).run()
+
+
+class _Work:
+    """One fit: what it works on, and what is to be told of it."""
+
+    def __init__(self, rows: Any, counts: Any | None, parameters: DocumentParameters) -> None:
+        self.rows, self.counts, self.parameters = rows, counts, parameters
+        self.rng = as_generator(parameters.random_state)
+        self.progress = parameters.progress or silent
+        self.left_out: list[str] = []
+        self.notes: dict[str, None] = {}  # each once, though a dozen fits may say it
+        self.interrupted = False
+        self.n_iter = 1
+
+    def run(self) -> DocumentFit:
+        """Return the labels, settled."""
+        refused = None if self.parameters.quality == "fast" else self._no_graph()
+        if refused:
+            self.left_out.append(f"The rows were not smoothed: {refused}.")
+        candidates: dict[str, Labels] = {}
+        starts: tuple[npt.NDArray[np.integer[Any]], ...] = ()
+        if self.parameters.quality == "best":
+            labels = self._consensus(candidates, has_graph=refused is None)
+        else:
+            fit = self._spherical(self._points(refused))
+            labels, starts = fit.labels.astype(np.int64), (fit.labels, *fit.other_labels)
+        labels, mixture = self._settled(labels)
+        if self.counts is None:
+            self.left_out.append(NOT_SETTLED)
+        told = tuple(self.left_out), tuple(self.notes)
+        return DocumentFit(labels, mixture, starts, self.n_iter, candidates, *told, interrupted=self.interrupted)
+
+    def _no_graph(self) -> str | None:
+        """Return why the rows cannot be smoothed, None if they can."""
+        if not sparse.issparse(self.rows):
+            return "they are dense"
+        return "they have negative values" if self.rows.nnz and self.rows.data.min() < 0 else None
+
+    def _points(self, refused: str | None) -> Any:
+        """Return the rows that spherical k-means is given: smoothed ones where that is asked for and can be."""
+        asked = self.parameters
+        if asked.quality == "fast" or refused or asked.n_clusters == 1:
+            return self.rows
+        spaces = self._spaces(self.rows, asked.n_neighbors)
+        points = spaces.smoothed(asked.n_components, asked.n_neighbors, mixing=asked.mixing)
+        if has_as_many_rows(points, asked.n_clusters):
+            return points
+        self.left_out.append(f"The rows were not smoothed: fewer than {asked.n_clusters:,} would still differ.")
+        return self.rows
+
+    def _spaces(self, rows: Any, n_neighbors: int) -> DocumentSpaces:
+        asked = self.parameters
+        if asked.max_memory is not None:
+            check_memory(rows, asked.n_components, n_neighbors, parse_size(asked.max_memory))
+        return DocumentSpaces(
+            rows,
+            n_components=asked.n_components,
+            n_neighbors=n_neighbors,
+            rng=self.rng,
+            n_threads=asked.n_threads,
+            progress=self.progress,
+        )
+
+    def _spherical(self, points: Any, *, refine: bool = False) -> SphericalFit:
+        """Return the best of the starts; of those made so far where a person stops the work."""
+        asked = self.parameters
+        parameters = SphericalParameters(
+            asked.n_clusters,
+            init=asked.init,
+            n_init=asked.n_init,
+            max_iter=asked.max_iter,
+            tol=asked.tol,
+            random_state=self.rng,
+            n_threads=asked.n_threads,
+            max_memory=asked.max_memory,
+            refine=refine or asked.refine,
+            progress=self.progress,
+        )
+        try:
+            found = spherical_k_means(Documents(points), parameters)  # checked at the door, or made here
+        except FitInterrupted as stopped:
+            if stopped.so_far is None:
+                raise
+            found, self.interrupted = stopped.so_far, True
+        self.notes |= dict.fromkeys(found.notes)
+        self.n_iter = found.n_iter
+        return found
+
+    def _settled(self, labels: Labels) -> tuple[Labels, Multinomials | None]:
+        """Return the labels and the mixture where expectation maximisation ends; without counts the labels as given."""
+        if self.counts is None or self.interrupted:
+            return labels, None
+        asked = self.parameters
+        try:
+            settled = settle_labels(
+                self.counts, labels, asked.n_clusters, n_threads=asked.n_threads, progress=self.progress
+            )
+        except KeyboardInterrupt:
+            self.interrupted = True
+            return labels, None
+        return settled.labels.astype(np.int64), settled.parameters
+
+    def _consensus(self, runs: dict[str, Labels], *, has_graph: bool) -> Labels:
+        """Return what the candidates have in common, and write them into `runs`; of those made so far if stopped."""
+        candidates = usable_candidates(has_counts=self.counts is not None, has_graph=has_graph)
+        made: dict[tuple[str, int], DocumentSpaces] = {}
+        try:
+            for number, candidate in enumerate(candidates):
+                self.progress("candidates", number, len(candidates))
+                labels = self._candidate(candidate, made)
+                if self.interrupted and runs:
+                    break  # those that were finished are better
+                runs[candidate.name] = labels
+                if self.interrupted:
+                    break
+            self.progress("candidates", len(candidates), len(candidates))
+            if not self.interrupted:
+                joined = co_association_rows(Ensemble.from_labels(list(runs.values())))
+                found: Labels = self._spherical(joined).labels.astype(np.int64)
+                return found
+        except KeyboardInterrupt:
+            if not runs:
+                raise
+            self.interrupted = True
+        kept = list(runs.values())
+        return kept[medoid_run(Ensemble.from_labels(kept)) if len(kept) > 1 else 0]
+
+    def _candidate(self, candidate: Candidate, made: dict[tuple[str, int], DocumentSpaces]) -> Labels:
+        asked, weights = self.parameters, (candidate.term, candidate.idf)
+        if weights not in made:
+            made.clear()  # candidates of the same weights follow one another; only one space is held
+            made[weights] = self._spaces(self._rows_of(candidate), most_neighbors(candidate, asked.n_neighbors))
+        sizes = {"n_components": asked.n_components, "n_neighbors": asked.n_neighbors}
+        points = candidate_points(candidate, made[weights], **sizes, mixing=asked.mixing)
+        labels = self._spherical(points, refine=candidate.refine).labels.astype(np.int64)
+        return self._settled(labels)[0]
+
+    def _rows_of(self, candidate: Candidate) -> Any:
+        """Return the rows weighted as a candidate wants them."""
+        if candidate.is_tfidf:
+            return self.rows
+        assert self.counts is not None  # such candidates are made of counts alone
+        factors = np.power(tfidf_factors(self.counts), candidate.idf, dtype=np.float32)
+        return weighted_rows(self.counts, factors, weighting=candidate.weighting, n_threads=self.parameters.n_threads)
+
+
+def has_as_many_rows(points: Any, number: int) -> bool:
+    """Return whether so many rows differ: near-copies share a place once smoothed, and so do two that have no others.
+
+    >>> has_as_many_rows(np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1e-9]]), 3)
+    False
+    """
+    places: set[bytes] = set()
+    for row in np.round(points, 6) + 0.0:  # adding zero makes -0 0
+        places.add(row.tobytes())
+        if len(places) >= number:
+            return True
+    return False

@@ -1,0 +1,29 @@
+"""Smoothed and settled clusters as algorithms of the table."""
+
+from __future__ import annotations
+
+from doccluster.clustering.smoothed.document_clusters import DocumentParameters, cluster_documents
+from doccluster.clustering.task import Found, Task
+
+
+def find_documents(task: Task, quality: str) -> Found:
+    """Return the clusters of a quality; on Ctrl-C the best so far, where there are some."""
+    settings = {name: value for name, value in task.options.items() if value is not None}
+    parameters = DocumentParameters(
+        n_clusters=task.n_clusters,
+        quality=quality,
+        random_state=task.seed,
+        n_threads=task.n_threads,
+        progress=task.progress,
+        **settings,
+    )
+    fit = cluster_documents(task.rows, task.counts, parameters)
+    return Found(
+        fit.labels,
+        rule=None if fit.mixture is None else fit.mixture.rule,
+        starts=fit.starts,
+        candidates=fit.candidates,
+        left_out=fit.left_out,
+        notes=fit.notes,
+        interrupted=fit.interrupted,
+    )
