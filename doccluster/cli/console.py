@@ -16,7 +16,7 @@ import click
 from doccluster.cli.collected_warnings import collected_warnings, warning_lines
 from doccluster.cli.streams import OutputFailed, is_unicode, write_error, write_out
 from doccluster.cli.values import Whole, number_of_clusters
-from doccluster.control_characters import CONTROLS, DIRECTIONS, LATER_CONTROLS
+from doccluster.control_characters import CONTROLS, DIRECTIONS, LATER_CONTROLS, MARKS
 from doccluster.kernels.compile_clock import CLOCK
 from doccluster.progress import Progress, silent
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 Command = Callable[..., Any]
 
-_ACTING = re.compile(f"[{CONTROLS}\t\n\f\r{LATER_CONTROLS}{DIRECTIONS}]+")
+_ACTING = re.compile(f"[{CONTROLS}\t\n\f\r{LATER_CONTROLS}{DIRECTIONS}{MARKS}]+")
 
 
 def standard_output() -> Console:
