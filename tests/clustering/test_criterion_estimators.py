@@ -97,7 +97,7 @@ def test_every_level_of_the_tree_is_what_scipy_cuts(documents):
     assert is_valid_linkage(joins)
     leaves = tree.cut(9)
     for k in range(1, 10):
-        theirs = fcluster(joins, k, criterion="maxclust")[leaves]
+        theirs = fcluster(joins, 9 - k, criterion="distance")[leaves]  # heights are 1 to 8
         assert adjusted_rand_score(theirs, tree.cut(k)) == 1
     assert tree.sizes[0] == 200
     assert sorted(tree.sizes[np.setdiff1d(np.arange(17), tree.divided)]) == sorted(np.bincount(leaves))
