@@ -19,7 +19,7 @@ KINDS = [("cosine", np.float32), ("cosine", np.float64), ("euclidean", np.float3
 
 def made(dtype, *, dense=False, n=300, d=70, k=7, seed=3):
     rng = np.random.default_rng(seed)
-    matrix = sparse.csr_array(sparse.random_array((n, d), density=0.15, rng=rng, format="csr"))
+    matrix = sparse.csr_array((rng.random((n, d)) < 0.15).astype(np.float64))
     matrix.data[:] = rng.standard_normal(matrix.nnz) * np.exp(3 * rng.standard_normal(matrix.nnz))
     matrix = matrix.astype(dtype)
     labels = np.concatenate([np.arange(k), rng.integers(k, size=n - k)])
