@@ -1,4 +1,4 @@
-"""How long work tells how far it is: a callable that anything below the command line may be given."""
+"""How long work reports its progress: a callable that anything below the command line may be given."""
 
 from __future__ import annotations
 

@@ -146,7 +146,7 @@ class Provenance(ShortRepr):
         In the order of the stages: read, vectorize, cluster, label, judge. Before them "start", what the command line
         took until then; among them "compile" where code was compiled, which counts for no stage.
     peak_memory : int or None
-        Bytes, where the system tells.
+        Bytes, where the system says.
     interrupted : bool
         Whether a person stopped the fit; the run then holds the best found so far.
     """

@@ -1,4 +1,4 @@
-"""Files of ours that are read again: json with a schema version, npz without pickle; damage is told in a sentence."""
+"""Files that doccluster wrote and reads again: json with a schema version, npz without pickle; damage is one error."""
 
 from __future__ import annotations
 

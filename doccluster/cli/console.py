@@ -1,4 +1,4 @@
-"""What every command shares: where it prints, how it tells how far it is, and the options that several have."""
+"""What every command shares: where it prints, how it reports progress, and the options that several have."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ COMPILING = "compiling for this machine, once"
 
 @contextmanager
 def progress_shown(*, quiet: bool = False) -> Iterator[Progress]:
-    """Yield what long work tells its state to: lines on standard error on a terminal, else nothing.
+    """Yield where long work reports its state: lines on standard error on a terminal, else nothing.
 
     Warnings of this package follow there when the work is over, one line for each sentence.
     """

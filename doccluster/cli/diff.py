@@ -1,4 +1,4 @@
-"""`diff`: what has become of clusters between two stores, two moments, or two runs."""
+"""`diff`: what happened to clusters between two stores, two moments, or two runs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SHOWN = 50
 WIDTH = 70
 
 
-@click.command("diff", cls=Verb, short_help="Say what has become of clusters: two stores, moments or runs.")
+@click.command("diff", cls=Verb, short_help="Say what happened to clusters: two stores, moments or runs.")
 @click.argument("before", metavar="A")
 @click.argument("after", metavar="B")
 @click.option(

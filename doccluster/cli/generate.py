@@ -1,4 +1,4 @@
-"""`generate`: made corpora with a known truth, as files that the other commands read."""
+"""`generate`: generated corpora with a known truth, as files that the other commands read."""
 
 from __future__ import annotations
 

@@ -109,7 +109,7 @@ def main(arguments: list[str] | None = None) -> Any:
             click.UsageError(about_option(error, commands), ctx=error.ctx).show(file=sys.stderr)
         sys.exit(error.exit_code)
     except click.ClickException as error:
-        with suppress(OSError):  # where standard error is full nobody can be told
+        with suppress(OSError):  # where standard error is full nobody can be informed
             error.show(file=sys.stderr)
         sys.exit(error.exit_code)
     except (click.Abort, KeyboardInterrupt):

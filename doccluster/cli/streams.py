@@ -77,7 +77,7 @@ def write_out(text: str) -> None:
 
 
 def write_error(line: str) -> None:
-    """Write one line to standard error; where even that is closed or full, nobody can be told."""
+    """Write one line to standard error; where even that is closed or full, nobody can be informed."""
     with suppress(OSError):
         sys.stderr.write(f"{line}\n")
         sys.stderr.flush()

@@ -1,4 +1,4 @@
-"""Any estimator of scikit-learn's kind as an algorithm of the table: what it is given, and what comes of it."""
+"""Any estimator of scikit-learn's kind as an algorithm of the table: what it is given, and what it returns."""
 
 from __future__ import annotations
 

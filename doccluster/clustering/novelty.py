@@ -1,4 +1,4 @@
-"""Which documents are like no cluster: how near to its own cluster a document would be had it not helped to make it."""
+"""Which documents are like no cluster: how near to its own cluster a document would be if it were not in it."""
 
 from __future__ import annotations
 

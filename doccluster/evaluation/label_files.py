@@ -53,7 +53,7 @@ def read_labels(
     Parameters
     ----------
     path : path
-        A table with a header whose first column is ``id``, its cells parted by commas, semicolons, tabs or blanks
+        A table with a header whose first column is ``id``, its cells separated by commas, semicolons, tabs or blanks
         (quotes as in csv); JSON lines or an array of records, read like a corpus; or one label per line; UTF-8.
     columns : sequence of str
         The label columns of a table or of records; by default its only one, or the one called cluster, label or class.

@@ -127,7 +127,7 @@ def refine_by_moves(
     compact = _used_terms(rows)
     arrays = compact.data, compact.indices.astype(np.int32), compact.indptr.astype(np.int64)
     for _ in range(max_passes):
-        state = _State(compact, found, n_clusters)  # anew, so that rounding does not add up over the passes
+        state = _State(compact, found, n_clusters)  # again, so that rounding does not add up over the passes
         order = rng.permutation(found.size)
         moved = move_rows(
             code,

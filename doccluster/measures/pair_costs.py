@@ -1,4 +1,4 @@
-"""What meeting all pairs of documents costs, told before it is done; the constants are measured on one processor.
+"""What visiting all pairs of documents costs, said before it is done; the constants are measured on one processor.
 
 A sweep gives sums and extremes. The measures of pair order besides compare pairs with pairs: with float32 rows each
 pair adds one to a table of distances, with finer rows the smaller kind of pairs (within or between) is collected in

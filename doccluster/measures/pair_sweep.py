@@ -1,6 +1,6 @@
 """One sweep over all pairs of documents, and what it leaves: sums, extremes, and pairs in two narrow ranges.
 
-While the tables documents x clusters fit in memory each pair is met once and told to both documents. Otherwise each
+While the tables documents x clusters fit in memory each pair is visited once and counted for both. Otherwise each
 row is met with all others and reduced at once: twice the work, memory O(n).
 """
 

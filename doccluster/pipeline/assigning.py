@@ -19,7 +19,7 @@ from doccluster.progress import Progress, silent
 from doccluster.vectors.unknown_terms import unknown_term_shares
 
 DIGITS = 6
-# what a reader was told of the files of the run, and not of how they are written
+# the reader's settings for the files of the run, and not of how they are written
 OF_THE_RUN_ALONE = frozenset(
     {"labels_file", "label_columns", "label_separator", "keep_columns", "split", "classes", "terms"}
 )
@@ -50,7 +50,7 @@ def assign_documents(
         the files of the run alone (label columns and files, the part of a split) is left out.
     threshold : float, optional
         The cosine to its centroid below which a document fits no cluster. By default the run's own, below which one in
-        ten of its documents would fall had it not helped to make its cluster.
+        ten of its documents would fall if it had not helped to make its cluster.
     n_threads : int, optional
     progress : callable
 

@@ -82,7 +82,7 @@ def compare_made(
     progress: Progress = silent,
     **settings: Any,
 ) -> Comparison:
-    """Return a comparison of algorithms over made corpora, drawn for each seed, one for each setting of the knobs.
+    """Return a comparison of algorithms over generated corpora, drawn for each seed, one for each setting of the knobs.
 
     Parameters
     ----------

@@ -43,7 +43,7 @@ class EditLog:
 def edit_run(folder: str | Path, edit: Edit) -> Run:
     """Name a cluster or merge clusters in a run folder, and return the run as it then is.
 
-    The tables, the model and the report (where there is one) are written anew, whole or not at all.
+    The tables, the model and the report (where there is one) are rewritten, whole or not at all.
 
     Raises
     ------
@@ -108,7 +108,7 @@ def _keep(base: Path, path: Path) -> None:
 
 
 def apply_edits(run: Run, edits: tuple[Edit, ...]) -> Run:
-    """Return a run with an editor's names and merges; after a merge clusters are numbered by size anew.
+    """Return a run with an editor's names and merges; after a merge clusters are numbered by size again.
 
     Raises
     ------
@@ -204,7 +204,7 @@ def _renumbered(place: npt.NDArray[np.int64], merged: tuple[int, ...]) -> npt.ND
 def _described(
     before: ClusterDescription, now: ClusterDescription, *, is_merged: bool, name: str
 ) -> ClusterDescription:
-    """Return what is said of a cluster after a merge: all of it anew for the merged one, else its place and borders."""
+    """Return what is said of a cluster after a merge: all of it for the merged one, else its place and borders."""
     if is_merged:
         return now if not name else replace(now, label=name, name=name)
     return replace(before, cluster=now.cluster, borderline=now.borderline)

@@ -51,7 +51,7 @@ def without_copies(vectors: DocumentVectors, first: Rows | None) -> DocumentVect
 def spread_to_copies(fit: Fit, first: Rows | None) -> Fit:
     """Return a fit of the first documents as one of all documents: copies have the cluster of what they repeat.
 
-    Clusters are numbered anew, by their sizes with all copies.
+    Clusters are renumbered, by their sizes with all copies.
     """
     if first is None:
         return fit

@@ -1,4 +1,4 @@
-"""Made corpora for a comparison: one for each setting of a generator's knobs and each seed."""
+"""Generated corpora for a comparison: one for each setting of a generator's knobs and each seed."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ STARTING, COMPILING = "start", "compile"
 
 
 class Stages:
-    """A clock with named stages that also tells how far the work is.
+    """A clock with named stages that also reports progress.
 
     The time in which code is compiled, once on a machine, counts for no stage; it is a timing of its own. So is what
     passed since the program `began` (its imports, above all), where that is given.

@@ -266,7 +266,7 @@ def _fit_here(job: _Job) -> dict[str, Any]:
                 n_clusters=job.corpus.n_clusters,
                 seed=job.seed,
             )
-        except Exception as error:  # noqa: BLE001  any estimator may raise anything; it is told, and others go on
+        except Exception as error:  # noqa: BLE001  any estimator may raise anything; it is reported, and others go on
             return {"failure": asdict(FitFailure.of(error))}
         seconds = time.perf_counter() - started
     return {"labels": labels.tolist(), "seconds": seconds, "peak_memory": float("nan")}

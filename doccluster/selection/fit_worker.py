@@ -40,7 +40,7 @@ def answer(job: dict[str, Any], warm: set[str]) -> dict[str, Any]:
     """Return labels, seconds and peak memory of a fit, or the failure that ended it."""
     try:
         return _fit(job, warm)
-    except Exception as error:  # noqa: BLE001  any estimator may raise anything; it is told, and the next fit goes on
+    except Exception as error:  # noqa: BLE001  any estimator may raise anything; it is reported; the next fit goes on
         return {"failure": asdict(FitFailure.of(error))}
 
 

@@ -27,7 +27,7 @@ def sample_null(
     ----------
     matrix : csr or dense array of shape (n_documents, n_terms)
     model : {"deal", "permute", "uniform", "sphere"}
-        "deal": the terms are dealt anew to documents, each document as many as it has and each term to as many
+        "deal": the terms are dealt out again to documents, each document as many as it has and each term to as many
         documents as it is in, which breaks what terms have to do with one another; sparse stays sparse. "permute":
         each term's weights are dealt to documents whatever their lengths, so that all become about equally long;
         sparse stays sparse. "uniform": uniform in the box that the data span (Zaki & Meira, section 17.3.1), dense.
@@ -62,7 +62,7 @@ def sample_null(
 
 
 def dealt_terms(matrix: Any, random_state: np.random.Generator) -> Any:
-    """Return the matrix with its terms dealt anew, document lengths and document frequencies kept.
+    """Return the matrix with its terms dealt out again, document lengths and document frequencies kept.
 
     A dense array has no terms to deal: its columns are permuted.
     """

@@ -1,4 +1,4 @@
-"""Streams of dated articles: what comes in, which story it belongs to, and what becomes of the stories."""
+"""Streams of dated articles: what comes in, which story it belongs to, and what happens to the stories."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One batch of articles into stories: copies are folded, articles placed, stories mended and closed, in a fixed order.
+"""A batch of articles into stories: copies are folded, articles placed, stories repaired and closed, in a fixed order.
 
 Nothing here knows of a store or of the network. The result of a batch says all that has changed.
 """

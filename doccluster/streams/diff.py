@@ -1,4 +1,4 @@
-"""What has become of clusters: two stores, two moments of one, or two runs, matched by the documents they share.
+"""What happened to clusters: two stores, two moments of one, or two runs, matched by the documents they share.
 
 The kinds of change follow MONIC (Spiliopoulou, Ntoutsi, Theodoridis & Schult 2006, doi:10.1145/1150402.1150491): a
 cluster survives in the one that holds enough of it, is absorbed where several do so in one, is split where several
@@ -42,7 +42,7 @@ class Side:
 
 @dataclass(frozen=True)
 class Change:
-    """What has become of some clusters; `n_shared` counts the documents in both the old and the new ones."""
+    """What happened to some clusters; `n_shared` counts the documents in both the old and the new ones."""
 
     kind: str
     before: tuple[str, ...]
@@ -78,7 +78,7 @@ class Difference:
 
 
 def compare_sides(before: Side, after: Side, *, survive: float = SURVIVE, part: float = PART) -> Difference:
-    """Return what has become of each cluster.
+    """Return what happened to each cluster.
 
     Parameters
     ----------

@@ -139,7 +139,7 @@ class OpenStories:
         story.lead, story.led_at = -best[1] or story.lead, story.n_families
 
     def replace(self, story: Story, members: Iterable[Member]) -> None:
-        """Give a story other members, in the order of their numbers; its sums are made anew."""
+        """Give a story other members, in the order of their numbers; its sums are made again."""
         story.members = sorted(members, key=lambda one: one.number)
         self._give_up(story)
         self._rebuild(story)

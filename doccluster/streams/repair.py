@@ -25,7 +25,7 @@ N_STARTS = 3  # of the 2-means
 
 
 class Repair:
-    """Collects the pairs of stories that one article could have joined, and mends stories when a batch is over."""
+    """Collects the pairs of stories that one article could have joined, and repairs stories when a batch is over."""
 
     def __init__(self, stories: OpenStories, result: BatchResult) -> None:
         self._stories = stories

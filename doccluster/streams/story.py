@@ -1,4 +1,4 @@
-"""A living story: its members, its sums in the index, and what changes to it are told."""
+"""A living story: its members, its sums in the index, and what changes of it are reported."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class Story:
         return float(2.0 ** ((time - self.reference) / half_life))
 
     def is_to_be_rebased(self, time: Moment, half_life: float) -> bool:
-        """Return whether the sums must be made anew with a later reference before an article of this time is added."""
+        """Return whether the sums must be made again with a later reference before an article of this time is added."""
         return time - self.reference > REBASED_AFTER * half_life
 
     def rebase(self, time: Moment, half_life: float) -> list[Member]:

@@ -1,4 +1,4 @@
-"""Made corpora with a known truth."""
+"""Generated corpora with a known truth."""
 
 from doccluster.synthetic.files import write_vectors, write_vmf_mixture, write_zipf
 from doccluster.synthetic.likeness import describe_vectors

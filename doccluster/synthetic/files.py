@@ -1,4 +1,4 @@
-"""Made corpora as files: all of them appear together under their final names, or none does.
+"""Generated corpora as files: all of them appear together under their final names, or none does.
 
 Data are written to a temporary name in the same folder and renamed at the end, so a full disk leaves nothing that looks
 like a corpus. `corpus.toml` beside them says what each file was made from.

@@ -53,7 +53,7 @@ class Analysis:
     stop_words_met : set of str
         Filled while n-grams are formed: the stop words taken out of the texts.
     warnings : tuple of words
-        What a caller should be told about these parameters.
+        What a caller should know about these parameters.
     """
 
     analyze: Callable[[str], Sequence[str]]

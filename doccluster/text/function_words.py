@@ -1,4 +1,4 @@
-"""The stop lists of several languages together: which language a document is in, told by its function words.
+"""The stop lists of several languages together: which language a document is in, recognised by its function words.
 
 Function words are a third to a half of running text in the languages that have a list here, so counting them is all
 that is needed; a word on several lists says less, and a word with a letter its language does not have is evidence

@@ -1,4 +1,4 @@
-"""Which languages a corpus is written in, told by its function words; enough to choose stop lists, no more."""
+"""Which languages a corpus is written in, recognised by its function words; enough to choose stop lists, no more."""
 
 from __future__ import annotations
 

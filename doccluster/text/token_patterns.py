@@ -1,4 +1,4 @@
-r"""Which regular expressions are sure to end soon on any text, so that one from somebody else's file may be used.
+r"""Which regular expressions are sure to end soon on any text, so that one from another person's file may be used.
 
 A matcher that goes back and tries again needs time that grows with a power of the text's length, or doubles with each
 letter, where the same letters can be divided among repetitions in many ways: `(\w+)+!`, `\w*\w*\w*!`. Patterns are

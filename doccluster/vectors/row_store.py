@@ -132,7 +132,7 @@ class RowStore:
         return document_frequency, term_frequency
 
     def keep(self, columns: npt.NDArray[np.bool_]) -> None:
-        """Drop the other columns, and number those that stay anew in the same order."""
+        """Drop the other columns, and renumber those that stay in the same order."""
         if columns.all():
             return
         new_column = np.where(columns, np.cumsum(columns) - 1, -1).astype(np.int32)

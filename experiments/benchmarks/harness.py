@@ -12,7 +12,7 @@ A benchmark is a module of this folder whose rows are functions::
         session.record("doccluster", "objective", 19975.2)                           # any other figure
 
 `python -m experiments.benchmarks MODULE [--only ROW] [--quick] [--list] [--again]` runs the rows. Every figure is
-appended to `results/MODULE.csv` at once, so an interrupted run goes on where it stopped; `--again` measures anew and,
+appended to `results/MODULE.csv` at once, so an interrupted run goes on where it stopped; `--again` measures again and,
 when it has finished, replaces what was there.
 A function measured in a process of its own takes keyword arguments that are plain JSON values, may call
 `start_clock()` when its data are ready, and may return a mapping of further figures.
@@ -184,7 +184,7 @@ def run_rows(
         aim = f", aiming at {chosen_row.target:g}x" if chosen_row.target else ""
         say(f"[{number}/{len(chosen)}] {chosen_row.name}: {chosen_row.title}{aim}")
         if chosen_row.name in done:
-            say("  measured before; --again measures anew")
+            say("  measured before; --again measures again")
             continue
         session = Session(chosen_row.name, path, quick, say)
         chosen_row.run(session)

@@ -55,7 +55,7 @@ def load_matrix(name: str) -> sparse.csr_array:
 
 
 def real_names() -> list[str]:
-    """Return the real corpora that are at hand."""
+    """Return the real corpora that are available."""
     from experiments.quality.run import is_there
 
     return [name for name in REAL if is_there(CORPORA, name)]

@@ -16,7 +16,7 @@ PROBES = (4, N_PROBES, 64)
 
 @row("neighbours", "the ten nearest neighbours by cosine: time, and the share of the exact ones found in cells")
 def neighbours(session: Session) -> None:
-    """Search real and made documents; made ones share most of their words by chance, which is the hardest case."""
+    """Search real and made documents; generated ones share most of their words by chance, which is the hardest case."""
     real = [name for name in ("reuters", "la1") if name in real_names()]
     for name in ("made-20k",) if session.quick else (*real, "made-20k"):
         rows = load_matrix(name)

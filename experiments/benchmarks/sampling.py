@@ -111,7 +111,7 @@ def em_step_fitted(session: Session) -> None:
 
 @row(
     "vmf-em-low",
-    "the same at concentration 20, where every document counts in all 50 clusters: the dearest an EM step can be",
+    "the same at concentration 20, where every document counts in all 50 clusters: the most expensive EM step",
     target=1 / 3,
 )
 def em_step_low(session: Session) -> None:

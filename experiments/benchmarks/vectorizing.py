@@ -3,7 +3,7 @@
 Every run is a process of its own; the contenders take turns. The clock starts when the texts are in memory and the
 modules are imported; what the import took is a figure of its own. "doccluster" pays for loading its compiled loops from
 their file, "doccluster, loops loaded" has vectorized two words before. Both write float32.
-`python -m experiments.benchmarks.vectorizing` runs the rows anew.
+`python -m experiments.benchmarks.vectorizing` runs the rows again.
 """
 
 from __future__ import annotations

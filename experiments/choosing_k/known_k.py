@@ -1,4 +1,4 @@
-"""The number of clusters that is chosen beside the true one: real corpora with classes, made corpora, and noise.
+"""The number of clusters that is chosen beside the true one: real corpora with classes, generated corpora, and noise.
 
     python -m experiments.choosing_k.known_k [--old | --kept] [FOLDER]
 
@@ -90,7 +90,7 @@ def main(arguments: list[str]) -> None:
 
 
 def print_summary(table: pd.DataFrame) -> None:
-    """Print how many numbers are within 1.5 of the true one (real sets) and within 20 % (made ones)."""
+    """Print how many numbers are within 1.5 of the true one (real sets) and within 20 % (generated ones)."""
     k, true = (pd.to_numeric(table[name]) for name in ("k", "true_k"))
     ratio = np.maximum(k / true, true / k.where(k > 0))
     kinds = table["set"].str.split().str[0]
@@ -135,7 +135,7 @@ def chosen_by_old(make: Callable[[], Labelled]) -> dict[str, Any]:
 
 
 def real_sets(folder: pathlib.Path) -> dict[str, Callable[[], Labelled]]:
-    """Return the real sets that are at hand, by name, each as what loads it."""
+    """Return the real sets that are available, by name, each as what loads it."""
     sets: dict[str, Callable[[], Labelled]] = {"real newsroom stories": newsroom}
     places = {"itn_news_stream": itn_english, "reuters21578": reuters, "newsgroups20": newsgroups}
     places["stackoverflow_titles"] = stack_overflow
@@ -229,7 +229,7 @@ def noise_sets(folder: pathlib.Path) -> dict[str, Callable[[], Labelled]]:
 
 
 def without_structure(name: str, folder: pathlib.Path) -> Any:
-    """Return rows around one mean, texts of one topic, or rows whose terms were dealt anew."""
+    """Return rows around one mean, texts of one topic, or rows whose terms were dealt out again."""
     rng = np.random.default_rng(1)
     if name == "sparse-vmf":
         return make_sparse_vmf(1000, 20_000, 1, random_state=1).vectors.matrix

@@ -87,7 +87,7 @@ def blocks(k: int, level: str, n_documents: int, seed: int) -> Any:
 
 
 def _without_structure(kind: str, n_documents: int, seed: int) -> Any:
-    """Return one topic, one direction, or blocks with their terms dealt anew."""
+    """Return one topic, one direction, or blocks with their terms dealt out again."""
     if kind == "text":
         return text(1, "easy", n_documents, seed)
     if kind == "vmf":

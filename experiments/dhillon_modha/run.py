@@ -1,4 +1,4 @@
-"""Spherical k-means beside k-means, and concept decompositions beside the truncated SVD, on the corpora at hand."""
+"""Spherical k-means beside k-means, and concept decompositions beside the truncated SVD, on the corpora available."""
 
 from __future__ import annotations
 

@@ -92,7 +92,7 @@ def taken(arguments: list[str], name: str) -> str | None:
 
 
 def is_there(folder: pathlib.Path, name: str) -> bool:
-    """Return whether a corpus is at hand."""
+    """Return whether a corpus is available."""
     places = {"reuters": "reuters21578", "stackoverflow": "stackoverflow_titles", "newsgroups": "newsgroups20"}
     return (folder / places.get(name, f"cluto_matrices/{name}")).is_dir()
 

@@ -37,7 +37,7 @@ class RememberingReader(TermReader):
 
 @dataclass
 class Outcome:
-    """Where each article is in the end and where it was put first, and how often each event was told."""
+    """Where each article is in the end and where it was put first, and how often each event was reported."""
 
     story_of: dict[str, str] = field(default_factory=dict)
     first_story_of: dict[str, str] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""The pictures of the pages on made corpora: ``python -m experiments.vmf_difficulty.pictures`` writes docs/images."""
+"""Pictures for the pages on generated corpora: ``python -m experiments.vmf_difficulty.pictures`` writes docs/images."""
 
 from __future__ import annotations
 

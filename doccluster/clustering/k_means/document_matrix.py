@@ -139,7 +139,7 @@ class DocumentMatrix:
 
     @cached_property
     def _pool(self) -> ThreadPoolExecutor:
-        """Threads that live as long as the documents: an iteration is too short to start them anew for each step."""
+        """Threads that live as long as the documents: an iteration is too short to start them again for each step."""
         return ThreadPoolExecutor(max_workers=self.n_threads, thread_name_prefix="doccluster")
 
     def share(

@@ -249,7 +249,7 @@ def update_means(
     *,
     keep_sums: bool = True,
 ) -> tuple[Means, npt.NDArray[np.float64]]:
-    """Return the means of a labelling and the chord that each moved; only clusters in `changed` are computed anew.
+    """Return the means of a labelling and the chord that each moved; only clusters in `changed` are computed again.
 
     Each mean is ``float32(sum / |sum|)`` with the float64 sum over the members ascending, whatever the threads. With
     `keep_sums`, where float64 sums are exact, they are kept: a later update follows them where that is less work.
@@ -265,7 +265,7 @@ def update_means(
     places = {chunk: rows.reserve(chunk.capacity) for chunk in chunks if chunk.follows}
     lengths, movements = previous.lengths.copy(), np.zeros(k)
     is_valid = summed.is_valid.copy()
-    is_valid[moves.entries > 0] = False  # until computed anew
+    is_valid[moves.entries > 0] = False  # until computed again
     scratch: SimpleQueue[tuple[Any, ...]] = SimpleQueue()
     members = (np.zeros(k + 1, np.int64), np.empty(0, np.int32)) if lists is None else (lists.starts, lists.members)
 

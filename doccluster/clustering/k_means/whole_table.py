@@ -1,7 +1,7 @@
 """A start of a small matrix: sums and means of all clusters as whole tables that follow the documents that move.
 
 A matrix is small if its tables stay near the processor; then it is cheaper to go through them once in each iteration
-than to keep sparse means. Where sums are not exact, those of changed clusters are added up anew, members ascending.
+than to keep sparse means. Where sums are not exact, those of changed clusters are added up again, members ascending.
 Means and labels are those of the sparse way. Rows without zeros are multiplied by a library of linear algebra; what its
 rounding leaves open is decided by our own sweep.
 """
@@ -171,7 +171,7 @@ class WholeTable:
         made_after = self._n_updates
 
         def means() -> Means:
-            """Read the means from the table; after later updates, which replaced them there, make them anew."""
+            """Read the means from the table; after later updates, which replaced them there, make them again."""
             if self._n_updates == made_after:
                 return self.means
             everything = np.ones(self._n_clusters, np.bool_)

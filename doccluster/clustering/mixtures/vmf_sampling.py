@@ -1,4 +1,4 @@
-"""Draws from von Mises-Fisher distributions, in blocks of rows; under the mixture and under the made corpora.
+"""Draws from von Mises-Fisher distributions, in blocks of rows; under the mixture and under the generated corpora.
 
 The cosine to the mean comes from the rejection of Ulrich (1984) as corrected by Wood (1994), the direction across it
 from normal numbers, and one Householder reflection per cluster takes the first axis to the mean direction: O(n d) time

@@ -117,7 +117,7 @@ def cluster_documents(rows: Any, counts: Any | None, parameters: DocumentParamet
 
 
 class _Work:
-    """One fit: what it works on, and what is to be told of it."""
+    """One fit: what it works on, and what is to be reported of it."""
 
     def __init__(self, rows: Any, counts: Any | None, parameters: DocumentParameters) -> None:
         self.rows, self.counts, self.parameters = rows, counts, parameters

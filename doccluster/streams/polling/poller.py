@@ -29,7 +29,7 @@ FETCHES_KEPT = 100  # records of requests for each feed
 
 
 class Clock(Protocol):
-    """What tells the time and waits."""
+    """A clock that also waits."""
 
     def now(self) -> float:
         """Return seconds since 1970."""

@@ -72,7 +72,7 @@ def read_feed_state(connection: sqlite3.Connection, number: int) -> FeedState:
 
 
 def write_feed_state(connection: sqlite3.Connection, number: int, feed: FeedState) -> None:
-    """Remember what has become of a feed, inside a transaction of the caller; an address it had before stays known."""
+    """Remember what happened to a feed, inside a transaction of the caller; an address it had before stays known."""
     (before,) = connection.execute("SELECT url FROM feed WHERE feed_id = ?", (number,)).fetchone()
     if before != feed.url:
         taken = connection.execute("SELECT 1 FROM feed WHERE url = ?", (feed.url,)).fetchone()
