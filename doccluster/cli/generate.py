@@ -92,12 +92,13 @@ def _finish(files: Iterable[Path], parameters: Any, as_json: bool, **more: Any) 
         print_json({"files": [str(path) for path in files], "parameters": parameters, **more})
         return
     shape = f"{parameters['n_documents']:,} documents"
-    if parameters["kind"] != "zipf":
+    groups = {"zipf": "topics", "newsstream": "stories"}.get(parameters["kind"], "clusters")
+    if groups == "clusters":
         shape += f" x {parameters['n_terms']:,} terms"
-    clusters = parameters.get("n_clusters", parameters.get("n_topics"))
+    clusters = parameters[f"n_{groups}"]
     if parameters["kind"] == "sparse-vmf":
         shape += f" ({parameters['terms_per_document']:,} in each)"
-    say(f"  {parameters['kind']}  {shape}, {clusters:,} {'topics' if parameters['kind'] == 'zipf' else 'clusters'}")
+    say(f"  {parameters['kind']}  {shape}, {clusters:,} {groups}")
     for path in files:
         say(f"  {path}")
 
@@ -198,6 +199,45 @@ def zipf_command(output: str, seed: int, overwrite: bool, threads: int | None, a
         corpus = plan_zipf(**given, random_state=seed)
         files = write_zipf(place, corpus, n_threads=threads, progress=progress)
     _finish(files, corpus.parameters, as_json)
+
+
+@generate_command.command("newsstream", cls=Verb)
+@_count("-k", "n_stories", 100, "Stories that are born; the number of documents follows.")
+@_count("--topics", "n_topics", 10, "Topics, each of several stories.")
+@_count("--outlets", "n_outlets", 12, "Outlets.")
+@_count("--vocabulary", "n_terms", 50_000, "Words.")
+@_number("--days", 30.0, "Days within which stories are born.")
+@_number("--articles", 10.0, "Articles of a story on average, without reprints.")
+@_number("--half-life", 36.0, "Hours in which the flow of a story's articles halves, on average.")
+@_number("--reprints", 0.25, "Share of articles that reprint one of another outlet, with edits.")
+@_number("--edits", 0.05, "The most words of a reprint that are replaced or cut, as a share.")
+@click.option("--merges", type=Whole(min=0), help="Pairs of stories that become one. The default is k/20.")
+@click.option("--splits", type=Whole(min=0), help="Stories that become two. The default is k/10.")
+@click.option(
+    "--boilerplate",
+    type=Whole(min=0),
+    default=12,
+    show_default=True,
+    help="Words that an outlet puts under every article.",
+)
+@_number("--background", 0.4, "Share of words of no topic.")
+@_number("--story-share", 0.35, "Share of words of the story.")
+@_count("--median-length", "median_length", 180, "The number of words in an article (the median), 80 or more.")
+@_output("stream.jsonl", ".jsonl or .jsonl.gz")
+def newsstream_command(
+    output: str, seed: int, overwrite: bool, threads: int | None, as_json: bool, **given: Any
+) -> None:
+    """Dated articles of outlets, with reprints, and the true lineage of their stories beside them.
+
+    Stories are born, fade, merge, split and end at known moments. `doccluster stream replay` reads the file.
+    """
+    from doccluster.synthetic import make_news_stream, write_news_stream
+
+    place = _place(output, overwrite, (".jsonl", ".jsonl.gz"))
+    with progress_shown(quiet=as_json):
+        made = make_news_stream(**given, random_state=seed)
+        files = write_news_stream(place, made)
+    _finish(files, made.parameters, as_json)
 
 
 @generate_command.command("like", cls=Verb)
