@@ -99,3 +99,42 @@ def test_llvmlite_is_bounded_above_and_the_installed_one_is_within():
     (bounds,) = [one for one in map(Requirement, project["dependencies"]) if one.name == "llvmlite"]
     assert any(bound.operator == "<" for bound in bounds.specifier)
     assert bounds.specifier.contains(importlib.metadata.version("llvmlite"))
+
+
+def compiled_functions():
+    """Every compiled function, as (module.name, number of arguments)."""
+    found = {}
+    for path in MODULES:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.FunctionDef):
+                marks = {getattr(getattr(mark, "func", mark), "id", "") for mark in node.decorator_list}
+                if marks & {"jit", "intrinsic"}:  # an intrinsic is given the types before its arguments
+                    found[f"{path.stem}.{node.name}"] = len(node.args.args) - ("intrinsic" in marks)
+    return found
+
+
+# An intrinsic sees arrays, not tuples of them, and its plain twin takes what it takes.
+TAKE_ARRAYS = {f"{module}.{name}" for module in ("line_sums", "twins") for name in ("sum_lines", "sum_lines_and_peaks")}
+# Those whose arguments do not go together in named tuples yet.
+WITHOUT_TUPLES = {
+    *(f"accumulation.{name}" for name in ("add_rows", "follow_members", "mean_rows", "member_similarities")),
+    *("accumulation.sum_members", "assignment.add_tail", "assignment.sweep_exactly", "carried_bounds.carry_by_changes"),
+    *(
+        "criteria.move_rows",
+        "dense_rows.nearest_of_products",
+        "mean_table.note_tail_changes",
+        "mean_table.replace_head",
+    ),
+    *("pair_order.collect_keys", "pair_order.count_coarse_keys", "pair_order.count_keys", "pairwise._split"),
+    *("pairwise.squared_distances", "pairwise.sweep_rows", "products.products_with_clusters", "pruning.assign_pruned"),
+    *("pruning.look_at_groups", "refinement.apply_moves", "refinement.best_chain", "refinement.best_moves"),
+    *("seeding.weigh_candidates", "similarity_extremes.read_products", "story_index.add_document"),
+    *("story_index.keep_slots", "story_index.upper_bounds", "sums.sum_rows", "term_draws.draw_distinct"),
+    *("tokens.settle_rows", "vmf_mixture.add_by_cluster", "vmf_mixture.posteriors", "vmf_mixture.sort_by_term"),
+    *(f"word_runs.{name}" for name in ("absorb_tokens", "count_runs", "find_token", "save_state", "store_token")),
+}
+
+
+def test_no_compiled_function_takes_more_than_seven_arguments():
+    longer = {name for name, n_arguments in compiled_functions().items() if n_arguments > 7}
+    assert longer - TAKE_ARRAYS - WITHOUT_TUPLES == set(), "put arrays that go together into a named tuple"

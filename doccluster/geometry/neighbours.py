@@ -12,7 +12,8 @@ from scipy.sparse.csgraph import connected_components
 
 from doccluster.blocks import resolve_threads, row_blocks, share_blocks
 from doccluster.errors import InputError
-from doccluster.kernels.neighbours import measure_parts, nearest_in_cells, nearest_rows
+from doccluster.kernels.arguments import Csr
+from doccluster.kernels.neighbours import ProbedCells, nearest_in_cells, nearest_rows
 from doccluster.short_repr import ShortRepr
 from doccluster.validation import check_positive_int, row_norms
 
@@ -21,6 +22,8 @@ COMMON = np.array(
     [1 / 256, 1 / 128, 1 / 64, 1 / 32, 1 / 16, 1 / 8, 1 / 4]
 )  # shares of documents; terms above are common
 FOLDED_FROM = 0.95  # copies at this cosine or above would fill all places of each other's list
+
+Lists = tuple[npt.NDArray[np.int32], npt.NDArray[np.float64]]  # neighbours of some rows, and their cosines
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -115,14 +118,16 @@ def nearest_neighbours(
     n_neighbors = check_positive_int(n_neighbors, "n_neighbors")
     threads = resolve_threads(n_threads)
     rows = _rare_terms_first(matrix)
-    lists = np.full((rows.shape[0], n_neighbors), -1, dtype=np.int32), np.zeros((rows.shape[0], n_neighbors))
+    lists = np.empty((rows.shape[0], n_neighbors), dtype=np.int32), np.empty((rows.shape[0], n_neighbors))
     families = first = np.arange(rows.shape[0], dtype=np.int64)
     stale = first  # rows whose lists are to be made
     while stale.size:
-        if cells is None:
-            _search(rows, stale, *lists, threads)
-        else:
-            _search_cells(rows, cells, stale, *lists, threads)
+        found = (
+            _search(rows, stale, n_neighbors, threads)
+            if cells is None
+            else _search_cells(rows, cells, stale, n_neighbors, threads)
+        )
+        lists[0][stale], lists[1][stale] = found
         groups = _families(*lists, fold)
         kept = np.unique(groups, return_index=True)[1].astype(np.int64)
         if kept.size == groups.size:
@@ -169,15 +174,8 @@ def _rare_terms_first(matrix: Any) -> Any:
     return renumbered
 
 
-def _search_cells(
-    rows: Any,
-    cells: Cells,
-    wanted: npt.NDArray[np.int64],
-    neighbours: npt.NDArray[np.int32],
-    similarity: npt.NDArray[np.float64],
-    n_threads: int,
-) -> None:
-    """Write the lists of the rows `wanted`, from the cells that they probe."""
+def _search_cells(rows: Any, cells: Cells, wanted: npt.NDArray[np.int64], k: int, n_threads: int) -> Lists:
+    """Return the lists of the rows `wanted`, from the cells that they probe."""
     n_cells = int(max(cells.labels.max(initial=0), cells.probes.max(initial=0))) + 1
     starts = np.concatenate([[0], np.cumsum(np.bincount(cells.labels, minlength=n_cells))])
     names = np.argsort(cells.labels, kind="stable")  # the rows of a cell together
@@ -185,45 +183,32 @@ def _search_cells(
     is_wanted = np.zeros(names.size, dtype=bool)
     is_wanted[wanted] = True
     asked = np.flatnonzero(is_wanted[names])
-    probes = np.sort(cells.probes[names], axis=1)
-    arrays = (*_index_arrays(grouped), starts, names, probes)
-    free = [np.zeros(names.size) for _ in range(n_threads)]
+    by_row, by_term = Csr.of(grouped), Csr.of(sparse.csr_array(grouped.T))
+    probed = ProbedCells(starts, names, np.sort(cells.probes[names], axis=1))
 
-    def block(part: slice) -> None:
-        sums = free.pop()
-        nearest_in_cells(*arrays, asked[part], sums, neighbours, similarity)
-        free.append(sums)
+    def block(part: slice) -> Lists:
+        found, similarity = nearest_in_cells(by_row, by_term, probed, asked[part], k)
+        return found, similarity
 
-    share_blocks(block, row_blocks(asked.size, BLOCK_ROWS), n_threads=n_threads)
-
-
-def _index_arrays(rows: Any) -> tuple[npt.NDArray[Any], ...]:
-    """Return the arrays of rows, and those of the same matrix by term."""
-    return tuple(
-        array
-        for part in (rows, sparse.csr_array(rows.T))
-        for array in (part.indptr.astype(np.int64), part.indices.astype(np.int32), part.data)
-    )
+    found, similarity = _joined(share_blocks(block, row_blocks(asked.size, BLOCK_ROWS), n_threads=n_threads))
+    order = np.argsort(names[asked])
+    return found[order], similarity[order]
 
 
-def _search(
-    rows: Any,
-    wanted: npt.NDArray[np.int64],
-    neighbours: npt.NDArray[np.int32],
-    similarity: npt.NDArray[np.float64],
-    n_threads: int,
-) -> None:
-    """Write the lists of the rows `wanted`."""
-    n_rows = rows.shape[0]
-    arrays = _index_arrays(rows)
-    cuts = np.searchsorted(np.diff(arrays[3]), n_rows * COMMON, side="right").astype(np.int32)
-    parts = np.empty((n_rows, cuts.size), dtype=np.float32)
-    measure_parts(*arrays[:3], cuts, parts)
-    free = [np.empty(n_rows) for _ in range(n_threads)]
+def _search(rows: Any, wanted: npt.NDArray[np.int64], k: int, n_threads: int) -> Lists:
+    """Return the lists of the rows `wanted`."""
+    by_row, by_term = Csr.of(rows), Csr.of(sparse.csr_array(rows.T))
+    cuts = np.searchsorted(np.diff(by_term.indptr), rows.shape[0] * COMMON, side="right").astype(np.int32)
+    is_common = np.arange(rows.shape[1])[:, None] >= cuts
+    squares = sparse.csr_array((np.square(rows.data, dtype=np.float64), rows.indices, rows.indptr), shape=rows.shape)
+    parts = np.sqrt(squares @ is_common.astype(np.float64)).astype(np.float32)
 
-    def block(part: slice) -> None:
-        sums = free.pop()
-        nearest_rows(*arrays, cuts, parts, wanted[part], sums, neighbours, similarity)
-        free.append(sums)
+    def block(part: slice) -> Lists:
+        found, similarity = nearest_rows(by_row, by_term, cuts, parts, wanted[part], k)
+        return found, similarity
 
-    share_blocks(block, row_blocks(wanted.size, BLOCK_ROWS), n_threads=n_threads)
+    return _joined(share_blocks(block, row_blocks(wanted.size, BLOCK_ROWS), n_threads=n_threads))
+
+
+def _joined(parts: list[Lists]) -> Lists:
+    return np.concatenate([found for found, _ in parts]), np.concatenate([similarity for _, similarity in parts])

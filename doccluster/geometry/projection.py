@@ -16,7 +16,8 @@ import numpy.typing as npt
 from scipy import sparse
 
 from doccluster.blocks import resolve_threads, row_blocks, share_blocks
-from doccluster.kernels.tall_tables import diagonalize, gram_of_rows, orthogonalize, rows_times_table, turn_rows
+from doccluster.kernels.arguments import Csr
+from doccluster.kernels.tall_tables import diagonalize, gram_of_rows, orthogonalize, rows_times_table, turned_rows
 from doccluster.short_repr import ShortRepr
 from doccluster.validation import RandomState, as_generator, check_positive_int
 
@@ -128,14 +129,14 @@ def unit(rows: Any) -> Floats:
 
 def _times(matrix: Any, table: Floats, n_threads: int) -> Floats:
     """Return a csr matrix times a dense table."""
-    out = np.empty((matrix.shape[0], table.shape[1]))
-    arrays = matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32), matrix.data.astype(np.float64)
+    arrays = Csr.of(matrix)
+    arrays = arrays._replace(data=arrays.data.astype(np.float64, copy=False))
 
-    def block(rows: slice) -> None:
-        rows_times_table(*arrays, table, rows.start, rows.stop, out)
+    def block(rows: slice) -> Floats:
+        return np.asarray(rows_times_table(arrays.block(rows), table))
 
-    share_blocks(block, row_blocks(matrix.shape[0], BLOCK_ROWS), n_threads=n_threads)
-    return out
+    parts = share_blocks(block, row_blocks(matrix.shape[0], BLOCK_ROWS), n_threads=n_threads)
+    return np.concatenate([np.empty((0, table.shape[1])), *parts])
 
 
 def _orthonormal(table: Floats, n_threads: int) -> Floats:
@@ -146,14 +147,13 @@ def _orthonormal(table: Floats, n_threads: int) -> Floats:
 
 
 def _turned(table: Floats, turn: Floats, n_threads: int) -> Floats:
-    out = np.empty((table.shape[0], turn.shape[1]))
     turn = np.ascontiguousarray(turn)
 
-    def block(rows: slice) -> None:
-        turn_rows(table, turn, rows.start, rows.stop, out)
+    def block(rows: slice) -> Floats:
+        return np.asarray(turned_rows(table[rows], turn))
 
-    share_blocks(block, row_blocks(table.shape[0], BLOCK_ROWS), n_threads=n_threads)
-    return out
+    parts = share_blocks(block, row_blocks(table.shape[0], BLOCK_ROWS), n_threads=n_threads)
+    return np.concatenate([np.empty((0, turn.shape[1])), *parts])
 
 
 def _eigen(table: Floats, n_threads: int) -> tuple[Floats, Floats]:
@@ -169,14 +169,10 @@ def _eigen(table: Floats, n_threads: int) -> tuple[Floats, Floats]:
 
 def _gram(table: Floats, n_threads: int) -> Floats:
     """Return the products of the columns of a table with one another."""
-    width = table.shape[1]
 
     def block(rows: slice) -> Floats:
-        part = np.empty((width, width))
-        gram_of_rows(table, rows.start, rows.stop, part)
-        return part
+        return np.asarray(gram_of_rows(table[rows]))
 
-    gram = np.zeros((width, width))
-    for part in share_blocks(block, row_blocks(table.shape[0], BLOCK_ROWS), n_threads=n_threads):
-        gram += part
+    parts = share_blocks(block, row_blocks(table.shape[0], BLOCK_ROWS), n_threads=n_threads)
+    gram = sum(parts, start=np.zeros((table.shape[1], table.shape[1])))
     return np.triu(gram) + np.triu(gram, 1).T

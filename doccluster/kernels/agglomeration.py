@@ -8,11 +8,22 @@ neighbours); Muellner 2011, arXiv:1109.2378 (the generic algorithm, for linkages
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
+import numpy.typing as npt
 
 from doccluster.kernels.jit import jit
 
 SINGLE, COMPLETE, AVERAGE, WARD, CENTROID = range(5)
+
+
+class Clusters(NamedTuple):
+    """What is joined: the distances, used up on the way, the sizes, and the clusters that are left, ascending."""
+
+    table: npt.NDArray[np.float32]
+    sizes: npt.NDArray[np.float64]
+    alive: npt.NDArray[np.int64]
 
 
 @jit(inner=True)
@@ -23,24 +34,29 @@ def place(n, one, two):
 
 
 @jit
-def fill_distances(starts, terms, values, list_starts, list_rows, list_values, squares, first, last, sums, table):
-    """Write the distances of the rows first..last-1 to all later rows.
+def distances_to_later(rows, lists, squares, first, last):
+    """Return the distances of the rows first..last-1 to all later rows, as they lie in the table.
 
-    With `squares` (of the rows) they are squared Euclidean, without (of size 0) cosine; negative rounding becomes 0.
+    `rows` and `lists` are `Csr`, the latter of the transposed matrix. With `squares` (of the rows) distances are
+    squared Euclidean, without (of size 0) cosine; negative rounding becomes 0.
     """
-    n = starts.size - 1
+    n = rows.indptr.size - 1
     is_cosine = squares.size == 0
+    sums = np.empty(n)
+    before = place(n, first, first + 1)
+    part = np.empty(place(n, last, last + 1) - before, np.float32)
     for row in range(first, last):
         for other in range(row + 1, n):
             sums[other] = 0.0
-        for entry in range(starts[row], starts[row + 1]):
-            term, value = terms[entry], values[entry]
-            for posting in range(list_starts[term], list_starts[term + 1]):
-                sums[list_rows[posting]] += value * list_values[posting]
-        begin = place(n, row, row + 1) - row - 1
+        for entry in range(rows.indptr[row], rows.indptr[row + 1]):
+            term, value = rows.indices[entry], rows.data[entry]
+            for posting in range(lists.indptr[term], lists.indptr[term + 1]):
+                sums[lists.indices[posting]] += value * lists.data[posting]
+        begin = place(n, row, row + 1) - before - row - 1
         for other in range(row + 1, n):
             distance = 1.0 - sums[other] if is_cosine else squares[row] + squares[other] - 2.0 * sums[other]
-            table[begin + other] = max(distance, 0.0)
+            part[begin + other] = max(distance, 0.0)
+    return part
 
 
 @jit(inner=True)
@@ -59,9 +75,10 @@ def joined_distance(linkage, to_one, to_two, between, size_one, size_two, size):
 
 
 @jit(inner=True)
-def join(table, n, linkage, alive, n_alive, sizes, gone, kept, between):
-    """Put cluster `gone` into `kept`: update distances and sizes, and take it from the ascending list of the living."""
-    shift = 0
+def join(clusters, n_alive, linkage, gone, kept, between):
+    """Put cluster `gone` into `kept`: update distances and sizes, and take it from the living; return their number."""
+    table, sizes, alive = clusters
+    n, shift = sizes.size, 0
     for at in range(n_alive):
         other = alive[at]
         if other == gone:
@@ -84,13 +101,14 @@ def join(table, n, linkage, alive, n_alive, sizes, gone, kept, between):
 
 
 @jit
-def join_by_chains(table, n, linkage, pairs, heights):
-    """Write the n - 1 joins of a reducible linkage, in the order of the chains: pairs of kept clusters, and heights.
+def join_by_chains(table, n, linkage):
+    """Return the n - 1 joins of a reducible linkage, in the order of the chains: pairs of kept clusters, and heights.
 
     `table` is used up. The nearest neighbour is the lowest on ties, but for the one before it in the chain.
     """
-    sizes = np.ones(n)
+    pairs, heights = np.empty((n - 1, 2), np.int64), np.empty(n - 1)
     alive = np.arange(n)
+    clusters = Clusters(table, np.ones(n), alive)
     chain = np.empty(n, np.int64)
     n_alive, length = n, 0
     for step in range(n - 1):
@@ -114,31 +132,37 @@ def join_by_chains(table, n, linkage, pairs, heights):
             length += 1
         gone, kept = min(tip, nearest), max(tip, nearest)
         pairs[step, 0], pairs[step, 1], heights[step] = gone, kept, least
-        n_alive = join(table, n, linkage, alive, n_alive, sizes, gone, kept, least)
+        n_alive = join(clusters, n_alive, linkage, gone, kept, least)
         length -= 2
+    return pairs, heights
 
 
 @jit(inner=True)
-def nearest_later(table, n, alive, n_alive, at, nearest, least):
+def find_nearest_later(clusters, n_alive, at, nearest, least):
     """Write the nearest of the living clusters behind the one at this place of the list."""
+    table, sizes, alive = clusters
     row = alive[at]
     least[row], nearest[row] = np.inf, -1
     for after in range(at + 1, n_alive):
         other = alive[after]
-        distance = np.float64(table[place(n, row, other)])
+        distance = np.float64(table[place(sizes.size, row, other)])
         if distance < least[row]:
             least[row], nearest[row] = distance, other
 
 
 @jit
-def join_nearest(table, n, linkage, pairs, heights):
-    """Write the n - 1 joins of the two nearest clusters, for a linkage whose distances may fall."""
-    sizes = np.ones(n)
+def join_nearest(table, n, linkage):
+    """Return the n - 1 joins of the two nearest clusters, for a linkage whose distances may fall.
+
+    `table` is used up.
+    """
+    pairs, heights = np.empty((n - 1, 2), np.int64), np.empty(n - 1)
     alive = np.arange(n)
+    clusters = Clusters(table, np.ones(n), alive)
     nearest, least = np.full(n, -1), np.full(n, np.inf)
     n_alive = n
     for at in range(n - 1):
-        nearest_later(table, n, alive, n_alive, at, nearest, least)
+        find_nearest_later(clusters, n_alive, at, nearest, least)
     for step in range(n - 1):
         gone, lowest = -1, np.inf
         for at in range(n_alive):
@@ -146,12 +170,13 @@ def join_nearest(table, n, linkage, pairs, heights):
                 gone, lowest = alive[at], least[alive[at]]
         kept = nearest[gone]
         pairs[step, 0], pairs[step, 1], heights[step] = gone, kept, lowest
-        n_alive = join(table, n, linkage, alive, n_alive, sizes, gone, kept, lowest)
+        n_alive = join(clusters, n_alive, linkage, gone, kept, lowest)
         for at in range(n_alive):
             row = alive[at]
             if row == kept or nearest[row] == gone or nearest[row] == kept:
-                nearest_later(table, n, alive, n_alive, at, nearest, least)
+                find_nearest_later(clusters, n_alive, at, nearest, least)
             elif row < kept:
                 distance = np.float64(table[place(n, row, kept)])
                 if distance < least[row]:
                     nearest[row], least[row] = kept, distance
+    return pairs, heights

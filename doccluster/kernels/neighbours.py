@@ -9,26 +9,16 @@ multiplied in full.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
+import numpy.typing as npt
 
 from doccluster.kernels.jit import jit
+from doccluster.kernels.posting_lists import first_from
 
 SAFETY = 1e-6  # parts are float32, sums float64: a bound is never tighter than this
 LEFT_UNREAD = 0.03  # share of a row's squared length that may be in lists left unread
-
-
-@jit
-def measure_parts(starts, terms, values, cuts, parts):
-    """Write the length of the part of each row from each cut on: terms cuts[level] and commoner ones."""
-    for row in range(starts.size - 1):
-        for level in range(cuts.size):
-            parts[row, level] = 0.0
-        for place in range(starts[row], starts[row + 1]):
-            for level in range(cuts.size):
-                if terms[place] >= cuts[level]:
-                    parts[row, level] += values[place] * values[place]
-        for level in range(cuts.size):
-            parts[row, level] = np.sqrt(parts[row, level])
 
 
 @jit(inner=True)
@@ -77,86 +67,78 @@ def insert(found, similarity, n_found, other, product):
     return min(n_found + 1, k)
 
 
-@jit(inner=True)
-def first_from(rows, low, high, bound):
-    """Return the first place in low..high of an ascending list whose row is at least `bound`."""
-    while low < high:
-        middle = (low + high) // 2
-        if rows[middle] < bound:
-            low = middle + 1
-        else:
-            high = middle
-    return low
+class ProbedCells(NamedTuple):
+    """An inverted file: rows that lie together by cell, and where the neighbours of each are looked for."""
+
+    starts: npt.NDArray[np.int64]  # where the rows of each cell begin
+    names: npt.NDArray[np.int64]  # what each row is called in what is returned; ascending in each cell
+    probes: npt.NDArray[np.int32]  # (n_rows, n_probes) ascending and different cells in each row
 
 
 @jit
-def nearest_in_cells(
-    starts,
-    terms,
-    values,
-    list_starts,
-    list_rows,
-    list_values,
-    cell_starts,
-    names,
-    probes,
-    wanted,
-    sums,
-    found,
-    similarity,
-):
-    """Write the nearest other rows of the rows `wanted` among those of the cells that each one probes.
+def nearest_in_cells(rows, lists, cells, wanted, k):
+    """Return the nearest other rows of the rows `wanted` among those of the cells that each one probes.
 
     Parameters
     ----------
-    starts, terms, values : csr arrays of unit rows, those of a cell together
-    list_starts, list_rows, list_values : the same matrix by term
-    cell_starts : where the rows of each cell begin
-    names : int64 array of shape (n_rows,), what each row is called in what is written; ascending in each cell
-    probes : int32 array of shape (n_rows, n_probes), ascending and different cells in each row
-    sums : float64 array of shape (n_rows,), zeros, scratch
-    found, similarity : arrays of shape (n_rows, k), written at the name of the row
+    rows : Csr of unit rows, those of a cell together
+    lists : Csr of the transposed matrix
+    cells : ProbedCells
+    wanted : int64 array
+    k : int
+
+    Returns
+    -------
+    found, similarity : int32 and float64 arrays of shape (len(wanted), k)
+        The names of the rows, nearest first, lowest on ties; -1 where there is none.
     """
-    k = found.shape[1]
-    for row in wanted:
-        name = names[row]
-        for place in range(starts[row], starts[row + 1]):
+    found, similarity = np.full((wanted.size, k), np.int32(-1)), np.zeros((wanted.size, k))
+    starts, names, probes = cells
+    indptr, terms, values = rows
+    list_starts, list_rows, list_values = lists
+    sums = np.zeros(names.size)
+    for line, row in enumerate(wanted):
+        for place in range(indptr[row], indptr[row + 1]):
             at, end = list_starts[terms[place]], list_starts[terms[place] + 1]
             value = np.float64(values[place])
             for cell in probes[row]:
-                at = first_from(list_rows, at, end, cell_starts[cell])
-                while at < end and list_rows[at] < cell_starts[cell + 1]:
+                at = first_from(list_rows, at, end, starts[cell])
+                while at < end and list_rows[at] < starts[cell + 1]:
                     sums[list_rows[at]] += value * list_values[at]
                     at += 1
         n_found = 0
         for cell in probes[row]:
-            for other in range(cell_starts[cell], cell_starts[cell + 1]):
+            for other in range(starts[cell], starts[cell + 1]):
                 if sums[other] > 0.0 and other != row:
-                    n_found = insert(found[name], similarity[name], n_found, names[other], sums[other])
+                    n_found = insert(found[line], similarity[line], n_found, names[other], sums[other])
                 sums[other] = 0.0
-        for place in range(n_found, k):
-            similarity[name, place], found[name, place] = 0.0, -1
+    return found, similarity
 
 
 @jit
-def nearest_rows(
-    starts, terms, values, list_starts, list_rows, list_values, cuts, parts, wanted, sums, found, similarity
-):
-    """Write the nearest other rows of the rows `wanted`, nearest first, lowest row on ties; -1 where none.
+def nearest_rows(rows, lists, cuts, parts, wanted, k):
+    """Return the nearest other rows of the rows `wanted`.
 
     Parameters
     ----------
-    starts, terms, values : csr arrays of unit rows >= 0, terms ascending in each row, rare terms first
-    list_starts, list_rows, list_values : the same matrix by term
+    rows : Csr of unit rows >= 0, terms ascending in each row, rare terms first
+    lists : Csr of the transposed matrix
     cuts : int32 array, ascending; terms from which lists may be left unread
-    parts : float32 array of shape (n_rows, n_cuts) from `measure_parts`
-    sums : float64 array of shape (n_rows,), scratch
-    found, similarity : arrays of shape (n_rows, k)
+    parts : float32 array of shape (n_rows, n_cuts), the length of the part of each row from each cut on
+    wanted : int64 array
+    k : int
+
+    Returns
+    -------
+    found, similarity : int32 and float64 arrays of shape (len(wanted), k)
+        The rows, nearest first, lowest on ties; -1 where there is none.
     """
-    n_rows, k = found.shape
-    own = np.zeros(list_starts.size - 1, np.float64)
-    heap = np.empty(k, np.float64)
-    for row in wanted:
+    found, similarity = np.full((wanted.size, k), np.int32(-1)), np.zeros((wanted.size, k))
+    starts, terms, values = rows
+    list_starts, list_rows, list_values = lists
+    n_rows = starts.size - 1
+    sums, own, heap = np.empty(n_rows), np.zeros(list_starts.size - 1), np.empty(k)
+    for line, row in enumerate(wanted):
         level = 0
         while level < cuts.size and parts[row, level] * parts[row, level] > LEFT_UNREAD:
             level += 1
@@ -181,10 +163,9 @@ def nearest_rows(
             for place in range(starts[other], starts[other + 1]):
                 product += own[terms[place]] * np.float64(values[place])
             if product > 0.0:
-                n_found = insert(found[row], similarity[row], n_found, other, product)
+                n_found = insert(found[line], similarity[line], n_found, other, product)
                 if n_found == k:
-                    least = max(least, similarity[row, k - 1])
+                    least = max(least, similarity[line, k - 1])
         for place in range(starts[row], starts[row + 1]):
             own[terms[place]] = 0.0
-        for place in range(n_found, k):
-            similarity[row, place], found[row, place] = 0.0, -1
+    return found, similarity

@@ -59,3 +59,15 @@ def add_postings(tail, weights, post_row, post_data, high, products):
             products[j] += x * post_data[p]
             p += np.uint64(1)
         tail[i, 0] = p
+
+
+@jit(inner=True)
+def first_from(rows, low, high, bound):
+    """Return the first place in low..high of an ascending list whose row is at least `bound`."""
+    while low < high:
+        middle = (low + high) // 2
+        if rows[middle] < bound:
+            low = middle + 1
+        else:
+            high = middle
+    return low

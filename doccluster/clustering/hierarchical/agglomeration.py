@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from doccluster.blocks import resolve_threads, row_blocks, share_blocks
+from doccluster.blocks import map_blocks, resolve_threads, row_blocks
 from doccluster.errors import InputError, MemoryLimitError
 from doccluster.kernels.agglomeration import (
     AVERAGE,
@@ -20,10 +20,11 @@ from doccluster.kernels.agglomeration import (
     COMPLETE,
     SINGLE,
     WARD,
-    fill_distances,
+    distances_to_later,
     join_by_chains,
     join_nearest,
 )
+from doccluster.kernels.arguments import Csr
 from doccluster.progress import Progress, silent
 from doccluster.sizes import format_size, parse_size
 from doccluster.validation import squared_row_norms
@@ -77,10 +78,9 @@ def agglomerate(
         raise InputError(f"linkage={linkage!r} is not known; choose one of {', '.join(LINKAGES)}.")
     n = rows.shape[0]
     table = _distances(rows, linkage, max_memory, resolve_threads(n_threads), progress)
-    pairs, heights = np.empty((n - 1, 2), dtype=np.int64), np.empty(n - 1)
     progress("join", 0)
     join = join_nearest if linkage == "centroid" else join_by_chains
-    join(table, n, LINKAGES[linkage], pairs, heights)
+    pairs, heights = join(table, n, LINKAGES[linkage])
     if linkage in EUCLIDEAN:
         heights = np.sqrt(np.maximum(heights, 0.0))
     order = np.arange(n - 1) if linkage == "centroid" else np.argsort(heights, kind="stable")
@@ -116,24 +116,18 @@ def _distances(
             f"{max_memory!r}; raise it, or use BisectingSphericalKMeans or Buckshot starts, which need no distances."
         )
     matrix = sparse.csr_array(rows, dtype=np.float64)
-    by_term = sparse.csr_array(matrix.T)
-    arrays = tuple(
-        array
-        for part in (matrix, by_term)
-        for array in (part.indptr.astype(np.int64), part.indices.astype(np.int32), part.data)
-    )
+    by_row, by_term = Csr.of(matrix), Csr.of(sparse.csr_array(matrix.T))
     squares = squared_row_norms(matrix) if linkage in EUCLIDEAN else np.empty(0)
-    table = np.empty(needed // 4, dtype=np.float32)
+
+    def distances(block: slice) -> npt.NDArray[np.float32]:
+        return np.asarray(distances_to_later(by_row, by_term, squares, block.start, block.stop))
+
+    table, filled = np.empty(needed // 4, dtype=np.float32), 0
     blocks = row_blocks(n, BLOCK_ROWS)
-    free = [np.empty(n) for _ in range(n_threads)]
-
-    def fill(block: slice) -> None:
-        sums = free.pop()
-        fill_distances(*arrays, squares, block.start, block.stop, sums, table)
-        free.append(sums)
+    for block, part in zip(blocks, map_blocks(distances, blocks, n_threads=n_threads), strict=True):
+        table[filled : filled + part.size] = part
+        filled += part.size
         progress("distances", block.stop, n)
-
-    share_blocks(fill, blocks, n_threads=n_threads)
     return table
 
 
