@@ -5,15 +5,15 @@ accumulator is read and written once for four products), and the lists of the ta
 arithmetic in ascending order of the original columns, lowest cluster on ties: whenever two clusters lie closer than
 twice the rounding error that float32 can have made, the row is swept again in float64.
 
-Kernels take rows as ``(values, columns, starts, original)``, the table of means as ``(head, tail_starts, tail_lanes,
-tail_values, lanes)`` where ``lanes[cluster]`` is the cluster's column in the head.
+Kernels take rows as `RowArrays`, the table of means as `LaneTable` and what they find out as `Bounds`.
 """
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
 
-from doccluster.kernels.carried_bounds import write_bounds
 from doccluster.kernels.jit import jit
 from doccluster.kernels.reordering import ROW_PLACE, longest_row, order_by_original
 from doccluster.kernels.simd import highest_of_lines, lane_holding, sum_lines_and_peaks
@@ -24,6 +24,43 @@ UNIT_ROUNDOFF = 6.0e-8  # of float32, 2**-24, rounded up; the excess covers rows
 ROUNDING = np.float32(1.2e-7)  # of storing a value near 1 as float32
 LOWEST = np.float32(-2.0)  # below every cosine
 HIGHEST = np.float32(2.0)  # above every cosine
+
+
+class RowArrays(NamedTuple):
+    """Documents as a sweep reads them: a `DocumentMatrix` without what only Python needs."""
+
+    values: Any  # float32 array of shape (n_entries,)
+    columns: Any  # int32 array of shape (n_entries,), ascending within each row
+    starts: Any  # int64 array of shape (n_rows + 1,), where rows begin and the last one ends
+    original: Any  # int32 array of shape (n_columns,), the column of the matrix as given
+
+
+class LaneTable(NamedTuple):
+    """Vectors by term: a dense line for each common term, a list of (lane, value) for each rare one."""
+
+    head: Any  # float32 array of shape (n_head, n_lanes), whole cache lines
+    tail_starts: Any  # int64 array, where the list of each term from n_head on begins
+    tail_lanes: Any  # int32 array
+    tail_values: Any  # float32 array
+    lanes: Any  # int32 array of shape (n_clusters,), the lane of each cluster
+
+
+class Bounds(NamedTuple):
+    """What is known of each row: its label, and how similar it is to the means at least and at most."""
+
+    labels: Any  # int32 array of shape (n_rows,)
+    lower: Any  # float32 array of shape (n_rows,), at most the similarity to the own mean
+    upper: Any  # float32 array (n_rows, n_groups), at least that to the other means of each group; or no columns
+
+    def part(self, block: slice) -> Bounds:
+        """Return the bounds of a block of rows, not copied."""
+        return Bounds(self.labels[block], self.lower[block], self.upper[block])
+
+    def forget(self, rows: Any, labels: Any) -> None:
+        """Take over labels that were changed from outside for these rows."""
+        self.labels[rows] = labels[rows]
+        self.lower[rows] = LOWEST
+        self.upper[rows] = HIGHEST
 
 
 @jit(forceinline=True, inner=True)
@@ -46,8 +83,11 @@ def rounding_error(first, split, last):
 
 
 @jit(inner=True)
-def add_tail(values, columns, split, last, n_head, tail_starts, tail_lanes, tail_values, start, sums):
+def add_tail(rows, split, last, table, start, sums):
     """Set `sums` to `start` plus the part of a row's similarities that its tail terms make."""
+    values, columns, _, _ = rows
+    head, tail_starts, tail_lanes, tail_values, _ = table
+    n_head = head.shape[0]
     for lane in range(start.size):
         sums[lane] = start[lane]
     for position in range(split, last):
@@ -57,11 +97,13 @@ def add_tail(values, columns, split, last, n_head, tail_starts, tail_lanes, tail
 
 
 @jit(inner=True)
-def sweep_exactly(values, columns, first, last, original, head, tail_starts, tail_lanes, tail_values, keys, sums):
+def sweep_exactly(rows, first, last, table, keys, sums):
     """Fill the float64 `sums` with the similarities of one row, terms in ascending order of the original columns.
 
     `keys` is room for the longest row.
     """
+    values, columns, _, original = rows
+    head, tail_starts, tail_lanes, tail_values, _ = table
     n_head = head.shape[0]
     sums[:] = 0
     order_by_original(columns, first, last, original, keys)
@@ -151,14 +193,21 @@ def fold_peaks(peaks, n_lines, lines_per_group, bounds):
 
 
 @jit(inner=True)
-def decide_exactly(undecided, rows, table, group_width, labels, lower, upper):
-    """Find in float64 what `assign_one` leaves open, for the rows `undecided`."""
-    values, columns, starts, original = rows
-    head, tail_starts, tail_lanes, tail_values, lanes = table
+def write_bounds(highest, error, upper, row):
+    """Set the bounds ``upper[row]`` to `highest` (n_groups,) plus `error`."""
+    for group in range(upper.shape[1]):
+        upper[row, group] = highest[group] + error
+
+
+@jit(inner=True)
+def decide_exactly(undecided, rows, table, group_width, bounds):
+    """Find in float64 what a sweep in float32 leaves open, for the rows `undecided`."""
+    starts, head, lanes = rows.starts, table.head, table.lanes
+    labels, lower, upper = bounds
     exact, keys = np.empty(head.shape[1], np.float64), np.empty(longest_row(starts), np.int64)
     for row in undecided:
         first, last = starts[row], starts[row + 1]
-        sweep_exactly(values, columns, first, last, original, head, tail_starts, tail_lanes, tail_values, keys, exact)
+        sweep_exactly(rows, first, last, table, keys, exact)
         top = highest(exact, np.int64(0), lanes.size)
         labels[row] = first_cluster(exact, top, lanes)
         lower[row] = np.float32(top) - ROUNDING
@@ -169,13 +218,14 @@ def decide_exactly(undecided, rows, table, group_width, labels, lower, upper):
 
 
 @jit
-def assign_rows(rows, table, which, group_width, labels, lower, upper):
+def assign_rows(rows, table, which, group_width, bounds):
     """Write the nearest cluster of the rows `which`, a lower bound on the similarity to it, and bounds on the others.
 
-    `upper` is given bounds for each group of lanes if it has columns. Return how many rows were decided in float64.
+    The upper bounds are written for each group of lanes if there is room. Return how many rows were decided in float64.
     """
     values, columns, starts, _ = rows
-    head, tail_starts, tail_lanes, tail_values, lanes = table
+    head, lanes = table.head, table.lanes
+    labels, lower, upper = bounds
     n_head, width = head.shape
     clusters = clusters_by_lane(lanes, width)
     start, sums, peaks = sums_to_start_from(lanes, width), np.empty(width, np.float32), peaks_of(width)
@@ -185,7 +235,7 @@ def assign_rows(rows, table, which, group_width, labels, lower, upper):
         first, last = starts[row], starts[row + 1]
         split = head_end(columns, first, last, n_head)
         if split < last:
-            add_tail(values, columns, split, last, n_head, tail_starts, tail_lanes, tail_values, start, sums)
+            add_tail(rows, split, last, table, start, sums)
         sum_lines_and_peaks(values, columns, first, split, head, start, split < last, sums, peaks)
         error = rounding_error(first, split, last)
         lane, top, second = nearest_lane(sums, peaks)
@@ -199,7 +249,7 @@ def assign_rows(rows, table, which, group_width, labels, lower, upper):
             if group_width > LINE:
                 fold_peaks(peaks, width // LINE, group_width // LINE, peaks)
             write_bounds(peaks, error, upper, row)
-    decide_exactly(undecided[:n_undecided], rows, table, group_width, labels, lower, upper)
+    decide_exactly(undecided[:n_undecided], rows, table, group_width, bounds)
     return n_undecided
 
 
@@ -216,15 +266,14 @@ def place_rows(rows, table, given):
         The similarities to both (nan for a second that there is not), and to the given cluster (to the nearest without
         one).
     """
-    values, columns, starts, original = rows
-    head, tail_starts, tail_lanes, tail_values, lanes = table
+    starts, head, lanes = rows.starts, table.head, table.lanes
     n_rows = starts.size - 1
     labels, runners_up = np.empty(n_rows, np.int32), np.full(n_rows, np.int32(-1))
     best, second, own = np.empty(n_rows), np.full(n_rows, np.nan), np.empty(n_rows)
     exact, keys = np.empty(head.shape[1], np.float64), np.empty(longest_row(starts), np.int64)
     for row in range(n_rows):
         first, last = starts[row], starts[row + 1]
-        sweep_exactly(values, columns, first, last, original, head, tail_starts, tail_lanes, tail_values, keys, exact)
+        sweep_exactly(rows, first, last, table, keys, exact)
         best[row] = highest(exact, np.int64(0), lanes.size)
         labels[row] = first_cluster(exact, best[row], lanes)
         own[row] = exact[lanes[given[row]]] if given.size else best[row]
@@ -238,13 +287,12 @@ def place_rows(rows, table, given):
 @jit
 def similarity_rows(rows, table):
     """Return the float64 similarity of each row to each cluster, array of shape (n_rows, n_clusters)."""
-    values, columns, starts, original = rows
-    head, tail_starts, tail_lanes, tail_values, lanes = table
+    starts, head, lanes = rows.starts, table.head, table.lanes
     exact, keys = np.empty(head.shape[1], np.float64), np.empty(longest_row(starts), np.int64)
     similarities = np.empty((starts.size - 1, lanes.size))
     for row in range(starts.size - 1):
         first, last = starts[row], starts[row + 1]
-        sweep_exactly(values, columns, first, last, original, head, tail_starts, tail_lanes, tail_values, keys, exact)
+        sweep_exactly(rows, first, last, table, keys, exact)
         for cluster in range(lanes.size):
             similarities[row, cluster] = exact[lanes[cluster]]
     return similarities

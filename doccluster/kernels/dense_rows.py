@@ -9,12 +9,13 @@ from doccluster.kernels.simd.lanes import LINE
 
 
 @jit
-def nearest_of_products(products, which, error, n_clusters, labels, lower, upper, undecided):
+def nearest_of_products(products, which, error, n_clusters, bounds):
     """Write what `assign_rows` does for the rows `which`, whose products with all clusters are known within `error`.
 
-    Rows that this leaves open are listed in `undecided`; return how many they are. Clusters are lanes.
+    Return the rows that this leaves open. Clusters are lanes.
     """
-    n_undecided = 0
+    labels, lower, upper = bounds
+    undecided, n_undecided = np.empty(which.size, np.int64), 0
     for place in range(which.size):
         row, similarities = which[place], products[place]
         own, top, second = 0, similarities[0], np.float32(-np.inf)
@@ -39,4 +40,4 @@ def nearest_of_products(products, which, error, n_clusters, labels, lower, upper
                 if cluster != own:
                     best = max(best, similarities[cluster])
             upper[row, group] = best + error
-    return n_undecided
+    return undecided[:n_undecided]

@@ -29,7 +29,7 @@ def best_moves(rows, table, lengths, sizes, weights, usable, labels, gains, targ
     A row that may not move (no direction, no weight, alone in its cluster) has gain -inf.
     """
     values, columns, starts, _ = rows
-    head, tail_starts, tail_lanes, tail_values, lanes = table
+    head, lanes = table.head, table.lanes
     n_head, width = head.shape
     start, sums, peaks = sums_to_start_from(lanes, width), np.empty(width, np.float32), peaks_of(width)
     for row in range(starts.size - 1):
@@ -40,7 +40,7 @@ def best_moves(rows, table, lengths, sizes, weights, usable, labels, gains, targ
         first, last = starts[row], starts[row + 1]
         split = head_end(columns, first, last, n_head)
         if split < last:
-            add_tail(values, columns, split, last, n_head, tail_starts, tail_lanes, tail_values, start, sums)
+            add_tail(rows, split, last, table, start, sums)
         sum_lines_and_peaks(values, columns, first, split, head, start, split < last, sums, peaks)
         weight = weights[row]
         best = -np.inf

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from doccluster.kernels.carried_bounds import carry_by_chords
 from doccluster.kernels.jit import jit
 
 
@@ -90,24 +89,6 @@ def renew_means(sums, lengths, is_new, head, squared):
             change = np.float64(value) - np.float64(old)
             squared[lane] += change * change
             head[term, lane] = value
-
-
-@jit
-def rows_in_question(group_chord, lane_chord, labels, lower, upper, rows):
-    """Carry the bounds of all rows over a move of the means, list the rows that may have a new label, and count them.
-
-    `upper` holds a bound for each group of lanes, as `assign_rows` writes it; the chords are how far each mean moved,
-    and how far the farthest of each group. Clusters are lanes.
-    """
-    before = np.empty(upper.shape[1], np.float32)
-    n_rows = 0
-    for row in range(labels.size):
-        own_lower = lower[row] - lane_chord[labels[row]]
-        lower[row] = own_lower
-        if carry_by_chords(group_chord, own_lower, upper, row, before) > 0:
-            rows[n_rows] = row
-            n_rows += 1
-    return n_rows
 
 
 @jit

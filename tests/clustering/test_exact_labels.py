@@ -16,6 +16,7 @@ from doccluster.clustering.k_means.means import means_of_matrix, means_of_rows, 
 from doccluster.clustering.k_means.refill import refill
 from doccluster.clustering.k_means.spherical import SphericalParameters, spherical_k_means
 from doccluster.clustering.k_means.whole_table import WholeTable
+from doccluster.kernels.assignment import Bounds
 from doccluster.kernels.simd.lanes import LINE
 from tests.clustering.naive import cluto_matrix, naive_lloyd, naive_similarities
 
@@ -178,7 +179,7 @@ def test_labels_of_dense_rows_are_exact_where_a_matrix_product_leaves_them_open(
     exact = naive_similarities(matrix, matrix[:k].toarray())
     labels, lower = np.full(matrix.shape[0], -1, np.int32), np.empty(matrix.shape[0], np.float32)
     upper, every = np.empty((matrix.shape[0], 8), np.float32), np.arange(matrix.shape[0])
-    left = rows_left_open(matrix.toarray(), head, every, k, labels, lower, upper)
+    left = rows_left_open(matrix.toarray(), head, every, k, Bounds(labels, lower, upper))
     sure = np.setdiff1d(every, left)
     assert np.array_equal(labels[sure], exact[sure].argmax(axis=1))
     assert (left.size > 0) == (data == "signs")

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from doccluster.clustering.k_means.movement import CHORD_ROUNDING, CHORD_SLACK
-from doccluster.kernels.assignment import add_tail, peaks_of, rounding_error
+from doccluster.clustering.k_means.pruning.movement import rounded_up
+from doccluster.kernels.assignment import LaneTable, RowArrays, add_tail, peaks_of, rounding_error
 from doccluster.kernels.jit import jit
 from doccluster.kernels.simd import sum_lines_and_peaks
 from doccluster.kernels.simd.lanes import LINE
@@ -17,12 +17,12 @@ N_TERMS, N_HEAD = 600, 400
 
 
 @jit
-def sweep_row(values, columns, split, head, tail_starts, tail_lanes, tail_values, sums, peaks):
+def sweep_row(rows, split, table, sums, peaks):
     """Return the bound on the error of the float32 sums of one row, and make them."""
-    start = np.zeros(sums.size, np.float32)
-    add_tail(values, columns, split, values.size, head.shape[0], tail_starts, tail_lanes, tail_values, start, sums)
-    sum_lines_and_peaks(values, columns, np.int64(0), split, head, start, True, sums, peaks)
-    return rounding_error(np.int64(0), split, np.int64(values.size))
+    start, size = np.zeros(sums.size, np.float32), np.int64(rows.values.size)
+    add_tail(rows, split, size, table, start, sums)
+    sum_lines_and_peaks(rows.values, rows.columns, np.int64(0), split, table.head, start, True, sums, peaks)
+    return rounding_error(np.int64(0), split, size)
 
 
 def unit_columns(rng, shape, kind):
@@ -50,9 +50,9 @@ def test_the_float32_sums_of_a_row_err_by_no_more_than_the_bound(seed, kind, len
     tail_starts = np.arange(tail.shape[0] + 1) * LINE
     tail_lanes = np.tile(np.arange(LINE, dtype=np.int32), tail.shape[0])
     sums = np.empty(LINE, np.float32)
-    found = sweep_row(
-        values, columns, split, means[:N_HEAD].copy(), tail_starts, tail_lanes, tail.ravel(), sums, peaks_of(LINE)
-    )
+    rows = RowArrays(values, columns, np.array([0, length]), np.arange(N_TERMS, dtype=np.int32))
+    table = LaneTable(means[:N_HEAD].copy(), tail_starts, tail_lanes, tail.ravel(), np.arange(LINE, dtype=np.int32))
+    found = sweep_row(rows, split, table, sums, peaks_of(LINE))
     exact = values.astype(np.float64) @ means[columns].astype(np.float64)
     assert (np.abs(sums - exact) <= found).all()
     assert 0 < found < 1e-4
@@ -68,6 +68,6 @@ def test_a_similarity_rises_by_no_more_than_the_chord_that_its_mean_moved(size):
         new = (new / np.linalg.norm(new)).astype(np.float32)
         movement = float(np.linalg.norm(new.astype(np.float64) - old))
         before, after = (rows.astype(np.float64) @ mean.astype(np.float64) for mean in (old, new))
-        carried = before.astype(np.float32) + np.float32(movement * CHORD_SLACK + CHORD_ROUNDING)
+        carried = before.astype(np.float32) + rounded_up(np.array([movement]))
         assert (carried >= after).all()
         old = new

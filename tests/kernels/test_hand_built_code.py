@@ -13,10 +13,12 @@ import pytest
 from packaging.requirements import Requirement
 
 from doccluster.clustering import SphericalKMeans
-from doccluster.clustering.k_means.movement import choose_places, measure_chords, padded_groups
-from doccluster.kernels import carried_bounds, hand_built
-from doccluster.kernels.assignment import peaks_of
+from doccluster.clustering.k_means.pruning import padded_groups
+from doccluster.clustering.k_means.pruning.movement import choose_places, measure_chords
+from doccluster.kernels import hand_built
+from doccluster.kernels.assignment import peaks_of, write_bounds
 from doccluster.kernels.jit import jit
+from doccluster.kernels.pruning.bounds import carry_by_changes, carry_by_chords
 from doccluster.kernels.simd import line_extremes, line_sums, twins
 from doccluster.kernels.simd.lanes import LINE, OCTET, WIDE_LINE
 from tests.clustering.test_exact_labels import topics
@@ -28,8 +30,7 @@ BOTH = pytest.mark.parametrize("built", ["by hand", "twin"])
 def callers(line_sums, line_extremes):
     """Return kernels that call the code of these modules."""
     add, add_peaks = line_sums.sum_lines, line_sums.sum_lines_and_peaks
-    chords_carried, changes_carried = carried_bounds.carry_by_chords, carried_bounds.carry_by_changes
-    write, highest, holding = carried_bounds.write_bounds, line_extremes.highest_of_lines, line_extremes.lane_holding
+    highest, holding = line_extremes.highest_of_lines, line_extremes.lane_holding
 
     @jit
     def sums(values, columns, head, first_lane, n_lines, start, has_begun, sums):
@@ -41,15 +42,15 @@ def callers(line_sums, line_extremes):
 
     @jit
     def by_chords(chords, own_lower, upper, row, before):
-        return chords_carried(chords, own_lower, upper, row, before)
+        return carry_by_chords(chords, own_lower, upper, row, before)
 
     @jit
-    def by_changes(before, changes, error, rest, lanes, own, own_lower, upper, row):
-        return changes_carried(before, changes, error, error, rest, lanes, own, own_lower, upper, row)
+    def by_changes(before, changes, error, rest, lanes, own, bounds):
+        return carry_by_changes(before, changes, error, rest, lanes, own, bounds)
 
     @jit
     def written(highest, error, upper, row):
-        write(highest, error, upper, row)
+        write_bounds(highest, error, upper, row)
 
     @jit
     def extremes(sums, first, last, left_out):
@@ -130,12 +131,13 @@ def test_bounds_are_carried_as_defined(k, only_shared):
     assert reaching == np.count_nonzero(upper[1] >= np.float32(0.9))
 
     own, error = int(lanes[moved[0]]), np.float32(0.01)
-    given = (before, changes, error, chords.of_rest, places.lane, own, np.float32(0.9), upper, 1)
+    errors = (error, np.float32(0.02))
+    given = (before, changes, errors, chords.of_rest, places.lane, own, (np.float32(0.9), upper[1]))
     reaching = KERNELS["twin"]["by_changes"](*given)
     expected = before.copy()
     for group in range(n_groups):
         if places.lane[group] < 0:
-            expected[group] += min(changes[group] + error, chords.of_rest[group])
+            expected[group] += min(changes[group] + errors[1], chords.of_rest[group])
     for place, lane in enumerate(places.lane):
         if lane >= 0 and lane != own:
             expected[lane // LINE] = max(expected[lane // LINE], changes[place] + error)

@@ -24,7 +24,7 @@ from doccluster.clustering.k_means.means import means_of_matrix
 from doccluster.clustering.k_means.seeding import unit_rows_of
 from doccluster.errors import InputError
 from doccluster.geometry.documents import as_documents
-from doccluster.kernels.assignment import assign_rows, place_rows, similarity_rows
+from doccluster.kernels.assignment import Bounds, LaneTable, RowArrays, assign_rows, place_rows, similarity_rows
 from doccluster.short_repr import ShortRepr
 
 
@@ -98,14 +98,15 @@ def nearest_centroids(matrix: Any, centroids: Any, *, n_threads: int | None = No
     return np.concatenate(sweep.run(lambda rows, block: assign_labels(rows, sweep.table.arrays)))
 
 
-def assign_labels(rows: Any, table: Any) -> npt.NDArray[np.int32]:
+def assign_labels(rows: RowArrays, table: LaneTable) -> npt.NDArray[np.int32]:
     """Return the nearest cluster of each row of a block."""
-    values, n_rows, n_columns = rows[0], rows[2].size - 1, rows[3].size
-    labels, which = np.empty(n_rows, np.int32), np.arange(n_rows)
-    bounds = np.empty(n_rows, np.float32), np.empty((n_rows, 0), np.float32)
-    if values.size == n_rows * n_columns and table[0].shape[0] == n_columns:
-        which = rows_left_open(values.reshape(n_rows, n_columns), table[0], which, table[-1].size, labels, *bounds)
-    assign_rows(rows, table, which, 1, labels, *bounds)
+    n_rows, n_columns = rows.starts.size - 1, rows.original.size
+    which, head = np.arange(n_rows), table.head
+    bounds = Bounds(np.empty(n_rows, np.int32), np.empty(n_rows, np.float32), np.empty((n_rows, 0), np.float32))
+    if rows.values.size == n_rows * n_columns and head.shape[0] == n_columns:
+        which = rows_left_open(rows.values.reshape(n_rows, n_columns), head, which, table.lanes.size, bounds)
+    assign_rows(rows, table, which, 1, bounds)
+    labels: npt.NDArray[np.int32] = bounds.labels
     return labels
 
 

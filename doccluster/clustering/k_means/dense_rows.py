@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from doccluster.kernels.assignment import UNIT_ROUNDOFF
+from doccluster.kernels.assignment import UNIT_ROUNDOFF, Bounds
 from doccluster.kernels.dense_rows import nearest_of_products
 
 RESERVE = 12  # unit roundoffs for what does not grow with the row, as in our own sweep (docs/explanation/numerics.md)
@@ -16,9 +16,7 @@ def rows_left_open(
     head: npt.NDArray[np.float32],
     which: npt.NDArray[np.int64],
     n_clusters: int,
-    labels: npt.NDArray[np.int32],
-    lower: npt.NDArray[np.float32],
-    upper: npt.NDArray[np.float32],
+    bounds: Bounds,
 ) -> npt.NDArray[np.int64]:
     """Write the labels and bounds of the rows `which` of a dense table, as `assign_rows` does, where they are certain.
 
@@ -29,6 +27,5 @@ def rows_left_open(
     is_run = which.size > 0 and which[-1] - which[0] + 1 == which.size
     some = dense[which[0] : which[-1] + 1] if is_run else dense[which]
     error = np.float32(UNIT_ROUNDOFF * (dense.shape[1] + RESERVE))
-    undecided = np.empty(which.size, np.int64)
-    n_open = nearest_of_products(some @ head, which, error, n_clusters, labels, lower, upper, undecided)
-    return undecided[:n_open]
+    undecided: npt.NDArray[np.int64] = nearest_of_products(some @ head, which, error, n_clusters, bounds)
+    return undecided

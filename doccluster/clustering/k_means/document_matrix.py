@@ -18,6 +18,7 @@ from scipy import sparse
 
 from doccluster.blocks import Item, Result, row_blocks, share_blocks
 from doccluster.geometry.documents import as_documents
+from doccluster.kernels.assignment import RowArrays
 from doccluster.kernels.reordering import (
     compress_dense,
     count_columns,
@@ -98,9 +99,9 @@ class DocumentMatrix:
         """Return how many threads work of this size is worth."""
         return self.n_threads if multiplications > SERIAL_WORK else 1
 
-    def rows(self, block: slice) -> tuple[Any, Any, Any, Any]:
+    def rows(self, block: slice) -> RowArrays:
         """Return a block of rows as kernels take it."""
-        return self.values, self.columns, self.starts[block.start : block.stop + 1], self.original
+        return RowArrays(self.values, self.columns, self.starts[block.start : block.stop + 1], self.original)
 
     @cached_property
     def frequencies(self) -> npt.NDArray[np.int64]:

@@ -14,8 +14,8 @@ import numpy.typing as npt
 
 from doccluster.clustering.k_means.assigner import Assigner
 from doccluster.clustering.k_means.document_matrix import DocumentMatrix
-from doccluster.clustering.k_means.lanes import MOST_GROUPS
 from doccluster.clustering.k_means.means import Means, update_means
+from doccluster.clustering.k_means.pruning import MOST_GROUPS
 from doccluster.clustering.k_means.refill import empty_clusters, own_similarities, refill
 from doccluster.clustering.k_means.snapshot import Snapshot
 from doccluster.clustering.k_means.whole_table import WholeTable, is_small

@@ -6,36 +6,19 @@ few means, so the lists save most of the memory of a dense table and, for many c
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
-
 import numpy as np
 import numpy.typing as npt
 
+from doccluster.clustering.k_means.document_matrix import DocumentMatrix
 from doccluster.clustering.k_means.means import Means
-from doccluster.kernels.mean_table import (
-    count_tail,
-    note_tail_changes,
-    place_tail,
-    replace_head,
-    write_head,
-    write_tail,
-)
+from doccluster.kernels.assignment import LaneTable
+from doccluster.kernels.mean_table import count_tail, place_tail, write_head, write_tail
+from doccluster.kernels.pruning.changes import Places, Recorded, note_tail_changes, replace_head
 from doccluster.kernels.simd.lanes import LINE
 
 SMALL_TABLE = 64 * 2**20  # bytes up to which a table is kept dense: lists would only have to be made
 REPLACING = 50  # what an entry that is replaced costs, in multiplications
 TAIL_COST = 32.0  # an entry of a tail list costs as much as this many cells of the dense head, measured
-
-Share = Callable[..., object]
-Table = tuple[
-    npt.NDArray[np.float32],
-    npt.NDArray[np.int64],
-    npt.NDArray[np.int32],
-    npt.NDArray[np.float32],
-    npt.NDArray[np.int32],
-]
 
 
 def table_width(n_lanes: int) -> int:
@@ -43,24 +26,10 @@ def table_width(n_lanes: int) -> int:
     return max(1, -(-n_lanes // LINE)) * LINE
 
 
-@dataclass(frozen=True, eq=False)
-class Places:
-    """Where the changes of moved clusters are recorded: in the place of their group, or in one of their own.
-
-    Attributes
-    ----------
-    of_cluster : int32 array of shape (n_clusters,), -1 for clusters that did not move
-    is_own : bool array of shape (n_clusters,)
-    lane : int32 array of shape (n_places,)
-        The lane of the cluster whose own place it is, else -1.
-    of_lane : int32 array of shape (n_lanes,)
-        The own place of the cluster of each lane, else -1.
-    """
-
-    of_cluster: npt.NDArray[np.int32]
-    is_own: npt.NDArray[np.bool_]
-    lane: npt.NDArray[np.int32]
-    of_lane: npt.NDArray[np.int32]
+def no_places(n_clusters: int) -> Places:
+    """Return places that record nothing."""
+    none = np.empty(0, np.int32)
+    return Places(np.full(n_clusters, -1, np.int32), np.zeros(n_clusters, np.bool_), none, none)
 
 
 class MeanTable:
@@ -79,71 +48,61 @@ class MeanTable:
         self,
         means: Means,
         changed: npt.NDArray[np.bool_],
-        places: Places,
+        places: Places | None = None,
         *,
-        signed: bool,
-        share: Share,
+        documents: DocumentMatrix,
         change_bytes: float = float("inf"),
-    ) -> Table:
+    ) -> LaneTable:
         """Lay out `means`, from which only the rows in `changed` differ, and return the table of changes.
 
-        `share` calls a function with each of some pieces of the work, given how much it is in multiplications.
-        Its dense part holds all terms, unless `change_bytes` allows fewer; changes are spread over more terms than
-        means are, so that lists would be long.
+        Without `places` no change is recorded. Changes have a sign only where no value of the `documents` is negative.
+        The dense part of the table of changes holds all terms, unless `change_bytes` allows fewer; changes are spread
+        over more terms than means are, so that lists would be long.
         """
+        signed = documents.is_signed
         old, self.means = self.means, means
+        places = no_places(means.n_clusters) if places is None else places
         clusters = self._by_lane[changed[self._by_lane]]
         width = table_width(places.lane.size)
         n_dense = means.n_columns if places.lane.size else self.n_head
         n_dense = max(self.n_head, min(n_dense, int(min(change_bytes, 2**62) // (4 * width))))
-        rises = np.zeros((n_dense, width), np.float32)
+        rises, table = np.zeros((n_dense, width), np.float32), self.arrays
 
         def one(chunk: npt.NDArray[np.int32]) -> None:
-            replace_head(old.arrays, means.arrays, chunk, self.lanes, self._head, *_owners(places), signed, rises)
+            replace_head(old.arrays, means.arrays, chunk, table, places, signed, rises)
 
         # a thread takes whole lines: neighbours write to other parts of the table
         cuts = np.flatnonzero(np.diff(self.lanes[clusters] // LINE)) + 1
         n_entries = int(means.sizes[clusters].sum())
-        share(one, np.split(clusters, cuts), multiplications=REPLACING * n_entries)
-        changes = self._tail_changes(old, means, clusters, places, rises, signed=signed)
+        documents.share(one, np.split(clusters, cuts), multiplications=REPLACING * n_entries)
+        changes = self._tail_changes(old, clusters, places, rises, signed=signed)
         self._list_tail()
-        lanes = np.arange(places.lane.size, dtype=np.int32)
-        return rises, *changes, lanes
+        return changes
 
     def _tail_changes(
         self,
         old: Means,
-        means: Means,
         clusters: npt.NDArray[np.int32],
         places: Places,
         rises: npt.NDArray[np.float32],
         *,
         signed: bool,
-    ) -> tuple[Any, Any, Any]:
-        """Note the changes of the tail terms in `rises` as far as it goes, and return lists for the others."""
-        starts = np.zeros(means.n_columns - rises.shape[0] + 1, np.int64)
+    ) -> LaneTable:
+        """Note the changes of the tail terms in `rises` as far as it goes, and return it with lists for the others."""
+        means, n_dense = self.means, rises.shape[0]
+        starts, lanes = np.zeros(means.n_columns - n_dense + 1, np.int64), np.arange(places.lane.size, dtype=np.int32)
         if self.n_head == means.n_columns or not places.lane.size:
-            return starts, np.empty(0, np.int32), np.empty(0, np.float32)
+            return LaneTable(rises, starts, np.empty(0, np.int32), np.empty(0, np.float32), lanes)
         capacity = 0
-        if rises.shape[0] < means.n_columns:
+        if n_dense < means.n_columns:
             capacity = int(means.sizes[clusters].sum())
             capacity += int(old.sizes[clusters].sum()) if signed else 0
-        columns, lanes, values = (np.empty(capacity, kind) for kind in (np.int32, np.int32, np.float32))
-        written = note_tail_changes(
-            old.arrays,
-            means.arrays,
-            clusters,
-            (self.n_head, means.n_columns),
-            _owners(places),
-            signed,
-            rises,
-            (columns, lanes, values),
-        )
-        count_tail(columns, np.zeros(1, np.int64), np.array([written]), rises.shape[0], starts)
-        sorted_lanes, sorted_values = np.empty(written, np.int32), np.empty(written, np.float32)
-        entries = (columns[:written], lanes[:written], values[:written])
-        place_tail(*entries, rises.shape[0], starts, sorted_lanes, sorted_values)
-        return starts, sorted_lanes, sorted_values
+        recorded = Recorded(rises, *(np.empty(capacity, kind) for kind in (np.int32, np.int32, np.float32)))
+        written = note_tail_changes(old.arrays, means.arrays, clusters, self.arrays, places, signed, recorded)
+        count_tail(recorded.columns, np.zeros(1, np.int64), np.array([written]), n_dense, starts)
+        table = LaneTable(rises, starts, np.empty(written, np.int32), np.empty(written, np.float32), lanes)
+        place_tail(*(listed[:written] for listed in recorded[1:]), table)
+        return table
 
     def _list_tail(self) -> None:
         means = self.means
@@ -153,17 +112,12 @@ class MeanTable:
         n_entries = int(self._tail_starts[-1])
         self._tail_lanes, self._tail_values = np.empty(n_entries, np.int32), np.empty(n_entries, np.float32)
         if n_entries:
-            tail = (self._tail_starts, self._tail_lanes, self._tail_values)
-            write_tail(means.arrays, self.n_head, self._by_lane, self.lanes, *tail)
+            write_tail(means.arrays, self._by_lane, self.arrays)
 
     @property
-    def arrays(self) -> Table:
-        """The table as kernels take it: head; starts, lanes and values of the tail; the lane of each cluster."""
-        return self._head, self._tail_starts, self._tail_lanes, self._tail_values, self.lanes
-
-
-def _owners(places: Places) -> tuple[Any, Any]:
-    return places.of_cluster, places.is_own
+    def arrays(self) -> LaneTable:
+        """The table as kernels take it."""
+        return LaneTable(self._head, self._tail_starts, self._tail_lanes, self._tail_values, self.lanes)
 
 
 def longest_head(n_columns: int, n_clusters: int, n_entries: int) -> int:

@@ -13,6 +13,7 @@ from scipy import sparse
 
 from doccluster.clustering.k_means.document_matrix import DocumentMatrix
 from doccluster.kernels.accumulation import list_members, mean_rows
+from doccluster.kernels.mean_table import MeanArrays
 
 CHUNK_ENTRIES = 4_000_000  # entries of members whose means are built at a time
 FEWEST_ENTRIES = 10_000  # ... at least
@@ -133,9 +134,9 @@ class Means:
         return self.stops - self.starts
 
     @property
-    def arrays(self) -> tuple[Any, Any, Any, Any]:
+    def arrays(self) -> MeanArrays:
         """Values, columns, starts and stops, as kernels take them."""
-        return self.rows.values, self.rows.columns, self.starts, self.stops
+        return MeanArrays(self.rows.values, self.rows.columns, self.starts, self.stops)
 
     def positions(self, clusters: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
         """Return where the rows of some clusters lie, one after another, and where each begins and ends there."""

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from doccluster.clustering.k_means.lanes import MOST_GROUPS
 from doccluster.clustering.k_means.mean_table import longest_head, table_width
+from doccluster.clustering.k_means.pruning import MOST_GROUPS
 from doccluster.clustering.k_means.whole_table import table_cells
 from doccluster.errors import MemoryLimitError
 from doccluster.kernels.simd.lanes import LINE, OCTET

@@ -18,10 +18,11 @@ from doccluster.clustering.k_means.dense_rows import rows_left_open
 from doccluster.clustering.k_means.document_matrix import BLOCK_ROWS, DocumentMatrix
 from doccluster.clustering.k_means.mean_table import table_width
 from doccluster.clustering.k_means.means import Means, update_means
-from doccluster.clustering.k_means.movement import CHORD_ROUNDING, CHORD_SLACK, padded_groups
+from doccluster.clustering.k_means.pruning import chords_of_lanes, padded_groups
 from doccluster.clustering.k_means.snapshot import Snapshot
 from doccluster.kernels.accumulation import CANCELLED
-from doccluster.kernels.assignment import HIGHEST, LOWEST, assign_rows
+from doccluster.kernels.assignment import HIGHEST, LOWEST, Bounds, LaneTable, assign_rows
+from doccluster.kernels.pruning.bounds import Chords, rows_in_question
 from doccluster.kernels.simd.lanes import LINE, aligned_zeros
 from doccluster.kernels.whole_table import (
     add_dense_rows,
@@ -31,7 +32,6 @@ from doccluster.kernels.whole_table import (
     move_rows,
     own_products,
     renew_means,
-    rows_in_question,
     square_sums,
 )
 
@@ -66,39 +66,35 @@ class WholeTable:
             self._head[means.rows.columns[entries], cluster] = means.rows.values[entries]
         self._sums = aligned_zeros(self._head.shape, np.float64)
         no_tail = np.zeros(1, np.int64), np.empty(0, np.int32), np.empty(0, np.float32)
-        self._table = (self._head, *no_tail, np.arange(k, dtype=np.int32))
-        self._labels, self._summed = np.zeros(n, np.int32), np.full(n, -1, np.int32)
+        self._table = LaneTable(self._head, *no_tail, np.arange(k, dtype=np.int32))
+        self._summed = np.full(n, -1, np.int32)
         self._weights, self._lengths = np.zeros(k), np.full(k, np.nan)
         self._dense = documents.dense
-        self._lower = np.full(n, LOWEST, np.float32)
-        self._upper = np.full((n, padded_groups(k, LINE)), HIGHEST, np.float32)
-        self._chords: tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]] | None = None
+        upper = np.full((n, padded_groups(k, LINE)), HIGHEST, np.float32)
+        self._bounds = Bounds(np.zeros(n, np.int32), np.full(n, LOWEST, np.float32), upper)
+        self._chords: Chords | None = None
         self._n_updates = 0
 
     def assign(self) -> npt.NDArray[np.int32]:
         """Return the nearest mean of each document; documents whose bounds tell that it is the same are skipped."""
-        rows = np.arange(self._labels.size)
-        if self._chords is not None:
-            rows = rows[: rows_in_question(*self._chords, self._labels, self._lower, self._upper, rows)]
-
-        bounds = self._labels, self._lower, self._upper
+        n, bounds = self._documents.n_documents, self._bounds
+        rows = np.arange(n) if self._chords is None else rows_in_question(self._chords, bounds)
 
         def one(block: slice) -> None:
             which = rows[block]
             if self._dense is not None:
-                which = rows_left_open(self._dense, self._head, which, self._n_clusters, *bounds)
-            assign_rows(self._rows, self._table, which, LINE, *bounds)
+                which = rows_left_open(self._dense, self._head, which, self._n_clusters, bounds)
+            assign_rows(self._rows, self._table, which, LINE, bounds)
 
-        entries = self._documents.values.size * rows.size / self._labels.size
+        entries = self._documents.values.size * rows.size / n
         blocks = row_blocks(rows.size, BLOCK_ROWS)
         self._documents.share(one, blocks, multiplications=entries * self._head.shape[1])
-        return self._labels.copy()
+        labels: npt.NDArray[np.int32] = bounds.labels.copy()
+        return labels
 
     def forget(self, rows: npt.NDArray[np.int64], labels: npt.NDArray[np.int32]) -> None:
         """Take over labels that were changed from outside for these rows."""
-        self._labels[rows] = labels[rows]
-        self._lower[rows] = LOWEST
-        self._upper[rows] = HIGHEST
+        self._bounds.forget(rows, labels)
 
     def update(self, labels: npt.NDArray[np.int32]) -> float:
         """Make the means those of a labelling and return its objective.
@@ -130,10 +126,7 @@ class WholeTable:
         chords = self._over_terms(
             lambda terms, squared: renew_means(self._sums[terms], lengths, is_new, self._head[terms], squared)
         )
-        of_lane = np.where(is_new, np.sqrt(chords) * CHORD_SLACK + CHORD_ROUNDING, 0).astype(np.float32)
-        of_group = np.zeros(self._upper.shape[1], np.float32)
-        np.maximum.at(of_group, np.arange(width) // LINE, of_lane)
-        self._chords = of_group, of_lane
+        self._chords = chords_of_lanes(np.sqrt(chords), is_new, self._bounds.upper.shape[1])
         self._n_updates += 1
         return float(self._lengths.sum())
 
@@ -153,7 +146,7 @@ class WholeTable:
     @property
     def bounds(self) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
         """A lower bound on each document's similarity to its own mean, upper bounds on the others of each line."""
-        return self._lower, self._upper
+        return self._bounds.lower, self._bounds.upper
 
     @property
     def means(self) -> Means:

@@ -2,39 +2,41 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from doccluster.clustering.k_means.mean_table import Places, table_width
-from doccluster.kernels.simd.lanes import LINE, OCTET
+from doccluster.clustering.k_means.mean_table import table_width
+from doccluster.clustering.k_means.pruning.groups import padded_groups
+from doccluster.kernels.assignment import LaneTable
+from doccluster.kernels.pruning.bounds import Chords
+from doccluster.kernels.pruning.changes import Places
+from doccluster.kernels.simd.lanes import LINE
 
 CHORD_SLACK = 1.00002  # rows are unit within 1e-5
 CHORD_ROUNDING = 3e-7  # of adding a float32 movement to a float32 bound
 
 
-@dataclass(frozen=True, eq=False)
-class Chords:
-    """Upper bounds on how far similarities can have risen, float32: |x.c' - x.c| <= |c' - c|.
+class Movement(NamedTuple):
+    """What `assign_pruned` is told of a move of the means."""
 
-    Attributes
-    ----------
-    of_group : array of shape (n_groups,), whole octets
-        The largest movement in each group.
-    of_rest : array of shape (n_groups,)
-        The largest among the clusters that have no place of their own in the table of changes.
-    of_lane : array of shape (n_lanes,)
-    """
-
-    of_group: npt.NDArray[np.float32]
-    of_rest: npt.NDArray[np.float32]
-    of_lane: npt.NDArray[np.float32]
+    changes: LaneTable
+    places: Places
+    chords: Chords
 
 
-def padded_groups(n_clusters: int, group_width: int) -> int:
-    """Return the number of groups, rounded up to whole octets."""
-    return OCTET * -(-n_clusters // (OCTET * group_width))
+def rounded_up(movements: npt.NDArray[np.float64]) -> npt.NDArray[np.float32]:
+    """Return chords between means as float32 that no similarity to them can have risen by more than."""
+    return (movements * CHORD_SLACK + CHORD_ROUNDING).astype(np.float32)
+
+
+def chords_of_lanes(of_lane: npt.NDArray[np.float64], has_moved: npt.NDArray[np.bool_], n_groups: int) -> Chords:
+    """Return the chords of clusters that are lanes, groups being cache lines; 0 for those that did not move."""
+    rounded = np.where(has_moved, rounded_up(of_lane), np.float32(0))
+    of_group = np.zeros(n_groups, np.float32)
+    np.maximum.at(of_group, np.arange(rounded.size) // LINE, rounded)
+    return Chords(of_group, of_group, rounded)
 
 
 def measure_chords(
@@ -46,19 +48,13 @@ def measure_chords(
 ) -> Chords:
     """Return the chords of the clusters `moved`, rounded upwards."""
     of_lane = np.zeros(table_width(lanes.size), np.float32)
-    of_lane[lanes[moved]] = movements[moved] * CHORD_SLACK + CHORD_ROUNDING
+    of_lane[lanes[moved]] = rounded_up(movements[moved])
     n_groups = padded_groups(lanes.size, group_width)
     of_group, of_rest = np.zeros(n_groups, np.float32), np.zeros(n_groups, np.float32)
     np.maximum.at(of_group, lanes // group_width, of_lane[lanes])
     rest = lanes[~places.is_own]
     np.maximum.at(of_rest, rest // group_width, of_lane[rest])
     return Chords(of_group, of_rest, of_lane)
-
-
-def no_places(n_clusters: int) -> Places:
-    """Return places that record nothing."""
-    none = np.empty(0, np.int32)
-    return Places(np.full(n_clusters, -1, np.int32), np.zeros(n_clusters, np.bool_), none, none)
 
 
 def choose_places(

@@ -20,6 +20,7 @@ import numpy as np
 from doccluster.kernels.assignment import (
     LOWEST,
     ROUNDING,
+    RowArrays,
     add_tail,
     clusters_by_lane,
     count_groups,
@@ -31,9 +32,10 @@ from doccluster.kernels.assignment import (
     peaks_of,
     rounding_error,
     sums_to_start_from,
+    write_bounds,
 )
-from doccluster.kernels.carried_bounds import carry_by_changes, carry_by_chords, write_bounds
 from doccluster.kernels.jit import jit
+from doccluster.kernels.pruning.bounds import carry_by_changes, carry_by_chords
 from doccluster.kernels.simd import (
     highest_of_lines,
     lane_holding,
@@ -59,15 +61,19 @@ def is_whole_cheaper(n_terms, n_looks, group_lines, n_lines):
 
 
 @jit(inner=True)
-def look_at_groups(values, columns, row, head, group_width, own, start, sums, carried, looked_at):
-    """Look at the group of the `own` lane, then at those whose bound `carried` reaches the best similarity so far.
+def look_at_groups(rows, row, head, group_width, own, sums, groups):
+    """Look at the group of the `own` lane, then at those whose bound reaches the best similarity so far.
 
-    `row` is where the row begins, where its tail begins, which has already been added to `sums`, and where it ends.
-    Write the highest similarity of each group to `carried` of `looked_at`, the lane with the highest of all left out.
+    `row` is where the row begins, where its tail begins, and where it ends; `sums` is what sums start from, and the
+    sums, to which the tail has already been added; `groups` is the bounds of all groups, and room for those looked at.
+    Write the highest similarity of each group looked at to its bound, the lane with the highest of all left out.
     Return that lane, its similarity, the second highest, and how many groups were looked at: 0 if a whole sweep is
     cheaper after all.
     """
+    values, columns, _, _ = rows
     first, split, last = row
+    start, sums = sums
+    carried, looked_at = groups
     error = rounding_error(first, split, last)
     own_group, lines, n_lines = own // group_width, group_width // LINE, sums.size // LINE
     top_lane, top, n_looked_at = own, LOWEST, 0
@@ -100,22 +106,23 @@ def look_at_groups(values, columns, row, head, group_width, own, start, sums, ca
 
 
 @jit
-def assign_pruned(rows, magnitudes, table, changes_table, places, chords, group_width, labels, lower, upper, work):
-    """Make `labels`, which belong to the old means, those of the new ones, and carry the bounds over.
+def assign_pruned(rows, magnitudes, table, movement, group_width, bounds):
+    """Make the labels of `bounds`, which belong to the old means, those of the new ones, and carry the bounds over.
 
-    `changes_table` is laid out as the table of means, with places for lanes; `places` is (lane of the cluster whose own
-    place it is, or -1 where it is a group's, for each place; place, or -1, of each lane); `chords` is (largest movement
-    in each group, largest of those without a place of their own, movement of each lane). `work` counts rows swept for
-    changes, groups looked at, rows swept whole and rows decided in float64.
+    `magnitudes` are the absolute values of the rows; `movement` is what is known of the move: the table of changes,
+    laid out as the table of means with places for lanes, and the `Places` and `Chords`. Return how many rows were swept
+    for changes, how many groups were looked at, and how many rows were swept whole and decided in float64.
 
     A row is looked at only if the triangle inequality leaves a group in question; then the table of changes tells which
     remain. When all means move little, few such groups are looked at at once: tight bounds will last.
     """
-    values, columns, starts, _ = rows
-    head, tail_starts, tail_lanes, tail_values, lanes = table
-    change_head, change_starts, change_places, change_values, _ = changes_table
-    place_lane, place_of_lane = places
+    values, columns, starts, original = rows
+    sizes = RowArrays(magnitudes, columns, starts, original)
+    head, lanes = table.head, table.lanes
+    changes_table, places, chords = movement
+    place_lane, place_of_lane, change_head = places.lane, places.of_lane, changes_table.head
     group_chord, rest_chord, lane_chord = chords
+    labels, lower, upper = bounds
     (n_head, width), (n_changes, n_places) = head.shape, change_head.shape
     n_groups = count_groups(width, group_width)
     clusters = clusters_by_lane(lanes, width)
@@ -125,6 +132,7 @@ def assign_pruned(rows, magnitudes, table, changes_table, places, chords, group_
     before, carried = np.empty(upper.shape[1], np.float32), np.empty(n_groups, np.float32)
     looked_at = np.empty(n_groups, np.int64)
     few = FEW if highest(group_chord, 0, n_groups) < SMALL_CHORD else 0
+    n_swept_for_changes, n_looked_at_in_all, n_swept_whole = 0, 0, 0
     for row in range(starts.size - 1):
         own = lanes[labels[row]]
         own_lower = lower[row] - lane_chord[own]
@@ -134,21 +142,10 @@ def assign_pruned(rows, magnitudes, table, changes_table, places, chords, group_
             continue
         first, last = starts[row], starts[row + 1]
         if n_reaching > few:
-            work[0] += 1
+            n_swept_for_changes += 1
             split = head_end(columns, first, last, n_changes)
             if split < last:
-                add_tail(
-                    magnitudes,
-                    columns,
-                    split,
-                    last,
-                    n_changes,
-                    change_starts,
-                    change_places,
-                    change_values,
-                    zero,
-                    changes,
-                )
+                add_tail(sizes, split, last, changes_table, zero, changes)
             sum_lines_and_peaks(
                 magnitudes, columns, first, split, change_head, zero, split < last, changes, change_peaks
             )
@@ -156,7 +153,7 @@ def assign_pruned(rows, magnitudes, table, changes_table, places, chords, group_
             if place_of_lane[own] >= 0:
                 own_lower = max(own_lower, changes[place_of_lane[own]] - error)
             n_reaching = carry_by_changes(
-                before, changes, error + ROUNDING, error, rest_chord, place_lane, own, own_lower, upper, row
+                before, changes, (error, error + ROUNDING), rest_chord, place_lane, own, (own_lower, upper[row])
             )
             if n_reaching == 0:
                 lower[row] = own_lower
@@ -168,17 +165,17 @@ def assign_pruned(rows, magnitudes, table, changes_table, places, chords, group_
         error = rounding_error(first, split, last)
         if not is_whole_cheaper(last - first, n_reaching, group_width // LINE, width // LINE):
             if split < last:
-                add_tail(values, columns, split, last, n_head, tail_starts, tail_lanes, tail_values, start, sums)
+                add_tail(rows, split, last, table, start, sums)
             for group in range(n_groups):
                 carried[group] = upper[row, group]
             top_lane, top, second, n_looked_at = look_at_groups(
-                values, columns, (first, split, last), head, group_width, own, start, sums, carried, looked_at
+                rows, (first, split, last), head, group_width, own, (start, sums), (carried, looked_at)
             )
-            work[1] += max(1, n_looked_at)
+            n_looked_at_in_all += max(1, n_looked_at)
         if n_looked_at == 0:
-            work[2] += 1
+            n_swept_whole += 1
             if split < last:
-                add_tail(values, columns, split, last, n_head, tail_starts, tail_lanes, tail_values, start, sums)
+                add_tail(rows, split, last, table, start, sums)
             sum_lines_and_peaks(values, columns, first, split, head, start, split < last, sums, peaks)
             top_lane, top, second = nearest_lane(sums, peaks)
         if top - second <= 2 * error:
@@ -193,5 +190,5 @@ def assign_pruned(rows, magnitudes, table, changes_table, places, chords, group_
             write_bounds(peaks, error, upper, row)
         for index in range(n_looked_at):
             upper[row, looked_at[index]] = carried[looked_at[index]] + error
-    work[3] += n_undecided
-    decide_exactly(undecided[:n_undecided], rows, table, group_width, labels, lower, upper)
+    decide_exactly(undecided[:n_undecided], rows, table, group_width, bounds)
+    return n_swept_for_changes, n_looked_at_in_all, n_swept_whole, n_undecided

@@ -7,7 +7,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from doccluster.clustering.k_means.means import Means
-from doccluster.kernels.simd.lanes import LINE
+from doccluster.kernels.simd.lanes import LINE, OCTET
 
 MOST_GROUPS = 64  # each costs four bytes a document
 HEAVIEST = 48  # terms of each mean that are compared
@@ -16,6 +16,11 @@ HEAVIEST = 48  # terms of each mean that are compared
 def group_width(n_clusters: int, most_groups: int) -> int:
     """Return the lanes of a group: one cache line, more when that would make more than `most_groups` groups."""
     return LINE * max(1, -(-n_clusters // (LINE * most_groups)))
+
+
+def padded_groups(n_clusters: int, group_width: int) -> int:
+    """Return the number of groups, rounded up to whole octets."""
+    return OCTET * -(-n_clusters // (OCTET * group_width))
 
 
 def lanes_by_likeness(means: Means, width: int) -> npt.NDArray[np.int32]:
