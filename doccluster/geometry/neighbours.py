@@ -169,7 +169,8 @@ def _rare_terms_first(matrix: Any) -> Any:
     norms = row_norms(rows)
     scale = np.divide(1.0, norms, out=np.zeros_like(norms), where=norms > 0)
     data = (rows.data * np.repeat(scale, np.diff(rows.indptr))).astype(np.float32)
-    renumbered = sparse.csr_array((data, rank[rows.indices], rows.indptr), shape=rows.shape)
+    renumbered = sparse.csr_array((data, rank[rows.indices], rows.indptr.copy()), shape=rows.shape)
+    renumbered.eliminate_zeros()  # the search takes a sum of 0 for one that nothing was added to
     renumbered.sort_indices()
     return renumbered
 

@@ -18,6 +18,7 @@ from doccluster.kernels.jit import jit
 from doccluster.kernels.posting_lists import first_from
 
 SAFETY = 1e-6  # parts are float32, sums float64: a bound is never tighter than this
+FEW = 4  # where the lists name at most one row in so many, only those are looked at
 LEFT_UNREAD = 0.03  # share of a row's squared length that may be in lists left unread
 
 
@@ -115,6 +116,32 @@ def nearest_in_cells(rows, lists, cells, wanted, k):
     return found, similarity
 
 
+@jit(inner=True)
+def add_lists(rows, row, lists, cut, sums):
+    """Add up the products with a row in the lists of its terms below `cut`."""
+    for place in range(rows.indptr[row], rows.indptr[row + 1]):
+        term, value = rows.indices[place], np.float64(rows.data[place])
+        if term < cut:
+            for entry in range(lists.indptr[term], lists.indptr[term + 1]):
+                sums[lists.indices[entry]] += value * lists.data[entry]
+
+
+@jit(inner=True)
+def add_and_name(rows, row, lists, cut, sums, named):
+    """Do what `add_lists` does to sums of 0, and write which rows were added to; return how many they are."""
+    n_named = 0
+    for place in range(rows.indptr[row], rows.indptr[row + 1]):
+        term, value = rows.indices[place], np.float64(rows.data[place])
+        if term < cut:
+            for entry in range(lists.indptr[term], lists.indptr[term + 1]):
+                other = lists.indices[entry]
+                if sums[other] == 0.0:
+                    named[n_named] = other
+                    n_named += 1
+                sums[other] += value * lists.data[entry]
+    return n_named
+
+
 @jit
 def nearest_rows(rows, lists, cuts, parts, wanted, k):
     """Return the nearest other rows of the rows `wanted`.
@@ -135,27 +162,35 @@ def nearest_rows(rows, lists, cuts, parts, wanted, k):
     """
     found, similarity = np.full((wanted.size, k), np.int32(-1)), np.zeros((wanted.size, k))
     starts, terms, values = rows
-    list_starts, list_rows, list_values = lists
+    list_starts = lists.indptr
     n_rows = starts.size - 1
-    sums, own, heap = np.empty(n_rows), np.zeros(list_starts.size - 1), np.empty(k)
+    sums, own, heap = np.zeros(n_rows), np.zeros(list_starts.size - 1), np.empty(k)
+    named = np.empty(n_rows, np.int32)
     for line, row in enumerate(wanted):
         level = 0
         while level < cuts.size and parts[row, level] * parts[row, level] > LEFT_UNREAD:
             level += 1
         cut = cuts[level] if level < cuts.size else list_starts.size
-        for other in range(n_rows):
-            sums[other] = 0.0
+        n_read = 0
         for place in range(starts[row], starts[row + 1]):
-            term, value = terms[place], np.float64(values[place])
-            own[term] = value
-            if term < cut:
-                for entry in range(list_starts[term], list_starts[term + 1]):
-                    sums[list_rows[entry]] += value * list_values[entry]
-        sums[row] = 0.0
-        least = kth_largest(sums, k, heap)
+            own[terms[place]] = values[place]
+            if terms[place] < cut:
+                n_read += list_starts[terms[place] + 1] - list_starts[terms[place]]
         own_part = np.float64(parts[row, level]) + SAFETY if level < cuts.size else 0.0
+        is_few, n_named = n_read * FEW < n_rows, n_rows
+        if is_few:
+            n_named = add_and_name(rows, row, lists, cut, sums, named)
+            sums[row] = 0.0
+            least = kth_largest(sums[named[:n_named]], k, heap)
+            # a row that no list named may be near by what was left unread
+            is_few = own_part == 0.0 or own_part * (1.0 + 2.0 * SAFETY) + SAFETY < least
+        else:
+            add_lists(rows, row, lists, cut, sums)
+            sums[row] = 0.0
+            least = kth_largest(sums, k, heap)
         n_found = 0
-        for other in range(n_rows):
+        for at in range(n_named if is_few else n_rows):
+            other = named[at] if is_few else at
             reach = own_part * (parts[other, level] + SAFETY) if level < cuts.size else 0.0
             if sums[other] + reach + SAFETY < least or other == row:
                 continue
@@ -166,6 +201,8 @@ def nearest_rows(rows, lists, cuts, parts, wanted, k):
                 n_found = insert(found[line], similarity[line], n_found, other, product)
                 if n_found == k:
                     least = max(least, similarity[line, k - 1])
+        for at in range(n_named):
+            sums[named[at] if n_named < n_rows else at] = 0.0
         for place in range(starts[row], starts[row + 1]):
             own[terms[place]] = 0.0
     return found, similarity

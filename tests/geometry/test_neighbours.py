@@ -41,6 +41,32 @@ def test_neighbours_are_those_of_the_whole_table(seed, k):
         assert graph.similarity[row, : len(expected)] == pytest.approx([value for _, value in expected], abs=1e-6)
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_so_are_those_of_short_documents_of_which_few_share_a_term(seed):
+    rng = np.random.default_rng(seed)
+    dense = np.zeros((400, 500))
+    for row in dense:
+        row[rng.choice(np.arange(1, 500), rng.integers(1, 4), replace=False)] = rng.uniform(0.5, 1.5)
+    dense[rng.random(400) < 0.7, 0] = rng.uniform(0.05, 0.1)  # a common term that matters only where nothing else does
+    rows = (dense / np.linalg.norm(dense, axis=1, keepdims=True)).astype(np.float32)
+    matrix = sparse.csr_array(rows)
+    matrix.data[rng.choice(matrix.nnz, 20, replace=False)] = 0.0  # stored zeros are as good as none
+    graph = nearest_neighbours(matrix, 4, fold=None)
+    cosines = rows_of_unit_length(matrix.toarray()) @ rows_of_unit_length(matrix.toarray()).T
+    np.fill_diagonal(cosines, 0.0)
+    largest = -np.sort(-cosines, axis=1)[:, :4]
+    assert graph.similarity == pytest.approx(largest, abs=1e-6)
+    listed = graph.neighbours >= 0
+    assert np.array_equal(listed, largest > 0)
+    there = np.nonzero(listed)
+    assert cosines[there[0], graph.neighbours[there]] == pytest.approx(graph.similarity[there], abs=1e-6)
+
+
+def rows_of_unit_length(dense):
+    lengths = np.linalg.norm(dense.astype(float), axis=1, keepdims=True)
+    return dense / np.where(lengths > 0, lengths, 1.0)
+
+
 def test_the_graph_is_that_of_scikit_learn():
     matrix = zipf_rows(9)
     graph = nearest_neighbours(matrix, 5, fold=None).to_csr()
