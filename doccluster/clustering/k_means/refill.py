@@ -57,26 +57,49 @@ def refill(documents: DocumentMatrix, labels: npt.NDArray[np.int32], means: Mean
     if not empty.size:
         return np.empty(0, np.int64)
     similarities = own_similarities(documents, labels, means, in_order=True)
-    rows = np.flatnonzero(documents.is_usable)
+    chosen = choose_refills(similarities, labels, documents.digests, documents.is_usable, empty)
+    moved = np.fromiter(chosen, np.int64, len(chosen))
+    labels[moved] = list(chosen.values())
+    return moved
+
+
+def choose_refills(
+    similarities: npt.NDArray[np.float64],
+    labels: npt.NDArray[np.int32],
+    digests: npt.NDArray[np.uint64],
+    is_usable: npt.NDArray[np.bool_],
+    empty: npt.NDArray[np.int64],
+) -> dict[int, int]:
+    """Return which document each empty cluster is given, as row -> cluster, in the order of the clusters.
+
+    Parameters
+    ----------
+    similarities : float64 array of shape (n_documents,), to the own centroid
+    digests : uint64 array of shape (n_documents,), a number that only equal rows share
+    is_usable : bool array of shape (n_documents,), whether a row has a direction and a weight
+    empty : int64 array of clusters, ascending
+    """
+    rows = np.flatnonzero(is_usable)
     farthest_first = rows[np.lexsort((rows, similarities[rows]))]
-    variety = _Variety(documents, labels, rows)
-    moved: list[int] = []
+    variety = _Variety(digests, labels, rows)
+    chosen: dict[int, int] = {}
     remaining = iter(farthest_first.tolist())
     for cluster in empty.tolist():
         row = next((r for r in remaining if variety.may_give(int(labels[r]))), None)
         if row is None:
             break
         variety.take(row, int(labels[row]))
-        labels[row] = cluster
-        moved.append(row)
-    return np.array(moved, np.int64)
+        chosen[row] = cluster
+    return chosen
 
 
 class _Variety:
     """How many distinct rows each cluster has, while rows are taken away."""
 
-    def __init__(self, documents: DocumentMatrix, labels: npt.NDArray[np.int32], rows: npt.NDArray[np.int64]) -> None:
-        self._kind = documents.digests
+    def __init__(
+        self, digests: npt.NDArray[np.uint64], labels: npt.NDArray[np.int32], rows: npt.NDArray[np.int64]
+    ) -> None:
+        self._kind = digests
         pairs = np.empty(rows.size, np.dtype([("cluster", np.int32), ("kind", np.uint64)]))
         pairs["cluster"], pairs["kind"] = labels[rows], self._kind[rows]
         distinct, counts = np.unique(pairs, return_counts=True)

@@ -80,9 +80,11 @@ class SphericalParameters:
         MemoryLimitError
             If the smallest plan does not fit; the message names the smallest `max_memory` that would do.
         """
-        n_documents = matrix.shape[0]
+        return self.plan_for(document_frequencies(matrix), matrix.shape[0])
+
+    def plan_for(self, frequencies: npt.NDArray[np.int64], n_documents: int) -> MemoryPlan:
+        """Return the plan for so many documents, of which only is known in how many of them each term is."""
         self.check(n_documents)
-        frequencies = document_frequencies(matrix)
         size = size_of(
             frequencies,
             n_documents=n_documents,

@@ -125,9 +125,20 @@ def _seeds(
 
 def sample_means(documents: DocumentMatrix, n_clusters: int, generator: np.random.Generator) -> Means:
     """Return the means that clustering a random sample ends at, itself begun by k-means++."""
-    usable = np.flatnonzero(documents.is_usable)
+    sample = draw_sample(np.flatnonzero(documents.is_usable), n_clusters, generator)
+    return clustered_means(documents.take(sample), n_clusters, generator)
+
+
+def draw_sample(
+    usable: npt.NDArray[np.int64], n_clusters: int, generator: np.random.Generator
+) -> npt.NDArray[np.int64]:
+    """Return the documents that 'subsample' clusters, ascending."""
     size = min(usable.size, max(usable.size // SAMPLE_SHARE, SAMPLE_PER_CLUSTER * n_clusters))
-    sample = documents.take(np.sort(generator.permutation(usable)[:size]))
+    return np.sort(generator.permutation(usable)[:size])
+
+
+def clustered_means(sample: DocumentMatrix, n_clusters: int, generator: np.random.Generator) -> Means:
+    """Return the means that clustering some documents ends at."""
     seeds = means_of_rows(sample, kmeans_plus_plus(sample, n_clusters, generator))
     means = run_start(sample, seeds, Limits(max_iter=SAMPLE_ITERATIONS)).means
     return replace(means, lengths=np.full(means.n_clusters, np.nan), summed=None)  # sums of the sample are not ours

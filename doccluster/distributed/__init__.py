@@ -1,0 +1,31 @@
+"""Beyond one process: blocks of documents that stay where they are, on disk or with the workers of a Dask cluster.
+
+Only small values travel: the changes of the table of clusters to the blocks, exact sums back. So labels do not depend
+on how the documents were divided, nor on how many workers there are, nor on which of them ended.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from doccluster.lazy import offer
+
+_HOMES = {
+    "BlockFit": "doccluster.distributed.iterations",
+    "MatrixBlock": "doccluster.distributed.matrix_block",
+    "Sequential": "doccluster.distributed.executors",
+    "cluster_blocks": "doccluster.distributed.block_clustering",
+    "connect": "doccluster.distributed.dask_workers",
+    "write_block": "doccluster.distributed.matrix_block",
+}
+
+__all__ = ["BlockFit", "MatrixBlock", "Sequential", "cluster_blocks", "connect", "write_block"]
+__getattr__ = offer(__name__, _HOMES)
+
+if TYPE_CHECKING:
+    from doccluster.distributed.block_clustering import cluster_blocks as cluster_blocks
+    from doccluster.distributed.dask_workers import connect as connect
+    from doccluster.distributed.executors import Sequential as Sequential
+    from doccluster.distributed.iterations import BlockFit as BlockFit
+    from doccluster.distributed.matrix_block import MatrixBlock as MatrixBlock
+    from doccluster.distributed.matrix_block import write_block as write_block

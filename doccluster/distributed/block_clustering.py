@@ -1,0 +1,146 @@
+"""Spherical k-means over blocks: several starts, the best kept, with what one process would return."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from doccluster.clustering.k_means.seeding import unit_rows_of
+from doccluster.clustering.k_means.spherical import FitInterrupted, SphericalFit, SphericalParameters
+from doccluster.clustering.k_means.starts import KEPT_LABELS
+from doccluster.distributed.executors import Executor
+from doccluster.distributed.iterations import BlockFit, Iterations, Settings
+from doccluster.distributed.matrix_block import MatrixBlock
+from doccluster.distributed.seeds import SeedRows, draw_seeds
+from doccluster.errors import InputError, NothingUsable
+from doccluster.geometry.documents import as_documents
+from doccluster.progress import silent
+from doccluster.validation import as_generator
+
+KEPT_BYTES = 2**30
+SEEDINGS = ("k-means++", "random", "subsample", "k-means||")
+
+
+def cluster_blocks(
+    executor: Executor,
+    blocks: Sequence[MatrixBlock],
+    parameters: SphericalParameters,
+    *,
+    scratch: str | Path,
+    order: npt.NDArray[np.int64] | None = None,
+    keep_bytes: int = KEPT_BYTES,
+) -> SphericalFit:
+    """Return the best of the starts of spherical k-means for documents in blocks.
+
+    The labels are those of `spherical_k_means` for the same rows, seeds and parameters, for any blocks and executor.
+    (Where sums of the rows are exact in float64, as they are unless weights are very small, that holds to the byte;
+    else a mean may differ in its last place.)
+
+    Parameters
+    ----------
+    executor : Executor
+        `Sequential` or what `connect` yields.
+    blocks : sequence of MatrixBlock
+        All documents, each once, in their order.
+    parameters : SphericalParameters
+        `init` may also be "k-means||"; `refine`, `algorithm` and threads are those of one process and not used.
+    scratch : path
+        A folder that all workers see; what is written there is removed at the end.
+    order : int64 array of shape (n_documents,), optional
+        The documents in the order in which seeds are drawn and ties are decided; their own by default.
+    keep_bytes : int
+        How much memory each worker may use to keep rows and bounds between iterations.
+
+    Raises
+    ------
+    InputError
+        If a parameter cannot be used.
+    NothingUsable
+        If no document has a term.
+    FitInterrupted
+        On Ctrl-C, with the best so far.
+    """
+    rows = SeedRows(executor, blocks, order)
+    _check(parameters, rows.n_documents)
+    # k-means|| is of blocks alone, and what one process would plan with does not depend on it
+    like = replace(parameters, init="k-means++") if isinstance(parameters.init, str) else parameters
+    plan = like.plan_for(rows.frequencies, rows.n_documents)
+    if not rows.usable.size:
+        raise NothingUsable("no document has a term", remedy="there is nothing to cluster")
+    generator = as_generator(parameters.random_state)
+    settings = Settings(parameters.max_iter, parameters.tol, keep_bytes)
+    folder = Path(tempfile.mkdtemp(prefix="clustering-", dir=scratch))
+    fits: list[BlockFit] = []
+    try:
+        for _ in range(parameters.n_starts):
+            if isinstance(parameters.init, str):
+                seeds = draw_seeds(rows, parameters.n_clusters, parameters.init, generator, plan, folder)
+            else:
+                seeds = _given(parameters.init, parameters.n_clusters, rows.frequencies.size)
+            progress = parameters.progress or silent
+            start = Iterations(executor, blocks, seeds, folder, settings=settings, order=order, progress=progress)
+            fits = _kept(fits, start.run())
+            shutil.rmtree(start.folder, ignore_errors=True)
+            if fits[-1].interrupted or fits[0].interrupted:
+                break
+    except KeyboardInterrupt as stopped:
+        raise FitInterrupted(_fit_of(fits, parameters, rows.usable.size) if fits else None) from stopped
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    found = _fit_of(fits, parameters, rows.usable.size)
+    if any(fit.interrupted for fit in fits):
+        raise FitInterrupted(found)
+    return found
+
+
+def _check(parameters: SphericalParameters, n_documents: int) -> None:
+    if isinstance(parameters.init, str) and parameters.init not in SEEDINGS:
+        raise InputError(
+            "is not a way to begin", argument="init", received=parameters.init, expected=f"one of {', '.join(SEEDINGS)}"
+        )
+    if parameters.refine:
+        raise InputError(
+            "moves single documents, which blocks do not", argument="refine", received=True, remedy="leave it out"
+        )
+    if callable(parameters.init):
+        raise InputError("cannot be a function over blocks", argument="init", expected="a word or centroids")
+
+
+def _given(init: Any, n_clusters: int, n_terms: int) -> sparse.csr_array:
+    centres = as_documents(init, name="init")
+    if centres.shape != (n_clusters, n_terms):
+        raise InputError(
+            f"has shape {centres.shape}",
+            argument="init",
+            expected=f"shape {(n_clusters, n_terms)}: one row for each cluster, one column for each term",
+        )
+    return unit_rows_of(centres)
+
+
+def _kept(fits: list[BlockFit], found: BlockFit) -> list[BlockFit]:
+    """Return the fits, the best first; of the others as many as labels may be kept of."""
+    is_best = bool(fits) and found.objective > fits[0].objective
+    fits = [found, *fits] if is_best else [*fits, found]
+    most = max(1, KEPT_LABELS // max(1, found.labels.size))
+    return fits[:most]
+
+
+def _fit_of(fits: list[BlockFit], parameters: SphericalParameters, n_usable: int) -> SphericalFit:
+    best = fits[0]
+    n_found = best.centroids.shape[0]
+    notes = []
+    if n_found < parameters.n_clusters:
+        notes.append(
+            f"fewer distinct rows than the {parameters.n_clusters} clusters asked for; {n_found} are returned."
+        )
+    others = tuple(fit.labels for fit in fits[1:])
+    inertia = n_usable - best.objective
+    return SphericalFit(best.labels, best.centroids, best.objective, inertia, best.n_iter, others, tuple(notes))

@@ -1,0 +1,184 @@
+"""The table of clusters as it travels: only the rows that changed, and how far each of them moved.
+
+A worker keeps the table of the iteration before and puts the changes in. One that has no such table (it joined late,
+or replaced another) reads the whole one from the scratch folder.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from doccluster.distributed.matrix_block import open_array, write_arrays
+from doccluster.geometry.sums import ExactSums, joined
+from doccluster.kernels.accumulation import CANCELLED
+
+Floats = npt.NDArray[np.float64]
+
+MOST_KEPT = 2  # tables that a worker keeps: those of the runs it works on
+
+
+@dataclass(frozen=True, eq=False)
+class TableChange:
+    """What makes the table of one iteration of the one before.
+
+    Attributes
+    ----------
+    folder : str
+        Where the whole table lies, for those who lack the one before; also the name of the fit.
+    version : int
+        0 for the seeds.
+    clusters : int64 array of shape (n_changed,), ascending
+    rows : float32 csr array of shape (n_changed, n_columns)
+        The new unit centroids of these clusters.
+    movements : float64 array of shape (n_clusters,)
+        The chord between the centroids before and now; 0 where nothing changed.
+    """
+
+    folder: str
+    version: int
+    clusters: npt.NDArray[np.int64]
+    rows: Any
+    movements: Floats
+
+    @property
+    def n_clusters(self) -> int:
+        """The number of clusters in the whole table."""
+        return int(self.movements.size)
+
+    @property
+    def changed(self) -> npt.NDArray[np.bool_]:
+        """Whether each cluster changed."""
+        flags = np.zeros(self.n_clusters, np.bool_)
+        flags[self.clusters] = True
+        return flags
+
+    @property
+    def n_bytes(self) -> int:
+        """The size of the message."""
+        rows = self.rows
+        return int(rows.data.nbytes + rows.indices.nbytes + rows.indptr.nbytes + 8 * self.clusters.size)
+
+
+class _KeptTables:
+    """The tables that this process knows, one for each fit; shared by the threads of a worker."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._tables: OrderedDict[str, tuple[int, Any]] = OrderedDict()
+
+    def take(self, change: TableChange) -> Any:
+        """Return the whole table that a change leads to."""
+        with self._lock:
+            version, table = self._tables.get(change.folder, (-1, None))
+            if version != change.version:
+                follows = table is not None and version == change.version - 1
+                table = with_rows(table, change.clusters, change.rows) if follows else read_table(change)
+                self._tables[change.folder] = change.version, table
+            self._tables.move_to_end(change.folder)
+            while len(self._tables) > MOST_KEPT:
+                self._tables.popitem(last=False)
+            return table
+
+
+_KEPT = _KeptTables()
+
+
+def current_table(change: TableChange) -> Any:
+    """Return the whole table of an iteration on a worker, float32 csr array of shape (n_clusters, n_columns)."""
+    return _KEPT.take(change)
+
+
+def with_rows(table: Any, clusters: npt.NDArray[np.int64], rows: Any) -> Any:
+    """Return the table with other rows for some clusters."""
+    if clusters.size == table.shape[0]:
+        return rows
+    order = np.arange(table.shape[0])
+    order[clusters] = table.shape[0] + np.arange(clusters.size)
+    return sparse.csr_array(sparse.vstack([table, rows], format="csr")[order])
+
+
+def table_folder(change: TableChange) -> Path:
+    """Return where the whole table of an iteration lies."""
+    return Path(change.folder) / f"table-{change.version}"
+
+
+def write_table(change: TableChange, table: Any) -> None:
+    """Write the whole table of an iteration to the scratch folder."""
+    arrays = {"data.npy": table.data, "indices.npy": table.indices, "starts.npy": table.indptr.astype(np.int64)}
+    write_arrays(table_folder(change), arrays)
+
+
+def read_table(change: TableChange) -> Any:
+    """Return the whole table of an iteration from the scratch folder."""
+    folder = table_folder(change)
+    parts = (np.array(open_array(folder / f"{name}.npy")) for name in ("data", "indices", "starts"))
+    return sparse.csr_array(tuple(parts), shape=(change.n_clusters, change.rows.shape[1]))
+
+
+@dataclass(frozen=True, eq=False)
+class RunningSums:
+    """The exact sums of all clusters, brought from iteration to iteration by what moved.
+
+    Attributes
+    ----------
+    sums : ExactSums
+    n_members : int64 array of shape (n_clusters,)
+        How many documents each cluster has, those without terms included.
+    """
+
+    sums: ExactSums
+    n_members: npt.NDArray[np.int64]
+
+    def moved(self, changes: list[ExactSums], n_members: npt.NDArray[np.int64]) -> RunningSums:
+        """Return the sums after changes, in whichever order they came."""
+        return RunningSums(without_zeros(joined([self.sums, *changes])), n_members)
+
+    def centroids(self, before: Any) -> tuple[Any, Floats]:
+        """Return the unit centroids, float32 csr, and the length of each sum.
+
+        A cluster whose members have no direction together (none, or they cancel out) keeps the row it had `before`.
+        """
+        sums = self.sums.by_cluster()
+        lengths = np.sqrt(np.bincount(entry_rows(sums), weights=sums.data**2, minlength=sums.shape[0]))
+        known = lengths > CANCELLED * self.n_members
+        divisors = np.repeat(np.where(known, lengths, 1.0), np.diff(sums.indptr))
+        rows = sparse.csr_array(((sums.data / divisors).astype(np.float32), sums.indices, sums.indptr), sums.shape)
+        rows.eliminate_zeros()
+        if not known.all():
+            rows = with_rows(before, np.flatnonzero(known), sparse.csr_array(rows[np.flatnonzero(known)]))
+        return rows, lengths
+
+
+def negated(sums: ExactSums) -> ExactSums:
+    """Return what takes the sums away again."""
+    return replace(sums, high=-sums.high, low=-sums.low)
+
+
+def without_zeros(sums: ExactSums) -> ExactSums:
+    """Return the sums without terms that nothing is left of."""
+    stays = (sums.high != 0) | (sums.low != 0)
+    if stays.all():
+        return sums
+    clusters = np.repeat(np.arange(sums.counts.size), sums.counts)
+    counts = np.bincount(clusters[stays], minlength=sums.counts.size)
+    return ExactSums(counts, sums.terms[stays], sums.high[stays], sums.low[stays], sums.steps)
+
+
+def chords(before: Any, after: Any) -> Floats:
+    """Return how far each centroid moved: the length of the difference of its rows."""
+    difference = sparse.csr_array(after.astype(np.float64) - before.astype(np.float64))
+    squares = np.bincount(entry_rows(difference), weights=difference.data**2, minlength=after.shape[0])
+    return np.sqrt(squares)
+
+
+def entry_rows(matrix: Any) -> npt.NDArray[np.int64]:
+    """Return the row of each stored entry."""
+    return np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))

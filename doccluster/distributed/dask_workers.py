@@ -1,0 +1,196 @@
+"""Functions of blocks on the workers of a Dask cluster: one that is there, or one for this run alone.
+
+Nothing here knows what the functions do. What all items share is sent once to every worker; results come back one by
+one. A worker that ends is Dask's business: its tasks run elsewhere, and what it held is sent or computed again.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import CancelledError
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+from doccluster.distributed.executors import FAN_IN
+from doccluster.errors import Argument, InputError, MissingDependency
+
+Result = TypeVar("Result")
+
+ATTEMPTS = 3  # at work that ends its workers
+PATIENCE = 10  # seconds for a scheduler to answer
+SMALL = 2**14  # bytes of a value that is sent with every item
+_LOCAL = re.compile(r"local(?::(\d+))?")
+
+
+class DaskExecutor:
+    """The workers of a Dask cluster.
+
+    Parameters
+    ----------
+    client : dask.distributed.Client
+        Stays open: whoever made it closes it.
+    """
+
+    def __init__(self, client: Any) -> None:
+        self.client = client
+        self.bytes_sent = self.bytes_received = 0
+
+    @property
+    def n_workers(self) -> int:
+        """How many items are worked on at a time: the threads of all workers."""
+        return max(1, int(sum(self.client.nthreads().values())))
+
+    @property
+    def dashboard(self) -> str | None:
+        """The address of the dashboard, where there is one."""
+        services = self.client.scheduler_info(n_workers=0).get("services", {})
+        return self.client.dashboard_link if "dashboard" in services else None
+
+    def map(self, function: Callable[..., Result], items: Sequence[Any], *shared: Any) -> Iterator[Result]:
+        """Yield ``function(item, *shared)`` for each item, in the order of the items."""
+        done = 0
+        for attempt in range(ATTEMPTS):
+            futures = self._submit(function, items[done:], shared)
+            try:
+                for future in futures:
+                    result = future.result()
+                    self.bytes_received += size_of(result)
+                    future.release()
+                    done += 1
+                    yield result
+                return
+            except _lost() as error:
+                if attempt == ATTEMPTS - 1:
+                    raise _gave_up(error) from error
+            finally:
+                for future in futures:
+                    future.release()
+
+    def reduce(
+        self,
+        function: Callable[..., Result],
+        combine: Callable[[list[Result]], Result],
+        items: Sequence[Any],
+        *shared: Any,
+    ) -> Result:
+        """Return all ``function(item, *shared)`` combined on the workers, in a tree; only the last result travels."""
+        for attempt in range(ATTEMPTS):
+            level = self._submit(function, items, shared)
+            try:
+                while len(level) > 1:
+                    parts = [level[start : start + FAN_IN] for start in range(0, len(level), FAN_IN)]
+                    level = [self.client.submit(combine, part, pure=False) for part in parts]
+                result: Result = level[0].result()
+                self.bytes_received += size_of(result)
+                return combine([result])
+            except _lost() as error:
+                if attempt == ATTEMPTS - 1:
+                    raise _gave_up(error) from error
+        raise AssertionError("there is at least one attempt")
+
+    def _submit(self, function: Callable[..., Result], items: Sequence[Any], shared: tuple[Any, ...]) -> list[Any]:
+        sent = [self._share(value) for value in shared]
+        return [self.client.submit(function, item, *sent, pure=False) for item in items]
+
+    def _share(self, value: Any) -> Any:
+        """Return what stands for a value in the tasks: itself if it is small, else a task that returns it.
+
+        Unlike data that are scattered, the scheduler still has the task when all workers that held its result ended.
+        """
+        n_bytes = size_of(value)
+        if n_bytes < SMALL:
+            return value
+        self.bytes_sent += n_bytes * max(1, len(self.client.nthreads()))
+        return self.client.submit(unchanged, value, pure=False)
+
+
+def unchanged(value: Result) -> Result:
+    """Return the value."""
+    return value
+
+
+def size_of(value: Any) -> int:
+    """Return about how many bytes a value takes on the wire."""
+    from dask.sizeof import sizeof
+
+    known = getattr(value, "n_bytes", None)
+    return int(known) if known is not None else int(sizeof(value))
+
+
+def _lost() -> tuple[type[BaseException], ...]:
+    from distributed.client import FutureCancelledError
+    from distributed.scheduler import KilledWorker
+
+    return FutureCancelledError, CancelledError, KilledWorker
+
+
+def _gave_up(error: BaseException) -> InputError:
+    return InputError(
+        f"the workers of the cluster ended {ATTEMPTS} times over the same work ({str(error)[:200]})",
+        remedy="their logs say why; most often they had too little memory: give more, or more and smaller parts",
+    )
+
+
+@contextmanager
+def connect(scheduler: Any, *, n_threads: int = 1, memory_limit: str | int | None = None) -> Iterator[DaskExecutor]:
+    """Yield an executor on a Dask cluster: one that is there (an address or a Client), or workers of this machine.
+
+    Parameters
+    ----------
+    scheduler : str or dask.distributed.Client
+        ``"tcp://HOST:8786"`` (or ``tls://...``), ``"local:W"`` for W worker processes that end with the run, or a
+        Client, which stays open.
+    n_threads : int
+        The threads of each worker process of ``local:W``.
+    memory_limit : str or int, optional
+        What each of these may hold before Dask ends it; by default what Dask chooses.
+
+    Raises
+    ------
+    InputError
+        If nothing answers at the address, or it is none.
+    MissingDependency
+        If Dask is not installed.
+    """
+    try:
+        import dask
+        from distributed import Client, LocalCluster
+    except ImportError as error:
+        raise MissingDependency(
+            "a scheduler needs dask and distributed", remedy='install them with: pip install "doccluster[dask]"'
+        ) from error
+    if not isinstance(scheduler, str):
+        yield DaskExecutor(scheduler)
+        return
+    local = _LOCAL.fullmatch(scheduler)
+    if local is None and "://" not in scheduler:
+        raise InputError(
+            "is not a scheduler", argument="scheduler", received=scheduler, expected="tcp://HOST:8786 or local:W"
+        )
+    # tables and vocabularies go through the scheduler on purpose, so that it can give them to workers that come later
+    with dask.config.set({"distributed.admin.large-graph-warning-threshold": "4GB"}):
+        if local is None:
+            with _client(Client, scheduler) as client:
+                yield DaskExecutor(client)
+            return
+        more = {} if memory_limit is None else {"memory_limit": memory_limit}
+        with (
+            LocalCluster(
+                n_workers=int(local[1] or 1), threads_per_worker=n_threads, dashboard_address="127.0.0.1:0", **more
+            ) as cluster,
+            Client(cluster) as client,
+        ):
+            yield DaskExecutor(client)
+
+
+def _client(make: Callable[..., Any], address: str) -> Any:
+    try:
+        return make(address, timeout=f"{PATIENCE}s")
+    except (OSError, TimeoutError, ValueError) as error:
+        raise InputError(
+            f"no scheduler answers ({str(error)[:200]})",
+            argument="scheduler",
+            received=address,
+            remedy=("start one with `dask scheduler`, or give ", Argument("scheduler", "local:2")),
+        ) from error

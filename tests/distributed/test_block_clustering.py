@@ -1,0 +1,188 @@
+"""Spherical k-means over blocks: the labels of one process, however the documents are divided and wherever they lie."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from doccluster.clustering.k_means.spherical import FitInterrupted, SphericalParameters, spherical_k_means
+from doccluster.distributed import Sequential, cluster_blocks, write_block
+from doccluster.distributed.cluster_table import TableChange, current_table, write_table
+from doccluster.distributed.seeds import SeedRows, scalable_seeds
+from doccluster.errors import InputError, NothingUsable
+from doccluster.validation import unit_rows
+
+N, TERMS = 700, 300
+DIVISIONS = ([0, N], [0, 1, N], [0, 350, N], [0, 13, 14, 200, 699, N], list(range(0, N + 1, 50)))
+
+
+@pytest.fixture(scope="module")
+def matrix():
+    """Unit rows with a hidden structure, some of them copies, and one without terms."""
+    rng = np.random.default_rng(5)
+    topics = rng.dirichlet(np.full(TERMS, 0.05), size=8)
+    counts = np.array([rng.multinomial(25, topics[row % 8]) for row in range(N)], dtype=np.float32)
+    counts[100:110] = counts[100]
+    counts[333] = 0
+    return unit_rows(sparse.csr_array(counts), warn=False)
+
+
+def divided(matrix, edges, folder):
+    return [
+        write_block(folder / f"block-{first}", sparse.csr_array(matrix[first:last]), first=first)
+        for first, last in itertools.pairwise(edges)
+    ]
+
+
+def assert_same(found, expected):
+    np.testing.assert_array_equal(found.labels, expected.labels)
+    assert found.centroids.data.tobytes() == expected.centroids.data.tobytes()
+    np.testing.assert_array_equal(found.centroids.indices, expected.centroids.indices)
+    assert found.n_iter == expected.n_iter
+    assert found.objective == pytest.approx(expected.objective, rel=1e-12)
+
+
+@pytest.mark.parametrize("init", ["k-means++", "random", "subsample"])
+@pytest.mark.parametrize("keep_bytes", [0, 2**30])
+def test_labels_are_those_of_one_process_for_any_division(matrix, tmp_path, init, keep_bytes):
+    parameters = SphericalParameters(9, init=init, n_init=2, random_state=4)
+    expected = spherical_k_means(matrix, parameters)
+    for number, edges in enumerate(DIVISIONS[1:4]):
+        (tmp_path / str(number)).mkdir()
+        blocks = divided(matrix, edges, tmp_path / str(number))
+        found = cluster_blocks(Sequential(), blocks, parameters, scratch=tmp_path, keep_bytes=keep_bytes)
+        assert_same(found, expected)
+        assert found.inertia == pytest.approx(expected.inertia, rel=1e-9)
+        assert all(map(np.array_equal, found.other_labels, expected.other_labels))
+
+
+def test_given_centroids_are_started_from(matrix, tmp_path):
+    parameters = SphericalParameters(5, init=matrix[[3, 50, 400, 410, 650]], n_init=1, tol=0.0)
+    blocks = divided(matrix, DIVISIONS[3], tmp_path)
+    assert_same(
+        cluster_blocks(Sequential(2), blocks, parameters, scratch=tmp_path), spherical_k_means(matrix, parameters)
+    )
+
+
+@pytest.mark.parametrize("edges", DIVISIONS)
+def test_empty_clusters_are_filled_by_the_same_rule(matrix, tmp_path, edges):
+    far_away = sparse.csr_array(matrix[[7, 7, 7, 20, 20, 333, 0, 60]])  # copies and a zero row leave clusters empty
+    parameters = SphericalParameters(8, init=far_away, n_init=1)
+    found = cluster_blocks(Sequential(), divided(matrix, edges, tmp_path), parameters, scratch=tmp_path)
+    expected = spherical_k_means(matrix, parameters)
+    assert np.bincount(expected.labels, minlength=8).min() > 0
+    assert_same(found, expected)
+
+
+def test_clusters_that_cannot_be_filled_are_dropped(tmp_path):
+    rows = sparse.csr_array(np.eye(3, 6, dtype=np.float32)[np.array([0, 0, 1, 1, 2, 2, 2])])
+    parameters = SphericalParameters(5, init=rows[[0, 1, 2, 4, 5]], n_init=1)
+    found = cluster_blocks(Sequential(), divided(rows, [0, 2, 5, 7], tmp_path), parameters, scratch=tmp_path)
+    assert_same(found, spherical_k_means(rows, parameters))
+    assert found.centroids.shape[0] == 3
+    assert found.notes == spherical_k_means(rows, parameters).notes
+
+
+def test_an_order_of_the_documents_is_that_of_their_rows_sorted(matrix, tmp_path):
+    order = np.random.default_rng(1).permutation(N)
+    parameters = SphericalParameters(7, n_init=2, random_state=2)
+    expected = spherical_k_means(sparse.csr_array(matrix[order]), parameters)
+    blocks = divided(matrix, DIVISIONS[3], tmp_path)
+    found = cluster_blocks(Sequential(), blocks, parameters, scratch=tmp_path, order=order)
+    np.testing.assert_array_equal(found.labels[order], expected.labels)
+
+
+def test_seeds_of_k_means_parallel_do_not_depend_on_the_division(matrix, tmp_path):
+    parameters = SphericalParameters(8, init="k-means||", n_init=1, random_state=6)
+    fits = []
+    for number, edges in enumerate(DIVISIONS):
+        (tmp_path / str(number)).mkdir()
+        blocks = divided(matrix, edges, tmp_path / str(number))
+        fits.append(cluster_blocks(Sequential(), blocks, parameters, scratch=tmp_path))
+    for found in fits[1:]:
+        assert_same(found, fits[0])
+
+
+def test_seeds_of_k_means_parallel_are_different_documents_and_better_than_random_ones(matrix, tmp_path):
+    rows = SeedRows(Sequential(), divided(matrix, DIVISIONS[2], tmp_path), None)
+    objectives = {"k-means||": [], "random": []}
+    for seed in range(8):
+        seeds = scalable_seeds(rows, 8, np.random.default_rng(seed), tmp_path)
+        distinct = {seeds[[row]].toarray().tobytes() for row in range(8)}
+        assert len(distinct) == 8
+        drawn = matrix[np.random.default_rng(seed).choice(332, 8, replace=False)]
+        for name, centres in (("k-means||", seeds), ("random", drawn)):
+            objectives[name].append(float((matrix @ centres.T).toarray().max(axis=1).sum()))
+    assert np.mean(objectives["k-means||"]) > np.mean(objectives["random"])
+
+
+def test_nothing_is_left_in_the_scratch_folder(matrix, tmp_path):
+    blocks = divided(matrix, DIVISIONS[2], tmp_path)
+    before = sorted(tmp_path.iterdir())
+    cluster_blocks(Sequential(), blocks, SphericalParameters(3, n_init=1, random_state=0), scratch=tmp_path)
+    assert sorted(tmp_path.iterdir()) == before
+
+
+def test_an_interrupted_fit_has_the_best_so_far(matrix, tmp_path):
+    def stop(stage, done, total=None):
+        if done == 2:
+            raise KeyboardInterrupt
+
+    parameters = SphericalParameters(6, n_init=3, random_state=0, progress=stop, init="random", tol=0.0)
+    blocks = divided(matrix, DIVISIONS[2], tmp_path)
+    with pytest.raises(FitInterrupted) as stopped:
+        cluster_blocks(Sequential(), blocks, parameters, scratch=tmp_path)
+    so_far = stopped.value.so_far
+    short = SphericalParameters(6, n_init=1, random_state=0, max_iter=2, init="random", tol=0.0)
+    np.testing.assert_array_equal(so_far.labels, spherical_k_means(matrix, short).labels)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["block-0", "block-350"]
+
+
+def test_a_worker_without_the_table_before_reads_the_whole_one(matrix, tmp_path):
+    table = sparse.csr_array(matrix[:4])
+    after = sparse.csr_array(matrix[[0, 9, 2, 3]])
+    change = TableChange(str(tmp_path), 3, np.array([1]), sparse.csr_array(matrix[[9]]), np.zeros(4))
+    write_table(change, after)
+    assert (current_table(change) != after).nnz == 0
+    assert (table != after).nnz > 0
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"init": "k-means**"}, "is not a way to begin"),
+        ({"refine": True}, "moves single documents"),
+        ({"n_clusters": N + 1}, "documents"),
+        ({"init": np.ones((2, 3))}, "has shape"),
+    ],
+)
+def test_what_cannot_be_used_is_refused(matrix, tmp_path, wrong, said):
+    parameters = SphericalParameters(**{"n_clusters": 3, "random_state": 0, **wrong})
+    with pytest.raises(InputError, match=said):
+        cluster_blocks(Sequential(), divided(matrix, [0, N], tmp_path), parameters, scratch=tmp_path)
+
+
+def test_documents_without_terms_alone_are_refused(tmp_path):
+    blocks = divided(sparse.csr_array((5, 4), dtype=np.float32), [0, 2, 5], tmp_path)
+    with pytest.raises(NothingUsable, match="no document has a term"):
+        cluster_blocks(Sequential(), blocks, SphericalParameters(2), scratch=tmp_path)
+
+
+def test_a_block_that_is_gone_is_told_in_a_sentence(matrix, tmp_path):
+    blocks = divided(matrix, DIVISIONS[2], tmp_path)
+    (tmp_path / "block-350" / "data.npy").unlink()
+    with pytest.raises(InputError, match=r"data\.npy cannot be read"):
+        cluster_blocks(Sequential(), blocks, SphericalParameters(2), scratch=tmp_path)
+
+
+def test_a_scratch_folder_without_room_is_told_in_a_sentence(matrix, tmp_path, monkeypatch):
+    def no_room(*_, **__):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(np, "save", no_room)
+    with pytest.raises(InputError, match=r"cannot be written .No space left on device"):
+        write_block(tmp_path / "block", matrix)
+    assert not list(tmp_path.iterdir())
