@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections import Counter
 from dataclasses import dataclass
+from sys import intern
 
 
 @dataclass(frozen=True)
@@ -53,34 +54,36 @@ def check_store(connection: sqlite3.Connection) -> list[Finding]:
     return found + _lineage_findings(connection)
 
 
-def folded_sizes(connection: sqlite3.Connection) -> Counter[str]:
-    """Return how many documents each story has, by its lineage alone."""
-    sizes: Counter[str] = Counter()
-    for event, story, other, n_documents in connection.execute(
-        "SELECT event, story_id, other_id, n_documents FROM lineage ORDER BY seq"
-    ):
-        if event in ("born", "grew"):
-            sizes[story] += n_documents
-        elif event == "merged":
-            sizes[story] += n_documents
-            sizes[other] -= n_documents
-        elif event == "split":
-            sizes[story] -= n_documents
-            sizes[other] += n_documents
-    return sizes
-
-
 def _lineage_findings(connection: sqlite3.Connection) -> list[Finding]:
-    folded = folded_sizes(connection)
-    counted = Counter(
-        dict(connection.execute("SELECT story_id, COUNT(*) FROM membership WHERE to_batch IS NULL GROUP BY story_id"))
-    )
+    """Return where the lineage, folded from the start, does not give the membership and sizes of today."""
+    today = dict(connection.execute("SELECT doc_id, story_id FROM membership WHERE to_batch IS NULL"))
+    sizes: Counter[str] = Counter()
+    found: list[Finding] = []
+    folded: dict[int, str] = {}
+    for event, story, other, n_documents, doc_id in connection.execute(
+        "SELECT event, story_id, other_id, n_documents, doc_id FROM lineage WHERE event IN ('born', 'grew', 'moved')"
+        " ORDER BY seq"
+    ):
+        before = folded.get(doc_id, "")
+        if before != (other if event == "moved" else ""):
+            found.append(Finding("lineage", f"document {doc_id} is in {before or 'no story'} when it has {event}"))
+        folded[doc_id] = intern(story)
+        sizes[story] += n_documents
+        sizes[before] -= n_documents if event == "moved" else 0
+    found += [
+        Finding("lineage", f"document {one} is in {today.get(one)}, by its lineage in {folded.get(one)}")
+        for one in sorted({*today, *folded})
+        if today.get(one) != folded.get(one)
+    ]
+    return found + _size_findings(connection, sizes, Counter(today.values()))
+
+
+def _size_findings(connection: sqlite3.Connection, folded: Counter[str], counted: Counter[str]) -> list[Finding]:
     kept = Counter(dict(connection.execute("SELECT story_id, n_documents FROM story WHERE state <> 'merged'")))
-    stories = sorted({*folded, *counted, *kept})
     return [
         Finding(
             "lineage", f"story {one} has {counted[one]} documents, by its lineage {folded[one]}, by its row {kept[one]}"
         )
-        for one in stories
+        for one in sorted({*folded, *counted, *kept} - {""})
         if not folded[one] == counted[one] == kept[one]
     ]

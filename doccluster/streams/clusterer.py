@@ -28,13 +28,16 @@ class Event:
     ----------
     when : int
     event : str
-        born, grew, merged, split, closed, resumed or moved.
+        born, grew, merged, split, closed or resumed. (The store adds a line `moved` for each document that a merge or
+        split takes to another story.)
     story, other : str
         For `merged` the story that goes on and the one that ended; for `split` the story and the new one; for `resumed`
-        the new story and its parent; for `moved` the story a document went to and the one it came from.
+        the new story and its parent.
     n_documents : int
         How many documents it is about.
     similarity : float
+    number : int
+        The number of the document, for `born` and `grew`.
     """
 
     when: Moment
@@ -43,6 +46,7 @@ class Event:
     other: str = ""
     n_documents: int = 0
     similarity: float = 0.0
+    number: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +80,8 @@ class BatchResult:
     ended : dict of (Story, str)
         Stories that are not open any more, and how they ended: closed or merged.
     moves : list of (str, str, list of int)
-        From a story to another the families that have moved; from a story that was merged everything goes.
+        From a story to another the families that have moved, for each merge and split among the events, in their
+        order; from a story that was merged everything goes.
     left_sums : list of int
         Numbers of members that are too old to count.
     """
@@ -228,14 +233,14 @@ class Clusterer:
         story.n_documents += 1
         story.last, story.first = max(story.last, article.time), min(story.first, article.time)
         self.stories.note(story)
-        result.events.append(Event(article.time, "grew", story.id, n_documents=1, similarity=similarity))
+        result.events.append(Event(article.time, "grew", story.id, "", 1, similarity, self.next_number))
 
     def _found(self, article: Article, language: str, member: Member, result: BatchResult) -> Story:
         time = article.time
         story = Story(story_id(article.key), article.key, time, time, time, time, language, n_documents=1, n_families=1)
         story.members.append(member)
         self.stories.open_new(story)
-        result.events.append(Event(time, "born", story.id, n_documents=1))
+        result.events.append(Event(time, "born", story.id, n_documents=1, number=member.number))
         return story
 
     def _resume(self, story: Story, products: Floats, time: Moment, result: BatchResult) -> None:

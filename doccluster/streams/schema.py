@@ -8,7 +8,7 @@ from collections.abc import Callable
 from doccluster.errors import SchemaError
 
 APPLICATION = 0x646F6363  # "docc": what makes a SQLite file one of ours
-VERSION = 1
+VERSION = 2
 
 TABLES = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
@@ -81,7 +81,7 @@ CREATE INDEX membership_story ON membership (story_id, to_batch);
 CREATE TABLE lineage (
     seq INTEGER PRIMARY KEY, batch_id INTEGER NOT NULL REFERENCES batch, moment INTEGER NOT NULL,
     event TEXT NOT NULL, story_id TEXT NOT NULL REFERENCES story, other_id TEXT NOT NULL, n_documents INTEGER NOT NULL,
-    similarity REAL NOT NULL
+    similarity REAL NOT NULL, doc_id INTEGER REFERENCES document
 ) STRICT;
 CREATE INDEX lineage_batch ON lineage (batch_id);
 CREATE INDEX lineage_story ON lineage (story_id);
@@ -89,8 +89,37 @@ CREATE INDEX lineage_story ON lineage (story_id);
 CREATE TABLE term (number INTEGER PRIMARY KEY, term TEXT NOT NULL UNIQUE, settled INTEGER NOT NULL) STRICT;
 """
 
+_PLACED_LINES = """
+UPDATE lineage SET doc_id = placed.doc_id FROM (
+    SELECT line.seq, own.doc_id FROM
+        (SELECT seq, ROW_NUMBER() OVER (ORDER BY seq) AS place FROM lineage WHERE event IN ('born', 'grew')) line
+        JOIN (SELECT doc_id, ROW_NUMBER() OVER (ORDER BY number) AS place FROM document WHERE number IS NOT NULL) own
+        USING (place)
+) placed WHERE placed.seq = lineage.seq
+"""
+_MOVED_LINES = """
+INSERT INTO lineage (batch_id, moment, event, story_id, other_id, n_documents, similarity, doc_id)
+SELECT one.from_batch, b.moment, 'moved', one.story_id, one.former, 1, COALESCE((
+    SELECT turn.similarity FROM lineage turn WHERE turn.batch_id = one.from_batch
+    AND turn.event IN ('merged', 'split') AND turn.story_id IN (one.story_id, one.former) LIMIT 1), 0), one.doc_id
+FROM (
+    SELECT m.doc_id, m.from_batch, m.story_id, COALESCE(
+        LAG(m.story_id) OVER (PARTITION BY m.doc_id ORDER BY m.from_batch), d.first_story) AS former
+    FROM membership m JOIN document d USING (doc_id)
+) one JOIN batch b ON b.batch_id = one.from_batch
+WHERE one.story_id <> one.former ORDER BY one.from_batch, one.doc_id
+"""
+
+
+def _name_the_documents_of_the_lineage(connection: sqlite3.Connection) -> None:
+    """Version 1 had no line for a document that moved, and told how many documents a line was about, not which one."""
+    connection.execute("ALTER TABLE lineage ADD COLUMN doc_id INTEGER REFERENCES document")
+    connection.execute(_PLACED_LINES)
+    connection.execute(_MOVED_LINES)
+
+
 # version -> what makes a store of that version one of the next; run in the transaction that opens the store
-MIGRATIONS: dict[int, Callable[[sqlite3.Connection], None]] = {}
+MIGRATIONS: dict[int, Callable[[sqlite3.Connection], None]] = {1: _name_the_documents_of_the_lineage}
 
 
 def version_of(connection: sqlite3.Connection, name: str) -> int:

@@ -69,14 +69,8 @@ def write_batch(
     connection.executemany(
         "UPDATE document SET family = ? WHERE family = ?", [(new, old) for old, new in result.joined_families]
     )
-    for old, new, families in result.moves:
-        _move(connection, old, None if result.ended.get(old, ("", ""))[1] == "merged" else families, new, batch)
+    _write_lineage(connection, result, batch)
     connection.executemany("UPDATE document SET in_sums = 0 WHERE number = ?", [(one,) for one in result.left_sums])
-    connection.executemany(
-        "INSERT INTO lineage (batch_id, moment, event, story_id, other_id, n_documents, similarity)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?)",
-        [(batch, e.when, e.event, e.story, e.other, e.n_documents, e.similarity) for e in result.events],
-    )
     has_settled = clusterer.frequencies.has_settled
     _write_terms(connection, clusterer, batch)
     _let_go(connection, clusterer, result, moment, has_settled=has_settled)
@@ -132,8 +126,26 @@ def _write_placements(connection: sqlite3.Connection, clusterer: Clusterer, resu
     )
 
 
-def _move(connection: sqlite3.Connection, old: str, families: list[int] | None, new: str, batch: int) -> None:
-    """Move documents from a story to another: those of some families, or all."""
+def _write_lineage(connection: sqlite3.Connection, result: BatchResult, batch: int) -> None:
+    """Write the events, after each merge and split a line for every document that it moves, and move those."""
+    moves = iter(result.moves)
+    rows: list[tuple[object, ...]] = []
+    for event in result.events:
+        about = (event.story, event.other, event.n_documents, event.similarity)
+        rows.append((batch, event.when, event.event, *about, event.number or None, None))
+        if event.event in ("merged", "split"):
+            old, new, families = next(moves)
+            moved = _move(connection, old, None if event.event == "merged" else families, new, batch)
+            rows += [(batch, event.when, "moved", new, old, 1, event.similarity, None, doc_id) for doc_id in moved]
+    connection.executemany(
+        "INSERT INTO lineage (batch_id, moment, event, story_id, other_id, n_documents, similarity, doc_id)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, COALESCE(?9, (SELECT doc_id FROM document WHERE number = ?8)))",
+        rows,
+    )
+
+
+def _move(connection: sqlite3.Connection, old: str, families: list[int] | None, new: str, batch: int) -> list[int]:
+    """Move documents from a story to another: those of some families, or all; return which."""
     rows = connection.execute(
         "SELECT m.doc_id, d.family, m.from_batch FROM membership m JOIN document d USING (doc_id)"
         " WHERE m.story_id = ? AND m.to_batch IS NULL ORDER BY m.doc_id",
@@ -148,6 +160,7 @@ def _move(connection: sqlite3.Connection, old: str, families: list[int] | None, 
         "UPDATE membership SET to_batch = ? WHERE doc_id = ? AND to_batch IS NULL", [(batch, one) for one in earlier]
     )
     connection.executemany("INSERT INTO membership VALUES (?, ?, ?, NULL)", [(one, new, batch) for one in earlier])
+    return [doc_id for doc_id, _ in moved]
 
 
 def _write_terms(connection: sqlite3.Connection, clusterer: Clusterer, batch: int) -> None:

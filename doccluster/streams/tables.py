@@ -38,7 +38,8 @@ FROM lineage e JOIN story s ON s.story_id = e.other_id
 WHERE e.event = 'merged' AND e.batch_id <= :batch ORDER BY s.born, s.story_id
 """
 _LINEAGE = """
-SELECT moment, event, story_id, other_id, n_documents, similarity FROM lineage WHERE batch_id <= :batch ORDER BY seq
+SELECT moment, event, story_id, other_id, n_documents, similarity FROM lineage WHERE batch_id <= :batch
+ORDER BY batch_id, seq
 """
 
 

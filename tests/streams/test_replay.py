@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import pathlib
 import random
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -16,6 +17,7 @@ from doccluster.streams import StoryStream, StreamSettings
 from doccluster.streams.check import check_store
 from doccluster.streams.database import back_up, open_to_read
 from doccluster.streams.settings import DAY, parse_duration
+from doccluster.synthetic import make_news_stream
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 FEEDS = ROOT / "corpora" / "samples" / "newsroom" / "feeds"
@@ -158,6 +160,76 @@ def test_an_earlier_moment_is_what_the_store_was_then(tmp_path):
     assert len(now.documents["id"]) > len(at.documents["id"])
 
 
+@pytest.fixture(scope="module")
+def turning(tmp_path_factory):
+    """A store whose stories merge and split."""
+    path = tmp_path_factory.mktemp("turning") / "news.db"
+    made = make_news_stream(12, merges=3, splits=3, days=5, n_topics=2, random_state=1)
+    with StoryStream(path) as stream:
+        done = stream.replay(made.to_corpus(), now=NOW)
+        assert stream.check() == []
+    assert {"merged", "split", "moved"} <= set(done.events)
+    return path
+
+
+def test_the_lineage_alone_gives_the_story_of_every_document_at_any_moment(turning):
+    with sqlite3.connect(turning) as connection:
+        batches = [batch for (batch,) in connection.execute("SELECT batch_id FROM batch ORDER BY batch_id")]
+        for batch in batches[:: len(batches) // 7]:
+            membership = dict(
+                connection.execute(
+                    "SELECT doc_id, story_id FROM membership WHERE from_batch <= ?1 AND IFNULL(to_batch, 9e9) > ?1",
+                    (batch,),
+                )
+            )
+            folded = {}
+            for event, story, other, doc_id in connection.execute(
+                "SELECT event, story_id, other_id, doc_id FROM lineage WHERE batch_id <= ? ORDER BY seq", (batch,)
+            ):
+                if event in ("born", "grew", "moved"):
+                    assert folded.get(doc_id) == (other if event == "moved" else None)
+                    folded[doc_id] = story
+            assert folded == membership
+    connection.close()
+
+
+def test_a_merge_and_a_split_have_a_line_for_each_document_they_move(turning):
+    with sqlite3.connect(turning) as connection:
+        lines = connection.execute("SELECT event, story_id, other_id, n_documents FROM lineage ORDER BY seq").fetchall()
+    connection.close()
+    n_turns = 0
+    for place, (event, story, other, n_documents) in enumerate(lines):
+        if event in ("merged", "split"):
+            moved = lines[place + 1 : place + 1 + n_documents]
+            pair = (story, other) if event == "merged" else (other, story)
+            assert moved == [("moved", *pair, 1)] * n_documents
+            n_turns += 1
+    assert sum(event == "moved" for event, *_ in lines) == sum(one[3] for one in lines if one[0] in ("merged", "split"))
+    assert n_turns >= 2
+
+
+def lineage_of(path):
+    with sqlite3.connect(path) as connection:
+        found = connection.execute(
+            "SELECT batch_id, event, story_id, other_id, n_documents, similarity, doc_id FROM lineage"
+        ).fetchall()
+    connection.close()
+    return sorted(found, key=str)
+
+
+def test_a_store_of_the_first_version_is_given_the_lines_it_lacks(turning, tmp_path):
+    old = tmp_path / "old.db"
+    shutil.copy(turning, old)
+    with sqlite3.connect(old) as connection:
+        connection.execute("DELETE FROM lineage WHERE event = 'moved'")
+        connection.execute("ALTER TABLE lineage DROP COLUMN doc_id")
+        connection.execute("PRAGMA user_version = 1")
+    connection.close()
+    with StoryStream(old) as stream:
+        assert stream.check() == []
+    assert lineage_of(old) == lineage_of(turning)
+
+
 def test_impossible_dates_take_the_place_of_their_neighbour():
     texts = [("2026-03-02T08:00:00Z", "ferry aground"), ("2050-01-01", "bank rates"), ("0001-01-01", "wheat harvest")]
     stream = StoryStream()
@@ -193,6 +265,8 @@ def test_check_finds_what_was_tampered_with(tmp_path):
     for tampering, check in [
         ("DELETE FROM membership WHERE doc_id = 3", "placed"),
         ("UPDATE lineage SET n_documents = 2 WHERE seq = 1", "lineage"),
+        ("UPDATE lineage SET doc_id = 3 WHERE doc_id = 2", "lineage"),
+        ("UPDATE lineage SET event = 'resumed' WHERE doc_id = 4", "lineage"),
         ("UPDATE document SET first_story = 'nosuch' WHERE doc_id = 2", "first-story"),
         ("DELETE FROM sighting WHERE doc_id = 5", "sighting"),
         ("DELETE FROM story WHERE story_id = (SELECT story_id FROM membership WHERE doc_id = 1)", "reference"),
