@@ -41,6 +41,8 @@ _HOMES = {
     "cluster_search_results": "doccluster.pipeline",
     "load_run": "doccluster.artifacts",
     "write_report": "doccluster.report",
+    "InlineReport": "doccluster.report",
+    "plots": "doccluster.report",
     "errors": "doccluster.errors",
 }
 
@@ -70,6 +72,8 @@ if TYPE_CHECKING:
     from doccluster.pipeline import cluster_search_results as cluster_search_results
     from doccluster.pipeline import run_pipeline as run_pipeline
     from doccluster.pipeline import search as search
+    from doccluster.report import InlineReport as InlineReport
+    from doccluster.report import plots as plots
     from doccluster.report import write_report as write_report
     from doccluster.streams import StoryStream as StoryStream
     from doccluster.vectors import DocumentVectors as DocumentVectors

@@ -7,7 +7,8 @@ documents that have terms. Documents without any term are in `empty_documents`, 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import itertools
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -19,6 +20,7 @@ from doccluster.clustering.linear_rule import LinearRule
 from doccluster.corpus.document import Corpus, Skipped
 from doccluster.errors import InputError
 from doccluster.labeling.description import ClusterDescription
+from doccluster.markup import html_table, latex_escaped, latex_table
 from doccluster.partition import Partition
 from doccluster.short_repr import ShortRepr, cut, listed
 from doccluster.vectors.document_vectors import DocumentVectors
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
 NO_TERMS = "no-terms"  # why a document is among the skipped although it was read
 EXCERPT_LENGTH = 320
 NAME_LENGTH = 70
+MOST_CLUSTERS_SHOWN = 30  # in a notebook; the report has all
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -275,6 +278,47 @@ class Run:
         both = pd.concat([found, self._document_frame(self.empty_documents)]) if len(self.empty_documents) else found
         positions = np.concatenate([self.documents.positions, self.empty_documents.positions])
         return both.iloc[np.argsort(positions, kind="stable")].fillna({"label": ""})
+
+    def to_pandas(self) -> pd.DataFrame:
+        """Return `to_frame`: one row per document."""
+        return self.to_frame()
+
+    def to_latex(self) -> str:
+        """Return a LaTeX table (package booktabs) of the clusters: number, size, label, mean similarity."""
+        rows = [
+            [str(number), f"{size:,}", latex_escaped(label), f"{similarity:.3f}"]
+            for number, label, size, similarity in self._cluster_rows()
+        ]
+        return latex_table(("cluster", "documents", "label", "similarity"), rows, alignment="rrlr")
+
+    def report(self) -> Any:
+        """Return the report of the run, which a notebook shows inline; ``run.report().save("report.html")`` keeps it.
+
+        Returns
+        -------
+        doccluster.report.InlineReport
+        """
+        from doccluster import InlineReport  # the root offers names of every layer
+
+        return InlineReport.of(self)
+
+    def _repr_html_(self) -> str:
+        size = f"{self.n_documents:,} documents in {self.n_clusters:,} clusters, {self.vectors.n_terms:,} terms"
+        shown = list(itertools.islice(self._cluster_rows(), MOST_CLUSTERS_SHOWN))
+        more = "" if self.n_clusters <= len(shown) else f"; the {len(shown)} largest are shown"
+        return html_table(
+            ("cluster", "label", "documents", "similarity"),
+            shown,
+            caption=f"{size}, seed {self.provenance.seed}{more}. run.report() shows the whole report.",
+            bar="documents",
+        )
+
+    def _cluster_rows(self) -> Iterator[tuple[int, str, int, float]]:
+        """Yield number, label, size and mean similarity of each cluster."""
+        labels = self.partition.labels
+        means = np.bincount(labels, self.similarity, self.n_clusters) / np.maximum(self.partition.sizes, 1)
+        for one in self.clusters:
+            yield one.cluster, one.label, one.size, float(means[one.cluster])
 
     def clusters_frame(self) -> pd.DataFrame:
         """Return one row per cluster, with its number as index.

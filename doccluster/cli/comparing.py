@@ -158,7 +158,7 @@ def _by_source(given: Iterable[str], sources: Sequence[str]) -> dict[str | None,
 
 
 def _as_json(found: Comparison) -> dict[str, Any]:
-    from doccluster.pipeline.comparison_files import headline
+    from doccluster.selection.comparison_tables import headline
 
     tables = {
         "corpora": found.corpora,
@@ -202,7 +202,7 @@ def _print_means(summary: pd.DataFrame) -> None:
     """Print a line per headline measure and a column per algorithm."""
     from rich.table import Table
 
-    from doccluster.pipeline.comparison_files import headline, mean_and_interval, title_of
+    from doccluster.selection.comparison_tables import headline, mean_and_interval, title_of
 
     algorithms = list(dict.fromkeys(summary["algorithm"]))
     cells = {(row["algorithm"], row["measure"]): row for row in summary.to_dict("records")}
@@ -220,8 +220,8 @@ def _print_means(summary: pd.DataFrame) -> None:
 
 
 def _tests_of_quality(found: Comparison) -> pd.DataFrame:
-    from doccluster.pipeline.comparison_files import headline
     from doccluster.selection.comparison_result import COSTS
+    from doccluster.selection.comparison_tables import headline
 
     return found.tests([name for name in headline(found.runs) if name not in COSTS])
 

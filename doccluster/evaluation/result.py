@@ -191,6 +191,10 @@ class Evaluation:
 
         return pd.DataFrame([score.as_row() for score in self.scores], columns=list(COLUMNS))
 
+    def to_pandas(self) -> pd.DataFrame:
+        """Return `to_frame`: a row for each score."""
+        return self.to_frame()
+
     def to_dict(self, *, documents: bool = False) -> dict[str, Any]:
         """Return plain data for JSON: nan is None, infinity a word.
 
@@ -214,6 +218,11 @@ class Evaluation:
         from doccluster.evaluation.tables import latex_table
 
         return latex_table(self)
+
+    def _repr_html_(self) -> str:
+        from doccluster.evaluation.tables import notebook_table
+
+        return notebook_table(self)
 
     def __rich__(self) -> Any:
         from doccluster.evaluation.tables import rich_table

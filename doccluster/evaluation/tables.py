@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import io
 import math
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 from doccluster.choices import FAMILIES
 from doccluster.evaluation.result import ARROWS, Evaluation, Score
 from doccluster.evaluation.truth import coverage_note
+from doccluster.markup import html_table, latex_escaped
 
 # truth columns, and the families of measures that have a value for each of them
 Part = tuple[list[str | None], list[tuple[str, list[Score]]]]
@@ -128,21 +130,24 @@ def text_table(evaluation: Evaluation, *, width: int = 140) -> str:
     return stream.getvalue().rstrip("\n")
 
 
+def notebook_table(evaluation: Evaluation) -> str:
+    """Return the scores as a piece of HTML for notebooks: value, better direction, range and notes of each measure."""
+    tables = []
+    for columns, families in _parts(evaluation):
+        for family, scores in families:
+            heads = ["measure", "", *(["value"] if len(columns) == 1 else map(str, columns)), "range", "note"]
+            rows = [
+                [first.name, ARROWS[first.measure.direction]]
+                + ["" if score is None else format_score(score) for score in cells]
+                + [first.measure.range, _notes(evaluation, cells)]
+                for first, cells in by_measure(scores, columns)
+            ]
+            tables.append(html_table(heads, rows, caption=HEADINGS[family]))
+    said = _captions(evaluation)
+    return "".join(tables) + (f"<p>{html.escape(said)}</p>" if said else "")
+
+
 _LATEX_ARROWS = {"higher": r"$\uparrow$", "lower": r"$\downarrow$", "none": ""}
-_LATEX_SPECIAL = str.maketrans(
-    {
-        "\\": r"\textbackslash{}",
-        "&": r"\&",
-        "%": r"\%",
-        "$": r"\$",
-        "#": r"\#",
-        "_": r"\_",
-        "{": r"\{",
-        "}": r"\}",
-        "~": r"\textasciitilde{}",
-        "^": r"\textasciicircum{}",
-    }
-)
 
 
 def latex_table(evaluation: Evaluation) -> str:
@@ -152,7 +157,7 @@ def latex_table(evaluation: Evaluation) -> str:
     """
     truths = truth_of(evaluation)
     n = len(truths)
-    heads = ["value"] if n == 1 else [_escaped(str(column)) for column in truths]
+    heads = ["value"] if n == 1 else [latex_escaped(str(column)) for column in truths]
     lines = [r"\begin{tabular}{ll" + "r" * n + "}", r"\toprule"]
     lines += [" & ".join(["Measure", "", *heads]) + r" \\"]
     for columns, families in _parts(evaluation):
@@ -162,7 +167,7 @@ def latex_table(evaluation: Evaluation) -> str:
                 values = ["" if score is None else _latex_value(score.value) for score in cells]
                 if len(columns) < n:
                     values = [rf"\multicolumn{{{n}}}{{r}}{{{value}}}" for value in values]
-                name = [_escaped(first.measure.title), _LATEX_ARROWS[first.measure.direction]]
+                name = [latex_escaped(first.measure.title), _LATEX_ARROWS[first.measure.direction]]
                 lines.append(" & ".join([*name, *values]) + r" \\")
     return "\n".join([*lines, r"\bottomrule", r"\end{tabular}"]) + "\n"
 
@@ -173,7 +178,3 @@ def _latex_value(value: float) -> str:
     if math.isinf(value):
         return r"$\infty$" if value > 0 else r"$-\infty$"
     return f"${format_value(value)}$".replace(",", "{,}")
-
-
-def _escaped(text: str) -> str:
-    return text.translate(_LATEX_SPECIAL)

@@ -72,6 +72,17 @@ class Choice(ShortRepr):
     rules: Sweep | None = None
     excess: SweepChoice | None = None
 
+    def to_pandas(self) -> pd.DataFrame:
+        """Return the evidence of the recommendation, one row per k."""
+        return self.recommendation.to_pandas()
+
+    def to_latex(self) -> str:
+        """Return the evidence of the recommendation as a LaTeX table (package booktabs)."""
+        return self.recommendation.to_latex()
+
+    def _repr_html_(self) -> str:
+        return self.recommendation._repr_html_()
+
 
 def choose_clusters(
     source: Any,
@@ -183,28 +194,12 @@ def write_choice(found: Recommendation, folder: Path, rules: tuple[Sweep, SweepC
     with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
         found.table.to_csv(folder / "choose_k.csv", index=False, lineterminator="\n")
-        _draw_scores(found, folder)
+        if not found.table.empty:
+            from doccluster.report.plots import k_curve
+
+            k_curve(found, path=folder / "choose_k.svg")
         if rules is not None:
             _write_rules(*rules, folder)
-
-
-def _draw_scores(found: Recommendation, folder: Path) -> None:
-    from doccluster.report.charts import line_chart
-
-    table = found.table
-    if table.empty:
-        return
-    scores = {name: table[name] / max(float(table[name].max()), 1e-300) for name in ("topics", "stories")}
-    line_chart(
-        table["k"],
-        {**scores, "agreement of the halves": table["agreement"]},
-        title="How fine the clusters should be",
-        x_label="number of clusters k",
-        y_label="score as a share of its largest, and adjusted Rand",
-        log_x=True,
-        chosen=found.k,
-        path=folder / "choose_k.svg",
-    )
 
 
 def _write_rules(rules: Sweep, excess: SweepChoice, matrix: Any, folder: Path) -> None:

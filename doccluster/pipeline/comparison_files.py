@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -14,46 +13,10 @@ from doccluster.artifacts import writing
 from doccluster.errors import InputError
 from doccluster.selection import Comparison
 from doccluster.selection.comparison_result import NO_SEED
+from doccluster.selection.comparison_tables import UNITS, headline, latex_summary, title_of
 from doccluster.selection.significance import mean_with_interval
 
-HEADLINE = ("adjusted_rand", "nmi", "silhouette", "coherence", "seconds", "peak_memory")
 FIGURES = ("svg", "pdf", "png")
-UNITS = {"seconds": ("s", 1.0), "peak_memory": ("MiB", 2.0**-20)}  # as shown; the csv tables have seconds and bytes
-
-
-def headline(runs: pd.DataFrame) -> list[str]:
-    """Return the measures that are shown, tested and drawn, of those of a table with a column measure.
-
-    Of measures that are none of the usual ones, the first are shown, before seconds and memory.
-    """
-    there = list(dict.fromkeys(map(str, runs["measure"])))
-    quality = [name for name in HEADLINE if name in there and name not in UNITS]
-    own = quality or [name for name in there if name not in UNITS][: len(HEADLINE)]
-    return [*own, *(name for name in UNITS if name in there)]
-
-
-def title_of(measure: str) -> str:
-    """Return what a measure is called in tables and figures, with its unit."""
-    name = measure.replace("_", " ")
-    return f"{name} ({UNITS[measure][0]})" if measure in UNITS else name
-
-
-def mean_and_interval(mean: float, low: float, high: float, measure: str, *, plus_minus: str = "±") -> str:
-    """Return a mean with its interval: with plus and minus, or both ends where the range of the measure cuts one off.
-
-    >>> mean_and_interval(0.9, 0.85, 0.95, "nmi"), mean_and_interval(0.98, 0.9, 1.0, "nmi")
-    ('0.900 ± 0.050', '0.980 [0.900, 1.000]')
-    """
-    scale = UNITS.get(measure, ("", 1.0))[1]
-    mean, low, high = mean * scale, low * scale, high * scale
-    digits = 1 if measure == "peak_memory" else 3
-    if math.isnan(mean):
-        return "-"
-    if math.isnan(low):
-        return f"{mean:.{digits}f}"
-    if math.isclose(high - mean, mean - low, rel_tol=1e-6, abs_tol=1e-12):
-        return f"{mean:.{digits}f} {plus_minus} {high - mean:.{digits}f}"
-    return f"{mean:.{digits}f} [{low:.{digits}f}, {high:.{digits}f}]"
 
 
 def write_comparison(found: Comparison, folder: Path, *, knobs: Sequence[str] = ()) -> None:
@@ -83,7 +46,7 @@ def _write_tables(found: Comparison, folder: Path) -> None:
     }
     for name, table in tables.items():
         table.to_csv(folder / f"{name}.csv", index=False, lineterminator="\n")
-    (folder / "summary.tex").write_text(latex(summary, measures), encoding="utf-8")
+    (folder / "summary.tex").write_text(latex_summary(summary, measures), encoding="utf-8")
 
 
 def _ranks(found: Comparison, measures: Sequence[str]) -> pd.DataFrame:
@@ -96,33 +59,6 @@ def _ranks(found: Comparison, measures: Sequence[str]) -> pd.DataFrame:
             continue
         rows += [(measure, name, rank, p, critical) for name, rank in ranks.items()]
     return pd.DataFrame(rows, columns=["measure", "algorithm", "mean_rank", "friedman_p", "critical_difference"])
-
-
-def latex(summary: pd.DataFrame, measures: Sequence[str]) -> str:
-    """Return a LaTeX table (package booktabs): a line per corpus and algorithm, mean and interval of each measure."""
-    lines = [
-        r"\begin{tabular}{ll" + "r" * len(measures) + "}",
-        r"\toprule",
-        " & ".join(["corpus", "algorithm", *map(title_of, measures)]) + r" \\",
-        r"\midrule",
-    ]
-    for (corpus, algorithm), group in summary.groupby(["corpus", "algorithm"], sort=False):
-        own = group.set_index("measure")
-        cells = [_cell(own, name) for name in measures]
-        lines.append(" & ".join([_escaped(str(corpus)), _escaped(str(algorithm)), *cells]) + r" \\")
-    return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", ""])
-
-
-def _cell(own: pd.DataFrame, measure: str) -> str:
-    if measure not in own.index:
-        return "-"
-    mean, low, high = (float(own[column].to_dict()[measure]) for column in ("mean", "low", "high"))
-    return mean_and_interval(mean, low, high, measure, plus_minus=r"$\pm$")
-
-
-def _escaped(text: str) -> str:
-    special = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
-    return "".join(special.get(sign, f"\\{sign}" if sign in "_&%$#{}" else sign) for sign in text)
 
 
 def _draw_bars(found: Comparison, folder: Path) -> None:
@@ -147,22 +83,10 @@ def _half_lengths(rows: pd.DataFrame) -> Any:
 
 
 def _draw_agreement(found: Comparison, folder: Path) -> None:
-    from doccluster.report.charts import heat_map
+    from doccluster.report.plots import agreement
 
-    agreement = found.agreement().dropna(subset="correlation")
-    if agreement.empty:
-        return
-    table = agreement.pivot(index="measure", columns="corpus", values="correlation")
-    _save(
-        heat_map,
-        folder,
-        "agreement",
-        table.to_numpy(dtype=float),
-        row_names=[str(name) for name in table.index],
-        column_names=[str(name) for name in table.columns],
-        title="rank correlation with adjusted Rand",
-        value_range=(-1, 1),
-    )
+    if not found.agreement()["correlation"].isna().all():
+        _save(agreement, folder, "agreement", found)
 
 
 def _draw_over(found: Comparison, knob: str, folder: Path) -> None:

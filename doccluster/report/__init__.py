@@ -7,12 +7,19 @@ from typing import TYPE_CHECKING
 from doccluster.lazy import offer
 
 # loaded when used: how dates and numbers are worded needs no matplotlib
-_HOMES = {"render_report": "doccluster.report.html", "write_report": "doccluster.report.html"}
+_HOMES = {
+    "InlineReport": "doccluster.report.html",
+    "plots": "doccluster.report.plots",
+    "render_report": "doccluster.report.html",
+    "write_report": "doccluster.report.html",
+}
 
-__all__ = ["render_report", "write_report"]
+__all__ = ["InlineReport", "plots", "render_report", "write_report"]
 
 __getattr__ = offer(__name__, _HOMES)
 
 if TYPE_CHECKING:
+    from doccluster.report import plots as plots
+    from doccluster.report.html import InlineReport as InlineReport
     from doccluster.report.html import render_report as render_report
     from doccluster.report.html import write_report as write_report

@@ -49,6 +49,7 @@ def line_chart(
     markers: bool = True,
     width: float = 7.2,
     height: float = 4.2,
+    ax: Axes | None = None,
     path: Path | None = None,
 ) -> Figure:
     """Return a figure with one line per series over the same x.
@@ -65,6 +66,8 @@ def line_chart(
         The x to mark with a vertical line, for instance the k that was chosen.
     markers : bool
         Whether each value has a sign of its own; better not if there are very many.
+    ax : matplotlib Axes, optional
+        Axes of a figure of yours to draw into; `width` and `height` then do nothing.
     path : str or path, optional
         Where to write the figure.
 
@@ -74,7 +77,7 @@ def line_chart(
         If a series has not as many values as `x`.
     """
     places = np.asarray(x)
-    figure, axes = new_axes(width, height)
+    figure, axes = new_axes(width, height, ax)
     for index, (name, values) in enumerate(series.items()):
         heights = same_length(name, values, places.size)
         style = category_style(index) if markers else {**category_style(index), "marker": ""}
@@ -107,6 +110,7 @@ def bar_chart(
     log: bool = False,
     width: float = 7.2,
     height: float | None = None,
+    ax: Axes | None = None,
     path: Path | None = None,
 ) -> Figure:
     """Return a figure with one bar per name, or one group of bars per name if there are several series.
@@ -122,6 +126,8 @@ def bar_chart(
         Whether the bars lie; better where names are long.
     log : bool
         Whether the length of a bar is on a logarithmic scale.
+    ax : matplotlib Axes, optional
+        Axes of a figure of yours to draw into; `width` and `height` then do nothing.
     path : str or path, optional
         Where to write the figure.
 
@@ -131,7 +137,9 @@ def bar_chart(
         If a series has not as many values as there are names.
     """
     groups = dict(series) if isinstance(series, Mapping) else {"": series}
-    figure, axes = new_axes(width, height or (0.34 * len(names) * max(1, len(groups) / 2) + 1.2 if horizontal else 4.2))
+    figure, axes = new_axes(
+        width, height or (0.34 * len(names) * max(1, len(groups) / 2) + 1.2 if horizontal else 4.2), ax
+    )
     places = np.arange(len(names), dtype=float)
     thickness = 0.78 / max(1, len(groups))
     for index, (name, values) in enumerate(groups.items()):
@@ -165,6 +173,7 @@ def scatter_chart(
     log_y: bool = False,
     width: float = 6.0,
     height: float = 4.8,
+    ax: Axes | None = None,
     path: Path | None = None,
 ) -> Figure:
     """Return a figure with one point per pair of values.
@@ -178,6 +187,8 @@ def scatter_chart(
         What to write beside each point.
     diagonal : bool
         Whether to draw the line on which x and y are equal.
+    ax : matplotlib Axes, optional
+        Axes of a figure of yours to draw into; `width` and `height` then do nothing.
     path : str or path, optional
         Where to write the figure.
 
@@ -189,7 +200,7 @@ def scatter_chart(
     across = np.asarray(x, dtype=np.float64)
     up = same_length("y", y, across.size)
     member = np.asarray(groups if groups is not None else [""] * across.size, dtype=object)
-    figure, axes = new_axes(width, height)
+    figure, axes = new_axes(width, height, ax)
     kinds = list(dict.fromkeys(member.tolist()))
     for index, kind in enumerate(kinds):
         style = category_style(index)

@@ -28,6 +28,7 @@ def heat_map(
     digits: int = 2,
     width: float | None = None,
     height: float | None = None,
+    ax: Axes | None = None,
     path: Path | None = None,
 ) -> Figure:
     """Return a figure of a table whose cells are shaded by their values; small tables show the numbers too.
@@ -40,6 +41,8 @@ def heat_map(
         Every one is written as long as there is room, then every second, fifth, tenth ...
     value_range : pair of float or None
         The values of the ends of the scale; those of the table by default.
+    ax : matplotlib Axes, optional
+        Axes of a figure of yours to draw into; `width` and `height` then do nothing.
     path : str or path, optional
         Where to write the figure.
 
@@ -56,6 +59,7 @@ def heat_map(
     figure, axes = new_axes(
         width or float(np.clip(0.46 * n_columns + 2.4, 3.6, 8.6)),
         height or float(np.clip(0.3 * n_rows + 1.4, 2.2, 7.6)),
+        ax,
     )
     low, high = _scale_ends(values, value_range)
     colours = diverging_colormap() if low < 0 else sequential_colormap()

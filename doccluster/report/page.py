@@ -11,7 +11,8 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from doccluster.errors import InputError
-from doccluster.report.wording import counted, decimal, safe_link, visible
+from doccluster.markup import visible
+from doccluster.report.wording import counted, decimal, safe_link
 
 
 def page_templates() -> Environment:

@@ -26,6 +26,7 @@ def silhouette_plot(
     mean: float | None = None,
     width: float = 7.2,
     height: float | None = None,
+    ax: Axes | None = None,
     path: Path | None = None,
 ) -> Figure:
     """Return the classical silhouette plot: the documents of each cluster, widest first, as one outline per cluster.
@@ -42,6 +43,8 @@ def silhouette_plot(
         About how many documents are drawn; of more, evenly spaced ones, so the outlines keep their shape.
     mean : float, optional
         Where to draw the dashed line; by default at the mean of the values.
+    ax : matplotlib Axes, optional
+        Axes of a figure of yours to draw into; `width` and `height` then do nothing.
     path : str or path, optional
         Where to write the figure.
 
@@ -54,7 +57,7 @@ def silhouette_plot(
     member = same_length("labels", labels, widths.size).astype(np.int64)
     defined = ~np.isnan(widths)
     kinds = np.unique(member)
-    figure, axes = new_axes(width, height or float(np.clip(0.3 * kinds.size + 1.6, 2.6, 9.0)))
+    figure, axes = new_axes(width, height or float(np.clip(0.3 * kinds.size + 1.6, 2.6, 9.0)), ax)
     gap = 0.012 * max(1, widths.size)
     middle, at = [], 0.0
     for kind in kinds:

@@ -7,23 +7,12 @@ import re
 from datetime import date
 from urllib.parse import urlsplit
 
-from doccluster.control_characters import CONTROLS, DIRECTIONS, LATER_CONTROLS, SURROGATES
+from doccluster.markup import visible
 
 MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 TITLE_LENGTH = 220
 
-_UNSEEN = re.compile(f"[{CONTROLS}\f\r{LATER_CONTROLS}{DIRECTIONS}\ufeff]")
-_SURROGATE = re.compile(f"[{SURROGATES}]")
 _SPACE = re.compile(r"[\s\u2028\u2029]+")
-
-
-def visible(text: str) -> str:
-    r"""Return `text` without characters that are not seen but act: controls and changes of writing direction.
-
-    >>> visible("abc\u202egpj.exe\x00")
-    'abcgpj.exe'
-    """
-    return _SURROGATE.sub("\ufffd", _UNSEEN.sub("", text))
 
 
 def one_line(text: str, length: int = TITLE_LENGTH) -> str:

@@ -55,6 +55,21 @@ class Comparison(ShortRepr):
             rows.append((*keys, mean, low, high, int(group["value"].notna().sum())))
         return pd.DataFrame(rows, columns=["corpus", "algorithm", "measure", "mean", "low", "high", "n"])
 
+    def to_pandas(self) -> pd.DataFrame:
+        """Return `summary`: mean and interval for each corpus, algorithm and measure."""
+        return self.summary()
+
+    def to_latex(self) -> str:
+        """Return a LaTeX table (booktabs): a line per corpus and algorithm, mean and interval of each measure."""
+        from doccluster.selection.comparison_tables import headline, latex_summary
+
+        return latex_summary(self.summary(), headline(self.runs))
+
+    def _repr_html_(self) -> str:
+        from doccluster.selection.comparison_tables import headline, html_summary
+
+        return html_summary(self.summary(), headline(self.runs))
+
     def tests(self, measures: Iterable[str]) -> pd.DataFrame:
         """Return paired tests over seeds, one row per corpus, measure and pair of algorithms.
 

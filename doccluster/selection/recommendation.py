@@ -14,6 +14,7 @@ from doccluster.blocks import resolve_threads
 from doccluster.choices import spelled
 from doccluster.errors import InputError
 from doccluster.geometry import as_documents
+from doccluster.markup import html_table, latex_table
 from doccluster.progress import Progress, silent
 from doccluster.selection.granularity import Columns, Curves, Granularity, judge_ks, log_grid, starts_for
 from doccluster.selection.held_out import split_terms
@@ -77,6 +78,26 @@ class Recommendation(ShortRepr):
         import pandas as pd  # a run needs no frames
 
         return pd.DataFrame(self.columns)
+
+    def to_pandas(self) -> pd.DataFrame:
+        """Return `table`."""
+        return self.table
+
+    def to_latex(self) -> str:
+        """Return the evidence as a LaTeX table (package booktabs)."""
+        return latex_table(*self._evidence(), alignment="r" * len(self.columns))
+
+    def _repr_html_(self) -> str:
+        columns, rows = self._evidence()
+        return html_table(columns, rows, caption=self.sentence)
+
+    def _evidence(self) -> tuple[list[str], list[list[str]]]:
+        """Return the names of the columns, and what stands in each row."""
+        shown = [
+            [f"{value:,}" if isinstance(value, int) else f"{value:.4g}" for value in np.asarray(column).tolist()]
+            for column in self.columns.values()
+        ]
+        return list(self.columns), [list(row) for row in zip(*shown, strict=True)]
 
     @property
     def sentence(self) -> str:

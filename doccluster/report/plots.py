@@ -1,0 +1,126 @@
+"""Figures for papers: what a run, a choice of k or a comparison looks like, drawn into axes of yours.
+
+Each function returns the matplotlib figure; with ``ax`` it draws into that, with ``path`` it also writes a file (svg,
+pdf or png).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from doccluster.errors import InputError
+from doccluster.record import Run
+from doccluster.report.canvas import Path
+from doccluster.report.charts import heat_map, line_chart, silhouette_plot
+from doccluster.report.quality import confusion as confusion_of
+
+if TYPE_CHECKING:
+    from doccluster.selection import Comparison, Recommendation
+
+__all__ = ["agreement", "confusion", "k_curve", "silhouettes"]
+
+
+def silhouettes(run: Run, *, ax: Axes | None = None, path: Path | None = None) -> Figure:
+    """Draw the cosine silhouette of each document, cluster by cluster (Rousseeuw 1987).
+
+    Raises
+    ------
+    InputError
+        If the run has no silhouette, as with one cluster.
+    """
+    score = next((one for one in run.evaluation.scores if one.name == "silhouette"), None)
+    if score is None or score.per_document is None or np.isnan(score.per_document).all():
+        raise InputError("the run has no silhouette", remedy="cluster into two or more, with silhouette among measures")
+    return silhouette_plot(score.per_document, run.partition.labels, mean=score.value, ax=ax, path=path)
+
+
+def confusion(run: Run, truth: str | None = None, *, ax: Axes | None = None, path: Path | None = None) -> Figure:
+    """Draw how many documents of each class each cluster has; the largest 60 clusters and 24 classes.
+
+    Parameters
+    ----------
+    truth : str, optional
+        The column of classes; by default the first that the run was judged against.
+
+    Raises
+    ------
+    InputError
+        If there is no such column, or no document has exactly one class there.
+    """
+    columns = list(run.documents.labels)
+    column = truth or next(iter(run.truth or columns), None)
+    if column is None or column not in columns:
+        have = f"the run has {', '.join(columns)}" if columns else "the run has no classes"
+        raise InputError("names no column of classes", argument="truth", received=truth, remedy=have)
+    table = confusion_of(run, column)
+    if table is None:
+        raise InputError(f"no document has exactly one class in {column!r}", argument="truth")
+    return heat_map(
+        [row.counts for row in table.rows],
+        row_names=[f"{row.number} {row.label}" for row in table.rows],
+        column_names=table.classes,
+        x_label=table.column,
+        scale_label="documents",
+        digits=0,
+        ax=ax,
+        path=path,
+    )
+
+
+def k_curve(choice: Recommendation | Any, *, ax: Axes | None = None, path: Path | None = None) -> Figure:
+    """Draw the evidence for the number of clusters over k, and the recommended one.
+
+    Parameters
+    ----------
+    choice : Recommendation, or the Choice that `doccluster.choose_k` returns
+
+    Raises
+    ------
+    InputError
+        If there is no evidence, as with too few documents.
+    """
+    found = getattr(choice, "recommendation", choice)
+    table = found.table
+    if table.empty:
+        raise InputError("there is no evidence over k to draw", remedy="give more documents")
+    scores = {name: table[name] / max(float(table[name].max()), 1e-300) for name in ("topics", "stories")}
+    return line_chart(
+        table["k"],
+        {**scores, "agreement of the halves": table["agreement"]},
+        title="How fine the clusters should be",
+        x_label="number of clusters k",
+        y_label="score as a share of its largest, and adjusted Rand",
+        log_x=True,
+        chosen=found.k,
+        ax=ax,
+        path=path,
+    )
+
+
+def agreement(
+    comparison: Comparison, *, reference: str = "adjusted_rand", ax: Axes | None = None, path: Path | None = None
+) -> Figure:
+    """Draw how far each measure without truth ranks the runs of a corpus as an external one does (Spearman).
+
+    Raises
+    ------
+    InputError
+        If fewer than five different runs of a corpus have both measures.
+    """
+    found = comparison.agreement(reference=reference).dropna(subset="correlation")
+    if found.empty:
+        raise InputError("no measure has a correlation to draw", remedy="compare five or more runs of a corpus")
+    table = found.pivot(index="measure", columns="corpus", values="correlation")
+    return heat_map(
+        table.to_numpy(dtype=float),
+        row_names=[str(name) for name in table.index],
+        column_names=[str(name) for name in table.columns],
+        title=f"rank correlation with {reference.replace('_', ' ')}",
+        value_range=(-1, 1),
+        ax=ax,
+        path=path,
+    )
