@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
     from doccluster.clustering.consensus.label_stability import LabelStability
     from doccluster.evaluation import Evaluation
+    from doccluster.report.html import InlineReport
     from doccluster.vectors import TfidfVectorizer
 
 NO_TERMS = "no-terms"  # why a document is among the skipped although it was read
@@ -291,14 +292,14 @@ class Run:
         ]
         return latex_table(("cluster", "documents", "label", "similarity"), rows, alignment="rrlr")
 
-    def report(self) -> Any:
+    def report(self) -> InlineReport:
         """Return the report of the run, which a notebook shows inline; ``run.report().save("report.html")`` keeps it.
 
         Returns
         -------
         doccluster.report.InlineReport
         """
-        from doccluster import InlineReport  # the root offers names of every layer
+        from doccluster.report.html import InlineReport  # the one import that goes up; see pyproject.toml
 
         return InlineReport.of(self)
 
