@@ -11,26 +11,61 @@ import numpy as np
 
 from doccluster.kernels.jit import jit
 
+BLOCK = 32  # places of a list that are compared at once
+START, LENGTH, ROOM = 0, 1, 2  # of a list, next to one another in memory
 NEXT, END = 0, 1  # of the state: the term to go on with, the first free place of the arena
 
 
 @jit
-def add_products(terms, values, starts, lengths, slots, weights, products):
-    """Add the products of a document with all stories, by field, to `products` (stories, 3)."""
+def add_products(terms, values, lists, slots, weights, products, has_field):
+    """Add the products of a document with all stories, by field, to `products` (3, slots); note which fields it has.
+
+    Most terms of a document are neither in its title nor names: the arrays of these fields are not touched for them.
+    """
     for i in range(terms.size):
         term = terms[i]
-        if term >= starts.size:
-            continue
-        a, b, c = np.float64(values[i, 0]), np.float64(values[i, 1]), np.float64(values[i, 2])
-        for place in range(starts[term], starts[term] + lengths[term]):
-            slot = slots[place]
-            products[slot, 0] += a * weights[place, 0]
-            products[slot, 1] += b * weights[place, 1]
-            products[slot, 2] += c * weights[place, 2]
+        for field in range(3):
+            value = np.float64(values[i, field])
+            if value == 0.0:
+                continue
+            has_field[field] = True
+            if term < len(lists):
+                own, found = weights[field], products[field]
+                for place in range(lists[term, START], lists[term, START] + lists[term, LENGTH]):
+                    found[slots[place]] += value * own[place]
 
 
 @jit
-def add_document(terms, values, factor, slot, starts, lengths, rooms, slots, weights, squares, state):
+def add_products_with_one(terms, values, slot, lists, slots, weights, products):
+    """Add the products of a document with one story, by field, to `products` (3,)."""
+    for i in range(terms.size):
+        term = terms[i]
+        if term >= len(lists):
+            continue
+        end = lists[term, START] + lists[term, LENGTH]
+        place = find_slot(slots, lists[term, START], end, slot)
+        if place < end:
+            for field in range(3):
+                products[field] += np.float64(values[i, field]) * weights[field, place]
+
+
+@jit(inner=True)
+def find_slot(slots, place, end, slot):
+    """Return the place of a slot in a list, or `end`; blocks without a way out are compared many at a time."""
+    while place + BLOCK <= end:
+        is_here = False
+        for offset in range(BLOCK):
+            is_here |= slots[place + offset] == slot
+        if is_here:
+            break
+        place += BLOCK
+    while place < end and slots[place] != slot:
+        place += 1
+    return place
+
+
+@jit
+def add_document(terms, values, factor, slot, lists, slots, weights, squares, state):
     """Add `factor` times a document to the sums of a story and their squared norms; return whether there was room.
 
     Where there was none, the arena must be made larger, and the call goes on where it stopped.
@@ -38,52 +73,66 @@ def add_document(terms, values, factor, slot, starts, lengths, rooms, slots, wei
     while state[NEXT] < terms.size:
         i = state[NEXT]
         term = terms[i]
-        place = starts[term]
-        end = place + lengths[term]
-        while place < end and slots[place] != slot:
-            place += 1
+        end = lists[term, START] + lists[term, LENGTH]
+        place = find_slot(slots, lists[term, START], end, slot)
         if place == end:
-            if lengths[term] == rooms[term]:
-                room = max(np.int64(2), 2 * rooms[term])
+            if lists[term, LENGTH] == lists[term, ROOM]:
+                room = max(np.int64(2), 2 * lists[term, ROOM])
                 if state[END] + room > slots.size:
                     return False
-                for offset in range(lengths[term]):
-                    slots[state[END] + offset] = slots[starts[term] + offset]
+                for offset in range(lists[term, LENGTH]):
+                    slots[state[END] + offset] = slots[lists[term, START] + offset]
                     for field in range(3):
-                        weights[state[END] + offset, field] = weights[starts[term] + offset, field]
-                starts[term] = state[END]
-                rooms[term] = room
+                        weights[field, state[END] + offset] = weights[field, lists[term, START] + offset]
+                lists[term, START] = state[END]
+                lists[term, ROOM] = room
                 state[END] += room
-                place = starts[term] + lengths[term]
-            slots[place] = slot
-            for field in range(3):
-                weights[place, field] = 0.0
-            lengths[term] += 1
+                place = lists[term, START] + lists[term, LENGTH]
+            slots[place] = slot  # its weights are 0: no place of an arena is used twice
+            lists[term, LENGTH] += 1
         for field in range(3):
-            before = weights[place, field]
-            after = before + factor * np.float64(values[i, field])
-            weights[place, field] = after
-            squares[slot, field] += after * after - before * before
+            value = np.float64(values[i, field])
+            if value != 0.0:
+                before = weights[field, place]
+                after = before + factor * value
+                weights[field, place] = after
+                squares[slot, field] += after * after - before * before
         state[NEXT] += 1
     return True
 
 
 @jit
-def keep_slots(new_slot, starts, lengths, rooms, slots, weights, kept_slots, kept_weights):
+def add_scattered(terms, values, factor, scattered):
+    """Add `factor` times the values, of all words, of a document to an array by term."""
+    for i in range(terms.size):
+        scattered[terms[i]] += factor * np.float64(values[i, 1])
+
+
+@jit
+def product_with_scattered(terms, values, scattered):
+    """Return the product, of all words, of a document with one whose values are written by term in `scattered`."""
+    total = 0.0
+    for i in range(terms.size):
+        total += scattered[terms[i]] * np.float64(values[i, 1])
+    return total
+
+
+@jit
+def keep_slots(new_slot, lists, slots, weights, kept_slots, kept_weights):
     """Copy the postings of the slots that stay (`new_slot` >= 0) to a new arena, and return its first free place."""
     end = 0
-    for term in range(starts.size):
+    for term in range(len(lists)):
         begin = end
-        for place in range(starts[term], starts[term] + lengths[term]):
+        for place in range(lists[term, START], lists[term, START] + lists[term, LENGTH]):
             slot = new_slot[slots[place]]
             if slot >= 0:
                 kept_slots[end] = slot
                 for field in range(3):
-                    kept_weights[end, field] = weights[place, field]
+                    kept_weights[field, end] = weights[field, place]
                 end += 1
-        starts[term] = begin
-        lengths[term] = end - begin
-        rooms[term] = end - begin
+        lists[term, START] = begin
+        lists[term, LENGTH] = end - begin
+        lists[term, ROOM] = end - begin
     return end
 
 
@@ -98,15 +147,15 @@ def upper_bounds(
     """
     for slot in range(bounds.size):
         bounds[slot] = -np.inf
-        if not usable[slot] or products[slot, 1] <= 0.0:
+        if not usable[slot] or products[1, slot] <= 0.0:
             continue
-        both = products[slot, 1] / np.sqrt(squares[slot, 1])
+        both = products[1, slot] / np.sqrt(squares[slot, 1])
         title, names = both, both
         if has_field[0] and squares[slot, 0] > 0.0:
-            title = products[slot, 0] / np.sqrt(squares[slot, 0])
+            title = products[0, slot] / np.sqrt(squares[slot, 0])
         if has_field[2] and squares[slot, 2] > 0.0:
-            names = products[slot, 2] / np.sqrt(squares[slot, 2])
-        near = min(1.0, products[slot, 1] / least[slot])
+            names = products[2, slot] / np.sqrt(squares[slot, 2])
+        near = min(1.0, products[1, slot] / least[slot])
         score = coefficients[0] + coefficients[1] * title + coefficients[2] * both + coefficients[3] * names
         score += max(0.0, coefficients[4]) * near + coefficients[8] / min(counts[slot], 100.0)
         most = max(0.0, coefficients[5]) + max(0.0, coefficients[6]) + max(0.0, coefficients[7]) * both

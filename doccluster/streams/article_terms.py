@@ -12,6 +12,7 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
+from doccluster.streams.words import WordTable, plain_words
 from doccluster.text.function_words import FULL_VOTE, FunctionWords
 from doccluster.text.scripts import separate_scripts, tokenize_separated
 from doccluster.text.stopwords import STOP_WORD_LANGUAGES
@@ -20,7 +21,6 @@ LANGUAGES = tuple(sorted(STOP_WORD_LANGUAGES))
 MOST_CHARACTERS = 4000  # at the beginning of an article that are looked at
 TOLD_BY = 120  # words at the beginning of an article that tell its language
 SURE_HITS = 3  # function words of its language that an article must have to be sure of it
-_MOST_WORDS_KNOWN = 1 << 17
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,13 +50,12 @@ class TermReader:
     def __init__(self, *, most_characters: int = MOST_CHARACTERS) -> None:
         self._most_characters = most_characters
         self._function_words = FunctionWords(LANGUAGES, preprocess=str.lower, tokenize=tokenize_separated)
-        self._votes = lru_cache(_MOST_WORDS_KNOWN)(self._votes_of)
+        self._votes = WordTable(self._function_words.votes, np.int64, (len(LANGUAGES),))
 
     def read(self, title: str, text: str) -> ArticleTerms:
         """Return the terms of an article."""
         text = text[: self._most_characters]
-        in_title = tokenize_separated(separate_scripts(title.lower()))
-        in_text = tokenize_separated(separate_scripts(text.lower()))
+        in_title, in_text = _tokens_in(title), _tokens_in(text)
         language = self._language({*in_title, *in_text[:TOLD_BY]})
         left_out = self._function_words.lists[LANGUAGES.index(language)] if language else frozenset()
         terms = tuple(word for word in dict.fromkeys((*in_title, *in_text)) if word not in left_out)
@@ -73,19 +72,24 @@ class TermReader:
         """Return the language that most distinct words speak for; "" where that is not sure."""
         if not words:
             return ""
-        votes = np.array([self._votes(word) for word in words]).sum(axis=0)
-        best = int(votes.argmax())
-        leads = int(votes[best]) - int(np.partition(votes, -2)[-2])
+        votes: list[int] = self._votes.look_up(words).sum(axis=0).tolist()
+        second, first = sorted(votes)[-2:]
+        best = votes.index(first)
         hits = len(words & self._function_words.lists[best])
-        return LANGUAGES[best] if leads >= FULL_VOTE and hits >= SURE_HITS else ""
+        return LANGUAGES[best] if first - second >= FULL_VOTE and hits >= SURE_HITS else ""
 
-    def _votes_of(self, word: str) -> npt.NDArray[np.int64]:
-        return np.array(self._function_words.votes(word), dtype=np.int64)
+
+def _tokens_in(text: str) -> list[str]:
+    """Return the words of two or more letters, cut by the rules of their scripts."""
+    words = plain_words(text)
+    if words is None:
+        return tokenize_separated(separate_scripts(text.lower()))
+    return [word for word in words if len(word) > 1]
 
 
 def _counts(words: Sequence[str], terms: Sequence[str]) -> npt.NDArray[np.int32]:
-    counted = Counter(words)
-    return np.array([counted[term] for term in terms], dtype=np.int32)
+    counted = Counter(words)  # which gives 0 for what it has not counted
+    return np.fromiter(map(counted.__getitem__, terms), dtype=np.int32, count=len(terms))
 
 
 def _names_in(text: str) -> frozenset[str]:

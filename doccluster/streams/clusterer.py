@@ -155,12 +155,13 @@ class Clusterer:
 
     def has_ended_stories(self, now: Moment) -> bool:
         """Return whether a story would be closed now."""
-        return any(story.ends(self.settings) <= now for story in self.stories)
+        idle = self.stories.idle_since(now - self.settings.close_after_least)
+        return any(story.ends(self.settings) <= now for story in idle)
 
     def close_ended(self, now: Moment, result: BatchResult) -> None:
         """Close the stories for which nothing has come long enough, each at the moment when that was so."""
-        for story in sorted(self.stories, key=lambda one: (one.last, one.id)):
-            if story.last + self.settings.close_after_least <= now and story.ends(self.settings) <= now:
+        for story in self.stories.idle_since(now - self.settings.close_after_least):
+            if story.ends(self.settings) <= now:
                 self.stories.close(story)
                 result.touched.pop(story.id, None)
                 result.ended[story.id] = (story, "closed")

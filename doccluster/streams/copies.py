@@ -15,13 +15,13 @@ import numpy as np
 import numpy.typing as npt
 
 from doccluster.corpus.duplicates import words_of
+from doccluster.kernels.shingling import count_shared, mix_shingles
 from doccluster.streams.article import Moment
+from doccluster.streams.words import WordTable, plain_words
 
 Shingles = npt.NDArray[np.uint64]
 
 LONG = 50  # words; shorter texts are compared among themselves, by shorter shingles and a higher threshold
-MOST_CODES = 1 << 18
-_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 
 
 class ShingleIndex:
@@ -98,7 +98,7 @@ class ShingleIndex:
         small, large = sorted((one.size, other.size))
         if small < self.threshold * large - 1e-9:
             return False
-        shared = int(np.intersect1d(one, other, assume_unique=True).size)
+        shared = int(count_shared(one, other))
         return shared / (one.size + other.size - shared) >= self.threshold - 1e-12
 
 
@@ -109,38 +109,27 @@ def shingles_of(text: str, n_words: int) -> Shingles:
     >>> a.size, bool((a == b).all())
     (3, True)
     """
-    return shingles_of_words(words_of(text), n_words)
+    return shingles_of_words(_words_in(text), n_words)
+
+
+def _words_in(text: str) -> list[str]:
+    """Return what `words_of` returns."""
+    words = plain_words(text)
+    return words_of(text) if words is None else words
 
 
 def shingles_of_words(words: list[str], n_words: int) -> Shingles:
     """Return the shingles of a text that is cut into words."""
-    codes = np.fromiter(map(_CODES.__getitem__, words), dtype=np.uint64, count=len(words))
-    if codes.size == 0:
-        return codes
-    size = min(n_words, codes.size)
-    n_shingles = codes.size - size + 1
-    mixed = np.full(n_shingles, size, dtype=np.uint64)
-    for place in range(size):
-        mixed = (mixed ^ codes[place : place + n_shingles]) * _MULTIPLIER
-        mixed ^= mixed >> np.uint64(29)
-    mixed.sort()
-    is_first = np.ones(mixed.size, dtype=np.bool_)
-    np.not_equal(mixed[1:], mixed[:-1], out=is_first[1:])
-    return mixed[is_first]
+    codes: Shingles = _CODES.look_up(words)
+    return mix_shingles(codes, n_words) if words else codes
 
 
-class _Codes(dict[str, int]):
-    """The number of each word, the same everywhere; forgotten all at once when they are too many."""
-
-    def __missing__(self, word: str) -> int:
-        if len(self) >= MOST_CODES:
-            self.clear()
-        code = int.from_bytes(blake2b(word.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little")
-        self[word] = code
-        return code
+def _code_of(word: str) -> int:
+    """Return the number of a word, the same everywhere."""
+    return int.from_bytes(blake2b(word.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little")
 
 
-_CODES = _Codes()
+_CODES = WordTable(_code_of, np.uint64)
 
 
 class Families:
@@ -153,7 +142,7 @@ class Families:
 
     def add(self, number: int, time: Moment, text: str) -> tuple[int, list[int]]:
         """Add an article; return the number of its family, and the families that it joins to that one."""
-        words = words_of(text)
+        words = _words_in(text)
         if not words:  # a copy of nothing
             return number, []
         index = self._long if len(words) >= LONG else self._short

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from doccluster.streams.article_terms import ArticleTerms
+from doccluster.streams.article_terms import MOST_CHARACTERS, ArticleTerms
 
 DAY = 86400
 WARM = 2000  # articles; until so many are counted, the frequencies are settled by every batch
@@ -75,16 +75,15 @@ class TermFrequencies:
 
     def count(self, article: ArticleTerms) -> npt.NDArray[np.int32]:
         """Return the numbers of the terms of an article, which counts from the next settling on."""
-        numbers, following = self.numbers, self.next_number
-        ids = np.empty(len(article.terms), dtype=np.int32)
-        for place, term in enumerate(article.terms):
-            number = numbers.get(term)
-            if number is None:
-                number = numbers[term] = following
-                self.fresh.append(term)
-                following += 1
-            ids[place] = number
-        self.next_number = following
+        numbers = self.numbers
+        found = list(map(numbers.get, article.terms))
+        if None in found:
+            fresh = [term for term, number in zip(article.terms, found, strict=True) if number is None]
+            numbers.update(zip(fresh, range(self.next_number, self.next_number + len(fresh)), strict=True))
+            self.next_number += len(fresh)
+            self.fresh += fresh
+            found = list(map(numbers.get, article.terms))
+        ids = np.array(found, dtype=np.int32)
         self.add_pending(ids, article.language)
         return ids
 
@@ -152,6 +151,9 @@ class TermFrequencies:
             self._settled = larger
 
 
+_DAMPED = np.concatenate([[0.0], 1 + np.log(np.arange(1, 2 * MOST_CHARACTERS))])
+
+
 def _damped(counts: npt.NDArray[np.int32]) -> npt.NDArray[np.float64]:
     """Return 1 + ln tf, 0 where a term does not occur."""
-    return np.where(counts > 0, 1 + np.log(np.maximum(counts, 1)), 0.0)
+    return _DAMPED[np.minimum(counts, _DAMPED.size - 1)]

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+import math
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
+from doccluster.kernels.story_index import add_scattered, product_with_scattered
 from doccluster.streams.article import Moment
 from doccluster.streams.frequencies import WeightedTerms
 from doccluster.streams.joining import Floats, Likeness, join_score
 from doccluster.streams.settings import StreamSettings
-from doccluster.streams.story import Member, Story
+from doccluster.streams.story import Member, Story, newest_of
 from doccluster.streams.story_index import StoryFacts, StoryIndex
 
 LEADS = 20  # newest members among which the one that names a story is chosen
@@ -41,6 +44,7 @@ class OpenStories:
         self._index = StoryIndex()
         self._facts = StoryFacts()
         self._languages: dict[str, int] = {"": 0}
+        self._newest: dict[int, list[Member]] = {}  # the newest members of the story in each slot
         self._scratch = np.zeros(1 << 12, dtype=np.float64)
 
     def __iter__(self) -> Iterator[Story]:
@@ -51,33 +55,37 @@ class OpenStories:
 
         Of equal scores the older story is first, then the one with the lesser id.
         """
-        products = self._index.products(vectors)
+        products, has_field = self._index.products(vectors)
         bounds = self._facts.bounds(
             products,
             self._index.squares,
-            has_field=vectors.has_field,
+            has_field=has_field,
             usable=self._usable_for(language),
             moment=float(time),
             scale=self.settings.time_scale,
             cut=cut - _ROUNDING,
             coefficients=self.coefficients,
         )
+        slots = np.flatnonzero(bounds >= cut - _ROUNDING).tolist()
         found = []
-        for slot in np.flatnonzero(bounds >= cut - _ROUNDING).tolist():
-            match = self._match(self._by_slot[slot], vectors, products, time)
-            if match.score >= cut:
-                found.append(match)
+        with self._scattered(vectors):
+            for slot in slots:
+                match = self._match(self._by_slot[slot], vectors, products[:, slot], has_field, time)
+                if match.score >= cut:
+                    found.append(match)
         return sorted(found, key=lambda one: (-one.score, one.story.born, one.story.id)), products
 
     def match(self, story: Story, vectors: WeightedTerms, *, time: Moment) -> Match:
         """Return how an article is like one story."""
-        return self._match(story, vectors, self._index.products(vectors), time)
+        with self._scattered(vectors):
+            products = self._index.products_with(story.slot, vectors)
+            return self._match(story, vectors, products, vectors.has_field, time)
 
     def nearest_closed(self, products: Floats) -> tuple[Story, float] | None:
         """Return the closed story with the greatest cosine of all words, of equal ones the one closed last."""
         slots = np.array([story.slot for story in self.closed.values()], dtype=np.int64)
         squares = self._index.squares[slots, 1]
-        cosines = products[slots, 1] / np.sqrt(np.where(squares > 0, squares, 1.0))
+        cosines = products[1, slots] / np.sqrt(np.where(squares > 0, squares, 1.0))
         nearest = np.flatnonzero(cosines == cosines.max(initial=-1.0)).tolist()
         if not nearest:
             return None
@@ -106,6 +114,7 @@ class OpenStories:
             self._rebuild(story)
         story.members.append(member)
         self._index.add(story.slot, member.vectors, story.factor(member.time, half_life))
+        self._newest[story.slot] = newest_of([*self._newest[story.slot], member], self.settings.n_newest)
         self.note(story)
         return left
 
@@ -116,27 +125,29 @@ class OpenStories:
         facts.usable[slot] = story.id in self.open
         facts.lasts[slot], facts.firsts[slot] = story.last, story.first
         facts.counts[slot] = max(1, story.n_families)
-        newest = story.newest(self.settings.n_newest)
-        factors = [story.factor(one.time, self.settings.half_life) for one in newest]
+        factors = [story.factor(one.time, self.settings.half_life) for one in self._newest[slot]]
         facts.least[slot] = min(factors, default=1.0)
         facts.languages[slot] = self._languages.setdefault(story.language, len(self._languages))
 
     def choose_lead(self, story: Story) -> None:
         """Let the newest member that is most like the whole story name it; asked again when the story has grown."""
-        if story.lead in {one.number for one in story.members} and story.n_families < LEAD_GROWTH * story.led_at:
+        if story.n_families < LEAD_GROWTH * story.led_at and any(one.number == story.lead for one in story.members):
             return
-        newest = story.newest(LEADS)
+        if len(story.members) > 1:
+            story.lead = self._most_like_the_whole(story)
+        elif story.members:
+            story.lead = story.members[0].number
+        story.led_at = story.n_families
+
+    def _most_like_the_whole(self, story: Story) -> int:
         half_life = self.settings.half_life
         self._make_scratch(one.vectors for one in story.members)
         for one in story.members:
-            self._scratch[one.vectors.ids] += story.factor(one.time, half_life) * one.vectors.values[:, 1]
-        best = (-1.0, 0)
-        for one in newest:
-            likeness = float((self._scratch[one.vectors.ids] * one.vectors.values[:, 1]).sum())
-            best = max(best, (likeness, -one.number))
+            add_scattered(one.vectors.ids, one.vectors.values, story.factor(one.time, half_life), self._scratch)
+        best = max((self._product(one.vectors), -one.number) for one in newest_of(story.members, LEADS))
         for one in story.members:
             self._scratch[one.vectors.ids] = 0.0
-        story.lead, story.led_at = -best[1] or story.lead, story.n_families
+        return -best[1]
 
     def replace(self, story: Story, members: Iterable[Member]) -> None:
         """Give a story other members, in the order of their numbers; its sums are made again."""
@@ -162,33 +173,47 @@ class OpenStories:
             del self.closed[story.id]
         return old
 
-    def _match(self, story: Story, vectors: WeightedTerms, products: Floats, time: Moment) -> Match:
-        title, both, names = self._cosines(story, vectors, products)
-        near = self._greatest_cosine(vectors, story.newest(self.settings.n_newest))
+    def idle_since(self, time: float) -> list[Story]:
+        """Return the open stories for which nothing has come since `time`, those that are idle longest first."""
+        slots = np.flatnonzero(self._facts.usable & (self._facts.lasts <= time)).tolist()
+        return sorted((self._by_slot[slot] for slot in slots), key=lambda one: (one.last, one.id))
+
+    def _match(
+        self, story: Story, vectors: WeightedTerms, products: Floats, has_field: npt.NDArray[np.bool_], time: Moment
+    ) -> Match:
+        """Return how an article, whose values are in the scratch, is like a story."""
+        title, both, names = self._cosines(story, products, has_field)
+        near = max((self._product(one.vectors) for one in self._newest[story.slot]), default=0.0)
         last, first = self._closeness(time - story.last), self._closeness(time - story.first)
         likeness = Likeness(title, both, names, near, last, first, max(1, story.n_families))
         return Match(story, likeness, join_score(likeness, self.coefficients))
 
-    def _greatest_cosine(self, vectors: WeightedTerms, members: Sequence[Member]) -> float:
-        """Return the greatest cosine, of all words, of an article with one of the members."""
-        self._make_scratch((vectors, *(member.vectors for member in members)))
+    @contextmanager
+    def _scattered(self, vectors: WeightedTerms) -> Iterator[None]:
+        """Let the scratch hold the values of all words of an article."""
+        self._make_scratch((vectors,))
         self._scratch[vectors.ids] = vectors.values[:, 1]
-        products = [float((self._scratch[one.vectors.ids] * one.vectors.values[:, 1]).sum()) for one in members]
-        self._scratch[vectors.ids] = 0.0
-        return max(products, default=0.0)
+        try:
+            yield
+        finally:
+            self._scratch[vectors.ids] = 0.0
+
+    def _product(self, vectors: WeightedTerms) -> float:
+        """Return the product, of all words, of an article with the one in the scratch."""
+        return float(product_with_scattered(vectors.ids, vectors.values, self._scratch))
 
     def _make_scratch(self, vectors: Iterable[WeightedTerms]) -> None:
-        """Have a place, of value 0, for every term of some articles."""
-        needed = 1 + max(int(one.ids.max(initial=0)) for one in vectors)
+        """Have a place, of value 0, for every term of some articles and of all members."""
+        needed = max(self._index.n_terms, 1 + max(int(one.ids.max(initial=0)) for one in vectors))
         if needed > self._scratch.size:
             self._scratch = np.zeros(2 * needed, dtype=np.float64)
 
-    def _cosines(self, story: Story, vectors: WeightedTerms, products: Floats) -> tuple[float, float, float]:
-        squares, own = self._index.squares[story.slot], products[story.slot]
-        both = float(own[1] / np.sqrt(squares[1])) if squares[1] > 0 else 0.0
-        has = vectors.has_field
-        title = float(own[0] / np.sqrt(squares[0])) if has[0] and squares[0] > 0 else both
-        names = float(own[2] / np.sqrt(squares[2])) if has[2] and squares[2] > 0 else both
+    def _cosines(self, story: Story, products: Floats, has_field: npt.NDArray[np.bool_]) -> tuple[float, float, float]:
+        lengths = [math.sqrt(square) for square in self._index.squares[story.slot].tolist()]
+        own, has = products.tolist(), has_field.tolist()
+        both = own[1] / lengths[1] if lengths[1] > 0 else 0.0
+        title = own[0] / lengths[0] if has[0] and lengths[0] > 0 else both
+        names = own[2] / lengths[2] if has[2] and lengths[2] > 0 else both
         return title, both, names
 
     def _closeness(self, apart: float) -> float:
@@ -206,7 +231,7 @@ class OpenStories:
 
     def _give_up(self, story: Story) -> None:
         self._facts.usable[story.slot] = False
-        del self._by_slot[story.slot]
+        del self._by_slot[story.slot], self._newest[story.slot]
         self._index.give_up(story.slot)
         story.slot = -1
 
@@ -215,4 +240,5 @@ class OpenStories:
         self._by_slot[story.slot] = story
         for member in story.members:
             self._index.add(story.slot, member.vectors, story.factor(member.time, self.settings.half_life))
+        self._newest[story.slot] = newest_of(story.members, self.settings.n_newest)
         self.note(story)

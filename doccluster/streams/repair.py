@@ -7,14 +7,14 @@ from statistics import fmean
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy import sparse
 
+from doccluster.kernels.two_means import DRAWS, two_means
 from doccluster.streams.article import Moment
 from doccluster.streams.frequencies import WeightedTerms
 from doccluster.streams.identity import story_id
 from doccluster.streams.joining import probability
 from doccluster.streams.open_stories import Match, OpenStories
-from doccluster.streams.story import Member, Story
+from doccluster.streams.story import Member, Story, newest_of
 
 if TYPE_CHECKING:
     from doccluster.streams.clusterer import BatchResult
@@ -69,7 +69,7 @@ class Repair:
         scores = [
             self._stories.match(there, member.vectors, time=member.time).score
             for here, there in ((one, other), (other, one))
-            for member in here.newest(self._settings.n_newest)
+            for member in newest_of(here.members, self._settings.n_newest)
         ]
         return probability(fmean(scores)) if scores else 0.0
 
@@ -88,7 +88,7 @@ class Repair:
 
     def _split(self, story: Story, now: Moment) -> None:
         """Split a story in two if its articles fall into halves that do not belong together."""
-        is_second = two_means([member.vectors for member in story.members])
+        is_second = halves_of([member.vectors for member in story.members])
         halves = [
             [one for one, second in zip(story.members, is_second, strict=True) if second == side] for side in (0, 1)
         ]
@@ -133,17 +133,13 @@ def _last_name(gone: dict[str, str], name: str) -> str:
     return name
 
 
-def two_means(vectors: Sequence[WeightedTerms]) -> list[int]:
+def halves_of(vectors: Sequence[WeightedTerms]) -> list[int]:
     """Return which of two halves each article is in, 0 or 1, by spherical 2-means on all words."""
-    from doccluster.clustering import SphericalKMeans  # few batches split a story; scikit-learn takes long to import
-
     ids, columns = np.unique(np.concatenate([one.ids for one in vectors]), return_inverse=True)
-    ends = np.cumsum([0, *(one.ids.size for one in vectors)])
-    values = np.concatenate([one.values[:, 1] for one in vectors])
-    rows = sparse.csr_array((values, columns, ends), shape=(len(vectors), ids.size))
-    rows.sort_indices()
-    distinct = {one.to_bytes() for one in vectors}
-    if np.diff(rows.indptr).min() == 0 or len(distinct) < 2:
+    sizes = np.array([one.ids.size for one in vectors], dtype=np.int64)
+    if sizes.min() == 0:
         return [0] * len(vectors)
-    found = SphericalKMeans(2, n_init=N_STARTS, random_state=0, n_threads=1).fit(rows)
-    return [int(label) for label in found.labels_]
+    values = np.concatenate([one.values[:, 1] for one in vectors], dtype=np.float64)
+    draws = np.random.default_rng(0).random(DRAWS * N_STARTS)
+    halves: list[int] = two_means(columns.astype(np.int64), values, np.cumsum(sizes), ids.size, draws).tolist()
+    return halves

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import statistics
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from doccluster.streams.article import Moment
@@ -87,13 +88,14 @@ class Story:
         self.reference = time
         return left
 
-    def newest(self, n: int) -> list[Member]:
-        """Return the n members of the latest times, the latest first; of one time the last that came first."""
-        return sorted(self.members, key=lambda one: (-one.time, -one.number))[:n]
-
     def ends(self, settings: StreamSettings) -> Moment:
         """Return when the story is closed if no article comes."""
         times = sorted(one.time for one in self.members)
         gaps = [later - earlier for earlier, later in itertools.pairwise(times)]
         wait = settings.close_gaps * statistics.median(gaps) if gaps else settings.close_after_least
         return self.last + int(min(max(wait, settings.close_after_least), settings.close_after_most))
+
+
+def newest_of(members: Iterable[Member], n: int) -> list[Member]:
+    """Return the n members of the latest times, the latest first; of one time the last that came first."""
+    return sorted(members, key=lambda one: (-one.time, -one.number))[:n]

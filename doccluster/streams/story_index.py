@@ -5,7 +5,15 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from doccluster.kernels.story_index import END, NEXT, add_document, add_products, keep_slots, upper_bounds
+from doccluster.kernels.story_index import (
+    END,
+    NEXT,
+    add_document,
+    add_products,
+    add_products_with_one,
+    keep_slots,
+    upper_bounds,
+)
 from doccluster.streams.frequencies import WeightedTerms
 
 N_FIELDS = 3
@@ -18,11 +26,9 @@ class StoryIndex:
     """Sums of vectors, by slot. A slot is free, in use, or given up: then its postings go when the index is packed."""
 
     def __init__(self) -> None:
-        self._starts = np.zeros(_FIRST_TERMS, dtype=np.int64)
-        self._lengths = np.zeros(_FIRST_TERMS, dtype=np.int64)
-        self._rooms = np.zeros(_FIRST_TERMS, dtype=np.int64)
+        self._lists = np.zeros((_FIRST_TERMS, 3), dtype=np.int64)
         self._slots = np.zeros(_FIRST_PLACES, dtype=np.int32)
-        self._weights = np.zeros((_FIRST_PLACES, N_FIELDS), dtype=np.float64)
+        self._weights = np.zeros((N_FIELDS, _FIRST_PLACES), dtype=np.float64)
         self._state = np.zeros(2, dtype=np.int64)
         self.squares = np.zeros((_FIRST_SLOTS, N_FIELDS), dtype=np.float64)
         self._free = list(range(_FIRST_SLOTS - 1, -1, -1))
@@ -33,6 +39,11 @@ class StoryIndex:
     def n_slots(self) -> int:
         """How many slots there are, in use or not."""
         return int(self.squares.shape[0])
+
+    @property
+    def n_terms(self) -> int:
+        """A number that is above those of all terms in the sums."""
+        return int(self._lists.shape[0])
 
     def take_slot(self) -> int:
         """Return an empty slot."""
@@ -61,9 +72,7 @@ class StoryIndex:
             vectors.values,
             factor,
             slot,
-            self._starts,
-            self._lengths,
-            self._rooms,
+            self._lists,
             self._slots,
             self._weights,
             self.squares,
@@ -71,19 +80,27 @@ class StoryIndex:
         ):
             self._grow_arena()
 
-    def products(self, vectors: WeightedTerms) -> Floats:
-        """Return the products of a document with the sums of all slots, by field: float64 array (n_slots, 3)."""
-        found = np.zeros((self.n_slots, N_FIELDS), dtype=np.float64)
-        add_products(vectors.ids, vectors.values, self._starts, self._lengths, self._slots, self._weights, found)
+    def products(self, vectors: WeightedTerms) -> tuple[Floats, npt.NDArray[np.bool_]]:
+        """Return the products of a document with the sums of all slots, by field, and which fields it has.
+
+        float64 array of shape (3, n_slots), and bool array of shape (3,).
+        """
+        found = np.zeros((N_FIELDS, self.n_slots), dtype=np.float64)
+        has_field = np.zeros(N_FIELDS, dtype=np.bool_)
+        add_products(vectors.ids, vectors.values, self._lists, self._slots, self._weights, found, has_field)
+        return found, has_field
+
+    def products_with(self, slot: int, vectors: WeightedTerms) -> Floats:
+        """Return the products of a document with the sums of one slot, by field: float64 array of shape (3,)."""
+        found = np.zeros(N_FIELDS, dtype=np.float64)
+        add_products_with_one(vectors.ids, vectors.values, slot, self._lists, self._slots, self._weights, found)
         return found
 
     def _make_room_for_terms(self, n_terms: int) -> None:
-        if n_terms > self._starts.size:
-            for name in ("_starts", "_lengths", "_rooms"):
-                old = getattr(self, name)
-                larger = np.zeros(2 * n_terms, dtype=np.int64)
-                larger[: old.size] = old
-                setattr(self, name, larger)
+        if n_terms > self.n_terms:
+            larger = np.zeros((2 * n_terms, 3), dtype=np.int64)
+            larger[: self.n_terms] = self._lists
+            self._lists = larger
 
     def _grow_arena(self) -> None:
         self._repack(np.arange(self.n_slots, dtype=np.int64), 2 * self._slots.size)
@@ -98,9 +115,8 @@ class StoryIndex:
 
     def _repack(self, new_slot: npt.NDArray[np.int64], n_places: int) -> None:
         slots = np.zeros(n_places, dtype=np.int32)
-        weights = np.zeros((n_places, N_FIELDS), dtype=np.float64)
-        lists = (self._starts, self._lengths, self._rooms)
-        self._state[END] = keep_slots(new_slot, *lists, self._slots, self._weights, slots, weights)
+        weights = np.zeros((N_FIELDS, n_places), dtype=np.float64)
+        self._state[END] = keep_slots(new_slot, self._lists, self._slots, self._weights, slots, weights)
         self._slots, self._weights = slots, weights
 
 

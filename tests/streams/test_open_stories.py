@@ -45,9 +45,12 @@ def test_sums_and_products_are_those_by_hand_also_after_slots_were_given_up():
         index.add(slot, one, factor)
         if step % 500 == 499:
             asked = vectors(rng)
-            products = index.products(asked)
+            products, has_field = index.products(asked)
+            assert has_field.tolist() == asked.has_field.tolist()
             for slot, total in sums.items():
-                np.testing.assert_allclose(products[slot], (total * dense(asked)).sum(axis=0), rtol=1e-9, atol=1e-12)
+                by_hand = (total * dense(asked)).sum(axis=0)
+                np.testing.assert_allclose(products[:, slot], by_hand, rtol=1e-9, atol=1e-12)
+                assert index.products_with(slot, asked).tolist() == products[:, slot].tolist()
                 np.testing.assert_allclose(index.squares[slot], (total**2).sum(axis=0), rtol=1e-9, atol=1e-12)
 
 
@@ -92,7 +95,7 @@ def test_the_pruned_search_finds_what_a_full_scan_finds(crowd, cut):
             one
             for one in wanted
             if one.score >= cut
-            and products[one.story.slot, 1] > 0
+            and products[1, one.story.slot] > 0
             and (not language or one.story.language in ("", language))
         ]
         assert {one.story.id for one in found} == {one.story.id for one in wanted}
@@ -108,6 +111,26 @@ def test_the_cosine_with_the_newest_members_is_that_by_hand(crowd):
         newest = sorted(story.members, key=lambda one: (-one.time, -one.number))[:5]
         by_hand = max(float((dense(own)[:, 1] * dense(one.vectors)[:, 1]).sum()) for one in newest)
         assert crowd.match(story, own, time=0).likeness.near == pytest.approx(by_hand, abs=1e-12)
+
+
+def test_the_idle_stories_are_the_open_ones_without_a_late_article(crowd):
+    for time in (0, 4 * DAY, 8.5 * DAY, 20 * DAY):
+        by_hand = sorted((story for story in crowd if story.last <= time), key=lambda one: (one.last, one.id))
+        assert crowd.idle_since(time) == by_hand
+
+
+def test_the_article_that_names_a_story_is_the_one_most_like_the_sum_of_all(crowd):
+    n_compared = 0
+    for story in crowd:
+        story.lead = story.led_at = 0
+        crowd.choose_lead(story)
+        total = sum(
+            story.factor(one.time, crowd.settings.half_life) * dense(one.vectors)[:, 1] for one in story.members
+        )
+        likeness = {one.number: float(dense(one.vectors)[:, 1] @ total) for one in story.members}
+        assert likeness[story.lead] == pytest.approx(max(likeness.values()), abs=1e-12)
+        n_compared += len(set(likeness.values())) > 1
+    assert n_compared > 50
 
 
 def test_a_story_that_goes_on_for_long_keeps_only_its_newest_members_in_the_sums():
