@@ -117,20 +117,11 @@ def compiled_functions():
 TAKE_ARRAYS = {f"{module}.{name}" for module in ("line_sums", "twins") for name in ("sum_lines", "sum_lines_and_peaks")}
 # Those whose arguments do not go together in named tuples yet.
 WITHOUT_TUPLES = {
-    *(f"accumulation.{name}" for name in ("add_rows", "follow_members", "mean_rows", "member_similarities")),
-    *("accumulation.sum_members", "assignment.add_tail", "assignment.sweep_exactly", "carried_bounds.carry_by_changes"),
-    *(
-        "criteria.move_rows",
-        "dense_rows.nearest_of_products",
-        "mean_table.note_tail_changes",
-        "mean_table.replace_head",
-    ),
-    *("pair_order.collect_keys", "pair_order.count_coarse_keys", "pair_order.count_keys", "pairwise._split"),
-    *("pairwise.squared_distances", "pairwise.sweep_rows", "products.products_with_clusters", "pruning.assign_pruned"),
-    *("pruning.look_at_groups", "refinement.apply_moves", "refinement.best_chain", "refinement.best_moves"),
+    *("criteria.move_rows", "pair_order.collect_keys", "pair_order.count_coarse_keys", "pair_order.count_keys"),
+    *("pairwise._split", "pairwise.squared_distances", "pairwise.sweep_rows"),
+    *("refinement.apply_moves", "refinement.best_chain", "refinement.best_moves"),
     *("seeding.weigh_candidates", "similarity_extremes.read_products", "story_index.add_document"),
-    *("story_index.keep_slots", "story_index.upper_bounds", "sums.sum_rows", "term_draws.draw_distinct"),
-    *("tokens.settle_rows", "vmf_mixture.add_by_cluster", "vmf_mixture.posteriors", "vmf_mixture.sort_by_term"),
+    *("story_index.keep_slots", "story_index.upper_bounds", "term_draws.draw_distinct", "tokens.settle_rows"),
     *(f"word_runs.{name}" for name in ("absorb_tokens", "count_runs", "find_token", "save_state", "store_token")),
 }
 

@@ -93,9 +93,7 @@ def _known_of_clusters(rows: Rows, partition: Partition, sums: ClusterSums) -> t
 def _products(rows: Rows, sums: ClusterSums, block: npt.NDArray[np.int64]) -> FloatArray:
     if not rows.is_sparse:
         return np.asarray(rows.dense_block(block) @ sums.sums.T)
-    table = sums.table
-    stored = (table.head_row, table.head, table.tail_ptr, table.tail_cluster, table.tail_sum)
-    return np.asarray(products_with_clusters(block, *rows.arrays, rows.scale, *stored))
+    return np.asarray(products_with_clusters(block, rows.arrays, rows.scale, sums.table.arrays))
 
 
 def _gather(

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from doccluster.kernels.arguments import Csr
 from doccluster.validation import UNIT_TOLERANCE
 
 STEP_BITS = 30  # 2^31 values of 30 bits sum to 61 bits
@@ -118,10 +119,9 @@ class Rows:
         return np.ldexp(1.0, 2 * self._exponents - STEP_BITS)
 
     @cached_property
-    def arrays(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32], npt.NDArray[Any]]:
-        """The csr arrays (indptr int64, indices int32, data): one signature, so kernels compile once per data type."""
-        m = self.matrix
-        return m.indptr.astype(np.int64, copy=False), m.indices.astype(np.int32, copy=False), m.data
+    def arrays(self) -> Csr:
+        """The csr arrays as kernels take them: one signature, so that they are compiled once for each type of data."""
+        return Csr.of(self.matrix)
 
     def dense_block(self, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
         """Return some scaled rows of a dense matrix in float64."""

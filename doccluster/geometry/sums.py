@@ -115,7 +115,7 @@ def sum_block(
     first, last = int(labels[order[0]]), int(labels[order[-1]]) + 1
     starts = np.searchsorted(labels[order], np.arange(first, last + 1)).astype(np.int64)
     if rows.is_sparse:
-        met, terms, high, low = sum_rows(order, starts, *rows.arrays, rows.scale, 1.0 / steps, squared)
+        met, terms, high, low = sum_rows(order, starts, rows.arrays, rows.scale, 1.0 / steps, squared)
     else:
         met, terms, high, low = _sum_dense(rows, order, starts, 1.0 / steps, squared=squared)
     counts = np.zeros(n_clusters, np.int64)
@@ -204,7 +204,7 @@ def cluster_sums(
     Threads share the clusters, so that no cluster is summed in two parts.
     """
     order, starts = cluster_order(partition)
-    lengths = np.diff(rows.arrays[0]) if rows.is_sparse else np.full(rows.n_documents, rows.n_terms)
+    lengths = np.diff(rows.arrays.indptr) if rows.is_sparse else np.full(rows.n_documents, rows.n_terms)
     blocks = [order[starts[first] : starts[last]] for first, last in _even_tasks(lengths, partition)]
 
     def one(block: Integers) -> ExactSums:

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from doccluster.kernels.products import add_tail_products
+from doccluster.kernels.products import TermArrays, add_tail_products
 
 # A term is kept as a dense line of the table when it occurs in more than one in DENSE_FROM clusters (measured: below
 # that a posting list is faster), or in a larger share where the table would exceed TABLE_BYTES.
@@ -21,11 +21,7 @@ TABLE_BYTES = 256 * 2**20
 class TermTable:
     """Cluster sums by term: dense lines for terms of many clusters, posting lists for the others."""
 
-    head_row: npt.NDArray[np.int32]  # (n_terms,) the line of the term in head, or -1
-    head: npt.NDArray[np.float64]  # (lines, k)
-    tail_ptr: npt.NDArray[np.int64]  # (n_terms + 1,)
-    tail_cluster: npt.NDArray[np.int32]
-    tail_sum: npt.NDArray[np.float64]
+    arrays: TermArrays
 
     @classmethod
     def from_sums(cls, sums: sparse.csr_array) -> TermTable:
@@ -46,12 +42,13 @@ class TermTable:
         dense = in_head[term]
         head[head_row[term[dense]], by_term.indices[dense]] = by_term.data[dense]
         tail_ptr = np.concatenate([[0], np.cumsum(np.where(in_head, 0, n_met))]).astype(np.int64)
-        return cls(head_row, head, tail_ptr, by_term.indices[~dense].astype(np.int32), by_term.data[~dense])
+        tail = tail_ptr, by_term.indices[~dense].astype(np.int32), by_term.data[~dense]
+        return cls(TermArrays(head_row, head, *tail))
 
     @cached_property
     def gram(self) -> npt.NDArray[np.float64]:
         """The products of all pairs of sums, float64 array of shape (k, k)."""
-        gram = self.head.T @ self.head
-        terms = np.flatnonzero(np.diff(self.tail_ptr))
-        add_tail_products(terms, self.tail_ptr, self.tail_cluster, self.tail_sum, gram)
+        head = self.arrays.head
+        gram: npt.NDArray[np.float64] = head.T @ head
+        add_tail_products(np.flatnonzero(np.diff(self.arrays.tail_ptr)), self.arrays, gram)
         return gram

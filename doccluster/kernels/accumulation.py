@@ -6,6 +6,8 @@ and those that joined are added, which gives the same numbers for less work.
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
 
 from doccluster.kernels.jit import jit
@@ -13,6 +15,67 @@ from doccluster.kernels.prefetching import later_row, prefetch_row
 from doccluster.kernels.reordering import ROW_PLACE, longest_row, order_by_original
 
 CANCELLED = 1e-9  # a sum this short beside the weight of its members is rounding: the members cancel out
+
+
+class WeightedRows(NamedTuple):
+    """Documents as their sums read them."""
+
+    values: Any  # float32 array of shape (n_entries,)
+    columns: Any  # int32 array of shape (n_entries,)
+    starts: Any  # int64 array of shape (n_documents + 1,)
+    weights: Any  # float64 array of shape (n_documents,)
+
+
+class Listed(NamedTuple):
+    """The rows of each cluster: those of cluster c are ``rows[starts[c]:starts[c + 1]]``, ascending."""
+
+    starts: Any  # int64 array of shape (n_clusters + 1,)
+    rows: Any  # int32 array
+
+
+class Membership(NamedTuple):
+    """Who is in each cluster, and who came and went since its sums were made."""
+
+    sizes: Any  # int64 array of shape (n_clusters,)
+    members: Any  # Listed; may be missing where all sums are followed
+    left: Any  # Listed
+    joined: Any  # Listed
+
+
+class SummedMeans(NamedTuple):
+    """Means as `MeanArrays`, with the sums they were made of; none where they are not kept."""
+
+    values: Any  # float32 array
+    columns: Any  # int32 array
+    sums: Any  # float64 array
+    starts: Any  # int64 array of shape (n_clusters,)
+    stops: Any  # int64 array of shape (n_clusters,)
+
+
+class MeanRoom(NamedTuple):
+    """Where means are written, one after another; no sums where they are not kept."""
+
+    values: Any  # float32 array
+    columns: Any  # int32 array
+    sums: Any  # float64 array
+
+
+class ByColumn(NamedTuple):
+    """Room for a thread, by column: sums and values are all zero before and after, marks are no cluster to come."""
+
+    sums: Any  # float64 array of shape (n_columns,)
+    values: Any  # float32 array
+    marks: Any  # int32 array
+    touched: Any  # int32 array, a list of columns
+
+
+class MeansFound(NamedTuple):
+    """What `mean_rows` says of each of its clusters."""
+
+    sizes: Any  # int64 array, how many terms the mean has
+    lengths: Any  # float64 array, the length of the sum
+    movements: Any  # float64 array, the chord between old and new mean as stored
+    has_sums: Any  # bool array, whether the mean was made of the sums
 
 
 @jit
@@ -43,10 +106,11 @@ def count_members(labels, counts, sizes):
 
 
 @jit(inner=True)
-def add_rows(documents, rows, sign, mark, sums, seen, listed, n_listed):
-    """Add `sign` times the weighted rows to `sums`, and list the columns not yet marked; return their number, and the
-    weight of the rows."""
+def add_rows(documents, rows, sign, mark, room, listed, n_listed):
+    """Add `sign` times the weighted rows to the sums of `room`, and list the columns not yet marked; return their
+    number, and the weight of the rows."""
     values, columns, row_starts, weights = documents
+    sums, _, seen, _ = room
     total = 0.0
     for place in range(rows.size):
         row = rows[place]
@@ -64,15 +128,16 @@ def add_rows(documents, rows, sign, mark, sums, seen, listed, n_listed):
 
 
 @jit(inner=True)
-def sum_members(documents, members, last_mean, mark, dense, sums, columns, last):
-    """Add up the rows `members`: their terms to `columns`, the sums to `sums`, the last mean's values to `last`.
+def sum_members(documents, members, old, mark, room, new):
+    """Add up the rows `members`: their terms to `new`, the sums, and as values those of the `old` mean.
 
-    `dense` is (sums, values, marks) by column, the first two all zero before and after. Return how many terms there
-    are, the total weight, and the squared length of the part of the last mean that is in none of the terms.
+    Return how many terms there are, the total weight, and the squared length of the part of the old mean that is in
+    none of the terms.
     """
-    last_values, last_columns = last_mean
-    dense_sums, dense_last, seen = dense
-    n_terms, total = add_rows(documents, members, 1.0, mark, dense_sums, seen, columns, np.int64(0))
+    last_values, last_columns, _ = old
+    last, columns, sums = new
+    dense_sums, dense_last, _, _ = room
+    n_terms, total = add_rows(documents, members, 1.0, mark, room, columns, np.int64(0))
     for entry in range(last_columns.size):
         dense_last[last_columns[entry]] = last_values[entry]
     for term in range(n_terms):
@@ -87,15 +152,16 @@ def sum_members(documents, members, last_mean, mark, dense, sums, columns, last)
 
 
 @jit(inner=True)
-def follow_members(documents, old, left, joined, mark, dense, touched, sums, columns, last):
+def follow_members(documents, old, left, joined, mark, room, new):
     """Bring old sums to the members after some rows left and some joined; return how many terms they have.
 
-    `old` is (values, columns, sums) of the mean; its terms stay in their order, new ones follow.
+    The terms of the `old` mean stay in their order, new ones follow; as values `new` is given the old ones.
     """
     old_values, old_columns, old_sums = old
-    changes, _, seen = dense
-    n_touched, _ = add_rows(documents, left, -1.0, mark, changes, seen, touched, np.int64(0))
-    n_touched, _ = add_rows(documents, joined, 1.0, mark, changes, seen, touched, n_touched)
+    last, columns, sums = new
+    changes, _, _, touched = room
+    n_touched, _ = add_rows(documents, left, -1.0, mark, room, touched, np.int64(0))
+    n_touched, _ = add_rows(documents, joined, 1.0, mark, room, touched, n_touched)
     n_terms = old_columns.size
     for entry in range(n_terms):
         column = old_columns[entry]
@@ -123,12 +189,13 @@ def sum_length(sums, n_terms):
 
 
 @jit(inner=True)
-def store_mean(n_terms, length, gone, values, columns, sums):
-    """Make `values`, which hold the last mean, those of ``sums / length``, without terms that are then zero.
+def store_mean(n_terms, length, gone, new):
+    """Make the values of `new`, which are those of the last mean, its sums over `length`; drop terms that are then 0.
 
     Return how many are left, and the chord between the means as stored; `gone` is the squared length of what the last
     mean had in other terms.
     """
+    values, columns, sums = new
     left, squared = 0, gone
     for term in range(n_terms):
         value = np.float32(sums[term] / length)
@@ -139,108 +206,76 @@ def store_mean(n_terms, length, gone, values, columns, sums):
     return left, np.sqrt(squared)
 
 
+@jit(inner=True)
+def rows_of(listed, cluster):
+    """Return the rows that are listed for a cluster."""
+    return listed.rows[listed.starts[cluster] : listed.starts[cluster + 1]]
+
+
 @jit
-def mean_rows(documents, lists, moves, clusters, follows, old, scratch, new, found):
-    """Write the unit means of `clusters` one after another, the length of each sum and how far each mean moved.
+def mean_rows(documents, membership, clusters, follows, old, room, new):
+    """Write the unit means of `clusters` to `new` one after another, and return what was found of them.
 
-    The movement is the chord between old and new mean as stored. A cluster whose members have no direction together
-    (none, or they cancel out) keeps its old mean, and has no sums.
-
-    Parameters
-    ----------
-    documents : values, columns, starts and weights of the rows
-    lists : how many members each cluster has, where they start, and the members (may be missing if all follow)
-    moves : where those that left each cluster start, and these; the same of those that joined
-    follows : bool for each of `clusters`: whether old sums are followed instead of members added up
-    old : values, columns, sums (none where they are not kept), starts and stops of the means before
-    scratch : sums and values by column, all zero before and after, marks that are no cluster of these, and a list
-    new : values, columns and sums (none where they are not kept) to be written, one mean after another
-    found : sizes, lengths, movements and whether there are sums, for each of `clusters`
+    ``follows[i]`` says whether the old sums of ``clusters[i]`` are followed instead of its members added up. A cluster
+    whose members have no direction together (none, or they cancel out) keeps its old mean, and has no sums.
     """
-    n_members, starts, members = lists
-    left_starts, left, joined_starts, joined = moves
-    old_values, old_columns, old_sums, old_starts, old_stops = old
-    new_values, new_columns, new_sums = new
-    sizes, lengths, movements, has_sums = found
-    dense, touched = scratch[:3], scratch[3]
-    own_sums = np.empty(0 if new_sums.size else touched.size, np.float64)
+    keeps_sums = new.sums.size > 0
+    found = MeansFound(
+        np.empty(clusters.size, np.int64),
+        np.empty(clusters.size, np.float64),
+        np.empty(clusters.size, np.float64),
+        np.empty(clusters.size, np.bool_),
+    )
+    own_sums = np.empty(0 if keeps_sums else room.touched.size, np.float64)
     written = 0
     for index in range(clusters.size):
         cluster = clusters[index]
-        here = slice(old_starts[cluster], old_stops[cluster])
-        values, columns = new_values[written:], new_columns[written:]
-        sums = new_sums[written:] if new_sums.size else own_sums
+        here = slice(old.starts[cluster], old.stops[cluster])
+        last = MeanRoom(old.values[here], old.columns[here], old.sums[here])
+        sums = new.sums[written:] if keeps_sums else own_sums
+        mean = MeanRoom(new.values[written:], new.columns[written:], sums)
         if follows[index]:
-            n_terms = follow_members(
-                documents,
-                (old_values[here], old_columns[here], old_sums[here]),
-                left[left_starts[cluster] : left_starts[cluster + 1]],
-                joined[joined_starts[cluster] : joined_starts[cluster + 1]],
-                cluster,
-                dense,
-                touched,
-                sums,
-                columns,
-                values,
-            )
-            total_weight, gone = float(n_members[cluster]), 0.0
+            left, joined = rows_of(membership.left, cluster), rows_of(membership.joined, cluster)
+            n_terms = follow_members(documents, last, left, joined, cluster, room, mean)
+            total_weight, gone = float(membership.sizes[cluster]), 0.0
         else:
-            n_terms, total_weight, gone = sum_members(
-                documents,
-                members[starts[cluster] : starts[cluster + 1]],
-                (old_values[here], old_columns[here]),
-                cluster,
-                dense,
-                sums,
-                columns,
-                values,
-            )
-        lengths[index] = sum_length(sums, n_terms)
-        has_sums[index] = lengths[index] > CANCELLED * total_weight
-        if has_sums[index]:
-            sizes[index], movements[index] = store_mean(n_terms, lengths[index], gone, values, columns, sums)
+            members = rows_of(membership.members, cluster)
+            n_terms, total_weight, gone = sum_members(documents, members, last, cluster, room, mean)
+        length = sum_length(mean.sums, n_terms)
+        found.lengths[index] = length
+        found.has_sums[index] = length > CANCELLED * total_weight
+        if found.has_sums[index]:
+            found.sizes[index], found.movements[index] = store_mean(n_terms, length, gone, mean)
         else:
-            sizes[index], movements[index] = here.stop - here.start, 0.0
-            for entry in range(sizes[index]):
-                values[entry], columns[entry] = old_values[here.start + entry], old_columns[here.start + entry]
-        written += sizes[index]
+            found.sizes[index], found.movements[index] = last.columns.size, 0.0
+            for entry in range(last.columns.size):
+                mean.values[entry], mean.columns[entry] = last.values[entry], last.columns[entry]
+        written += found.sizes[index]
+    return found
 
 
 @jit
-def member_similarities(
-    values,
-    columns,
-    row_starts,
-    original,
-    in_order,
-    starts,
-    members,
-    first_cluster,
-    last_cluster,
-    mean_values,
-    mean_columns,
-    mean_starts,
-    mean_stops,
-    n_columns,
-    similarities,
-):
-    """Write the float64 similarity of each member of some clusters to its own mean.
+def member_similarities(rows, listed, clusters, means, in_order, similarities):
+    """Write the float64 similarity of each member of the `clusters` to its own mean.
 
     With `in_order` the terms are added in ascending order of the original columns, as the tie rule wants it.
     """
-    mean = np.zeros(n_columns, np.float32)
+    values, columns, row_starts, original = rows
+    mean_values, mean_columns, mean_starts, mean_stops = means
+    mean = np.zeros(original.size, np.float32)
     keys = np.empty(longest_row(row_starts), np.int64)
-    for cluster in range(first_cluster, last_cluster):
+    for cluster in clusters:
         for position in range(mean_starts[cluster], mean_stops[cluster]):
             mean[mean_columns[position]] = mean_values[position]
-        for position in range(starts[cluster], starts[cluster + 1]):
-            row = members[position]
+        members = rows_of(listed, cluster)
+        for place in range(members.size):
+            row = members[place]
             first, last = row_starts[row], row_starts[row + 1]
             total = 0.0
             if in_order:
                 order_by_original(columns, first, last, original, keys)
-                for place in range(last - first):
-                    entry = first + (keys[place] & ROW_PLACE)
+                for at in range(last - first):
+                    entry = first + (keys[at] & ROW_PLACE)
                     total += np.float64(values[entry]) * np.float64(mean[columns[entry]])
             else:
                 for entry in range(first, last):

@@ -5,27 +5,41 @@ Documents are rows of a csr matrix in their stored type; every product and every
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
 
 from doccluster.kernels.jit import jit
 
 
-@jit(fastmath={"contract"})
-def products_with_clusters(rows, indptr, indices, data, scale, head_row, head, tail_ptr, tail_cluster, tail_sum):
-    """Return the products of the scaled rows with every cluster sum, float64 array of shape (len(rows), k).
+class TermArrays(NamedTuple):
+    """Cluster sums by term: a term of many clusters is a line of the head, a term of few a list."""
 
-    The sums are stored by term: a term of many clusters is the row ``head_row[t]`` of the dense `head`, a term of few
-    is a posting list (``head_row[t]`` is -1). Four dense rows are added per sweep, since the sweep is bound by memory.
+    head_row: Any  # int32 array of shape (n_terms,), the line of the term in the head, or -1
+    head: Any  # float64 array of shape (lines, n_clusters)
+    tail_ptr: Any  # int64 array of shape (n_terms + 1,), where the list of each term begins
+    tail_cluster: Any  # int32 array
+    tail_sum: Any  # float64 array of the same size
+
+
+@jit(fastmath={"contract"})
+def products_with_clusters(which, rows, scale, table):
+    """Return the products of the scaled rows `which` of a `Csr` with every sum of the `table` (`TermArrays`).
+
+    A float64 array of shape (len(which), n_clusters). Four lines of the head are added per sweep, since the sweep is
+    bound by memory.
     """
+    indptr, indices, data = rows
+    head_row, head, tail_ptr, tail_cluster, tail_sum = table
     n_clusters = head.shape[1]
-    out = np.zeros((rows.size, n_clusters), np.float64)
+    out = np.zeros((which.size, n_clusters), np.float64)
     longest = 0
-    for place in range(rows.size):
-        longest = max(longest, indptr[rows[place] + 1] - indptr[rows[place]])
+    for place in range(which.size):
+        longest = max(longest, indptr[which[place] + 1] - indptr[which[place]])
     dense_row = np.empty(longest + 1, np.int64)
     weight = np.empty(longest + 1, np.float64)
-    for place in range(rows.size):
-        row = rows[place]
+    for place in range(which.size):
+        row = which[place]
         products = out[place]
         n_dense = 0
         for e in range(indptr[row], indptr[row + 1]):
@@ -56,8 +70,9 @@ def products_with_clusters(rows, indptr, indices, data, scale, head_row, head, t
 
 
 @jit
-def add_tail_products(tail_terms, tail_ptr, tail_cluster, tail_sum, gram):
-    """Add to `gram` (k x k) the products of cluster sums over the terms that are kept as posting lists."""
+def add_tail_products(tail_terms, table, gram):
+    """Add to `gram` (k x k) the products of cluster sums over the terms that are kept as lists."""
+    _, _, tail_ptr, tail_cluster, tail_sum = table
     for place in range(tail_terms.size):
         t = tail_terms[place]
         for p in range(tail_ptr[t], tail_ptr[t + 1]):

@@ -20,11 +20,12 @@ def largest_magnitudes(indices, data, n_terms):
 
 
 @jit
-def sum_rows(order, starts, indptr, indices, data, scale, inverse_steps, squared):
+def sum_rows(order, starts, rows, scale, inverse_steps, squared):
     """Return the sums of the scaled rows, or of their squares, of each cluster, as whole numbers of steps.
 
-    `order` lists rows by cluster, those of cluster c from ``starts[c]`` to ``starts[c + 1]``. ``inverse_steps[t]`` is 1
-    over the step of term t, a power of two, large enough that 2^31 values of the term are below 2^61 steps.
+    `rows` is a `Csr`; `order` lists them by cluster, those of cluster c from ``starts[c]`` to ``starts[c + 1]``.
+    ``inverse_steps[t]`` is 1 over the step of term t, a power of two, large enough that 2^31 values of the term are
+    below 2^61 steps.
 
     Returns
     -------
@@ -32,6 +33,7 @@ def sum_rows(order, starts, indptr, indices, data, scale, inverse_steps, squared
     terms : int32 array, the terms of each cluster, ascending, one cluster after the other
     high, low : int64 arrays of the same size: the sum is ``(high + low / 2^32) / inverse_steps[term]``
     """
+    indptr, indices, data = rows
     n_clusters, n_terms = starts.size - 1, inverse_steps.size
     capacity = 0
     for c in range(n_clusters):

@@ -7,6 +7,8 @@ Sums run in float64, in the order of the rows.
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
 
 from doccluster.kernels.exponential import LOWEST_POWER, exponential
@@ -16,6 +18,32 @@ from doccluster.kernels.simd import sum_lines
 from doccluster.kernels.simd.lanes import WIDE_LINE
 
 NEGLIGIBLE = -46.0  # exp of this is 1e-20: such a share of a document is below the rounding of the others
+
+
+class Densities(NamedTuple):
+    """The log densities of a mixture: ``kappas[j] x.table[:, j] + offsets[j]``."""
+
+    table: Any  # float array of shape (n_terms, n_lanes), mean directions
+    kappas: Any  # float64 array of shape (n_lanes,), concentrations
+    offsets: Any  # float64 array (n_lanes,), log weight + log normaliser; -inf for dead clusters and beyond the last
+
+
+class Posteriors(NamedTuple):
+    """What is written of each row of a block, and of the block."""
+
+    shares: Any  # float array of shape (n_rows, n_lanes), posterior probabilities; 0 for rows without values
+    n_positive: Any  # int32 array of shape (n_rows,), how many of them are above zero; where it is 1, that one is 1
+    labels: Any  # int32 array of shape (n_rows,), the most probable cluster, lowest on ties; -1 for rows without values
+    log_densities: Any  # float64 array (n_rows,), of the mixture, of the best cluster if hard; nan without values
+    entropies: Any  # float64 array of shape (n_rows,), of the posterior in nats; nan for rows without values
+
+
+class TermEntries(NamedTuple):
+    """The entries of a block of rows sorted by term, and within a term by row."""
+
+    values: Any  # float array of shape (n_entries,)
+    rows: Any  # uint16 array of shape (n_entries,), counted from the first of the block
+    ends: Any  # int32 array of shape (n_terms,), where the entries of each term end
 
 
 @jit(fastmath={"contract"}, forceinline=True, inner=True)
@@ -81,50 +109,18 @@ def highest_of_fours(scores):
 
 
 @jit
-def posteriors(
-    values,
-    columns,
-    starts,
-    table,
-    kappas,
-    offsets,
-    is_hard,
-    shares,
-    n_positive,
-    masses,
-    labels,
-    log_densities,
-    entropies,
-):
-    """Write the posterior of each row of a block.
+def posteriors(rows, densities, is_hard, found):
+    """Write the posteriors of some unit rows (`Csr`) to `found`, computed in float64.
 
-    Parameters
-    ----------
-    values, columns : arrays of a csr matrix of unit rows
-    starts : int64 array of shape (n_rows + 1,)
-        Where the rows of the block begin, and where the last ends.
-    table : float array of shape (n_terms, n_lanes)
-        Mean directions.
-    kappas, offsets : float64 arrays of shape (n_lanes,)
-        Concentrations; log weight + log normaliser (-inf for a cluster that has died, and beyond the clusters).
-    is_hard : bool
-        Whether each row goes to its most probable cluster as a whole.
-    shares : float32 or float64 array of shape (n_rows, n_lanes), written
-        Posterior probabilities, computed in float64; 0 for rows without values.
-    n_positive : int32 array of shape (n_rows,), written
-        How many posterior probabilities are above zero; where it is 1, that one is exactly 1.
-    masses : float64 array of shape (n_lanes,), written
-        The sums of `shares` as they are stored, so that of equal rows sums and masses have the same rounding.
-    labels : int32 array of shape (n_rows,), written
-        The most probable cluster, the lowest on ties; -1 for rows without values.
-    log_densities : float64 array of shape (n_rows,), written
-        Log density of the mixture, or of the best cluster with its weight if `is_hard`; nan for rows without values.
-    entropies : float64 array of shape (n_rows,), written
-        Entropy of the posterior in nats; nan for rows without values.
+    Returns the sums of the shares as they are stored, so that of equal rows sums and masses have the same rounding.
+    With `is_hard` each row goes to its most probable cluster as a whole.
     """
+    starts, columns, values = rows
+    table, kappas, offsets = densities
+    shares, n_positive, labels, log_densities, entropies = found
     n_lanes = table.shape[1]
     nothing, scores, powers = np.zeros(n_lanes), np.empty(n_lanes), np.empty(n_lanes)
-    masses[:] = 0.0
+    masses = np.zeros(n_lanes)
     for i in range(labels.size):
         share = shares[i]
         if starts[i] == starts[i + 1]:
@@ -153,22 +149,23 @@ def posteriors(
             n_positive[i] = 1
         else:
             n_positive[i] = write_shares(powers, total, share, masses)
+    return masses
 
 
 @jit
-def add_certain_rows(values, columns, starts, labels, low, high, sums):
+def add_certain_rows(rows, labels, low, high, sums):
     """Add each row whose label is one of the clusters `low` to `high` - 1 to the sum of that cluster, rows ascending.
 
     A cluster is added up where its numbers lie close together; only then do the sums go to the table.
 
     Parameters
     ----------
-    values, columns : arrays of a csr matrix
-    starts : int64 array of shape (n_rows + 1,)
+    rows : Csr
     labels : int32 array of shape (n_rows,)
     low, high : int
     sums : float64 array of shape (n_terms, n_lanes), added to
     """
+    starts, columns, values = rows
     begins = np.zeros(high - low + 1, np.int64)
     for i in range(labels.size):
         if low <= labels[i] < high:
@@ -198,7 +195,7 @@ def add_certain_rows(values, columns, starts, labels, low, high, sums):
 
 
 @jit
-def add_by_cluster(values, columns, starts, shares, n_positive, low, high, sums):
+def add_by_cluster(rows, shares, n_positive, low, high, sums):
     """Add the rows of a block that count in more than one cluster, times their shares, to clusters `low` to `high` - 1.
 
     For blocks whose rows count in few clusters. A cluster's numbers are added in the order of the rows, whatever range
@@ -206,11 +203,13 @@ def add_by_cluster(values, columns, starts, shares, n_positive, low, high, sums)
 
     Parameters
     ----------
-    values, columns, starts, shares, n_positive
-        As in `posteriors`.
+    rows : Csr
+    shares, n_positive
+        As in `Posteriors`.
     low, high : int
     sums : float64 array of shape (n_terms, n_lanes), added to
     """
+    starts, columns, values = rows
     for j in range(low, high):
         for i in range(shares.shape[0]):
             if n_positive[i] < 2 or shares[i, j] == 0.0:
@@ -244,28 +243,22 @@ def find_places(counts, ends):
 
 
 @jit
-def sort_by_term(values, columns, starts, low, high, places, sorted_values, rows):
-    """Write the values and rows of the rows `low` to `high` - 1 of a block term by term, rows ascending.
+def sort_by_term(block, low, high, places, entries):
+    """Write the values and numbers of the rows `low` to `high` - 1 of a block (`Csr`) to `entries` (`TermEntries`).
 
-    Parameters
-    ----------
-    values, columns, starts
-        As in `posteriors`.
-    low, high : int
-    places : int32 array of shape (n_terms,)
-        Where the next entry of each term goes; moved on.
-    sorted_values, rows : float and uint16 arrays with a place for each entry of the block, written
+    ``places[term]``, moved on, is where the next entry of the term goes. Where terms end is not written.
     """
+    starts, columns, values = block
     for i in range(low, high):
         for at in range(starts[i], starts[i + 1]):
             place = places[columns[at]]
             places[columns[at]] = place + 1
-            sorted_values[place] = values[at]
-            rows[place] = i
+            entries.values[place] = values[at]
+            entries.rows[place] = i
 
 
 @jit
-def add_by_term(sorted_values, rows, ends, low, high, shares, sums):
+def add_by_term(entries, low, high, shares, sums):
     """Add the rows of a block, times their shares, to the sums of the terms `low` to `high` - 1.
 
     For blocks whose rows count in many clusters: the sums of one term stay in registers while the rows that have the
@@ -273,14 +266,12 @@ def add_by_term(sorted_values, rows, ends, low, high, shares, sums):
 
     Parameters
     ----------
-    sorted_values, rows : arrays
-        As from `sort_by_term`.
-    ends : int32 array of shape (n_terms,)
-        As from `find_places`.
+    entries : TermEntries
     low, high : int
     shares : float array of shape (n_rows, n_lanes)
     sums : float64 array of shape (n_terms, n_lanes), added to
     """
+    sorted_values, rows, ends = entries
     first = ends[low - 1] if low > 0 else 0
     for term in range(low, high):
         if first < ends[term]:

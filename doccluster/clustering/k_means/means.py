@@ -12,7 +12,16 @@ import numpy.typing as npt
 from scipy import sparse
 
 from doccluster.clustering.k_means.document_matrix import DocumentMatrix
-from doccluster.kernels.accumulation import list_members, mean_rows
+from doccluster.kernels.accumulation import (
+    ByColumn,
+    Listed,
+    MeanRoom,
+    Membership,
+    SummedMeans,
+    WeightedRows,
+    list_members,
+    mean_rows,
+)
 from doccluster.kernels.mean_table import MeanArrays
 
 CHUNK_ENTRIES = 4_000_000  # entries of members whose means are built at a time
@@ -69,9 +78,9 @@ class MeanRows:
         here = slice(start, stop)
         return MeanRows(self.values[here], self.columns[here], self.sums[here], stop - start)
 
-    def arrays(self, first: int = 0) -> tuple[Any, Any, Any]:
-        """Return values, columns and sums from a place on, as kernels take them."""
-        return self.values[first:], self.columns[first:], self.sums[first:]
+    def room(self, first: int = 0) -> MeanRoom:
+        """Return the places from one on, for kernels to write to."""
+        return MeanRoom(self.values[first:], self.columns[first:], self.sums[first:])
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,6 +146,11 @@ class Means:
     def arrays(self) -> MeanArrays:
         """Values, columns, starts and stops, as kernels take them."""
         return MeanArrays(self.rows.values, self.rows.columns, self.starts, self.stops)
+
+    @property
+    def with_sums(self) -> SummedMeans:
+        """The same with the sums, or without any."""
+        return SummedMeans(self.rows.values, self.rows.columns, self.rows.sums, self.starts, self.stops)
 
     def positions(self, clusters: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
         """Return where the rows of some clusters lie, one after another, and where each begins and ends there."""
@@ -207,6 +221,11 @@ class MemberLists:
         """How many rows each cluster has."""
         return np.diff(self.starts)
 
+    @property
+    def arrays(self) -> Listed:
+        """The lists as kernels take them."""
+        return Listed(self.starts, self.members)
+
 
 def chunks_of(
     clusters: npt.NDArray[np.int32], work: npt.NDArray[np.int64], limit: int
@@ -267,31 +286,21 @@ def update_means(
     lengths, movements = previous.lengths.copy(), np.zeros(k)
     is_valid = summed.is_valid.copy()
     is_valid[moves.entries > 0] = False  # until computed again
-    scratch: SimpleQueue[tuple[Any, ...]] = SimpleQueue()
-    members = (np.zeros(k + 1, np.int64), np.empty(0, np.int32)) if lists is None else (lists.starts, lists.members)
+    scratch: SimpleQueue[ByColumn] = SimpleQueue()
+    rows_summed = WeightedRows(documents.values, documents.columns, documents.starts, documents.weights)
+    members = Listed(np.zeros(k + 1, np.int64), np.empty(0, np.int32)) if lists is None else lists.arrays
+    membership = Membership(summed.n_members, members, moves.left.arrays, moves.joined.arrays)
 
     def one(chunk: Chunk) -> MeanRows:
         """Compute means where they will lie, or apart where most of the room that they might take is left over."""
         own = rows if chunk in places else MeanRows.of_size(chunk.capacity, keeps_sums=keeps)
-        sizes, found = np.empty(chunk.clusters.size, np.int64), np.empty(chunk.clusters.size, np.bool_)
-        new_lengths, chords = np.empty(chunk.clusters.size), np.empty(chunk.clusters.size)
-        dense = _free_scratch(scratch, previous.n_columns)
-        mean_rows(
-            (documents.values, documents.columns, documents.starts, documents.weights),
-            (summed.n_members, *members),
-            (moves.left.starts, moves.left.members, moves.joined.starts, moves.joined.members),
-            chunk.clusters,
-            follows[chunk.clusters],
-            (*previous.rows.arrays(), previous.starts, previous.stops),
-            dense,
-            own.arrays(places.get(chunk, 0)),
-            (sizes, new_lengths, chords, found),
-        )
+        dense, first, some = _free_scratch(scratch, previous.n_columns), places.get(chunk, 0), chunk.clusters
+        found = mean_rows(rows_summed, membership, some, follows[some], previous.with_sums, dense, own.room(first))
         scratch.put(dense)
-        stops[chunk.clusters] = places.get(chunk, 0) + np.cumsum(sizes)
-        starts[chunk.clusters] = stops[chunk.clusters] - sizes
-        lengths[chunk.clusters], movements[chunk.clusters], is_valid[chunk.clusters] = new_lengths, chords, found
-        return own if chunk in places else own.trimmed(int(sizes.sum()))
+        stops[some] = first + np.cumsum(found.sizes)
+        starts[some] = stops[some] - found.sizes
+        lengths[some], movements[some], is_valid[some] = found.lengths, found.movements, found.has_sums
+        return own if chunk in places else own.trimmed(int(found.sizes.sum()))
 
     apart = documents.share(one, chunks, multiplications=10.0 * sum(chunk.work for chunk in chunks))
     for chunk, own in zip(chunks, apart, strict=True):
@@ -343,13 +352,13 @@ def _chunks(
     ]
 
 
-def _free_scratch(scratch: SimpleQueue[tuple[Any, ...]], n_columns: int) -> tuple[Any, ...]:
-    """Return arrays by column for a thread, used before if there are any: sums, values, marks and a list of columns."""
+def _free_scratch(scratch: SimpleQueue[ByColumn], n_columns: int) -> ByColumn:
+    """Return arrays by column for a thread, used before if there are any."""
     try:
         return scratch.get_nowait()
     except Empty:
         sums, values = np.zeros(n_columns), np.zeros(n_columns, np.float32)
-        return sums, values, np.full(n_columns, -1, np.int32), np.empty(n_columns, np.int32)
+        return ByColumn(sums, values, np.full(n_columns, -1, np.int32), np.empty(n_columns, np.int32))
 
 
 def _with_room(

@@ -15,23 +15,10 @@ def own_similarities(
 ) -> npt.NDArray[np.float64]:
     """Return the float64 similarity of each document to the mean of its cluster."""
     lists = MemberLists.of(documents, labels, means.n_clusters)
-    similarities = np.empty(documents.n_documents)
+    similarities, rows = np.empty(documents.n_documents), documents.rows(slice(0, documents.n_documents))
 
     def one(chunk: npt.NDArray[np.int32]) -> None:
-        member_similarities(
-            documents.values,
-            documents.columns,
-            documents.starts,
-            documents.original,
-            in_order,
-            lists.starts,
-            lists.members,
-            int(chunk[0]),
-            int(chunk[-1]) + 1,
-            *means.arrays,
-            means.n_columns,
-            similarities,
-        )
+        member_similarities(rows, lists.arrays, chunk, means.arrays, in_order, similarities)
 
     clusters = np.arange(means.n_clusters, dtype=np.int32)
     limit = max(1, int(lists.entries.sum()) // (4 * documents.n_threads))

@@ -14,7 +14,8 @@ import numpy.typing as npt
 from scipy import sparse
 
 from doccluster.blocks import row_blocks, share_blocks
-from doccluster.kernels.vmf_mixture import count_terms, find_places, sort_by_term
+from doccluster.kernels.arguments import Csr
+from doccluster.kernels.vmf_mixture import TermEntries, count_terms, find_places, sort_by_term
 
 _BLOCK_ENTRIES = 2**23  # values of the documents of a block: 48 MiB when they are sorted by term
 _BLOCK_SHARES = 2**22  # posterior probabilities held at a time: 32 MiB
@@ -24,40 +25,16 @@ _SERIAL_WORK = 2_000_000  # multiplications below which starting threads costs m
 
 
 @dataclass(frozen=True, eq=False)
-class TermBlock:
-    """A block of documents, its entries sorted by term and within a term by row.
-
-    Attributes
-    ----------
-    values, rows : float and uint16 arrays of shape (n_entries,)
-        Rows count from the first of the block.
-    ends : int32 array of shape (n_terms,)
-        Where the entries of each term end.
-    """
-
-    values: npt.NDArray[Any]
-    rows: npt.NDArray[np.uint16]
-    ends: npt.NDArray[np.int32]
-
-    @property
-    def n_bytes(self) -> int:
-        """The memory it takes."""
-        return self.values.nbytes + self.rows.nbytes + self.ends.nbytes
-
-
-@dataclass(frozen=True, eq=False)
 class UnitDocuments:
-    """Unit rows as the kernels read them: csr arrays, float32 or float64 values, int32 columns, int64 starts.
+    """Unit rows as the kernels read them, float32 or float64.
 
     Columns may be renumbered so that the commonest come first: the tables are then mostly read where they are cached.
     """
 
-    values: npt.NDArray[Any]
-    columns: npt.NDArray[np.int32]
-    starts: npt.NDArray[np.int64]
+    rows: Csr
     n_terms: int
     n_threads: int
-    _kept: dict[tuple[int, int], TermBlock] = field(default_factory=dict, repr=False)
+    _kept: dict[tuple[int, int], TermEntries] = field(default_factory=dict, repr=False)
 
     @classmethod
     def from_matrix(
@@ -71,33 +48,31 @@ class UnitDocuments:
         if (rows.data == 0).any():
             rows = rows.copy()
             rows.eliminate_zeros()
-        columns = rows.indices.astype(np.int32, copy=False)
         if order is not None:
             rank = np.empty(order.size, np.int32)
             rank[order] = np.arange(order.size, dtype=np.int32)
-            rows = sparse.csr_array((rows.data, rank[columns], rows.indptr), shape=rows.shape, copy=True)
+            rows = sparse.csr_array((rows.data, rank[rows.indices], rows.indptr), shape=rows.shape, copy=True)
             rows.sort_indices()
-            columns = rows.indices
-        return cls(rows.data, columns, rows.indptr.astype(np.int64), rows.shape[1], n_threads)
+        return cls(Csr.of(rows), rows.shape[1], n_threads)
 
     @property
     def n_documents(self) -> int:
         """The number of rows."""
-        return int(self.starts.size - 1)
+        return int(self.rows.indptr.size - 1)
 
     @property
     def is_empty(self) -> npt.NDArray[np.bool_]:
         """Whether each row has no value, bool array of shape (n_documents,)."""
-        empty: npt.NDArray[np.bool_] = np.diff(self.starts) == 0
+        empty: npt.NDArray[np.bool_] = np.diff(self.rows.indptr) == 0
         return empty
 
     def threads_for(self, n_clusters: int) -> int:
         """Return how many threads one pass over these documents is worth."""
-        return self.n_threads if self.values.size * n_clusters > _SERIAL_WORK else 1
+        return self.n_threads if self.rows.data.size * n_clusters > _SERIAL_WORK else 1
 
     def blocks(self, n_lanes: int) -> list[slice]:
         """Return the blocks of rows of a pass, about equally long and the same for every number of threads."""
-        length = max(1, self.values.size // self.n_documents)
+        length = max(1, self.rows.data.size // self.n_documents)
         most = max(1, min(_BLOCK_ENTRIES // length, _BLOCK_SHARES // n_lanes, _MOST_ROWS))
         n_blocks = -(-self.n_documents // most)
         return row_blocks(self.n_documents, -(-self.n_documents // n_blocks))
@@ -108,38 +83,33 @@ class UnitDocuments:
         size = max(1, _BLOCK_SHARES // (blocks[0].stop * n_lanes))
         return [blocks[number : number + size] for number in range(0, len(blocks), size)]
 
-    def starts_of(self, rows: slice) -> npt.NDArray[np.int64]:
-        """Return where some neighbouring rows begin, and where the last ends."""
-        return self.starts[rows.start : rows.stop + 1]
-
-    def by_term(self, rows: slice) -> TermBlock:
+    def by_term(self, rows: slice) -> TermEntries:
         """Return a block of rows sorted by term; kept for the next time while there is room."""
         found = self._kept.get((rows.start, rows.stop))
         if found is None:
             found = self._sorted(rows)
-            if found.n_bytes + sum(kept.n_bytes for kept in self._kept.values()) <= _KEPT_BYTES:
+            if sum(array.nbytes for kept in (found, *self._kept.values()) for array in kept) <= _KEPT_BYTES:
                 self._kept[rows.start, rows.stop] = found
         return found
 
-    def _sorted(self, rows: slice) -> TermBlock:
+    def _sorted(self, rows: slice) -> TermEntries:
         """Sort a block, each thread some of its rows; the place of an entry is the one it has without threads."""
-        starts = self.starts_of(rows)
-        n_rows, n_entries = rows.stop - rows.start, int(starts[-1] - starts[0])
-        block = TermBlock(
-            np.empty(n_entries, self.values.dtype), np.empty(n_entries, np.uint16), np.empty(self.n_terms, np.int32)
-        )
+        block, n_rows = self.rows.block(rows), rows.stop - rows.start
+        n_entries, kind = int(block.indptr[-1] - block.indptr[0]), self.rows.data.dtype
+        room = np.empty(n_entries, kind), np.empty(n_entries, np.uint16), np.empty(self.n_terms, np.int32)
+        entries = TermEntries(*room)
         n_threads = self.threads_for(1)
         parts = row_blocks(n_rows, -(-n_rows // n_threads))
         places = np.empty((len(parts), self.n_terms), np.int32)
 
         def count(part: int) -> None:
-            count_terms(self.columns, starts[parts[part].start], starts[parts[part].stop], places[part])
+            first, last = block.indptr[parts[part].start], block.indptr[parts[part].stop]
+            count_terms(block.indices, first, last, places[part])
 
         def sort(part: int) -> None:
-            low, high = parts[part].start, parts[part].stop
-            sort_by_term(self.values, self.columns, starts, low, high, places[part], block.values, block.rows)
+            sort_by_term(block, parts[part].start, parts[part].stop, places[part], entries)
 
         share_blocks(count, range(len(parts)), n_threads=n_threads)
-        find_places(places, block.ends)
+        find_places(places, entries.ends)
         share_blocks(sort, range(len(parts)), n_threads=n_threads)
-        return block
+        return entries

@@ -233,7 +233,7 @@ class VonMisesFisherMixture(ClusterMixin, BaseEstimator):
             concentration_rule=self.concentration,
             largest=self.max_concentration,
             before=before,
-            dtype=documents.values.dtype,
+            dtype=documents.rows.data.dtype,
         )
 
     def _store(self, fit: MixtureFit, documents: UnitDocuments, is_sparse: bool) -> None:

@@ -19,7 +19,7 @@ from doccluster.clustering.mixtures.vmf_documents import UnitDocuments
 from doccluster.clustering.mixtures.vmf_sums import PosteriorBlock, WeightedSums, lanes_for
 from doccluster.kernels.simd.lanes import aligned_zeros
 from doccluster.kernels.vmf import concentration, log_normalizers
-from doccluster.kernels.vmf_mixture import posteriors
+from doccluster.kernels.vmf_mixture import Densities, Posteriors, posteriors
 
 Floats = npt.NDArray[np.float64]
 
@@ -102,7 +102,7 @@ def expect(documents: UnitDocuments, parameters: MixtureParameters, *, is_hard: 
     """Return posteriors (as labels, densities and entropies) and the weighted sums that the next step needs."""
     found = _Found.for_documents(documents.n_documents)
     sums = WeightedSums.zero(documents, parameters.kappas.size)
-    for block in _posterior_blocks(documents, parameters, found, is_hard=is_hard, dtype=documents.values.dtype):
+    for block in _posterior_blocks(documents, parameters, found, is_hard=is_hard, dtype=documents.rows.data.dtype):
         sums.add(documents, block)
     sums.add_certain(documents)
     return Expectation(found.labels, found.log_densities, found.entropies, sums.values, sums.masses)
@@ -182,32 +182,20 @@ def _posterior_blocks(
 
     The posteriors of as many blocks as there is room for are computed together: threads then seldom wait for another.
     """
-    kappas, offsets = parameters.lane_kappas, parameters.lane_offsets
-    n_threads = documents.threads_for(kappas.size)
-    groups = documents.groups_of_blocks(kappas.size)
+    densities = Densities(parameters.table, parameters.lane_kappas, parameters.lane_offsets)
+    n_lanes = densities.kappas.size
+    n_threads = documents.threads_for(n_lanes)
+    groups = documents.groups_of_blocks(n_lanes)
     n_rows = groups[0][-1].stop  # no later group has more
-    store, n_positive = aligned_zeros((n_rows, kappas.size), dtype), np.empty(n_rows, np.int32)
+    store, n_positive = aligned_zeros((n_rows, n_lanes), dtype), np.empty(n_rows, np.int32)
     for blocks in groups:
         first = blocks[0].start
 
         def one(rows: slice, first: int = first) -> Floats:
             here = slice(rows.start - first, rows.stop - first)
-            masses = np.empty(kappas.size)
-            posteriors(
-                documents.values,
-                documents.columns,
-                documents.starts_of(rows),
-                parameters.table,
-                kappas,
-                offsets,
-                is_hard,
-                store[here],
-                n_positive[here],
-                masses,
-                found.labels[rows],
-                found.log_densities[rows],
-                found.entropies[rows],
-            )
+            of_rows = found.labels[rows], found.log_densities[rows], found.entropies[rows]
+            written = Posteriors(store[here], n_positive[here], *of_rows)
+            masses: Floats = posteriors(documents.rows.block(rows), densities, is_hard, written)
             return masses
 
         parts = [_parts(block) for block in blocks]

@@ -100,20 +100,19 @@ class WeightedSums:
 
     def add_certain(self, documents: UnitDocuments) -> None:
         """Add the documents that were noted, each thread some clusters."""
-        rows = (documents.values, documents.columns, documents.starts, self.certain)
 
         def one(lanes: slice) -> None:
-            add_certain_rows(*rows, lanes.start, lanes.stop, self.table)
+            add_certain_rows(documents.rows, self.certain, lanes.start, lanes.stop, self.table)
 
         tasks = row_blocks(self.lane_masses.size, WIDE_LINE) if (self.certain >= 0).any() else []
         share_blocks(one, tasks, n_threads=documents.threads_for(1))
 
     def _add_by_cluster(self, documents: UnitDocuments, block: PosteriorBlock, n_threads: int) -> None:
         """Add a block cluster by cluster, each thread to lines of its own."""
-        rows = (documents.values, documents.columns, documents.starts_of(block.rows))
+        rows = documents.rows.block(block.rows)
 
         def one(lanes: slice) -> None:
-            add_by_cluster(*rows, block.shares, block.n_positive, lanes.start, lanes.stop, self.table)
+            add_by_cluster(rows, block.shares, block.n_positive, lanes.start, lanes.stop, self.table)
 
         share_blocks(one, row_blocks(self.lane_masses.size, WIDE_LINE), n_threads=n_threads)
 
@@ -122,9 +121,8 @@ class WeightedSums:
         entries = documents.by_term(block.rows)
         cuts = np.searchsorted(entries.ends, np.linspace(0, entries.ends[-1], n_threads * _TASKS_PER_THREAD + 1)[1:-1])
         edges = np.unique(np.concatenate([[0], cuts, [documents.n_terms]])).tolist()
-        by_term = (entries.values, entries.rows, entries.ends)
 
         def one(terms: slice) -> None:
-            add_by_term(*by_term, terms.start, terms.stop, block.shares, self.table)
+            add_by_term(entries, terms.start, terms.stop, block.shares, self.table)
 
         share_blocks(one, list(map(slice, edges[:-1], edges[1:])), n_threads=n_threads)
