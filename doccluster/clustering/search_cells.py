@@ -21,15 +21,16 @@ from doccluster.clustering.k_means.spherical import SphericalParameters, spheric
 from doccluster.geometry.neighbours import Cells
 from doccluster.validation import RandomState, as_generator, check_positive_int
 
-N_PROBES = 16
+CANDIDATES = 2000  # documents that each is compared with, about, so that the work grows with the documents alone
+LEAST_PROBES = 4
 SAMPLE_OF_CELL = 32  # documents for each cell that the centroids are made from
-BLOCK_SIMILARITIES = 2**22  # held at a time: 32 MiB
+BLOCK_SIMILARITIES = 2**20  # held at a time: 8 MiB
 
 
 def search_cells(
     rows: Any,
     *,
-    n_probes: int = N_PROBES,
+    n_probes: int | None = None,
     random_state: RandomState = None,
     n_threads: int | None = None,
 ) -> Cells:
@@ -38,8 +39,9 @@ def search_cells(
     Parameters
     ----------
     rows : csr array of shape (n_documents, n_terms), unit rows, some with terms
-    n_probes : int
-        Cells that are searched for each document; more find more of its neighbours.
+    n_probes : int, optional
+        Cells that are searched for each document; more find more of its neighbours. By default as many as hold some
+        2,000 documents, at least 4.
     random_state : None, int or numpy Generator
     n_threads : int, optional
         Changes no result.
@@ -51,9 +53,11 @@ def search_cells(
     """
     n = rows.shape[0]
     rng = as_generator(random_state)
-    n_probes = check_positive_int(n_probes, "n_probes")
     filled = np.flatnonzero(np.diff(sparse.csr_array(rows).indptr))
     n_cells = min(max(1, round(math.sqrt(n))), filled.size)
+    if n_probes is None:
+        n_probes = max(LEAST_PROBES, math.ceil(CANDIDATES * n_cells / n))
+    n_probes = check_positive_int(n_probes, "n_probes")
     size = min(filled.size, SAMPLE_OF_CELL * n_cells)
     drawn = np.sort(rng.choice(filled, size=size, replace=False))
     parameters = SphericalParameters(

@@ -13,6 +13,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import doccluster
 from doccluster.clustering import DocumentClustering, SphericalKMeans
 from doccluster.clustering.consensus.label_stability import measure_stability
+from doccluster.clustering.smoothed import document_clusters
 from doccluster.errors import DocclusterWarning, InputError
 from tests.clustering.naive import cluto_counts, cluto_matrix
 
@@ -175,3 +176,36 @@ def test_it_agrees_more_with_human_classes_than_plain_spherical_k_means(real_cor
     found = DocumentClustering(k, random_state=0).fit(counts).labels_
     nmi = [doccluster.score("nmi", labels, truth=classes).value for labels in (plain, found)]
     assert nmi[1] > nmi[0] + 0.02
+
+
+def test_counts_are_smoothed_as_given_and_as_logarithms_over_the_graph_of_the_logarithms(monkeypatch):
+    rng = np.random.default_rng(4)
+    counts = rng.poisson(rng.uniform(0.05, 0.8, 30), size=(60, 30)) * rng.integers(1, 9, (60, 30))
+    counts = counts[(counts > 0).sum(axis=1) > 2]
+    given = []
+    fit = document_clusters.spherical_k_means
+    monkeypatch.setattr(
+        document_clusters, "spherical_k_means", lambda points, p: (given.append(points), fit(points, p))[1]
+    )
+    DocumentClustering(3, n_components=60, n_neighbors=4, mixing=0.3, random_state=0).fit(sparse.csr_array(counts))
+    idf = np.log((1 + len(counts)) / (1 + (counts > 0).sum(axis=0))) + 1
+    logarithms = unit(np.where(counts > 0, 1 + np.log(np.maximum(counts, 1)), 0) * idf)
+    cosines = logarithms @ logarithms.T - np.eye(len(counts))
+    graph = np.where(cosines >= -np.sort(-cosines, axis=1)[:, 3:4], cosines, 0)
+    graph = np.maximum(graph, graph.T)
+    scale = 1 / np.sqrt(graph.sum(axis=1))
+    graph = scale[:, None] * graph * scale
+    # more dimensions than terms: nothing is lost, so cosines are those of the whole rows
+    expected = (
+        sum(
+            unit(0.7 * rows + 0.3 * graph @ rows) @ unit(0.7 * rows + 0.3 * graph @ rows).T
+            for rows in (logarithms, unit(counts * idf))
+        )
+        / 2
+    )
+    points = given[0].matrix.astype(np.float64)
+    assert points @ points.T == pytest.approx(expected, abs=1e-5)
+
+
+def unit(rows):
+    return rows / np.linalg.norm(rows, axis=1, keepdims=True)

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from doccluster.clustering.smoothed.document_spaces import DocumentSpaces
-from doccluster.vectors.weighting import Weighting
 
 
 @dataclass(frozen=True)
@@ -49,11 +48,6 @@ class Candidate:
         """Whether it is made of the tf-idf rows, and so also where there are no counts."""
         return self.term == "n" and self.idf == 1
 
-    @property
-    def weighting(self) -> Weighting:
-        """The part of the document."""
-        return Weighting(term=self.term)
-
 
 CANDIDATES = (
     Candidate("tf-idf", "terms"),
@@ -82,7 +76,7 @@ def candidate_points(
         return spaces.reduced(n_dimensions)
     return spaces.smoothed(
         n_dimensions,
-        scaled(candidate.neighbors, n_neighbors),
+        spaces.graph(scaled(candidate.neighbors, n_neighbors)),
         mixing=mixing if candidate.mixing is None else candidate.mixing,
         n_steps=candidate.n_steps,
     )

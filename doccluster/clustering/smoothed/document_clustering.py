@@ -45,7 +45,8 @@ class DocumentClustering(ClusterMixin, BaseEstimator):
     max_iter, tol, refine
         As in `SphericalKMeans`.
     n_components : int, default 100
-        Dimensions of latent semantic analysis.
+        Dimensions of latent semantic analysis. Where `X` holds counts and `quality` is 'default', half of them are of
+        the tf-idf rows, and half of rows of logarithms of the counts, which also decide which documents are neighbours.
     n_neighbors : int, default 10
         Neighbours of each document in the graph; near-copies are folded first.
     mixing : float in 0..1, default 0.5

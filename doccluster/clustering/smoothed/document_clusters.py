@@ -14,12 +14,19 @@ from doccluster.clustering.consensus.ensemble import Ensemble, co_association_ro
 from doccluster.clustering.k_means.seeding import Init
 from doccluster.clustering.k_means.spherical import FitInterrupted, SphericalFit, SphericalParameters, spherical_k_means
 from doccluster.clustering.mixtures.multinomial import Multinomials, settle_labels
-from doccluster.clustering.smoothed.document_spaces import DocumentSpaces, check_memory, tfidf_factors, weighted_rows
+from doccluster.clustering.smoothed.document_spaces import (
+    DocumentSpaces,
+    check_memory,
+    side_by_side,
+    tfidf_factors,
+    weighted_rows,
+)
 from doccluster.errors import InputError
 from doccluster.geometry import Documents
 from doccluster.progress import Progress, silent
 from doccluster.sizes import parse_size
 from doccluster.validation import RandomState, as_generator, check_n_clusters, check_positive_int
+from doccluster.vectors.weighting import TermPart, Weighting
 
 Labels = npt.NDArray[np.int64]
 Quality = Literal["fast", "default", "best"]
@@ -157,20 +164,36 @@ class _Work:
         asked = self.parameters
         if asked.quality == "fast" or refused or asked.n_clusters == 1:
             return self.rows
-        spaces = self._spaces(self.rows, asked.n_neighbors)
-        points = spaces.smoothed(asked.n_components, asked.n_neighbors, mixing=asked.mixing)
+        points = self._smoothed()
         if has_as_many_rows(points, asked.n_clusters):
             return points
         self.left_out.append(f"The rows were not smoothed: fewer than {asked.n_clusters:,} would still differ.")
         return self.rows
 
-    def _spaces(self, rows: Any, n_neighbors: int) -> DocumentSpaces:
+    def _smoothed(self) -> npt.NDArray[np.float32]:
+        """Return the smoothed rows; with counts half of their dimensions, and the graph, are of logarithms.
+
+        A logarithm keeps the few words that a document repeats from choosing its neighbours alone.
+        """
+        asked = self.parameters
+        if self.counts is None:
+            spaces = self._spaces(self.rows, asked.n_neighbors)
+            return spaces.smoothed(asked.n_components, spaces.graph(asked.n_neighbors), mixing=asked.mixing)
+        half = -(-asked.n_components // 2)
+        logarithms = self._spaces(self._weighted("l"), asked.n_neighbors, half)
+        graph = logarithms.graph(asked.n_neighbors)
+        return side_by_side(
+            logarithms.smoothed(half, graph, mixing=asked.mixing),
+            self._spaces(self.rows, asked.n_neighbors, half).smoothed(half, graph, mixing=asked.mixing),
+        )
+
+    def _spaces(self, rows: Any, n_neighbors: int, n_components: int | None = None) -> DocumentSpaces:
         asked = self.parameters
         if asked.max_memory is not None:
             check_memory(rows, asked.n_components, n_neighbors, parse_size(asked.max_memory))
         return DocumentSpaces(
             rows,
-            n_components=asked.n_components,
+            n_components=n_components or asked.n_components,
             n_neighbors=n_neighbors,
             rng=self.rng,
             n_threads=asked.n_threads,
@@ -253,11 +276,13 @@ class _Work:
 
     def _rows_of(self, candidate: Candidate) -> Any:
         """Return the rows weighted as a candidate wants them."""
-        if candidate.is_tfidf:
-            return self.rows
-        assert self.counts is not None  # such candidates are made of counts alone
-        factors = np.power(tfidf_factors(self.counts), candidate.idf, dtype=np.float32)
-        return weighted_rows(self.counts, factors, weighting=candidate.weighting, n_threads=self.parameters.n_threads)
+        return self.rows if candidate.is_tfidf else self._weighted(candidate.term, candidate.idf)
+
+    def _weighted(self, term: TermPart, idf: int = 1) -> Any:
+        """Return the rows of the counts, weighted anew."""
+        assert self.counts is not None
+        factors = np.power(tfidf_factors(self.counts), idf, dtype=np.float32)
+        return weighted_rows(self.counts, factors, weighting=Weighting(term=term), n_threads=self.parameters.n_threads)
 
 
 def has_as_many_rows(points: Any, number: int) -> bool:

@@ -16,7 +16,8 @@ from doccluster.progress import Progress, silent
 from doccluster.sizes import format_size
 from doccluster.vectors.weighting import Weighting, collection_weights, parse_weighting, weigh_rows
 
-EXACT_UP_TO = 100_000  # documents; the neighbours of more are looked for in the nearest cells
+EXACT_UP_TO = 20_000  # documents; the neighbours of more are looked for in the nearest cells
+POWER_ITERATIONS = 1  # rows that are moved towards their neighbours need no exact directions
 FIT_BYTES = 10 * 2**20  # what spherical k-means of few dense rows needs for itself
 LARGEST_COUNT = 2**24  # whole numbers up to it are exact in float32
 
@@ -71,10 +72,9 @@ class DocumentSpaces:
         return unit(self._projected(self.rows, n_components)).astype(np.float32)
 
     def smoothed(
-        self, n_components: int, n_neighbors: int, *, mixing: float, n_steps: int = 1
+        self, n_components: int, graph: NeighbourGraph, *, mixing: float, n_steps: int = 1
     ) -> npt.NDArray[np.float32]:
-        """Return dense unit rows, each moved towards its neighbours; copies share one place."""
-        graph = self.graph(n_neighbors)
+        """Return dense unit rows, each moved towards its neighbours in a graph; copies share one place."""
         points = self._projected(self.rows[graph.first], n_components)
         moved = smoothed_rows(points, graph.symmetric(), mixing=mixing, n_steps=n_steps)
         return moved[graph.families].astype(np.float32)
@@ -83,7 +83,11 @@ class DocumentSpaces:
         if self._space is None:
             self._progress("project", 0)
             self._space = latent_semantic_space(
-                self.rows, self.n_components, random_state=self._rng, n_threads=self._n_threads
+                self.rows,
+                self.n_components,
+                n_power_iterations=POWER_ITERATIONS,
+                random_state=self._rng,
+                n_threads=self._n_threads,
             )
         return self._space.project(rows, n_threads=self._n_threads)[:, :n_components]
 
@@ -102,6 +106,11 @@ def check_memory(rows: Any, n_components: int, n_neighbors: int, limit: int) -> 
             received=format_size(limit).replace(" ", ""),
             remedy=(f"give {enough}, or ", Argument("quality", "fast"), ", which does not smooth"),
         )
+
+
+def side_by_side(*parts: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+    """Return the unit rows of tables of the same documents, one beside the other."""
+    return unit(np.hstack(parts)).astype(np.float32)
 
 
 def holds_counts(matrix: Any) -> bool:
