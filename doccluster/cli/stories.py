@@ -10,6 +10,7 @@ import click
 
 from doccluster.cli.console import json_option, options, overwrite_option, print_json, progress_shown, say
 from doccluster.cli.source_options import reader_arguments, reader_options
+from doccluster.cli.store_upkeep import backup_command, check_command, prune_command, store_option
 from doccluster.cli.values import checked
 from doccluster.cli.verb import Verb
 from doccluster.streams.polling.addresses import parse_networks
@@ -19,11 +20,7 @@ if TYPE_CHECKING:
     from doccluster.streams.polling.poller import Polled
     from doccluster.streams.stream import Replayed
 
-MOST_FINDINGS = 20
-
-store_option = click.option(
-    "--store", required=True, metavar="FILE", help="The SQLite file that keeps the articles and their stories."
-)
+MOST_FAILURES = 20
 
 
 @click.group("stream", short_help="Follow news: articles in, living stories out.")
@@ -100,7 +97,7 @@ def _print_polled(done: Polled, store: str, *, as_json: bool) -> None:
     asked = f"{done.n_due:,} of {done.n_feeds:,} feeds asked, {done.n_unchanged:,} unchanged, {done.n_failed:,} failed"
     say(f"  poll       {asked}")
     say(f"  entries    {done.n_entries:,}, {done.n_new:,} new, {done.n_edited:,} edited")
-    for url, reason, detail in done.failures[:MOST_FINDINGS]:
+    for url, reason, detail in done.failures[:MOST_FAILURES]:
         say(f"  failed     {url}: {reason}{f' ({detail})' if detail else ''}")
     told = ", ".join(f"{count:,} {event}" for event, count in done.events.items())
     say(f"  stories    {told or 'nothing has changed'}")
@@ -234,26 +231,5 @@ def report_command(store: str, output: str, since: str | None, as_json: bool) ->
         say(f"  {output}")
 
 
-@stream_command.command("check", cls=Verb, short_help="Check that a store is sound.")
-@store_option
-@json_option
-def check_command(store: str, as_json: bool) -> None:
-    """Check that a store is sound: its file, its references, and that its history leads to what it says today.
-
-    Exit code 0 if it is, 1 if not.
-    """
-    from doccluster.streams.check import check_store
-    from doccluster.streams.database import reading
-
-    with reading(Path(store)) as connection:
-        findings = check_store(connection)
-    if as_json:
-        found = [{"check": one.check, "detail": one.detail} for one in findings]
-        print_json({"store": store, "is_sound": not findings, "findings": found})
-    else:
-        for one in findings[:MOST_FINDINGS]:
-            say(f"  {one.check:<11}{one.detail}")
-        more = len(findings) - MOST_FINDINGS
-        say(f"  ... and {more:,} more" if more > 0 else f"  {store} is {'not ' if findings else ''}sound")
-    if findings:
-        raise click.exceptions.Exit(1)
+for command in (check_command, prune_command, backup_command):
+    stream_command.add_command(command)

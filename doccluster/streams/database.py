@@ -47,28 +47,47 @@ def open_to_write(path: Path | None) -> tuple[sqlite3.Connection, int | None]:
     return connection, lock
 
 
-def open_to_read(path: Path) -> sqlite3.Connection:
-    """Return a connection that can change nothing; the store may be one that a stranger gave."""
-    if not path.is_file():
-        raise InputError(f"there is no store {path}; make one with `doccluster stream poll` or `stream replay`.")
+def open_to_read(path: Path, *, any_version: bool = False) -> sqlite3.Connection:
+    """Return a connection that can change nothing; the store may be one that a stranger gave.
+
+    `any_version` lets older tables pass, for what only copies them.
+    """
+    _check_is_there(path)
     with _described(path):
         connection = _connect(f"{path.resolve().as_uri()}?mode=ro")
         connection.execute("PRAGMA query_only = ON")
         version = version_of(connection, str(path))
     if version == 0:
         raise InputError(f"{path} is empty; fill it with `doccluster stream poll` or `stream replay`.")
-    if version < VERSION:
+    if version < VERSION and not any_version:
         raise SchemaError(f"{path} is a store of an older version; `doccluster stream poll` or `replay` brings it up.")
     return connection
 
 
 @contextmanager
-def reading(path: Path) -> Iterator[sqlite3.Connection]:
+def reading(path: Path, *, any_version: bool = False) -> Iterator[sqlite3.Connection]:
     """Open a store to read one state of it; errors of SQLite come out as sentences."""
-    connection = open_to_read(path)
+    connection = open_to_read(path, any_version=any_version)
     with closing(connection), _described(path):
         connection.execute("BEGIN")  # all that is read is of one moment, whoever writes meanwhile
         yield connection
+
+
+@contextmanager
+def changing(path: Path) -> Iterator[sqlite3.Connection]:
+    """Open a store that is there to write to it; errors of SQLite come out as sentences."""
+    _check_is_there(path)
+    connection, lock = open_to_write(path)
+    try:
+        with _described(path):
+            yield connection
+    finally:
+        close(connection, lock)
+
+
+def _check_is_there(path: Path) -> None:
+    if not path.is_file():
+        raise InputError(f"there is no store {path}; make one with `doccluster stream poll` or `stream replay`.")
 
 
 def close(connection: sqlite3.Connection, lock: int | None) -> None:
@@ -93,6 +112,7 @@ def back_up(connection: sqlite3.Connection, path: Path) -> None:
     """Write a copy of a store as it is at this moment, also while another process writes to it."""
     with closing(sqlite3.connect(path)) as copy:
         connection.backup(copy)
+        copy.execute("PRAGMA journal_mode = DELETE")  # so that it can be read where nothing can be written beside it
 
 
 def _connect(name: str) -> sqlite3.Connection:

@@ -23,6 +23,7 @@ from doccluster.streams.check import Finding, check_store
 from doccluster.streams.clusterer import Clusterer
 from doccluster.streams.database import back_up, close, open_to_write, transaction
 from doccluster.streams.intake import take_in
+from doccluster.streams.retention import Pruned, prune
 from doccluster.streams.settings import DAY, HOUR, StreamSettings
 from doccluster.streams.store import last_batch, restore, settings_of, waiting_articles, write_batch, write_meta
 from doccluster.streams.tables import StreamTables, read_tables
@@ -212,23 +213,12 @@ class StoryStream:
         """Return what is wrong with the store; nothing in a sound one."""
         return check_store(self._connection)
 
-    def forget_before(self, moment: Moment) -> int:
-        """Delete the texts of articles published before `moment` whose stories have ended; return how many.
+    def prune(self, before: Moment) -> Pruned:
+        """Delete the texts of articles published before a moment whose stories have ended, and requests made before.
 
-        Their titles, places in stories and keys stay, so that they are known when they are met again.
+        The articles and their stories stay.
         """
-        with transaction(self._connection):
-            self._connection.execute(
-                "DELETE FROM document_version WHERE doc_id IN (SELECT doc_id FROM document WHERE published < ?)",
-                (moment,),
-            )
-            emptied = self._connection.execute(
-                "UPDATE document SET text = '' WHERE published < ? AND text <> ''"
-                " AND vectors IS NULL AND shingles IS NULL",
-                (moment,),
-            )
-        self._connection.execute("VACUUM")
-        return emptied.rowcount
+        return prune(self._connection, before)
 
     def back_up(self, path: str | os.PathLike[str]) -> None:
         """Write a copy of the store."""

@@ -315,17 +315,6 @@ def test_a_store_keeps_the_settings_it_was_made_with(tmp_path):
         StoryStream(tmp_path / "news.db", settings=StreamSettings(join=0.6))
 
 
-def test_forgetting_texts_keeps_the_stories(tmp_path):
-    with StoryStream(tmp_path / "news.db", settings=QUICK) as stream:
-        stream.replay(written(made_rows(300), tmp_path / "all.jsonl"), now=NOW)
-        before = stream.tables()
-        assert stream.forget_before(1_773_000_000) > 20
-        assert stream.check() == []
-        after = stream.tables()
-    assert after.documents == before.documents
-    assert after.stories["id"] == before.stories["id"]
-
-
 def test_a_backup_is_a_sound_store(tmp_path):
     with StoryStream(tmp_path / "news.db") as stream:
         stream.replay(written(made_rows(50), tmp_path / "all.jsonl"), now=NOW)

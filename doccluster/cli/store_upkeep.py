@@ -1,0 +1,100 @@
+"""`stream check`, `prune` and `backup`: what keeps a store sound, small and safe."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+
+import click
+
+from doccluster.cli.console import json_option, overwrite_option, print_json, say
+from doccluster.cli.values import checked
+from doccluster.cli.verb import Verb
+from doccluster.streams.settings import parse_duration
+
+MOST_FINDINGS = 20
+
+store_option = click.option(
+    "--store", required=True, metavar="FILE", help="The SQLite file that keeps the articles and their stories."
+)
+
+
+@click.command("check", cls=Verb, short_help="Check that a store is sound.")
+@store_option
+@json_option
+def check_command(store: str, as_json: bool) -> None:
+    """Check that a store is sound: its file, its references, and that its history leads to what it says today.
+
+    Exit code 0 if it is, 1 if not.
+    """
+    from doccluster.streams.check import check_store
+    from doccluster.streams.database import reading
+
+    with reading(Path(store)) as connection:
+        findings = check_store(connection)
+    if as_json:
+        found = [{"check": one.check, "detail": one.detail} for one in findings]
+        print_json({"store": store, "is_sound": not findings, "findings": found})
+    else:
+        for one in findings[:MOST_FINDINGS]:
+            say(f"  {one.check:<11}{one.detail}")
+        more = len(findings) - MOST_FINDINGS
+        say(f"  ... and {more:,} more" if more > 0 else f"  {store} is {'not ' if findings else ''}sound")
+    if findings:
+        raise click.exceptions.Exit(1)
+
+
+@click.command("prune", cls=Verb, short_help="Delete old texts, and make the store smaller.")
+@store_option
+@click.option(
+    "--older-than",
+    required=True,
+    callback=checked(parse_duration),
+    metavar="TIME",
+    help="The age from which on texts are deleted, counted back from the last batch (30d, 12w).",
+)
+@json_option
+def prune_command(store: str, older_than: str, as_json: bool) -> None:
+    """Delete the texts of old articles whose stories have ended, and what is known of old requests.
+
+    Articles keep their titles and keys, so that they are known when they are met again, and every story keeps its id,
+    its documents and its lineage. The file becomes as small as what is left (VACUUM).
+    """
+    from doccluster.sizes import format_size
+    from doccluster.streams.database import changing
+    from doccluster.streams.retention import prune
+    from doccluster.streams.store import last_batch
+
+    with changing(Path(store)) as connection:
+        last = last_batch(connection)
+        done = prune(connection, (last[1] if last else 0) - parse_duration(older_than))
+    if as_json:
+        print_json({"store": store, **asdict(done)})
+        return
+    say(f"  deleted    {done.n_texts:,} texts, {done.n_versions:,} earlier versions, {done.n_fetches:,} requests")
+    say(f"  {store}  {format_size(done.n_bytes_before)} -> {format_size(done.n_bytes_after)}")
+
+
+@click.command("backup", cls=Verb, short_help="Copy a store, also while it is written to.")
+@store_option
+@click.option("-o", "--output", required=True, metavar="COPY.db", help="The file for the copy.")
+@overwrite_option
+@json_option
+def backup_command(store: str, output: str, overwrite: bool, as_json: bool) -> None:
+    """Copy a store as it is at this moment, also while `stream poll --follow` writes to it.
+
+    The copy appears whole or not at all, and is a store like any other. A plain copy of the file may be half of one
+    state and half of another.
+    """
+    from doccluster.artifacts.new_folder import check_file, new_file
+    from doccluster.sizes import format_size
+    from doccluster.streams.database import back_up, reading
+
+    check_file(Path(output), overwrite=overwrite)
+    with reading(Path(store), any_version=True) as connection, new_file(Path(output)) as beside:
+        back_up(connection, beside)
+    n_bytes = Path(output).stat().st_size
+    if as_json:
+        print_json({"store": store, "copy": output, "n_bytes": n_bytes})
+    else:
+        say(f"  {output}  {format_size(n_bytes)}")

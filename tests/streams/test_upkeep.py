@@ -1,0 +1,160 @@
+"""Stores over time: old texts go, copies are made while others write, and what stays is as it was."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import subprocess
+import sys
+
+import pytest
+
+from doccluster.streams import StoryStream
+from doccluster.streams.check import check_store
+from doccluster.streams.database import back_up, open_to_read
+from tests.cli.conftest import doccluster  # noqa: F401  a fixture
+from tests.streams.test_replay import FEEDS, NOW, QUICK, ROOT, dump, made_rows, written
+
+MIDDLE = 1_773_000_000  # 2026-03-08
+
+
+def texts_of(connection):
+    return dict(connection.execute("SELECT doc_id, text FROM document"))
+
+
+@pytest.mark.parametrize("is_titled", [True, False])
+def test_pruning_deletes_old_texts_and_changes_no_story(tmp_path, is_titled):
+    rows = made_rows(300) if is_titled else [{**row, "title": ""} for row in made_rows(300)]
+    source = written(rows, tmp_path / "all.jsonl")
+    with StoryStream(tmp_path / "news.db", settings=QUICK) as stream:
+        stream.replay(source, now=NOW)
+        before = stream.tables()
+        done = stream.prune(MIDDLE)
+        assert stream.check() == []
+        after = stream.tables()
+        assert (after.documents, after.stories, after.lineage) == (before.documents, before.stories, before.lineage)
+        again = stream.replay(source, now=NOW)
+    assert (again.n_new, again.n_edited) == (0, 0)
+    with sqlite3.connect(tmp_path / "news.db") as connection:
+        kept = dict(connection.execute("SELECT published >= ?, MIN(LENGTH(text)) FROM document GROUP BY 1", (MIDDLE,)))
+        n_shorter = connection.execute("SELECT COUNT(*) FROM document WHERE LENGTH(text) <= 300").fetchone()[0]
+    connection.close()
+    assert done.n_texts == n_shorter > 20
+    assert (kept[0], kept[1] > 300) == (0 if is_titled else 300, True)
+    assert done.n_bytes_after < done.n_bytes_before
+
+
+def test_pruning_leaves_what_waits_and_what_a_story_still_needs(tmp_path):
+    with StoryStream(tmp_path / "news.db") as stream:
+        stream.replay(written(made_rows(60), tmp_path / "all.jsonl"), now=NOW)
+        stream._connection.execute(
+            "UPDATE document SET batch_id = NULL, vectors = NULL, shingles = NULL WHERE doc_id = 7"
+        )
+        before = texts_of(stream._connection)
+        assert stream.prune(NOW).n_texts == 0
+        assert texts_of(stream._connection) == before
+
+
+def test_pruning_deletes_earlier_versions_and_requests_of_that_age(tmp_path):
+    text = "The harbour of Skerrow stays shut while divers look at the hull of the ferry"
+    with StoryStream(tmp_path / "news.db", settings=QUICK) as stream:
+        for day, ending in ((1, ""), (1, " again"), (28, " and again")):
+            one = {"id": f"a{day}", "date": f"2026-03-{day:02}", "title": f"Ferry {day}", "text": text + ending}
+            stream.replay(written([one], tmp_path / "one.jsonl"), now=NOW)
+        stream.replay([("2026-04-27", "Orchestra tours the islands")], now=NOW)
+        insert = "INSERT INTO feed VALUES (1, 'u', '', '', 'active', '', '', '', 1, 1, 0, '', 0, 0, 0, 0, '')"
+        stream._connection.execute(insert)
+        for at in (MIDDLE - 1, MIDDLE):
+            stream._connection.execute("INSERT INTO fetch VALUES (NULL, 1, ?, 'u', 200, 1, '', 1, 1)", (at,))
+        done = stream.prune(MIDDLE)
+    assert (done.n_texts, done.n_versions, done.n_fetches) == (1, 1, 1)
+
+
+WRITER = """
+import sys
+import doccluster.streams.stream as stream
+stream.ARTICLES_PER_COMMIT = 1
+with stream.StoryStream(sys.argv[1]) as one:
+    print("begins", flush=True)
+    one.replay(sys.argv[2], now=1790000000)
+"""
+
+
+def test_copies_made_while_another_process_writes_are_sound(tmp_path):
+    store, source = tmp_path / "news.db", written(made_rows(60), tmp_path / "all.jsonl")
+    writer = subprocess.Popen([sys.executable, "-c", WRITER, store, source], cwd=ROOT, stdout=subprocess.PIPE)
+    assert writer.stdout.readline() == b"begins\n"
+    sizes = []
+    while writer.poll() is None:
+        copy = tmp_path / f"{len(sizes)}.db"
+        connection = open_to_read(store)
+        back_up(connection, copy)
+        connection.close()
+        with sqlite3.connect(copy) as copied:
+            assert check_store(copied) == []
+            sizes.append(copied.execute("SELECT COUNT(*) FROM document").fetchone()[0])
+        copied.close()
+        copy.unlink()
+    writer.stdout.close()
+    assert writer.returncode == 0
+    assert sizes == sorted(sizes)
+    assert any(0 < size < 60 for size in sizes)
+
+
+@pytest.fixture
+def store(doccluster, tmp_path):  # noqa: F811
+    path = tmp_path / "news.db"
+    assert doccluster("stream", "replay", FEEDS, "--store", path, "--batch", "6h").code == 0
+    return path
+
+
+def test_the_verb_backup_writes_a_store_that_is_the_same(doccluster, store, tmp_path):  # noqa: F811
+    done = doccluster("stream", "backup", "--store", store, "-o", tmp_path / "copy.db")
+    assert (done.code, "copy.db" in done.out) == (0, True)
+    assert dump(tmp_path / "copy.db") == dump(store)
+    again = doccluster("stream", "backup", "--store", store, "-o", tmp_path / "copy.db")
+    assert (again.code, "--overwrite" in again.err) == (2, True)
+    again = doccluster("stream", "backup", "--store", store, "-o", tmp_path / "copy.db", "--overwrite", "--json")
+    assert json.loads(again.out)["n_bytes"] == (tmp_path / "copy.db").stat().st_size
+
+
+def test_a_store_of_an_older_version_can_be_copied_before_it_is_changed(doccluster, store, tmp_path):  # noqa: F811
+    with sqlite3.connect(store) as connection:
+        connection.execute("PRAGMA user_version = 1")
+    connection.close()
+    assert doccluster("stream", "backup", "--store", store, "-o", tmp_path / "copy.db").code == 0
+    with sqlite3.connect(tmp_path / "copy.db") as connection:
+        assert connection.execute("PRAGMA user_version").fetchone() == (1,)
+    connection.close()
+
+
+def test_the_verb_prune_says_what_it_deleted_and_the_store_stays_sound(doccluster, store, tmp_path):  # noqa: F811
+    late = {"id": "late", "date": "2026-06-20", "title": "Wheat", "text": "Wheat prices rose", "source": "wire"}
+    doccluster("stream", "replay", written([late], tmp_path / "late.jsonl"), "--store", store)
+    prune = ("stream", "prune", "--store", store, "--older-than")
+    doccluster("stream", "export", "--store", store, "-o", tmp_path / "before")
+    assert json.loads(doccluster(*prune, "52w", "--json").out)["n_texts"] == 0
+    assert json.loads(doccluster(*prune, "4w", "--json").out)["n_texts"] > 100
+    assert "0 texts" in doccluster(*prune, "4w").out
+    assert doccluster("stream", "check", "--store", store).code == 0
+    doccluster("stream", "export", "--store", store, "-o", tmp_path / "after")
+    for name in ("documents.csv", "stories.csv", "lineage.csv"):
+        assert (tmp_path / "before" / name).read_bytes() == (tmp_path / "after" / name).read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("prune", "--store", "nosuch.db", "--older-than", "1d"), "there is no store"),
+        (("prune", "--store", "nosuch.db", "--older-than", "soon"), "is not a time"),
+        (("prune", "--store", "nosuch.db"), "--older-than"),
+        (("backup", "--store", "nosuch.db", "-o", "copy.db"), "there is no store"),
+    ],
+)
+def test_upkeep_of_what_is_no_store_is_refused_in_a_sentence(doccluster, tmp_path, monkeypatch, arguments, says):  # noqa: F811
+    monkeypatch.chdir(tmp_path)
+    done = doccluster("stream", *arguments)
+    assert done.code == 2
+    assert says in done.err
+    assert "Traceback" not in done.err
+    assert list(tmp_path.iterdir()) == []
