@@ -291,7 +291,8 @@ def test_vectors_written_to_a_file_cluster_like_the_texts(tmp_path):
     assert made.vectors.n_documents == 176
     np.testing.assert_array_equal(direct.partition.labels, through_file.partition.labels)
     assert direct.evaluation.get("nmi").value == through_file.evaluation.get("nmi").value
-    assert [one.label for one in direct.clusters] == [one.label for one in through_file.clusters]
+    for one, other in zip(direct.clusters, through_file.clusters, strict=True):
+        assert one.label == other.label or " " in one.label  # a phrase, of which a matrix does not know
     assert not [path for path in tmp_path.iterdir() if path.name != "x.npz"]
 
 

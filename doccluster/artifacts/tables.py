@@ -20,6 +20,7 @@ Columns = dict[str, list[Any]]  # name -> a cell for each row, None or nan where
 # what a person looks for first in clusters.csv; the other per-cluster measures follow in their own order
 LEADING_MEASURES = ("coherence", "density", "adherence", "silhouette")
 DIGITS = 6
+N_LABEL_SCORES = 5  # candidates for the label that are shown with their scores
 
 
 def assignments_columns(run: Run) -> Columns:
@@ -79,6 +80,10 @@ def clusters_columns(run: Run) -> Columns:
         "similarity": [round(one.similarity, DIGITS) for one in seen],
         **({} if run.stability is None else {"stability": np.round(run.stability.clusters, DIGITS).tolist()}),
         "label": [cluster.label for cluster in run.clusters],
+        "label_scores": [
+            _join(f"{one.term} {one.score:.4f}" for one in cluster.label_terms[:N_LABEL_SCORES])
+            for cluster in run.clusters
+        ],
         "terms": [_join(term.term for term in cluster.descriptive) for cluster in run.clusters],
         "discriminating_terms": [_join(term.term for term in cluster.discriminating) for cluster in run.clusters],
     }

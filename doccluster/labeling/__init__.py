@@ -2,8 +2,10 @@
 
 from doccluster.labeling.contrast import Contrast, contrast_clusters
 from doccluster.labeling.describe import describe_clusters
-from doccluster.labeling.description import Borderline, ClusterDescription, Representative, Term
+from doccluster.labeling.description import Borderline, ClusterDescription, LabelTerm, Representative, Term
 from doccluster.labeling.explain import Contribution, explain_membership
+from doccluster.labeling.label_phrases import LabelPhrases, count_label_phrases
+from doccluster.labeling.label_terms import rank_label_terms
 from doccluster.labeling.placement import Placement, own_similarity, place_documents
 from doccluster.labeling.profiles import ClusterProfiles
 from doccluster.labeling.representatives import (
@@ -21,17 +23,21 @@ __all__ = [
     "ClusterProfiles",
     "Contrast",
     "Contribution",
+    "LabelPhrases",
+    "LabelTerm",
     "Placement",
     "Representative",
     "Term",
     "borderline_documents",
     "contrast_clusters",
+    "count_label_phrases",
     "describe_clusters",
     "descriptive_terms",
     "discriminating_terms",
     "explain_membership",
     "own_similarity",
     "place_documents",
+    "rank_label_terms",
     "representative_documents",
     "short_labels",
 ]

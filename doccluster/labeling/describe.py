@@ -9,11 +9,13 @@ import numpy.typing as npt
 
 from doccluster.geometry import ClusterEvidence
 from doccluster.labeling.description import ClusterDescription, Term
+from doccluster.labeling.label_phrases import LabelPhrases
+from doccluster.labeling.label_terms import LongerStrings, rank_label_terms
 from doccluster.labeling.placement import Placement, place_documents
 from doccluster.labeling.profiles import ClusterProfiles, checked_documents
 from doccluster.labeling.recurring_strings import merge_pieces, recurring_strings
 from doccluster.labeling.representatives import borderline_documents, representative_documents
-from doccluster.labeling.short_labels import LongerStrings, short_labels
+from doccluster.labeling.short_labels import short_labels
 from doccluster.labeling.terms import descriptive_terms, discriminating_terms
 from doccluster.partition import Partition
 from doccluster.text.scripts import is_unspaced
@@ -30,6 +32,7 @@ def describe_clusters(
     placement: Placement | None = None,
     evidence: ClusterEvidence | None = None,
     texts: Sequence[str] | None = None,
+    phrases: LabelPhrases | None = None,
     function_words: Collection[str] = frozenset(),
     n_terms: int = 10,
     n_documents: int = 5,
@@ -49,6 +52,8 @@ def describe_clusters(
     texts : sequence of str, optional
         The documents, row for row: where terms are pieces of words of a script without blanks, the strings that recur
         in the texts of a cluster are shown in their place.
+    phrases : LabelPhrases, optional
+        Phrases that may stand in a label, besides the terms.
     function_words : collection of str
         Words that may not stand in a label (lower case).
     n_terms, n_documents : int
@@ -77,7 +82,16 @@ def describe_clusters(
     if names is not None:
         descriptive = _terms(descriptive_terms, profiles, names, longer, n_terms)
         discriminating = _terms(discriminating_terms, profiles, names, longer, n_terms)
-    labels = short_labels(profiles, names, function_words=function_words, longer=longer)
+    ranked = rank_label_terms(
+        profiles,
+        names,
+        rows=known.rows.matrix,
+        partition=partition,
+        phrases=phrases,
+        function_words=function_words,
+        longer=longer,
+    )
+    labels = short_labels(ranked)
     shown = representative_documents(documents, partition, placed.similarity, n_documents=n_documents)
     border = borderline_documents(partition, placed, n_documents=n_documents)
     return [
@@ -85,6 +99,7 @@ def describe_clusters(
             cluster=cluster,
             size=int(partition.sizes[cluster]),
             label=labels[cluster],
+            label_terms=ranked[cluster],
             descriptive=descriptive[cluster],
             discriminating=discriminating[cluster],
             representatives=shown[cluster],

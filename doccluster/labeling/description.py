@@ -31,6 +31,26 @@ class Term:
 
 
 @dataclass(frozen=True)
+class LabelTerm:
+    """A word or phrase that may name a cluster.
+
+    Attributes
+    ----------
+    term : str
+        As it is written.
+    score : float
+        What having it says about being in the cluster (mutual information, bits), times the share of the cluster that a
+        search for it brings back.
+    coverage : float
+        The share of the documents of the cluster that have it, in [0, 1]; of a phrase, estimated from a sample.
+    """
+
+    term: str
+    score: float
+    coverage: float
+
+
+@dataclass(frozen=True)
 class Representative:
     """A document near the centroid: its row, its cosine to the centroid, and how many near-copies it stands for."""
 
@@ -69,6 +89,8 @@ class ClusterDescription:
         What an editor calls it, which is then its label too; empty where nobody named it.
     borderline : tuple of Borderline
         Smallest margin first.
+    label_terms : tuple of LabelTerm
+        The words and phrases the label was chosen from, best first; empty in a run of an earlier version.
     """
 
     cluster: int
@@ -79,6 +101,7 @@ class ClusterDescription:
     representatives: tuple[Representative, ...] = ()
     borderline: tuple[Borderline, ...] = ()
     name: str = ""
+    label_terms: tuple[LabelTerm, ...] = ()
 
     def __repr__(self) -> str:
         terms = listed([term.term for term in self.descriptive], 5)

@@ -13,6 +13,7 @@ from scipy import sparse
 from doccluster.errors import InputError
 from doccluster.geometry import ClusterEvidence, Documents, as_documents
 from doccluster.geometry.sums import sums_by_label
+from doccluster.labeling.association import mutual_information
 from doccluster.partition import Partition
 from doccluster.short_repr import ShortRepr
 
@@ -105,15 +106,13 @@ class ClusterProfiles(ShortRepr):
         shares = np.where(difference > 0, np.square(difference) * gap, 0.0)
         return self._with_data(np.minimum(shares, 1.0))
 
-    def label_scores(self) -> sparse.csr_array:
-        """Return how well each term names each cluster: (c_t - r_t)^2 / (c_t + r_t) where c_t > r_t, else 0.
-
-        Heavy inside and rare outside; a word that is everywhere ("said") scores low although its weight is high.
-        """
-        inside, outside = self.centroids.data, self.outside.data
-        total = np.abs(inside) + np.abs(outside)
-        scores = np.divide(np.square(inside - outside), total, out=np.zeros_like(total), where=inside > outside)
-        return self._with_data(scores)
+    def mutual_information(self) -> sparse.csr_array:
+        """Return how much having each term says about being in each cluster, in bits; 0 where it is rarer inside."""
+        per_entry = np.repeat(self.sizes.astype(np.float64), np.diff(self.support.indptr))
+        support = self.support.data.astype(np.float64)
+        frequency = self.document_frequency[self.support.indices]
+        found = mutual_information(support, frequency, per_entry, int(self.sizes.sum()))
+        return sparse.csr_array((found, self.support.indices, self.support.indptr), shape=self.support.shape)
 
     def _with_data(self, data: Floats) -> sparse.csr_array:
         return sparse.csr_array((data, self.sums.indices, self.sums.indptr), shape=self.sums.shape)

@@ -133,7 +133,7 @@ def run_pipeline(
     >>> texts = ["oil and gas prices rise", "crude oil prices", "wheat harvest rain", "rain delays the wheat harvest"]
     >>> run = run_pipeline(texts, n_clusters=2, language="english")
     >>> [(cluster.size, cluster.label) for cluster in run.clusters]
-    [(2, 'harvest, rain, wheat'), (2, 'oil, prices')]
+    [(2, 'wheat harvest, rain'), (2, 'oil, prices')]
     """
     row, options = chosen_algorithm(algorithm, quality)
     settings = RunSettings(

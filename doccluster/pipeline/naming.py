@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from doccluster.geometry import ClusterEvidence
-from doccluster.labeling import ClusterDescription, Placement, describe_clusters
+from doccluster.labeling import ClusterDescription, LabelPhrases, Placement, count_label_phrases, describe_clusters
 from doccluster.partition import Partition
 from doccluster.pipeline.vectorizing import Vectorized
 from doccluster.text.boilerplate import boilerplate_words
 from doccluster.text.tokens import build_preprocessor
 from doccluster.text.written_forms import written_forms
 from doccluster.vectors import DocumentVectors
+from doccluster.vectors.parameters import analysis_of
 
 MAX_CHARACTERS = 4_000_000  # of text that is read again for the way its words are written
 PER_DOCUMENT = 4_000
@@ -41,7 +42,29 @@ def name_clusters(
     vectors = in_written_forms(made, vectors, (texts[row] for row in _most_central(partition, placed, texts)))
     once = texts if copy_of is None else [texts[row] for row in np.unique(copy_of).tolist()]
     unwanted = made.function_words | boilerplate_words(once)
-    return vectors, describe_clusters(vectors, partition, texts=texts, function_words=unwanted, **known)
+    phrases = phrases_of(made, vectors, partition, texts, unwanted)
+    described = describe_clusters(vectors, partition, texts=texts, phrases=phrases, function_words=unwanted, **known)
+    return vectors, described
+
+
+def phrases_of(
+    made: Vectorized,
+    vectors: DocumentVectors,
+    partition: Partition,
+    texts: Sequence[str],
+    unwanted: Collection[str],
+) -> LabelPhrases | None:
+    """Return the phrases that may name clusters; None where terms are not words, or phrases already."""
+    chosen, names = made.vectorizer, vectors.display_terms
+    if chosen is None or names is None or chosen.analyzer not in ("word", "script") or tuple(chosen.ngram_range)[1] > 1:
+        return None
+    column, term_of = chosen.vocabulary_, analysis_of(chosen).term_of
+
+    def column_of(word: str) -> int | None:
+        term = term_of(word)
+        return None if term is None else column.get(term)
+
+    return count_label_phrases(texts, partition, names, column_of, function_words=unwanted, prepare=_prepare(made))
 
 
 def in_written_forms(made: Vectorized, vectors: DocumentVectors, texts: Iterable[str]) -> DocumentVectors:
@@ -49,13 +72,18 @@ def in_written_forms(made: Vectorized, vectors: DocumentVectors, texts: Iterable
     chosen = made.vectorizer
     if chosen is None or callable(chosen.analyzer) or chosen.analyzer.startswith("char"):
         return vectors
-    prepare = build_preprocessor(
-        lowercase=chosen.lowercase, strip_accents=chosen.strip_accents, preprocessor=chosen.preprocessor
-    )
     read = (text[:PER_DOCUMENT] for text in texts)
-    forms = np.array(written_forms(chosen.display_terms_.tolist(), read, prepare=prepare), dtype=object)
+    forms = np.array(written_forms(chosen.display_terms_.tolist(), read, prepare=_prepare(made)), dtype=object)
     chosen.display_terms_ = forms
     return vectors.shown_as(forms)
+
+
+def _prepare(made: Vectorized) -> Callable[[str], str]:
+    chosen = made.vectorizer
+    assert chosen is not None  # who calls has looked
+    return build_preprocessor(
+        lowercase=chosen.lowercase, strip_accents=chosen.strip_accents, preprocessor=chosen.preprocessor
+    )
 
 
 def _most_central(partition: Partition, placed: Placement, texts: list[str]) -> list[int]:

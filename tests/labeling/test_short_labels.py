@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from doccluster.labeling.label_terms import rank_label_terms
 from doccluster.labeling.profiles import ClusterProfiles
-from doccluster.labeling.short_labels import same_family, short_labels
+from doccluster.labeling.readable_terms import same_family
+from doccluster.labeling.short_labels import short_labels
 from doccluster.partition import Partition
 
 
@@ -15,8 +17,10 @@ def labels_of(documents, clusters, **options):
     names = sorted({word for text in documents for word in text.split("|")})
     counts = np.array([[text.split("|").count(word) for word in names] for text in documents], dtype=float)
     rows = sparse.csr_array(counts / np.linalg.norm(counts, axis=1, keepdims=True))
-    profiles = ClusterProfiles.from_partition(rows, Partition.from_labels(clusters))
-    return short_labels(profiles, np.array(names, dtype=object), **options)
+    partition = Partition.from_labels(clusters)
+    profiles = ClusterProfiles.from_partition(rows, partition)
+    given = {"rows": rows, "partition": partition, **options}
+    return short_labels(rank_label_terms(profiles, np.array(names, dtype=object), **given))
 
 
 def test_function_words_never_name_a_cluster():
@@ -96,7 +100,7 @@ def test_a_phrase_and_its_word_do_not_stand_together():
 def test_a_cluster_without_named_columns_is_called_by_its_number():
     rows = sparse.csr_array(np.eye(3))
     profiles = ClusterProfiles.from_partition(rows, Partition.from_labels([0, 1, 2]))
-    assert short_labels(profiles, None) == ["cluster 0", "cluster 1", "cluster 2"]
+    assert short_labels(rank_label_terms(profiles, None)) == ["cluster 0", "cluster 1", "cluster 2"]
 
 
 @pytest.mark.parametrize(

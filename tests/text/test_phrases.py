@@ -1,0 +1,74 @@
+"""Phrases that recur in texts: which are kept, where they may begin and end, and what breaks them."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from doccluster.text.phrases import COMPLETE, find_phrases
+
+STOP = frozenset({"the", "of", "in", "a", "and"})
+
+
+def phrases_of(*texts):
+    return {" ".join(one.words): one.documents.tolist() for one in find_phrases(texts, function_words=STOP)}
+
+
+def test_a_part_of_a_longer_phrase_is_left_out_and_a_phrase_of_its_own_is_kept():
+    texts = ["new york city council", "the new york city council", "old city council", "city council again"]
+    assert phrases_of(*texts) == {"new york city council": [0, 1], "city council": [0, 1, 2, 3]}
+
+
+def test_a_phrase_begins_and_ends_with_no_function_word_and_has_at_most_one_inside():
+    texts = ["bank of england and the house of the rising sun", "bank of england in the house of the rising sun"]
+    assert set(phrases_of(*texts)) == {"bank of england", "rising sun"}
+
+
+def test_punctuation_empty_lines_and_apostrophes_break_a_phrase():
+    texts = ["oil. price", "oil. price", "gold\n\nmine", "gold\n\nmine", "god's wrath", "god's wrath", "rye\nbread"]
+    assert phrases_of(*texts, "rye bread") == {"rye bread": [6, 7]}
+
+
+def test_a_hyphen_joins_and_a_number_ends_no_phrase():
+    assert phrases_of("x-ray tube 1987", "x-ray tube 1987") == {"x ray tube": [0, 1]}
+
+
+def test_words_of_scripts_without_blanks_form_no_phrases():
+    assert phrases_of("東京 地下鉄", "東京 地下鉄") == {}
+
+
+@pytest.mark.parametrize("texts", [[], [""], ["", " \n"], ["one"], ["..."], ["a b", "c d"]])
+def test_texts_without_a_common_phrase_have_none(texts):
+    assert find_phrases(texts) == []
+
+
+def test_phrases_are_those_of_a_plain_count():
+    rng = np.random.default_rng(5)
+    texts = [
+        " ".join(rng.choice(["ant", "bee", "cat", "the", "of"], 9, p=[0.3, 0.2, 0.2, 0.2, 0.1])) for _ in range(12)
+    ]
+    assert phrases_of(*texts) == plain_count(texts)
+
+
+def plain_count(texts):
+    """Return the phrases by the definition, one n-gram after the other."""
+    times, documents = Counter(), {}
+    for number, text in enumerate(texts):
+        words = re.findall(r"\w+", text)
+        for length in (2, 3, 4):
+            for start in range(len(words) - length + 1):
+                gram = tuple(words[start : start + length])
+                times[gram] += 1
+                documents.setdefault(gram, set()).add(number)
+    frequent = {gram for gram in times if len(documents[gram]) >= 2}
+    found = {}
+    for gram in frequent:
+        longer = [one for one in frequent if (one[:-1] == gram and one[-1] not in STOP)]
+        longer += [one for one in frequent if (one[1:] == gram and one[0] not in STOP)]
+        ends = gram[0] not in STOP and gram[-1] not in STOP and sum(word in STOP for word in gram) <= 1
+        if ends and all(times[one] < COMPLETE * times[gram] for one in longer):
+            found[" ".join(gram)] = sorted(documents[gram])
+    return found
