@@ -10,27 +10,19 @@ import numpy as np
 
 from doccluster.kernels.jit import jit
 from doccluster.kernels.metric import COSINE
-from doccluster.kernels.pairwise import squared_distances
-
-
-@jit(inner=True)
-def _range_of(row, inside, labels, starts):
-    """Return the places of the later documents of the same cluster, or those of all later clusters."""
-    end = starts[labels[row] + 1]
-    return (row + 1, end) if inside else (end, labels.size)
+from doccluster.kernels.pairwise import block_of, write_distances
 
 
 @jit
-def count_keys(rows, documents, gram, gram_offset, labels, starts, metric, tau, atom, steps, inner, outer):
+def count_keys(rows, documents, ready, distance, steps, inner, outer):
     """Add 1 to `inner` or `outer` at the key of each pair with a later row; return the two numbers at the atom."""
-    n = labels.size
+    n, atom = documents.labels.size, distance.atom
     squared = np.empty(n)
+    block = block_of(rows, documents, ready, True, squared)
     inner_atoms, outer_atoms = 0, 0
-    for place in range(rows.size):
-        row = rows[place]
-        line = gram[place % gram.shape[0]]
-        squared_distances(row, row + 1, n, documents, line, gram_offset, metric, tau, squared)
-        end = starts[labels[row] + 1]
+    for place, row in enumerate(rows):
+        write_distances(block, place, row + 1, n, documents, distance, squared)
+        end = documents.starts[documents.labels[row] + 1]
         for j in range(row + 1, end):
             if squared[j] == atom:
                 inner_atoms += 1
@@ -45,47 +37,30 @@ def count_keys(rows, documents, gram, gram_offset, labels, starts, metric, tau, 
 
 
 @jit
-def count_coarse_keys(
-    rows, documents, gram, gram_offset, labels, starts, metric, tau, atom, steps, inside, n_bins, key_range
-):
-    """Count the pairs inside (or between) clusters, off the atom, in `n_bins` equal parts of the keys."""
-    squared = np.empty(labels.size)
-    counts = np.zeros(n_bins, np.int64)
-    for place in range(rows.size):
-        row = rows[place]
-        low, high = _range_of(row, inside, labels, starts)
-        line = gram[place % gram.shape[0]]
-        squared_distances(row, low, high, documents, line, gram_offset, metric, tau, squared)
-        for j in range(low, high):
-            if squared[j] != atom:
-                key = np.int64(squared[j] * steps + 0.5)
-                counts[min(key // key_range, n_bins - 1)] += 1
-    return counts
+def collect_keys(rows, documents, ready, distance, steps, inside, wanted):
+    """Return the keys of the pairs inside (or between) clusters, and the number of pairs at the atom.
 
-
-@jit
-def collect_keys(
-    rows, documents, gram, gram_offset, labels, starts, metric, tau, atom, steps, inside, first_key, last_key
-):
-    """Return the keys first..last-1 of the pairs inside (or between) clusters, and the number of pairs at the atom."""
+    Of the keys, those from ``wanted[0]`` to before ``wanted[1]`` are collected.
+    """
+    labels, starts = documents.labels, documents.starts
     squared = np.empty(labels.size)
+    block = block_of(rows, documents, ready, True, squared)
     capacity = 0
-    for place in range(rows.size):
-        low, high = _range_of(rows[place], inside, labels, starts)
-        capacity += high - low
+    for row in rows:
+        end = starts[labels[row] + 1]
+        capacity += end - row - 1 if inside else labels.size - end
     found = np.empty(capacity, np.int64)
     n_found, at_atom = 0, 0
-    for place in range(rows.size):
-        row = rows[place]
-        low, high = _range_of(row, inside, labels, starts)
-        line = gram[place % gram.shape[0]]
-        squared_distances(row, low, high, documents, line, gram_offset, metric, tau, squared)
+    for place, row in enumerate(rows):
+        end = starts[labels[row] + 1]
+        low, high = (row + 1, end) if inside else (end, labels.size)
+        write_distances(block, place, low, high, documents, distance, squared)
         for j in range(low, high):
-            if squared[j] == atom:
+            if squared[j] == distance.atom:
                 at_atom += 1
                 continue
             key = np.int64(squared[j] * steps + 0.5)
-            if first_key <= key < last_key:
+            if wanted[0] <= key < wanted[1]:
                 found[n_found] = key
                 n_found += 1
     return found[:n_found], at_atom
@@ -109,9 +84,10 @@ def compare_sorted(found, keys, below):
 
 
 @jit
-def squared_of_pairs(first, second, documents, dense, metric, tau):
+def squared_of_pairs(first, second, documents, dense, distance):
     """Return `squared` of the pairs (first[i], second[i]); `dense` (n, d) is empty where documents are sparse."""
-    indptr, indices, data, scale, norms = documents[0], documents[1], documents[2], documents[7], documents[8]
+    indptr, indices, data = documents.rows
+    scale, norms = documents.scale, documents.norms
     squared = np.empty(first.size)
     for i in range(first.size):
         a, b = first[i], second[i]
@@ -131,12 +107,12 @@ def squared_of_pairs(first, second, documents, dense, metric, tau):
                 else:
                     r += 1
         product *= scale[a] * scale[b]
-        if metric == COSINE:
+        if distance.metric == COSINE:
             d = 1.0 - product
-            d = d if d > tau else 0.0
+            d = d if d > distance.tau else 0.0
         else:
             both = norms[a] + norms[b]
             d = both - 2.0 * product
-            d = d if d > tau * both else 0.0
+            d = d if d > distance.tau * both else 0.0
         squared[i] = d
     return squared

@@ -1,9 +1,7 @@
 """Distances of all pairs of documents, one row at a time and never kept: what sums, extremes and histograms need.
 
-Documents are sorted by cluster, so a cluster is a range of places. The products of a row with all later rows are
-added up through the inverted index (`post_ptr`, `post_row`, `post_data`); `after` says, for each stored entry, where
-the postings of later rows begin, so that each pair is met once. Terms of many documents have a dense line in `head`
-instead (`head_line` is -1 for the others). Dense matrices bring their products ready in `gram`.
+Documents are sorted by cluster, so a cluster is a range of places. The products of a row with later rows (each pair is
+met once), or with all, are added up through the inverted index. Dense matrices bring their products ready.
 
 `squared` holds what pairs are ordered by: the squared Euclidean distance, or the cosine distance; 0 where it is
 rounding noise. Pairs without a common term lie exactly at `atom` (2, or 1); they are most of the pairs of text.
@@ -11,44 +9,71 @@ rounding noise. Pairs without a common term lie exactly at `atom` (2, or 1); the
 
 from __future__ import annotations
 
-import numpy as np
+from typing import NamedTuple
 
+import numpy as np
+import numpy.typing as npt
+
+from doccluster.kernels.arguments import Csr
 from doccluster.kernels.jit import jit
 from doccluster.kernels.metric import COSINE, EUCLIDEAN
-from doccluster.kernels.posting_lists import REGROUP, add_lines, add_postings
+from doccluster.kernels.posting_lists import REGROUP, InvertedIndex, Reach, reach_of, write_products
 
 CHUNK = 1024  # documents that a row is met with at a time
 
 
 @jit
-def places_after(indptr, indices, post_ptr, after):
-    """Fill `after` (nnz,): for each stored entry, the place in its posting list behind the entry itself."""
-    met = post_ptr[:-1].copy()
-    for row in range(indptr.size - 1):
-        for e in range(indptr[row], indptr[row + 1]):
-            met[indices[e]] += 1
-            after[e] = met[indices[e]]
+def places_after(rows, by_term):
+    """Return, for each stored entry, the place in the posting list of its term behind the entry itself."""
+    met, after = by_term.indptr[:-1].copy(), np.empty(rows.indices.size, np.int64)
+    for entry in range(rows.indices.size):
+        met[rows.indices[entry]] += 1
+        after[entry] = met[rows.indices[entry]]
+    return after
 
 
-@jit(inner=True)
-def _split(row, later_only, documents, at_tail, at_head, tail, weights, head_lines, head_weights):
-    """List the postings that each term of `row` has to go through, and its terms that have a line in `head`.
+class PairDocuments(NamedTuple):
+    """Documents sorted by cluster, so that a cluster is a range of places."""
 
-    `tail` (.., 2) takes the next and the last place of a posting list, from `at_tail` on. Returns where both lists end.
-    """
-    indptr, indices, data, after, post_ptr, _, _, _, _, head_line, _ = documents
-    for e in range(indptr[row], indptr[row + 1]):
-        t = indices[e]
-        if head_line[t] >= 0:
-            head_lines[at_head] = head_line[t]
-            head_weights[at_head] = data[e]
-            at_head += 1
-        else:
-            tail[at_tail, 0] = after[e] if later_only else post_ptr[t]
-            tail[at_tail, 1] = post_ptr[t + 1]
-            weights[at_tail] = data[e]
-            at_tail += 1
-    return at_tail, at_head
+    rows: Csr
+    after: npt.NDArray[np.int64]  # for each stored entry: where the list of its term goes on behind it
+    by_term: InvertedIndex
+    scale: npt.NDArray[np.float64]  # what each row is multiplied by
+    norms: npt.NDArray[np.float64]  # squared lengths after that
+    labels: npt.NDArray[np.int64]  # ascending
+    starts: npt.NDArray[np.int64]  # the first place of each cluster
+
+
+class Distance(NamedTuple):
+    """Which distance; the share of the squared norms below which it is 0; what it is without a common term (or -1)."""
+
+    metric: int
+    tau: float
+    atom: float
+
+
+class ReadyProducts(NamedTuple):
+    """The products of some dense rows with the rows from `offset` on, a line for each; no columns where sparse."""
+
+    table: npt.NDArray[np.float64]
+    offset: int
+
+
+class SweptRows(NamedTuple):
+    """What a sweep of a block of rows gives; see `sweep_rows`."""
+
+    sums: npt.NDArray[np.float64]
+    nearest: npt.NDArray[np.float64]
+    column_sums: npt.NDArray[np.float64]
+    column_nearest: npt.NDArray[np.float64]
+    largest: npt.NDArray[np.float64]
+    smallest: npt.NDArray[np.float64]
+    counts: npt.NDArray[np.int64]
+    below: npt.NDArray[np.float64]
+    inside: tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]
+    at_atom: int
+    at_zero: int
+    power: float
 
 
 @jit(fastmath=REGROUP, inner=True)
@@ -65,24 +90,37 @@ def _to_distances(own_scale, own_norm, scale, norms, metric, tau, squared):
             squared[j] = d if d > tau * both else 0.0
 
 
+class PairBlock(NamedTuple):
+    """Some rows that are met with others: their places, ascending, and how their products are made."""
+
+    places: npt.NDArray[np.int64]
+    reach: Reach
+    ready: ReadyProducts
+
+
 @jit(inner=True)
-def squared_distances(row, low, high, documents, gram_line, gram_offset, metric, tau, squared):
-    """Fill ``squared[low:high]`` with the distances of `row` to the documents at these places."""
-    indptr, _, _, _, _, post_row, post_data, scale, norms, _, head = documents
-    if gram_line.size:
-        for j in range(low, high):
-            squared[j] = gram_line[j - gram_offset]
+def block_of(places, documents, ready, is_later_only, like):
+    """Return the block of the rows at some places, which are met with later ones only, or with all."""
+    begins = documents.after if is_later_only else documents.after[:0]
+    return PairBlock(places, reach_of(documents.rows, places, documents.by_term, 0, begins, like), ready)
+
+
+@jit(inline="always", inner=True)
+def write_distances(block, number, low, high, documents, distance, squared):
+    """Fill ``squared[low:high]`` with the distances of a row of the block to the documents at these places.
+
+    For one row, calls must come in ascending order of the documents.
+    """
+    row, ready = block.places[number], block.ready
+    if ready.table.size:
+        line = ready.table[number, low - ready.offset : high - ready.offset]
+        for j in range(line.size):
+            squared[low + j] = line[j]
     else:
-        squared[low:high] = 0.0
-        length = indptr[row + 1] - indptr[row]
-        tail, weights = np.empty((length, 2), np.int64), np.empty(length)
-        head_lines, head_weights = np.empty(length, np.int64), np.empty(length)
-        nothing = np.int64(0)
-        n_tail, n_lines = _split(row, low > row, documents, nothing, nothing, tail, weights, head_lines, head_weights)
-        add_postings(tail, weights[:n_tail], post_row, post_data, high, squared)
-        add_lines(head, head_lines[:n_lines], head_weights[:n_lines], low, high, squared)
-    others = slice(low, high)
-    _to_distances(scale[row], norms[row], scale[others], norms[others], metric, tau, squared[others])
+        write_products(block.reach, number, documents.by_term, low, high, squared)
+    scale, norms = documents.scale, documents.norms
+    near = squared[low:high]
+    _to_distances(scale[row], norms[row], scale[low:high], norms[low:high], distance.metric, distance.tau, near)
 
 
 @jit(fastmath=REGROUP, inner=True)
@@ -186,23 +224,21 @@ def _keep(found, number, lower, upper, counts, store, stored):
 
 
 @jit(fastmath=REGROUP)
-def sweep_rows(
-    rows, documents, gram, gram_offset, labels, starts, metric, tau, atom, each_pair_once, with_nearest, edges
-):
+def sweep_rows(rows, documents, ready, distance, each_pair_once, with_nearest, edges):
     """Meet all pairs of some rows (ascending places) with later rows, or with all rows unless `each_pair_once`.
 
     `edges` (2, 2) are two ranges of `squared`, of which pairs (once) are sorted out; (0, 2) where there are none.
 
-    Returns
-    -------
+    Returns a `SweptRows`:
     sums, nearest : arrays (len(rows), k), distances of each row to each cluster summed, and the least squared one
     column_sums, column_nearest : arrays (clusters met, n), the same for the other document of each pair
     largest, smallest : arrays (clusters met, k), extremes of `squared` by pair of clusters; the own one has no least
     counts : array (2, 3), pairs off the atom below each range, at its lower, and at its upper edge
     below : array (2,), the summed distances of the pairs below each range
     inside : two arrays, `squared` of the pairs strictly within each range
-    totals : number of pairs at the atom (once), number of pairs at zero, sum of squared distances of pairs met
+    at_atom, at_zero, power : pairs at the atom (once), pairs at zero, sum of squared distances of pairs met
     """
+    labels, starts = documents.labels, documents.starts
     n, k = labels.size, starts.size - 1
     first = labels[rows[0]]
     n_lines = labels[rows[rows.size - 1]] - first + 1
@@ -216,20 +252,9 @@ def sweep_rows(
     below = np.zeros(2)
     first_store, second_store, n_first, n_second = np.empty(1024), np.empty(1024), 0, 0
     at_atom, at_zero, power, nothing = 0, 0, 0.0, np.empty(0)
-    squared, distance = np.empty(n), np.empty(n)
+    squared, lengths = np.empty(n), np.empty(n)
     is_near, found, second_found = np.empty(CHUNK + 8, np.bool_), np.empty(CHUNK), np.empty(CHUNK)
-    indptr, _, _, _, _, post_row, post_data, scale, norms, _, head = documents
-    ends = np.zeros((rows.size + 1, 2), np.int64)
-    capacity = 0
-    for place in range(rows.size):
-        capacity += indptr[rows[place] + 1] - indptr[rows[place]]
-    tail, weights = np.empty((capacity, 2), np.int64), np.empty(capacity)
-    head_lines, head_weights = np.empty(capacity, np.int64), np.empty(capacity)
-    for place in range(rows.size):
-        at_tail, at_head = ends[place, 0], ends[place, 1]
-        ends[place + 1, 0], ends[place + 1, 1] = _split(
-            rows[place], each_pair_once, documents, at_tail, at_head, tail, weights, head_lines, head_weights
-        )
+    block = block_of(rows, documents, ready, each_pair_once, squared)
     # a chunk of the other documents at a time: what is added to and the lines that are added stay near the processor
     for chunk in range(rows[0] if each_pair_once else 0, n, CHUNK):
         high = min(chunk + CHUNK, n)
@@ -239,22 +264,13 @@ def sweep_rows(
             low = max(chunk, row + 1) if each_pair_once else chunk
             if low >= high:
                 continue
-            if gram.size:
-                line = gram[place % gram.shape[0]]
-                for j in range(low, high):
-                    squared[j] = line[j - gram_offset]
-            else:
-                squared[low:high] = 0.0
-                listed, lined = slice(ends[place, 0], ends[place + 1, 0]), slice(ends[place, 1], ends[place + 1, 1])
-                add_postings(tail[listed], weights[listed], post_row, post_data, high, squared)
-                add_lines(head, head_lines[lined], head_weights[lined], low, high, squared)
+            write_distances(block, place, low, high, documents, distance, squared)
             near = squared[low:high]
-            _to_distances(scale[row], norms[row], scale[low:high], norms[low:high], metric, tau, near)
             if low <= row < high:
                 squared[row] = 0.0
             far = near
-            if metric == EUCLIDEAN:
-                far = distance[low:high]
+            if distance.metric == EUCLIDEAN:
+                far = lengths[low:high]
                 for j in range(far.size):
                     far[j] = np.sqrt(near[j])
             for c in range(labels[low], labels[high - 1] + 1):
@@ -277,13 +293,13 @@ def sweep_rows(
             if not edges.size or later >= high - low:
                 continue
             near, far = near[later:], far[later:]
-            under = _sums_below(near, far, atom, edges[0, 0], edges[1, 0])
+            under = _sums_below(near, far, distance.atom, edges[0, 0], edges[1, 0])
             counts[0, 0] += int(under[0])
             counts[1, 0] += int(under[1])
             below[0] += under[2]
             below[1] += under[3]
             at_atom += int(under[4])
-            within = _within(near, atom, edges, is_near, found, second_found)
+            within = _within(near, distance.atom, edges, is_near, found, second_found)
             lower, upper = edges[0]
             first_store, n_first = _keep(found, within[0], lower, upper, counts[0], first_store, n_first)
             lower, upper = edges[1]
@@ -291,5 +307,5 @@ def sweep_rows(
     if not each_pair_once:
         at_zero -= rows.size
     inside = (first_store[:n_first].copy(), second_store[:n_second].copy())
-    totals = (at_atom, at_zero, power)
-    return sums, nearest, column_sums, column_nearest, largest, smallest, counts, below, inside, totals
+    read = (sums, nearest, column_sums, column_nearest, largest, smallest)
+    return SweptRows(*read, counts, below, inside, at_atom, at_zero, power)

@@ -228,7 +228,7 @@ class PairwiseDistances:
             block_size=self._block_size,
             progress=self._progress,
         ):
-            found.add(result[6], result[7], result[8], result[9][0])
+            found.add(result.counts, result.below, result.inside, result.at_atom)
         return found
 
     # --- order -----------------------------------------------------------------------------------------------------

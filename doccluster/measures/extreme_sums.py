@@ -68,10 +68,13 @@ class SortedOut:
 
     def sum_of_smallest(self, line: int, number: int, documents: SortedDocuments) -> float | None:
         """Return the sum of the `number` smallest distances; None if they do not end in the range of this line."""
-        values, counts = self._inside(line, documents.atom)
+        values, counts = self._inside(line, documents.distance.atom)
         under, total = int(self.counts[line, 0]), float(self.below[line])
-        if 0 <= documents.atom < self.edges[line, 0]:
-            under, total = under + self.at_atom, total + self.at_atom * float(_distance(documents, documents.atom))
+        if 0 <= documents.distance.atom < self.edges[line, 0]:
+            under, total = (
+                under + self.at_atom,
+                total + self.at_atom * float(_distance(documents, documents.distance.atom)),
+            )
         rest = number - under
         if rest < 0 or rest > int(counts.sum()):
             return None
@@ -91,4 +94,4 @@ class SortedOut:
 
 
 def _distance(documents: SortedDocuments, squared: FloatArray | float) -> FloatArray:
-    return np.asarray(np.sqrt(squared) if documents.metric == EUCLIDEAN else squared, dtype=np.float64)
+    return np.asarray(np.sqrt(squared) if documents.distance.metric == EUCLIDEAN else squared, dtype=np.float64)

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from doccluster.blocks import map_blocks, resolve_threads
 from doccluster.errors import NotComputable
 from doccluster.geometry.evidence import ClusterEvidence
-from doccluster.kernels.pair_order import collect_keys, compare_sorted, count_coarse_keys, count_keys
+from doccluster.kernels.pair_order import collect_keys, compare_sorted, count_keys
 from doccluster.measures.sorted_documents import SortedDocuments
 from doccluster.progress import Progress
 from doccluster.validation import RandomState, as_generator, check_positive_int
@@ -76,20 +76,19 @@ class _Counter:
         grid = max(geometry.rows.grid, documents.upper * FINEST_STEP)
         self.steps = 1.0 / grid
         self.n_keys = number_of_keys(documents.upper, grid)
-        self.atom_key = int(documents.atom * self.steps + 0.5)
+        self.atom_key = int(documents.distance.atom * self.steps + 0.5)
         self.n_inner, self.n_outer = geometry.n_inner_pairs, geometry.n_outer_pairs
         self.held = max(LEAST_HELD, memory // BYTES_PER_KEY)
 
     def _map(self, kernel: Any, *arguments: Any) -> list[Any]:
-        d = self.documents
-        known = (d.labels, d.starts, d.metric, d.tau, d.atom, self.steps)
-        return [r for _, r in d.map(kernel, self.blocks, *known, *arguments, stage="order of pairs", **self.options)]
+        stage: dict[str, Any] = {"stage": "order of pairs", **self.options}
+        return [r for _, r in self.documents.map(kernel, self.blocks, self.steps, *arguments, **stage)]
 
     def by_table(self) -> OrderCounts:
         """Count every key; counts of integers add up to the same whatever the order of the blocks."""
         inner, outer = np.zeros(self.n_keys, np.int64), np.zeros(self.n_keys, np.int64)
         atoms = self._map_serially(inner, outer)
-        if self.documents.atom >= 0:
+        if self.documents.distance.atom >= 0:
             inner[self.atom_key] += atoms[0]
             outer[self.atom_key] += atoms[1]
         inner_below = np.cumsum(inner) - inner
@@ -99,15 +98,14 @@ class _Counter:
     def _map_serially(self, inner: IntArray, outer: IntArray) -> tuple[int, int]:
         """Fill the tables, each thread its own: blocks are dealt out in turn, one task per thread."""
         d = self.documents
-        known = (d.labels, d.starts, d.metric, d.tau, d.atom, self.steps)
         workers = min(resolve_threads(self.options["n_threads"]), len(self.blocks), MOST_TABLES)
 
         def count(first: int) -> tuple[IntArray, IntArray, int, int]:
             tables = np.zeros(self.n_keys, np.int64), np.zeros(self.n_keys, np.int64)
             a = b = 0
             for places in self.blocks[first::workers]:
-                gram, offset = d.products(places, later_only=True)
-                more = count_keys(places, d.documents, gram, offset, *known, *tables)
+                ready = d.products(places, later_only=True)
+                more = count_keys(places, d.documents, ready, d.distance, self.steps, *tables)
                 a, b = a + more[0], b + more[1]
             return (*tables, a, b)
 
@@ -123,7 +121,7 @@ class _Counter:
         inside = self.n_inner <= self.n_outer
         below = equal = 0
         for first, last in self._parts(inside):
-            collected = self._map(collect_keys, inside, first, last)
+            collected = self._map(collect_keys, inside, (first, last))
             at_atom = sum(atoms for _, atoms in collected)
             keys = np.concatenate([part for part, _ in collected])
             del collected
@@ -142,9 +140,12 @@ class _Counter:
         if min(self.n_inner, self.n_outer) <= self.held:
             return [(0, self.n_keys)]
         width = self.n_keys // COARSE_BINS + 1
-        counts = np.zeros(COARSE_BINS, np.int64)
-        for part in self._map(count_coarse_keys, inside, COARSE_BINS, width):
-            counts += part
+
+        def coarse(*block: Any) -> IntArray:
+            found, _ = collect_keys(*block, inside, (0, self.n_keys))
+            return np.bincount(np.minimum(found // width, COARSE_BINS - 1), minlength=COARSE_BINS)
+
+        counts = np.sum(self._map(coarse), axis=0)
         bounds, held = [0], 0
         for place, count in enumerate(counts.tolist()):
             if held and held + count > self.held:
@@ -159,7 +160,7 @@ class _Counter:
         below = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
 
         def compare(*block: Any) -> tuple[int, int, int]:
-            found, atoms = collect_keys(*block, inside, 0, self.n_keys)
+            found, atoms = collect_keys(*block, inside, (0, self.n_keys))
             found.sort()
             return (*compare_sorted(found, keys, below), atoms)
 

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from doccluster.errors import NotComputable
 from doccluster.geometry.evidence import ClusterEvidence
-from doccluster.kernels.pairwise import sweep_rows
+from doccluster.kernels.pairwise import SweptRows, sweep_rows
 from doccluster.measures.extreme_sums import SortedOut, edges_around
 from doccluster.measures.sorted_documents import SortedDocuments
 from doccluster.progress import Progress
@@ -81,8 +80,8 @@ def sweep(
         block_size=block_size,
         progress=progress,
     ):
-        gathered.add(places, *result[:6], *result[9])
-        gathered.extremes.add(result[6], result[7], result[8], result[9][0])
+        gathered.add(places, result)
+        gathered.extremes.add(result.counts, result.below, result.inside, result.at_atom)
     gathered.extremes.edges = edges
     return gathered.finish()
 
@@ -95,13 +94,13 @@ def run_sweep(
     n_threads: int | None,
     block_size: int | None,
     progress: Progress,
-) -> Iterator[tuple[IntArray, Any]]:
+) -> Iterator[tuple[IntArray, SweptRows]]:
     """Yield what the kernel says of each block of rows."""
     d = documents
     return d.map(
         sweep_rows,
         d.blocks(block_size=block_size),
-        *(d.labels, d.starts, d.metric, d.tau, d.atom, each_pair_once, True, edges),
+        *(each_pair_once, True, edges),
         n_threads=n_threads,
         progress=progress,
         stage="pairs",
@@ -129,35 +128,23 @@ class _Gathering:
         self.extremes = SortedOut()
         self.at_zero, self.power = 0, 0.0
 
-    def add(
-        self,
-        places: IntArray,
-        sums: FloatArray,
-        nearest: FloatArray,
-        column_sums: FloatArray,
-        column_nearest: FloatArray,
-        largest: FloatArray,
-        smallest: FloatArray,
-        _: int,
-        at_zero: int,
-        power: float,
-    ) -> None:
+    def add(self, places: IntArray, swept: SweptRows) -> None:
         """Take in what the kernel says of a block."""
         met = slice(int(self.documents.labels[places[0]]), int(self.documents.labels[places[-1]]) + 1)
-        self.least_between = min(self.least_between, float(smallest.min()))
-        within = largest[np.arange(len(largest)), np.arange(met.start, met.stop)]
+        self.least_between = min(self.least_between, float(swept.smallest.min()))
+        within = swept.largest[np.arange(len(swept.largest)), np.arange(met.start, met.stop)]
         self.largest_within = max(self.largest_within, float(within.max()))
-        self.at_zero, self.power = self.at_zero + at_zero, self.power + power
+        self.at_zero, self.power = self.at_zero + swept.at_zero, self.power + swept.power
         if self.with_tables:
-            np.minimum(self.least[met], smallest, out=self.least[met])
-            np.maximum(self.largest[met], largest, out=self.largest[met])
+            np.minimum(self.least[met], swept.smallest, out=self.least[met])
+            np.maximum(self.largest[met], swept.largest, out=self.largest[met])
         if self.each_pair_once:
-            self.sums[:, places] += sums.T
-            self.sums[met] += column_sums
-            self.nearest[:, places] = np.minimum(self.nearest[:, places], nearest.T)
-            np.minimum(self.nearest[met], column_nearest, out=self.nearest[met])
+            self.sums[:, places] += swept.sums.T
+            self.sums[met] += swept.column_sums
+            self.nearest[:, places] = np.minimum(self.nearest[:, places], swept.nearest.T)
+            np.minimum(self.nearest[met], swept.column_nearest, out=self.nearest[met])
         else:
-            self._reduce(places, sums, nearest)
+            self._reduce(places, swept.sums, swept.nearest)
 
     def _reduce(self, places: IntArray, sums: FloatArray, nearest: FloatArray) -> None:
         """Reduce complete rows (documents x clusters) to what is kept of them."""
@@ -229,21 +216,16 @@ def sampled_parts(
     size = len(documents.blocks()[0])
     blocks = [chosen[first : first + size] for first in range(0, number, size)]
     labels, sizes = documents.labels, geometry.sizes.astype(np.float64)
-    arguments: tuple[Any, ...] = (documents.starts, documents.metric, documents.tau, documents.atom)
     parts = []
     for places, result in documents.map(
         sweep_rows,
         blocks,
-        labels,
-        *arguments,
-        False,
-        False,
-        np.empty((0, 2)),
+        *(False, False, np.empty((0, 2))),
         n_threads=n_threads,
         progress=progress,
         stage="sampled documents",
         later_only=False,
     ):
-        parts.append(mean_distances(result[0], labels[places], sizes))
+        parts.append(mean_distances(result.sums, labels[places], sizes))
     cohesion, separation = (np.concatenate(part) for part in zip(*parts, strict=True))
     return documents.order[chosen], cohesion, separation

@@ -17,9 +17,11 @@ from doccluster.blocks import map_blocks
 from doccluster.geometry.evidence import ClusterEvidence
 from doccluster.geometry.rows import Rows
 from doccluster.geometry.sums import cluster_order
+from doccluster.kernels.arguments import Csr
 from doccluster.kernels.metric import metric_code
 from doccluster.kernels.pair_order import squared_of_pairs
-from doccluster.kernels.pairwise import places_after
+from doccluster.kernels.pairwise import Distance, PairDocuments, ReadyProducts, places_after
+from doccluster.kernels.posting_lists import InvertedIndex
 from doccluster.progress import Progress
 
 FloatArray = npt.NDArray[np.float64]
@@ -43,10 +45,9 @@ class SortedDocuments:
         The first place of each cluster.
     labels : int64 array of shape (n,)
         The cluster of each place, ascending.
-    metric : int
-        Which distance, as the kernels number them.
-    atom : float
-        The squared (or cosine) distance of documents without a common term; -1 (none) if rows are not unit.
+    distance : Distance
+        The metric, and the squared (or cosine) distance of documents without a common term; -1 (none) if rows are not
+        unit.
     upper : float
         A bound on every squared (or cosine) distance.
     """
@@ -55,20 +56,17 @@ class SortedDocuments:
         rows = geometry.rows
         self.order, self.starts = cluster_order(geometry.partition)
         self.labels = geometry.labels[self.order]
-        self.metric = metric_code(geometry.metric)
-        self.tau = rows.tau
-        norms = rows.squared_norms[self.order]
-        scale = rows.scale[self.order]
         self.upper = largest_squared(rows, geometry.metric)
-        self.atom = self.upper / 2 if geometry.metric == "cosine" or rows.is_unit else -1.0
+        atom = self.upper / 2 if geometry.metric == "cosine" or rows.is_unit else -1.0
+        self.distance = Distance(metric_code(geometry.metric), rows.tau, atom)
         self.dense = np.empty((0, 0))
+        matrix, scale = sparse.csr_array((self.n, 1), dtype=np.float64), np.ones(self.n)
         if rows.is_sparse:
-            matrix = sparse.csr_array(rows.matrix)[self.order]
-            self.documents = (*_indexed(matrix), scale, norms, *_common_terms(matrix))
+            matrix, scale = sparse.csr_array(rows.matrix)[self.order], rows.scale[self.order]
         else:
             self.dense = rows.dense_block(self.order)
-            empty = sparse.csr_array((self.n, 1), dtype=np.float64)
-            self.documents = (*_indexed(empty), np.ones(self.n), norms, *_common_terms(empty))
+        norms = rows.squared_norms[self.order]
+        self.documents = PairDocuments(Csr.of(matrix), *_indexed(matrix), scale, norms, self.labels, self.starts)
 
     @property
     def n(self) -> int:
@@ -84,16 +82,16 @@ class SortedDocuments:
         size = block_size or max(16, size)
         return [np.arange(first, min(first + size, self.n)) for first in range(0, self.n, size)]
 
-    def products(self, places: IntArray, *, later_only: bool) -> tuple[FloatArray, int]:
-        """Return the products of dense rows with the rows from an offset on, and the offset; a blank if sparse."""
+    def products(self, places: IntArray, *, later_only: bool) -> ReadyProducts:
+        """Return the products of dense rows with the rows from an offset on; none if rows are sparse."""
         if not self.dense.size:
-            return np.empty((1, 0)), 0
+            return ReadyProducts(np.empty((1, 0)), 0)
         offset = int(places[0]) if later_only else 0
-        return self.dense[places] @ self.dense[offset:].T, offset
+        return ReadyProducts(self.dense[places] @ self.dense[offset:].T, offset)
 
     def squared_of(self, first: IntArray, second: IntArray) -> FloatArray:
         """Return the squared (or cosine) distances of some pairs of places."""
-        return np.asarray(squared_of_pairs(first, second, self.documents, self.dense, self.metric, self.tau))
+        return np.asarray(squared_of_pairs(first, second, self.documents, self.dense, self.distance))
 
     def map(
         self,
@@ -108,8 +106,8 @@ class SortedDocuments:
         """Yield each block with what the kernel says of it, in the order of the blocks, and tell how far it is."""
 
         def run(places: IntArray) -> tuple[IntArray, Any]:
-            gram, offset = self.products(places, later_only=later_only)
-            return places, kernel(places, self.documents, gram, offset, *arguments)
+            ready = self.products(places, later_only=later_only)
+            return places, kernel(places, self.documents, ready, self.distance, *arguments)
 
         total, done = self.n * (self.n + 1) // 2, 0
         for places, result in map_blocks(run, blocks, n_threads=n_threads):
@@ -141,12 +139,7 @@ def _common_terms(matrix: sparse.csr_array) -> tuple[npt.NDArray[np.int32], npt.
     return line, np.ascontiguousarray(matrix[:, common].toarray().T)
 
 
-def _indexed(matrix: sparse.csr_array) -> tuple[Any, ...]:
-    """Return the csr arrays of sorted rows, where the postings of later rows begin, and the inverted index."""
-    indptr = matrix.indptr.astype(np.int64)
-    indices = matrix.indices.astype(np.int32, copy=False)
-    by_term = matrix.tocsc()
-    post_ptr = by_term.indptr.astype(np.int64)
-    after = np.empty(indices.size, np.int64)
-    places_after(indptr, indices, post_ptr, after)
-    return indptr, indices, matrix.data, after, post_ptr, by_term.indices.astype(np.int32, copy=False), by_term.data
+def _indexed(matrix: sparse.csr_array) -> tuple[IntArray, InvertedIndex]:
+    """Return where the posting list of each stored entry goes on behind it, and the index itself."""
+    by_term = Csr.of(matrix.tocsc())
+    return places_after(Csr.of(matrix), by_term), InvertedIndex(by_term, *_common_terms(matrix))
