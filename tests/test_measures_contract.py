@@ -111,7 +111,7 @@ def test_names_of_records_refer_to_records(name):
 def test_measures_are_counted_as_specified():
     counted = [record.family for record in list_measures(counted=True)]
     assert counted.count("external") == 44
-    assert counted.count("internal") + counted.count("intrinsic") == 34
+    assert counted.count("internal") + counted.count("intrinsic") == 39
     assert counted.count("topic") == 5
 
 

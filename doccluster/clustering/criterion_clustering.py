@@ -13,7 +13,8 @@ from doccluster.clustering.centroid_estimator import CentroidEstimator, sum_dire
 from doccluster.clustering.k_means.spherical import SphericalParameters, spherical_k_means
 from doccluster.errors import DocclusterWarning
 from doccluster.geometry import ClusterEvidence, as_documents
-from doccluster.geometry.criteria import SMALLEST_IS_BEST, check_criterion, criterion_value, refine_by_moves
+from doccluster.geometry.criteria import check_criterion, refine_by_moves
+from doccluster.geometry.criterion_functions import SMALLEST_IS_BEST, criterion_value
 from doccluster.partition import Partition
 from doccluster.progress import Progress, silent
 from doccluster.validation import RandomState, as_generator, check_n_clusters, check_positive_int
@@ -26,7 +27,7 @@ class CriterionClustering(CentroidEstimator):
     ----------
     n_clusters : int, default 8
     criterion : {'i2', 'i1', 'e1', 'g1', 'h1', 'h2'}, default 'i2'
-        What is optimised (`doccluster.geometry.criteria` has the formulas): cohesion, isolation, or both.
+        What is optimised (`doccluster.geometry.criterion_functions` has the formulas): cohesion, isolation, or both.
     n_init : int, default 10
         Starts, each from one start of spherical k-means; the best by the criterion is kept.
     max_passes : int, default 50

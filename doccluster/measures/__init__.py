@@ -13,6 +13,7 @@ from doccluster.measures import retrieval as retrieval
 from doccluster.measures import extended_bcubed as extended_bcubed
 from doccluster.measures import chance as chance
 from doccluster.measures import intrinsic as intrinsic
+from doccluster.measures import criterion_functions as criterion_functions
 from doccluster.measures import silhouette as silhouette
 from doccluster.measures import within_between as within_between
 from doccluster.measures import scatter as scatter

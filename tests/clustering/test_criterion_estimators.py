@@ -13,7 +13,8 @@ import doccluster
 from doccluster.clustering import BisectingSphericalKMeans, CriterionClustering, SphericalKMeans
 from doccluster.errors import DocclusterWarning, InputError, NothingUsable
 from doccluster.geometry import ClusterEvidence
-from doccluster.geometry.criteria import CODES, SMALLEST_IS_BEST, criterion_value
+from doccluster.geometry.criteria import CODES
+from doccluster.geometry.criterion_functions import SMALLEST_IS_BEST, criterion_value
 from doccluster.partition import Partition
 from tests.clustering.naive import cluto_matrix
 

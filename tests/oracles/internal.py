@@ -113,6 +113,23 @@ def skm_objective(case):
     return math.fsum(case.similarity[i][case.own[i]] for i in range(case.n))
 
 
+def criterion(case, name):
+    """Criterion functions from products of pairs of documents: within clusters, and with all documents."""
+    filled = [[i for i in c if any(case.rows[i])] for c in case.clusters]
+    products = {(i, j): dot(case.rows[i], case.rows[j]) for i in range(case.n) for j in range(case.n)}
+    parts = {"i1": 0.0, "i2": 0.0, "e1": 0.0, "g1": 0.0}
+    for cluster in filter(None, filled):
+        within = math.fsum(products[i, j] for i in cluster for j in cluster)
+        to_all = math.fsum(products[i, j] for i in cluster for j in range(case.n))
+        parts["i1"] += within / len(cluster)
+        parts["i2"] += math.sqrt(within)
+        parts["e1"] += len(cluster) * to_all / math.sqrt(within)
+        parts["g1"] += (to_all - within) / within
+    if name in ("h1", "h2"):
+        return ratio(parts["i" + name[1]], parts["e1"])
+    return parts[name]
+
+
 def coherent(case, i, average):
     mine = case.similarity[i]
     own = mine[case.own[i]]
@@ -530,6 +547,7 @@ ORACLES = {
     "skm_objective": skm_objective,
     "skm_objective_over_n": lambda case: skm_objective(case) / case.n,
     "cluster_similarity": lambda case: skm_objective(case) / case.n,
+    **{name: partial(criterion, name=name) for name in ("i1", "i2", "e1", "g1", "h1", "h2")},
     "coherence": coherence,
     "coherence_others": partial(coherence, average="others"),
     "adherence": adherence,
