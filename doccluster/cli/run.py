@@ -95,12 +95,28 @@ clustering_options = options(
 )
 
 
+block_options = options(
+    click.option(
+        "--scheduler",
+        metavar="ADDRESS",
+        help="Work on a Dask cluster: tcp://HOST:8786, or local:W for W processes of this machine. Needs -k.",
+    ),
+    click.option(
+        "--scratch",
+        metavar="DIR",
+        help="Divide the documents into blocks in this folder, which all workers see. Files far larger than "
+        "--max-memory are divided without it. Needs -k.",
+    ),
+)
+
+
 @click.command("run", cls=Verb, short_help="Read, vectorize, cluster, evaluate and report in one command.")
 @click.argument("sources", nargs=-1, required=True, metavar="SRC...")
 @click.option(
     "-o", "--output", required=True, metavar="DIR", help="The folder to write, with tables, model and report."
 )
 @clustering_options
+@block_options
 @reader_options
 @vectorizer_options
 @overwrite_option
@@ -142,6 +158,8 @@ def execute(
                 clustering=chosen(given, CLUSTERING),
                 measures=given["measures"],
                 n_threads=given["threads"],
+                scheduler=given.get("scheduler"),
+                scratch=given.get("scratch"),
                 report=given["report"],
                 command=typed_command(),
                 began=click.get_current_context().obj,

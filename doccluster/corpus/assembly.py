@@ -40,6 +40,15 @@ def clean_line(text: str) -> str:
     return " ".join(clean_text(text).split())
 
 
+def why_refused(text: str, max_length: int) -> tuple[str, str] | None:
+    """Return why a clean text is no document, as reason and detail; None if it is one."""
+    if not text.strip(_BLANK) or text.isspace():
+        return "empty", ""
+    if len(text) > max_length:
+        return "too-long", f"{len(text):,} characters, the limit is {max_length:,}"
+    return None
+
+
 def is_companion(name: str) -> bool:
     """Return whether a file of this name says something about a collection, as a README does, and is none of it."""
     return _COMPANION.fullmatch(name) is not None
@@ -72,18 +81,21 @@ class CorpusBuilder:
     def __len__(self) -> int:
         return len(self._texts)
 
+    @property
+    def column_names(self) -> tuple[str, ...]:
+        """The columns of the metadata."""
+        return tuple(self._metadata)
+
     def skip(self, source: str, reason: str, detail: str = "") -> None:
         """List something that gives no document."""
         self.skipped.append(Skipped(_cut(clean_line(source)), reason, _cut(clean_line(detail))))
 
     def add(self, draft: Draft, *, file: InputFile | None = None) -> bool:
         """Take one document in and return true, or list why not."""
-        text = clean_text(draft.text)
-        if not text.strip(_BLANK) or text.isspace():
-            self.skip(draft.where, "empty")
-            return False
-        if len(text) > self._max_length:
-            self.skip(draft.where, "too-long", f"{len(text):,} characters, the limit is {self._max_length:,}")
+        text = self._cleaned(draft)
+        refusal = self._refusal(draft, text)
+        if refusal is not None:
+            self.skip(draft.where, *refusal)
             return False
         number = len(self._texts)
         self._texts.append(text)
@@ -94,6 +106,12 @@ class CorpusBuilder:
             is_plain = file.format == "text"
             self._places[number] = _Place(file.root, file.place.parent, file.in_archive, is_plain, companion)
         return True
+
+    def _cleaned(self, draft: Draft) -> str:
+        return clean_text(draft.text)
+
+    def _refusal(self, draft: Draft, text: str) -> tuple[str, str] | None:
+        return why_refused(text, self._max_length)
 
     def mark_collection(self, file: InputFile) -> None:
         """Say that the folder of `file` is a known collection: plain text files beside it are not its documents."""

@@ -7,7 +7,7 @@ import sys
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, Protocol, TypeVar
 
 from doccluster.corpus.assembly import CorpusBuilder
 from doccluster.corpus.boundary import boundary, guarded
@@ -149,7 +149,7 @@ def read_corpus(
         limits=check_limits(max_document_length, max_expanded_size, max_members, max_archive_depth),
     )
     labels = None if labels_file is None else LabelFile.read(Path(labels_file), options)
-    reading = _Reading(options, check_format(format), labels, split, progress)
+    reading = Reading(options, check_format(format), labels, split, progress)
     reading.run(source)
     return reading.finish()
 
@@ -184,7 +184,17 @@ def _check_html(html: str) -> str:
 _Row = TypeVar("_Row", bound=Found)
 
 
-class _Reading:
+class Parts(Protocol):
+    """A source whose files are read elsewhere, each by itself; `corpus/parts.py` has it."""
+
+    is_parts: bool
+
+    def feed(self, reading: Reading) -> None:
+        """Hand what was read to a reading, in the order of the files."""
+        ...
+
+
+class Reading:
     """One call of `read_corpus`: feeds everything that readers find to a builder."""
 
     def __init__(
@@ -207,12 +217,14 @@ class _Reading:
         paths = as_paths(source)
         if paths is not None:
             self._read_paths(paths)
+        elif getattr(source, "is_parts", False):
+            source.feed(self)
         elif hasattr(source, "read"):
             name = str(getattr(source, "name", "stream"))
-            self._read_items(Walk([], self.options.limits).opened(_binary(source), name))
+            self.read_items(Walk([], self.options.limits).opened(_binary(source), name))
         else:
             for item in self._prepared(_in_memory(source, self.options), "the source"):
-                self._take(item)
+                self.take(item)
 
     def finish(self) -> Corpus:
         """Return the corpus; raise what explains best why there is none."""
@@ -253,19 +265,20 @@ class _Reading:
         paths = expanded(paths)
         check_paths(paths)
         self.walk = Walk(paths, self.options.limits)
-        self._read_items(self.walk.files())
+        self.read_items(self.walk.files())
 
-    def _read_items(self, items: Iterator[InputFile | Skipped]) -> None:
+    def read_items(self, items: Iterator[InputFile | Skipped]) -> None:
+        """Take in what is in some files."""
         for item in items:
-            links = self._read_item(item)
+            links = self.read_item(item)
             while links:  # a list of feeds may point to lists of feeds, thousands in a row
                 link, by = links.pop()
-                links += reversed([one for found in self._linked(link, by) for one in self._read_item(found)])
+                links += reversed([one for found in self._linked(link, by) for one in self.read_item(found)])
 
     def _linked(self, link: LinkedFile, by: InputFile) -> Iterator[InputFile | Skipped]:
         return self.walk.linked(link.path, by) if self.walk is not None else iter(())
 
-    def _read_item(self, item: InputFile | Skipped) -> list[tuple[LinkedFile, InputFile]]:
+    def read_item(self, item: InputFile | Skipped) -> list[tuple[LinkedFile, InputFile]]:
         """Take in what is in a file; return the files that it points to, the last first."""
         if isinstance(item, Skipped):
             self.builder.skip(item.source, item.reason, item.detail)
@@ -285,7 +298,7 @@ class _Reading:
                 if isinstance(found, LinkedFile):
                     links.append(found)
                 else:
-                    self._take(found, file)
+                    self.take(found, file)
         except ReadFailure as failure:
             self.builder.skip(file.name, failure.reason, failure.detail)
         except UnknownColumn as error:
@@ -312,7 +325,8 @@ class _Reading:
         check_is_text(file)
         return self.format
 
-    def _take(self, item: Draft | Skipped, file: InputFile | None = None) -> None:
+    def take(self, item: Draft | Skipped, file: InputFile | None = None) -> None:
+        """Take in one document, or what gives none."""
         if isinstance(item, Skipped):
             self.builder.skip(item.source, item.reason, item.detail)
             return

@@ -9,7 +9,7 @@ import os
 import re
 import sys
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
@@ -88,6 +88,18 @@ class _Entry(NamedTuple):
         return _Entry(path, self.place / name, os.path.realpath(path) if is_link else f"{self.real}{os.sep}{name}")
 
 
+@dataclass(frozen=True)
+class ListedFile:
+    """A file that a walk found and did not open: what `InputFile` says of it before it is."""
+
+    path: Path
+    place: PurePosixPath
+    root: str
+    is_only: bool = False
+    is_explicit: bool = True
+    is_stdin: bool = False
+
+
 class Walk:
     """The files below some paths, each once, in a fixed order."""
 
@@ -98,10 +110,20 @@ class Walk:
 
     def files(self) -> Iterator[InputFile | Skipped]:
         """Return files and what was skipped; read each file before asking for the next."""
+        for found in self.listed():
+            if isinstance(found, Skipped):
+                yield found
+            elif found.is_stdin:
+                yield from self._unpacked(_standard_input(found.is_only))
+            else:
+                yield from self.read(found)
+
+    def listed(self) -> Iterator[ListedFile | Skipped]:
+        """Return the files, none of them opened, and what was skipped."""
         is_only = len(self._paths) == 1
         for path in self._paths:
             if str(path) == STDIN:
-                yield from self._unpacked(_standard_input(is_only))
+                yield ListedFile(path, PurePosixPath(STDIN), "", is_only, is_stdin=True)
             elif os.path.isdir(path):  # noqa: PTH112  Path.is_dir raises where a name is too long
                 if holds_run(path):
                     raise InputError(
@@ -116,18 +138,41 @@ class Walk:
                 entry = _Entry(path, PurePosixPath(path.name), os.path.realpath(path))
                 yield from self._file(entry, root=str(path.parent), is_only=is_only)
 
+    def read(self, listed: ListedFile) -> Iterator[InputFile | Skipped]:
+        """Return what is in a file that was listed, by whichever walk: itself, or the members of an archive."""
+        name = str(listed.place)
+        try:
+            raw, is_plain = open_path(listed.path, is_explicit=listed.is_explicit)
+        except ReadFailure as failure:
+            yield Skipped(name, failure.reason, failure.detail)
+            return
+        with raw:
+            local = listed.path if is_plain else None
+            stream = counted_stream(raw)
+            file = InputFile(name, listed.place, stream, listed.root, listed.is_explicit, listed.is_only, local=local)
+            yield from self._unpacked(file)
+
     def opened(self, stream: io.BufferedIOBase, name: str) -> Iterator[InputFile | Skipped]:
         """Return what is in an open binary stream."""
         yield from self._unpacked(stream_file(stream, name))
 
     def linked(self, path: Path, by: InputFile) -> Iterator[InputFile | Skipped]:
         """Return the file that the file `by` (an OPML list) points to, unless it has been read."""
+        for listed in self.listed_by(path, by):
+            yield from self.read(listed)
+
+    def listed_by(self, path: Path, by: InputFile) -> Iterator[ListedFile]:
+        """Return the file that the file `by` points to, not opened, unless it has been returned before."""
         base = by.local.parent.resolve() if by.local is not None else path.parent
         place = by.place.parent / path.relative_to(base).as_posix()
         entry = _Entry(path, place, os.path.realpath(path))
         yield from self._file(entry, root=by.root, is_only=False, is_explicit=False)
 
-    def _folder(self, top: Path) -> Iterator[InputFile | Skipped]:
+    def meets(self, listed: ListedFile) -> bool:
+        """Say whether a file that another walk listed is new to this one; from now on it is not."""
+        return not self._is_known(os.path.realpath(listed.path))
+
+    def _folder(self, top: Path) -> Iterator[ListedFile | Skipped]:
         """Return what lies below a folder, in the order of names; folders may lie thousands deep."""
         levels = [self._entries(_Entry(top, PurePosixPath(), os.path.realpath(top)), str(top))]
         while levels:
@@ -160,21 +205,9 @@ class Walk:
             else:
                 yield entry
 
-    def _file(
-        self, entry: _Entry, *, root: str, is_only: bool, is_explicit: bool = True
-    ) -> Iterator[InputFile | Skipped]:
-        if self._is_known(entry.real):
-            return
-        name = str(entry.place)
-        try:
-            raw, is_plain = open_path(entry.path, is_explicit=is_explicit)
-        except ReadFailure as failure:
-            yield Skipped(name, failure.reason, failure.detail)
-            return
-        with raw:
-            local = entry.path if is_plain else None
-            stream = counted_stream(raw)
-            yield from self._unpacked(InputFile(name, entry.place, stream, root, is_explicit, is_only, local=local))
+    def _file(self, entry: _Entry, *, root: str, is_only: bool, is_explicit: bool = True) -> Iterator[ListedFile]:
+        if not self._is_known(entry.real):
+            yield ListedFile(entry.path, entry.place, root, is_only, is_explicit)
 
     def _unpacked(self, file: InputFile) -> Iterator[InputFile | Skipped]:
         try:

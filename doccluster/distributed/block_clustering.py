@@ -23,9 +23,11 @@ from doccluster.distributed.seeds import SeedRows, draw_seeds
 from doccluster.errors import InputError, NothingUsable
 from doccluster.geometry.documents import as_documents
 from doccluster.progress import silent
+from doccluster.sizes import parse_size
 from doccluster.validation import as_generator
 
 KEPT_BYTES = 2**30
+SEED_BYTES = 32  # of memory for each entry of the rows that seeds are drawn from: rows, their index, and copies
 SEEDINGS = ("k-means++", "random", "subsample", "k-means||")
 
 
@@ -70,9 +72,13 @@ def cluster_blocks(
     """
     rows = SeedRows(executor, blocks, order)
     _check(parameters, rows.n_documents)
-    # k-means|| is of blocks alone, and what one process would plan with does not depend on it
-    like = replace(parameters, init="k-means++") if isinstance(parameters.init, str) else parameters
+    # what one process would hold is not held here, and k-means|| is of blocks alone
+    like = replace(parameters, max_memory=None)
+    if isinstance(parameters.init, str):
+        like = replace(like, init="k-means++")
     plan = like.plan_for(rows.frequencies, rows.n_documents)
+    if parameters.max_memory is not None:
+        rows.most_entries = min(rows.most_entries, parse_size(parameters.max_memory) // SEED_BYTES)
     if not rows.usable.size:
         raise NothingUsable("no document has a term", remedy="there is nothing to cluster")
     generator = as_generator(parameters.random_state)

@@ -21,9 +21,10 @@ from doccluster.clustering.k_means.assigner import Assigner
 from doccluster.clustering.k_means.document_matrix import DocumentMatrix, as_given, prepare
 from doccluster.clustering.k_means.means import Means, means_of_matrix
 from doccluster.distributed.cluster_table import TableChange, current_table, negated
-from doccluster.distributed.matrix_block import MatrixBlock, open_array, write_array
+from doccluster.distributed.matrix_block import MatrixBlock
 from doccluster.geometry.rows import Rows
 from doccluster.geometry.sums import ExactSums, joined, sum_block
+from doccluster.scratch_files import open_array, write_array
 
 Labels = npt.NDArray[np.int32]
 Integers = npt.NDArray[np.int64]

@@ -16,9 +16,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from doccluster.distributed.matrix_block import open_array, write_arrays
 from doccluster.geometry.sums import ExactSums, joined
 from doccluster.kernels.accumulation import CANCELLED
+from doccluster.scratch_files import open_array, write_arrays
 
 Floats = npt.NDArray[np.float64]
 

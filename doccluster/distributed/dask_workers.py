@@ -6,10 +6,12 @@ one. A worker that ends is Dask's business: its tasks run elsewhere, and what it
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, TypeVar
 
 from doccluster.distributed.executors import FAN_IN
@@ -46,6 +48,16 @@ class DaskExecutor:
         """The address of the dashboard, where there is one."""
         services = self.client.scheduler_info(n_workers=0).get("services", {})
         return self.client.dashboard_link if "dashboard" in services else None
+
+    def check_folder(self, folder: Path) -> None:
+        """Raise InputError unless all workers see a folder of this machine."""
+        seen = self.client.run(os.path.isdir, str(folder))
+        blind = [address for address, sees in seen.items() if not sees]
+        if blind:
+            raise InputError(
+                f"the worker at {blind[0]} does not see the folder {folder}",
+                remedy=("name one on a file system that all machines share with ", Argument("scratch")),
+            )
 
     def map(self, function: Callable[..., Result], items: Sequence[Any], *shared: Any) -> Iterator[Result]:
         """Yield ``function(item, *shared)`` for each item, in the order of the items."""

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import shutil
-import uuid
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from doccluster.errors import InputError
 from doccluster.geometry.documents import Documents
 from doccluster.geometry.rows import Rows
+from doccluster.scratch_files import open_array, write_arrays
 
 COUNTS = "counts.npy"
 
@@ -67,30 +64,20 @@ class MatrixBlock:
 
     def _csr(self, values: str) -> Any:
         data, indices, starts = (self._open(name) for name in (values, "indices.npy", "starts.npy"))
-        matrix = sparse.csr_array((data, indices, starts), shape=(self.n_rows, self.n_columns))
-        matrix.has_canonical_format = True  # columns ascend, as they did when they were written
-        return matrix
+        return csr_over(data, indices, starts, (self.n_rows, self.n_columns))
 
     def _open(self, name: str) -> npt.NDArray[Any]:
         return open_array(Path(self.folder) / name)
 
 
-def open_array(path: Path) -> npt.NDArray[Any]:
-    """Return an array that is mapped from its file; one without entries is read.
+def csr_over(data: Any, indices: Any, starts: Any, shape: tuple[int, int]) -> Any:
+    """Return a csr array over arrays that are mapped from disk; the columns of each row ascend.
 
-    Raises
-    ------
-    InputError
-        If the file is gone or damaged.
+    The starts get the type of the columns: else scipy would copy the columns.
     """
-    try:
-        mapped: npt.NDArray[Any] = np.load(path, mmap_mode="r", allow_pickle=False)
-        return mapped if mapped.size else np.array(mapped)
-    except (OSError, ValueError) as error:
-        raise InputError(
-            f"{path} cannot be read ({getattr(error, 'strerror', None) or error})",
-            remedy="the scratch folder has to stay, for all workers, until the run ends; begin again",
-        ) from error
+    matrix = sparse.csr_array((data, indices, starts.astype(indices.dtype)), shape=shape)
+    matrix.has_canonical_format = True
+    return matrix
 
 
 def write_block(folder: str | Path, matrix: Any, *, first: int = 0, counts: Any | None = None) -> MatrixBlock:
@@ -120,47 +107,3 @@ def write_block(folder: str | Path, matrix: Any, *, first: int = 0, counts: Any 
         arrays[COUNTS] = counts.data.astype(np.float32, copy=False)
     write_arrays(Path(folder), arrays)
     return MatrixBlock(str(folder), first, matrix.shape[0], matrix.shape[1], int(matrix.indptr[-1]))
-
-
-def write_arrays(folder: Path, arrays: dict[str, npt.NDArray[Any]]) -> None:
-    """Write arrays as the files of a folder that appears whole or not at all.
-
-    Raises
-    ------
-    InputError
-        If there is no room, or no right to write.
-    """
-    partial = folder.with_name(f".{folder.name}-{uuid.uuid4().hex}")
-    try:
-        partial.mkdir(parents=True)
-        for name, values in arrays.items():
-            np.save(partial / name, values, allow_pickle=False)
-        try:
-            partial.rename(folder)
-        except OSError:
-            if not folder.is_dir():  # else another worker wrote the same before us
-                raise
-    except OSError as error:
-        raise scratch_failed(folder, error) from error
-    finally:
-        shutil.rmtree(partial, ignore_errors=True)
-
-
-def write_array(path: Path, values: npt.NDArray[Any]) -> None:
-    """Write one array as a file that appears whole or not at all; see `write_arrays` for the errors."""
-    partial = path.with_name(f".{path.name}-{uuid.uuid4().hex}")
-    try:
-        with partial.open("wb") as file:
-            np.save(file, values, allow_pickle=False)
-        os.replace(partial, path)  # noqa: PTH105  atomic, also over a file that is there
-    except OSError as error:
-        partial.unlink(missing_ok=True)
-        raise scratch_failed(path, error) from error
-
-
-def scratch_failed(path: Path, error: OSError) -> InputError:
-    """Return the error of a scratch folder that cannot be written to."""
-    return InputError(
-        f"{path} cannot be written ({error.strerror or error})",
-        remedy="give a scratch folder with more room, which this machine and all workers can write to",
-    )

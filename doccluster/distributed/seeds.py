@@ -32,7 +32,8 @@ from doccluster.clustering.k_means.memory import MemoryPlan
 from doccluster.clustering.k_means.seeding import affordable_seeding, kmeans_plus_plus
 from doccluster.clustering.k_means.starts import clustered_means, draw_sample
 from doccluster.distributed.executors import Executor
-from doccluster.distributed.matrix_block import MatrixBlock, open_array, write_array
+from doccluster.distributed.matrix_block import MatrixBlock
+from doccluster.scratch_files import open_array, write_array
 
 Integers = npt.NDArray[np.int64]
 
@@ -51,12 +52,18 @@ class SeedRows:
     blocks : sequence of MatrixBlock
     order : int64 array of shape (n_documents,), or None
         The documents in that order; None for their own.
+
+    Attributes
+    ----------
+    most_entries : int
+        Of rows with more entries in all k-means++ draws seeds from a random sample.
     """
 
     def __init__(self, executor: Executor, blocks: Sequence[MatrixBlock], order: Integers | None) -> None:
         self.executor, self.blocks = executor, list(blocks)
         self.n_documents = sum(block.n_rows for block in blocks)
         self.order = np.arange(self.n_documents) if order is None else order
+        self.most_entries = SEED_ENTRIES
 
     @cached_property
     def frequencies(self) -> Integers:
@@ -139,7 +146,7 @@ def draw_seeds(
 
 
 def _affordable_rows(rows: SeedRows) -> int:
-    return max(1, int(rows.n_documents * min(1.0, SEED_ENTRIES / max(1, rows.n_entries))))
+    return max(1, int(rows.n_documents * min(1.0, rows.most_entries / max(1, rows.n_entries))))
 
 
 def scalable_seeds(rows: SeedRows, n_clusters: int, generator: np.random.Generator, scratch: Path) -> Any:

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from doccluster.clustering.algorithms import Algorithm
 from doccluster.clustering.linear_rule import LinearRule
-from doccluster.clustering.task import Task
+from doccluster.clustering.task import Found, Task
 from doccluster.errors import DocclusterWarning
 from doccluster.evaluation import score
 from doccluster.geometry.sums import sums_by_label
@@ -50,11 +50,15 @@ def fit_clusters(algorithm: Algorithm, task: Task) -> Fit:
     """
     check_n_clusters(task.n_clusters, task.rows.shape[0])
     algorithm.check_options(task.options)
-    found = algorithm.find(task)
+    return fit_of(algorithm.find(task), task.rows)
+
+
+def fit_of(found: Found, rows: Any) -> Fit:
+    """Return what was found of some rows as a fit: clusters in order of size, each with its centroid."""
     for note in found.notes:
-        warnings.warn(note, DocclusterWarning, stacklevel=2)
+        warnings.warn(note, DocclusterWarning, stacklevel=3)
     partition, order = largest_first(found.labels)
-    centroids = centroids_of(task.rows, partition) if found.centroids is None else found.centroids[order]
+    centroids = centroids_of(rows, partition) if found.centroids is None else found.centroids[order]
     rule = None if found.rule is None else found.rule.renumbered(new_numbers(order, int(found.rule.clusters.max()) + 1))
     agreements = [score("adjusted_rand", other, truth=found.starts[0]).value for other in found.starts[1:]]
     stability = float(np.mean(agreements)) if agreements else None

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from doccluster.corpus import Corpus, find_near_copies
+from doccluster.corpus.stored_texts import PickedTexts
 from doccluster.errors import Argument, InputError
 from doccluster.pipeline.fitting import Fit, largest_first, new_numbers
 from doccluster.record import Documents
@@ -24,7 +25,7 @@ def find_first_copies(vectors: DocumentVectors, documents: Documents, corpus: Co
     """
     if isinstance(vectors.matrix, np.ndarray):
         return None
-    texts = None if corpus is None else [corpus.texts[place] for place in documents.positions.tolist()]
+    texts = None if corpus is None else PickedTexts(corpus.texts, documents.positions.tolist())
     first = np.arange(len(documents), dtype=np.int64)
     for family in find_near_copies(vectors.matrix, texts):
         # a document without a date is later than those with one

@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,11 +14,13 @@ from doccluster.artifacts import check_output, save_run
 from doccluster.clustering.algorithms import chosen_algorithm, get_algorithm
 from doccluster.clustering.task import Task
 from doccluster.corpus import Skipped
+from doccluster.corpus.stored_texts import PickedTexts
 from doccluster.errors import InputError
 from doccluster.evaluation import evaluate
 from doccluster.evaluation.judging import PAIRWISE_SECONDS
 from doccluster.geometry import ClusterEvidence
 from doccluster.labeling import place_documents
+from doccluster.pipeline.block_runs import blocks_wanted
 from doccluster.pipeline.canonical_order import canonical_order
 from doccluster.pipeline.fitting import Fit, fit_clusters, in_input_order
 from doccluster.pipeline.folding import find_first_copies, folding_note, spread_to_copies, without_copies
@@ -30,6 +32,11 @@ from doccluster.pipeline.vectorizing import Vectorized
 from doccluster.pipeline.wanted_clusters import clusters_wanted
 from doccluster.progress import Progress, silent
 from doccluster.record import NO_TERMS, Documents, Provenance, Run
+from doccluster.vectors import DocumentVectors
+
+if TYPE_CHECKING:
+    from doccluster.distributed.matrix_block import MatrixBlock
+    from doccluster.pipeline.in_blocks import BlockWork
 
 
 class RunInterrupted(KeyboardInterrupt):
@@ -58,6 +65,8 @@ def run_pipeline(
     clustering: Mapping[str, Any] | None = None,
     measures: Any = None,
     n_threads: int | None = None,
+    scheduler: Any = None,
+    scratch: str | Path | None = None,
     report: bool = True,
     command: str | None = None,
     began: float | None = None,
@@ -104,6 +113,12 @@ def run_pipeline(
         As for `evaluate`; by default a run leaves out measures of all pairs of documents, however few these are.
     n_threads : int, optional
         All processors by default; the results do not depend on it.
+    scheduler : str or dask.distributed.Client, optional
+        Read, vectorize and cluster on the workers of a Dask cluster: its address ("tcp://HOST:8786"), "local:W" for W
+        processes of this machine, or a client. Needs a number of clusters.
+    scratch : path, optional
+        A folder for blocks of documents, which all workers see. Without a scheduler blocks are read from it one after
+        another; so are those of files far larger than the algorithm's `max_memory`.
     report : bool
         Whether to write report.html into the output.
     command : str, optional
@@ -153,6 +168,8 @@ def run_pipeline(
     return make_run(
         source,
         settings,
+        scheduler=scheduler,
+        scratch=scratch,
         output=output,
         overwrite=overwrite,
         report=report,
@@ -167,6 +184,26 @@ def make_run(
     source: Any,
     settings: RunSettings,
     *,
+    scheduler: Any = None,
+    scratch: str | Path | None = None,
+    output: str | Path | None = None,
+    overwrite: bool = False,
+    announce: Callable[[str], None] | None = None,
+    **more: Any,
+) -> Run:
+    """Return the run that settings ask for; `run_pipeline` says what the arguments mean and what is raised."""
+    settings.check()
+    if output is not None:
+        check_output(Path(output), overwrite=overwrite)
+    with blocks_wanted(source, settings, scheduler=scheduler, scratch=scratch, announce=announce) as work:
+        return _make_run(source, settings, work, output=output, overwrite=overwrite, announce=announce, **more)
+
+
+def _make_run(
+    source: Any,
+    settings: RunSettings,
+    work: BlockWork | None,
+    *,
     output: str | Path | None = None,
     overwrite: bool = False,
     report: bool = True,
@@ -175,17 +212,13 @@ def make_run(
     announce: Callable[[str], None] | None = None,
     progress: Progress = silent,
 ) -> Run:
-    """Return the run that settings ask for; `run_pipeline` says what the arguments mean and what is raised."""
-    settings.check()
     parameters = settings.as_parameters(source)
     seed = secrets.randbits(31) if settings.random_state is None else _checked_seed(settings.random_state)
     columns, n_threads = settings.truth_columns, settings.n_threads
-    if output is not None:
-        check_output(Path(output), overwrite=overwrite)
     clock = Stages(progress, began=began)
     with clock.stage("read"):
         read = read_source(
-            source,
+            source if work is None else work.parted(source),
             reader=settings.reader or {},
             weighting=(settings.vectorizer or {}).get("weighting"),
             truth=columns,
@@ -195,31 +228,26 @@ def make_run(
         if read.corpus is not None and read.corpus.stripped_html:  # new documents are to be read alike, however few
             parameters["reader"] = {**(parameters["reader"] or {}), "strip_html": True}
     with clock.stage("vectorize"):
-        made = read.vectorize(language=settings.language, options=settings.vectorizer, n_threads=n_threads)
-        documents, empty, vectors = split_empty(read.documents, made.vectors)
+        blocks: Sequence[MatrixBlock] = ()
+        if work is None:
+            made = read.vectorize(language=settings.language, options=settings.vectorizer, n_threads=n_threads)
+            documents, empty, vectors = split_empty(read.documents, made.vectors)
+        else:
+            made, documents, empty, blocks = work.vectorize(read, settings)
+            vectors = made.vectors
         copy_of = find_first_copies(vectors, documents, read.corpus)
         fitted = without_copies(vectors, copy_of) if settings.fold_copies else vectors
     with clock.stage("cluster"):
-        order = canonical_order(fitted.matrix, fitted.counts)
-        fitted = fitted.take(order)
-        k, why = clusters_wanted(
-            settings.n_clusters,
-            fitted.documents,
-            granularity=settings.granularity,
-            seed=seed,
-            n_threads=n_threads,
-            announce=announce,
-            progress=progress,
-        )
-        task = Task(fitted.documents, fitted.counts, k, seed, settings.clustering or {}, n_threads, progress)
-        fit = fit_clusters(get_algorithm(settings.algorithm), task)
-        fit = in_input_order(fit, order)
+        if work is None:
+            fit, k, why = _clustered(fitted, settings, seed, announce, progress)
+        else:
+            fit, k, why = work.cluster(blocks, vectors, settings, seed, progress), int(settings.n_clusters), None
         if settings.fold_copies:
             fit = spread_to_copies(fit, copy_of)
     with clock.stage("label"):
         evidence = ClusterEvidence(vectors.documents, fit.partition, n_threads=n_threads, progress=progress)
         placed = place_documents(vectors.documents, fit.partition, fit.centroids, n_threads=n_threads)
-        texts = None if read.corpus is None else [read.corpus.texts[place] for place in documents.positions.tolist()]
+        texts = None if read.corpus is None else PickedTexts(read.corpus.texts, documents.positions.tolist())
         vectors, clusters = name_clusters(made, vectors, evidence, placed, texts, copy_of)
     with clock.stage("judge"):
         evaluation = evaluate(
@@ -275,6 +303,29 @@ def make_run(
     if fit.interrupted:
         raise RunInterrupted(run)
     return run
+
+
+def _clustered(
+    vectors: DocumentVectors,
+    settings: RunSettings,
+    seed: int,
+    announce: Callable[[str], None] | None,
+    progress: Progress,
+) -> tuple[Fit, int, str | None]:
+    """Return the fit of vectors, the number of clusters that was asked for, and why where the data were asked."""
+    order = canonical_order(vectors.matrix, vectors.counts)
+    fitted, n_threads = vectors.take(order), settings.n_threads
+    k, why = clusters_wanted(
+        settings.n_clusters,
+        fitted.documents,
+        granularity=settings.granularity,
+        seed=seed,
+        n_threads=n_threads,
+        announce=announce,
+        progress=progress,
+    )
+    task = Task(fitted.documents, fitted.counts, k, seed, settings.clustering or {}, n_threads, progress)
+    return in_input_order(fit_clusters(get_algorithm(settings.algorithm), task), order), k, why
 
 
 def _vectorizer_settings(made: Vectorized) -> dict[str, Any]:

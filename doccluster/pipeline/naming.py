@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from doccluster.corpus.stored_texts import PickedTexts
 from doccluster.geometry import ClusterEvidence
 from doccluster.labeling import ClusterDescription, LabelPhrases, Placement, count_label_phrases, describe_clusters
 from doccluster.partition import Partition
@@ -27,7 +28,7 @@ def name_clusters(
     vectors: DocumentVectors,
     evidence: ClusterEvidence,
     placed: Placement,
-    texts: list[str] | None,
+    texts: Sequence[str] | None,
     copy_of: npt.NDArray[np.int64] | None,
 ) -> tuple[DocumentVectors, list[ClusterDescription]]:
     """Return what each cluster is about, and the vectors with their terms in the commonest written form.
@@ -40,7 +41,7 @@ def name_clusters(
     if texts is None or made.vectorizer is None:
         return vectors, describe_clusters(vectors, partition, function_words=made.function_words, **known)
     vectors = in_written_forms(made, vectors, (texts[row] for row in _most_central(partition, placed, texts)))
-    once = texts if copy_of is None else [texts[row] for row in np.unique(copy_of).tolist()]
+    once = texts if copy_of is None else PickedTexts(texts, np.unique(copy_of).tolist())
     unwanted = made.function_words | boilerplate_words(once)
     phrases = phrases_of(made, vectors, partition, texts, unwanted)
     described = describe_clusters(vectors, partition, texts=texts, phrases=phrases, function_words=unwanted, **known)
@@ -86,7 +87,7 @@ def _prepare(made: Vectorized) -> Callable[[str], str]:
     )
 
 
-def _most_central(partition: Partition, placed: Placement, texts: list[str]) -> list[int]:
+def _most_central(partition: Partition, placed: Placement, texts: Sequence[str]) -> list[int]:
     """Return the rows nearest to their centroids, as many of each cluster, up to `MAX_CHARACTERS`."""
     by_nearness = np.lexsort((-placed.similarity, partition.labels))
     rank = np.empty(by_nearness.size, dtype=np.int64)

@@ -65,6 +65,14 @@ def vectorize_texts(
     Function words of the languages found (or named) are no terms, in each document those of its own language; terms of
     a single document are left out where there are many documents; text is cut into terms by its script.
     """
+    vectorizer, languages, writing = choose_vectorizer(corpus, language=language, options=options, n_threads=n_threads)
+    return Vectorized(vectorize(corpus, vectorizer), vectorizer, languages, writing)
+
+
+def choose_vectorizer(
+    corpus: Corpus, *, language: str | Sequence[str], options: Mapping[str, Any], n_threads: int | None
+) -> tuple[TfidfVectorizer, tuple[str, ...], Writing]:
+    """Return the vectorizer for the texts of a corpus, not fitted, the languages of its stop words, and the writing."""
     writing = survey_writing(corpus.texts)
     languages = tuple(writing.languages) if language == "auto" else choose_languages(language)
     settings = {name: value for name, value in options.items() if value is not None}
@@ -76,8 +84,7 @@ def vectorize_texts(
         settings["stop_words"] = None  # runs of characters are not words
     if settings.get("weighting") == "none":
         settings["weighting"] = "nnc"  # counts as they are; rows are unit all the same
-    vectorizer = TfidfVectorizer(**settings, n_threads=n_threads)
-    return Vectorized(vectorize(corpus, vectorizer), vectorizer, languages, writing)
+    return TfidfVectorizer(**settings, n_threads=n_threads), languages, writing
 
 
 def adopt_vectors(

@@ -13,8 +13,8 @@ import numpy.typing as npt
 from scipy import io, sparse
 
 from doccluster.errors import InputError, SchemaError
+from doccluster.packed_strings import unpack_strings
 from doccluster.sparse_structure import check_sparsity, checked_csr
-from doccluster.text.packed_strings import unpack_strings
 from doccluster.vectors.array_headers import MOST_EXPANDED, check_npy, damage_as_input_error, load_npz
 
 MATRIX_SCHEMA = 1

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from doccluster.errors import InputError, SchemaError
-from doccluster.text.packed_strings import pack_strings, unpack_strings
+from doccluster.packed_strings import pack_strings, unpack_strings
 from doccluster.vectors.array_headers import damage_as_input_error, load_npz
 from doccluster.vectors.document_vectors import DocumentVectors
 

@@ -13,8 +13,8 @@ import numpy.typing as npt
 from scipy import sparse
 
 from doccluster.errors import Argument, DocclusterWarning, InputError
+from doccluster.packed_strings import pack_strings
 from doccluster.sparse_structure import checked_csr
-from doccluster.text.packed_strings import pack_strings
 from doccluster.validation import check_matrix, compact_indices, unit_rows, within_range
 from doccluster.vectors.document_vectors import DocumentVectors, with_values
 from doccluster.vectors.matrix_files import MATRIX_SCHEMA, MatrixFile, load_matrix_file

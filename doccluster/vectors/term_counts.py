@@ -64,18 +64,35 @@ class TermStatistics:
 
     def add(self, counts: TermCounts) -> None:
         """Add the terms of a batch."""
+        frequencies = counts.document_frequency, counts.term_frequency
+        self._join(counts.terms, *frequencies, counts.n_documents, counts.written, counts.stop_words_met)
+
+    def absorb(self, other: TermStatistics) -> None:
+        """Add what is known of other batches."""
+        frequencies = other._document_frequency, other._term_frequency
+        self._join(list(other._place), *frequencies, other._n_documents, other._written, other._stop_words_met)
+
+    def _join(
+        self,
+        terms: Sequence[str],
+        document_frequency: npt.NDArray[np.int64],
+        term_frequency: npt.NDArray[np.int64],
+        n_documents: int,
+        written: Mapping[str, int] | None,
+        stop_words_met: set[str],
+    ) -> None:
         place = self._place
-        places = np.array([place.setdefault(term, len(place)) for term in counts.terms], dtype=np.intp)
+        places = np.array([place.setdefault(term, len(place)) for term in terms], dtype=np.intp)
         new = np.zeros(len(place) - self._document_frequency.size, dtype=np.int64)
         self._document_frequency = np.concatenate([self._document_frequency, new])
         self._term_frequency = np.concatenate([self._term_frequency, new])
-        self._document_frequency[places] += counts.document_frequency  # terms of one batch are distinct
-        self._term_frequency[places] += counts.term_frequency
-        self._stop_words_met |= counts.stop_words_met
-        self._n_documents += counts.n_documents
-        if counts.written is not None:
+        self._document_frequency[places] += document_frequency  # terms of one batch are distinct
+        self._term_frequency[places] += term_frequency
+        self._stop_words_met |= stop_words_met
+        self._n_documents += n_documents
+        if written is not None:
             total = self._written = self._written or {}
-            for form, times in counts.written.items():
+            for form, times in written.items():
                 total[form] = total.get(form, 0) + times
 
     def summary(self, vocabulary: Mapping[str, int] | None) -> TermCounts:

@@ -185,6 +185,20 @@ class TfidfVectorizer(TextEstimator):
         total = TermStatistics()
         for documents in batches:
             total.add(count_terms(documents, analysis, vocabulary=known, binary=self.binary, n_threads=self.n_threads))
+        return self.fit_statistics(total)
+
+    def statistics_of(self, documents: Iterable[Any]) -> TermStatistics:
+        """Return how common each term is in some documents: what `fit_statistics` learns from, batch by batch."""
+        known = None if self.vocabulary is None else given_vocabulary(self.vocabulary, lowercase=self.lowercase)
+        total = TermStatistics()
+        total.add(
+            count_terms(documents, analysis_of(self), vocabulary=known, binary=self.binary, n_threads=self.n_threads)
+        )
+        return total
+
+    def fit_statistics(self, total: TermStatistics) -> TfidfVectorizer:
+        """Learn the terms of documents that were counted elsewhere; returns self."""
+        known, analysis = self._checked()
         counts = total.summary(known)
         self._learn(counts, self._select(counts, fixed=known is not None), analysis)
         return self

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from doccluster.errors import InputError, SchemaError
-from doccluster.text.packed_strings import pack_strings, unpack_strings
+from doccluster.packed_strings import pack_strings, unpack_strings
 
 VECTORIZER_SCHEMA = 2
 _READABLE = (1, 2)  # 2 knows the analyzer "script" and lists of several languages; what 1 describes means the same

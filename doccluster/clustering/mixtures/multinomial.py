@@ -150,13 +150,20 @@ def maximize(rows: Any, shares: Any, background: Floats, smoothing: float, max_l
     background : float64 array of shape (n_terms,), the sums of the columns of `rows`
     """
     sums = sparse.csr_array(rows.T @ shares)  # (n_terms, n_clusters)
+    weights = np.asarray(shares.sum(axis=0)).ravel() / rows.shape[0]
+    return multinomials_of(sums, weights, background, smoothing, max_length)
+
+
+def multinomials_of(
+    sums: Any, weights: Floats, background: Floats, smoothing: float, max_length: float
+) -> Multinomials:
+    """Return the parameters that fit sums of counts by cluster, csr array of shape (n_terms, n_clusters)."""
     totals = np.asarray(sums.sum(axis=0)).ravel()
     terms = np.repeat(np.arange(sums.shape[0]), np.diff(sums.indptr))
     ratio = sums.data / totals[sums.indices] * (background.sum() / background[terms])
     odds = sparse.csr_array(
         (np.log1p((1.0 - smoothing) / smoothing * ratio), sums.indices, sums.indptr), shape=sums.shape
     )
-    weights = np.asarray(shares.sum(axis=0)).ravel() / rows.shape[0]
     return Multinomials(weights, odds, smoothing, max_length)
 
 

@@ -1,0 +1,273 @@
+"""A corpus in parts: each file is read by itself, wherever that is, and the documents come together afterwards.
+
+Texts go to disk where they are read. What comes back of each document (its name, its labels, its metadata) goes through
+the same builder as in one process, in the order of the files: so ids, classes and what was skipped are the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, fields
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+import numpy as np
+
+from doccluster.corpus.assembly import CorpusBuilder, clean_text, why_refused
+from doccluster.corpus.document import Corpus, Skipped
+from doccluster.corpus.draft import Draft, LinkedFile, UnknownColumn
+from doccluster.corpus.input_file import InputFile
+from doccluster.corpus.options import ReadOptions
+from doccluster.corpus.reading import Reading
+from doccluster.corpus.stored_texts import StoredTexts, TextBlock, TextWriter
+from doccluster.corpus.walking import ListedFile, Walk, check_paths, expanded
+from doccluster.errors import InputError
+from doccluster.progress import silent
+
+
+@dataclass(slots=True)
+class StoredDraft(Draft):
+    """A document whose text lies on disk: its number among the texts of the part, or why it is none."""
+
+    number: int = -1
+    refusal: tuple[str, str] | None = None
+
+
+@dataclass(frozen=True)
+class FileSeen:
+    """What the builder asks of the file of a document."""
+
+    name: str
+    place: PurePosixPath
+    root: str
+    in_archive: bool
+    format: str
+    local: Path | None
+
+    @classmethod
+    def of(cls, file: InputFile | None) -> FileSeen | None:
+        """Return what is kept of a file."""
+        return None if file is None else cls(**{one.name: getattr(file, one.name) for one in fields(cls)})
+
+
+Event = tuple[StoredDraft | Skipped | LinkedFile | None, FileSeen | None]  # None: the file is one of a collection
+
+
+PART_BYTES = 8 * 2**20  # files are read together up to so many bytes
+
+
+@dataclass
+class FileRead:
+    """What came of one file: what it holds, in its order, and with the last file of a part the texts of all of them."""
+
+    found: list[Event] = field(default_factory=list)
+    part: int = 0
+    blocks: list[TextBlock] = field(default_factory=list)
+    guessed: list[str] = field(default_factory=list)
+    stripped: list[str] = field(default_factory=list)
+    unknown_column: UnknownColumn | None = None
+
+
+@dataclass(frozen=True)
+class ReadTask:
+    """How parts are read, the same for all of them."""
+
+    options: ReadOptions
+    format: str | None
+    folder: str
+
+
+@dataclass(frozen=True)
+class Part:
+    """Files that are read together: one, or several small ones that follow one another."""
+
+    number: int
+    files: tuple[ListedFile, ...]
+
+
+ReadAll = Callable[[Sequence[Part], ReadTask], Iterator[list[FileRead]]]
+
+
+def read_part(part: Part, task: ReadTask) -> list[FileRead]:
+    """Return what is in each file of a part; the texts are in the folder of the task.
+
+    What cannot be read is among the found.
+    """
+    writer = TextWriter(Path(task.folder), f"part-{part.number}")
+    files = []
+    for listed in part.files:
+        reading = _PartReading(task, writer)
+        reading.walk = Walk([], task.options.limits)
+        reading.read_items(reading.walk.read(listed))
+        told = (reading.guessed, reading.stripped, reading.unknown_column)
+        files.append(FileRead(reading.found, part.number, [], *told))
+    writer.flush()
+    files[-1].blocks = writer.blocks
+    return files
+
+
+def as_parts(files: Sequence[ListedFile]) -> list[Part]:
+    """Return files as parts: small ones together, so that a part is worth a journey."""
+    groups: list[list[ListedFile]] = []
+    filled = 0
+    for file in files:
+        size = _size_of(file)
+        if not groups or filled + size > PART_BYTES:
+            groups.append([])
+            filled = 0
+        groups[-1].append(file)
+        filled += size
+    return [Part(number, tuple(group)) for number, group in enumerate(groups)]
+
+
+def _size_of(file: ListedFile) -> int:
+    try:
+        return file.path.stat().st_size
+    except OSError:
+        return 0  # it is gone again, and will be listed as unreadable
+
+
+class _PartReading(Reading):
+    """A reading that writes down what it finds instead of building a corpus of it."""
+
+    def __init__(self, task: ReadTask, writer: TextWriter) -> None:
+        super().__init__(task.options, task.format, None, None, silent)
+        self.found: list[Event] = []
+        self.writer = writer
+        self.builder = _Recorder(self.found, max_length=task.options.limits.document_length)
+
+    def read_items(self, items: Iterator[InputFile | Skipped]) -> None:
+        """Write down what is in some files; what they point to is another part."""
+        for item in items:
+            links = reversed(self.read_item(item))
+            self.found += [(link, FileSeen.of(by)) for link, by in links]
+
+    def take(self, item: Draft | Skipped, file: InputFile | None = None) -> None:
+        """Write the text of a document to disk, and the rest down."""
+        if isinstance(item, Skipped):
+            self.found.append((item, None))
+            return
+        text = clean_text(item.text)
+        refusal = why_refused(text, self.options.limits.document_length)
+        number = self.writer.add(text) if refusal is None else -1
+        known = {one.name: getattr(item, one.name) for one in fields(Draft)}
+        self.found.append((StoredDraft(**{**known, "text": ""}, number=number, refusal=refusal), FileSeen.of(file)))
+
+
+class _Recorder(CorpusBuilder):
+    """Writes down what else a reading tells its builder."""
+
+    def __init__(self, found: list[Event], *, max_length: int) -> None:
+        super().__init__(max_length=max_length)
+        self._found = found
+
+    def skip(self, source: str, reason: str, detail: str = "") -> None:
+        """Note that something gives no document."""
+        self._found.append((Skipped(source, reason, detail), None))
+
+    def mark_collection(self, file: Any) -> None:
+        """Note that a file is one of a known collection."""
+        self._found.append((None, FileSeen.of(file)))
+
+
+class StoredBuilder(CorpusBuilder):
+    """Builds a corpus of documents whose texts lie on disk."""
+
+    def __init__(self, *, max_length: int) -> None:
+        super().__init__(max_length=max_length)
+        self.blocks: dict[int, list[TextBlock]] = {}  # of each part
+        self.part = 0  # whose documents come now
+
+    def _cleaned(self, draft: Draft) -> Any:
+        return (self.part, draft.number) if isinstance(draft, StoredDraft) else draft.text
+
+    def _refusal(self, draft: Draft, text: Any) -> tuple[str, str] | None:
+        return draft.refusal if isinstance(draft, StoredDraft) else None
+
+    def build(self, *, stripped_html: bool = False) -> Corpus:
+        """Return the corpus, its texts read from disk when they are asked for."""
+        built = super().build(stripped_html=stripped_html)
+        columns = {name: built.column(name) for name in self.column_names}
+        parts = sorted(self.blocks)
+        sizes = [sum(block.n_texts for block in self.blocks[part]) for part in parts]
+        before = dict(zip(parts, np.cumsum([0, *sizes[:-1]]).tolist(), strict=True))
+        references: Any = built.texts  # here they say which text of which part a document has
+        numbers = np.array([before[part] + number for part, number in references], np.int64)
+        texts: Any = StoredTexts([block for part in parts for block in self.blocks[part]], numbers)
+        return Corpus(built.ids, texts, built.labels, columns, built.skipped, stripped_html=stripped_html)
+
+
+class FilesInParts:
+    """Files to be read one by one, elsewhere: what `read_corpus` takes in place of their paths.
+
+    Parameters
+    ----------
+    paths : sequence of Path
+        Files, folders and patterns.
+    folder : path
+        Where the texts go.
+    read_all : function
+        Returns `read_part` of each of some numbered files, in their order.
+    """
+
+    is_parts = True
+
+    def __init__(self, paths: Sequence[Path], folder: Path, read_all: ReadAll) -> None:
+        self._paths, self._folder, self._read_all = list(paths), folder, read_all
+
+    def feed(self, reading: Reading) -> None:
+        """Read all parts, and hand what they hold to a reading, in the order of the files."""
+        paths = expanded(self._paths)
+        check_paths(paths)
+        listed = list(Walk(paths, reading.options.limits).listed())
+        if any(isinstance(one, ListedFile) and one.is_stdin for one in listed):
+            raise InputError("standard input has no parts", remedy="write it to files first, and give these")
+        task = ReadTask(reading.options, reading.format, str(self._folder))
+        parts = as_parts([one for one in listed if isinstance(one, ListedFile)])
+        replay = _Replay(reading, Walk([], reading.options.limits), self._read_all, task, len(parts))
+        files = (file for part in self._read_all(parts, task) for file in part)
+        for one in listed:
+            if isinstance(one, Skipped):
+                replay.builder.skip(one.source, one.reason, one.detail)
+            else:
+                replay.file(next(files), is_new=replay.walk.meets(one))
+
+
+class _Replay:
+    """Hands what parts hold to a reading, as it would have come from the files themselves."""
+
+    def __init__(self, reading: Reading, walk: Walk, read_all: ReadAll, task: ReadTask, n_parts: int) -> None:
+        self.reading, self.walk = reading, walk
+        self.builder = StoredBuilder(max_length=reading.options.limits.document_length)
+        reading.builder = self.builder
+        self._read_all, self._task, self._n_parts = read_all, task, n_parts
+
+    def file(self, file: FileRead, *, is_new: bool = True) -> None:
+        """Take in a file, and then what it points to; of one that a list of feeds pointed to before, only its place."""
+        if file.blocks:
+            self.builder.blocks[file.part] = file.blocks
+        for one in self._take(file) if is_new else ():
+            self.file(one)
+
+    def _take(self, file: FileRead) -> list[FileRead]:
+        """Take in a file; return the files that it points to."""
+        linked: list[FileRead] = []
+        self.builder.part = file.part
+        for item, place in file.found:
+            seen: Any = place  # it has what is asked of an InputFile
+            if item is None:
+                self.builder.mark_collection(seen)
+            elif isinstance(item, LinkedFile):
+                linked += [self._read(one) for one in self.walk.listed_by(item.path, seen)]
+            elif isinstance(item, Skipped):
+                self.builder.skip(item.source, item.reason, item.detail)
+            else:
+                self.reading.take(item, seen)
+        self.reading.guessed += file.guessed
+        self.reading.stripped += file.stripped
+        self.reading.unknown_column = self.reading.unknown_column or file.unknown_column
+        return linked
+
+    def _read(self, listed: ListedFile) -> FileRead:
+        self._n_parts += 1
+        return next(iter(self._read_all([Part(self._n_parts, (listed,))], self._task)))[0]

@@ -1,0 +1,174 @@
+"""Texts that lie on disk: written in blocks while a corpus is read, and looked up by their place afterwards."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, overload
+
+import numpy as np
+import numpy.typing as npt
+
+from doccluster.packed_strings import pack_strings
+from doccluster.scratch_files import open_array, write_arrays
+
+BLOCK_CHARACTERS = 16 * 2**20
+
+Integers = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class TextBlock:
+    """Consecutive texts in a folder of their own, of which some may have been left out since.
+
+    Attributes
+    ----------
+    folder : str
+    n_texts : int
+        How many were written.
+    n_bytes : int
+    """
+
+    folder: str
+    n_texts: int
+    n_bytes: int
+
+    def take(self, rows: Integers) -> list[str]:
+        """Return some of the texts."""
+        characters, ends = (open_array(Path(self.folder) / f"{name}.npy") for name in ("characters", "ends"))
+        starts = np.concatenate([[0], ends[:-1]])
+        bounds = zip(starts[rows].tolist(), ends[rows].tolist(), strict=True)
+        return [characters[start:end].tobytes().decode("utf-8") for start, end in bounds]
+
+
+class TextWriter:
+    """Writes texts to a folder, in blocks of about so many characters."""
+
+    def __init__(self, folder: Path, name: str, *, characters: int = BLOCK_CHARACTERS) -> None:
+        self.blocks: list[TextBlock] = []
+        self._folder, self._name, self._limit = folder, name, characters
+        self._texts: list[str] = []
+        self._size = self._written = 0
+
+    def add(self, text: str) -> int:
+        """Take a text and return its number among those of this writer."""
+        number = self._written + len(self._texts)
+        self._texts.append(text)
+        self._size += len(text)
+        if self._size >= self._limit:
+            self.flush()
+        return number
+
+    def flush(self) -> None:
+        """Write what was taken since the last block."""
+        if not self._texts:
+            return
+        characters, ends = pack_strings(self._texts)
+        folder = self._folder / f"{self._name}-{len(self.blocks)}"
+        write_arrays(folder, {"characters.npy": characters, "ends.npy": ends})
+        self.blocks.append(TextBlock(str(folder), len(self._texts), int(characters.nbytes)))
+        self._written += len(self._texts)
+        self._texts, self._size = [], 0
+
+
+@dataclass(frozen=True, eq=False)
+class TextRows:
+    """The texts of one block that are documents of a corpus.
+
+    Attributes
+    ----------
+    block : TextBlock
+    rows : int64 array, ascending
+    first : int
+        The place of the first of them in the corpus.
+    """
+
+    block: TextBlock
+    rows: Integers
+    first: int
+
+    @property
+    def texts(self) -> list[str]:
+        """The texts."""
+        return self.block.take(self.rows)
+
+
+class StoredTexts(Sequence[str]):
+    """The texts of a corpus, read from disk when they are asked for.
+
+    Parameters
+    ----------
+    blocks : sequence of TextBlock
+    numbers : int64 array of shape (n_documents,)
+        Which text each document has, by its number in all blocks together.
+    """
+
+    def __init__(self, blocks: Sequence[TextBlock], numbers: Integers) -> None:
+        self._ends = np.cumsum([block.n_texts for block in blocks]).astype(np.int64)
+        self._blocks, self._numbers = list(blocks), numbers
+        self._open: tuple[int, Any, Any] = (-1, None, None)
+
+    @property
+    def blocks(self) -> list[TextRows]:
+        """The documents in their order, those that follow one another in a block together."""
+        at = np.searchsorted(self._ends, self._numbers, side="right")
+        edges = np.flatnonzero(np.diff(at, prepend=-1, append=-1))
+        found = []
+        for first, last in pairwise(edges.tolist()):
+            block = self._blocks[at[first]]
+            start = int(self._ends[at[first]]) - block.n_texts
+            found.append(TextRows(block, self._numbers[first:last] - start, first))
+        return found
+
+    def __len__(self) -> int:
+        return int(self._numbers.size)
+
+    @overload
+    def __getitem__(self, place: int) -> str: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> list[str]: ...
+
+    def __getitem__(self, place: int | slice) -> str | list[str]:
+        if isinstance(place, slice):
+            return [self[one] for one in range(len(self))[place]]
+        number = int(self._numbers[place])
+        at = int(np.searchsorted(self._ends, number, side="right"))
+        if self._open[0] != at:
+            folder = Path(self._blocks[at].folder)
+            self._open = (at, open_array(folder / "characters.npy"), open_array(folder / "ends.npy"))
+        _, characters, ends = self._open
+        row = number - int(self._ends[at]) + self._blocks[at].n_texts
+        start = int(ends[row - 1]) if row else 0
+        return bytes(characters[start : int(ends[row])]).decode("utf-8")
+
+    def __iter__(self) -> Iterator[str]:
+        for rows in self.blocks:
+            yield from rows.texts
+
+
+class PickedTexts(Sequence[str]):
+    """Some texts of a corpus in an order of their own, none of them copied.
+
+    >>> list(PickedTexts(("a", "b", "c"), [2, 0])), PickedTexts("abc", [2, 0, 1])[::2]
+    (['c', 'a'], ['c', 'b'])
+    """
+
+    def __init__(self, texts: Sequence[str], rows: Sequence[int]) -> None:
+        self._texts, self._rows = texts, rows
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    @overload
+    def __getitem__(self, place: int) -> str: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> list[str]: ...
+
+    def __getitem__(self, place: int | slice) -> str | list[str]:
+        if isinstance(place, slice):
+            return [self._texts[row] for row in self._rows[place]]
+        return self._texts[self._rows[place]]

@@ -1,0 +1,139 @@
+"""Whether a run goes in blocks, where these lie, and what that will take: told before any work."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from doccluster.blocks import resolve_threads
+from doccluster.clustering.algorithms import SPHERICAL
+from doccluster.corpus.reading import as_paths
+from doccluster.errors import Argument, InputError
+from doccluster.pipeline.run_settings import RunSettings
+from doccluster.pipeline.sources import is_matrix
+from doccluster.sizes import format_size, parse_size
+from doccluster.unfinished import unfinished_folder
+
+if TYPE_CHECKING:
+    from doccluster.distributed.executors import Executor
+    from doccluster.pipeline.in_blocks import BlockWork
+
+SETTLED, SMOOTHED = "settled", "smoothed"
+KEPT_BYTES = 2**30  # of rows and bounds, in each process, between iterations
+MEMORY_PER_BYTE = 12  # of the files that are read: what a run in one process holds at its peak, measured
+PACKED = (".gz", ".bz2", ".xz", ".zip", ".parquet")
+UNPACKED_TIMES = 4  # what text in a packed file usually expands to
+
+Announce = Callable[[str], None]
+
+
+def check_block_settings(settings: RunSettings) -> None:
+    """Raise InputError for what a run in blocks cannot do, before any work."""
+    if isinstance(settings.n_clusters, str):
+        raise InputError(
+            "is chosen from documents in one process", argument="n_clusters", received="auto", remedy="give a number"
+        )
+    if settings.algorithm not in (SPHERICAL, SETTLED, SMOOTHED):
+        raise InputError(
+            "does not work in blocks",
+            argument="algorithm",
+            received=settings.algorithm,
+            expected=f"{SPHERICAL} or {SETTLED} (the quality fast)",
+        )
+    if settings.fold_copies:
+        raise InputError("is not done in blocks", argument="fold_copies", received=True, remedy="leave it out")
+
+
+@contextmanager
+def blocks_wanted(
+    source: Any,
+    settings: RunSettings,
+    *,
+    scheduler: Any = None,
+    scratch: str | Path | None = None,
+    announce: Announce | None = None,
+) -> Iterator[BlockWork | None]:
+    """Yield where the stages run that are to run in blocks; None for a run in one process.
+
+    Blocks are used with a scheduler, with a scratch folder, and where the files are so large that a run in one process
+    would surely need more than `max_memory`.
+    """
+    limit = (settings.clustering or {}).get("max_memory")
+    n_bytes = source_bytes(source)
+    is_too_large = limit is not None and n_bytes * MEMORY_PER_BYTE > parse_size(limit)
+    is_text = not any(map(is_matrix, as_paths(source) or ()))
+    can_divide = (
+        is_text and isinstance(settings.n_clusters, int) and settings.algorithm in (SPHERICAL, SETTLED, SMOOTHED)
+    )
+    if scheduler is None and scratch is None and not (is_too_large and can_divide):
+        yield None
+        return
+    check_block_settings(settings)
+    keep = KEPT_BYTES if limit is None else parse_size(limit) // 2
+    from doccluster.distributed.executors import Sequential  # most runs are in one process, and import none of this
+    from doccluster.pipeline.in_blocks import BlockWork
+
+    with ExitStack() as stack:
+        folder = stack.enter_context(_scratch_folder(scheduler, scratch))
+        executor: Executor
+        if scheduler is None:
+            executor = Sequential(resolve_threads(settings.n_threads))
+        else:
+            from doccluster.distributed.dask_workers import connect
+
+            on_cluster = stack.enter_context(connect(scheduler))
+            on_cluster.check_folder(folder)
+            executor = on_cluster
+            if announce is not None and on_cluster.dashboard:
+                announce(f"the dashboard of the scheduler: {on_cluster.dashboard}")
+        if announce is not None:
+            announce(_plan(n_bytes, folder, executor, keep))
+        yield BlockWork(executor, folder, keep, announce)
+
+
+def _plan(n_bytes: int, folder: Path, executor: Executor, keep: int) -> str:
+    read = f"about {format_size(n_bytes)} of documents are read once" if n_bytes else "the documents are read once"
+    return (
+        f"{read}, into blocks in {folder.parent} (texts, rows and the joined rows: some three times that); "
+        f"{executor.n_workers} at a time, which keep up to {format_size(keep)} in memory between iterations"
+    )
+
+
+@contextmanager
+def _scratch_folder(scheduler: Any, scratch: str | Path | None) -> Iterator[Path]:
+    if scratch is None and scheduler is not None and not str(scheduler).startswith("local"):
+        raise InputError(
+            "the workers of a cluster and this machine need a folder that all of them see",
+            remedy=("name one with ", Argument("scratch")),
+        )
+    above = Path(tempfile.gettempdir() if scratch is None else scratch).absolute()
+    try:
+        above.mkdir(parents=True, exist_ok=True)
+        with unfinished_folder(above / "doccluster-blocks") as folder:
+            yield folder
+    except (FileExistsError, NotADirectoryError, PermissionError) as error:
+        raise InputError(
+            f"no folder can be made there ({error.strerror})",
+            argument="scratch",
+            received=str(above),
+            remedy="give another",
+        ) from error
+
+
+def source_bytes(source: Any) -> int:
+    """Return about how many bytes of text the files of a source hold; 0 for what is not in files."""
+    paths = as_paths(source)
+    return sum(map(_text_bytes, paths or ()))
+
+
+def _text_bytes(path: Path) -> int:
+    if path.is_dir():
+        return sum(_text_bytes(Path(folder) / name) for folder, _, names in os.walk(path) for name in names)
+    try:
+        return path.stat().st_size * (UNPACKED_TIMES if path.suffix.lower() in PACKED else 1)
+    except OSError:
+        return 0

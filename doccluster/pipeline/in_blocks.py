@@ -1,0 +1,173 @@
+"""A run in blocks: reading, vectorizing and clustering where the documents do not all come into one process.
+
+Texts and rows are files in a scratch folder; the three stages run over their blocks, here one after another or on the
+workers of a cluster. What follows (labels, scores, the report) reads the rows from disk, and is that of any run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from doccluster.clustering.algorithms import SPHERICAL
+from doccluster.clustering.k_means.spherical import FitInterrupted, SphericalFit, SphericalParameters
+from doccluster.clustering.smoothed.document_clusters import DocumentParameters
+from doccluster.clustering.task import Found
+from doccluster.corpus import Corpus
+from doccluster.corpus.parts import FileRead, FilesInParts, Part, ReadTask, read_part
+from doccluster.corpus.reading import as_paths
+from doccluster.corpus.stored_texts import StoredTexts
+from doccluster.distributed.block_clustering import cluster_blocks
+from doccluster.distributed.executors import Executor
+from doccluster.distributed.matrix_block import MatrixBlock
+from doccluster.distributed.settling import settle_blocks
+from doccluster.distributed.text_vectors import joined_rows, learn_terms, write_rows
+from doccluster.errors import Argument, InputError, NothingUsable
+from doccluster.pipeline.block_runs import SMOOTHED, Announce
+from doccluster.pipeline.canonical_order import row_digests
+from doccluster.pipeline.fitting import Fit, fit_of
+from doccluster.pipeline.run_settings import RunSettings
+from doccluster.pipeline.sources import Source, is_matrix
+from doccluster.pipeline.vectorizing import Vectorized, choose_vectorizer
+from doccluster.progress import Progress
+from doccluster.record import Documents
+from doccluster.sizes import format_size
+from doccluster.vectors import DocumentVectors
+
+NOT_SMOOTHED = (
+    "The rows were not smoothed over their neighbours, which takes all of them in one process: the clusters are those "
+    "of the quality fast."
+)
+
+
+@dataclass(frozen=True)
+class BlockWork:
+    """Where the stages of a run in blocks run, and where their files lie."""
+
+    executor: Executor
+    folder: Path
+    keep_bytes: int
+    announce: Announce | None = None
+
+    def parted(self, source: Any) -> FilesInParts:
+        """Return a source as files that are read in parts.
+
+        Raises
+        ------
+        InputError
+            If it is not made of files.
+        """
+        paths = as_paths(source)
+        if paths is None or any(is_matrix(path) for path in paths):
+            raise InputError(
+                "only files of documents can be divided into blocks",
+                remedy=("give files or a folder, or leave out ", Argument("scheduler"), " and ", Argument("scratch")),
+            )
+        (self.folder / "texts").mkdir()
+        return FilesInParts(paths, self.folder / "texts", self._read_all)
+
+    def _read_all(self, parts: Sequence[Part], task: ReadTask) -> Iterator[list[FileRead]]:
+        return self.executor.map(read_part, parts, task)
+
+    def vectorize(
+        self, read: Source, settings: RunSettings
+    ) -> tuple[Vectorized, Documents, Documents, list[MatrixBlock]]:
+        """Return the vectors of the documents that have terms, these documents, the others, and the rows in blocks.
+
+        Raises
+        ------
+        NothingUsable
+            If no document has a term.
+        """
+        corpus = read.corpus
+        assert isinstance(corpus, Corpus)
+        assert isinstance(corpus.texts, StoredTexts)
+        options: Mapping[str, Any] = settings.vectorizer or {}
+        vectorizer, languages, writing = choose_vectorizer(
+            corpus, language=settings.language, options=options, n_threads=settings.n_threads
+        )
+        texts = corpus.texts.blocks
+        learn_terms(self.executor, texts, vectorizer)
+        (self.folder / "rows").mkdir()
+        blocks, places = write_rows(self.executor, texts, vectorizer, self.folder / "rows")
+        if not places.size:
+            raise NothingUsable(
+                f"none of the {len(corpus):,} document(s) has a term left: all rows are zero",
+                remedy=("check the language and ", Argument("min_df")),
+            )
+        matrix, counts = joined_rows(blocks, self.folder)
+        documents = read.documents.take(places)
+        empty = read.documents.take(np.setdiff1d(np.arange(len(corpus)), places))
+        terms = vectorizer.get_feature_names_out()
+        vectors = DocumentVectors(matrix, documents.ids, terms, vectorizer.display_terms_, counts)
+        return Vectorized(vectors, vectorizer, languages, writing), documents, empty, blocks
+
+    def cluster(
+        self,
+        blocks: Sequence[MatrixBlock],
+        vectors: DocumentVectors,
+        settings: RunSettings,
+        seed: int,
+        progress: Progress,
+    ) -> Fit:
+        """Return the clusters of the rows, by the algorithms that work in blocks."""
+        order = np.argsort(np.array(self._digests(blocks)), kind="stable")
+        options = {name: value for name, value in (settings.clustering or {}).items() if value is not None}
+        known: dict[str, Any] = {"n_clusters": settings.n_clusters, "random_state": seed, "progress": progress}
+        if settings.algorithm == SPHERICAL:
+            parameters = SphericalParameters(**known, **options)
+        else:
+            asked = DocumentParameters(**known, **{"quality": "fast", **options})
+            asked.check(len(vectors.ids))
+            names = ("init", "n_init", "max_iter", "tol", "refine", "max_memory")
+            parameters = SphericalParameters(**known, **{name: getattr(asked, name) for name in names})
+        interrupted = False
+        try:
+            fit = cluster_blocks(
+                self.executor, blocks, parameters, scratch=self.folder, order=order, keep_bytes=self.keep_bytes
+            )
+        except FitInterrupted as stopped:
+            if stopped.so_far is None:
+                raise
+            fit, interrupted = stopped.so_far, True
+        found = self._settled(blocks, fit, settings, interrupted=interrupted, progress=progress)
+        self._tell_bytes()
+        return fit_of(found, vectors.matrix)
+
+    def _settled(
+        self,
+        blocks: Sequence[MatrixBlock],
+        fit: SphericalFit,
+        settings: RunSettings,
+        *,
+        interrupted: bool,
+        progress: Progress,
+    ) -> Found:
+        starts = (fit.labels, *fit.other_labels)
+        if settings.algorithm == SPHERICAL or interrupted:
+            centroids = fit.centroids if settings.algorithm == SPHERICAL else None
+            return Found(fit.labels, centroids, starts=starts, notes=fit.notes, interrupted=interrupted)
+        assert isinstance(settings.n_clusters, int)
+        settled = settle_blocks(self.executor, blocks, fit.labels, settings.n_clusters, progress=progress)
+        left_out = (NOT_SMOOTHED,) if settings.algorithm == SMOOTHED else ()
+        return Found(settled.labels, rule=settled.parameters.rule, starts=starts, notes=fit.notes, left_out=left_out)
+
+    def _digests(self, blocks: Sequence[MatrixBlock]) -> list[bytes]:
+        return [digest for part in self.executor.map(block_digests, blocks) for digest in part]
+
+    def _tell_bytes(self) -> None:
+        sent, received = self.executor.bytes_sent, self.executor.bytes_received
+        if self.announce is not None and sent:
+            workers = self.executor.n_workers
+            self.announce(f"{format_size(sent)} sent to {workers} worker threads, {format_size(received)} came back")
+
+
+def block_digests(block: MatrixBlock) -> list[bytes]:
+    """Return a digest of each row and its counts, as `canonical_order` sorts them."""
+    counts = block.counts
+    own = row_digests(block.matrix)
+    return own if counts is None else [row + more for row, more in zip(own, row_digests(counts), strict=True)]

@@ -1,0 +1,81 @@
+"""Arrays as files of a scratch folder, which several processes write to and read from while a run goes on.
+
+Each file, or folder of files, appears whole or not at all, and may be written again by another process that does the
+same work.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import uuid
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from doccluster.errors import InputError
+
+
+def open_array(path: Path) -> npt.NDArray[Any]:
+    """Return an array that is mapped from its file; one without entries is read.
+
+    Raises
+    ------
+    InputError
+        If the file is gone or damaged.
+    """
+    try:
+        # never written to; kernels are compiled anew for arrays that cannot be
+        return np.asarray(np.load(path, mmap_mode="c", allow_pickle=False))
+    except (OSError, ValueError) as error:
+        raise InputError(
+            f"{path} cannot be read ({getattr(error, 'strerror', None) or error})",
+            remedy="the scratch folder has to stay, for all workers, until the run ends; begin again",
+        ) from error
+
+
+def write_arrays(folder: Path, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
+    """Write arrays as the files of a folder that appears whole or not at all.
+
+    Raises
+    ------
+    InputError
+        If there is no room, or no right to write.
+    """
+    partial = folder.with_name(f".{folder.name}-{uuid.uuid4().hex}")
+    try:
+        partial.mkdir(parents=True)
+        for name, values in arrays.items():
+            np.save(partial / name, values, allow_pickle=False)
+        try:
+            partial.rename(folder)
+        except OSError:
+            if not folder.is_dir():  # else another worker wrote the same before us
+                raise
+    except OSError as error:
+        raise scratch_failed(folder, error) from error
+    finally:
+        shutil.rmtree(partial, ignore_errors=True)
+
+
+def write_array(path: Path, values: npt.NDArray[Any]) -> None:
+    """Write one array as a file that appears whole or not at all; see `write_arrays` for the errors."""
+    partial = path.with_name(f".{path.name}-{uuid.uuid4().hex}")
+    try:
+        with partial.open("wb") as file:
+            np.save(file, values, allow_pickle=False)
+        os.replace(partial, path)  # noqa: PTH105  atomic, also over a file that is there
+    except OSError as error:
+        partial.unlink(missing_ok=True)
+        raise scratch_failed(path, error) from error
+
+
+def scratch_failed(path: Path, error: OSError) -> InputError:
+    """Return the error of a scratch folder that cannot be written to."""
+    return InputError(
+        f"{path} cannot be written ({error.strerror or error})",
+        remedy="give a scratch folder with more room, which this machine and all workers can write to",
+    )

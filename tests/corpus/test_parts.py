@@ -1,0 +1,162 @@
+"""A corpus whose files are read one by one, elsewhere, is the corpus that is read in one process."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import json
+import lzma
+import pathlib
+
+import numpy as np
+import pytest
+
+from doccluster.corpus import read_corpus
+from doccluster.corpus.parts import PART_BYTES, FilesInParts, Part, as_parts, read_part
+from doccluster.corpus.stored_texts import StoredTexts, TextBlock, TextWriter
+from doccluster.corpus.walking import ListedFile, Walk
+from doccluster.errors import DocclusterWarning, InputError, NothingUsable
+
+SAMPLES = pathlib.Path(__file__).resolve().parent.parent.parent / "corpora" / "samples"
+
+
+def one_after_another(parts, task):
+    return (read_part(part, task) for part in parts)
+
+
+def in_parts(paths, folder, **options):
+    folder.mkdir()
+    return read_corpus(FilesInParts(paths, folder, one_after_another), **options)
+
+
+def assert_same(found, expected):
+    assert found.ids == expected.ids
+    assert list(found.texts) == list(expected.texts)
+    assert found.labels == expected.labels
+    assert found.skipped == expected.skipped
+    assert found.metadata.equals(expected.metadata)
+
+
+@pytest.mark.parametrize("name", ["newsroom", "tiny"])
+def test_samples_of_every_format_are_the_same(tmp_path, name):
+    assert_same(in_parts([SAMPLES / name], tmp_path / "texts"), read_corpus(SAMPLES / name))
+
+
+@pytest.fixture
+def tables(tmp_path):
+    """Parts of several kinds with ids that repeat, in one part and over parts, and two parts that cannot be read."""
+    folder = tmp_path / "parts"
+    folder.mkdir()
+
+    def lines(start):
+        rows = [{"id": str(n % 5), "text": f"document {n} of oil and wheat", "class": "ab"[n % 2]} for n in range(8)]
+        return "".join(json.dumps({**row, "title": f"title {start}"}) + "\n" for row in rows).encode()
+
+    (folder / "a.jsonl").write_bytes(lines(0) + b"{broken\n\n" + lines(1))
+    (folder / "b.jsonl.gz").write_bytes(gzip.compress(lines(2)))
+    (folder / "c.jsonl.bz2").write_bytes(bz2.compress(lines(3)))
+    (folder / "d.jsonl.xz").write_bytes(lzma.compress(lines(4)))
+    (folder / "e.csv").write_text('id,text,class\n7,"wheat, and\nrain",a\n8,,b\n', encoding="utf-8")
+    (folder / "f.jsonl.gz").write_bytes(gzip.compress(lines(5))[:-20])
+    (folder / "g.csv").write_text("number,amount\n1,2\n", encoding="utf-8")
+    return folder
+
+
+def test_tables_are_the_same_with_their_ids_and_what_was_skipped(tmp_path, tables):
+    expected = read_corpus(tables)
+    assert {one.reason for one in expected.skipped} > {"duplicate-id", "empty", "bad-json"}
+    assert_same(in_parts([tables], tmp_path / "texts"), expected)
+    pattern = tables / "*.jsonl*"
+    assert_same(in_parts([pattern], tmp_path / "again"), read_corpus(pattern))
+
+
+def test_a_limit_a_part_of_a_split_and_labels_from_a_second_file_hold(tmp_path, tables):
+    labels = tmp_path / "labels.txt"
+    few = [tables / "e.csv", tables / "b.jsonl.gz"]
+    labels.write_text("".join(f"label{n % 3}\n" for n in range(10)), encoding="utf-8")
+    options = {"labels_file": labels, "max_document_length": 26}
+    expected = read_corpus(few, **options)
+    assert {one.reason for one in expected.skipped} >= {"empty", "too-long"}
+    assert_same(in_parts(few, tmp_path / "texts", **options), expected)
+    split = tmp_path / "split.csv"
+    split.write_text("text,split\none text,train\nanother text,test\n", encoding="utf-8")
+    assert in_parts([split], tmp_path / "split", split="test").texts[0] == "another text"
+
+
+def test_lines_of_text_are_documents_in_parts_too(tmp_path):
+    (tmp_path / "lines.txt").write_text("first line\nsecond line\n\nthird\n", encoding="utf-8")
+    expected = read_corpus(tmp_path / "lines.txt", format="lines")
+    assert_same(in_parts([tmp_path / "lines.txt"], tmp_path / "texts", format="lines"), expected)
+
+
+def test_parquet_parts_are_read(tmp_path):
+    pytest.importorskip("pyarrow", reason="the extra parquet is not installed")
+    import pandas as pd
+
+    pd.DataFrame({"id": ["x", "y"], "text": ["oil prices", "wheat harvest"]}).to_parquet(tmp_path / "a.parquet")
+    assert_same(in_parts([tmp_path / "a.parquet"], tmp_path / "texts"), read_corpus(tmp_path / "a.parquet"))
+
+
+def test_a_part_that_vanished_is_listed_and_the_run_goes_on(tmp_path, tables):
+    def without_one(parts, task):
+        (tables / "b.jsonl.gz").unlink()
+        return one_after_another(parts, task)
+
+    (tmp_path / "texts").mkdir()
+    corpus = read_corpus(FilesInParts([tables], tmp_path / "texts", without_one))
+    gone = [one for one in corpus.skipped if one.source == "b.jsonl.gz"]
+    assert [one.reason for one in gone] == ["unreadable"]
+    assert len(corpus) == len(read_corpus(tables))
+
+
+def test_small_files_are_read_together_and_large_ones_alone(tmp_path):
+    files = []
+    for number, size in enumerate([10, 20, PART_BYTES, 30, PART_BYTES - 10]):
+        path = tmp_path / f"{number}.txt"
+        with path.open("wb") as file:
+            file.truncate(size)
+        files.append(next(Walk([path], None).listed()))
+    assert all(isinstance(file, ListedFile) for file in files)
+    assert [len(part.files) for part in as_parts(files)] == [2, 1, 1, 1]
+    assert [part.number for part in as_parts(files)] == [0, 1, 2, 3]
+    assert as_parts([]) == []
+    assert as_parts([ListedFile(tmp_path / "gone", files[0].place, "")])[0] == Part(
+        0, (ListedFile(tmp_path / "gone", files[0].place, ""),)
+    )
+
+
+def test_markup_that_was_left_out_is_told(tmp_path):
+    rows = "".join(f'"<p>Oil <b>price</b> number {n} rises</p>"\n' for n in range(30))
+    (tmp_path / "pages.csv").write_text("text\n" + rows, encoding="utf-8")
+    with pytest.warns(DocclusterWarning, match="are HTML and were read without markup"):
+        corpus = in_parts([tmp_path / "pages.csv"], tmp_path / "texts")
+    assert corpus.stripped_html
+    assert corpus.texts[3] == "Oil price number 3 rises"
+
+
+def test_standard_input_and_nothing_are_refused_in_a_sentence(tmp_path):
+    with pytest.raises(InputError, match="standard input has no parts"):
+        in_parts([pathlib.Path("-")], tmp_path / "texts")
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(NothingUsable):
+        in_parts([tmp_path / "empty"], tmp_path / "none")
+
+
+def test_stored_texts_are_found_by_place_in_any_order(tmp_path):
+    texts = [f"text {number} é" * (number % 4) for number in range(50)]
+    writer = TextWriter(tmp_path, "part", characters=60)
+    assert [writer.add(text) for text in texts] == list(range(50))
+    writer.flush()
+    writer.flush()
+    assert len(writer.blocks) > 5
+    assert all(isinstance(block, TextBlock) for block in writer.blocks)
+    numbers = np.random.default_rng(0).permutation(50)[:30]
+    stored = StoredTexts(writer.blocks, numbers)
+    expected = [texts[number] for number in numbers]
+    assert len(stored) == 30
+    assert [stored[place] for place in range(30)] == expected
+    assert stored[-1] == expected[-1]
+    assert list(stored) == stored[:] == expected
+    assert stored[::7] == expected[::7]
+    assert [text for rows in stored.blocks for text in rows.texts] == expected
+    assert stored.blocks[0].first == 0

@@ -1,0 +1,139 @@
+"""A run in blocks writes what a run in one process writes, byte for byte, on one machine and on a cluster."""
+
+from __future__ import annotations
+
+import json
+import pathlib
+
+import numpy as np
+import pytest
+
+from doccluster.artifacts import load_run
+from doccluster.cli.main import main
+from doccluster.errors import InputError
+from doccluster.pipeline import assign_documents, run_pipeline
+from doccluster.pipeline.block_runs import source_bytes
+
+NEWSROOM = pathlib.Path(__file__).resolve().parent.parent / "corpora" / "samples" / "newsroom"
+THE_SAME = (
+    *("assignments.csv", "clusters.csv", "scores.csv", "skipped.csv"),
+    *("model/clusters.json", "model/documents.json", "model/partition.npz", "model/vectors.npz"),
+    *("model/vectorizer.npz", "model/centroids.npz"),
+)
+
+
+def run_newsroom(output, **options):
+    settings = {"n_clusters": 6, "algorithm": "spherical-k-means:n_init=2", "truth": "class", **options}
+    return run_pipeline(NEWSROOM, output=output, report=False, **settings)
+
+
+def assert_same_files(found, expected, but=()):
+    for name in THE_SAME:
+        if name not in but:
+            assert (found / name).read_bytes() == (expected / name).read_bytes(), name
+
+
+@pytest.fixture(scope="module")
+def in_one_process(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("runs") / "one"
+    run_newsroom(folder)
+    return folder
+
+
+def test_blocks_on_disk_give_the_same_files(in_one_process, tmp_path):
+    told = []
+    run = run_newsroom(tmp_path / "run", scratch=tmp_path / "scratch", announce=told.append)
+    assert_same_files(tmp_path / "run", in_one_process)
+    assert run.provenance.checksum == load_run(in_one_process).provenance.checksum
+    assert "are read once, into blocks in" in told[0]
+    assert list((tmp_path / "scratch").iterdir()) == []
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    distributed = pytest.importorskip("distributed", reason="the extra dask is not installed")
+    with distributed.LocalCluster(
+        n_workers=3, threads_per_worker=1, processes=False, dashboard_address="127.0.0.1:0", protocol="tcp://"
+    ) as cluster:
+        yield cluster
+
+
+def test_workers_of_a_cluster_give_the_same_files(in_one_process, tmp_path, cluster):
+    told = []
+    with cluster.get_client() as client:
+        run_newsroom(tmp_path / "run", scheduler=client, scratch=tmp_path / "scratch", announce=told.append)
+    assert_same_files(tmp_path / "run", in_one_process)
+    assert any("came back" in sentence for sentence in told)
+
+
+def test_a_scheduler_is_found_by_its_address(tmp_path, cluster):
+    typed = ["run", str(NEWSROOM.parent / "tiny"), "-k", "2", "--algorithm", "spherical-k-means", "--no-report"]
+    where = ["--scheduler", cluster.scheduler_address, "--scratch", str(tmp_path / "scratch")]
+    assert main_of([*typed, "-o", str(tmp_path / "typed"), *where]) == 0
+    assert main_of([*typed, "-o", str(tmp_path / "one")]) == 0
+    assert_same_files(tmp_path / "typed", tmp_path / "one")
+
+
+def main_of(arguments):
+    with pytest.raises(SystemExit) as ended:
+        main(arguments)
+    return ended.value.code or 0
+
+
+def test_settled_labels_are_the_same_and_new_documents_find_their_clusters(tmp_path):
+    run_newsroom(tmp_path / "one", quality="fast", algorithm=None, n_clusters=7)
+    run = run_newsroom(tmp_path / "run", quality="fast", algorithm=None, n_clusters=7, scratch=tmp_path)
+    assert_same_files(tmp_path / "run", tmp_path / "one")
+    assert run.rule is not None
+    assigned = assign_documents(tmp_path / "run", NEWSROOM)
+    known = dict(zip(run.documents.ids, run.partition.labels.tolist(), strict=True))
+    same = [row.cluster == known[row.id] for row in assigned.itertuples() if row.id in known]
+    assert np.mean(same) > 0.99
+    assert main_of(["explain", str(tmp_path / "run"), "0"]) == 0
+    assert main_of(["report", str(tmp_path / "run")]) == 0
+    assert (tmp_path / "run" / "report.html").is_file()
+
+
+def test_a_quality_that_needs_one_process_says_which_one_ran(tmp_path):
+    run = run_newsroom(None, quality="default", algorithm=None, scratch=tmp_path)
+    assert any("those of the quality fast" in note for note in run.notes)
+
+
+def test_files_far_above_max_memory_are_read_in_blocks(in_one_process, tmp_path, monkeypatch):
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    told = []
+    run_newsroom(tmp_path / "run", clustering={"max_memory": "4M"}, announce=told.append)
+    assert source_bytes(NEWSROOM) * 12 > 4 * 2**20
+    assert "into blocks" in told[0]
+    assert_same_files(tmp_path / "run", in_one_process)
+    told.clear()
+    run_newsroom(tmp_path / "in-memory", clustering={"max_memory": "1G"}, announce=told.append)
+    assert told == []
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"n_clusters": "auto"}, "is chosen from documents in one process"),
+        ({"quality": "best", "algorithm": None}, "does not work in blocks"),
+        ({"fold_copies": True}, "is not done in blocks"),
+        ({"scheduler": "tcp://127.0.0.1:9", "scratch": None}, "folder that all of them see"),
+        ({"scratch": __file__}, "no folder can be made"),
+    ],
+)
+def test_what_blocks_cannot_do_is_told_before_any_work(tmp_path, wrong, said):
+    with pytest.raises(InputError, match=said):
+        run_newsroom(tmp_path / "run", **{"scratch": tmp_path, **wrong})
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize("source", [["a text", "another one"], "rows.mtx"])
+def test_only_files_of_documents_have_blocks(tmp_path, source):
+    with pytest.raises(InputError, match="only files of documents can be divided"):
+        run_pipeline(source, n_clusters=2, algorithm="settled", scratch=tmp_path)
+
+
+def test_a_run_in_blocks_is_repeated_in_one_process(tmp_path, capsys):
+    run_newsroom(tmp_path / "run", scratch=tmp_path)
+    assert main_of(["rerun", str(tmp_path / "run" / "run.json"), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["same_labels"] is True
