@@ -11,13 +11,16 @@ from scipy import sparse
 
 from doccluster.clustering.centroid_estimator import CentroidEstimator, sum_directions
 from doccluster.clustering.k_means.spherical import SphericalParameters, spherical_k_means
-from doccluster.errors import DocclusterWarning
+from doccluster.errors import DocclusterWarning, MemoryLimitError
 from doccluster.geometry import ClusterEvidence, as_documents
-from doccluster.geometry.criteria import check_criterion, refine_by_moves
+from doccluster.geometry.criteria import check_criterion, moves_bytes, refine_by_moves
 from doccluster.geometry.criterion_functions import SMALLEST_IS_BEST, criterion_value
 from doccluster.partition import Partition
 from doccluster.progress import Progress, silent
+from doccluster.sizes import format_size, parse_size
 from doccluster.validation import RandomState, as_generator, check_n_clusters, check_positive_int
+
+FIT_BYTES = 10 * 2**20  # small arrays, and what the starts of few documents need
 
 
 class CriterionClustering(CentroidEstimator):
@@ -32,6 +35,8 @@ class CriterionClustering(CentroidEstimator):
         Starts, each from one start of spherical k-means; the best by the criterion is kept.
     max_passes : int, default 50
         The most passes over the documents of a start; it ends sooner where no move gains.
+    max_memory : str or int, optional
+        The most memory that a fit may take beyond the rows, such as "2G"; what cannot fit is refused before it begins.
     random_state : None, int or numpy Generator
     n_threads : int, optional
         Changes no result.
@@ -68,6 +73,7 @@ class CriterionClustering(CentroidEstimator):
         criterion: str = "i2",
         n_init: int = 10,
         max_passes: int = 50,
+        max_memory: str | int | None = None,
         random_state: RandomState = None,
         n_threads: int | None = None,
         progress: Progress | None = None,
@@ -76,6 +82,7 @@ class CriterionClustering(CentroidEstimator):
         self.criterion = criterion
         self.n_init = n_init
         self.max_passes = max_passes
+        self.max_memory = max_memory
         self.random_state = random_state
         self.n_threads = n_threads
         self.progress = progress
@@ -87,6 +94,8 @@ class CriterionClustering(CentroidEstimator):
         ------
         InputError
             If a parameter or the matrix cannot be used.
+        MemoryLimitError
+            If a table of the terms times the clusters does not fit into `max_memory`.
         NothingUsable
             If no row has a non-zero value.
 
@@ -103,13 +112,18 @@ class CriterionClustering(CentroidEstimator):
         rng = as_generator(self.random_state)
         progress = self.progress or silent
         documents, as_sparse = as_documents(rows), sparse.csr_array(rows)
+        if self.max_memory is not None:
+            _check_memory(moves_bytes(as_sparse, k) + FIT_BYTES, self.max_memory)
         best: npt.NDArray[np.int64] | None = None
         best_value = -sign * np.inf
         notes: dict[str, None] = {}
         for start in range(n_starts):
             progress("start", start, n_starts)
             begun = spherical_k_means(
-                documents, SphericalParameters(k, n_init=1, random_state=rng, n_threads=self.n_threads)
+                documents,
+                SphericalParameters(
+                    k, n_init=1, random_state=rng, n_threads=self.n_threads, max_memory=self.max_memory
+                ),
             )
             notes |= dict.fromkeys(begun.notes)
             labels = refine_by_moves(self.criterion, as_sparse, begun.labels, k, max_passes=self.max_passes, rng=rng)
@@ -125,3 +139,14 @@ class CriterionClustering(CentroidEstimator):
         for note in notes:
             warnings.warn(note, DocclusterWarning, stacklevel=2)
         return self
+
+
+def _check_memory(needed: int, max_memory: str | int) -> None:
+    limit = parse_size(max_memory)
+    if needed > limit:
+        raise MemoryLimitError(
+            "is too little for a table of the terms times the clusters",
+            argument="max_memory",
+            received=format_size(limit).replace(" ", ""),
+            remedy=f"give {format_size(needed, up=True).replace(' ', '')}, or leave rare terms out",
+        )

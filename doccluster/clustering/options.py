@@ -69,6 +69,7 @@ class CriterionOptions:
     criterion: Literal["i1", "i2", "e1", "g1", "h1", "h2"] | None = None
     n_init: int | None = None
     max_passes: int | None = None
+    max_memory: int | str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

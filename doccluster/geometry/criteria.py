@@ -30,6 +30,15 @@ def check_criterion(criterion: Any) -> str:
     return str(criterion)
 
 
+def moves_bytes(rows: Any, n_clusters: int) -> int:
+    """Return what `refine_by_moves` holds beyond its rows, a csr array: the table, the sums and rows in float64.
+
+    Half as much again is for what is held while one becomes another.
+    """
+    n_cells = np.unique(rows.indices).size * n_clusters
+    return int(1.5 * (8 * n_cells + 24 * min(rows.nnz, n_cells) + 28 * rows.nnz))
+
+
 def refine_by_moves(
     criterion: str,
     rows: Any,
@@ -71,6 +80,7 @@ def refine_by_moves(
         )
         if not moved:
             break
+        del state  # before the next one is made, so that there is only one table
     return found
 
 
@@ -79,7 +89,7 @@ class _State:
 
     def __init__(self, rows: Any, labels: npt.NDArray[np.int64], n_clusters: int) -> None:
         by_cluster = sums_by_label(rows, labels, n_clusters)
-        self.sums: Floats = np.ascontiguousarray(by_cluster.toarray().T)  # (used terms, clusters)
+        self.sums: Floats = by_cluster.T.toarray(order="C")  # (used terms, clusters)
         filled = np.diff(rows.indptr) > 0
         self.sizes = np.bincount(labels[filled], minlength=n_clusters).astype(np.float64)
         self.squares: Floats = np.einsum("tr,tr->r", self.sums, self.sums)

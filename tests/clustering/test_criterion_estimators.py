@@ -11,11 +11,14 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import doccluster
 from doccluster.clustering import BisectingSphericalKMeans, CriterionClustering, SphericalKMeans
-from doccluster.errors import DocclusterWarning, InputError, NothingUsable
+from doccluster.errors import DocclusterWarning, InputError, MemoryLimitError, NothingUsable
 from doccluster.geometry import ClusterEvidence
 from doccluster.geometry.criteria import CODES
 from doccluster.geometry.criterion_functions import SMALLEST_IS_BEST, criterion_value
 from doccluster.partition import Partition
+from doccluster.selection.peak_memory import PeakMemory
+from doccluster.sizes import parse_size
+from doccluster.validation import unit_rows
 from tests.clustering.naive import cluto_matrix
 
 CENTRED = {"check_clustering": "it gives centred rows, whose sum, with which G1 compares clusters, is zero"}
@@ -159,3 +162,18 @@ def test_bisection_with_refinement_reaches_more_than_spherical_k_means(real_corp
     plain = SphericalKMeans(k, random_state=0).fit(rows).labels_
     refined = BisectingSphericalKMeans(k, refine=True, random_state=0).fit(rows).labels_
     assert value_of("i2", rows, refined) > value_of("i2", rows, plain)
+
+
+def test_the_table_keeps_to_the_memory_that_is_given_or_the_error_says_what_it_needs():
+    rows = unit_rows(
+        sparse.random_array((300, 20_000), density=0.005, rng=np.random.default_rng(3), format="csr"), warn=False
+    )
+    with pytest.raises(MemoryLimitError, match=r"too little for a table .*; give \d+\.\dMiB, or leave") as refused:
+        CriterionClustering(80, n_init=1, random_state=0, max_memory="1M").fit(rows)
+    enough = str(refused.value).split("give ")[1].split(",")[0]
+    model = CriterionClustering(80, n_init=1, random_state=0, max_memory=enough)
+    free = CriterionClustering(80, n_init=1, random_state=0).fit(rows)
+    with PeakMemory() as memory:
+        model.fit(rows)
+    assert memory.added < parse_size(enough)
+    assert np.array_equal(model.labels_, free.labels_)
