@@ -24,7 +24,7 @@ from doccluster.validation import RandomState, as_generator, check_positive_int
 CANDIDATES = 2000  # documents that each is compared with, about, so that the work grows with the documents alone
 LEAST_PROBES = 4
 SAMPLE_OF_CELL = 32  # documents for each cell that the centroids are made from
-BLOCK_SIMILARITIES = 2**20  # held at a time: 8 MiB
+BLOCK_SIMILARITIES = 2**22  # held at a time: 32 MiB
 
 
 def search_cells(
@@ -54,7 +54,7 @@ def search_cells(
     n = rows.shape[0]
     rng = as_generator(random_state)
     filled = np.flatnonzero(np.diff(sparse.csr_array(rows).indptr))
-    n_cells = min(max(1, round(math.sqrt(n))), filled.size)
+    n_cells = min(number_of_cells(n), filled.size)
     if n_probes is None:
         n_probes = max(LEAST_PROBES, math.ceil(CANDIDATES * n_cells / n))
     n_probes = check_positive_int(n_probes, "n_probes")
@@ -70,6 +70,18 @@ def search_cells(
         similarity = centroid_similarities(rows[block], centroids, n_threads=n_threads)
         probes[block] = _largest(similarity, n_probes)
     return Cells(probes[:, 0].astype(np.int64), probes)
+
+
+def search_bytes(n_documents: int, n_terms: int, n_entries: int) -> int:
+    """Return what a search in cells holds beyond an exact one: similarities to centroids, these, and rows by cell."""
+    n_cells = number_of_cells(n_documents)
+    similarities = 3 * 8 * min(BLOCK_SIMILARITIES, n_documents * n_cells)  # their order too
+    return similarities + 8 * n_cells * n_terms + 16 * n_entries
+
+
+def number_of_cells(n_documents: int) -> int:
+    """Return about the square root of the number of documents."""
+    return max(1, round(math.sqrt(n_documents)))
 
 
 def _largest(values: npt.NDArray[np.float64], k: int) -> npt.NDArray[np.int64]:

@@ -9,9 +9,11 @@ import pytest
 from scipy import sparse
 
 from doccluster.clustering.search_cells import search_cells
-from doccluster.clustering.smoothed.document_spaces import DocumentSpaces
-from doccluster.errors import InputError
+from doccluster.clustering.smoothed.document_spaces import FIT_BYTES, DocumentSpaces, check_memory
+from doccluster.errors import InputError, MemoryLimitError
 from doccluster.geometry import nearest_neighbours
+from doccluster.selection.peak_memory import PeakMemory
+from doccluster.sizes import parse_size
 
 
 @pytest.fixture(scope="module")
@@ -89,3 +91,35 @@ def test_many_documents_are_searched_in_cells(rows, monkeypatch):
     expected = nearest_neighbours(rows, 5, cells=search_cells(rows, n_probes=1, random_state=np.random.default_rng(0)))
     assert np.array_equal(made.neighbours, expected.neighbours)
     assert not np.array_equal(made.neighbours, nearest_neighbours(rows, 5).neighbours)
+
+
+def smallest_memory(rows):
+    with pytest.raises(MemoryLimitError) as refused:
+        check_memory(rows, 20, 10, 1)
+    return parse_size(str(refused.value).split("give ")[1].split(",")[0])
+
+
+def test_the_memory_of_a_search_in_cells_is_counted(monkeypatch):
+    rng = np.random.default_rng(5)
+    rows = sparse.random_array((6000, 3000), density=0.004, rng=rng, format="csr", dtype=np.float32)
+    exact = smallest_memory(rows)
+    monkeypatch.setattr("doccluster.clustering.smoothed.document_spaces.EXACT_UP_TO", 500)
+    search_cells(rows[:600], random_state=0)
+    with PeakMemory() as search:
+        cells = search_cells(rows, random_state=0)
+    assert search.added > 8 * 6000 * 77 * 0.9  # similarities to 77 centroids are held
+    assert (
+        exact + search.added < smallest_memory(rows) + FIT_BYTES
+    )  # counted once for all fits
+    with PeakMemory() as whole:
+        nearest_neighbours(rows, 10, cells=cells)
+    assert whole.added < smallest_memory(rows)
+
+
+def test_fewer_cells_are_probed_of_more_documents_so_that_as_many_are_compared(monkeypatch):
+    rows = sparse.random_array((2500, 300), density=0.05, rng=np.random.default_rng(2), format="csr", dtype=np.float32)
+    monkeypatch.setattr("doccluster.clustering.search_cells.CANDIDATES", 500)
+    assert search_cells(rows, random_state=0).probes.shape == (2500, 10)  # of 50 cells of some 50
+    assert search_cells(rows[:900], random_state=0).probes.shape == (900, 17)  # of 30 cells of some 30
+    monkeypatch.setattr("doccluster.clustering.search_cells.CANDIDATES", 50)
+    assert search_cells(rows, random_state=0).probes.shape == (2500, 4)

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from doccluster.clustering.search_cells import search_cells
+from doccluster.clustering.search_cells import search_bytes, search_cells
 from doccluster.errors import Argument, MemoryLimitError
 from doccluster.geometry import NeighbourGraph, SemanticSpace, latent_semantic_space, nearest_neighbours, smoothed_rows
 from doccluster.geometry.projection import OVERSAMPLING, unit
@@ -97,7 +97,9 @@ def check_memory(rows: Any, n_components: int, n_neighbors: int, limit: int) -> 
     n_documents, n_terms = rows.shape[0], np.unique(rows.indices).size
     width = 8 * (min(n_components, n_documents, n_terms) + OVERSAMPLING)
     tables = width * (4 * n_documents + 4 * n_terms) + 8 * n_components * rows.shape[1]
-    needed = FIT_BYTES + tables + 40 * rows.nnz + (12 * n_neighbors + 100) * n_documents
+    needed = FIT_BYTES + tables + 52 * rows.nnz + (12 * n_neighbors + 100) * n_documents
+    if n_documents > EXACT_UP_TO:
+        needed += search_bytes(n_documents, n_terms, rows.nnz)
     if needed > limit:
         enough = format_size(needed, up=True).replace(" ", "")  # as it can be typed
         raise MemoryLimitError(
