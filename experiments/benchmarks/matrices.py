@@ -39,7 +39,7 @@ def matrix_path(name: str) -> pathlib.Path:
     if not path.exists():
         CACHE.mkdir(exist_ok=True)
         if name in REAL:
-            from experiments.quality.run import load
+            from experiments.quality.corpora import load
 
             _, matrix, _ = load(str(CORPORA), name)
         else:
@@ -56,7 +56,7 @@ def load_matrix(name: str) -> sparse.csr_array:
 
 def real_names() -> list[str]:
     """Return the real corpora that are available."""
-    from experiments.quality.run import is_there
+    from experiments.quality.corpora import is_there
 
     return [name for name in REAL if is_there(CORPORA, name)]
 
@@ -70,8 +70,8 @@ def debian_matrix() -> sparse.csr_array:
     return sparse.csr_array(TfidfVectorizer(min_df=2, stop_words="english").fit_transform(texts), dtype=np.float32)
 
 
-def made_matrix(n_documents: int, n_terms: int, n_topics: int, *, seed: int = 0) -> sparse.csr_array:
-    """Return generated documents as unit tf-idf rows."""
+def made_counts(n_documents: int, n_terms: int, n_topics: int, *, seed: int = 0) -> sparse.csr_array:
+    """Return the counts of the terms of generated documents."""
     rng = np.random.default_rng(seed)
     background = np.cumsum(_zipf(n_terms, 1.05))
     own = np.stack([rng.choice(np.arange(SHARED_TERMS, n_terms), OWN_TERMS, replace=False) for _ in range(n_topics)])
@@ -81,8 +81,12 @@ def made_matrix(n_documents: int, n_terms: int, n_topics: int, *, seed: int = 0)
         _counts(topics[first : first + BLOCK], background, own, number, n_terms, rng)
         for first in range(0, n_documents, BLOCK)
     ]
-    counts = sparse.csr_array(sparse.vstack(blocks, format="csr"))
-    del blocks
+    return sparse.csr_array(sparse.vstack(blocks, format="csr"))
+
+
+def made_matrix(n_documents: int, n_terms: int, n_topics: int, *, seed: int = 0) -> sparse.csr_array:
+    """Return generated documents as unit tf-idf rows."""
+    counts = made_counts(n_documents, n_terms, n_topics, seed=seed)
     frequency = np.bincount(counts.indices, minlength=n_terms)
     idf = (np.log((1 + n_documents) / (1 + frequency)) + 1).astype(np.float32)
     counts.data *= idf[counts.indices]

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import importlib.util
+
 import numpy as np
+from scipy import sparse
 from sklearn.neighbors import kneighbors_graph
 
 from doccluster.clustering.search_cells import search_cells
@@ -35,6 +38,46 @@ def neighbours(session: Session) -> None:
         for n in PROBES:
             found = contenders[f"{name}, {n} cells"]().neighbours
             session.record(f"{name}, {n} cells", "recall", recall(found, exact))
+
+
+@row("approximate-neighbours", "the same beside pynndescent, real documents, processor seconds of one thread")
+def approximate_neighbours(session: Session) -> None:
+    """Compare the searches that miss some neighbours; what pynndescent compiles is compiled before."""
+    if importlib.util.find_spec("pynndescent") is None:
+        session.say("  pynndescent is not installed; pip install pynndescent")
+        return
+    for name in real_names()[:1] if session.quick else ("la1", "reuters"):
+        if name not in real_names():
+            continue
+        rows = load_matrix(name)
+        descend(rows[:500])
+        search(rows[:500], in_cells=True)
+        found: dict[str, np.ndarray] = {}
+        contenders = {
+            f"{name}, exact": lambda own=found, rows=rows: own.update(exact=search(rows)),
+            f"{name}, cells": lambda own=found, rows=rows: own.update(cells=search(rows, in_cells=True)),
+            f"{name}, pynndescent": lambda own=found, rows=rows: own.update(pynndescent=descend(rows)),
+        }
+        session.compare_on_one_thread(contenders, repeats=1)
+        for who in ("cells", "pynndescent"):
+            session.record(f"{name}, {who}", "recall", recall(found[who], found["exact"]))
+
+
+def search(rows: sparse.csr_array, *, in_cells: bool = False) -> np.ndarray:
+    """Return our neighbours, with one thread."""
+    cells = search_cells(rows, random_state=0, n_threads=1) if in_cells else None
+    return nearest_neighbours(rows, N_NEIGHBORS, fold=None, cells=cells, n_threads=1).neighbours
+
+
+def descend(rows: sparse.csr_array) -> np.ndarray:
+    """Return the neighbours that pynndescent finds with its defaults, without the row itself."""
+    import pynndescent
+
+    index = pynndescent.NNDescent(
+        sparse.csr_matrix(rows), metric="cosine", n_neighbors=N_NEIGHBORS + 1, random_state=0, n_jobs=1
+    )
+    found = index.neighbor_graph[0]
+    return np.array([own[own != row][:N_NEIGHBORS] for row, own in enumerate(found)])
 
 
 def recall(found: np.ndarray, exact: np.ndarray) -> float:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from sklearn.cluster import BisectingKMeans, KMeans, SpectralClustering
+from sklearn.cluster import HDBSCAN, BisectingKMeans, KMeans, SpectralClustering
 from sklearn.decomposition import NMF, LatentDirichletAllocation, TruncatedSVD
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import Normalizer
@@ -72,8 +72,12 @@ def k_means(counts: Any, rows: Any, k: int, seed: int) -> Any:
 
 def svd_k_means(counts: Any, rows: Any, k: int, seed: int) -> Any:
     """Return the labels of scikit-learn's recipe for text: 100 dimensions, unit rows, k-means."""
-    reduced = make_pipeline(TruncatedSVD(100, random_state=seed), Normalizer()).fit_transform(rows)
-    return KMeans(k, n_init=STARTS, random_state=seed).fit(reduced).labels_
+    return KMeans(k, n_init=STARTS, random_state=seed).fit(svd(rows, seed)).labels_
+
+
+def svd(rows: Any, seed: int) -> Any:
+    """Return unit rows in 100 dimensions."""
+    return make_pipeline(TruncatedSVD(100, random_state=seed), Normalizer()).fit_transform(rows)
 
 
 def bisecting_k_means(counts: Any, rows: Any, k: int, seed: int) -> Any:
@@ -89,6 +93,11 @@ def factors(counts: Any, rows: Any, k: int, seed: int) -> Any:
 def topics(counts: Any, rows: Any, k: int, seed: int) -> Any:
     """Return the largest topic of each document in latent Dirichlet allocation."""
     return LatentDirichletAllocation(k, random_state=seed, max_iter=20).fit_transform(counts).argmax(axis=1)
+
+
+def hdbscan(counts: Any, rows: Any, k: int, seed: int) -> Any:
+    """Return the labels of scikit-learn's HDBSCAN in 100 dimensions; it chooses the number of clusters, -1 is noise."""
+    return HDBSCAN(copy=True).fit(svd(rows, seed)).labels_
 
 
 def spectral(counts: Any, rows: Any, k: int, seed: int) -> Any:
@@ -122,4 +131,6 @@ ALGORITHMS: dict[str, Fit] = {
     "scikit-learn NMF": factors,
     "scikit-learn LDA": topics,
     "scikit-learn SpectralClustering": spectral,
+    "scikit-learn SVD and HDBSCAN": hdbscan,
 }
+WITHOUT_SEED = ("agglomerative, average", "agglomerative, Ward")

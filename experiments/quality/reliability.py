@@ -18,9 +18,10 @@ import numpy as np
 import pandas as pd
 
 from doccluster.clustering import MultinomialMixture
-from experiments.quality.run import HERE, is_there, load
+from experiments.quality.corpora import is_there, load
 from experiments.resumable import run_cases
 
+HERE = pathlib.Path(__file__).resolve().parent
 CORPORA = ("tr11", "re0", "k1b")
 LENGTHS = (25.0, 50.0, 100.0, 200.0, np.inf)
 EDGES = (0.0, 0.5, 0.7, 0.9, 0.99, 1.0)

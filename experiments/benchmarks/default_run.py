@@ -1,0 +1,84 @@
+"""The default clustering of counts beside plain spherical k-means, and how its cost grows with the documents.
+
+Documents are generated as for the other benchmarks (`experiments.benchmarks.matrices`), of 50 topics and 50,000 terms.
+"""
+
+from __future__ import annotations
+
+import functools
+import time
+
+import numpy as np
+from scipy import sparse
+
+from doccluster.clustering import DocumentClustering, SphericalKMeans
+from experiments.benchmarks.harness import Session, row, start_clock
+from experiments.benchmarks.matrices import CACHE, made_counts
+
+HERE = "experiments.benchmarks.default_run"
+N_TOPICS, N_TERMS = 50, 50_000
+SIZES = (20_000, 50_000, 100_000, 200_000)
+
+
+@row("default-scaling", "the default of 50 clusters from 20 to 200 thousand generated documents, one thread")
+def default_scaling(session: Session) -> None:
+    """Fit each size in a process of its own; the exponents are those of the seconds of the processor."""
+    sizes = SIZES[:1] if session.quick else SIZES
+    points: dict[str, list[tuple[float, float]]] = {"default": [], "spherical k-means": []}
+    for n in sizes:
+        counts_file(n)
+        for name, kept in points.items():
+            label = f"{name}, {n:,} documents"
+            found = session.compare_memory({label: f"{HERE}:fit_{'default' if name == 'default' else 'plain'}"}, n=n)
+            kept.append((n, found[label]["processor_seconds"]))
+        times = points["default"][-1][1] / points["spherical k-means"][-1][1]
+        session.record(f"default, {n:,} documents", "times the processor seconds of spherical k-means", times)
+    for name, kept in points.items():
+        if len(kept) > 1:
+            session.record(name, "exponent", exponent(kept))
+
+
+def exponent(points: list[tuple[float, float]]) -> float:
+    """Return the slope of a line through the logarithms of sizes and costs, by least squares."""
+    sizes, costs = np.log(np.array(points)).T
+    return float(np.polyfit(sizes, costs, 1)[0])
+
+
+def fit_default(n: int) -> dict[str, float]:
+    """Fit the default, and return the seconds that it took the processor."""
+    return timed_fit(DocumentClustering(N_TOPICS, random_state=0, n_threads=1), n)
+
+
+def fit_plain(n: int) -> dict[str, float]:
+    """Fit spherical k-means with ten starts, on the tf-idf rows."""
+    return timed_fit(SphericalKMeans(N_TOPICS, random_state=0, n_threads=1), n)
+
+
+def timed_fit(model: DocumentClustering | SphericalKMeans, n: int) -> dict[str, float]:
+    """Fit a model to so many documents in this process; a fit of a few comes first and loads the compiled code."""
+    from sklearn.feature_extraction.text import TfidfTransformer
+
+    counts = counts_of(n)
+    rows = counts if isinstance(model, DocumentClustering) else TfidfTransformer().fit_transform(counts)
+    rows = sparse.csr_array(rows, dtype=np.float32)
+    del counts
+    model.fit(rows[:2000])
+    start_clock()
+    started = time.process_time()
+    model.fit(rows)
+    return {"processor_seconds": time.process_time() - started}
+
+
+@functools.lru_cache(maxsize=1)
+def counts_of(n: int) -> sparse.csr_array:
+    """Return the counts of the first documents that are generated."""
+    return sparse.csr_array(sparse.load_npz(counts_file(n)))
+
+
+def counts_file(n: int) -> object:
+    """Return the file of the counts, made now if it is not there yet."""
+    path = CACHE / f"counts-{n}.npz"
+    if not path.exists():
+        CACHE.mkdir(exist_ok=True)
+        sparse.save_npz(path, sparse.csr_matrix(made_counts(n, N_TERMS, N_TOPICS)), compressed=False)
+    return path
