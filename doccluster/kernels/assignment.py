@@ -22,6 +22,7 @@ from doccluster.kernels.simd.lanes import LINE, MOST_LINES, OCTET
 ARITHMETIC = {"contract", "nnan", "nsz"}  # no reassociation: the error bound below counts the additions as written
 UNIT_ROUNDOFF = 6.0e-8  # of float32, 2**-24, rounded up; the excess covers rows that are unit within 1e-5
 ROUNDING = np.float32(1.2e-7)  # of storing a value near 1 as float32
+LOST_BELOW = np.float32(2.0**-25)  # of a value below 2**-14, in half precision
 LOWEST = np.float32(-2.0)  # below every cosine
 HIGHEST = np.float32(2.0)  # above every cosine
 
@@ -217,16 +218,19 @@ def decide_exactly(undecided, rows, table, group_width, bounds):
             upper[row, group] = highest(exact, lane, min(lane + group_width, lanes.size)) + ROUNDING
 
 
-@jit
-def assign_rows(rows, table, which, group_width, bounds):
-    """Write the nearest cluster of the rows `which`, a lower bound on the similarity to it, and bounds on the others.
+@jit(inner=True)
+def sweep_rows(rows, table, head, error_of_head, which, group_width, bounds):
+    """Write labels and bounds of the rows `which` as far as the products with `head` decide them; return the others.
 
-    The upper bounds are written for each group of lanes if there is room. Return how many rows were decided in float64.
+    `head` is that of the table, or its values in half precision, each wrong by at most `error_of_head` of it (below
+    2**-14 by `LOST_BELOW`). A sum of products that are not negative is then wrong by at most that share of it, and by
+    `LOST_BELOW` times the sum of the row's values, which is at most the root of their number.
     """
     values, columns, starts, _ = rows
-    head, lanes = table.head, table.lanes
+    lanes = table.lanes
     labels, lower, upper = bounds
     n_head, width = head.shape
+    factor = np.float32(1.0) + error_of_head
     clusters = clusters_by_lane(lanes, width)
     start, sums, peaks = sums_to_start_from(lanes, width), np.empty(width, np.float32), peaks_of(width)
     undecided, n_undecided = np.empty(which.size, np.int64), 0
@@ -238,19 +242,35 @@ def assign_rows(rows, table, which, group_width, bounds):
             add_tail(rows, split, last, table, start, sums)
         sum_lines_and_peaks(values, columns, first, split, head, start, split < last, sums, peaks)
         error = rounding_error(first, split, last)
+        if error_of_head > 0:
+            error = factor * (error + LOST_BELOW * np.sqrt(np.float32(split - first)))
         lane, top, second = nearest_lane(sums, peaks)
-        if top - second <= 2 * error:  # decided after the others: the rare way, taken here, would slow the others down
+        # decided after the others: the rare way, taken here, would slow the others down
+        if top - second <= 2 * error + error_of_head * (top + second):
             undecided[n_undecided] = row
             n_undecided += 1
             continue
         labels[row] = clusters[lane]
-        lower[row] = top - error
+        lower[row] = top - error - error_of_head * top
         if upper.shape[1] > 0:
             if group_width > LINE:
                 fold_peaks(peaks, width // LINE, group_width // LINE, peaks)
+            if error_of_head > 0:
+                for group in range(upper.shape[1]):
+                    peaks[group] *= factor
             write_bounds(peaks, error, upper, row)
-    decide_exactly(undecided[:n_undecided], rows, table, group_width, bounds)
-    return n_undecided
+    return undecided[:n_undecided]
+
+
+@jit
+def assign_rows(rows, table, which, group_width, bounds):
+    """Write the nearest cluster of the rows `which`, a lower bound on the similarity to it, and bounds on the others.
+
+    The upper bounds are written for each group of lanes if there is room. Return how many rows were decided in float64.
+    """
+    undecided = sweep_rows(rows, table, table.head, np.float32(0), which, group_width, bounds)
+    decide_exactly(undecided, rows, table, group_width, bounds)
+    return undecided.size
 
 
 @jit

@@ -8,6 +8,7 @@ draws its own seeds; where it is not installed its line says so.
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import pathlib
@@ -250,6 +251,39 @@ def per_iteration(session: Session, n_clusters: int) -> None:
 @row("iteration-100k-100", "one iteration, the third to eighth, 100 thousand long documents, k=100", target=15.0)
 def iteration_100(session: Session) -> None:
     per_iteration(session, count(session, 100))
+
+
+@row("plain-sweep-100k-100", "one plain sweep, 100 thousand long documents, k=100, one thread", target=1.5)
+def plain_sweep(session: Session) -> None:
+    """Compare a sweep over the table in half precision, rounding included, with one over the table itself."""
+    from doccluster.clustering.k_means.assigner import Assigner
+    from doccluster.clustering.k_means.document_matrix import prepare
+    from doccluster.clustering.k_means.means import means_of_rows, update_means
+
+    k = count(session, 100)
+    documents, _ = prepare(load_matrix(data(session, "made-100k")), n_threads=1)
+    means, every = (
+        means_of_rows(documents, np.arange(0, documents.n_documents, documents.n_documents // k)[:k]),
+        np.ones(k, bool),
+    )
+    contenders = {"doccluster": float("inf"), "doccluster, table in float32 alone": 0.0}
+    assigners = {name: Assigner(documents, algorithm="lloyd", half_bytes=most) for name, most in contenders.items()}
+    for _ in range(4):  # means that are those of an iteration, not of the seeds
+        labels = assigners["doccluster"].assign(means, every)
+        means, _ = update_means(documents, labels, means, every)
+
+    def sweep(assigner: Assigner) -> np.ndarray:
+        return assigner.assign(means, ~every, np.zeros(k))
+
+    for assigner in assigners.values():  # lay out the table
+        assigner.assign(means, every)
+        sweep(assigner)
+    found = {name: functools.partial(sweep, assigner) for name, assigner in assigners.items()}
+    one, other = (call() for call in found.values())
+    session.compare_on_one_thread(found, repeats=7)
+    session.record(
+        "doccluster, table in float32 alone", "labels_that_differ_from_plain", float(np.count_nonzero(one != other))
+    )
 
 
 @row("iteration-100k-500", "one iteration, the third to eighth, 100 thousand long documents, k=500", target=30.0)

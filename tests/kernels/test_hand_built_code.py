@@ -17,6 +17,7 @@ from doccluster.clustering.k_means.pruning import padded_groups
 from doccluster.clustering.k_means.pruning.movement import choose_places, measure_chords
 from doccluster.kernels import hand_built
 from doccluster.kernels.assignment import peaks_of, write_bounds
+from doccluster.kernels.half_table import round_to_halves
 from doccluster.kernels.jit import jit
 from doccluster.kernels.pruning.bounds import carry_by_changes, carry_by_chords
 from doccluster.kernels.simd import line_extremes, line_sums, twins
@@ -79,6 +80,29 @@ def test_sums_and_their_highest_are_those_of_the_definition(n_lines, n_terms, bu
         assert sums == pytest.approx(expected, abs=1e-5)
         assert np.array_equal(peaks[:n_lines], sums.reshape(n_lines, LINE).max(axis=1))
         assert (peaks[n_lines:] == -np.inf).all()
+
+
+@pytest.mark.parametrize("n_lines", [1, 7, 8, 17])
+def test_sums_with_a_table_in_half_precision_are_those_with_its_values(n_lines):
+    rng = np.random.default_rng(n_lines)
+    halves = rng.random((50, n_lines * LINE)).astype(np.float16)
+    values, columns = rng.random(9).astype(np.float32), rng.choice(50, 9, replace=False).astype(np.int32)
+    start = np.zeros(halves.shape[1], np.float32)
+    found = []
+    for table in (halves.view(np.uint16), halves.astype(np.float32)):
+        sums, peaks = np.empty_like(start), peaks_of(start.size)
+        KERNELS["by hand"]["sums_and_peaks"](values, columns, table, start, False, sums, peaks)
+        found.append((sums, peaks))
+    assert np.array_equal(found[0][0], found[1][0])
+    assert np.array_equal(found[0][1], found[1][1])
+
+
+def test_a_table_is_rounded_to_half_precision_as_numpy_rounds_it():
+    rng = np.random.default_rng(2)
+    head = (rng.random((40, 3 * LINE)) * 10.0 ** rng.integers(-9, 1, (40, 3 * LINE))).astype(np.float32)
+    halves = np.zeros(head.shape, np.uint16)
+    round_to_halves(head, halves)
+    assert np.array_equal(halves.view(np.float16), head.astype(np.float16))
 
 
 @BOTH

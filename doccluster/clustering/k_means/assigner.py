@@ -10,6 +10,7 @@ from doccluster.clustering.k_means.mean_table import MeanTable, best_head
 from doccluster.clustering.k_means.means import Means
 from doccluster.clustering.k_means.pruning import MOST_GROUPS, Pruning
 from doccluster.kernels.assignment import Bounds, assign_rows
+from doccluster.kernels.half_table import assign_by_halves
 from doccluster.kernels.simd.lanes import LINE
 
 
@@ -27,10 +28,11 @@ class Assigner:
         algorithm: str = "auto",
         table_bytes: float = float("inf"),
         change_bytes: float = float("inf"),
+        half_bytes: float = float("inf"),
         most_groups: int = MOST_GROUPS,
     ) -> None:
         n = documents.n_documents
-        self._documents, self._table_bytes = documents, table_bytes
+        self._documents, self._table_bytes, self._half_bytes = documents, table_bytes, half_bytes
         self._pruning: Pruning | None = None
         if algorithm != "lloyd" and most_groups > 0:
             always = algorithm == "pruned"
@@ -86,8 +88,14 @@ class Assigner:
         assert self._table is not None
         table, width = self._table.arrays, self._group_width
 
+        halves = self._table.halves(self._documents, max_bytes=self._half_bytes)
+
         def one(block: slice) -> None:
             rows, bounds = self._documents.rows(block), self._bounds.part(block)
-            assign_rows(rows, table, np.arange(block.stop - block.start), width, bounds)
+            which = np.arange(block.stop - block.start)
+            if halves is None:
+                assign_rows(rows, table, which, width, bounds)
+            else:
+                assign_by_halves(rows, table, halves, which, width, bounds)
 
         self._documents.each_block(one, per_entry=table.head.shape[1], blocks=blocks)

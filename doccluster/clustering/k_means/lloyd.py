@@ -44,6 +44,7 @@ class Limits:
     tol: float = 1e-4
     table_bytes: float = float("inf")
     change_bytes: float = float("inf")
+    half_bytes: float = float("inf")
     most_groups: int = MOST_GROUPS
     keep_sums: bool = True
     whole_tables: bool = True
@@ -65,6 +66,7 @@ class SparseMeans:
             algorithm=limits.algorithm,
             table_bytes=limits.table_bytes,
             change_bytes=limits.change_bytes,
+            half_bytes=limits.half_bytes,
             most_groups=limits.most_groups,
         )
 

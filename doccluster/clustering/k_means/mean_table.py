@@ -9,15 +9,19 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from doccluster.clustering.k_means.document_matrix import DocumentMatrix
+from doccluster.blocks import row_blocks
+from doccluster.clustering.k_means.document_matrix import BLOCK_ROWS, DocumentMatrix
 from doccluster.clustering.k_means.means import Means
 from doccluster.kernels.assignment import LaneTable
+from doccluster.kernels.half_table import round_to_halves
+from doccluster.kernels.hand_built import is_built_by_hand
 from doccluster.kernels.mean_table import count_tail, place_tail, write_head, write_tail
 from doccluster.kernels.pruning.changes import Places, Recorded, note_tail_changes, replace_head
-from doccluster.kernels.simd.lanes import LINE
+from doccluster.kernels.simd.lanes import LINE, aligned_zeros
 
 SMALL_TABLE = 64 * 2**20  # bytes up to which a table is kept dense: lists would only have to be made
 REPLACING = 50  # what an entry that is replaced costs, in multiplications
+HALVES_FROM = 100_000_000  # multiplications of a sweep from which a table in half precision is made as well
 TAIL_COST = 32.0  # an entry of a tail list costs as much as this many cells of the dense head, measured
 
 
@@ -41,6 +45,7 @@ class MeanTable:
         self.lanes = np.arange(means.n_clusters, dtype=np.int32) if lanes is None else lanes
         self._by_lane = np.argsort(self.lanes).astype(np.int32)
         self._head = np.zeros((n_head, table_width(means.n_clusters)), np.float32)
+        self._halves: npt.NDArray[np.uint16] | None = None
         write_head(means.arrays, self._by_lane, self.lanes, self._head)
         self._list_tail()
 
@@ -113,6 +118,26 @@ class MeanTable:
         self._tail_lanes, self._tail_values = np.empty(n_entries, np.int32), np.empty(n_entries, np.float32)
         if n_entries:
             write_tail(means.arrays, self._by_lane, self.arrays)
+
+    def halves(self, documents: DocumentMatrix, *, max_bytes: float) -> npt.NDArray[np.uint16] | None:
+        """Return the head in half precision, for sweeps that read half as many bytes; None where it does not pay.
+
+        It pays where a sweep is long. The bounds of its rounding hold for values that are not negative.
+        """
+        n_multiplications = documents.values.size * self._head.shape[1]
+        if n_multiplications <= HALVES_FROM or self._head.nbytes // 2 > max_bytes:
+            return None
+        if documents.is_signed or not is_built_by_hand():
+            return None
+        if self._halves is None:
+            self._halves = aligned_zeros(self._head.shape, np.uint16)
+        head, halves = self._head, self._halves
+
+        def one(part: slice) -> None:
+            round_to_halves(head[part], halves[part])
+
+        documents.share(one, row_blocks(self.n_head, BLOCK_ROWS), multiplications=head.size)
+        return halves
 
     @property
     def arrays(self) -> LaneTable:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from doccluster.clustering.k_means.mean_table import longest_head, table_width
+from doccluster.clustering.k_means.mean_table import HALVES_FROM, longest_head, table_width
 from doccluster.clustering.k_means.pruning import MOST_GROUPS
 from doccluster.clustering.k_means.whole_table import table_cells
 from doccluster.errors import MemoryLimitError
@@ -50,6 +50,8 @@ class MemoryPlan:
         The largest dense part of the table of means.
     change_bytes : int
         The largest dense part of the table of changes.
+    half_bytes : int
+        The largest table of means in half precision; 0 for none.
     seed_documents : int
         Documents that seeds are drawn from; all of them where the memory allows.
     n_threads : int
@@ -69,6 +71,7 @@ class MemoryPlan:
     n_groups: int
     head_bytes: int
     change_bytes: int
+    half_bytes: int
     seed_documents: int
     n_threads: int
     keeps_sums: bool = False
@@ -120,8 +123,8 @@ def size_of(frequencies: npt.NDArray[np.int64], **known: Any) -> Size:
 def plan_memory(size: Size, limit: int | None, seed_documents: int) -> MemoryPlan:
     """Return the plan that leaves out least and keeps within `limit` bytes, with at most `seed_documents` for seeding.
 
-    Given up, in this order: the sums of the means, the size of the dense head, pruning, threads, drawing seeds from all
-    documents.
+    Given up, in this order: the table in half precision, the sums of the means, the size of the dense head, pruning,
+    threads, drawing seeds from all documents.
 
     Raises
     ------
@@ -133,9 +136,12 @@ def plan_memory(size: Size, limit: int | None, seed_documents: int) -> MemoryPla
     groups = min(MOST_GROUPS, -(-size.n_clusters // LINE)) if size.prunes else 0
     all_changes = 4 * size.n_columns * _places(groups)
     full = _plan(size, widest, all_changes, groups, size.n_threads, seed_documents, keeps_sums=True)
+    halves = widest // 2 if size.n_entries * width > HALVES_FROM else 0
     whole = 8 * table_cells(size.n_columns, size.n_entries, size.n_clusters)
     if whole and (limit is None or full.total + whole <= limit):
         return replace(full, limit=limit, table=full.table + whole, whole_tables=True)
+    if halves and (limit is None or full.total + halves <= limit):
+        return replace(full, limit=limit, table=full.table + halves, half_bytes=halves)
     if limit is None or full.total <= limit:
         return replace(full, limit=limit)
     for n_groups, n_threads, share in _concessions(groups, size.n_threads):
@@ -182,6 +188,7 @@ def _plan(
         n_groups=n_groups,
         head_bytes=head,
         change_bytes=changes,
+        half_bytes=0,
         seed_documents=seeds,
         n_threads=n_threads,
         keeps_sums=keeps_sums,

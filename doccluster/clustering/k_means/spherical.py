@@ -174,6 +174,7 @@ def spherical_k_means(
         parameters.tol,
         table_bytes=plan.head_bytes,
         change_bytes=plan.change_bytes,
+        half_bytes=plan.half_bytes,
         most_groups=plan.n_groups,
         keep_sums=plan.keeps_sums,
         whole_tables=plan.whole_tables,

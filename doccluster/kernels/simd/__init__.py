@@ -7,6 +7,7 @@ is decided when the package is imported (`kernels.hand_built`); the rest of `ker
 from doccluster.kernels.hand_built import is_built_by_hand
 
 if is_built_by_hand():
+    from doccluster.kernels.simd.half_precision import round_line_to_half
     from doccluster.kernels.simd.line_extremes import highest_of_lines, lane_holding
     from doccluster.kernels.simd.line_sums import prefetch, sum_lines, sum_lines_and_peaks
 else:
@@ -14,6 +15,7 @@ else:
         highest_of_lines,
         lane_holding,
         prefetch,
+        round_line_to_half,
         sum_lines,
         sum_lines_and_peaks,
     )
@@ -22,6 +24,7 @@ __all__ = [
     "highest_of_lines",
     "lane_holding",
     "prefetch",
+    "round_line_to_half",
     "sum_lines",
     "sum_lines_and_peaks",
 ]

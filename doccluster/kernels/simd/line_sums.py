@@ -45,8 +45,8 @@ def sum_lines(typing_context, values, columns, first, last, head, first_lane, n_
 def sum_lines_and_peaks(typing_context, values, columns, first, last, head, start, has_begun, sums, peaks):
     """Set `sums` to `start` plus a row's products with all lines of `head`, or add them if `sums` `has_begun`.
 
-    All float32, as wide as `head`. ``peaks[i]`` becomes the highest of line i; they are written `MOST_LINES` at a time,
-    as one line each, whose other places are set to -inf.
+    All float32, as wide as `head`, which may also hold numbers of half precision (as uint16). ``peaks[i]`` becomes the
+    highest of line i; they are written `MOST_LINES` at a time, as one line each, whose other places are set to -inf.
     """
 
     def generate(context, builder, signature, values):
@@ -63,7 +63,7 @@ def _add_products(given: Arguments, lane: Any, n_lines: Any, sums: list[Any]) ->
     """Build the call of the function that does the work; `sums` are the addresses of start, sums and perhaps peaks."""
     last_entry = given.builder.sub(given.size(1), INDEX(1))
     row = [given.data(0), given.data(1), given.index(2), given.index(3), last_entry, given.row_entries(4)]
-    addresses = [given.data(4, lane), *sums]
+    addresses = [given.table(4, lane), *sums]
     function = _products_function(given.builder.module, [value.type for value in [*row, *addresses]])
     given.builder.call(function, [*row, *addresses, n_lines])
 

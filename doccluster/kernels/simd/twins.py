@@ -64,3 +64,8 @@ def lane_holding(value, sums, first_lane, last_lane):
     while lane < last_lane and sums[lane] != value:
         lane += 1
     return lane
+
+
+@jit(inner=True)
+def round_line_to_half(singles, halves, first):
+    """Do nothing: plain code has no numbers of half precision, and no table of them is made (`is_built_by_hand`)."""

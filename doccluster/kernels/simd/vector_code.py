@@ -60,6 +60,12 @@ class Arguments:
         first = self._array(place).data
         return first if index is None else self.builder.gep(first, [index])
 
+    def table(self, place: int, index: Any) -> Any:
+        """Return the address of an entry of a table, whose entries of 16 bits hold numbers of half precision."""
+        address = self.data(place, index)
+        is_half = self._kinds[place].dtype.bitwidth == 16
+        return self.builder.bitcast(address, ir.HalfType().as_pointer()) if is_half else address
+
     def size(self, place: int) -> Any:
         """Return the number of entries of an array."""
         return self._array(place).nitems

@@ -1,0 +1,88 @@
+"""A sweep over a table in half precision has the labels of float64 arithmetic, and its bounds hold."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from doccluster.clustering.k_means import mean_table
+from doccluster.clustering.k_means.assigner import Assigner
+from doccluster.clustering.k_means.document_matrix import prepare
+from doccluster.clustering.k_means.mean_table import MeanTable
+from doccluster.clustering.k_means.means import means_of_rows
+from doccluster.kernels.assignment import Bounds
+from doccluster.kernels.half_table import assign_by_halves, round_to_halves
+from doccluster.kernels.hand_built import is_built_by_hand
+from doccluster.kernels.simd.lanes import LINE, OCTET, aligned_zeros
+from tests.clustering.test_exact_labels import DATA, compare, topics, unit
+
+pytestmark = pytest.mark.skipif(not is_built_by_hand(), reason="the plain twins have no numbers of half precision")
+
+
+def sparse_rows(rng, kind):
+    drawn = rng.random((300, 90)) * (rng.random((300, 90)) < 0.3)
+    drawn[:, 0] += 1e-3  # no row is zero
+    return unit(drawn ** (12 if kind == "uneven" else 1))
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 2**32 - 1), st.sampled_from(["even", "uneven"]), st.integers(2, 40), st.sampled_from([30, 90]))
+def test_labels_and_bounds_are_those_of_the_definition(seed, kind, k, n_head):
+    rng = np.random.default_rng(seed)
+    documents, _ = prepare(sparse_rows(rng, kind))
+    means = means_of_rows(documents, rng.permutation(300)[:k])
+    table = MeanTable(means, n_head).arrays
+    halves = aligned_zeros(table.head.shape, np.uint16)
+    round_to_halves(table.head, halves)
+    n_groups = -(-k // LINE)
+    bounds = Bounds(np.zeros(300, np.int32), np.empty(300, np.float32), np.full((300, OCTET), -2, np.float32))
+    assign_by_halves(documents.rows(slice(0, 300)), table, halves, np.arange(300), LINE, bounds)
+
+    order = np.arange(documents.n_columns, dtype=np.int32)
+    rows = np.zeros((300, 90))
+    for row in range(300):
+        own = slice(documents.starts[row], documents.starts[row + 1])
+        rows[row, documents.columns[own]] = documents.values[own]
+    exact = rows @ means.to_csr(order).toarray().T.astype(np.float64)
+    assert np.array_equal(bounds.labels, exact.argmax(axis=1))
+    assert (bounds.lower <= exact.max(axis=1)).all()
+    for group in range(n_groups):
+        members = np.arange(group * LINE, min((group + 1) * LINE, k))
+        others = np.where(members[None, :] == bounds.labels[:, None], -3, exact[:, members])
+        assert (bounds.upper[:, group] >= others.max(axis=1)).all()
+
+
+def test_few_rows_are_swept_again():
+    documents, _ = prepare(topics())
+    table = MeanTable(means_of_rows(documents, np.arange(24)), documents.n_columns).arrays
+    halves = aligned_zeros(table.head.shape, np.uint16)
+    round_to_halves(table.head, halves)
+    n = documents.n_documents
+    bounds = Bounds(np.zeros(n, np.int32), np.empty(n, np.float32), np.empty((n, 0), np.float32))
+    assert assign_by_halves(documents.rows(slice(0, n)), table, halves, np.arange(n), LINE, bounds) < 0.1 * n
+
+
+@pytest.mark.parametrize("algorithm", ["lloyd", "auto"])
+@pytest.mark.parametrize("data", DATA)
+def test_every_iteration_with_half_precision_equals_the_naive_definition(data, algorithm, monkeypatch):
+    monkeypatch.setattr(mean_table, "HALVES_FROM", 0)
+    matrix = DATA[data]()
+    rows = np.random.default_rng(7).permutation(matrix.shape[0])[:7]
+    assert compare(matrix, rows, algorithm=algorithm) >= 1
+
+
+def test_no_half_table_is_made_where_it_does_not_fit_or_values_are_negative(monkeypatch):
+    monkeypatch.setattr(mean_table, "HALVES_FROM", 0)
+    rng = np.random.default_rng(0)
+    for matrix, max_bytes, is_made in (
+        (topics(), float("inf"), True),
+        (topics(), 1000.0, False),
+        (unit(rng.normal(size=(60, 40))), float("inf"), False),
+    ):
+        documents, _ = prepare(matrix)
+        table = MeanTable(means_of_rows(documents, np.arange(5)), documents.n_columns)
+        assert (table.halves(documents, max_bytes=max_bytes) is not None) == is_made
+        labels = Assigner(documents, half_bytes=max_bytes).assign(table.means, np.ones(5, np.bool_))
+        assert labels[:5].tolist() == list(range(5))
