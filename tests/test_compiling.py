@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import gc
 import importlib
 import json
 import os
@@ -11,11 +12,12 @@ import subprocess
 import sys
 import time
 
+import numba.core.event
 import pytest
 
 from doccluster.cli.console import COMPILING, progress_shown
 from doccluster.errors import DocclusterWarning
-from doccluster.kernels.compile_clock import CLOCK, CompileClock
+from doccluster.kernels.compile_clock import CLOCK, CompileClock, collector_paused
 from doccluster.kernels.jit import jit
 from doccluster.pipeline.provenance import Stages
 from doccluster.progress import silent
@@ -84,6 +86,52 @@ def test_what_numba_compiles_is_on_the_clock_once():
     assert CLOCK.seconds > seconds
     assert four_times(4) == 16
     assert CLOCK.count == before + 1
+
+
+def test_a_kernel_has_an_entry_for_python_and_none_for_c():
+    @jit
+    def halve(number):
+        return number / 2
+
+    assert halve(3.0) == 1.5
+    (code,) = halve.inspect_llvm().values()
+    assert "7cpython" in code
+    assert "cfunc." not in code
+
+
+def test_garbage_is_not_searched_for_while_compiling():
+    states = []
+
+    class Compiled(numba.core.event.Listener):
+        def on_start(self, announced):
+            states.append(gc.isenabled())
+
+        def on_end(self, announced):
+            states.append(gc.isenabled())
+
+    @jit(inner=True)
+    def square(number):
+        return number * number
+
+    @jit
+    def sum_of_squares(one, other):
+        return square(one) + square(other)
+
+    assert gc.isenabled()
+    with numba.core.event.install_listener("numba:compile", Compiled()):
+        assert sum_of_squares(3, 4) == 25
+    assert states == [False] * 4
+    assert gc.isenabled()
+
+
+def test_a_collector_that_was_off_stays_off():
+    gc.disable()
+    try:
+        with collector_paused():
+            pass
+        assert not gc.isenabled()
+    finally:
+        gc.enable()
 
 
 def test_observers_are_told_when_compiling_begins_and_ends():

@@ -33,7 +33,9 @@ def compile_library(library: LoopLibrary) -> bytes:
 
 def _closed_module(loop: Loop, kernel: Any, machine: Any) -> Any:
     """Return the optimised LLVM module of one loop, in which only the loop can be seen from outside."""
-    compiled = numba.cfunc(_signature(loop), error_model="numpy")(_entry(loop, kernel))
+    # As part of its entry the loop is compiled once; as a function of its own it would be compiled, and then linked in.
+    inlined = numba.njit(inline="always", error_model="numpy")(kernel.py_func)
+    compiled = numba.cfunc(_signature(loop), error_model="numpy")(_entry(loop, inlined))
     module = llvm.parse_assembly(compiled.inspect_llvm())
     for function in module.functions:
         if function.name == compiled.native_name:

@@ -12,7 +12,7 @@ from numba.core import event
 from numba.core.compiler_lock import global_compiler_lock
 
 from doccluster.kernels.code_cache import CheckedFolder, checked_folder, make_folder, users_folder
-from doccluster.kernels.compile_clock import CLOCK
+from doccluster.kernels.compile_clock import CLOCK, collector_paused
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -22,11 +22,12 @@ def jit(function: F | None = None, /, *, inner: bool = False, **options: Any) ->
 
     Where no folder can be written, or none is safe from others, the kernel is compiled anew in each process. An `inner`
     function is called by kernels only: it is compiled into them, has no entry for Python and no file of its own. A
-    division by zero gives what it gives in numpy, since code that raises an error takes long to compile.
+    division by zero gives what it gives in numpy, since code that raises an error takes long to compile. Nobody calls a
+    kernel from C, so the entry for it, a tenth of all compiling, is left out.
     """
     if function is None:
         return lambda decorated: jit(decorated, inner=inner, **options)
-    settings = {"nogil": True, "error_model": "numpy", **options}
+    settings = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True, **options}
     if inner:
         return numba.njit(no_cpython_wrapper=True, **settings)(function)
     return _cached(function, settings) or _cached_with_user(function, settings) or _not_kept(function, settings)
@@ -54,7 +55,8 @@ def _not_kept(function: Callable[..., Any], settings: dict[str, Any]) -> Any:
 
     def compile_and_warn(signature: Any) -> Any:
         CLOCK.warn_not_kept()
-        return compile_for(signature)
+        with collector_paused():
+            return compile_for(signature)
 
     kernel.compile = compile_and_warn
     return kernel
@@ -100,7 +102,7 @@ def _noting(kernel: Any, folder: CheckedFolder, name: str) -> Callable[[Any], An
     compile_or_load = kernel.compile
 
     def compile_and_note(signature: Any) -> Any:
-        with global_compiler_lock:
+        with global_compiler_lock, collector_paused():
             misses = kernel.stats.cache_misses.total()
             for _ in range(2):
                 try:

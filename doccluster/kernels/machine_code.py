@@ -24,7 +24,7 @@ import numpy as np
 import numpy.typing as npt
 
 from doccluster.kernels.code_cache import cache_folders, is_ours, make_folder
-from doccluster.kernels.compile_clock import CLOCK
+from doccluster.kernels.compile_clock import CLOCK, collector_paused
 from doccluster.kernels.hand_built import is_built_by_hand
 
 _ARRAY = re.compile(r"(\w+)\[(?::,)?:(\d*)\]")
@@ -152,7 +152,7 @@ class LoopLibrary:
                 return code
         from doccluster.kernels.compilation import compile_library  # the compiler, needed once for each machine
 
-        with CLOCK.compiling():
+        with CLOCK.compiling(), collector_paused():
             code = compile_library(self)
         if not any(write_code(folder / file_name, code) for folder in cache_folders()):
             CLOCK.warn_not_kept()
