@@ -118,7 +118,7 @@ TAKE_ARRAYS = {f"{module}.{name}" for module in ("line_sums", "twins") for name 
 # Those whose arguments do not go together in named tuples yet.
 WITHOUT_TUPLES = {
     *("criteria.move_rows", "refinement.apply_moves", "refinement.best_chain", "refinement.best_moves"),
-    *("seeding.weigh_candidates", "similarity_extremes.read_products", "story_index.add_document"),
+    *("seeding.weigh_candidates", "story_index.add_document"),
     *("story_index.keep_slots", "story_index.upper_bounds", "term_draws.draw_distinct", "tokens.settle_rows"),
     *(f"word_runs.{name}" for name in ("absorb_tokens", "count_runs", "find_token", "save_state", "store_token")),
 }

@@ -18,7 +18,14 @@ from doccluster.geometry.rows import Rows
 from doccluster.geometry.sums import ClusterSums, cluster_order
 from doccluster.kernels.metric import metric_code
 from doccluster.kernels.products import products_with_clusters
-from doccluster.kernels.similarity_extremes import RowReadings, read_products
+from doccluster.kernels.similarity_extremes import (
+    ClusterNorms,
+    ClusterReadings,
+    Labelled,
+    RowReadings,
+    empty_readings,
+    read_products,
+)
 from doccluster.partition import Partition
 from doccluster.progress import Progress
 
@@ -72,22 +79,32 @@ def read_similarities(
     n, k = partition.n_documents, partition.n_clusters
     order, _ = cluster_order(partition)
     blocks = [order[block] for block in row_blocks(n, block_size or max(64, min(4096, BLOCK_PRODUCTS // k)))]
+    documents = Labelled(partition.labels, rows.squared_norms, rows.tau, rows.slack)
     known = _known_of_clusters(rows, partition, sums)
 
-    def read(block: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.int64], RowReadings, FloatArray, FloatArray]:
-        products = _products(rows, sums, block)
-        given = (partition.labels, rows.squared_norms, *known, metric_code(metric), rows.tau, rows.slack, with_tables)
-        return (block, *read_products(block, products, *given))
+    def read(block: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.int64], RowReadings, ClusterReadings]:
+        n_met = int(partition.labels[block[-1]]) - int(partition.labels[block[0]]) + 1
+        readings, tables = empty_readings(block.size, n_met if with_tables else 0, k)
+        read_products(block, _products(rows, sums, block), documents, known, metric_code(metric), readings, tables)
+        return block, readings, tables
 
     return _gather(map_blocks(read, blocks, n_threads=n_threads), partition, with_tables, len(blocks), progress)
 
 
-def _known_of_clusters(rows: Rows, partition: Partition, sums: ClusterSums) -> tuple[Any, ...]:
+def _known_of_clusters(rows: Rows, partition: Partition, sums: ClusterSums) -> ClusterNorms:
     squared = sums.squared_norms
+    norms = np.sqrt(squared)
     sizes = partition.sizes.astype(np.float64)
     norm_totals = np.bincount(partition.labels, weights=rows.squared_norms, minlength=partition.n_clusters)
-    grand_norm = sums.total_squared / partition.n_documents**2
-    return sizes, np.sqrt(squared), squared / sizes**2, norm_totals, np.float64(grand_norm)
+    return ClusterNorms(
+        sizes,
+        1.0 / sizes,
+        np.divide(1.0, norms, out=np.zeros_like(norms), where=norms > 0),
+        squared / sizes**2,
+        norm_totals.astype(np.float64, copy=False),
+        norm_totals / sizes,
+        float(sums.total_squared / partition.n_documents**2),
+    )
 
 
 def _products(rows: Rows, sums: ClusterSums, block: npt.NDArray[np.int64]) -> FloatArray:
@@ -97,7 +114,7 @@ def _products(rows: Rows, sums: ClusterSums, block: npt.NDArray[np.int64]) -> Fl
 
 
 def _gather(
-    parts: Iterator[tuple[npt.NDArray[np.int64], RowReadings, FloatArray, FloatArray]],
+    parts: Iterator[tuple[npt.NDArray[np.int64], RowReadings, ClusterReadings]],
     partition: Partition,
     with_tables: bool,
     n_blocks: int,
@@ -108,12 +125,12 @@ def _gather(
     found: dict[str, Any] = {}
     largest = np.full((k, k), -np.inf) if with_tables else None
     distances = np.zeros((k, k)) if with_tables else None
-    for done, (block, readings, maxima, totals) in enumerate(parts, start=1):
+    for done, (block, readings, tables) in enumerate(parts, start=1):
         for name, values in readings._asdict().items():
             found.setdefault(name, np.empty(n, values.dtype))[block] = values
         if largest is not None and distances is not None:
             lines = slice(partition.labels[block[0]], partition.labels[block[-1]] + 1)
-            np.maximum(largest[lines], maxima, out=largest[lines])
-            distances[lines] += totals
+            np.maximum(largest[lines], tables.largest, out=largest[lines])
+            distances[lines] += tables.distances
         progress("similarities", done, n_blocks)
     return SimilarityPass(**found, adherence=largest, distance_sums=distances)

@@ -31,48 +31,64 @@ class RowReadings(NamedTuple):
     grand_distance: npt.NDArray[np.float64]
 
 
-@jit(fastmath=REGROUP)
-def read_products(
-    rows,
-    products,
-    labels,
-    norms,
-    sizes,
-    sum_norms,
-    mean_norms,
-    norm_totals,
-    grand_norm,
-    metric,
-    tau,
-    slack,
-    with_tables,
-):
-    """Return what the products of some rows (sorted by cluster) say of them, and two tables.
+class Labelled(NamedTuple):
+    """All documents: their labels and squared norms (n,), and the rounding of their rows (see `geometry.rows`)."""
 
-    Parameters: `norms` (n,) squared row norms; `sizes`, `sum_norms` |s_j|, `mean_norms` |mu_j|^2, `norm_totals` sum of
-    squared norms, all (k,); `grand_norm` |mu|^2. The tables (clusters met, k) are of the largest similarity to each
-    centroid, and of the summed Euclidean distances to each mean; empty ones without `with_tables`.
+    labels: npt.NDArray[np.int64]
+    squared_norms: npt.NDArray[np.float64]
+    tau: float
+    slack: float
+
+
+class ClusterNorms(NamedTuple):
+    """What is known of each of the k clusters, arrays of shape (k,), and of all documents.
+
+    ``inverse_norms`` is 1 / |s_j| or 0, ``mean_norms`` |mu_j|^2, ``norm_totals`` the sum of squared norms,
+    ``mean_spreads`` that sum divided by the size, ``grand_norm`` |mu|^2.
     """
-    own_similarity, cohesion, separation = np.zeros(rows.size), np.zeros(rows.size), np.zeros(rows.size)
-    own_distance, other_distance, grand_distance = np.empty(rows.size), np.empty(rows.size), np.empty(rows.size)
-    coherent, coherent_others = np.zeros(rows.size, np.bool_), np.zeros(rows.size, np.bool_)
-    n_clusters = sizes.size
-    n_documents = labels.size
-    first = labels[rows[0]]
-    n_lines = labels[rows[rows.size - 1]] - first + 1 if with_tables else 0
-    largest = np.full((n_lines, n_clusters), -np.inf)
-    distances = np.zeros((n_lines, n_clusters))
-    inverse_norm = np.zeros(n_clusters)
-    inverse_size = np.empty(n_clusters)
-    mean_spread = np.empty(n_clusters)
-    for j in range(n_clusters):
-        inverse_size[j] = 1.0 / sizes[j]
-        mean_spread[j] = norm_totals[j] / sizes[j]
-        if sum_norms[j] > 0:
-            inverse_norm[j] = 1.0 / sum_norms[j]
-    similarity = np.empty(n_clusters)
-    closeness = np.empty(n_clusters)
-    squared = np.empty(n_clusters)
+
+    sizes: npt.NDArray[np.float64]
+    inverse_sizes: npt.NDArray[np.float64]
+    inverse_norms: npt.NDArray[np.float64]
+    mean_norms: npt.NDArray[np.float64]
+    norm_totals: npt.NDArray[np.float64]
+    mean_spreads: npt.NDArray[np.float64]
+    grand_norm: float
+
+
+class ClusterReadings(NamedTuple):
+    """Tables of shape (clusters met by a block, k), or with no line, and room to work in of shape (3, k).
+
+    They are of the largest similarity to each centroid, and of the summed Euclidean distances to each mean.
+    """
+
+    largest: npt.NDArray[np.float64]
+    distances: npt.NDArray[np.float64]
+    room: npt.NDArray[np.float64]
+
+
+def empty_readings(n_rows: int, n_lines: int, n_clusters: int) -> tuple[RowReadings, ClusterReadings]:
+    """Return the arrays that `read_products` fills in. Made here, they cost it no time of compiling."""
+    numbers, answers = np.zeros((6, n_rows)), np.zeros((2, n_rows), np.bool_)
+    readings = RowReadings(numbers[0], answers[0], answers[1], *numbers[1:])
+    largest, distances = np.full((n_lines, n_clusters), -np.inf), np.zeros((n_lines, n_clusters))
+    return readings, ClusterReadings(largest, distances, np.empty((3, n_clusters)))
+
+
+@jit(fastmath=REGROUP)
+def read_products(rows, products, documents, clusters, metric, readings, tables):
+    """Write what the products of some rows (sorted by cluster) say of them, and of pairs of clusters.
+
+    documents: `Labelled`; clusters: `ClusterNorms`; readings, tables: as `empty_readings` returns them.
+    """
+    labels, norms, tau, slack = documents
+    sizes, inverse_size, inverse_norm, mean_norms, norm_totals, mean_spread, grand_norm = clusters
+    own_similarity, coherent, coherent_others, cohesion, separation = readings[:5]
+    own_distance, other_distance, grand_distance = readings[5:]
+    largest, distances, room = tables
+    similarity, closeness, squared = room[0], room[1], room[2]
+    n_clusters, n_documents = sizes.size, labels.size
+    first, with_tables = labels[rows[0]], largest.shape[0] > 0
     for place in range(rows.size):
         row = rows[place]
         own = labels[row]
@@ -136,14 +152,3 @@ def read_products(
                 if j != own:
                     least = min(least, apart)
             separation[place] = least
-    readings = RowReadings(
-        own_similarity,
-        coherent,
-        coherent_others,
-        cohesion,
-        separation,
-        own_distance,
-        other_distance,
-        grand_distance,
-    )
-    return readings, largest, distances

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-import numpy as np
+from typing import NamedTuple
 
+import numpy as np
+import numpy.typing as npt
+
+from doccluster.kernels.arguments import Csr
 from doccluster.kernels.jit import jit
 from doccluster.kernels.reordering import sort_in_place
 
@@ -19,34 +23,62 @@ def largest_magnitudes(indices, data, n_terms):
     return largest
 
 
-@jit
-def sum_rows(order, starts, rows, scale, inverse_steps, squared):
-    """Return the sums of the scaled rows, or of their squares, of each cluster, as whole numbers of steps.
+class TermSums(NamedTuple):
+    """The sums of some clusters, as whole numbers of steps: the terms of each, one cluster after the other.
 
-    `rows` is a `Csr`; `order` lists them by cluster, those of cluster c from ``starts[c]`` to ``starts[c + 1]``.
-    ``inverse_steps[t]`` is 1 over the step of term t, a power of two, large enough that 2^31 values of the term are
-    below 2^61 steps.
-
-    Returns
-    -------
+    Attributes
+    ----------
     counts : int64 array of shape (n_clusters,), the number of terms that occur in each cluster
-    terms : int32 array, the terms of each cluster, ascending, one cluster after the other
+    terms : int32 array, those terms, ascending
     high, low : int64 arrays of the same size: the sum is ``(high + low / 2^32) / inverse_steps[term]``
     """
-    indptr, indices, data = rows
-    n_clusters, n_terms = starts.size - 1, inverse_steps.size
-    capacity = 0
-    for c in range(n_clusters):
-        stored = 0
-        for place in range(starts[c], starts[c + 1]):
-            stored += indptr[order[place] + 1] - indptr[order[place]]
-        capacity += min(stored, n_terms)
-    counts = np.zeros(n_clusters, np.int64)
-    terms = np.empty(capacity, np.int32)
+
+    counts: npt.NDArray[np.int64]
+    terms: npt.NDArray[np.int32]
+    high: npt.NDArray[np.int64]
+    low: npt.NDArray[np.int64]
+
+
+class TermRoom(NamedTuple):
+    """Room to work in: for each term its sum (two zeros), whether it was met (False), and the terms that were met."""
+
+    totals: npt.NDArray[np.int64]
+    seen: npt.NDArray[np.bool_]
+    touched: npt.NDArray[np.int64]
+
+
+def sum_rows(
+    order: npt.NDArray[np.int64],
+    starts: npt.NDArray[np.int64],
+    rows: Csr,
+    scale: npt.NDArray[np.float64],
+    inverse_steps: npt.NDArray[np.float64],
+    squared: bool,
+) -> TermSums:
+    """Return the sums of the scaled rows, or of their squares, of each cluster.
+
+    `order` lists rows by cluster, those of cluster c from ``starts[c]`` to ``starts[c + 1]``. ``inverse_steps[t]`` is 1
+    over the step of term t, a power of two, large enough that 2^31 values of the term are below 2^61 steps.
+    """
+    n_terms = inverse_steps.size
+    stored = np.concatenate([[0], np.cumsum(rows.indptr[order + 1] - rows.indptr[order])])
+    capacity = int(np.minimum(np.diff(stored[starts]), n_terms).sum())
+    # Arrays made here cost the kernel no time of compiling.
     high, low = np.empty(capacity, np.int64), np.empty(capacity, np.int64)
-    totals = np.zeros((n_terms, 2), np.int64)
-    seen = np.zeros(n_terms, np.bool_)
-    touched = np.empty(n_terms, np.int64)
+    sums = TermSums(np.zeros(starts.size - 1, np.int64), np.empty(capacity, np.int32), high, low)
+    room = TermRoom(np.zeros((n_terms, 2), np.int64), np.zeros(n_terms, np.bool_), np.empty(n_terms, np.int64))
+    filled = sum_by_term(order, starts, rows, (scale, inverse_steps, squared), sums, room)
+    return TermSums(sums.counts, sums.terms[:filled].copy(), high[:filled].copy(), low[:filled].copy())
+
+
+@jit
+def sum_by_term(order, starts, rows, measure, sums, room):
+    """Write the sums, see `sum_rows`; returns how many terms they hold in all."""
+    indptr, indices, data = rows
+    scale, inverse_steps, squared = measure
+    counts, terms, high, low = sums
+    totals, seen, touched = room
+    n_clusters, n_terms = starts.size - 1, inverse_steps.size
     filled = 0
     for c in range(n_clusters):
         n_touched = 0
@@ -80,4 +112,4 @@ def sum_rows(order, starts, rows, scale, inverse_steps, squared):
             totals[t, 0], totals[t, 1] = 0, 0
             seen[t] = False
         counts[c] = n_touched
-    return counts, terms[:filled].copy(), high[:filled].copy(), low[:filled].copy()
+    return filled
