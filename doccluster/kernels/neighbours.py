@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from doccluster.kernels.arguments import Csr
 from doccluster.kernels.jit import jit
 from doccluster.kernels.posting_lists import first_from
 
@@ -142,8 +143,23 @@ def add_and_name(rows, row, lists, cut, sums, named):
     return n_named
 
 
-@jit
-def nearest_rows(rows, lists, cuts, parts, wanted, k):
+class SearchRoom(NamedTuple):
+    """Room to work in: sums of rows and own values by term, of zeros; the k highest; the rows that are named."""
+
+    sums: npt.NDArray[np.float64]
+    own: npt.NDArray[np.float64]
+    heap: npt.NDArray[np.float64]
+    named: npt.NDArray[np.int32]
+
+
+def nearest_rows(
+    rows: Csr,
+    lists: Csr,
+    cuts: npt.NDArray[np.int32],
+    parts: npt.NDArray[np.float32],
+    wanted: npt.NDArray[np.int64],
+    k: int,
+) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.float64]]:
     """Return the nearest other rows of the rows `wanted`.
 
     Parameters
@@ -160,12 +176,22 @@ def nearest_rows(rows, lists, cuts, parts, wanted, k):
     found, similarity : int32 and float64 arrays of shape (len(wanted), k)
         The rows, nearest first, lowest on ties; -1 where there is none.
     """
-    found, similarity = np.full((wanted.size, k), np.int32(-1)), np.zeros((wanted.size, k))
+    n_rows, n_terms = rows.indptr.size - 1, lists.indptr.size - 1
+    found, similarity = np.full((wanted.size, k), -1, np.int32), np.zeros((wanted.size, k))
+    # Arrays made here cost the kernel no time of compiling.
+    room = SearchRoom(np.zeros(n_rows), np.zeros(n_terms), np.empty(k), np.empty(n_rows, np.int32))
+    search_lists(rows, lists, (cuts, parts), wanted, found, similarity, room)
+    return found, similarity
+
+
+@jit
+def search_lists(rows, lists, lengths, wanted, found, similarity, room):
+    """Write what `nearest_rows` returns; lengths: (cuts, parts)."""
     starts, terms, values = rows
     list_starts = lists.indptr
-    n_rows = starts.size - 1
-    sums, own, heap = np.zeros(n_rows), np.zeros(list_starts.size - 1), np.empty(k)
-    named = np.empty(n_rows, np.int32)
+    cuts, parts = lengths
+    sums, own, heap, named = room
+    n_rows, k = starts.size - 1, heap.size
     for line, row in enumerate(wanted):
         level = 0
         while level < cuts.size and parts[row, level] * parts[row, level] > LEFT_UNREAD:
@@ -188,7 +214,7 @@ def nearest_rows(rows, lists, cuts, parts, wanted, k):
             add_lists(rows, row, lists, cut, sums)
             sums[row] = 0.0
             least = kth_largest(sums, k, heap)
-        n_found = 0
+        n_found = np.int64(0)  # a literal would make a version of `insert` of its own
         for at in range(n_named if is_few else n_rows):
             other = named[at] if is_few else at
             reach = own_part * (parts[other, level] + SAFETY) if level < cuts.size else 0.0
@@ -205,4 +231,3 @@ def nearest_rows(rows, lists, cuts, parts, wanted, k):
             sums[named[at] if n_named < n_rows else at] = 0.0
         for place in range(starts[row], starts[row + 1]):
             own[terms[place]] = 0.0
-    return found, similarity
