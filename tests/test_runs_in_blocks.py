@@ -12,7 +12,7 @@ from doccluster.artifacts import load_run
 from doccluster.cli.main import main
 from doccluster.errors import InputError
 from doccluster.pipeline import assign_documents, run_pipeline
-from doccluster.pipeline.block_runs import source_bytes
+from doccluster.pipeline.block_runs import MEMORY_PER_BYTE, source_bytes
 
 NEWSROOM = pathlib.Path(__file__).resolve().parent.parent / "corpora" / "samples" / "newsroom"
 THE_SAME = (
@@ -103,7 +103,7 @@ def test_files_far_above_max_memory_are_read_in_blocks(in_one_process, tmp_path,
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     told = []
     run_newsroom(tmp_path / "run", clustering={"max_memory": "4M"}, announce=told.append)
-    assert source_bytes(NEWSROOM) * 12 > 4 * 2**20
+    assert source_bytes(NEWSROOM) * MEMORY_PER_BYTE > 4 * 2**20
     assert "into blocks" in told[0]
     assert_same_files(tmp_path / "run", in_one_process)
     told.clear()

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 SETTLED, SMOOTHED = "settled", "smoothed"
 KEPT_BYTES = 2**30  # of rows and bounds, in each process, between iterations
-MEMORY_PER_BYTE = 12  # of the files that are read: what a run in one process holds at its peak, measured
+MEMORY_PER_BYTE = 14  # of text: what a run in one process holds at its peak (`doccluster benchmark scale_out`)
 PACKED = (".gz", ".bz2", ".xz", ".zip", ".parquet")
 UNPACKED_TIMES = 4  # what text in a packed file usually expands to
 
@@ -98,7 +98,7 @@ def blocks_wanted(
 def _plan(n_bytes: int, folder: Path, executor: Executor, keep: int) -> str:
     read = f"about {format_size(n_bytes)} of documents are read once" if n_bytes else "the documents are read once"
     return (
-        f"{read}, into blocks in {folder.parent} (texts, rows and the joined rows: some three times that); "
+        f"{read}, into blocks in {folder.parent} (the texts, and their rows twice); "
         f"{executor.n_workers} at a time, which keep up to {format_size(keep)} in memory between iterations"
     )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
+import pathlib
 import signal
 
 import numpy as np
@@ -11,9 +12,14 @@ import pytest
 from scipy import sparse
 
 from doccluster.clustering.k_means.spherical import SphericalParameters, spherical_k_means
+from doccluster.corpus import read_corpus
+from doccluster.corpus.parts import FilesInParts, Part, read_part
 from doccluster.distributed import cluster_blocks, connect, dask_workers, write_block
+from doccluster.distributed.text_vectors import learn_terms, vectorize_block
 from doccluster.errors import InputError
+from doccluster.scratch_files import scratch_failed
 from doccluster.validation import unit_rows
+from doccluster.vectors import TfidfVectorizer
 
 distributed = pytest.importorskip("distributed", reason="the extra dask is not installed")
 
@@ -84,6 +90,63 @@ def test_a_worker_killed_in_an_iteration_changes_no_label(matrix, blocks, tmp_pa
     expected = spherical_k_means(matrix, SphericalParameters(7, n_init=1, random_state=1, init="random", tol=0.0))
     np.testing.assert_array_equal(found.labels, expected.labels)
     assert found.centroids.data.tobytes() == expected.centroids.data.tobytes()
+
+
+def end_once(item, function, shared, marker):
+    """Do the work of an item, but the first time of all end the worker as kill -9 does."""
+    if not os.path.exists(marker):  # noqa: PTH110
+        pathlib.Path(marker).touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return function(item, *shared)
+
+
+def test_a_worker_killed_in_reading_or_vectorizing_changes_nothing(tmp_path, two_processes):
+    rows = [f"document {number} of oil and wheat, {'rain' if number % 3 else 'sun'}" for number in range(40)]
+    paths = []
+    for number in range(4):
+        paths.append(tmp_path / f"{number}.txt")
+        paths[-1].write_text("\n".join(rows[number::4]) + "\n", encoding="utf-8")
+    (tmp_path / "texts").mkdir()
+
+    def read_all(parts, task):
+        alone = [Part(number, (file,)) for number, file in enumerate(file for part in parts for file in part.files)]
+        return two_processes.map(end_once, alone, read_part, (task,), str(tmp_path / "read"))
+
+    corpus = read_corpus(FilesInParts(paths, tmp_path / "texts", read_all), format="lines")
+    expected = read_corpus(paths, format="lines")
+    assert list(corpus.texts) == list(expected.texts)
+    assert corpus.ids == expected.ids
+    vectorizer = TfidfVectorizer(n_threads=1)
+    learn_terms(two_processes, corpus.texts.blocks, vectorizer)
+    whole = TfidfVectorizer(n_threads=1).fit_transform(expected.texts)
+    shared = (vectorizer, str(tmp_path))
+    made = list(two_processes.map(end_once, corpus.texts.blocks, vectorize_block, shared, str(tmp_path / "vectorized")))
+    assert {path.name for path in tmp_path.iterdir()} >= {"read", "vectorized"}
+    stacked = sparse.vstack([one.block.matrix for one in made], format="csr")
+    assert stacked.data.tobytes() == whole.data.tobytes()
+    np.testing.assert_array_equal(stacked.indices, whole.indices)
+
+
+def find_no_room(item):
+    """Fail as a full scratch disk does."""
+    raise scratch_failed(pathlib.Path("/scratch/rows-0"), OSError(28, "No space left on device"))
+
+
+def test_a_full_scratch_disk_of_a_worker_is_told_in_the_same_sentence():
+    with threads_as_workers(2) as cluster, distributed.Client(cluster) as client, connect(client) as executor:
+        with pytest.raises(InputError, match=r"No space left on device.*more room") as told:
+            list(executor.map(find_no_room, [1, 2, 3]))
+        assert str(told.value).count("\n") == 0
+        with pytest.raises(InputError, match="No space left on device"):
+            executor.reduce(find_no_room, list, [1, 2, 3])
+        assert list(executor.map(pow, [2, 3], 2)) == [4, 9]
+
+
+def test_workers_that_do_not_see_the_scratch_folder_are_named(tmp_path):
+    with threads_as_workers(1) as cluster, distributed.Client(cluster) as client, connect(client) as executor:
+        executor.check_folder(tmp_path)
+        with pytest.raises(InputError, match="does not see the folder"):
+            executor.check_folder(tmp_path / "elsewhere")
 
 
 def test_a_worker_that_joins_later_takes_part(matrix, blocks, tmp_path):
