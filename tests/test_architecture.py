@@ -117,9 +117,7 @@ def compiled_functions():
 TAKE_ARRAYS = {f"{module}.{name}" for module in ("line_sums", "twins") for name in ("sum_lines", "sum_lines_and_peaks")}
 # Those whose arguments do not go together in named tuples yet.
 WITHOUT_TUPLES = {
-    *("criteria.move_rows", "refinement.apply_moves", "refinement.best_chain", "refinement.best_moves"),
-    *("seeding.weigh_candidates", "story_index.add_document"),
-    *("story_index.keep_slots", "story_index.upper_bounds", "term_draws.draw_distinct", "tokens.settle_rows"),
+    *("story_index.add_document", "story_index.upper_bounds", "tokens.settle_rows"),
     *(f"word_runs.{name}" for name in ("absorb_tokens", "count_runs", "find_token", "save_state", "store_token")),
 }
 

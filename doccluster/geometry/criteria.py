@@ -13,7 +13,8 @@ from scipy import sparse
 
 from doccluster.errors import InputError
 from doccluster.geometry.sums import sums_by_label
-from doccluster.kernels.criteria import E1, G1, H1, H2, I1, I2, move_rows
+from doccluster.kernels.arguments import Csr
+from doccluster.kernels.criteria import E1, G1, H1, H2, I1, I2, Clusters, move_rows
 
 Floats = npt.NDArray[np.float64]
 
@@ -62,40 +63,23 @@ def refine_by_moves(
     code = CODES[check_criterion(criterion)]
     found = np.array(labels, dtype=np.int64)
     compact = _used_terms(rows)
-    arrays = compact.data, compact.indices.astype(np.int32), compact.indptr.astype(np.int64)
+    arrays = Csr.of(compact)
     for _ in range(max_passes):
-        state = _State(compact, found, n_clusters)  # again, so that rounding does not add up over the passes
+        clusters, with_total = _state(compact, found, n_clusters)  # again, so that rounding does not add up
         order = rng.permutation(found.size)
-        moved = move_rows(
-            code,
-            *arrays,
-            order,
-            LEAST_GAIN,
-            state.with_total,
-            state.sums,
-            state.sizes,
-            state.squares,
-            state.products,
-            found,
-        )
+        moved = move_rows(code, arrays, order, LEAST_GAIN, with_total, clusters, found)
         if not moved:
             break
-        del state  # before the next one is made, so that there is only one table
+        del clusters  # before the next one is made, so that there is only one table
     return found
 
 
-class _State:
-    """The numbers of clusters that criteria are made of."""
-
-    def __init__(self, rows: Any, labels: npt.NDArray[np.int64], n_clusters: int) -> None:
-        by_cluster = sums_by_label(rows, labels, n_clusters)
-        self.sums: Floats = by_cluster.T.toarray(order="C")  # (used terms, clusters)
-        filled = np.diff(rows.indptr) > 0
-        self.sizes = np.bincount(labels[filled], minlength=n_clusters).astype(np.float64)
-        self.squares: Floats = np.einsum("tr,tr->r", self.sums, self.sums)
-        total = self.sums.sum(axis=1)
-        self.products: Floats = total @ self.sums
-        self.with_total: Floats = rows @ total
+def _state(rows: Any, labels: npt.NDArray[np.int64], n_clusters: int) -> tuple[Clusters, Floats]:
+    """Return the clusters of some rows, and the product of each row with the sum of all."""
+    sums: Floats = sums_by_label(rows, labels, n_clusters).T.toarray(order="C")  # (used terms, clusters)
+    sizes = np.bincount(labels[np.diff(rows.indptr) > 0], minlength=n_clusters).astype(np.float64)
+    total = sums.sum(axis=1)
+    return Clusters(sums, sizes, np.einsum("tr,tr->r", sums, sums), total @ sums), np.asarray(rows @ total)
 
 
 def _used_terms(rows: Any) -> Any:

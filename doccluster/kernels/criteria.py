@@ -10,12 +10,24 @@ clustering, Machine Learning 55.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
+import numpy.typing as npt
 
 from doccluster.kernels.jit import jit
 
 I1, I2, E1, G1, H1, H2 = range(6)
 LEAST_SQUARE = 1e-12  # of a sum whose rows cancel
+
+
+class Clusters(NamedTuple):
+    """The numbers of clusters that criteria are made of."""
+
+    sums: npt.NDArray[np.float64]  # (n_terms, n_clusters)
+    sizes: npt.NDArray[np.float64]
+    squares: npt.NDArray[np.float64]  # squared lengths of the sums
+    products: npt.NDArray[np.float64]  # of the sums with the sum of all rows
 
 
 @jit(inner=True)
@@ -60,14 +72,14 @@ def summed_parts(criterion, sizes, squares, products):
 
 
 @jit
-def move_rows(
-    criterion, values, columns, starts, order, least_gain, with_total, sums, sizes, squares, products, labels
-):
+def move_rows(criterion, rows, order, least_gain, with_total, clusters, labels):
     """Move each row, in `order`, to the cluster where the criterion gains most, if it gains; return how many moved.
 
-    `sums` is terms x clusters; it, `sizes`, `squares`, `products` and `labels` are kept up to date. A row alone in its
-    cluster, and one without values, stays. `with_total` is the product of each row with the sum of all.
+    `clusters` and `labels` are kept up to date. A row alone in its cluster, and one without values, stays. `with_total`
+    is the product of each row (Csr) with the sum of all.
     """
+    starts, columns, values = rows
+    sums, sizes, squares, products = clusters
     n_clusters = sizes.size
     dots = np.empty(n_clusters)
     inner, outer = summed_parts(criterion, sizes, squares, products)

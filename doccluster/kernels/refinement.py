@@ -9,11 +9,30 @@ With s the sum of a cluster's (weighted) documents and L its length, moving docu
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
+import numpy.typing as npt
 
 from doccluster.kernels.assignment import add_tail, head_end, peaks_of, sums_to_start_from
 from doccluster.kernels.jit import jit
 from doccluster.kernels.simd import sum_lines_and_peaks
+
+
+class Clusters(NamedTuple):
+    """What a move changes of the clusters: the lengths of their sums, and their sizes."""
+
+    lengths: npt.NDArray[np.float64]
+    sizes: npt.NDArray[np.int64]
+
+
+class Moves(NamedTuple):
+    """The best move of each row, and the products with both sums; the gain is -inf for a row that may not move."""
+
+    gains: npt.NDArray[np.float64]
+    targets: npt.NDArray[np.int32]
+    own_products: npt.NDArray[np.float64]
+    target_products: npt.NDArray[np.float64]
 
 
 @jit(inner=True)
@@ -23,11 +42,14 @@ def longer_by(length, product, weight):
 
 
 @jit
-def best_moves(rows, table, lengths, sizes, weights, usable, labels, gains, targets, own_products, target_products):
-    """Write the best other cluster of each row, the gain of moving there, and the products with both sums.
+def best_moves(rows, table, clusters, weights, usable, labels):
+    """Return the `Moves` of the rows: the best other cluster of each, and the gain of moving there.
 
-    A row that may not move (no direction, no weight, alone in its cluster) has gain -inf.
+    A row may not move if it has no direction, no weight, or is alone in its cluster.
     """
+    lengths, sizes = clusters
+    gains, targets = np.empty(labels.size), np.empty(labels.size, np.int32)
+    own_products, target_products = np.zeros(labels.size), np.zeros(labels.size)
     values, columns, starts, _ = rows
     head, lanes = table.head, table.lanes
     n_head, width = head.shape
@@ -54,6 +76,7 @@ def best_moves(rows, table, lengths, sizes, weights, usable, labels, gains, targ
         own_products[row] = lengths[own] * sums[lanes[own]]
         target_products[row] = lengths[targets[row]] * sums[lanes[targets[row]]]
         gains[row] = best + longer_by(lengths[own], own_products[row], -weight)
+    return Moves(gains, targets, own_products, target_products)
 
 
 @jit(inner=True)
@@ -66,29 +89,17 @@ def row_product(values, columns, first, last, dense):
 
 
 @jit
-def apply_moves(
-    values,
-    columns,
-    starts,
-    weights,
-    order,
-    least_gain,
-    lengths,
-    sizes,
-    labels,
-    targets,
-    own_products,
-    target_products,
-    n_columns,
-    moved_rows,
-):
+def apply_moves(rows, weights, moves, order, least_gain, clusters, labels):
     """Move rows in `order` as long as each still gains, given the moves before it; return how many moved.
 
-    `own_products` and `target_products` are with the sums before the first move; what earlier moves added to or took
-    from the two clusters is added here. `lengths`, `sizes` and `labels` are kept up to date.
+    The products of `moves` are with the sums before the first move; what earlier moves added to or took from the two
+    clusters is added here. `clusters` and `labels` are kept up to date.
     """
-    dense = np.zeros(n_columns, np.float64)
-    left = np.empty(order.size, np.int64)
+    values, columns, starts, original = rows
+    _, targets, own_products, target_products = moves
+    lengths, sizes = clusters
+    dense = np.zeros(original.size, np.float64)
+    moved_rows, left = np.empty(order.size, np.int64), np.empty(order.size, np.int64)
     joined = np.empty(order.size, np.int64)
     n_moved = 0
     for row in order:
@@ -123,14 +134,15 @@ def apply_moves(
 
 
 @jit
-def best_chain(rows, weights, index, products, lengths, sizes, labels, moves):
+def best_chain(rows, weights, index, products, clusters, labels, moves):
     """Make a chain of best moves, each row at most once, gains or not; return the length of its best beginning.
 
-    `products` is rows x clusters, s_j.x_i, kept up to date with `lengths`, `sizes` and `labels`; `moves` receives
-    (row, from, to). Returns also what that beginning gains.
+    `products` is rows x clusters, s_j.x_i, kept up to date with `clusters` and `labels`; `moves` receives (row, from,
+    to). Returns also what that beginning gains.
     """
     values, columns, starts, _ = rows
     index_starts, index_rows, index_values = index
+    lengths, sizes = clusters
     n_rows, n_clusters = products.shape
     is_free = np.ones(n_rows, np.bool_)
     overlap = np.empty(n_rows, np.float64)

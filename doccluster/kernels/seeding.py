@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from doccluster.kernels.jit import jit
-from doccluster.kernels.posting_lists import REGROUP, add_lines, add_postings
+from doccluster.kernels.posting_lists import REGROUP, reach_of, write_products
 
 PART = 8192  # documents at a time: similarities and distances of a part stay near the processor
 
@@ -30,57 +30,23 @@ def place_by_term(values, columns, starts, first_row, following, index_rows, ind
 
 
 @jit
-def weigh_candidates(rows, first_part, last_part, documents, index, common, nearest, weights, similarities, potentials):
-    """Fill `similarities` of the documents of some parts to each of `rows`, and what is left if that row is a seed.
+def weigh_candidates(candidates, parts, rows, by_term, nearest, weights, into):
+    """Fill the similarities of the documents of some parts to each candidate, and what is left if that one is a seed.
 
-    ``potentials[trial, part]`` is the weighted sum of 1 - similarity to the nearest seed. `documents` is (values,
-    columns, starts), `index` is (starts, rows, values) by term; terms of many documents have a dense line in `common` =
-    (line of each term or -1, lines) instead. Without `weights` each document counts once. Documents come in parts of
-    `PART`, which stay near the processor while one candidate after the other is weighed.
+    `into` is (similarities, potentials): ``potentials[trial, part]`` is the weighted sum of 1 - similarity to the
+    nearest seed. `rows` are those of all documents (Csr), `by_term` is their `InvertedIndex`. Without `weights` each
+    document counts once. The parts from ``parts[0]`` to before ``parts[1]`` have `PART` documents each, which stay
+    near the processor while one candidate after the other is weighed.
     """
-    values, columns, starts = documents
-    index_starts, index_rows, index_values = index
-    line_of, head = common
-    capacity = 0
-    for row in rows:
-        capacity += starts[row + 1] - starts[row]
-    lists, list_values = np.empty((capacity, 2), np.int64), np.empty(capacity, np.float32)
-    lines, line_values = np.empty(capacity, np.int64), np.empty(capacity, np.float32)
-    list_ends, line_ends = np.zeros(rows.size + 1, np.int64), np.zeros(rows.size + 1, np.int64)
-    for trial in range(rows.size):
-        n_lists, n_lines = list_ends[trial], line_ends[trial]
-        for position in range(starts[rows[trial]], starts[rows[trial] + 1]):
-            term = columns[position]
-            if line_of[term] >= 0:
-                lines[n_lines], line_values[n_lines] = line_of[term], values[position]
-                n_lines += 1
-            else:
-                first, last = index_starts[term], index_starts[term + 1]
-                lists[n_lists, 0], lists[n_lists, 1] = _first_from(first_part * PART, index_rows, first, last), last
-                list_values[n_lists] = values[position]
-                n_lists += 1
-        list_ends[trial + 1], line_ends[trial + 1] = n_lists, n_lines
-    for part in range(first_part, last_part):
+    similarities, potentials = into
+    begins = np.empty(0, np.int64)
+    reach = reach_of(rows, candidates, by_term, parts[0] * PART, begins, similarities)
+    for part in range(parts[0], parts[1]):
         low, high = part * PART, min(part * PART + PART, nearest.size)
-        for trial in range(rows.size):
-            listed, lined = slice(list_ends[trial], list_ends[trial + 1]), slice(line_ends[trial], line_ends[trial + 1])
+        for trial in range(candidates.size):
             products = similarities[trial]
-            products[low:high] = 0
-            add_postings(lists[listed], list_values[listed], index_rows, index_values, high, products)
-            add_lines(head, lines[lined], line_values[lined], low, high, products)
+            write_products(reach, trial, by_term, low, high, products)
             potentials[trial, part] = _left(products[low:high], nearest[low:high], weights[low:high])
-
-
-@jit(inner=True)
-def _first_from(row, index_rows, first, last):
-    """Return the first place of ``first..last`` whose row, ascending, is `row` or later."""
-    while first < last and row > 0:
-        middle = (first + last) // 2
-        if index_rows[middle] < row:
-            first = middle + 1
-        else:
-            last = middle
-    return first
 
 
 @jit(fastmath=REGROUP, inner=True)

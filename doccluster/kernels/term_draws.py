@@ -2,23 +2,32 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
+import numpy.typing as npt
 
 from doccluster.kernels.jit import jit
 
 PATIENCE = 30  # draws per term of a document, before what is left is taken in order of weight
 
 
+class Weighted(NamedTuple):
+    """Terms to draw from, the heaviest first: their cumulative weights, and their columns."""
+
+    edges: npt.NDArray[np.float64]
+    columns: npt.NDArray[np.int32]
+
+
 @jit
-def draw_distinct(edges, columns, common_edges, common_columns, common_share, uniforms, seen, stamp, out):
+def draw_distinct(own, common, common_share, uniforms, seen, stamp, out):
     """Fill `out` with distinct columns, each drawn from a cluster's own terms or from those of the whole corpus.
 
     Parameters
     ----------
-    edges, common_edges : float64 arrays
-        Cumulative weights of the terms of the cluster and of the corpus, the heaviest term first.
-    columns, common_columns : int32 arrays
-        The columns of those terms; the latter has every column that may be needed, at least `out.size`.
+    own, common : Weighted
+        The terms of the cluster, and of the corpus; the latter has every column that may be needed, at least
+        `out.size`.
     common_share : float
         The probability that a draw is from the corpus.
     uniforms : float64 array
@@ -28,6 +37,8 @@ def draw_distinct(edges, columns, common_edges, common_columns, common_share, un
     stamp : int
     out : int32 array, written
     """
+    edges, columns = own
+    common_edges, common_columns = common
     n_found = 0
     for u in uniforms:
         if n_found == out.size:

@@ -229,7 +229,7 @@ def _draw(
     indices = np.empty((truth.size, m), dtype=np.int32)
     values = np.empty((truth.size, m), dtype=dtype)
 
-    def one(number: int) -> None:
+    def one(number: int) -> tuple[npt.NDArray[np.int32], npt.NDArray[Any]]:
         block = blocks[number]
         generator = block_generator(entropy, number)
         n_rows = block.stop - block.start
@@ -238,12 +238,12 @@ def _draw(
         shared = draw_terms(plan.shared, n_rows, plan.n_shared, generator) if plan.n_shared else own[:, :0]
         chosen = columns[np.concatenate([shared, own], axis=1)]
         order = np.argsort(chosen, axis=1)
-        indices[block] = np.take_along_axis(chosen, order, axis=1)
         raw = np.exp(plan.value_spread * generator.standard_normal((n_rows, m)))
-        values[block] = raw / np.linalg.norm(raw, axis=1)[:, None]
+        drawn = raw / np.linalg.norm(raw, axis=1)[:, None]
+        return np.take_along_axis(chosen, order, axis=1).astype(np.int32), drawn.astype(dtype)
 
-    for _ in map_blocks(one, range(len(blocks)), n_threads=n_threads):
-        pass
+    for block, parts in zip(blocks, map_blocks(one, range(len(blocks)), n_threads=n_threads), strict=True):
+        indices[block], values[block] = parts
     starts = np.arange(truth.size + 1, dtype=np.int64) * m
     starts = starts.astype(np.int32) if starts[-1] < 2**31 else starts
     return sparse.csr_array((values.ravel(), indices.ravel(), starts), shape=(truth.size, plan.n_terms))

@@ -20,7 +20,7 @@ from doccluster.clustering import SphericalKMeans
 from doccluster.clustering.mixtures.vmf_sampling import block_generator, spawn_entropy
 from doccluster.errors import Argument, InputError, NothingUsable
 from doccluster.geometry.sums import sums_by_label
-from doccluster.kernels.term_draws import PATIENCE, draw_distinct
+from doccluster.kernels.term_draws import PATIENCE, Weighted, draw_distinct
 from doccluster.kernels.vmf import MAX_CONCENTRATION, concentration
 from doccluster.short_repr import ShortRepr
 from doccluster.synthetic.checks import seed_record
@@ -256,11 +256,11 @@ def _draw_block(
     seen = np.zeros(model.n_terms, dtype=np.int64)
     at = 0
     for row, (label, length) in enumerate(zip(labels, lengths, strict=True)):
-        own, common = model.own[label], model.common
+        own, common = (Weighted(terms.edges, terms.columns) for terms in (model.own[label], model.common))
         uniforms = generator.random(PATIENCE * length)
         share = model.common_shares[label]
         out = columns[at : at + length]
-        draw_distinct(own.edges, own.columns, common.edges, common.columns, share, uniforms, seen, row + 1, out)
+        draw_distinct(own, common, share, uniforms, seen, row + 1, out)
         at += length
     raw = _values(model, labels, lengths, columns)
     raw *= np.exp(model.value_spread * generator.standard_normal(columns.size))

@@ -150,10 +150,10 @@ def weigh_rows(
     in_loop = factors is not None and factors.dtype == matrix.dtype and weighting.norm is not None
     no_factors, no_columns = np.empty(0, dtype=matrix.dtype), np.empty(0, dtype=np.int32)
 
-    def weigh(rows: slice) -> None:
+    def weigh(rows: slice) -> tuple[slice, npt.NDArray[Any]]:
         indptr = matrix.indptr[rows.start : rows.stop + 1]
         entries = slice(int(indptr[0]), int(indptr[-1]))
-        values = matrix.data[entries]
+        values = matrix.data[entries].copy()
         local = (indptr - indptr[0]).astype(np.int64)
         _weigh_terms(values, local, weighting, mean_length)
         columns = matrix.indices[entries]
@@ -165,8 +165,10 @@ def weigh_rows(
                 values, columns, factors if in_loop else no_factors, local, weighting.norm == "l2"
             )
 
-    for _ in map_blocks(weigh, row_blocks(matrix.shape[0], _ROWS_PER_BLOCK), n_threads=n_threads):
-        pass
+        return entries, values
+
+    for entries, values in map_blocks(weigh, row_blocks(matrix.shape[0], _ROWS_PER_BLOCK), n_threads=n_threads):
+        matrix.data[entries] = values
 
 
 def _weigh_terms(

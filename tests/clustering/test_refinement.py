@@ -17,7 +17,7 @@ from doccluster.clustering.k_means.refinement import (  # the gains themselves a
 )
 from doccluster.clustering.k_means.seeding import InvertedIndex
 from doccluster.clustering.k_means.snapshot import Snapshot
-from doccluster.kernels.refinement import best_chain
+from doccluster.kernels.refinement import Clusters, best_chain
 from tests.clustering.naive import cluto_matrix
 
 
@@ -83,8 +83,7 @@ def test_a_chain_gains_what_it_says_and_moves_each_row_once(documents):
         matrix.weights,
         (index.starts, index.rows, index.values),
         rows @ sums.T,
-        np.linalg.norm(sums, axis=1),
-        np.bincount(labels, minlength=3),
+        Clusters(np.linalg.norm(sums, axis=1), np.bincount(labels, minlength=3)),
         labels.copy(),
         moves,
     )

@@ -22,7 +22,7 @@ from doccluster.clustering.k_means.means import Means, update_means
 from doccluster.clustering.k_means.seeding import InvertedIndex
 from doccluster.clustering.k_means.snapshot import Snapshot
 from doccluster.kernels.assignment import similarity_rows
-from doccluster.kernels.refinement import apply_moves, best_chain, best_moves
+from doccluster.kernels.refinement import Clusters, Moves, apply_moves, best_chain, best_moves
 from doccluster.progress import Progress, silent
 
 LEAST_GAIN = 1e-6  # below it a gain may be rounding of float32 similarities
@@ -52,10 +52,10 @@ def refine_start(
     labels = start.labels
     for number in range(MOST_ROUNDS):
         table = _table(documents, means, limits)
-        gains, targets, own_products, target_products = weigh_moves(documents, labels, means, table)
-        moved = _moved(documents, labels, means, gains, targets, own_products, target_products)
+        moves = weigh_moves(documents, labels, means, table)
+        moved = _moved(documents, labels, means, moves)
         if moved is None:
-            moved = _chained(documents, labels, means, table, gains)
+            moved = _chained(documents, labels, means, table, moves.gains)
         if moved is None:
             break
         labels, means = moved
@@ -67,66 +67,37 @@ def refine_start(
     return replace(settled, n_iter=start.n_iter + settled.n_iter) if better else start
 
 
-def weigh_moves(
-    documents: DocumentMatrix, labels: npt.NDArray[np.int32], means: Means, table: MeanTable
-) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int32], npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+def weigh_moves(documents: DocumentMatrix, labels: npt.NDArray[np.int32], means: Means, table: MeanTable) -> Moves:
     """Return each document's gain by its best move, where to, and its products with the sums of both clusters."""
-    n = documents.n_documents
-    gains, own_products, target_products = np.empty(n), np.zeros(n), np.zeros(n)
-    targets = np.empty(n, np.int32)
+    clusters = _clusters(documents, labels, means)
+
+    def one(block: slice) -> Moves:
+        weights, usable = documents.weights[block], documents.is_usable[block]
+        return Moves(*best_moves(documents.rows(block), table.arrays, clusters, weights, usable, labels[block]))
+
+    parts = documents.each_block(one, per_entry=means.n_clusters)
+    return Moves(*map(np.concatenate, zip(*parts, strict=True)))
+
+
+def _clusters(documents: DocumentMatrix, labels: npt.NDArray[np.int32], means: Means) -> Clusters:
     sizes = np.bincount(labels[documents.is_usable], minlength=means.n_clusters)
-
-    def one(block: slice) -> None:
-        best_moves(
-            documents.rows(block),
-            table.arrays,
-            means.lengths,
-            sizes,
-            documents.weights[block],
-            documents.is_usable[block],
-            labels[block],
-            gains[block],
-            targets[block],
-            own_products[block],
-            target_products[block],
-        )
-
-    documents.each_block(one, per_entry=means.n_clusters)
-    return gains, targets, own_products, target_products
+    return Clusters(means.lengths.copy(), sizes)
 
 
 def _moved(
     documents: DocumentMatrix,
     labels: npt.NDArray[np.int32],
     means: Means,
-    gains: npt.NDArray[np.float64],
-    targets: npt.NDArray[np.int32],
-    own_products: npt.NDArray[np.float64],
-    target_products: npt.NDArray[np.float64],
+    moves: Moves,
 ) -> Labelling | None:
     """Return the labelling after the moves that gain, best first, or None if there is none."""
-    gaining = np.flatnonzero(gains > LEAST_GAIN)
+    gaining = np.flatnonzero(moves.gains > LEAST_GAIN)
     if not gaining.size:
         return None
-    order = gaining[np.argsort(-gains[gaining], kind="stable")][:MOST_MOVES]
+    order = gaining[np.argsort(-moves.gains[gaining], kind="stable")][:MOST_MOVES]
     after = labels.copy()
-    sizes = np.bincount(labels[documents.is_usable], minlength=means.n_clusters)
-    apply_moves(
-        documents.values,
-        documents.columns,
-        documents.starts,
-        documents.weights,
-        order,
-        LEAST_GAIN,
-        means.lengths.copy(),
-        sizes,
-        after,
-        targets,
-        own_products,
-        target_products,
-        documents.n_columns,
-        np.empty(order.size, np.int64),
-    )
+    rows = documents.rows(slice(0, documents.n_documents))
+    apply_moves(rows, documents.weights, moves, order, LEAST_GAIN, _clusters(documents, labels, means), after)
     return _with_means(documents, labels, after, means)
 
 
@@ -153,8 +124,7 @@ def _chained(
         some.weights,
         (index.starts, index.rows, index.values),
         products,
-        means.lengths.copy(),
-        np.bincount(labels[documents.is_usable], minlength=means.n_clusters),
+        _clusters(documents, labels, means),
         labels[rows],
         moves,
     )

@@ -25,6 +25,8 @@ from doccluster.clustering.k_means.document_matrix import DocumentMatrix
 from doccluster.clustering.k_means.means import Means, means_of_matrix
 from doccluster.errors import InputError
 from doccluster.geometry.documents import Documents, as_documents
+from doccluster.kernels.arguments import Csr
+from doccluster.kernels.posting_lists import InvertedIndex as ListsAndLines
 from doccluster.kernels.seeding import PART, count_by_term, draw_rows, join_nearest, place_by_term, weigh_candidates
 from doccluster.progress import Progress, silent
 
@@ -144,8 +146,8 @@ class _Potential:
     """The distances of all documents to the nearest seed so far, and what candidates would leave of their sum."""
 
     def __init__(self, documents: DocumentMatrix, index: InvertedIndex, trials: int) -> None:
-        self.rows = documents.values, documents.columns, documents.starts
-        self.index, self.common = (index.starts, index.rows, index.values), index.common
+        self.rows = Csr(documents.starts, documents.columns, documents.values)
+        self.by_term = ListsAndLines(Csr(index.starts, index.rows, index.values), *index.common)
         # rows without terms or weight count as copies of a seed: none is drawn, none adds to the potential
         self.nearest = np.where(documents.is_usable, 0, 1).astype(np.float32)
         is_even = bool(np.all(documents.weights[self.nearest == 0] == 1))
@@ -153,7 +155,7 @@ class _Potential:
         self.similarities = np.zeros((trials, documents.n_documents), np.float32)
         self.sums = np.empty(-(-documents.n_documents // PART))
         self.join(0)
-        frequencies, is_listed = np.diff(index.starts).astype(np.float64), self.common[0] < 0
+        frequencies, is_listed = np.diff(index.starts).astype(np.float64), self.by_term.line_of < 0
         n = max(1, documents.n_documents)
         visits = float(np.sum(frequencies[is_listed] ** 2)) / n  # of a candidate drawn evenly
         visits += LINE_VISITS * float(np.sum(frequencies[~is_listed])) + PASS_VISITS * n
@@ -168,11 +170,11 @@ class _Potential:
 
     def weigh(self, candidates: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
         """Return the potential that each candidate would leave."""
-        known = self.rows, self.index, self.common, self.nearest, self.weights
+        known = self.rows, self.by_term, self.nearest, self.weights
         left = np.empty((candidates.size, self.sums.size))
 
         def weigh_some(parts: slice) -> None:
-            weigh_candidates(candidates, parts.start, parts.stop, *known, self.similarities, left)
+            weigh_candidates(candidates, (parts.start, parts.stop), *known, (self.similarities, left))
 
         parts = row_blocks(self.sums.size, -(-self.sums.size // self.n_threads))
         share_blocks(weigh_some, parts, n_threads=self.n_threads, pool=self.threads)

@@ -65,11 +65,8 @@ class VmfRows:
     def fill(self, out: npt.NDArray[Any], *, n_threads: int | None = None) -> npt.NDArray[Any]:
         """Draw all rows into `out`, an array of this shape and type with contiguous rows, and return it."""
 
-        def draw(number: int) -> None:
-            self._draw(number, out[self._blocks[number]])
-
-        for _ in map_blocks(draw, range(len(self._blocks)), n_threads=n_threads):
-            pass
+        for block, rows in zip(self._blocks, self.blocks(n_threads=n_threads), strict=True):
+            out[block] = rows
         return out
 
     def draw(self, *, n_threads: int | None = None) -> npt.NDArray[Any]:

@@ -1,0 +1,210 @@
+"""Functions that run over blocks of rows give their values back, so that another process could run them.
+
+A block function is what `map_blocks`, `share_blocks` and their kin are given. The sources say whether one changes what
+it did not make itself: by assigning to it, by a method or an `out=` that changes it, or by a kernel that does.
+"""
+
+from __future__ import annotations
+
+import ast
+import pathlib
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent / "doccluster"
+MAPS = {"map_blocks", "share_blocks", "each_block", "share"}
+CHANGING = {"append", "pop", "extend", "add", "update", "sort", "fill", "remove", "insert", "setdefault", "put"}
+PARTS = {"part", "view", "reshape", "ravel"}  # methods that return a part of their object
+
+
+def base_of(node):
+    """The name at the root of ``a[i].b[j]``, or None."""
+    while True:
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in PARTS:
+            node = node.func
+        elif not isinstance(node, ast.Subscript | ast.Attribute | ast.Starred):
+            break
+        else:
+            node = node.value
+    return node.id if isinstance(node, ast.Name) else None
+
+
+def origins(function):
+    """For each name of a function, the names whose arrays it may be a part of: itself, if it is not made here."""
+    found = {}
+    nodes = [node for part in function.body for node in ast.walk(part)] if isinstance(function.body, list) else []
+    for _ in range(3):  # aliases of aliases
+        for node in nodes:
+            if isinstance(node, ast.Assign):
+                sources = node.value.elts if isinstance(node.value, ast.Tuple) else [node.value]
+                for target in node.targets:
+                    names = target.elts if isinstance(target, ast.Tuple) else [target]
+                    pairs = (
+                        zip(names, sources, strict=True)
+                        if len(names) == len(sources)
+                        else [(name, sources[0]) for name in names]
+                    )
+                    for name, source in pairs:
+                        if isinstance(name, ast.Name):
+                            base = base_of(source)
+                            found.setdefault(name.id, set()).update(found.get(base, {base}) - {None})
+            if isinstance(node, ast.For | ast.comprehension):
+                for name in ast.walk(node.target):
+                    if isinstance(name, ast.Name):
+                        found.setdefault(name.id, set())
+    return found
+
+
+def changed_names(function, written):
+    """The names, not made by the function, that it changes; `written`: which arguments each kernel changes."""
+    made = origins(function)
+    changed = set()
+
+    def note(node):
+        base = base_of(node)
+        changed.update(made.get(base, {base}) - {None})
+
+    for node in ast.walk(function):
+        if isinstance(node, ast.Assign | ast.AugAssign | ast.AnnAssign):
+            for target in getattr(node, "targets", [getattr(node, "target", None)]):
+                for one in target.elts if isinstance(target, ast.Tuple) else [target]:
+                    if isinstance(one, ast.Subscript | ast.Attribute):
+                        note(one)
+        elif isinstance(node, ast.Call):
+            if isinstance(node.func, ast.Attribute) and node.func.attr in CHANGING:
+                note(node.func.value)
+            for keyword in node.keywords:
+                if keyword.arg == "out":
+                    note(keyword.value)
+            called = base_of(node.func) if isinstance(node.func, ast.Name | ast.Subscript) else ""
+            for place, argument in enumerate(node.args):
+                if any(isinstance(earlier, ast.Starred) for earlier in node.args[: place + 1]):
+                    if written.get(called):  # which argument it is cannot be seen: any may be changed
+                        note(argument)
+                elif place in written.get(called, ()):
+                    for part in argument.elts if isinstance(argument, ast.Tuple) else [argument]:
+                        note(part)
+    return changed - {"np"}
+
+
+class Source:
+    """A module: its functions, and which kernel each name that it uses stands for."""
+
+    def __init__(self, path):
+        self.path = path
+        self.tree = ast.parse(path.read_text(encoding="utf-8"))
+        self.functions = [node for node in ast.walk(self.tree) if isinstance(node, ast.FunctionDef)]
+        module = ".".join(path.relative_to(ROOT.parent).with_suffix("").parts)
+        top = [node.name for node in self.tree.body if isinstance(node, ast.FunctionDef)]
+        self.kernels = {name: f"{module}.{name}" for name in top}
+        for node in ast.walk(self.tree):
+            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("doccluster.kernels"):
+                for alias in node.names:
+                    home = LOOPS.get(alias.name, node.module) if node.module.endswith("text_loops") else node.module
+                    self.kernels[alias.asname or alias.name] = f"{home}.{alias.name}"
+
+    def changed_by(self, function):
+        """What a function changes and did not make."""
+        return changed_names(function, {name: WRITTEN.get(kernel, ()) for name, kernel in self.kernels.items()})
+
+
+# The machine code of `text_loops` is that of functions in two other modules.
+LOOPS = {
+    node.name: f"doccluster.kernels.{name}"
+    for name in ("tokens", "word_runs")
+    for node in ast.parse((ROOT / "kernels" / f"{name}.py").read_text(encoding="utf-8")).body
+    if isinstance(node, ast.FunctionDef)
+}
+SIMD = "doccluster.kernels.simd"
+WRITTEN = {f"{SIMD}.sum_lines": {9}, f"{SIMD}.sum_lines_and_peaks": {7, 8}}  # built by hand
+SOURCES = [
+    Source(path)
+    for path in sorted(ROOT.rglob("*.py"))
+    if "kernels" in path.parts or any(f"{name}(" in path.read_text(encoding="utf-8") for name in MAPS)
+]
+
+
+def learn_what_kernels_change():
+    """Fill `WRITTEN` with the places of the arguments that each kernel changes, also through those it calls."""
+    for _ in range(4):
+        for source in SOURCES:
+            if "kernels" in source.path.parts and "simd" not in source.path.parts:
+                for function in source.functions:
+                    changed = source.changed_by(function)
+                    places = {at for at, argument in enumerate(function.args.args) if argument.arg in changed}
+                    WRITTEN[source.kernels.get(function.name, function.name)] = places
+
+
+learn_what_kernels_change()
+
+
+def block_functions():
+    """What every function that is given to a map over blocks changes and did not make."""
+    found = {}
+    for source in SOURCES:
+        for scope in source.functions:
+            inside = [node for node in ast.walk(scope) if isinstance(node, ast.FunctionDef) and node is not scope]
+            own = {node.name: node for node in inside}
+            others = {name: node for node in source.functions for name in (node.name, f"self.{node.name}")}
+            for node in ast.walk(scope):
+                if isinstance(node, ast.Call) and node.args:
+                    called = getattr(node.func, "id", getattr(node.func, "attr", ""))
+                    given = (others | own).get(ast.unparse(node.args[0]))
+                    if called in MAPS and given is not None:
+                        place = f"{source.path.relative_to(ROOT).with_suffix('')}:{scope.name}.{given.name}"
+                        arguments = {argument.arg for argument in given.args.args if argument.arg != "self"}
+                        found[place] = source.changed_by(given) - arguments
+    return found
+
+
+BLOCK_FUNCTIONS = block_functions()
+
+# What writes into arrays of its caller, and why.
+IN_PLACE = {
+    # labels and bounds that are carried from one iteration to the next, each row its own
+    "clustering/k_means/assigner:_sweep.one",
+    "clustering/k_means/pruning/pruning:_prune.one",
+    "clustering/k_means/whole_table:assign.one",
+    # the table of means, of which an iteration replaces the lines that changed
+    "clustering/k_means/mean_table:replace.one",
+    "clustering/k_means/means:update_means.one",
+    # rows laid out once, of which there should be no second copy
+    "clustering/k_means/document_matrix:reorder.one",
+    "vectors/row_store:settle.settle_range",
+    # entries that go to places all over the result: a counting sort by term
+    "clustering/k_means/seeding:of.place",
+    "clustering/mixtures/vmf_documents:_sorted.count",
+    "clustering/mixtures/vmf_documents:_sorted.sort",
+    # similarities of all documents, of which the next step reads one line
+    "clustering/k_means/refill:own_similarities.one",
+    "clustering/k_means/seeding:weigh.weigh_some",
+    # sums of which each thread adds to some columns or some lines, in the order of the rows
+    "clustering/mixtures/vmf_sums:_add_by_cluster.one",
+    "clustering/mixtures/vmf_sums:_add_by_term.one",
+    "clustering/mixtures/vmf_sums:add_certain.one",
+    # each thread counts in a table of tokens of its own
+    "text/counting:count._count_block",
+}
+
+
+def test_block_functions_return_their_values():
+    assert len(BLOCK_FUNCTIONS) > 40
+    in_place = {place: changed for place, changed in BLOCK_FUNCTIONS.items() if changed and place not in IN_PLACE}
+    assert in_place == {}, "return the values of the block; the caller puts them in place"
+
+
+@pytest.mark.parametrize(
+    "body",
+    ["out[block] = 1", "out.sums[block] += 1", "part = out[block]\n    part[:] = 1", "np.add(1, 1, out=out[block])"],
+    ids=["assigned", "added", "alias", "out"],
+)
+def test_a_change_of_a_captured_array_is_seen(body):
+    (function,) = ast.parse(f"def one(block):\n    own = np.empty(3)\n    own[0] = 1\n    {body}").body
+    assert changed_names(function, {}) == {"out"}
+
+
+def test_a_kernel_that_changes_its_argument_is_seen():
+    (function,) = ast.parse("def one(block):\n    own = out[block]\n    write(first[block], own.view())").body
+    assert changed_names(function, {"write": {1}}) == {"out"}
+    assert WRITTEN["doccluster.kernels.posting_lists.add_postings"] == {0, 5}
+    assert WRITTEN["doccluster.kernels.posting_lists.write_products"] == {0, 5}  # through the kernels that it calls
