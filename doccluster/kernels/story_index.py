@@ -35,20 +35,6 @@ def add_products(terms, values, lists, slots, weights, products, has_field):
                     found[slots[place]] += value * own[place]
 
 
-@jit
-def add_products_with_one(terms, values, slot, lists, slots, weights, products):
-    """Add the products of a document with one story, by field, to `products` (3,)."""
-    for i in range(terms.size):
-        term = terms[i]
-        if term >= len(lists):
-            continue
-        end = lists[term, START] + lists[term, LENGTH]
-        place = find_slot(slots, lists[term, START], end, slot)
-        if place < end:
-            for field in range(3):
-                products[field] += np.float64(values[i, field]) * weights[field, place]
-
-
 @jit(inner=True)
 def find_slot(slots, place, end, slot):
     """Return the place of a slot in a list, or `end`; blocks without a way out are compared many at a time."""
@@ -137,13 +123,50 @@ def keep_slots(new_slot, lists, slots, weights, kept_slots, kept_weights):
 
 
 @jit
+def find_leaders(products, squares, usable, besides, leaders):
+    """Write the two greatest cosines of all words that a document has with usable stories, left out `besides`."""
+    leaders[0] = 0.0
+    leaders[1] = 0.0
+    for slot in range(usable.size):
+        if not usable[slot] or products[1, slot] <= 0.0:
+            continue
+        is_left_out = False
+        for i in range(besides.size):
+            is_left_out = is_left_out or besides[i] == slot
+        if is_left_out:
+            continue
+        cosine = products[1, slot] / np.sqrt(squares[slot, 1])
+        if cosine > leaders[0]:
+            leaders[1] = leaders[0]
+            leaders[0] = cosine
+        elif cosine > leaders[1]:
+            leaders[1] = cosine
+
+
+@jit
 def upper_bounds(
-    products, squares, has_field, lasts, firsts, counts, least, usable, moment, scale, cut, coefficients, bounds
+    products,
+    squares,
+    leaders,
+    has_field,
+    lasts,
+    firsts,
+    counts,
+    least,
+    usable,
+    moment,
+    scale,
+    depth,
+    floor,
+    cut,
+    coefficients,
+    bounds,
 ):
     """Write an upper bound of the join score of a document with each story, -inf where it cannot reach `cut`.
 
     The bound is the score with the greatest cosine that the document can have with one of the newest members: their
     vectors are part of the sum, so that cosine is at most the product with the sum over the least weight of theirs.
+    All else is exact: the rival of a story, in `leaders`, is the one other story that the document is most like.
     """
     for slot in range(bounds.size):
         bounds[slot] = -np.inf
@@ -157,6 +180,8 @@ def upper_bounds(
             names = products[2, slot] / np.sqrt(squares[slot, 2])
         near = min(1.0, products[1, slot] / least[slot])
         score = coefficients[0] + coefficients[1] * title + coefficients[2] * both + coefficients[3] * names
+        rival = leaders[1] if both >= leaders[0] else leaders[0]
+        score += coefficients[9] * depth * (both / (both + max(rival, floor)))
         score += max(0.0, coefficients[4]) * near + coefficients[8] / min(counts[slot], 100.0)
         most = max(0.0, coefficients[5]) + max(0.0, coefficients[6]) + max(0.0, coefficients[7]) * both
         if score + most < cut:

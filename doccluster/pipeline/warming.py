@@ -184,7 +184,6 @@ def _streaming() -> None:
     one, other = (WeightedTerms(np.array([term], np.int32), np.ones((1, 3), np.float32)) for term in range(2))
     halves_of([one, other])
     index = StoryIndex()
-    index.products_with(0, one)
     for _ in range(100):  # until the slots that were given up are taken back
         index.give_up(index.take_slot())
 

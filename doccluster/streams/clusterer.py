@@ -116,7 +116,7 @@ class Clusterer:
     Parameters
     ----------
     settings : StreamSettings, optional
-    coefficients : float64 array of shape (9,), optional
+    coefficients : float64 array of shape (10,), optional
         The weights of `joining.FEATURES`; those that are shipped if left out.
     """
 

@@ -16,8 +16,10 @@ import numpy.typing as npt
 
 Floats = npt.NDArray[np.float64]
 
-FEATURES = ("one", "title", "both", "names", "near", "last", "first", "both_last", "one_over_n")
+FEATURES = ("one", "title", "both", "names", "near", "last", "first", "both_last", "one_over_n", "lead")
 MOST_COUNTED = 100
+LEAST_RIVAL = 0.1  # a cosine that unrelated articles can have; a rival that is less like counts as this one
+DEEP = 100  # distinct words from which on the lead of a story counts in full
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +37,11 @@ class Likeness:
         exp(-x^2 / 2), where x is the time since the story's last (first) article over 72 hours.
     n : int
         How many families of articles the story has.
+    rival : float
+        The greatest cosine, of all words, of the article with another story. How alike two articles of one story are
+        differs much between kinds of news; how far their story leads does not, given enough words.
+    depth : float
+        ln of the distinct words of the article over ln 100, at most 1: two short texts can be alike by chance.
     """
 
     title: float
@@ -44,11 +51,23 @@ class Likeness:
     last: float
     first: float
     n: int
+    rival: float
+    depth: float
 
     def features(self) -> tuple[float, ...]:
         """Return the values of `FEATURES`."""
-        rest = (self.both * self.last, 1 / min(self.n, MOST_COUNTED))
+        lead = self.depth * (self.both / (self.both + max(self.rival, LEAST_RIVAL)))
+        rest = (self.both * self.last, 1 / min(self.n, MOST_COUNTED), lead)
         return (1.0, self.title, self.both, self.names, self.near, self.last, self.first, *rest)
+
+
+def depth(n_words: int) -> float:
+    """Return how much the lead of a story counts for an article of so many distinct words.
+
+    >>> depth(1), depth(10), depth(500)
+    (0.0, 0.5, 1.0)
+    """
+    return math.log(min(max(n_words, 1), DEEP)) / math.log(DEEP)
 
 
 def join_score(likeness: Likeness, coefficients: Floats) -> float:
@@ -76,7 +95,7 @@ def logit(share: float) -> float:
 
 @cache
 def shipped_coefficients() -> Floats:
-    """Return the weights of the features that come with the package, float64 array of shape (9,)."""
+    """Return the weights of the features that come with the package, float64 array of shape (10,)."""
     shipped = json.loads((files("doccluster.streams") / "join_weights.json").read_text(encoding="utf-8"))
     assert tuple(shipped["features"]) == FEATURES
     return np.array(shipped["coefficients"], dtype=np.float64)

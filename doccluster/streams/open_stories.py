@@ -13,7 +13,7 @@ import numpy.typing as npt
 from doccluster.kernels.story_index import add_scattered, product_with_scattered
 from doccluster.streams.article import Moment
 from doccluster.streams.frequencies import WeightedTerms
-from doccluster.streams.joining import Floats, Likeness, join_score
+from doccluster.streams.joining import Floats, Likeness, depth, join_score
 from doccluster.streams.settings import StreamSettings
 from doccluster.streams.story import Member, Story, newest_of
 from doccluster.streams.story_index import StoryFacts, StoryIndex
@@ -56,13 +56,17 @@ class OpenStories:
         Of equal scores the older story is first, then the one with the lesser id.
         """
         products, has_field = self._index.products(vectors)
+        usable = self._usable_for(language)
+        leaders = self._index.leaders(products, usable)
         bounds = self._facts.bounds(
             products,
             self._index.squares,
+            leaders,
             has_field=has_field,
-            usable=self._usable_for(language),
+            usable=usable,
             moment=float(time),
             scale=self.settings.time_scale,
+            depth=depth(vectors.ids.size),
             cut=cut - _ROUNDING,
             coefficients=self.coefficients,
         )
@@ -70,16 +74,21 @@ class OpenStories:
         found = []
         with self._scattered(vectors):
             for slot in slots:
-                match = self._match(self._by_slot[slot], vectors, products[:, slot], has_field, time)
+                story = self._by_slot[slot]
+                match = self._match(story, vectors, products[:, slot], has_field, time=time, leaders=leaders)
                 if match.score >= cut:
                     found.append(match)
         return sorted(found, key=lambda one: (-one.score, one.story.born, one.story.id)), products
 
-    def match(self, story: Story, vectors: WeightedTerms, *, time: Moment) -> Match:
-        """Return how an article is like one story."""
+    def match(
+        self, story: Story, vectors: WeightedTerms, *, time: Moment, language: str = "", besides: Iterable[Story] = ()
+    ) -> Match:
+        """Return how an article is like one story; the stories `besides` are no rivals of it."""
+        products, has_field = self._index.products(vectors)
+        left_out = [story.slot, *(one.slot for one in besides)]
+        leaders = self._index.leaders(products, self._usable_for(language), left_out)[:1].repeat(2)
         with self._scattered(vectors):
-            products = self._index.products_with(story.slot, vectors)
-            return self._match(story, vectors, products, vectors.has_field, time)
+            return self._match(story, vectors, products[:, story.slot], has_field, time=time, leaders=leaders)
 
     def nearest_closed(self, products: Floats) -> tuple[Story, float] | None:
         """Return the closed story with the greatest cosine of all words, of equal ones the one closed last."""
@@ -179,13 +188,23 @@ class OpenStories:
         return sorted((self._by_slot[slot] for slot in slots), key=lambda one: (one.last, one.id))
 
     def _match(
-        self, story: Story, vectors: WeightedTerms, products: Floats, has_field: npt.NDArray[np.bool_], time: Moment
+        self,
+        story: Story,
+        vectors: WeightedTerms,
+        products: Floats,
+        has_field: npt.NDArray[np.bool_],
+        *,
+        time: Moment,
+        leaders: Floats,
     ) -> Match:
-        """Return how an article, whose values are in the scratch, is like a story."""
+        """Return how an article, whose values are in the scratch, is like a story; the story may lead itself."""
         title, both, names = self._cosines(story, products, has_field)
         near = max((self._product(one.vectors) for one in self._newest[story.slot]), default=0.0)
         last, first = self._closeness(time - story.last), self._closeness(time - story.first)
-        likeness = Likeness(title, both, names, near, last, first, max(1, story.n_families))
+        rival = float(leaders[1] if both >= leaders[0] else leaders[0])
+        likeness = Likeness(
+            title, both, names, near, last, first, max(1, story.n_families), rival, depth(vectors.ids.size)
+        )
         return Match(story, likeness, join_score(likeness, self.coefficients))
 
     @contextmanager

@@ -65,9 +65,12 @@ class Repair:
             return 0.0
         return self._mutual_probability(one, other)
 
-    def _mutual_probability(self, one: Story, other: Story) -> float:
+    def _mutual_probability(self, one: Story, other: Story, *besides: Story) -> float:
+        """Return how probable it is that the newest articles of each belong to the other, were there not their own."""
         scores = [
-            self._stories.match(there, member.vectors, time=member.time).score
+            self._stories.match(
+                there, member.vectors, time=member.time, language=here.language, besides=(here, there, *besides)
+            ).score
             for here, there in ((one, other), (other, one))
             for member in newest_of(here.members, self._settings.n_newest)
         ]
@@ -96,7 +99,7 @@ class Repair:
             return
         larger, smaller = sorted(halves, key=lambda half: (-len(half), half[0].number))
         drafts = [self._draft(story, half, place) for place, half in enumerate((larger, smaller))]
-        likeness = self._mutual_probability(*drafts)
+        likeness = self._mutual_probability(*drafts, story)
         for draft in drafts:
             self._stories.remove(draft)
         if likeness <= self._settings.split:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import numpy.typing as npt
 
@@ -10,11 +12,12 @@ from doccluster.kernels.story_index import (
     NEXT,
     add_document,
     add_products,
-    add_products_with_one,
+    find_leaders,
     keep_slots,
     upper_bounds,
 )
 from doccluster.streams.frequencies import WeightedTerms
+from doccluster.streams.joining import LEAST_RIVAL
 
 N_FIELDS = 3
 _FIRST_TERMS, _FIRST_PLACES, _FIRST_SLOTS = 1 << 12, 1 << 14, 1 << 8
@@ -90,10 +93,10 @@ class StoryIndex:
         add_products(vectors.ids, vectors.values, self._lists, self._slots, self._weights, found, has_field)
         return found, has_field
 
-    def products_with(self, slot: int, vectors: WeightedTerms) -> Floats:
-        """Return the products of a document with the sums of one slot, by field: float64 array of shape (3,)."""
-        found = np.zeros(N_FIELDS, dtype=np.float64)
-        add_products_with_one(vectors.ids, vectors.values, slot, self._lists, self._slots, self._weights, found)
+    def leaders(self, products: Floats, usable: npt.NDArray[np.bool_], besides: Sequence[int] = ()) -> Floats:
+        """Return the two greatest cosines of all words with usable slots that are not `besides`: float64 array (2,)."""
+        found = np.zeros(2, dtype=np.float64)
+        find_leaders(products, self.squares, usable, np.array(besides, dtype=np.int64), found)
         return found
 
     def _make_room_for_terms(self, n_terms: int) -> None:
@@ -151,16 +154,19 @@ class StoryFacts:
         self,
         products: Floats,
         squares: Floats,
+        leaders: Floats,
         *,
         has_field: npt.NDArray[np.bool_],
         usable: npt.NDArray[np.bool_],
         moment: float,
         scale: float,
+        depth: float,
         cut: float,
         coefficients: Floats,
     ) -> Floats:
         """Return an upper bound of the join score with each story, -inf where the document cannot join."""
         found = np.empty(self.usable.size, dtype=np.float64)
         facts = (self.lasts, self.firsts, self.counts, self.least)
-        upper_bounds(products, squares, has_field, *facts, usable, moment, scale, cut, coefficients, found)
+        given = (usable, moment, scale, depth, LEAST_RIVAL, cut, coefficients)
+        upper_bounds(products, squares, leaders, has_field, *facts, *given, found)
         return found

@@ -27,6 +27,11 @@ class LabelledStream:
     articles: tuple[Article, ...]
     story_of: Mapping[str, str]
 
+    @property
+    def corpus(self) -> str:
+        """What the stream is a part of: the languages of one corpus are streams of their own."""
+        return self.name.split()[0]
+
     def halves(self) -> tuple[frozenset[str], frozenset[str]]:
         """Return the stories of the first half, by their first article, and the others."""
         began: dict[str, int] = {}
