@@ -11,10 +11,16 @@ from sklearn.decomposition import TruncatedSVD
 from sklearn.preprocessing import normalize
 
 from doccluster.clustering import SphericalKMeans
+from doccluster.corpus import Corpus
+from doccluster.pipeline import run_pipeline
+from doccluster.streams.article_terms import TermReader
+from doccluster.streams.joining import Floats
 from doccluster.vectors import TfidfVectorizer
 from experiments.streams.labelled import LabelledStream
 
 THRESHOLDS = (0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.5)
+RADII = (0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)  # cosine distances, of TextClust
+REACHES = (0.5, 0.7, 0.9, 1.0, 1.1, 1.2)  # distances of unit vectors, of DBSTREAM
 WINDOW = 10 * 86400  # seconds without an article after which a story is left alone, as in the stream
 N_DIMENSIONS = 100
 MOST_DENSE = 3000  # documents; HDBSCAN looks at all pairs
@@ -53,12 +59,48 @@ def k_means(stream: LabelledStream, rows: sparse.csr_array) -> dict[str, str]:
     return _named(stream, SphericalKMeans(n_stories, random_state=0).fit_predict(rows))
 
 
+def whole_run(stream: LabelledStream) -> dict[str, str]:
+    """Return the clusters of a run of the default algorithm on the whole, which chooses k itself."""
+    ids = tuple(one.id for one in stream.articles)
+    found = run_pipeline(Corpus(ids, tuple(f"{one.title}\n{one.text}" for one in stream.articles)), report=False)
+    return _named(stream, found.partition.labels.tolist())
+
+
 def hdbscan(stream: LabelledStream, rows: sparse.csr_array) -> dict[str, str]:
     """Return the clusters of scikit-learn's HDBSCAN on the whole; what it calls noise is a story of its own."""
-    n_dimensions = min(N_DIMENSIONS, min(rows.shape) - 1)
-    points = normalize(TruncatedSVD(n_dimensions, random_state=0).fit_transform(rows))
-    labels = HDBSCAN(min_cluster_size=2, copy=True).fit_predict(points)
+    labels = HDBSCAN(min_cluster_size=2, copy=True).fit_predict(_latent(rows))
     return _named(stream, [label if label >= 0 else -1 - place for place, label in enumerate(labels.tolist())])
+
+
+def text_clust(stream: LabelledStream, radius: float) -> dict[str, str]:
+    """Return the micro-clusters of river's TextClust, which fade by half in three days, as each article joins one."""
+    from river.cluster import TextClust
+
+    reader = TermReader()
+    model = TextClust(radius=radius, fading_factor=1 / 72, tgap=24, real_time_fading=True)
+    labels = []
+    for one in stream.articles:
+        read = reader.read(one.title, one.text)
+        counts = dict(zip(read.terms, (read.in_title + read.in_text).tolist(), strict=True))
+        model.learn_one(counts, t=one.time / 3600)
+        labels.append(model.predict_one(counts))
+    return _named(stream, labels)
+
+
+def dbstream(stream: LabelledStream, rows: sparse.csr_array, threshold: float) -> dict[str, str]:
+    """Return the clusters of river's DBSTREAM on 100 latent dimensions, asked when all articles have come in."""
+    from river.cluster import DBSTREAM
+
+    points = [dict(enumerate(point)) for point in _latent(rows).tolist()]
+    model = DBSTREAM(clustering_threshold=threshold, fading_factor=1e-9, minimum_weight=1.0)
+    for point in points:
+        model.learn_one(point)
+    return _named(stream, [model.predict_one(point) for point in points])
+
+
+def _latent(rows: sparse.csr_array) -> Floats:
+    n_dimensions = min(N_DIMENSIONS, min(rows.shape) - 1)
+    return np.asarray(normalize(TruncatedSVD(n_dimensions, random_state=0).fit_transform(rows)))
 
 
 def _named(stream: LabelledStream, labels: object) -> dict[str, str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -37,10 +37,23 @@ class RememberingReader(TermReader):
 
 @dataclass
 class Outcome:
-    """Where each article is in the end and where it was put first, and how often each event was reported."""
+    """What a replay has found.
+
+    Attributes
+    ----------
+    story_of, early_story_of : dict of article to story
+        In the end, and when the batch was over in which the article came in.
+    second, together : dict of true story to moment
+        When its second article came in, and when two of its articles were in one found story for the first time.
+    events : Counter
+    n_open : int
+        The most stories that were open at once.
+    """
 
     story_of: dict[str, str] = field(default_factory=dict)
-    first_story_of: dict[str, str] = field(default_factory=dict)
+    early_story_of: dict[str, str] = field(default_factory=dict)
+    second: dict[str, int] = field(default_factory=dict)
+    together: dict[str, int] = field(default_factory=dict)
     events: Counter[str] = field(default_factory=Counter)
     n_open: int = 0
 
@@ -70,16 +83,27 @@ def replay(
         clusterer.reader = reader
     outcome = Outcome()
     family_of: dict[str, int] = {}
+    arrived: dict[str, list[str]] = defaultdict(list)
     for now, articles in by_hour(stream.articles):
         result = clusterer.run_batch(articles, now)
         for one in result.placements:
-            outcome.story_of[one.article.id] = outcome.first_story_of[one.article.id] = one.story
+            outcome.story_of[one.article.id] = one.story
             family_of[one.article.id] = one.family
+            if one.article.id in stream.story_of:
+                arrived[stream.story_of[one.article.id]].append(one.article.id)
         for old, new, families in result.moves:
             moved = set(families)
             for name, story in outcome.story_of.items():
                 if story == old and (family_of[name] in moved or old in result.ended):
                     outcome.story_of[name] = new
+        outcome.early_story_of.update({one.id: outcome.story_of[one.id] for one in articles})
+        touched = {stream.story_of.get(one.id, "") for one in articles} if not result.moves else arrived
+        for story in touched:
+            own = arrived.get(story, [])
+            if len(own) > 1:
+                outcome.second.setdefault(story, now)
+                if len({outcome.story_of[name] for name in own}) < len(own):
+                    outcome.together.setdefault(story, now)
         outcome.events.update(event.event for event in result.events)
         outcome.n_open = max(outcome.n_open, len(clusterer.stories.open))
     return outcome
@@ -93,6 +117,13 @@ def judge(found: Mapping[str, str], stream: LabelledStream, stories: frozenset[s
     scores = evaluate(labels, truth=truth, measures=list(MEASURES))
     fragments = len({(found[name], stream.story_of[name]) for name in names}) / len(set(truth))
     return {**{name: scores[name].value for name in MEASURES}, "fragments": fragments, "n_scored": len(names)}
+
+
+def second_at_once(outcome: Outcome, stories: frozenset[str]) -> float:
+    """Return the share of true stories with two articles whose second one is with the first within an hour."""
+    asked = [story for story in stories if story in outcome.second]
+    lags = [outcome.together.get(story, np.inf) - outcome.second[story] for story in asked]
+    return float(np.mean([lag <= HOUR for lag in lags]))
 
 
 def interval(
