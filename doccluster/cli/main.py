@@ -43,6 +43,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "rerun": ("doccluster.cli.run", "Repeat a run from its run.json and report what differs."),
     "reproduce": ("doccluster.cli.reproduce", "Print the numbers of the papers next to ours."),
     "search": ("doccluster.cli.search", "Find documents, or read search results, in groups."),
+    "browse": ("doccluster.cli.browse", "Browse a collection: scatter, gather, scatter again."),
     "label": ("doccluster.cli.editing", "Give a cluster of a run a name."),
     "merge": ("doccluster.cli.editing", "Merge several clusters of a run into one."),
     "undo": ("doccluster.cli.editing", "Take back the last label or merge of a run."),

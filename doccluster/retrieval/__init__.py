@@ -6,18 +6,22 @@ from doccluster.retrieval.grouped_hits import GroupedHits, HitGroup
 from doccluster.retrieval.grouping import group_rows
 from doccluster.retrieval.hits import SearchHit, read_hits
 from doccluster.retrieval.judgements import average_precision, ndcg_at, precision_at
-from doccluster.retrieval.language_model import query_likelihood, smooth_scores
+from doccluster.retrieval.language_model import cluster_likelihood, query_likelihood, smooth_scores
 from doccluster.retrieval.ranking import Bm25Index
 from doccluster.retrieval.reading_cost import reading_cost, subtopic_search_length
+from doccluster.retrieval.scattering import MetaDocuments, build_meta_documents, scatter
 from doccluster.retrieval.smart import SmartRecord, read_judgements, read_smart
 
 __all__ = [
     "Bm25Index",
     "GroupedHits",
     "HitGroup",
+    "MetaDocuments",
     "SearchHit",
     "SmartRecord",
     "average_precision",
+    "build_meta_documents",
+    "cluster_likelihood",
     "group_rows",
     "ndcg_at",
     "precision_at",
@@ -26,6 +30,7 @@ __all__ = [
     "read_judgements",
     "read_smart",
     "reading_cost",
+    "scatter",
     "smooth_scores",
     "subtopic_search_length",
 ]

@@ -23,6 +23,22 @@ def test_measures_are_scikit_learn_s(seed):
     assert precision_at(ranking, given, 10) == pytest.approx(np.mean(grades[ranking[:10]] > 0))
 
 
+@pytest.mark.parametrize("seed", range(20))
+def test_measures_are_those_of_trec_eval(seed):
+    trec_eval = pytest.importorskip("pytrec_eval", reason="pytrec-eval-terrier is not installed")
+    rng = np.random.default_rng(seed)
+    judged = {int(one): int(rng.choice([-1, 0, 1, 2, 4])) for one in rng.choice(50, 20, replace=False)}
+    judged[int(rng.integers(50))] = 1
+    ranking = rng.permutation(50)[: int(rng.integers(3, 50))]
+    names = {"map", "P_10", "ndcg_cut_10"}
+    run = {str(one): float(-place) for place, one in enumerate(ranking.tolist())}
+    grades = {str(one): grade for one, grade in judged.items()}
+    expected = trec_eval.RelevanceEvaluator({"q": grades}, names).evaluate({"q": run})["q"]
+    assert average_precision(ranking, judged) == pytest.approx(expected["map"])
+    assert precision_at(ranking, judged, 10) == pytest.approx(expected["P_10"])
+    assert ndcg_at(ranking, judged, 10) == pytest.approx(expected["ndcg_cut_10"])
+
+
 def test_short_rankings_unjudged_documents_and_negative_grades():
     assert average_precision([7, 1], {1: 1, 2: 1}) == pytest.approx(0.25)
     assert precision_at([1], {1: 1}, 10) == pytest.approx(0.1)

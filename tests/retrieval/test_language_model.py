@@ -10,7 +10,7 @@ from scipy import sparse
 
 from doccluster.errors import InputError
 from doccluster.geometry import nearest_neighbours
-from doccluster.retrieval import query_likelihood, smooth_scores
+from doccluster.retrieval import cluster_likelihood, query_likelihood, smooth_scores
 
 COUNTS = np.array([[2.0, 0, 1, 0], [0, 3, 0, 0], [1, 1, 1, 0], [0, 0, 0, 0]])
 
@@ -65,3 +65,41 @@ def test_equal_scores_stay_equal_and_wrong_use_is_refused():
         smooth_scores(np.ones(4), graph)
     with pytest.raises(InputError, match="mu=0"):
         query_likelihood(sparse.csc_array(COUNTS), sparse.csr_array((1, 4)), mu=0)
+
+
+@pytest.mark.parametrize(("mu", "beta"), [(1.0, 0.5), (300.0, 0.9), (10.0, 0.0)])
+def test_cluster_likelihood_is_that_of_the_definition(mu, beta):
+    labels = np.arange(len(COUNTS)) % 2
+    query = {0: 2.0, 1: 1.0, 3: 1.0}
+    total = COUNTS.sum()
+    expected = []
+    for row, counts in enumerate(COUNTS):
+        cluster = COUNTS[labels == labels[row]]
+        value = 0.0
+        for term, times in query.items():
+            if COUNTS[:, term].sum() == 0:
+                continue
+            smoothed = beta * cluster[:, term].sum() / cluster.sum() + (1 - beta) * COUNTS[:, term].sum() / total
+            value += times * np.log((counts[term] + mu * smoothed) / (counts.sum() + mu))
+        expected.append(value)
+    asked = sparse.csr_array((list(query.values()), ([0, 0, 0], list(query))), shape=(1, 4))
+    found = cluster_likelihood(sparse.csc_array(COUNTS), asked, labels, mu=mu, beta=beta)
+    np.testing.assert_allclose(found, expected)
+    if beta == 0:
+        np.testing.assert_allclose(found, query_likelihood(sparse.csc_array(COUNTS), asked, mu=mu))
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"mu": 0}, "mu=0"),
+        ({"beta": 1.0}, "beta=1.0"),
+        ({"beta": -0.1}, "beta=-0.1"),
+        ({"labels": [0]}, "1 labels for"),
+    ],
+)
+def test_clusters_that_do_not_fit_are_refused(given, message):
+    asked = {"labels": np.zeros(len(COUNTS), dtype=np.int64), **given}
+    labels = np.asarray(asked.pop("labels"))
+    with pytest.raises(InputError, match=message):
+        cluster_likelihood(sparse.csc_array(COUNTS), sparse.csr_array((1, 4)), labels, **asked)

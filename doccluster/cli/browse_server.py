@@ -1,0 +1,153 @@
+"""`browse --serve`: the same in a browser, on the loopback address alone, for whoever knows the token.
+
+A request without the token, or addressed to another name than this machine's own, is refused: neither another user nor
+a page of the web can see or do anything.
+"""
+
+from __future__ import annotations
+
+import secrets
+from http import HTTPStatus
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qs, urlsplit
+
+from doccluster.errors import DocclusterError, InputError
+from doccluster.report.browse_page import POLICY, render_browse_page
+
+if TYPE_CHECKING:
+    from doccluster.pipeline.browsing import Browser
+
+LOOPBACK = "127.0.0.1"
+MOST_BYTES = 10_000  # of a form
+LISTED = 100
+SECONDS = 10.0  # that a client may take to send its request
+
+
+class BrowseServer(HTTPServer):
+    """Serves one browser, one request after the other.
+
+    Parameters
+    ----------
+    browser : Browser
+    port : int
+        0 for any free one.
+
+    Raises
+    ------
+    InputError
+        If the port cannot be used.
+    """
+
+    def __init__(self, browser: Browser, port: int = 0) -> None:
+        self.browser, self.token, self.message = browser, secrets.token_urlsafe(24), ""
+        try:
+            super().__init__((LOOPBACK, port), _Requests)
+        except (OSError, OverflowError) as error:
+            raise InputError(f"port {port} cannot be used", remedy="leave --port out, or give another") from error
+
+    @property
+    def address(self) -> str:
+        """What to open in a browser."""
+        return f"http://{LOOPBACK}:{self.server_port}/?token={self.token}"
+
+
+class _Requests(BaseHTTPRequestHandler):
+    server: BrowseServer
+    timeout = SECONDS
+    server_version, sys_version = "doccluster", ""
+
+    def do_GET(self) -> None:
+        """Answer with a page."""
+        place = urlsplit(self.path)
+        asked = parse_qs(place.query, max_num_fields=20)
+        if not self._is_allowed(asked.get("token", [""])[0]):
+            return
+        if place.path != "/":
+            self._answer(HTTPStatus.NOT_FOUND, "there is no such page")
+            return
+        self._page(asked)
+
+    def do_POST(self) -> None:
+        """Do what a form asks for, and lead back to the page."""
+        length = self.headers.get("Content-Length", "")
+        if not (length.isascii() and length.isdigit()) or int(length) > MOST_BYTES:
+            self._answer(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "the form is too long")
+            return
+        try:
+            asked = parse_qs(self.rfile.read(int(length)).decode("utf-8", "replace"), max_num_fields=200)
+        except ValueError:
+            self._answer(HTTPStatus.BAD_REQUEST, "the form has too many fields")
+            return
+        if not self._is_allowed(asked.get("token", [""])[0]):
+            return
+        try:
+            self._do(asked)
+            self.server.message = ""
+        except DocclusterError as error:
+            self.server.message = str(error)
+        self.send_response(HTTPStatus.SEE_OTHER)
+        self.send_header("Location", f"/?token={self.server.token}")
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+    def log_message(self, format: str, *arguments: Any) -> None:
+        """Say nothing of each request."""
+
+    def _is_allowed(self, token: str) -> bool:
+        own = {f"{name}:{self.server.server_port}" for name in (LOOPBACK, "localhost")}
+        known = secrets.compare_digest(token.encode("utf-8", "replace"), self.server.token.encode())
+        if known and self.headers.get("Host") in own:
+            return True
+        self._answer(HTTPStatus.FORBIDDEN, "open the address that doccluster browse has printed")
+        return False
+
+    def _do(self, asked: dict[str, list[str]]) -> None:
+        verb, browser = asked.get("verb", [""])[0], self.server.browser
+        if verb == "gather":
+            browser.gather([_number(value) for value in asked.get("cluster", [])])
+        elif verb == "search":
+            browser.search(asked.get("words", [""])[0])
+        elif verb == "back":
+            browser.back()
+        else:
+            raise InputError("the form asks for nothing that is known", remedy="use the buttons of the page")
+
+    def _page(self, asked: dict[str, list[str]]) -> None:
+        browser = self.server.browser
+        given: dict[str, Any] = {"message": self.server.message}
+        self.server.message = ""
+        try:
+            if "list" in asked:
+                given |= self._listing(_number(asked["list"][0]), _number(asked.get("from", ["1"])[0]))
+        except InputError as error:
+            given = {"message": str(error)}
+        path = " > ".join(step.told for step in browser.steps) or "everything"
+        page = render_browse_page(browser.cards, path, self.server.token, **given)
+        self._answer(HTTPStatus.OK, page, kind="text/html")
+
+    def _listing(self, number: int, first: int) -> dict[str, Any]:
+        card, documents = self.server.browser.card(number), self.server.browser.documents
+        begin = max(first, 1)
+        rows = card.members[begin - 1 : begin - 1 + LISTED].tolist()
+        following = begin + LISTED if card.size >= begin + LISTED else 0
+        listed = [documents.name(row) for row in rows]
+        return {"number": number, "first": begin, "listed": listed, "following": following}
+
+    def _answer(self, status: HTTPStatus, content: str, kind: str = "text/plain") -> None:
+        body = content.encode("utf-8", "replace")
+        self.send_response(status)
+        self.send_header("Content-Type", f"{kind}; charset=utf-8")
+        self.send_header("Content-Length", str(len(body)))
+        self.send_header("Content-Security-Policy", f"{POLICY}; frame-ancestors 'none'")
+        self.send_header("Referrer-Policy", "no-referrer")
+        self.send_header("X-Content-Type-Options", "nosniff")
+        self.send_header("Cache-Control", "no-store")
+        self.end_headers()
+        self.wfile.write(body)
+
+
+def _number(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and len(text) < 10):
+        raise InputError(f"{text[:40]!r} is no number", remedy="use the links and boxes of the page")
+    return int(text)

@@ -1,0 +1,350 @@
+"""Browsing a collection without a query: scatter it into clusters, gather some of them, scatter again.
+
+Scatter/Gather (Cutting, Karger, Pedersen and Tukey 1992, doi:10.1145/133160.133214). What was done is a path, a list of
+steps that can be kept and done again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from doccluster.artifacts import load_run, read_record, write_json
+from doccluster.errors import InputError, NothingUsable
+from doccluster.geometry import ClusterEvidence
+from doccluster.labeling import ClusterProfiles, rank_label_terms, representative_documents, short_labels
+from doccluster.labeling.placement import own_similarity
+from doccluster.partition import Partition
+from doccluster.pipeline.naming import in_written_forms
+from doccluster.pipeline.sources import read_source, split_empty
+from doccluster.progress import Progress, silent
+from doccluster.record import Documents
+from doccluster.retrieval import MetaDocuments, build_meta_documents, scatter
+from doccluster.retrieval.scattering import DOCUMENTS_UP_TO
+from doccluster.text.stopwords import STOP_WORD_LANGUAGES, load_stop_words
+from doccluster.validation import check_positive_int
+from doccluster.vectors import DocumentVectors, TfidfVectorizer
+
+N_CLUSTERS = 10
+N_TITLES = 3
+LEAST = 2  # documents of a cluster, on average
+N_READ = 1_000  # texts, evenly spaced, that are read for the way words are written
+N_FOUND = 1_000  # documents of a search that are gathered, the best ones
+N_DESCRIBED = 5_000  # documents, evenly spaced, of which the labels and titles of a scatter are made
+PATH_KIND = "doccluster browse path"
+
+Integers = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Step:
+    """One thing a reader did: gather some clusters (numbered from 1), or search for words among what was gathered."""
+
+    verb: Literal["gather", "search"]
+    clusters: tuple[int, ...] = ()
+    words: str = ""
+
+    @property
+    def told(self) -> str:
+        """The step as it is typed."""
+        return f"search {self.words}" if self.verb == "search" else f"gather {' '.join(map(str, self.clusters))}"
+
+
+@dataclass(frozen=True)
+class BrowsePath:
+    """What the file of a path holds."""
+
+    kind: str
+    n_clusters: int
+    seed: int
+    n_documents: int
+    steps: tuple[Step, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Card:
+    """One cluster as it is shown: its number from 1, its documents, a label, and the titles of central documents."""
+
+    number: int
+    members: Integers
+    label: str
+    titles: tuple[str, ...]
+
+    @property
+    def size(self) -> int:
+        """The number of documents."""
+        return int(self.members.size)
+
+
+@dataclass(frozen=True, eq=False)
+class _View:
+    step: Step | None
+    cards: tuple[Card, ...]
+
+
+class Browser:
+    """A collection that is scattered and gathered.
+
+    Parameters
+    ----------
+    vectors : DocumentVectors
+    documents : Documents
+        Row for row.
+    vectorizer : TfidfVectorizer, optional
+        What turns the words of a search into terms; without it there is no search.
+    function_words : collection of str
+        Words that name no cluster.
+    n_clusters : int
+        Clusters of a scatter.
+    seed : int
+        The same seed gives the same clusters.
+    n_threads : int, optional
+        Changes no result.
+
+    Examples
+    --------
+    >>> texts = ["rye bread oven", "bread oven flour", "herring boats", "boats in the harbour", "harbour herring"]
+    >>> browser = open_browser(texts, n_clusters=2)
+    >>> [(card.number, card.size) for card in browser.cards]
+    [(1, 3), (2, 2)]
+    >>> browser.gather([2])
+    >>> sum(card.size for card in browser.cards)
+    2
+    """
+
+    def __init__(
+        self,
+        vectors: DocumentVectors,
+        documents: Documents,
+        *,
+        vectorizer: TfidfVectorizer | None = None,
+        function_words: Collection[str] = frozenset(),
+        n_clusters: int = N_CLUSTERS,
+        seed: int = 0,
+        n_threads: int | None = None,
+        progress: Progress = silent,
+    ) -> None:
+        check_positive_int(n_clusters, "n_clusters")
+        self.vectors, self.documents = vectors, documents
+        self.n_clusters, self.seed = n_clusters, seed
+        self._rows = sparse.csr_array(vectors.documents.unit)
+        self._vectorizer, self._function_words, self._n_threads = vectorizer, function_words, n_threads
+        self._tree: MetaDocuments | None = None
+        if self._rows.shape[0] > DOCUMENTS_UP_TO:
+            progress("group", 0)
+            self._tree = build_meta_documents(self._rows, random_state=seed, n_threads=n_threads)
+        self._views = [_View(None, self._scattered(np.arange(self._rows.shape[0])))]
+
+    @property
+    def cards(self) -> tuple[Card, ...]:
+        """The clusters that are shown, the largest first."""
+        return self._views[-1].cards
+
+    @property
+    def n_documents(self) -> int:
+        """How many documents are gathered."""
+        return sum(card.size for card in self.cards)
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        """What was done, without what was taken back."""
+        return tuple(view.step for view in self._views if view.step is not None)
+
+    def gather(self, numbers: Sequence[int]) -> None:
+        """Put the documents of some clusters together, and scatter them.
+
+        Raises
+        ------
+        InputError
+            If no cluster is named, or one that is not shown.
+        """
+        chosen = tuple(dict.fromkeys(numbers))
+        if not chosen:
+            raise InputError("no cluster was named", remedy=f"give numbers from 1 to {len(self.cards)}")
+        cards = [self.card(number) for number in chosen]
+        members = np.sort(np.concatenate([card.members for card in cards]))
+        self._views.append(_View(Step("gather", clusters=chosen), self._scattered(members)))
+
+    def search(self, words: str) -> None:
+        """Gather the documents among those shown that fit some words best, at most 1,000, and scatter them.
+
+        Raises
+        ------
+        InputError
+            If there are no words, or the collection is a matrix without words.
+        NothingUsable
+            If none of the documents has one of the words.
+        """
+        if not words.strip():
+            raise InputError("the query is empty", remedy="give the words to search for")
+        if self._vectorizer is None:
+            raise InputError("the collection is a matrix without texts", remedy="gather clusters instead")
+        members = np.sort(np.concatenate([card.members for card in self.cards]))
+        wanted = sparse.csr_array(self._vectorizer.transform([words]))
+        query = np.zeros(self._rows.shape[1])
+        query[wanted.indices] = wanted.data
+        scores = (self._rows @ query)[members]
+        best = np.argsort(-scores, kind="stable")[: min(N_FOUND, np.count_nonzero(scores > 0))]
+        if best.size == 0:
+            raise NothingUsable(
+                f"none of the {members.size:,} documents has a word of {words[:80]!r}; try other words."
+            )
+        self._views.append(_View(Step("search", words=words), self._scattered(np.sort(members[best]))))
+
+    def back(self) -> None:
+        """Take back the last step.
+
+        Raises
+        ------
+        InputError
+            If nothing was done.
+        """
+        if len(self._views) == 1:
+            raise InputError("this is the whole collection", remedy="there is no step to take back")
+        self._views.pop()
+
+    def card(self, number: int) -> Card:
+        """Return the cluster of a number.
+
+        Raises
+        ------
+        InputError
+            If there is none.
+        """
+        if not 1 <= number <= len(self.cards):
+            raise InputError(f"there is no cluster {number}", remedy=f"give numbers from 1 to {len(self.cards)}")
+        return self.cards[number - 1]
+
+    def save(self, path: str | Path) -> None:
+        """Write the path to a file, to be done again by `replay`.
+
+        Raises
+        ------
+        InputError
+            If the file cannot be written.
+        """
+        kept = BrowsePath(PATH_KIND, self.n_clusters, self.seed, len(self.documents), self.steps)
+        try:
+            write_json(Path(path), asdict(kept))
+        except OSError as error:
+            raise InputError(f"{path} cannot be written: {error.strerror or error}.") from error
+
+    def replay(self, kept: BrowsePath) -> None:
+        """Do the steps of a path again, from the whole collection.
+
+        Raises
+        ------
+        InputError
+            If the path is of another collection, or names clusters that are not there.
+        """
+        if kept.n_documents != len(self.documents):
+            raise InputError(
+                f"the path is of {kept.n_documents:,} documents, these are {len(self.documents):,}",
+                remedy="give the collection it was made of",
+            )
+        del self._views[1:]
+        for step in kept.steps:
+            if step.verb == "gather":
+                self.gather(step.clusters)
+            else:
+                self.search(step.words)
+
+    def _scattered(self, members: Integers) -> tuple[Card, ...]:
+        given: dict[str, Any] = {"tree": self._tree, "random_state": self.seed, "n_threads": self._n_threads}
+        k = min(self.n_clusters, max(1, members.size // LEAST))  # a few documents are few clusters
+        return self._described(scatter(self._rows, members, k, **given))
+
+    def _described(self, clusters: list[Integers]) -> tuple[Card, ...]:
+        """Return the cards of clusters, described by evenly spaced documents of each."""
+        total = sum(own.size for own in clusters)
+        share = min(1.0, N_DESCRIBED / total)
+        parts = [_evenly(own, max(N_TITLES, round(share * own.size))) for own in clusters]
+        rows = np.concatenate(parts)
+        partition = Partition(np.repeat(np.arange(len(parts)), [part.size for part in parts]), tuple(range(len(parts))))
+        vectors = self.vectors.take(rows)
+        names = vectors.display_terms if vectors.display_terms is not None else vectors.terms
+        evidence = ClusterEvidence(vectors.documents, partition, n_threads=self._n_threads)
+        profiles = ClusterProfiles.from_evidence(evidence)
+        ranked = rank_label_terms(
+            profiles, names, rows=evidence.rows.matrix, partition=partition, function_words=self._function_words
+        )
+        labels = [""] * len(parts) if names is None else short_labels(ranked)
+        near = own_similarity(vectors.documents, partition, profiles.centroids)
+        shown = representative_documents(vectors.documents, partition, near, n_documents=N_TITLES)
+        titles = [tuple(self.documents.name(int(rows[one.row])) for one in own) for own in shown]
+        return tuple(
+            Card(number, own, label, central)
+            for number, (own, label, central) in enumerate(zip(clusters, labels, titles, strict=True), 1)
+        )
+
+
+def open_browser(
+    source: Any,
+    *,
+    n_clusters: int = N_CLUSTERS,
+    seed: int = 0,
+    language: str | Sequence[str] = "auto",
+    reader: Mapping[str, Any] | None = None,
+    n_threads: int | None = None,
+    progress: Progress = silent,
+) -> Browser:
+    """Return a browser of a run's documents, or of any source that `run_pipeline` reads.
+
+    Parameters
+    ----------
+    source : folder of a run, or documents as for `run_pipeline`
+        Of a run the vectors are taken as they are; documents are read and vectorized.
+    n_clusters, seed, n_threads
+        As for `Browser`.
+    language, reader
+        As for `run_pipeline`; of documents only.
+    """
+    given: dict[str, Any] = {"n_clusters": n_clusters, "seed": seed, "n_threads": n_threads, "progress": progress}
+    if isinstance(source, str | Path) and (Path(source) / "run.json").is_file():
+        run = load_run(source)
+        words = _function_words(run.parameters.get("resolved", {}).get("languages", ()))
+        return Browser(run.vectors, run.documents, vectorizer=run.vectorizer, function_words=words, **given)
+    read = read_source(source, reader=reader or {}, progress=progress)
+    made = read.vectorize(language=language, n_threads=n_threads)
+    documents, _, vectors = split_empty(read.documents, made.vectors)
+    if read.corpus is not None:
+        texts = read.corpus.texts
+        vectors = in_written_forms(made, vectors, texts[:: max(1, len(texts) // N_READ)])
+    return Browser(vectors, documents, vectorizer=made.vectorizer, function_words=made.function_words, **given)
+
+
+def read_path(path: str | Path) -> BrowsePath:
+    """Return the path that `Browser.save` wrote.
+
+    Raises
+    ------
+    InputError
+        If the file is something else.
+    SchemaError
+        If it is damaged.
+    """
+    place = Path(path)
+    if not place.is_file():
+        raise InputError(f"{path} is no file", remedy="give a path that `save` has written")
+    kept = read_record(place, BrowsePath)
+    if kept.kind != PATH_KIND:
+        raise InputError(f"{path} is no path of browse", remedy="give a file that `save` has written")
+    return kept
+
+
+def _function_words(languages: Collection[Any]) -> frozenset[str]:
+    known = [name for name in languages if isinstance(name, str) and name in STOP_WORD_LANGUAGES]
+    return frozenset().union(*(load_stop_words(name) for name in known))
+
+
+def _evenly(members: Integers, count: int) -> Integers:
+    """Return so many of some documents, evenly spaced."""
+    if count >= members.size:
+        return members
+    return members[np.arange(count) * members.size // count]

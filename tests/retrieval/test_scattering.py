@@ -1,0 +1,107 @@
+"""Scatter: what it puts together, that it repeats itself, and that meta-documents do nearly as well as documents."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.metrics import normalized_mutual_info_score
+
+from doccluster.errors import InputError
+from doccluster.retrieval import build_meta_documents, scatter, scattering
+from doccluster.validation import unit_rows
+
+
+def topics(n, n_topics=8, seed=0):
+    """Return unit rows of documents that draw 12 words, most of them from the 30 of their topic, and the topics."""
+    rng = np.random.default_rng(seed)
+    truth = rng.integers(0, n_topics, n)
+    own = rng.random((n, 12)) < 0.7
+    columns = np.where(own, truth[:, None] * 30 + rng.integers(0, 30, (n, 12)), rng.integers(0, 30 * n_topics, (n, 12)))
+    rows = sparse.csr_array((np.ones(n * 12), (np.repeat(np.arange(n), 12), columns.ravel())), shape=(n, 30 * n_topics))
+    return unit_rows(rows.astype(np.float32), warn=False), truth
+
+
+def agreement(clusters, truth):
+    members = np.concatenate(clusters)
+    labels = np.repeat(np.arange(len(clusters)), [own.size for own in clusters])
+    return normalized_mutual_info_score(truth[members], labels)
+
+
+def test_every_document_is_in_one_cluster_and_the_largest_comes_first():
+    rows, truth = topics(400)
+    members = np.arange(0, 400, 2)
+    found = scatter(rows, members, 8)
+    assert np.array_equal(np.sort(np.concatenate(found)), members)
+    sizes = [own.size for own in found]
+    assert sizes == sorted(sizes, reverse=True)
+    assert agreement(found, truth) > 0.9
+
+
+def test_the_same_seed_gives_the_same_clusters_for_any_order_of_members_and_number_of_threads():
+    rows, _ = topics(6000)
+    first = scatter(rows, np.arange(6000), 8, n_threads=1)
+    again = scatter(rows, np.arange(6000)[::-1], 8, n_threads=2)
+    assert all(np.array_equal(one, other) for one, other in zip(first, again, strict=True))
+
+
+def test_a_sample_and_two_passes_find_the_topics():
+    rows, truth = topics(6000)
+    assert agreement(scatter(rows, None, 8), truth) > 0.8
+
+
+def test_the_tree_holds_every_document_once_and_its_sums_are_those_of_the_rows():
+    rows, _ = topics(1500)
+    tree = build_meta_documents(rows)
+    assert np.array_equal(np.sort(tree.order), np.arange(1500))
+    for node, children in enumerate(tree.children):
+        own = tree.order[tree.first[node] : tree.last[node]]
+        if children.size:
+            assert tree.first[children[0]] == tree.first[node]
+            assert tree.last[children[-1]] == tree.last[node]
+            assert np.array_equal(tree.first[children[1:]], tree.last[children[:-1]])
+        else:
+            assert own.size <= scattering.LEAF
+        total = np.asarray(rows[own].sum(axis=0), dtype=np.float64).ravel()
+        assert tree.weights[node] == pytest.approx(np.linalg.norm(total), rel=1e-6)
+        heaviest = np.argsort(-total, kind="stable")[: scattering.N_HEAVIEST]
+        assert set(tree.directions[[node]].indices) <= set(np.flatnonzero(total >= total[heaviest[-1]] * (1 - 1e-6)))
+
+
+def test_meta_documents_are_clustered_in_place_of_many_documents(monkeypatch):
+    rows, truth = topics(3000)
+    tree = build_meta_documents(rows, leaf=20)
+    clustered = []
+    plain = scattering.spherical_k_means
+
+    def recorded(given, parameters, **more):
+        clustered.append(given.shape[0])
+        return plain(given, parameters, **more)
+
+    monkeypatch.setattr(scattering, "spherical_k_means", recorded)
+    members = np.flatnonzero(truth != 3)
+    found = scatter(rows, members, 7, tree=tree, documents_up_to=1000)
+    assert np.array_equal(np.sort(np.concatenate(found)), members)
+    assert clustered == [clustered[0]]
+    assert clustered[0] < 800
+    assert agreement(found, truth) > 0.7
+
+
+@pytest.mark.parametrize(
+    ("rows", "sizes"),
+    [
+        ([[0.0, 0.0], [0.0, 0.0]], [2]),
+        ([[1.0, 0.0]], [1]),
+        ([[1.0, 0.0], [1.0, 0.0], [1.0, 0.0]], [3]),
+        ([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]], [2, 1]),
+    ],
+)
+@pytest.mark.filterwarnings("ignore::doccluster.errors.DocclusterWarning")
+def test_empty_equal_and_few_documents_are_scattered_too(rows, sizes):
+    found = scatter(sparse.csr_array(np.array(rows)), None, 5)
+    assert [own.size for own in found] == sizes
+
+
+def test_nothing_cannot_be_scattered():
+    with pytest.raises(InputError, match="choose at least one cluster"):
+        scatter(sparse.csr_array(np.eye(3)), [])
