@@ -1,13 +1,14 @@
 """Retrieval with and without clusters, on Cranfield and CISI.
 
 ``python -m experiments.retrieval.run [FOLDER]`` (by default ../shared/corpora/retrieval_cranfield_cisi) ranks all
-documents for every query by BM25, by query likelihood with Dirichlet smoothing, and by both with scores smoothed over
-the nearest neighbours of each document, and by query likelihood smoothed with clusters (CBDM), and prints mean average
-precision, precision at 10 and nDCG at 10. Parameters are chosen by 5-fold cross-validation over queries: for each fold, those with the best mean average precision on the
-other four. p is that of a paired randomisation test (10,000 random signs) of the average precision against the same
-model without clusters. Cranfield's grades 1 (best) to 4 count as 4 to 1; its code -1 is not relevant. Queries without a
-relevant document are left out. The last table is cluster pruning: only the nearest clusters of a query by cosine are
-searched, and its precision at 10 is compared with that of searching everything by cosine.
+documents for every query by BM25, by query likelihood with Dirichlet smoothing, by both with scores smoothed over the
+nearest neighbours of each document, and by query likelihood smoothed with clusters (CBDM), and prints mean average
+precision, precision at 10 and nDCG at 10. Parameters are chosen by 5-fold cross-validation over queries: for each fold,
+those with the best mean average precision on the other four. p is that of a paired randomisation test (10,000 random
+signs) of the average precision against the same model without neighbours or clusters. Cranfield's grades 1 (best) to 4
+count as 4 to 1; its code -1 is not relevant. Queries without a relevant document are left out. The last table is
+cluster pruning: only the nearest clusters of a query by cosine are searched, and its precision at 10 is compared with
+that of searching everything by cosine.
 """
 
 from __future__ import annotations
