@@ -1,10 +1,11 @@
-"""``python -m experiments.streams learn|evaluate|speed [--corpora FOLDER] [--keep]``.
+"""``python -m experiments.streams learn|evaluate|speed|growth [--corpora FOLDER] [--keep]``.
 
 ``learn`` learns the weights of the join on the first halves in time of BASIL, of "In the news" in ten languages, of the
 bundled sample and of a made stream, prints them, and with ``--keep`` writes them to join_weights.json of the package.
 ``evaluate`` prints what the stories found are worth on the second halves, beside the peers, and how well the lineage of
 made streams is told; with ``--keep`` it writes results/ and the page docs/explanation/stories.md.
 ``speed`` prints how many made articles a second go into a store on disk, in processor time of one core.
+``growth`` prints the same for stores that hold ten thousand, a hundred thousand and a million articles already.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ SOURCES = (
 def main() -> None:
     """Run what is asked for."""
     parser = argparse.ArgumentParser(prog="python -m experiments.streams")
-    parser.add_argument("what", choices=["learn", "evaluate", "speed"])
+    parser.add_argument("what", choices=["learn", "evaluate", "speed", "growth"])
     parser.add_argument("--corpora", type=pathlib.Path, default=ROOT.parent / "shared" / "corpora")
     parser.add_argument("--keep", action="store_true")
     given = parser.parse_args()
@@ -44,6 +45,10 @@ def main() -> None:
         from experiments.streams.speed import measure_speed
 
         measure_speed()
+    elif given.what == "growth":
+        from experiments.streams.growth import measure_growth
+
+        measure_growth()
     else:
         from experiments.streams.judging import evaluate_all
 

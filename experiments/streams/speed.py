@@ -12,7 +12,7 @@ from doccluster.synthetic import plan_zipf, write_zipf
 
 N_ARTICLES = 20_000
 N_STORIES = 8000
-DAYS = 30.0
+DAYS = 7.0
 N_PARTS = 4  # of the stream, timed apart: the cost of an article must not grow with the store
 
 

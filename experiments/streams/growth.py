@@ -1,0 +1,129 @@
+"""What an article costs in a store that already holds ten thousand, a hundred thousand or a million others.
+
+The store is filled directly with articles whose stories ended long ago, as a stream leaves them: no vectors, no
+shingles, their terms counted. Then the same stream of made articles is replayed into it.
+"""
+
+from __future__ import annotations
+
+import pathlib
+import resource
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+
+from doccluster.sizes import format_size
+from doccluster.streams import StoryStream
+from doccluster.streams.database import transaction
+from doccluster.streams.identity import document_key, story_id, text_hash
+from doccluster.streams.settings import HOUR
+from doccluster.streams.store import write_meta
+from doccluster.synthetic import plan_zipf, write_zipf
+
+SIZES = (10_000, 100_000, 1_000_000)
+N_ARTICLES = 5000  # of the stream that is timed, and in how many stories and days
+N_STORIES, DAYS = 3000, 3.0
+PER_STORY = 4
+N_COUNTED = 300_000  # articles at most, in the frequencies of terms: they are halved at 400,000
+EARLIER = 1_600_000_000  # 2020; the timed stream is of 2024
+TEXT = "The council of Port Ellery met on Monday and put off the vote on the new harbour wall again. " * 8
+
+
+def measure_growth(sizes: tuple[int, ...] = SIZES) -> None:
+    """Print, for each size of the store, how long it takes to open, articles a second, and the most memory."""
+    for size in sizes:
+        subprocess.run([sys.executable, "-m", "experiments.streams.growth", str(size)], check=True)
+
+
+def measure_one(size: int) -> None:
+    """Print what the stream costs in a store of this size; in a process of its own, for its memory."""
+    with tempfile.TemporaryDirectory() as folder:
+        source, path = pathlib.Path(folder) / "made.jsonl", pathlib.Path(folder) / "news.db"
+        plan = plan_zipf(n_documents=N_ARTICLES, n_topics=50, n_stories=N_STORIES, days=DAYS, random_state=0)
+        write_zipf(source, plan)
+        fill(path, size)
+        n_bytes = path.stat().st_size
+        began = time.process_time()
+        stream = StoryStream(path)
+        opened = time.process_time() - began
+        with stream:
+            began = time.process_time()
+            stream.replay(source, label_columns=())
+            seconds = time.process_time() - began
+            most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+            n_wrong = len(stream.check())
+        print(
+            f"  {size:9,} articles in the store ({format_size(n_bytes)}): opened in {opened:.2f} s, "
+            f"{N_ARTICLES / seconds:,.0f} articles a second, most memory {format_size(most)}, {n_wrong} findings",
+            flush=True,
+        )
+
+
+def fill(path: pathlib.Path, size: int) -> None:
+    """Make a store of so many articles of stories that ended long ago."""
+    StoryStream(path).close()
+    connection = sqlite3.connect(path, isolation_level=None)
+    with transaction(connection):
+        connection.executemany("INSERT INTO batch VALUES (?, ?, 'replay', 100)", _batches(size))
+        connection.executemany(
+            "INSERT INTO document VALUES (?, ?, ?, ?, '', ?, ?, ?, 'english', ?, '', ?, ?, ?, ?, 1, ?, ?, 0,"
+            " NULL, NULL, NULL, NULL)",
+            _documents(size),
+        )
+        stories = range(1, size + 1, PER_STORY)
+        connection.executemany(
+            "INSERT INTO story VALUES (?1, ?1, ?2, ?2, ?2, ?2, 'english', '', ?3, 1, 0, 0, 0, 0, 'closed', 1)",
+            ((_story(first), _time(first), first) for first in stories),
+        )
+        connection.execute(
+            "UPDATE story SET n_documents = own.n, n_families = own.n FROM"
+            " (SELECT first_story, COUNT(*) AS n FROM document GROUP BY 1) own WHERE own.first_story = story_id"
+        )
+        connection.execute("INSERT INTO membership SELECT doc_id, first_story, batch_id, NULL FROM document")
+        connection.execute("INSERT INTO sighting SELECT source, guid, doc_id, first_seen FROM document")
+        connection.execute(
+            "INSERT INTO lineage SELECT doc_id, batch_id, published, CASE WHEN doc_id % 4 = 1 THEN 'born' ELSE 'grew'"
+            " END, first_story, '', 1, 0.5, doc_id FROM document"
+        )
+        n_counted = min(size, N_COUNTED)
+        n_terms = int(44 * (100 * n_counted) ** 0.5)  # Heaps' law with the constants of IIR, section 5.1.1
+        terms = ((one, f"term{one}", 1 + n_counted // (one + 1)) for one in range(n_terms))
+        connection.executemany("INSERT INTO term VALUES (?, ?, ?)", terms)
+        write_meta(connection, next_number=size + 1, next_term=n_terms, settled_day=19000, settled_batch=_batch(size))
+        write_meta(connection, n_settled=f'{{"english": {n_counted}}}')
+    connection.close()
+
+
+def _batch(number: int) -> int:
+    return 1 + (number - 1) // 100
+
+
+def _time(number: int) -> int:
+    return EARLIER + 60 * number
+
+
+def _story(number: int) -> str:
+    return story_id(str((number - 1) // PER_STORY))
+
+
+def _batches(size: int) -> Iterator[tuple[int, int]]:
+    for batch in range(1, _batch(size) + 1):
+        yield batch, _time(100 * batch) + HOUR
+
+
+def _documents(size: int) -> Iterator[tuple[object, ...]]:
+    for number in range(1, size + 1):
+        title, text, time_of = f"Article {number}", f"{number} {TEXT}", _time(number)
+        key = document_key(link="", guid=str(number), source="wire", title=title, text=text)
+        hashed = text_hash(title, text)
+        yield (
+            *(number, key, str(number), time_of, time_of + HOUR, _batch(number), number, f"wire {number % 50}"),
+            *(str(number), title, text, hashed, number, _story(number)),
+        )
+
+
+if __name__ == "__main__":
+    measure_one(int(sys.argv[1]))
