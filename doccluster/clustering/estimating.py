@@ -12,6 +12,7 @@ from scipy import sparse
 from doccluster.clustering.linear_rule import LinearRule
 from doccluster.clustering.task import STARTS, Found, Task
 from doccluster.errors import DocclusterError, InputError
+from doccluster.geometry.documents import count_distinct_rows
 from doccluster.validation import compact_indices
 
 Decide = Callable[[Any], LinearRule]
@@ -56,20 +57,6 @@ def labels_of(fitted: Any, matrix: Any) -> npt.NDArray[np.int64]:
     """Return the labels of the rows that an estimator was fitted to."""
     labels = fitted.labels_ if hasattr(fitted, "labels_") else fitted.predict(matrix)
     return np.asarray(labels, dtype=np.int64)
-
-
-def count_distinct_rows(matrix: Any) -> int:
-    """Return the number of different rows of a csr or dense array: no clustering has more clusters that differ.
-
-    Examples
-    --------
-    >>> count_distinct_rows(np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 0.0]]))
-    2
-    """
-    if not sparse.issparse(matrix):
-        return len({row.tobytes() for row in np.asarray(matrix)})
-    ends = zip(matrix.indptr[:-1].tolist(), matrix.indptr[1:].tolist(), strict=True)
-    return len({(matrix.indices[a:b].tobytes(), matrix.data[a:b].tobytes()) for a, b in ends})
 
 
 def nearest_mean(fitted: Any) -> LinearRule:

@@ -16,6 +16,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from doccluster.choices import METRICS
+from doccluster.digests import matrix_checksum
 from doccluster.errors import InputError
 from doccluster.geometry.rows import Rows
 from doccluster.short_repr import ShortRepr
@@ -55,6 +56,11 @@ class Documents(ShortRepr):
     def is_sparse(self) -> bool:
         """Whether the matrix is a csr array."""
         return bool(sparse.issparse(self.matrix))
+
+    @cached_property
+    def is_full(self) -> bool:
+        """Whether the matrix is dense and no value in it is zero."""
+        return not self.is_sparse and bool((self.matrix != 0).all())
 
     @cached_property
     def squared_norms(self) -> Floats:
@@ -124,6 +130,16 @@ class Documents(ShortRepr):
             )
         return self._directions if metric == "cosine" else self._points
 
+    @cached_property
+    def digest(self) -> str:
+        """The checksum of the matrix: equal for equal arrays of one type."""
+        return matrix_checksum(self.matrix)
+
+    @cached_property
+    def n_distinct(self) -> int:
+        """The number of different rows: no clustering has more clusters that differ."""
+        return count_distinct_rows(self.matrix)
+
     def take(self, rows: npt.NDArray[np.integer[Any]]) -> Documents:
         """Return some of the documents, in this order; rows of a checked matrix need no check."""
         return Documents(self.matrix[rows])
@@ -155,3 +171,17 @@ def as_documents(given: Any, *, name: str = "X") -> Documents:
         return given
     carried = getattr(given, "documents", None)  # of DocumentVectors
     return carried if isinstance(carried, Documents) else Documents(check_matrix(given, name=name))
+
+
+def count_distinct_rows(matrix: Any) -> int:
+    """Return the number of different rows of a csr or dense array: no clustering has more clusters that differ.
+
+    Examples
+    --------
+    >>> count_distinct_rows(np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 0.0]]))
+    2
+    """
+    if not sparse.issparse(matrix):
+        return len({row.tobytes() for row in np.asarray(matrix)})
+    ends = zip(matrix.indptr[:-1].tolist(), matrix.indptr[1:].tolist(), strict=True)
+    return len({(matrix.indices[a:b].tobytes(), matrix.data[a:b].tobytes()) for a, b in ends})

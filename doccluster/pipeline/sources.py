@@ -12,7 +12,6 @@ import numpy as np
 
 from doccluster.artifacts import Model
 from doccluster.corpus import Corpus, Skipped, is_companion, read_corpus
-from doccluster.digests import matrix_checksum
 from doccluster.errors import Argument, InputError, NothingUsable, listed_arguments
 from doccluster.pipeline.provenance import corpus_checksum
 from doccluster.pipeline.vectorizing import Vectorized, adopt_vectors, vectorize_texts
@@ -207,7 +206,7 @@ def _read_matrix(path: Any, options: Mapping[str, Any], weighting: str | None) -
     names = {name: options[name] for name in MATRIX_OPTIONS if name in options}
     vectors, classes = read_matrix(Path(path), weighting=weighting or "tfidf", **names)
     labels = {} if classes is None else {CLASS_COLUMN: tuple((name,) if name else () for name in classes)}
-    return Source(Documents.from_ids(vectors.ids, labels), (), matrix_checksum(vectors.matrix), vectors=vectors)
+    return Source(Documents.from_ids(vectors.ids, labels), (), vectors.documents.digest, vectors=vectors)
 
 
 def check_truth(truth: Sequence[str], documents: Documents) -> None:

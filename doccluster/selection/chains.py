@@ -44,11 +44,11 @@ def fit_chain(
         return ClusterEvidence(documents, Partition.from_labels(found), metric=algorithm.metric, n_threads=1)
 
     for k in sizes:
-        found = evidence_of(algorithm.labels(documents.matrix, n_clusters=k, seed=int(rng.integers(2**31))))
+        found = evidence_of(algorithm.labels(documents, n_clusters=k, seed=int(rng.integers(2**31))))
         if warm_start and previous is not None and algorithm.takes_centroids:
             init = grown_centroids(previous, k)
             if init is not None:
-                other = evidence_of(algorithm.labels(documents.matrix, n_clusters=k, seed=0, init=init))
+                other = evidence_of(algorithm.labels(documents, n_clusters=k, seed=0, init=init))
                 found = min((found, other), key=_objective)
         previous = found
         labels[k] = found.labels

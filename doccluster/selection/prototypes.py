@@ -13,10 +13,12 @@ import numpy.typing as npt
 from scipy import sparse
 
 from doccluster.clustering.algorithms import SPHERICAL, Algorithm, Metric, parse_algorithm
-from doccluster.clustering.estimating import count_distinct_rows, labels_of
+from doccluster.clustering.estimating import labels_of
 from doccluster.clustering.k_means.spherical import SphericalParameters, spherical_k_means
 from doccluster.errors import DocclusterWarning, InputError
-from doccluster.validation import check_matrix, compact_indices
+from doccluster.geometry import Documents, as_documents
+from doccluster.geometry.documents import count_distinct_rows
+from doccluster.validation import compact_indices
 
 DEFAULT = SPHERICAL
 
@@ -99,18 +101,24 @@ class Prototype:
         init: Any = None,
         n_init: int | None = None,
     ) -> npt.NDArray[np.int64]:
-        """Return the labels of a fit (see `fit`)."""
-        if self.row is not None and self.row.name == SPHERICAL and weights is None and init is None:
-            return self._spherical_labels(matrix, n_clusters, seed, n_init)
-        fitted = self.fit(matrix, n_clusters=n_clusters, seed=seed, weights=weights, init=init, n_init=n_init)
-        return labels_of(fitted, matrix)
+        """Return the labels of a fit (see `fit`) to `Documents` or to a matrix, which is checked."""
+        documents = as_documents(matrix)
+        if self.row is not None and self.row.name == SPHERICAL:
+            return self._spherical_labels(documents, n_clusters, seed, weights=weights, init=init, n_init=n_init)
+        rows = documents.matrix
+        fitted = self.fit(rows, n_clusters=n_clusters, seed=seed, weights=weights, init=init, n_init=n_init)
+        return labels_of(fitted, rows)
 
-    def _spherical_labels(self, matrix: Any, n_clusters: int, seed: int, n_init: int | None) -> npt.NDArray[np.int64]:
-        """Return what `fit` would find, by the plain function: a run imports no estimator for it."""
+    def _spherical_labels(
+        self, documents: Documents, n_clusters: int, seed: int, *, weights: Any, init: Any, n_init: int | None
+    ) -> npt.NDArray[np.int64]:
+        """Return what `fit` would find, by the plain function: no estimator is imported, nothing is checked again."""
         settings = {"n_threads": 1, **self.parameters, "random_state": seed}
-        settings |= {"n_clusters": min(n_clusters, count_distinct_rows(matrix))}
+        settings |= {"n_clusters": min(n_clusters, documents.n_distinct)}
         settings |= {} if n_init is None else {"n_init": n_init}
-        found = spherical_k_means(check_matrix(matrix), SphericalParameters(**settings))
+        if init is not None and init.shape[0] == settings["n_clusters"]:
+            settings |= {"init": init, "n_init": 1}
+        found = spherical_k_means(documents, SphericalParameters(**settings), sample_weight=weights)
         for note in found.notes:
             warnings.warn(note, DocclusterWarning, stacklevel=3)
         return found.labels.astype(np.int64)

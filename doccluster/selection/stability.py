@@ -19,7 +19,7 @@ from scipy import sparse
 from doccluster.blocks import map_blocks
 from doccluster.digests import matrix_checksum
 from doccluster.errors import InputError
-from doccluster.geometry import as_documents
+from doccluster.geometry import Documents, as_documents
 from doccluster.measures import Measure, get_measure
 from doccluster.measures.contingency import ContingencyTable
 from doccluster.partition import Partition
@@ -191,22 +191,22 @@ def stability(
     InputError
         If a k is not positive or a name is unknown.
     """
-    data = as_documents(matrix).matrix
+    documents = as_documents(matrix)
     record = get_measure(measure)
     if record.family != "external":
         raise InputError(f"{measure!r} is not an external measure", remedy="stability compares two partitions")
     chosen = get_prototype(algorithm, n_init=n_init)
     rng = as_generator(random_state)
     sizes = sorted(set(ks))
-    counts = [resample(data.shape[0], method=method, share=share, random_state=rng) for _ in range(n_samples)]
+    counts = [resample(documents.n_documents, method=method, share=share, random_state=rng) for _ in range(n_samples)]
     seeds = [int(seed) for seed in rng.integers(2**31, size=n_samples)]
     told = {"algorithm": chosen.settings, "method": method, "measure": measure, "share": share, "noise": noise}
-    store = Checkpoint(checkpoint, fingerprint=matrix_checksum(data, **told, seeds=seeds))
+    store = Checkpoint(checkpoint, fingerprint=matrix_checksum(documents.matrix, **told, seeds=seeds))
 
     def fit(job: tuple[int, int]) -> npt.NDArray[np.int64] | None:
         k, sample = job
         own = np.random.default_rng([seeds[sample], k])
-        return _labels_of_sample(data, counts[sample], chosen, k, method=method, noise=noise, random_state=own)
+        return _labels_of_sample(documents, counts[sample], chosen, k, method=method, noise=noise, random_state=own)
 
     results = {k: saved for k in sizes if (saved := store.load(f"k-{k}")) is not None}
     jobs = [(k, sample) for k in sizes if k not in results for sample in range(n_samples)]
@@ -229,7 +229,7 @@ def stability(
 
 
 def _labels_of_sample(
-    data: Any,
+    documents: Documents,
     counts: npt.NDArray[np.int64],
     algorithm: Prototype,
     k: int,
@@ -241,14 +241,15 @@ def _labels_of_sample(
     rows = np.flatnonzero(counts)
     if rows.size < k:
         return None
-    points = data[rows]
+    points: Any = documents.take(rows)
     if method == "perturb":
-        points = perturbed(points, noise=noise, random_state=random_state, keep_unit_rows=algorithm.metric == "cosine")
+        unit = algorithm.metric == "cosine"
+        points = perturbed(points.matrix, noise=noise, random_state=random_state, keep_unit_rows=unit)
     weights = counts[rows].astype(np.float64) if method == "bootstrap" and algorithm.takes_weights else None
     seed = int(random_state.integers(2**31))
     labels = np.full(counts.size, -1, dtype=np.int64)
     if method == "bootstrap" and weights is None:
         rows = np.repeat(rows, counts[rows])
-        points = data[rows]
+        points = documents.take(rows)
     labels[rows] = algorithm.labels(points, n_clusters=k, seed=seed, weights=weights)
     return labels

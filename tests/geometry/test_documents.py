@@ -7,6 +7,7 @@ import pytest
 from scipy import sparse
 
 from doccluster import errors, validation
+from doccluster.digests import matrix_checksum
 from doccluster.geometry import ClusterEvidence, Documents, as_documents
 from doccluster.partition import Partition
 from doccluster.vectors import DocumentVectors
@@ -77,3 +78,12 @@ def test_the_cosine_sees_directions_and_the_euclidean_metrics_points(rows):
 
 def test_its_name_is_short(rows):
     assert repr(Documents(rows)) == "Documents(matrix=<csr_array 30 x 12>)"
+
+
+def test_the_digest_is_that_of_the_content_whatever_the_order_it_came_in():
+    rows = sparse.csr_array(np.array([[0.0, 3.0, 4.0], [1.0, 0.0, 0.0]]))
+    backwards = sparse.csr_array((rows.data[[1, 0, 2]], rows.indices[[1, 0, 2]], rows.indptr), shape=rows.shape)
+    digest = as_documents(rows).digest
+    assert digest == as_documents(backwards).digest == matrix_checksum(rows)
+    others = [rows * 2, rows[[1, 0]], rows.toarray(), rows.astype(np.float32)]
+    assert len({digest, *(as_documents(other).digest for other in others)}) == 5

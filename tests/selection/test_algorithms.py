@@ -13,9 +13,11 @@ from sklearn.cluster import BisectingKMeans, KMeans, MiniBatchKMeans
 
 from doccluster import TfidfVectorizer
 from doccluster.clustering.algorithms import ALGORITHMS
-from doccluster.clustering.estimating import count_distinct_rows
 from doccluster.errors import DocclusterWarning
-from doccluster.selection import choose_k, recommend, sweep
+from doccluster.geometry import documents
+from doccluster.geometry.documents import count_distinct_rows
+from doccluster.selection import choose_k, recommend, stability, sweep
+from doccluster.selection.chains import fit_chain
 from doccluster.selection.prototypes import get_prototype
 from tests.selection.test_tendency import blocks_of_topics
 
@@ -88,6 +90,17 @@ def test_distinct_rows_are_told_apart_by_place_and_value():
     assert count_distinct_rows(rows) == count_distinct_rows(rows.toarray()) == 4
 
 
+def test_the_documents_are_checked_once_for_all_numbers_of_clusters(texts, monkeypatch):
+    checked, check = [], documents.check_matrix
+    monkeypatch.setattr(documents, "check_matrix", lambda m, **given: checked.append(m.shape) or check(m, **given))
+    algorithm = get_prototype("spherical-k-means", n_init=1)
+    fit_chain(texts, [2, 3, 5, 8], algorithm, np.random.default_rng(0), warm_start=True)
+    assert checked.count(texts.shape) == 1
+    checked.clear()
+    stability(texts, ks=[2, 3], algorithm=algorithm, n_samples=3, random_state=0)
+    assert checked == [texts.shape]
+
+
 @pytest.mark.parametrize("text", ["spherical-k-means", "spherical-k-means:refine=true,n_init=2"])
 def test_labels_without_an_estimator_are_those_of_the_estimator(text):
     matrix = blocks_of_topics(60, seed=3)
@@ -97,5 +110,9 @@ def test_labels_without_an_estimator_are_those_of_the_estimator(text):
             warnings.simplefilter("ignore", DocclusterWarning)  # of rows that are not unit, in both ways
             fitted = algorithm.fit(matrix, n_clusters=k, seed=7, n_init=n_init)
             labels = algorithm.labels(matrix, n_clusters=k, seed=7, n_init=n_init)
+            weights, init = np.arange(1.0, matrix.shape[0] + 1), matrix[[0, 20, 40]]
+            weighed = algorithm.fit(matrix, n_clusters=3, seed=7, weights=weights, init=init)
+            found = algorithm.labels(matrix, n_clusters=3, seed=7, weights=weights, init=init)
         np.testing.assert_array_equal(labels, fitted.labels_)
+        np.testing.assert_array_equal(found, weighed.labels_)
     assert algorithm.estimator.n_init == (2 if "n_init=2" in text else 3)

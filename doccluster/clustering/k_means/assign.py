@@ -95,6 +95,8 @@ def place_documents(
 def nearest_centroids(matrix: Any, centroids: Any, *, n_threads: int | None = None) -> npt.NDArray[np.int32]:
     """Return the labels of `assign_to_centroids` alone, a few times faster."""
     sweep = _Sweep(matrix, centroids, n_threads)
+    if sweep.is_full:
+        return np.concatenate(sweep.each_block(sweep.label_full_rows))
     return np.concatenate(sweep.run(lambda rows, block: assign_labels(rows, sweep.table.arrays)))
 
 
@@ -102,12 +104,17 @@ def assign_labels(rows: RowArrays, table: LaneTable) -> npt.NDArray[np.int32]:
     """Return the nearest cluster of each row of a block."""
     n_rows, n_columns = rows.starts.size - 1, rows.original.size
     which, head = np.arange(n_rows), table.head
-    bounds = Bounds(np.empty(n_rows, np.int32), np.empty(n_rows, np.float32), np.empty((n_rows, 0), np.float32))
+    bounds = labels_only(n_rows)
     if rows.values.size == n_rows * n_columns and head.shape[0] == n_columns:
         which = rows_left_open(rows.values.reshape(n_rows, n_columns), head, which, table.lanes.size, bounds)
     assign_rows(rows, table, which, 1, bounds)
     labels: npt.NDArray[np.int32] = bounds.labels
     return labels
+
+
+def labels_only(n_rows: int) -> Bounds:
+    """Return room for the labels of so many rows, and for no bounds on what is farther away."""
+    return Bounds(np.empty(n_rows, np.int32), np.empty(n_rows, np.float32), np.empty((n_rows, 0), np.float32))
 
 
 def centroid_similarities(matrix: Any, centroids: Any, *, n_threads: int | None = None) -> npt.NDArray[np.float64]:
@@ -127,7 +134,9 @@ class _Sweep:
                 f"X has {self._documents.n_terms} features, but the centroids have {centres.shape[1]}",
                 remedy="use the vectorizer that the centroids were made with",
             )
-        frequencies = document_frequencies(self._documents.in_range)
+        rows = self._documents.in_range
+        self.is_full, (n_rows, n_terms) = self._documents.is_full, rows.shape
+        frequencies = np.full(n_terms, n_rows, np.int64) if self.is_full else document_frequencies(rows)
         self._order = frequency_order(frequencies)
         means = means_of_matrix(centres, self._order)
         self.table = MeanTable(means, best_head(means, frequencies[self._order]))
@@ -142,8 +151,27 @@ class _Sweep:
             documents = reorder(_rows(rows, block), self._order, scale[block])
             return function(documents.rows(slice(0, documents.n_documents)), block)
 
+        return self.each_block(one)
+
+    def each_block(self, function: Callable[[slice], Result]) -> list[Result]:
+        """Return what the function makes of each block of rows."""
         workers = self._n_threads if self._work > SERIAL_WORK else 1
-        return share_blocks(one, row_blocks(self._documents.n_documents, BLOCK_ROWS), n_threads=workers)
+        return share_blocks(function, row_blocks(self._documents.n_documents, BLOCK_ROWS), n_threads=workers)
+
+    def label_full_rows(self, block: slice) -> npt.NDArray[np.int32]:
+        """Return the labels of a block of rows without zeros; only rows that a product leaves open are laid out."""
+        documents, table = self._documents, self.table.arrays
+        scaled = documents.in_range[block]
+        if not documents.has_unit_rows:
+            scaled = scaled * documents.unit_scale[block, None]
+        rows = np.ascontiguousarray(scaled, dtype=np.float32)
+        bounds = labels_only(len(rows))
+        left = rows_left_open(rows, table.head, np.arange(len(rows)), table.lanes.size, bounds)
+        if left.size:
+            documents_left = reorder(rows[left], self._order, np.ones(left.size))
+            bounds.labels[left] = assign_labels(documents_left.rows(slice(0, left.size)), table)
+        labels: npt.NDArray[np.int32] = bounds.labels
+        return labels
 
 
 def _rows(rows: Any, block: slice) -> Any:
