@@ -20,6 +20,7 @@ from doccluster.clustering.k_means.assign import nearest_centroids, place_docume
 from doccluster.clustering.k_means.assigner import Assigner
 from doccluster.clustering.k_means.document_matrix import DocumentMatrix, as_given, prepare
 from doccluster.clustering.k_means.means import Means, means_of_matrix
+from doccluster.clustering.k_means.pruning import Pruning, may_prune
 from doccluster.distributed.cluster_table import TableChange, current_table, negated
 from doccluster.distributed.matrix_block import MatrixBlock
 from doccluster.geometry.rows import Rows
@@ -163,10 +164,12 @@ class _Followed:
     def assign(self, change: TableChange) -> Labels:
         """Return the nearest centroid of each document, by the bounds where they are those of the iteration before."""
         follows = self.version == change.version - 1 and self.version >= 0
+        means = self.means(current_table(change))
         if not follows:
-            self.assigner = Assigner(self.documents)
+            prunes = may_prune("auto", means.n_clusters)
+            self.assigner = Assigner(self.documents, Pruning(self.documents) if prunes else None)
         changed, movements = change.changed, change.movements
-        labels = self.assigner.assign(self.means(current_table(change)), changed, movements if follows else None)
+        labels = self.assigner.assign(means, changed, movements if follows else None)
         self.version = change.version
         return labels
 

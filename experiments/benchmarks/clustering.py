@@ -267,7 +267,7 @@ def plain_sweep(session: Session) -> None:
         np.ones(k, bool),
     )
     contenders = {"doccluster": float("inf"), "doccluster, table in float32 alone": 0.0}
-    assigners = {name: Assigner(documents, algorithm="lloyd", half_bytes=most) for name, most in contenders.items()}
+    assigners = {name: Assigner(documents, half_bytes=most) for name, most in contenders.items()}
     for _ in range(4):  # means that are those of an iteration, not of the seeds
         labels = assigners["doccluster"].assign(means, every)
         means, _ = update_means(documents, labels, means, every)
@@ -485,7 +485,7 @@ def machine_limit(session: Session) -> None:
             documents, _ = prepare(load_matrix(name), n_threads=threads)
             means = means_of_rows(documents, random_rows(name, k))
             everything = np.ones(k, np.bool_)
-            assigner = Assigner(documents, algorithm="lloyd")
+            assigner = Assigner(documents)
             labels = assigner.assign(means, everything)
             means, movements = update_means(documents, labels, means, everything)
             assigner.assign(means, everything, movements)

@@ -13,8 +13,11 @@ from doccluster.clustering.k_means.dense_rows import rows_left_open
 from doccluster.clustering.k_means.document_matrix import prepare
 from doccluster.clustering.k_means.lloyd import Limits, changed_clusters, run_start
 from doccluster.clustering.k_means.means import means_of_matrix, means_of_rows, update_means
+from doccluster.clustering.k_means.pruning import FEWEST_CLUSTERS, Pruning, may_prune, pruning
+from doccluster.clustering.k_means.pruning.worth import Worth
 from doccluster.clustering.k_means.refill import refill
 from doccluster.clustering.k_means.spherical import SphericalParameters, spherical_k_means
+from doccluster.clustering.k_means.spherical_k_means import SphericalKMeans
 from doccluster.clustering.k_means.whole_table import WholeTable
 from doccluster.kernels.assignment import Bounds
 from doccluster.kernels.simd.lanes import LINE
@@ -100,7 +103,7 @@ def compare(matrix, start_rows, *, n_threads=1, algorithm="lloyd", weights=None,
     start = sparse.csr_array(matrix[start_rows])
     seen = []
     is_whole = algorithm == "whole tables"
-    limits |= {"algorithm": "auto" if is_whole else algorithm, "whole_tables": is_whole}
+    limits |= {"algorithm": "auto" if is_whole else algorithm, "whole_tables": is_whole, "fewest_clusters": 0}
     found = run_start(
         documents,
         means_of_matrix(start, documents.original),
@@ -207,7 +210,7 @@ def check_bounds(matrix, k):
     documents, _ = prepare(matrix)
     rows = np.random.default_rng(3).permutation(matrix.shape[0])[:k]
     means = means_of_rows(documents, rows)
-    assigner = Assigner(documents, algorithm="pruned")
+    assigner = Assigner(documents, Pruning(documents, always=True))
     changed, movements, labels, checked = np.ones(k, np.bool_), None, None, 0
     for _ in range(25):
         found = assigner.assign(means, changed, movements)
@@ -294,6 +297,59 @@ def test_groups_wider_than_a_cache_line_change_nothing(n_groups):
     compare(topics(), np.arange(70), algorithm="pruned", most_groups=n_groups)
 
 
+def pruned_blocks(matrix, k, monkeypatch, **limits):
+    """Return how many blocks a start looked at with bounds, from one iteration to the next."""
+    blocks, assign_pruned = [], pruning.assign_pruned
+    monkeypatch.setattr(pruning, "assign_pruned", lambda *given: blocks.append(given) or assign_pruned(*given))
+    documents, _ = prepare(matrix)
+    start = means_of_rows(documents, np.arange(k))
+    run_start(documents, start, Limits(tol=0.0, whole_tables=False, **limits))
+    return len(blocks)
+
+
+def test_a_fit_with_few_clusters_skips_nothing_unless_it_is_told_to(monkeypatch):
+    matrix = topics()
+    assert pruned_blocks(matrix, FEWEST_CLUSTERS - 1, monkeypatch) == 0
+    assert pruned_blocks(matrix, FEWEST_CLUSTERS, monkeypatch) > 0
+    assert pruned_blocks(matrix, 5, monkeypatch, algorithm="pruned") > 0
+    assert pruned_blocks(matrix, FEWEST_CLUSTERS, monkeypatch, algorithm="lloyd") == 0
+
+
+def test_the_number_of_clusters_from_which_a_fit_prunes_is_told():
+    assert f"from {FEWEST_CLUSTERS} clusters on" in SphericalKMeans.__doc__
+
+
+def test_pruning_is_tried_while_most_means_stay_or_move_little_and_again_after_a_while():
+    worth = Worth()
+    assert worth.is_tried(np.array([0, 0, 0, 0.9]))
+    assert not worth.is_tried(np.array([0, 0.5, 0.6, 0.9]))
+    assert Worth(always=True).is_tried(np.array([0.9]))
+    still = np.zeros(4)
+    for n_skipped in (1, 2, 4, 8, 8):  # each sample that did not pay is followed by a longer wait
+        assert worth.is_tried(still)
+        assert not worth.is_worth_it(1.2, has_rest=True)
+        assert [worth.is_tried(still) for _ in range(n_skipped)] == [False] * n_skipped
+    assert worth.is_tried(still)
+    assert worth.is_worth_it(0.5, has_rest=True)
+    assert list(worth.sample(40)) == list(range(40))
+    assert not worth.is_worth_it(0.95, has_rest=True)
+    assert not worth.is_tried(still)
+    assert worth.is_tried(still)
+    assert list(worth.sample(40)) == [0, 16, 32]
+
+
+def test_bounds_take_memory_only_where_a_fit_may_prune():
+    matrix = topics(n=4000)
+    planned = {
+        (algorithm, k): SphericalParameters(k, algorithm=algorithm).plan(matrix).n_groups
+        for algorithm in ("auto", "lloyd", "pruned")
+        for k in (FEWEST_CLUSTERS - 1, FEWEST_CLUSTERS)
+    }
+    assert {key for key, n_groups in planned.items() if n_groups} == {key for key in planned if may_prune(*key)}
+    assert may_prune("auto", FEWEST_CLUSTERS)
+    assert not may_prune("auto", FEWEST_CLUSTERS - 1)
+
+
 def some_means(rng, matrix, k):
     """Unit means of random groups of documents, as float32."""
     groups = rng.integers(k, size=matrix.shape[0])
@@ -331,7 +387,8 @@ def test_any_sequence_of_means_is_followed_exactly(data, seed, table_bytes):
     matrix = DATA[data]()
     documents, _ = prepare(matrix)
     k = int(rng.integers(2, 45))
-    assigner = Assigner(documents, algorithm="pruned", table_bytes=table_bytes, most_groups=int(rng.integers(1, 5)))
+    pruning = Pruning(documents, always=True, most_groups=int(rng.integers(1, 5)))
+    assigner = Assigner(documents, pruning, table_bytes=table_bytes)
     means, changed, movements = some_means(rng, matrix, k), np.ones(k, np.bool_), None
     for step in range(10):
         in_columns = means_of_matrix(sparse.csr_array(means), documents.original)

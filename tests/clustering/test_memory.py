@@ -85,8 +85,8 @@ def test_too_little_is_refused_with_the_smallest_value_that_would_do(documents):
 
 
 def test_limits_change_the_plan_and_not_the_labels(documents):
-    generous = SphericalKMeans(40, init=documents[:40], max_memory="1G")
-    tight = SphericalKMeans(40, init=documents[:40])
+    generous = SphericalKMeans(40, init=documents[:40], max_memory="1G", algorithm="pruned")
+    tight = SphericalKMeans(40, init=documents[:40], algorithm="pruned")
     smallest = min(
         size for size in range(2**20, 2**26, 2**15) if _fits(SphericalKMeans(40, max_memory=size), documents)
     )

@@ -8,7 +8,7 @@ import numpy.typing as npt
 from doccluster.clustering.k_means.document_matrix import DocumentMatrix
 from doccluster.clustering.k_means.mean_table import MeanTable, best_head
 from doccluster.clustering.k_means.means import Means
-from doccluster.clustering.k_means.pruning import MOST_GROUPS, Pruning
+from doccluster.clustering.k_means.pruning import Pruning
 from doccluster.kernels.assignment import Bounds, assign_rows
 from doccluster.kernels.half_table import assign_by_halves
 from doccluster.kernels.simd.lanes import LINE
@@ -18,25 +18,20 @@ class Assigner:
     """The nearest mean of each document, iteration after iteration.
 
     The first call finds a table for the seeds, the second lays out the means, now full, for all that follow; only with
-    these does pruning begin.
+    these does pruning, if there is any, begin.
     """
 
     def __init__(
         self,
         documents: DocumentMatrix,
+        pruning: Pruning | None = None,
         *,
-        algorithm: str = "auto",
         table_bytes: float = float("inf"),
-        change_bytes: float = float("inf"),
         half_bytes: float = float("inf"),
-        most_groups: int = MOST_GROUPS,
     ) -> None:
         n = documents.n_documents
-        self._documents, self._table_bytes, self._half_bytes = documents, table_bytes, half_bytes
-        self._pruning: Pruning | None = None
-        if algorithm != "lloyd" and most_groups > 0:
-            always = algorithm == "pruned"
-            self._pruning = Pruning(documents, always=always, change_bytes=change_bytes, most_groups=most_groups)
+        self._documents, self._pruning = documents, pruning
+        self._table_bytes, self._half_bytes = table_bytes, half_bytes
         self._table: MeanTable | None = None
         self._bounds = Bounds(np.zeros(n, np.int32), np.empty(n, np.float32), np.empty((n, 0), np.float32))
         self._calls = 0

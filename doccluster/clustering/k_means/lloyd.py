@@ -15,7 +15,7 @@ import numpy.typing as npt
 from doccluster.clustering.k_means.assigner import Assigner
 from doccluster.clustering.k_means.document_matrix import DocumentMatrix
 from doccluster.clustering.k_means.means import Means, update_means
-from doccluster.clustering.k_means.pruning import MOST_GROUPS
+from doccluster.clustering.k_means.pruning import FEWEST_CLUSTERS, MOST_GROUPS, Pruning, may_prune
 from doccluster.clustering.k_means.refill import empty_clusters, own_similarities, refill
 from doccluster.clustering.k_means.snapshot import Snapshot
 from doccluster.clustering.k_means.whole_table import WholeTable, is_small
@@ -49,6 +49,7 @@ class Limits:
     keep_sums: bool = True
     whole_tables: bool = True
     algorithm: str = "auto"
+    fewest_clusters: int = FEWEST_CLUSTERS
     refine: bool = False
 
 
@@ -61,14 +62,10 @@ class SparseMeans:
         self._changed = np.ones(means.n_clusters, np.bool_)
         self._movements: npt.NDArray[np.float64] | None = None
         self._labels: npt.NDArray[np.int32] | None = None
-        self._assigner = Assigner(
-            documents,
-            algorithm=limits.algorithm,
-            table_bytes=limits.table_bytes,
-            change_bytes=limits.change_bytes,
-            half_bytes=limits.half_bytes,
-            most_groups=limits.most_groups,
-        )
+        prunes = may_prune(limits.algorithm, means.n_clusters, limits.fewest_clusters) and limits.most_groups > 0
+        always, halves = limits.algorithm == "pruned", limits.half_bytes
+        pruning = Pruning(documents, always, limits.change_bytes, limits.most_groups) if prunes else None
+        self._assigner = Assigner(documents, pruning, table_bytes=limits.table_bytes, half_bytes=halves)
 
     def assign(self) -> npt.NDArray[np.int32]:
         """Return the nearest mean of each document."""
@@ -169,7 +166,7 @@ def drop_empty(
     empty = empty_clusters(documents, labels, means.n_clusters)
     if 0 < empty.size < means.n_clusters:
         means = means.take(np.setdiff1d(np.arange(means.n_clusters), empty))
-        labels = Assigner(documents, algorithm="lloyd").assign(means, np.ones(means.n_clusters, np.bool_))
+        labels = Assigner(documents).assign(means, np.ones(means.n_clusters, np.bool_))
         similarities = None
     own = similarities(labels) if similarities else own_similarities(documents, labels, means)
     return replace(last, labels=labels, given=means, objective=float(np.sum(documents.weights * own)))

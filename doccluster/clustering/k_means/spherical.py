@@ -14,6 +14,7 @@ from doccluster.blocks import resolve_threads
 from doccluster.clustering.k_means.document_matrix import DocumentMatrix, as_given, document_frequencies, prepare
 from doccluster.clustering.k_means.lloyd import Limits
 from doccluster.clustering.k_means.memory import MemoryPlan, plan_memory, size_of
+from doccluster.clustering.k_means.pruning import may_prune
 from doccluster.clustering.k_means.seeding import Init, affordable_seeding, check_init, default_trials
 from doccluster.clustering.k_means.snapshot import Snapshot
 from doccluster.clustering.k_means.starts import BestStart, draw_starts
@@ -93,7 +94,7 @@ class SphericalParameters:
             n_starts=self.n_starts,
             n_candidates=default_trials(self.n_clusters),
             draws_from_index=isinstance(self.init, str) and self.init != "random",
-            prunes=self.algorithm != "lloyd",
+            prunes=may_prune(self.algorithm, self.n_clusters),
         )
         affordable, _ = affordable_seeding(frequencies, n_documents, self.n_clusters)
         return plan_memory(size, None if self.max_memory is None else parse_size(self.max_memory), affordable)

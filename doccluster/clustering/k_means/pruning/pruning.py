@@ -40,7 +40,6 @@ class Pruning:
     def __init__(
         self,
         documents: DocumentMatrix,
-        *,
         always: bool = False,
         change_bytes: float = float("inf"),
         most_groups: int = MOST_GROUPS,
@@ -70,8 +69,8 @@ class Pruning:
 
         `movements` are the chords that the `changed` means moved; `sweep` finds labels and bounds of some blocks anew.
         """
-        moved, blocks = np.flatnonzero(changed), self._documents.blocks()
-        if not self._worth.is_tried(movements[moved]):
+        blocks = self._documents.blocks()
+        if not self._worth.is_tried(movements):
             table.replace(means, changed, documents=self._documents)
             sweep(blocks)
             return

@@ -19,11 +19,17 @@ from doccluster.kernels.pruning.sweep import (
 )
 from doccluster.kernels.simd.lanes import LINE
 
+FEWEST_CLUSTERS = 80  # below it whole sweeps are faster, or as fast (docs/explanation/performance.md, pruning-debian)
 SAMPLE_EVERY = 16  # one block in so many tells what pruning would cost
 WORTH_IT = 0.9  # pruning must promise at least a tenth
 SURELY_WORTH_IT = 0.6  # after such a cost the next iteration does without a sample
 TOO_FAR = 0.15  # while most means move farther than this, hardly any bound holds: no sample is spent on it
 LONGEST_WAIT = 8  # iterations until pruning is tried again where it did not pay
+
+
+def may_prune(algorithm: str, n_clusters: int, fewest_clusters: int = FEWEST_CLUSTERS) -> bool:
+    """Return whether a fit by 'auto', 'lloyd' or 'pruned' ever skips documents."""
+    return algorithm == "pruned" or (algorithm == "auto" and n_clusters >= fewest_clusters)
 
 
 @dataclass
@@ -42,13 +48,13 @@ class Worth:
     _next_wait: int = 1
 
     def is_tried(self, movements: npt.NDArray[np.float64]) -> bool:
-        """Return whether an iteration, before which means moved so far, tries to prune."""
+        """Return whether an iteration tries to prune; `movements` are those of all means, 0 for one that stayed."""
         if self.always:
             return True
         if self._wait > 0:
             self._wait -= 1
             return False
-        return not movements.size or bool(np.median(movements) <= TOO_FAR)
+        return bool(np.median(movements) <= TOO_FAR)
 
     def sample(self, n_blocks: int) -> range:
         """Return the numbers of the blocks to be pruned before it is decided about the others."""
