@@ -95,6 +95,6 @@ def test_a_run_from_before_the_algorithm_was_written_down_was_spherical_k_means(
 
 
 def test_a_run_and_its_settings_give_the_same_labels():
-    direct = run_pipeline(TEXTS, n_clusters=2, language="english", random_state=5)
+    direct = run_pipeline(TEXTS, n_clusters=2, language="english", random_state=5, algorithm="spherical-k-means")
     settings = RunSettings(n_clusters=2, language="english", random_state=5)
     assert np.array_equal(make_run(TEXTS, settings).partition.labels, direct.partition.labels)

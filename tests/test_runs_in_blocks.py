@@ -101,6 +101,7 @@ def test_a_quality_that_needs_one_process_says_which_one_ran(tmp_path):
 
 def test_files_far_above_max_memory_are_read_in_blocks(in_one_process, tmp_path, monkeypatch):
     monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr("doccluster.pipeline.block_runs.SMALL_SOURCE", 0)
     told = []
     run_newsroom(tmp_path / "run", clustering={"max_memory": "4M"}, announce=told.append)
     assert source_bytes(NEWSROOM) * MEMORY_PER_BYTE > 4 * 2**20

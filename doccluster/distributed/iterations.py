@@ -24,12 +24,13 @@ from doccluster.distributed.executors import Executor
 from doccluster.distributed.matrix_block import MatrixBlock
 from doccluster.geometry.sums import ExactSums
 from doccluster.progress import Progress, silent
+from doccluster.short_repr import ShortRepr
 
 Integers = npt.NDArray[np.int64]
 
 
-@dataclass(frozen=True, eq=False)
-class BlockFit:
+@dataclass(frozen=True, eq=False, repr=False)
+class BlockFit(ShortRepr):
     """What the iterations ended at.
 
     Attributes

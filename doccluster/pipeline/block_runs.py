@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 SETTLED, SMOOTHED = "settled", "smoothed"
 KEPT_BYTES = 2**30  # of rows and bounds, in each process, between iterations
+SMALL_SOURCE = 16 * 2**20  # bytes of files that are never worth blocks unless they are asked for
 MEMORY_PER_BYTE = 14  # of text: what a run in one process holds at its peak (`doccluster benchmark scale_out`)
 PACKED = (".gz", ".bz2", ".xz", ".zip", ".parquet")
 UNPACKED_TIMES = 4  # what text in a packed file usually expands to
@@ -59,12 +60,12 @@ def blocks_wanted(
 ) -> Iterator[BlockWork | None]:
     """Yield where the stages run that are to run in blocks; None for a run in one process.
 
-    Blocks are used with a scheduler, with a scratch folder, and where the files are so large that a run in one process
+    Blocks are used with a scheduler, with a scratch folder, and where the files are large and a run in one process
     would surely need more than `max_memory`.
     """
     limit = (settings.clustering or {}).get("max_memory")
     n_bytes = source_bytes(source)
-    is_too_large = limit is not None and n_bytes * MEMORY_PER_BYTE > parse_size(limit)
+    is_too_large = limit is not None and n_bytes > SMALL_SOURCE and n_bytes * MEMORY_PER_BYTE > parse_size(limit)
     is_text = not any(map(is_matrix, as_paths(source) or ()))
     can_divide = (
         is_text and isinstance(settings.n_clusters, int) and settings.algorithm in (SPHERICAL, SETTLED, SMOOTHED)

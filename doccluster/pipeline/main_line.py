@@ -188,15 +188,29 @@ def make_run(
     scratch: str | Path | None = None,
     output: str | Path | None = None,
     overwrite: bool = False,
+    report: bool = True,
+    command: str | None = None,
+    began: float | None = None,
     announce: Callable[[str], None] | None = None,
-    **more: Any,
+    progress: Progress = silent,
 ) -> Run:
     """Return the run that settings ask for; `run_pipeline` says what the arguments mean and what is raised."""
     settings.check()
     if output is not None:
         check_output(Path(output), overwrite=overwrite)
     with blocks_wanted(source, settings, scheduler=scheduler, scratch=scratch, announce=announce) as work:
-        return _make_run(source, settings, work, output=output, overwrite=overwrite, announce=announce, **more)
+        return _make_run(
+            source,
+            settings,
+            work,
+            output=output,
+            overwrite=overwrite,
+            report=report,
+            command=command,
+            began=began,
+            announce=announce,
+            progress=progress,
+        )
 
 
 def _make_run(

@@ -20,6 +20,7 @@ from scipy import sparse
 from doccluster.clustering.k_means.spherical import SphericalParameters, spherical_k_means
 from doccluster.errors import InputError
 from doccluster.geometry.sums import sums_by_label
+from doccluster.short_repr import ShortRepr
 from doccluster.validation import check_positive_int
 
 FULL_UP_TO = 5_000
@@ -36,8 +37,8 @@ N_HEAVIEST = 200  # terms of a meta-document that are kept
 Integers = npt.NDArray[np.int64]
 
 
-@dataclass(frozen=True, eq=False)
-class MetaDocuments:
+@dataclass(frozen=True, eq=False, repr=False)
+class MetaDocuments(ShortRepr):
     """A tree of groups of documents; node 0 is all of them.
 
     Attributes

@@ -177,7 +177,8 @@ def test_two_clusters_are_compared_by_what_they_share_and_what_separates_them(do
     nearest = sorted(margins, key=margins.get)[:5]
     assert [document["id"] for document in told["between"]] == nearest
     text = doccluster("explain", finished, 0, 1).out
-    for words in ("they share (share of the cosine)", "harbour", "more in 0", "more in 1", "documents between them"):
+    terms = [told[part][0]["term"] for part in ("shared", "first_only", "second_only")]
+    for words in (*terms, "they share (share of the cosine)", "more in 0", "more in 1", "documents between them"):
         assert words in text
 
 

@@ -11,6 +11,7 @@ import sys
 
 import pytest
 
+from doccluster.artifacts import load_run
 from doccluster.cli.console import plain
 
 
@@ -171,7 +172,9 @@ def test_explain_a_run_lists_its_clusters(doccluster, finished):
     assert done.code == 0, done.err
     lines = done.out.splitlines()
     assert len(lines) == 3
-    assert "Rye flour makes a heavy dough.   (oven, dough, rye)" in lines[2]
+    for line, cluster in zip(lines, load_run(finished).clusters, strict=True):
+        assert line.endswith(f"({cluster.label})")
+    assert sum("Rye flour makes a heavy dough.   (oven, dough, rye)" in line for line in lines) == 1
 
 
 @pytest.mark.parametrize("verb", ["reproduce", "benchmark"])
