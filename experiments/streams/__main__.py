@@ -1,4 +1,4 @@
-"""``python -m experiments.streams learn|evaluate|speed|growth [--corpora FOLDER] [--keep]``.
+"""``python -m experiments.streams learn|evaluate|speed|growth|manners [--corpora FOLDER] [--keep] [--days N]``.
 
 ``learn`` learns the weights of the join on the first halves in time of BASIL, of "In the news" in ten languages, of the
 bundled sample and of a made stream, prints them, and with ``--keep`` writes them to join_weights.json of the package.
@@ -6,6 +6,8 @@ bundled sample and of a made stream, prints them, and with ``--keep`` writes the
 made streams is told; with ``--keep`` it writes results/ and the page docs/explanation/stories.md.
 ``speed`` prints how many made articles a second go into a store on disk, in processor time of one core.
 ``growth`` prints the same for stores that hold ten thousand, a hundred thousand and a million articles already.
+``manners`` prints how long one pass over 200 feeds on the loopback address takes with spacing off, and which rules of
+politeness a simulated week of them breaks, as the server counts them.
 """
 
 from __future__ import annotations
@@ -35,9 +37,10 @@ SOURCES = (
 def main() -> None:
     """Run what is asked for."""
     parser = argparse.ArgumentParser(prog="python -m experiments.streams")
-    parser.add_argument("what", choices=["learn", "evaluate", "speed", "growth"])
+    parser.add_argument("what", choices=["learn", "evaluate", "speed", "growth", "manners"])
     parser.add_argument("--corpora", type=pathlib.Path, default=ROOT.parent / "shared" / "corpora")
     parser.add_argument("--keep", action="store_true")
+    parser.add_argument("--days", type=float, default=7.0, help="simulated days of manners")
     given = parser.parse_args()
     if given.what == "learn":
         learn(given.corpora, keep=given.keep)
@@ -49,6 +52,10 @@ def main() -> None:
         from experiments.streams.growth import measure_growth
 
         measure_growth()
+    elif given.what == "manners":
+        from experiments.streams.manners import measure_manners
+
+        measure_manners(given.days)
     else:
         from experiments.streams.judging import evaluate_all
 

@@ -255,6 +255,23 @@ def test_feeds_of_one_host_are_asked_one_after_the_other_with_a_pause(server, st
     assert [path for path, _ in server.asked] == ["/0", "/1", "/2", "/3"]
 
 
+def test_the_pause_also_holds_between_two_passes(server, stream):
+    for number in range(2):
+        server.routes[f"/{number}"] = (200, {}, rss((str(number), f"Title {number}", f"words {number}", FERRY[3])))
+    clock = FakeClock()
+    options = options_for(server, clock, spacing=5.0)
+    stream.poll(server.url("/0"), options=options)
+    began = clock.now()
+    clock.moment += 1.5
+    stream.poll(server.url("/1"), options=options)  # as where a feed is due right after another of its host
+    assert [path for path, _ in server.asked] == ["/0", "/1"]
+    assert 5.0 <= clock.now() - began <= 6.0
+    clock.moment += 3600
+    clock.slept.clear()
+    stream.poll(server.url("/0"), options=options)
+    assert clock.slept == []
+
+
 @pytest.mark.parametrize(
     "host",
     ["127.0.0.1", "localhost", "127.1", "0x7f000001", "2130706433", "inside.example", "10.0.0.5", "169.254.169.254"],

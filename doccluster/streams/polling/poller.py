@@ -19,7 +19,12 @@ from doccluster.streams.intake import take_in
 from doccluster.streams.polling.fetching import Fetched, Reach, fetch
 from doccluster.streams.polling.parsing import FeedParser, Parsed
 from doccluster.streams.polling.scheduling import Answer, FeedState, must_be_whole, next_poll
-from doccluster.streams.polling.subscribing import read_feed_state, write_feed_state
+from doccluster.streams.polling.subscribing import (
+    host_of,
+    read_feed_state,
+    read_last_requests,
+    write_feed_state,
+)
 
 STAGE = "poll"
 HOSTS_AT_ONCE = 4
@@ -112,7 +117,12 @@ def poll_feeds(
     done = Polled(n_due=len(due))
     answers: queue.SimpleQueue[tuple[int, Fetched] | BaseException] = queue.SimpleQueue()
     stop = threading.Event()
-    threads = _ask_all(due, options, answers, stop)
+    # whole seconds are stored: a request may have been made up to one second later
+    earliest = {
+        host: asked + 1 + options.spacing
+        for host, asked in read_last_requests(connection, int(options.clock.now() - options.spacing) - 1).items()
+    }
+    threads = _ask_all(due, options, earliest, answers, stop)
     parser = FeedParser()
     try:
         for n_done in range(len(due)):
@@ -135,21 +145,25 @@ def poll_feeds(
 def _ask_all(
     due: Mapping[int, FeedState],
     options: PollOptions,
+    earliest: Mapping[str, float],
     answers: queue.SimpleQueue[tuple[int, Fetched] | BaseException],
     stop: threading.Event,
 ) -> list[threading.Thread]:
-    """Start the threads that ask: each takes a host, and asks its feeds one after the other."""
+    """Start the threads that ask: each takes a host, and asks its feeds one after the other.
+
+    `earliest` has the hosts that a pass before this one asked so lately that the first request has to wait.
+    """
     hosts: dict[str, list[int]] = {}
     for number, feed in due.items():
-        hosts.setdefault(urlsplit(feed.url).netloc.lower(), []).append(number)
-    waiting: queue.SimpleQueue[list[int]] = queue.SimpleQueue()
-    for numbers in hosts.values():
-        waiting.put(numbers)
+        hosts.setdefault(host_of(feed.url), []).append(number)
+    waiting: queue.SimpleQueue[tuple[float, list[int]]] = queue.SimpleQueue()
+    for host, numbers in hosts.items():
+        waiting.put((earliest.get(host, 0.0), numbers))
 
     def ask() -> None:
         try:
             while not stop.is_set():
-                _ask_host(waiting.get_nowait(), due, options, answers, stop)
+                _ask_host(*waiting.get_nowait(), due, options, answers, stop)
         except queue.Empty:
             return
         except BaseException as error:  # noqa: BLE001  raised again in the thread that stores
@@ -162,12 +176,16 @@ def _ask_all(
 
 
 def _ask_host(
+    earliest: float,
     numbers: Iterable[int],
     due: Mapping[int, FeedState],
     options: PollOptions,
     answers: queue.SimpleQueue[tuple[int, Fetched] | BaseException],
     stop: threading.Event,
 ) -> None:
+    too_soon = earliest - options.clock.now()
+    if options.spacing and too_soon > 0:
+        options.clock.sleep(too_soon)
     for place, number in enumerate(numbers):
         if place and options.spacing:
             options.clock.sleep(options.spacing)

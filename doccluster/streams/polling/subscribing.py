@@ -6,6 +6,7 @@ import sqlite3
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import urlsplit
 from xml.etree.ElementTree import ParseError
 
 import defusedxml.ElementTree
@@ -69,6 +70,20 @@ def read_feed_state(connection: sqlite3.Connection, number: int) -> FeedState:
     row = connection.execute(f"SELECT {', '.join(_FIELDS)} FROM feed WHERE feed_id = ?", (number,)).fetchone()
     url, state, interval, failures, *rest = row
     return FeedState(url, state, interval, failures / 2, *rest)
+
+
+def read_last_requests(connection: sqlite3.Connection, since: int) -> dict[str, int]:
+    """Return when each host was last asked, for those that were asked after a moment."""
+    last: dict[str, int] = {}
+    for url, asked in connection.execute("SELECT url, last_asked_at FROM feed WHERE last_asked_at > ?", (since,)):
+        host = host_of(url)
+        last[host] = max(asked, last.get(host, asked))
+    return last
+
+
+def host_of(url: str) -> str:
+    """Return the host of an address, and its port where one is given."""
+    return urlsplit(url).netloc.lower()
 
 
 def write_feed_state(connection: sqlite3.Connection, number: int, feed: FeedState) -> None:

@@ -1,0 +1,195 @@
+"""How long a pass over 200 feeds takes, and whether a simulated week of 200 feeds breaks a rule that a server can see.
+
+The server is on the loopback address; feeds have host names of their own that are looked up in a table. In the week the
+clock is a fake one that goes on by what is slept.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from email.utils import formatdate
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+from doccluster.streams import StoryStream
+from doccluster.streams.polling.addresses import parse_networks
+from doccluster.streams.polling.fetching import Reach
+from doccluster.streams.polling.poller import HOSTS_AT_ONCE, SPACING, PollOptions, SystemClock
+from doccluster.streams.settings import DAY, HOUR
+
+N_FEEDS, N_HOSTS, N_ENTRIES = 200, 50, 5
+BEGINS = 1_772_400_000  # 2026-03-01T21:20:00Z
+LEAST_INTERVAL = 15 * 60  # that any feed is left alone for
+MONTH = 30 * DAY
+
+
+class FakeClock:
+    """A clock that goes on by what is slept, in any thread."""
+
+    def __init__(self) -> None:
+        self._moment, self._lock = float(BEGINS), threading.Lock()
+
+    def now(self) -> float:
+        """Return seconds since 1970."""
+        return self._moment
+
+    def sleep(self, seconds: float) -> None:
+        """Let the time pass at once."""
+        with self._lock:
+            self._moment += seconds
+
+
+@dataclass
+class Watched:
+    """What the server knows of one feed."""
+
+    asked: float = 0.0
+    whole: float = 0.0
+    until: float = 0.0
+    validator: str = ""
+
+
+@dataclass
+class Watch:
+    """Counts requests, and those that break a rule."""
+
+    clock: FakeClock | SystemClock
+    n_requests: int = 0
+    breaches: Counter[str] = field(default_factory=Counter)
+    feeds: dict[str, Watched] = field(default_factory=dict)
+    hosts: dict[str, float] = field(default_factory=dict)
+    n_now: int = 0
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def answer(self, number: int, host: str, headers: dict[str, str]) -> tuple[int, dict[str, str], bytes]:
+        """Return what a feed answers at this moment, after the request was judged."""
+        now = self.clock.now()
+        with self.lock:
+            self.n_requests += 1
+            feed = self.feeds.setdefault(f"{host}/{number}", Watched())
+            self._judge(feed, host, headers, now)
+            self.hosts[host] = feed.asked = now
+            return self._content(feed, number, now, headers)
+
+    def _judge(self, feed: Watched, host: str, headers: dict[str, str], now: float) -> None:
+        sent = headers.get("If-None-Match", "")
+        broken = {
+            "a host asked again too soon": now - self.hosts.get(host, 0.0) < SPACING,
+            "a feed asked again too soon": now < feed.until,
+            "an invented validator": bool(sent) and sent != feed.validator,
+            "a validator left out": not sent and bool(feed.validator) and now - feed.whole < 6 * DAY,
+            "no name": not headers.get("User-Agent", "").startswith("doccluster/"),
+            "a cookie": "Cookie" in headers,
+            "too many hosts at once": self.n_now > HOSTS_AT_ONCE,
+        }
+        self.breaches.update(rule for rule, is_broken in broken.items() if is_broken)
+
+    def _content(
+        self, feed: Watched, number: int, now: float, headers: dict[str, str]
+    ) -> tuple[int, dict[str, str], bytes]:
+        """Every tenth feed has gone, or is overloaded, or asks for patience; the others change each few hours."""
+        feed.until = now + LEAST_INTERVAL
+        if number % 10 == 7 and number % 20 == 7:
+            feed.until = now + MONTH - 1
+            return 410, {}, b""
+        if number % 10 == 8:
+            feed.until = now + 3 * HOUR
+            return 429, {"Retry-After": str(3 * HOUR)}, b""
+        state = int(now - BEGINS) // (HOUR * (1 + number % 12))
+        given = {"ETag": f'"{number}-{state}"'}
+        if number % 10 == 9:
+            given["Cache-Control"] = f"max-age={6 * HOUR}"
+            feed.until = now + 6 * HOUR
+        if headers.get("If-None-Match") == given["ETag"]:
+            return 304, given, b""
+        feed.validator, feed.whole = given["ETag"], now if not headers.get("If-None-Match") else feed.whole
+        return 200, given, _feed(number, state, now)
+
+
+def _feed(number: int, state: int, now: float) -> bytes:
+    """Return a feed in one of its states: with each, one entry is new and the oldest is gone."""
+    items = []
+    for place in range(N_ENTRIES):
+        entry = state + place
+        text = " ".join(f"word{(number * 7919 + entry * 104729 + word * 31) % 5000}" for word in range(40))
+        date = formatdate(now - HOUR * (N_ENTRIES - place), usegmt=True)
+        items.append(
+            f"<item><guid>{number}-{entry}</guid><title>Notice {entry} of feed {number}</title>"
+            f"<description>{text}</description><pubDate>{date}</pubDate></item>"
+        )
+    return f"<rss version='2.0'><channel><title>Feed {number}</title>{''.join(items)}</channel></rss>".encode()
+
+
+@contextmanager
+def served(watch: Watch) -> Iterator[int]:
+    """Serve the feeds on the loopback address; yield the port."""
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_GET(self) -> None:
+            with watch.lock:
+                watch.n_now += 1
+            host = self.headers.get("Host", "").partition(":")[0]
+            status, headers, body = watch.answer(int(self.path.strip("/")), host, dict(self.headers))
+            self.send_response(status)
+            for name, value in {"Content-Length": str(len(body)), "Connection": "close", **headers}.items():
+                self.send_header(name, value)
+            with watch.lock:
+                watch.n_now -= 1
+            self.end_headers()
+            self.wfile.write(body)
+            self.close_connection = True
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.daemon_threads = True
+    threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
+    try:
+        yield server.server_address[1]
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+def options_for(port: int, clock: FakeClock | SystemClock, *, spacing: float) -> PollOptions:
+    """Return how the feeds are asked: every name is that of the loopback address, which is allowed."""
+    reach = Reach(
+        allowed=parse_networks(["127.0.0.0/8"]),
+        resolve=lambda _host, _port: ["127.0.0.1"],
+        ports=frozenset({port}),
+    )
+    return PollOptions(reach=reach, spacing=spacing, clock=clock)
+
+
+def addresses(port: int) -> list[str]:
+    """Return the addresses of the feeds."""
+    return [f"http://host-{number % N_HOSTS}.example:{port}/{number}" for number in range(N_FEEDS)]
+
+
+def measure_manners(days: float = 7.0) -> None:
+    """Print how long one pass takes with spacing off, then what a simulated week breaks."""
+    watch = Watch(SystemClock())
+    with served(watch) as port, StoryStream() as stream:
+        began = time.perf_counter()
+        done = stream.poll(addresses(port), options=options_for(port, watch.clock, spacing=0.0))
+        seconds = time.perf_counter() - began
+    print(
+        f"  one pass over {done.n_due} feeds with spacing off: {seconds:.1f} s, {done.n_new} new articles", flush=True
+    )
+    clock = FakeClock()
+    watch = Watch(clock)
+    with served(watch) as port, StoryStream() as stream:
+        for _ in stream.follow(addresses(port), options=options_for(port, clock, spacing=SPACING)):
+            if clock.now() - BEGINS > days * DAY:
+                break
+        findings = stream.check()
+    told = ", ".join(f"{count} x {rule}" for rule, count in watch.breaches.items()) or "none"
+    print(f"  {days:g} simulated days of {N_FEEDS} feeds on {N_HOSTS} hosts: {watch.n_requests:,} requests")
+    print(f"  breaches of manners: {told}; the store is {'not sound' if findings else 'sound'}")
