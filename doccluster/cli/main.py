@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import importlib
 import sys
 import time
@@ -22,6 +23,8 @@ from doccluster.cli.streams import (
 from doccluster.errors import DocclusterError, InputError
 
 _BEGAN = [time.perf_counter()]
+# imports make many objects that stay; to look for garbage among them so often took a twentieth of a short run
+SELDOM = (50_000, 20, 50)
 
 # The verbs, in the order of `doccluster --help`: module, function and the one line that describes each.
 COMMANDS: dict[str, tuple[str, str]] = {
@@ -99,6 +102,7 @@ def commands() -> None:
 def main(arguments: list[str] | None = None) -> Any:
     """Run the command line; exit 0, 2 for wrong usage or input, 3 when nothing is usable, 130 when interrupted."""
     prepare_streams()
+    gc.set_threshold(*SELDOM)
     began = _BEGAN.pop() if _BEGAN else time.perf_counter()  # the first call began when this module was imported
     try:
         # click returns the code of an Exit here, instead of raising it, and what a command returns: always None
