@@ -8,6 +8,7 @@ import importlib
 import json
 import os
 import pathlib
+import runpy
 import subprocess
 import sys
 import time
@@ -92,11 +93,10 @@ def test_what_numba_compiles_is_on_the_clock_once():
     assert CLOCK.count == before + 1
 
 
-def test_a_kernel_has_an_entry_for_python_and_none_for_c():
-    @jit
-    def halve(number):
-        return number / 2
-
+def test_a_kernel_has_an_entry_for_python_and_none_for_c(tmp_path):
+    source = "from doccluster.kernels.jit import jit\n\n\n@jit\ndef halve(number):\n    return number / 2\n"
+    (tmp_path / "halving.py").write_text(source, "utf-8")  # in a new place: code that was kept cannot be looked into
+    halve = runpy.run_path(str(tmp_path / "halving.py"))["halve"]
     assert halve(3.0) == 1.5
     (code,) = halve.inspect_llvm().values()
     assert "7cpython" in code
