@@ -84,6 +84,9 @@ def test_settled_labels_are_the_same_and_new_documents_find_their_clusters(tmp_p
     run_newsroom(tmp_path / "one", quality="fast", algorithm=None, n_clusters=7)
     run = run_newsroom(tmp_path / "run", quality="fast", algorithm=None, n_clusters=7, scratch=tmp_path)
     assert_same_files(tmp_path / "run", tmp_path / "one")
+    assert (tmp_path / "run" / "model" / "rule.npz").read_bytes() == (
+        tmp_path / "one" / "model" / "rule.npz"
+    ).read_bytes()
     assert run.rule is not None
     assigned = assign_documents(tmp_path / "run", NEWSROOM)
     known = dict(zip(run.documents.ids, run.partition.labels.tolist(), strict=True))

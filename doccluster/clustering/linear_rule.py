@@ -14,6 +14,7 @@ from doccluster.errors import InputError
 from doccluster.short_repr import ShortRepr
 
 BLOCK_ROWS = 2048
+STEP = 2.0**-24  # of scaled counts: sums of up to half a billion are then exact in float64, and so in any order
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -95,11 +96,13 @@ def decide(
 
 
 def capped(matrix: Any, max_length: float) -> Any:
-    """Return rows in float64, those of a larger sum than `max_length` scaled to that sum."""
+    """Return rows in float64, those of a larger sum than `max_length` scaled to that sum, in whole steps."""
     rows = sparse.csr_array(matrix, dtype=np.float64)
     sums = np.asarray(rows.sum(axis=1)).ravel()
     scale = np.minimum(1.0, np.divide(max_length, sums, out=np.ones_like(sums), where=sums > 0))
     if (scale == 1.0).all():
         return rows
+    scaled = np.repeat(scale < 1.0, np.diff(rows.indptr))
     data = rows.data * np.repeat(scale, np.diff(rows.indptr))
+    data = np.where(scaled, np.rint(data / STEP) * STEP, data)
     return sparse.csr_array((data, rows.indices, rows.indptr), shape=rows.shape)
