@@ -18,7 +18,7 @@ from doccluster.streams.settings import parse_duration
 
 if TYPE_CHECKING:
     from doccluster.streams.polling.poller import Polled
-    from doccluster.streams.stream import Replayed
+    from doccluster.streams.replay import Replayed
 
 MOST_FAILURES = 20
 
@@ -42,7 +42,9 @@ new_store_options = options(
 @store_option
 @click.option("--follow", is_flag=True, help="Go on, asking each feed when it is due, until interrupted.")
 @click.option(
-    "--force", is_flag=True, help="Ask feeds that are not due too, unless they were asked in the last minute."
+    "--force",
+    is_flag=True,
+    help="Ask feeds that are not due too, unless they were asked in the last minute; with --follow, in its first pass.",
 )
 @click.option(
     "--allow-network",
@@ -77,7 +79,7 @@ def poll_command(
     the addresses in the list, and where they redirect to, are asked; private, loopback and link-local ones are refused.
     """
     from doccluster.streams import StoryStream, StreamSettings
-    from doccluster.streams.polling.poller import PollOptions
+    from doccluster.streams.polling.options import PollOptions
 
     settings = StreamSettings(across_languages=True) if across_languages else None
     options = PollOptions(spacing=spacing)
@@ -86,7 +88,7 @@ def poll_command(
         if not follow:
             _print_polled(stream.poll(feeds, force=force, **given), store, as_json=as_json)
             return
-        for done in stream.follow(feeds, **given):
+        for done in stream.follow(feeds, force=force, **given):
             _print_polled(done, store, as_json=as_json)
 
 

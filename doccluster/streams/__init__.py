@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from doccluster.lazy import offer
 
 _HOMES = {
-    "Replayed": "doccluster.streams.stream",
+    "Replayed": "doccluster.streams.replay",
     "StoryStream": "doccluster.streams.stream",
     "StreamSettings": "doccluster.streams.settings",
     "StreamTables": "doccluster.streams.tables",
@@ -17,7 +17,7 @@ __all__ = ["Replayed", "StoryStream", "StreamSettings", "StreamTables"]
 __getattr__ = offer(__name__, _HOMES)
 
 if TYPE_CHECKING:
+    from doccluster.streams.replay import Replayed as Replayed
     from doccluster.streams.settings import StreamSettings as StreamSettings
-    from doccluster.streams.stream import Replayed as Replayed
     from doccluster.streams.stream import StoryStream as StoryStream
     from doccluster.streams.tables import StreamTables as StreamTables

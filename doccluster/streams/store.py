@@ -1,22 +1,17 @@
-"""The state of a stream on disk: written after each batch in one transaction, read back bit for bit the same."""
+"""The state of a stream on disk: written after each batch in one transaction; `restoring` reads it back."""
 
 from __future__ import annotations
 
 import json
 import sqlite3
-from collections import Counter
-from collections.abc import Iterator
-from dataclasses import replace
 
-import numpy as np
-
+from doccluster.errors import InputError
 from doccluster.streams.article import Article, Moment
 from doccluster.streams.clusterer import BatchResult, Clusterer
-from doccluster.streams.frequencies import WeightedTerms
+from doccluster.streams.database import transaction
 from doccluster.streams.settings import StreamSettings
-from doccluster.streams.story import Member, Story
 
-_STORY_FIELDS = (
+STORY_FIELDS = (
     "founder", "born", "first", "last", "reference", "language", "parent", "lead", "led_at", "n_documents",
     "n_families", "changed", "split_checked",
 )  # fmt: skip
@@ -39,6 +34,25 @@ def settings_of(connection: sqlite3.Connection) -> StreamSettings | None:
     return None if kept is None else StreamSettings.from_dict(json.loads(kept))
 
 
+def agreed_settings(connection: sqlite3.Connection, settings: StreamSettings | None) -> StreamSettings:
+    """Return the settings of a store, which are the given ones (or the defaults) if it is new.
+
+    Raises
+    ------
+    InputError
+        If it was made with others than those given.
+    """
+    kept = settings_of(connection)
+    if kept is None:
+        chosen = settings or StreamSettings()
+        with transaction(connection):
+            write_meta(connection, settings=json.dumps(chosen.to_dict(), sort_keys=True))
+        return chosen
+    if settings is not None and settings != kept:
+        raise InputError("the store was made with other settings; leave settings out, or begin a new store.")
+    return kept
+
+
 def waiting_articles(connection: sqlite3.Connection) -> list[Article]:
     """Return the documents that are in no story yet, in the order of the stream."""
     rows = connection.execute(
@@ -52,6 +66,15 @@ def last_batch(connection: sqlite3.Connection) -> tuple[int, Moment] | None:
     """Return the number and the moment of the last batch."""
     row = connection.execute("SELECT batch_id, moment FROM batch ORDER BY batch_id DESC LIMIT 1").fetchone()
     return None if row is None else (int(row[0]), int(row[1]))
+
+
+def events_since(connection: sqlite3.Connection, batch: int) -> tuple[int, dict[str, int]]:
+    """Return how many batches there were after one, and how often what happened to stories in them."""
+    (n_batches,) = connection.execute("SELECT COUNT(*) FROM batch WHERE batch_id > ?", (batch,)).fetchone()
+    counts = connection.execute(
+        "SELECT event, COUNT(*) FROM lineage WHERE batch_id > ? GROUP BY event ORDER BY event", (batch,)
+    )
+    return int(n_batches), dict(counts.fetchall())
 
 
 def write_batch(
@@ -80,12 +103,12 @@ def _write_stories(connection: sqlite3.Connection, result: BatchResult, batch: i
     states = {id(story): "open" for story in result.touched.values()}
     states.update({id(story): state for story, state in result.ended.values()})
     stories = [*result.touched.values(), *(story for story, _ in result.ended.values())]
-    names = ("story_id", "state", "is_forgotten", *_STORY_FIELDS)
-    changes = ", ".join(f"{name} = excluded.{name}" for name in ("state", *_STORY_FIELDS))
+    names = ("story_id", "state", "is_forgotten", *STORY_FIELDS)
+    changes = ", ".join(f"{name} = excluded.{name}" for name in ("state", *STORY_FIELDS))
     columns, marks = ", ".join(names), ", ".join("?" * len(names))
     connection.executemany(
         f"INSERT INTO story ({columns}) VALUES ({marks}) ON CONFLICT DO UPDATE SET {changes}",
-        [(one.id, states[id(one)], 0, *(getattr(one, name) for name in _STORY_FIELDS)) for one in stories],
+        [(one.id, states[id(one)], 0, *(getattr(one, name) for name in STORY_FIELDS)) for one in stories],
     )
 
 
@@ -205,60 +228,3 @@ def _let_go(
         connection.execute("UPDATE document SET vectors = NULL WHERE vectors IS NOT NULL AND in_sums = 0")
     window = clusterer.settings.copies_from(moment)
     connection.execute("UPDATE document SET shingles = NULL WHERE shingles IS NOT NULL AND published < ?", (window,))
-
-
-def restore(connection: sqlite3.Connection, clusterer: Clusterer) -> None:
-    """Bring a new clusterer to the state that the last batch left."""
-    meta = read_meta(connection)
-    if "next_number" not in meta:
-        return
-    clusterer.next_number = int(meta["next_number"])
-    terms = connection.execute("SELECT number, term, settled FROM term ORDER BY number").fetchall()
-    clusterer.frequencies.restore(
-        terms,
-        Counter(json.loads(meta.get("n_settled", "{}"))),
-        int(meta.get("settled_day", -1)),
-        int(meta["next_term"]),
-    )
-    settled = int(meta.get("settled_batch", 0))
-    for data, language in connection.execute(
-        "SELECT vectors, language FROM document WHERE batch_id > ? AND vectors IS NOT NULL ORDER BY number", (settled,)
-    ):
-        clusterer.frequencies.add_pending(WeightedTerms.from_bytes(data).ids, language)
-    for story, state in _stories_of(connection):
-        (clusterer.stories.open_new if state == "open" else clusterer.stories.take_closed)(story)
-    _restore_families(connection, clusterer)
-
-
-def _stories_of(connection: sqlite3.Connection) -> Iterator[tuple[Story, str]]:
-    members: dict[str, list[Member]] = {}
-    counts: Counter[tuple[str, int]] = Counter()
-    for story_id, family, count in connection.execute(
-        "SELECT m.story_id, d.family, COUNT(*) FROM membership m JOIN document d USING (doc_id) JOIN story s"
-        " USING (story_id) WHERE m.to_batch IS NULL AND s.is_forgotten = 0 GROUP BY 1, 2"
-    ):
-        counts[story_id, family] = count
-    for story_id, number, family, key, time, vectors in connection.execute(
-        "SELECT m.story_id, d.number, d.family, d.doc_key, d.published, d.vectors"
-        " FROM document d JOIN membership m ON m.doc_id = d.doc_id AND m.to_batch IS NULL"
-        " WHERE d.in_sums = 1 AND d.vectors IS NOT NULL ORDER BY d.number"
-    ):
-        member = Member(number, family, key, time, WeightedTerms.from_bytes(vectors))
-        members.setdefault(story_id, []).append(replace(member, n_documents=counts[story_id, family]))
-    names = ", ".join(_STORY_FIELDS)
-    for story_id, state, *values in connection.execute(
-        f"SELECT story_id, state, {names} FROM story WHERE is_forgotten = 0 ORDER BY born, story_id"
-    ):
-        given = dict(zip(_STORY_FIELDS, values, strict=True))
-        yield Story(id=story_id, members=members.get(story_id, []), **given), state
-
-
-def _restore_families(connection: sqlite3.Connection, clusterer: Clusterer) -> None:
-    rows = connection.execute(
-        "SELECT d.number, d.published, d.family, d.shingles, m.story_id FROM document d JOIN membership m"
-        " ON m.doc_id = d.doc_id AND m.to_batch IS NULL WHERE d.shingles IS NOT NULL ORDER BY d.number"
-    )
-    for number, published, family, shingles, story in rows:
-        is_long, keys = shingles[0] == 1, np.frombuffer(shingles, dtype="<u8", offset=1).astype(np.uint64)
-        clusterer.families.restore(number, published, keys, family, is_long=is_long)
-        clusterer.story_of_family[family] = story

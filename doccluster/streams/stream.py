@@ -2,64 +2,36 @@
 
 from __future__ import annotations
 
-import json
 import os
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, TypeVar
-from urllib.parse import urlsplit
 
-import numpy as np
-
-from doccluster.corpus import Corpus, Skipped, read_corpus
 from doccluster.errors import InputError
 from doccluster.progress import Progress, silent
-from doccluster.streams.article import Article, Moment, articles_of, as_moment, in_order
+from doccluster.streams.article import Moment, articles_of, in_order
 from doccluster.streams.check import Finding, check_store
 from doccluster.streams.clusterer import Clusterer
 from doccluster.streams.database import back_up, close, open_to_write, transaction
 from doccluster.streams.intake import take_in
+from doccluster.streams.replay import Replayed, batches_of, by_commit, dated_corpus
+from doccluster.streams.restoring import restore
 from doccluster.streams.retention import Pruned, prune
-from doccluster.streams.settings import DAY, HOUR, StreamSettings
-from doccluster.streams.store import last_batch, restore, settings_of, waiting_articles, write_batch, write_meta
+from doccluster.streams.settings import HOUR, StreamSettings
+from doccluster.streams.store import agreed_settings, events_since, last_batch, waiting_articles, write_batch
 from doccluster.streams.tables import StreamTables, read_tables
 
 if TYPE_CHECKING:
-    from doccluster.streams.polling.poller import Polled, PollOptions
-    from doccluster.streams.polling.subscribing import Subscription
+    from doccluster.streams.polling.options import PollOptions
+    from doccluster.streams.polling.parsing import FeedParser
+    from doccluster.streams.polling.poller import Polled
 
 STAGE = "cluster"
-ARTICLES_PER_COMMIT = 200  # of a replay
 MOST_SLEEP = 900.0  # seconds between two looks at what is due
-_Batch = tuple[Moment, list[Article]]
 _Self = TypeVar("_Self", bound="StoryStream")
-
-
-@dataclass(frozen=True)
-class Replayed:
-    """What a replay has done.
-
-    Attributes
-    ----------
-    n_articles, n_new, n_edited : int
-        Articles that were given, and how many of them were new, or known with another text.
-    n_batches : int
-    events : mapping of event to int
-        How often stories were born, grew, merged, split, closed and resumed.
-    skipped : tuple of Skipped
-        What could not be read, with the reasons.
-    """
-
-    n_articles: int
-    n_new: int
-    n_edited: int
-    n_batches: int
-    events: Mapping[str, int]
-    skipped: tuple[Skipped, ...] = ()
 
 
 class StoryStream:
@@ -86,8 +58,9 @@ class StoryStream:
 
     def __init__(self, store: str | os.PathLike[str] | None = None, *, settings: StreamSettings | None = None) -> None:
         self._connection, self._lock = open_to_write(None if store is None else Path(store))
+        self._parser: FeedParser | None = None  # begun by the first poll, used again by the next ones
         try:
-            self.settings = self._agree(settings)
+            self.settings = agreed_settings(self._connection, settings)
             self._clusterer = Clusterer(self.settings)
             restore(self._connection, self._clusterer)
         except BaseException:
@@ -124,12 +97,12 @@ class StoryStream:
         """
         if not batch >= 1:
             raise InputError(f"batch={batch!r} is not a time; give 1 second or more.")
-        corpus = _as_corpus(source, reader)
+        corpus = dated_corpus(source, reader)
         articles = in_order(articles_of(corpus, now=int(time.time()) if now is None else now))
         outcomes = {"new": 0, "edited": 0, "known": 0, "elsewhere": 0}
         begins = last_batch(self._connection)
         n_done = 0
-        for batches in _by_commit(_grid(articles, int(batch))):
+        for batches in by_commit(batches_of(articles, int(batch))):
             with self._writing():
                 for moment, together in batches:
                     for one in together:
@@ -137,7 +110,7 @@ class StoryStream:
                     self._cluster(moment, "replay")
                     n_done += len(together)
                     progress(STAGE, n_done, len(articles))
-        n_batches, events = self._events_after(0 if begins is None else begins[0])
+        n_batches, events = events_since(self._connection, 0 if begins is None else begins[0])
         return Replayed(len(articles), outcomes["new"], outcomes["edited"], n_batches, events, corpus.skipped)
 
     def poll(
@@ -169,36 +142,62 @@ class StoryStream:
         InputError
             If a list cannot be read or names no address, or a range is none.
         """
-        # what opens connections is imported only here
-        from doccluster.streams.polling.poller import PollOptions, due_feeds, poll_feeds
-        from doccluster.streams.polling.subscribing import subscribe, subscriptions
+        return self._poll(feeds, force, allow_network, options, progress)[0]
 
-        listed = subscriptions([os.fspath(feeds)] if isinstance(feeds, str | os.PathLike) else list(feeds))
-        chosen = _reaching(options or PollOptions(), allow_network, listed)
+    def _poll(
+        self,
+        feeds: str | os.PathLike[str] | Sequence[str],
+        force: bool,
+        allow_network: Sequence[str],
+        options: PollOptions | None,
+        progress: Progress,
+    ) -> tuple[Polled, list[int]]:
+        """Make one pass; return what it has done, and the numbers of the feeds in the list."""
+        # what opens connections is imported only here
+        from doccluster.streams.polling.options import PollOptions
+        from doccluster.streams.polling.parsing import FeedParser
+        from doccluster.streams.polling.poller import poll_list
+
+        chosen = options or PollOptions()
         begins = last_batch(self._connection)
-        with self._writing():
-            numbers = subscribe(self._connection, listed)
-        due = due_feeds(self._connection, numbers, int(chosen.clock.now()), force=force)
-        done = poll_feeds(self._connection, due, chosen, commit=self._writing, progress=progress)
+        self._parser = self._parser or FeedParser()
+        done, numbers = poll_list(
+            self._connection,
+            [os.fspath(feeds)] if isinstance(feeds, str | os.PathLike) else list(feeds),
+            chosen.allowing(allow_network),
+            self._parser,
+            force=force,
+            commit=self._writing,
+            progress=progress,
+        )
         self.cluster(int(chosen.clock.now()))
-        done.n_feeds = len(numbers)
-        _, done.events = self._events_after(0 if begins is None else begins[0])
-        return done
+        _, done.events = events_since(self._connection, 0 if begins is None else begins[0])
+        return done, numbers
 
     def follow(
-        self, feeds: str | os.PathLike[str] | Sequence[str], *, options: PollOptions | None = None, **more: Any
+        self,
+        feeds: str | os.PathLike[str] | Sequence[str],
+        *,
+        force: bool = False,
+        allow_network: Sequence[str] = (),
+        options: PollOptions | None = None,
+        progress: Progress = silent,
     ) -> Iterator[Polled]:
-        """Poll again and again, whenever a feed is due, until the caller stops; arguments as for `poll`."""
-        from doccluster.streams.polling.poller import PollOptions
+        """Poll again and again, whenever a feed is due, until the caller stops; arguments as for `poll`.
+
+        `force` holds for the first pass alone. The list is read again before each pass.
+        """
+        from doccluster.streams.polling.options import PollOptions
+        from doccluster.streams.polling.subscribing import soonest_poll
 
         chosen = options or PollOptions()
         clock = chosen.clock
         while True:
-            done = self.poll(feeds, options=chosen, **more)
+            done, numbers = self._poll(feeds, force, allow_network, chosen, progress)
             if done.n_due:
                 yield done
-            (soonest,) = self._connection.execute("SELECT MIN(next_poll_at) FROM feed WHERE state <> 'gone'").fetchone()
-            clock.sleep(min(max(1.0, (soonest or 0) - clock.now()), MOST_SLEEP))
+            force = False
+            clock.sleep(min(max(1.0, soonest_poll(self._connection, numbers) - clock.now()), MOST_SLEEP))
 
     def cluster(self, moment: Moment, kind: str = "poll") -> int:
         """Place what has come in and is in no story yet; return how many articles that was."""
@@ -226,6 +225,8 @@ class StoryStream:
 
     def close(self) -> None:
         """Close the store."""
+        if self._parser is not None:
+            self._parser.close()
         close(self._connection, self._lock)
 
     def __enter__(self: _Self) -> _Self:
@@ -247,18 +248,6 @@ class StoryStream:
             restore(self._connection, self._clusterer)
             raise
 
-    def _agree(self, settings: StreamSettings | None) -> StreamSettings:
-        """Return the settings of the store, which are the given ones if it is new."""
-        kept = settings_of(self._connection)
-        if kept is None:
-            chosen = settings or StreamSettings()
-            with transaction(self._connection):
-                write_meta(self._connection, settings=json.dumps(chosen.to_dict(), sort_keys=True))
-            return chosen
-        if settings is not None and settings != kept:
-            raise InputError("the store was made with other settings; leave settings out, or begin a new store.")
-        return kept
-
     def _cluster(self, moment: Moment, kind: str) -> int:
         waiting = waiting_articles(self._connection)
         last = last_batch(self._connection)
@@ -268,65 +257,3 @@ class StoryStream:
         result = self._clusterer.run_batch(waiting, moment)
         write_batch(self._connection, self._clusterer, result, moment, kind)
         return len(waiting)
-
-    def _events_after(self, batch: int) -> tuple[int, dict[str, int]]:
-        (n_batches,) = self._connection.execute("SELECT COUNT(*) FROM batch WHERE batch_id > ?", (batch,)).fetchone()
-        counts = self._connection.execute(
-            "SELECT event, COUNT(*) FROM lineage WHERE batch_id > ? GROUP BY event ORDER BY event", (batch,)
-        )
-        return int(n_batches), dict(counts.fetchall())
-
-
-def _reaching(options: PollOptions, allowed: Sequence[str], listed: Sequence[Subscription]) -> PollOptions:
-    """Return the options with the ranges that are allowed, and the ports that the list names."""
-    from doccluster.streams.polling.addresses import parse_networks
-
-    ports = {urlsplit(feed.url).netloc.rpartition(":")[2] for feed in listed}
-    named = frozenset(int(port) for port in ports if port.isdecimal() and len(port) <= 5)
-    reach = options.reach
-    networks = (*reach.allowed, *parse_networks(allowed))
-    return replace(options, reach=replace(reach, allowed=networks, ports=reach.ports | named))
-
-
-def _grid(articles: Sequence[Article], batch: int) -> Iterator[_Batch]:
-    """Yield the moments of a grid at which something has come in, and what."""
-    together: list[Article] = []
-    for one in articles:
-        if together and one.time // batch != together[0].time // batch:
-            yield (together[0].time // batch + 1) * batch, together
-            together = []
-        together.append(one)
-    if together:
-        yield (together[0].time // batch + 1) * batch, together
-
-
-def _by_commit(batches: Iterable[_Batch]) -> Iterator[list[_Batch]]:
-    """Yield batches that are committed together: a commit costs as much as placing many articles."""
-    together: list[_Batch] = []
-    n_articles = 0
-    for one in batches:
-        together.append(one)
-        n_articles += len(one[1])
-        if n_articles >= ARTICLES_PER_COMMIT:
-            yield together
-            together, n_articles = [], 0
-    if together:
-        yield together
-
-
-def _as_corpus(source: Any, reader: Mapping[str, Any]) -> Corpus:
-    """Return the documents of a source; tuples are (date, text) or (date, text, title)."""
-    if not isinstance(source, list | tuple) or not source or not isinstance(source[0], tuple):
-        return read_corpus(source, **reader)
-    wrong = next((one for one in source if not isinstance(one, tuple) or len(one) not in (2, 3)), None)
-    if wrong is not None:
-        raise InputError(f"{wrong!r} is not a dated text; give tuples (date, text) or (date, text, title).")
-    undated = next((one[0] for one in source if as_moment(str(one[0])) is None), None)
-    if undated is not None:
-        raise InputError(f"{undated!r} is not a date; give ISO 8601, such as 2026-03-02T08:00:00Z.")
-    columns = {"date": [str(one[0]) for one in source], "title": [one[2] if len(one) == 3 else "" for one in source]}
-    names = tuple(map(str, np.arange(1, len(source) + 1)))
-    return Corpus(names, tuple(str(one[1]) for one in source), metadata=columns)
-
-
-__all__ = ["DAY", "HOUR", "Replayed", "StoryStream"]

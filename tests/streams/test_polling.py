@@ -381,6 +381,10 @@ def test_a_parser_that_hangs_or_dies_is_ended_and_the_next_feed_is_read(monkeypa
     parser._process.kill()
     assert parser.parse(rss(FERRY)).reason == "unreadable-feed"
     assert len(parser.parse(rss(FERRY)).entries) == 1
+    monkeypatch.setattr("doccluster.streams.polling.parsing.FEEDS_PER_PROCESS", 2)
+    before = parser._process
+    assert parser.parse(rss(FERRY)).reason == parser.parse(rss(FERRY)).reason == ""
+    assert before.poll() is not None
     parser.close()
 
 
@@ -422,6 +426,34 @@ def test_follow_asks_each_feed_when_it_is_due(server, stream):
     gaps = [later - earlier for earlier, later in itertools.pairwise(moments)]
     assert all(900 <= gap <= 5 * 3600 for gap in gaps)
     assert len(server.asked) == 4
+
+
+def test_follow_sleeps_until_a_feed_of_the_list_is_due_whatever_else_the_store_knows(server, stream):
+    server.routes["/feed"] = server.routes["/left"] = (200, {}, rss(FERRY))
+    clock = FakeClock()
+    given = {"options": options_for(server, clock), "force": True}
+    stream.poll(server.url("/left"), **given)
+    clock.moment += 86400  # what is not in the list any more has been due for long
+    passes = stream.follow(server.url("/feed"), **given)
+    next(passes), next(passes)
+    assert [path for path, _ in server.asked] == ["/left", "/feed", "/feed"]
+    assert min(clock.slept) >= 60
+    assert len(clock.slept) < 10
+
+
+def test_passes_share_the_process_that_reads_feeds_and_the_stream_ends_it(server):
+    server.routes["/feed"] = (200, {}, rss(FERRY))
+    clock = FakeClock()
+    with StoryStream() as stream:
+        given = {"feeds": server.url("/feed"), "options": options_for(server, clock), "force": True}
+        stream.poll(**given)
+        first = stream._parser._process
+        server.routes["/feed"] = (200, {}, rss(FERRY, BANK))
+        clock.moment += 61
+        assert stream.poll(**given).n_new == 1
+        assert stream._parser._process is first
+        assert first.poll() is None
+    assert first.poll() is not None
 
 
 KILLED = """
@@ -503,7 +535,7 @@ def test_the_command_polls_and_refuses_the_loopback_address_unless_allowed(doccl
 
 
 def test_follow_on_the_command_line_goes_on_until_interrupted(doccluster, server, tmp_path, monkeypatch):  # noqa: F811
-    from doccluster.streams.polling.poller import SystemClock
+    from doccluster.streams.polling.options import SystemClock
 
     server.routes["/feed"] = (200, {}, rss(FERRY))
 

@@ -84,9 +84,10 @@ def test_days_replayed_by_several_processes_make_the_store_of_one_process(tmp_pa
 KILLED = """
 import os, signal, sys
 import doccluster.streams.database as database
+import doccluster.streams.replay as replay
 import doccluster.streams.stream as stream
 n_left = int(sys.argv[3])
-stream.ARTICLES_PER_COMMIT = 1
+replay.ARTICLES_PER_COMMIT = 1
 commit = database.transaction
 
 class Dying:

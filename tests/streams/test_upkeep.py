@@ -72,8 +72,9 @@ def test_pruning_deletes_earlier_versions_and_requests_of_that_age(tmp_path):
 
 WRITER = """
 import sys
+import doccluster.streams.replay as replay
 import doccluster.streams.stream as stream
-stream.ARTICLES_PER_COMMIT = 1
+replay.ARTICLES_PER_COMMIT = 1
 with stream.StoryStream(sys.argv[1]) as one:
     print("begins", flush=True)
     one.replay(sys.argv[2], now=1790000000)

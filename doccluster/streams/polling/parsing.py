@@ -22,6 +22,7 @@ from doccluster.streams.polling.scheduling import Hints, period_of
 
 SECONDS = 20.0
 MEMORY = 2 * 1024**3
+FEEDS_PER_PROCESS = 1000  # what a process keeps of each feed would add up over months
 MOST_ENTRIES = 2000
 MOST_TEXT = 1024**2
 MOST_TITLE = 1000
@@ -45,10 +46,14 @@ class FeedParser:
     def __init__(self, *, seconds: float = SECONDS) -> None:
         self._seconds = seconds
         self._process: subprocess.Popen[bytes] | None = None
+        self._n_read = 0
 
     def parse(self, body: bytes) -> Parsed:
         """Return what a feed holds."""
+        if self._n_read >= FEEDS_PER_PROCESS:
+            self.close()
         process = self._process or self._start()
+        self._n_read += 1
         assert process.stdin is not None
         line = b""
         with suppress(OSError):
@@ -63,7 +68,7 @@ class FeedParser:
 
     def close(self) -> None:
         """End the process."""
-        process, self._process = self._process, None
+        process, self._process, self._n_read = self._process, None, 0
         if process is not None:
             process.kill()
             process.communicate()

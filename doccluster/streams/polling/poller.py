@@ -5,54 +5,32 @@ from __future__ import annotations
 import queue
 import sqlite3
 import threading
-import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from hashlib import blake2b
-from typing import Protocol
 from urllib.parse import urlsplit
 
 from doccluster.progress import Progress, silent
 from doccluster.streams.article import Article, Moment, article, as_moment, is_believable
 from doccluster.streams.intake import take_in
-from doccluster.streams.polling.fetching import Fetched, Reach, fetch
+from doccluster.streams.polling.fetching import Fetched, fetch
+from doccluster.streams.polling.options import PollOptions
 from doccluster.streams.polling.parsing import FeedParser, Parsed
 from doccluster.streams.polling.scheduling import Answer, FeedState, must_be_whole, next_poll
 from doccluster.streams.polling.subscribing import (
     host_of,
-    read_feed_state,
+    read_due_feeds,
     read_last_requests,
+    subscribe,
+    subscriptions,
     write_feed_state,
 )
 
 STAGE = "poll"
-HOSTS_AT_ONCE = 4
-SPACING = 5.0  # seconds between two requests to one host
 LEAST_BETWEEN = 60  # seconds between two polls of a feed, also when they are forced
 FETCHES_KEPT = 100  # records of requests for each feed
-
-
-class Clock(Protocol):
-    """A clock that also waits."""
-
-    def now(self) -> float:
-        """Return seconds since 1970."""
-
-    def sleep(self, seconds: float) -> None:
-        """Wait."""
-
-
-class SystemClock:
-    """The clock of the machine."""
-
-    def now(self) -> float:
-        """Return seconds since 1970."""
-        return time.time()
-
-    def sleep(self, seconds: float) -> None:
-        """Wait."""
-        time.sleep(seconds)
 
 
 @dataclass
@@ -80,34 +58,41 @@ class Polled:
     events: Mapping[str, int] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
-class PollOptions:
-    """How feeds are asked: what may be reached, seconds between two requests to one host, hosts asked at once."""
-
-    reach: Reach = field(default_factory=Reach)
-    spacing: float = SPACING
-    hosts_at_once: int = HOSTS_AT_ONCE
-    clock: Clock = field(default_factory=SystemClock)
+def poll_list(
+    connection: sqlite3.Connection,
+    given: Sequence[str],
+    options: PollOptions,
+    parser: FeedParser,
+    *,
+    force: bool,
+    commit: Callable[[], AbstractContextManager[object]],
+    progress: Progress = silent,
+) -> tuple[Polled, list[int]]:
+    """Ask the feeds of lists that are due; return what was done, and the numbers of all feeds in the lists."""
+    listed = subscriptions(given)
+    with commit():
+        numbers = subscribe(connection, listed)
+    due = due_feeds(connection, numbers, int(options.clock.now()), force=force)
+    done = poll_feeds(connection, due, options.for_list(listed), parser, commit=commit, progress=progress)
+    done.n_feeds = len(numbers)
+    return done, numbers
 
 
 def due_feeds(
     connection: sqlite3.Connection, numbers: Sequence[int], now: Moment, *, force: bool
 ) -> dict[int, FeedState]:
     """Return which of the feeds are to be asked now; `force` asks the others too, if a minute has passed."""
-    states = {number: read_feed_state(connection, number) for number in numbers}
-    return {
-        number: feed
-        for number, feed in states.items()
-        if feed.next_poll <= now or (force and now - feed.last_asked >= LEAST_BETWEEN)
-    }
+    due = read_due_feeds(connection, now, now - LEAST_BETWEEN if force else -1)
+    return {number: due[number] for number in numbers if number in due}
 
 
 def poll_feeds(
     connection: sqlite3.Connection,
     due: Mapping[int, FeedState],
     options: PollOptions,
+    parser: FeedParser,
     *,
-    commit: Callable[[], object],
+    commit: Callable[[], AbstractContextManager[object]],
     progress: Progress = silent,
 ) -> Polled:
     """Ask feeds and store what they answer, each in a transaction of its own.
@@ -123,7 +108,6 @@ def poll_feeds(
         for host, asked in read_last_requests(connection, int(options.clock.now() - options.spacing) - 1).items()
     }
     threads = _ask_all(due, options, earliest, answers, stop)
-    parser = FeedParser()
     try:
         for n_done in range(len(due)):
             progress(STAGE, n_done, len(due))
@@ -131,12 +115,11 @@ def poll_feeds(
             if isinstance(got, BaseException):
                 raise got
             number, fetched = got
-            with commit():  # type: ignore[attr-defined]
+            with commit():
                 _store(connection, number, due[number], fetched, parser, int(options.clock.now()), done)
         progress(STAGE, len(due), len(due))
     finally:
         stop.set()
-        parser.close()
         for thread in threads:
             thread.join()
     return done

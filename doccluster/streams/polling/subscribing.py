@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sqlite3
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -65,11 +66,22 @@ def subscribe(connection: sqlite3.Connection, feeds: Iterable[Subscription]) -> 
     return list(dict.fromkeys(numbers))
 
 
-def read_feed_state(connection: sqlite3.Connection, number: int) -> FeedState:
-    """Return what is remembered of a feed."""
-    row = connection.execute(f"SELECT {', '.join(_FIELDS)} FROM feed WHERE feed_id = ?", (number,)).fetchone()
-    url, state, interval, failures, *rest = row
-    return FeedState(url, state, interval, failures / 2, *rest)
+def read_due_feeds(connection: sqlite3.Connection, now: int, asked_by: int) -> dict[int, FeedState]:
+    """Return what is remembered of the feeds that are due now, or were last asked at a moment or before, by number."""
+    rows = connection.execute(
+        f"SELECT feed_id, {', '.join(_FIELDS)} FROM feed WHERE next_poll_at <= ? OR last_asked_at <= ?", (now, asked_by)
+    )
+    return {
+        number: FeedState(url, state, interval, failures / 2, *rest)
+        for number, url, state, interval, failures, *rest in rows
+    }
+
+
+def soonest_poll(connection: sqlite3.Connection, numbers: Iterable[int]) -> float:
+    """Return when the first of some feeds is due; the store may know others that are not in the list any more."""
+    listed = set(numbers)
+    rows = connection.execute("SELECT feed_id, next_poll_at FROM feed")
+    return min((float(moment) for number, moment in rows if number in listed), default=math.inf)
 
 
 def read_last_requests(connection: sqlite3.Connection, since: int) -> dict[str, int]:

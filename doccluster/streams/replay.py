@@ -1,0 +1,78 @@
+"""Dated documents as a stream: who comes in together, and what is committed together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from doccluster.corpus import Corpus, Skipped, read_corpus
+from doccluster.errors import InputError
+from doccluster.streams.article import Article, Moment, as_moment
+
+ARTICLES_PER_COMMIT = 200
+Batch = tuple[Moment, list[Article]]
+
+
+@dataclass(frozen=True)
+class Replayed:
+    """What a replay has done.
+
+    Attributes
+    ----------
+    n_articles, n_new, n_edited : int
+        Articles that were given, and how many of them were new, or known with another text.
+    n_batches : int
+    events : mapping of event to int
+        How often stories were born, grew, merged, split, closed and resumed.
+    skipped : tuple of Skipped
+        What could not be read, with the reasons.
+    """
+
+    n_articles: int
+    n_new: int
+    n_edited: int
+    n_batches: int
+    events: Mapping[str, int]
+    skipped: tuple[Skipped, ...] = ()
+
+
+def dated_corpus(source: Any, reader: Mapping[str, Any]) -> Corpus:
+    """Return the documents of a source; tuples are (date, text) or (date, text, title)."""
+    if not isinstance(source, list | tuple) or not source or not isinstance(source[0], tuple):
+        return read_corpus(source, **reader)
+    wrong = next((one for one in source if not isinstance(one, tuple) or len(one) not in (2, 3)), None)
+    if wrong is not None:
+        raise InputError(f"{wrong!r} is not a dated text; give tuples (date, text) or (date, text, title).")
+    undated = next((one[0] for one in source if as_moment(str(one[0])) is None), None)
+    if undated is not None:
+        raise InputError(f"{undated!r} is not a date; give ISO 8601, such as 2026-03-02T08:00:00Z.")
+    columns = {"date": [str(one[0]) for one in source], "title": [one[2] if len(one) == 3 else "" for one in source]}
+    names = tuple(str(number) for number in range(1, len(source) + 1))
+    return Corpus(names, tuple(str(one[1]) for one in source), metadata=columns)
+
+
+def batches_of(articles: Sequence[Article], batch: int) -> Iterator[Batch]:
+    """Yield the moments of a grid at which something has come in, and what."""
+    together: list[Article] = []
+    for one in articles:
+        if together and one.time // batch != together[0].time // batch:
+            yield (together[0].time // batch + 1) * batch, together
+            together = []
+        together.append(one)
+    if together:
+        yield (together[0].time // batch + 1) * batch, together
+
+
+def by_commit(batches: Iterable[Batch]) -> Iterator[list[Batch]]:
+    """Yield batches that are committed together: a commit costs as much as placing many articles."""
+    together: list[Batch] = []
+    n_articles = 0
+    for one in batches:
+        together.append(one)
+        n_articles += len(one[1])
+        if n_articles >= ARTICLES_PER_COMMIT:
+            yield together
+            together, n_articles = [], 0
+    if together:
+        yield together

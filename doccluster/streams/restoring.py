@@ -1,0 +1,73 @@
+"""The state of a stream read back from disk, bit for bit what the last batch left."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+
+from doccluster.streams.clusterer import Clusterer
+from doccluster.streams.frequencies import WeightedTerms
+from doccluster.streams.store import STORY_FIELDS, read_meta
+from doccluster.streams.story import Member, Story
+
+
+def restore(connection: sqlite3.Connection, clusterer: Clusterer) -> None:
+    """Bring a new clusterer to the state that the last batch left."""
+    meta = read_meta(connection)
+    if "next_number" not in meta:
+        return
+    clusterer.next_number = int(meta["next_number"])
+    terms = connection.execute("SELECT number, term, settled FROM term ORDER BY number").fetchall()
+    clusterer.frequencies.restore(
+        terms,
+        Counter(json.loads(meta.get("n_settled", "{}"))),
+        int(meta.get("settled_day", -1)),
+        int(meta["next_term"]),
+    )
+    settled = int(meta.get("settled_batch", 0))
+    for data, language in connection.execute(
+        "SELECT vectors, language FROM document WHERE batch_id > ? AND vectors IS NOT NULL ORDER BY number", (settled,)
+    ):
+        clusterer.frequencies.add_pending(WeightedTerms.from_bytes(data).ids, language)
+    for story, state in _stories_of(connection):
+        (clusterer.stories.open_new if state == "open" else clusterer.stories.take_closed)(story)
+    _restore_families(connection, clusterer)
+
+
+def _stories_of(connection: sqlite3.Connection) -> Iterator[tuple[Story, str]]:
+    members: dict[str, list[Member]] = {}
+    counts: Counter[tuple[str, int]] = Counter()
+    for story_id, family, count in connection.execute(
+        "SELECT m.story_id, d.family, COUNT(*) FROM membership m JOIN document d USING (doc_id) JOIN story s"
+        " USING (story_id) WHERE m.to_batch IS NULL AND s.is_forgotten = 0 GROUP BY 1, 2"
+    ):
+        counts[story_id, family] = count
+    for story_id, number, family, key, time, vectors in connection.execute(
+        "SELECT m.story_id, d.number, d.family, d.doc_key, d.published, d.vectors"
+        " FROM document d JOIN membership m ON m.doc_id = d.doc_id AND m.to_batch IS NULL"
+        " WHERE d.in_sums = 1 AND d.vectors IS NOT NULL ORDER BY d.number"
+    ):
+        member = Member(number, family, key, time, WeightedTerms.from_bytes(vectors))
+        members.setdefault(story_id, []).append(replace(member, n_documents=counts[story_id, family]))
+    names = ", ".join(STORY_FIELDS)
+    for story_id, state, *values in connection.execute(
+        f"SELECT story_id, state, {names} FROM story WHERE is_forgotten = 0 ORDER BY born, story_id"
+    ):
+        given = dict(zip(STORY_FIELDS, values, strict=True))
+        yield Story(id=story_id, members=members.get(story_id, []), **given), state
+
+
+def _restore_families(connection: sqlite3.Connection, clusterer: Clusterer) -> None:
+    rows = connection.execute(
+        "SELECT d.number, d.published, d.family, d.shingles, m.story_id FROM document d JOIN membership m"
+        " ON m.doc_id = d.doc_id AND m.to_batch IS NULL WHERE d.shingles IS NOT NULL ORDER BY d.number"
+    )
+    for number, published, family, shingles, story in rows:
+        is_long, keys = shingles[0] == 1, np.frombuffer(shingles, dtype="<u8", offset=1).astype(np.uint64)
+        clusterer.families.restore(number, published, keys, family, is_long=is_long)
+        clusterer.story_of_family[family] = story
