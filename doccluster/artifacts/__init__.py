@@ -4,6 +4,7 @@ from doccluster.artifacts.csv_files import csv_text, storable, write_csv
 from doccluster.artifacts.model import Model, load_model, model_folder, save_model
 from doccluster.artifacts.new_folder import (
     BEFORE_EDITS,
+    CHECKPOINT,
     EDITS,
     check_file,
     check_folder,
@@ -26,6 +27,7 @@ from doccluster.artifacts.typed_json import read_as
 
 __all__ = [
     "BEFORE_EDITS",
+    "CHECKPOINT",
     "EDITS",
     "LEADING_MEASURES",
     "Model",

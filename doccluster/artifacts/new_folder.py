@@ -13,6 +13,7 @@ from doccluster.unfinished import Rescue, clear_abandoned, finished_file, unfini
 
 MARK = "run.json"  # what makes a folder one of ours, which --overwrite may replace
 EDITS, BEFORE_EDITS = "edits.json", "before_edits"  # what an editor did, and the run as it was made
+CHECKPOINT = "checkpoint.npz"  # how far a run that has not ended has come, until it has
 OLD = "old"  # where an earlier run lies while the new one takes its place
 OURS = frozenset(
     {MARK, "assignments.csv", "clusters.csv", "scores.csv", "skipped.csv", "report.html", "model", EDITS, BEFORE_EDITS}
@@ -29,11 +30,16 @@ def check_output(folder: Path, *, overwrite: bool) -> None:
         raise InputError(f"{folder} is a file", remedy="choose another output, the name of a folder")
     if folder.is_dir() and any(folder.iterdir()):
         if not overwrite:
+            more = (", or go on from its checkpoint with ", Argument("resume", True))
             raise InputError(
                 f"the output folder {folder} already exists",
-                remedy=("choose another, or give ", Argument("overwrite", True)),
+                remedy=(
+                    "choose another, or give ",
+                    Argument("overwrite", True),
+                    *(more if (folder / CHECKPOINT).is_file() else ()),
+                ),
             )
-        if not (folder / MARK).is_file():
+        if not (folder / MARK).is_file() and not (folder / CHECKPOINT).is_file():
             raise InputError(
                 f"{folder} holds something other than a run of doccluster (no {MARK}) and is not overwritten",
                 remedy="choose another output",

@@ -107,6 +107,18 @@ block_options = options(
         help="Divide the documents into blocks in this folder, which all workers see. Files far larger than "
         "--max-memory are divided without it. Needs -k.",
     ),
+    click.option(
+        "--checkpoint",
+        type=Whole(min=1),
+        metavar="N",
+        help="Write how far the clustering has come to the output folder, every N iterations; works in blocks. "
+        "Needs -k.",
+    ),
+    click.option(
+        "--resume",
+        is_flag=True,
+        help="Go on from the checkpoint in the output folder, if there is one. Needs -k.",
+    ),
 )
 
 
@@ -160,6 +172,8 @@ def execute(
                 n_threads=given["threads"],
                 scheduler=given.get("scheduler"),
                 scratch=given.get("scratch"),
+                checkpoint=given.get("checkpoint"),
+                resume=given.get("resume", False),
                 report=given["report"],
                 command=typed_command(),
                 began=click.get_current_context().obj,

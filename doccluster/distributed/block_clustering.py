@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,8 +16,9 @@ from scipy import sparse
 from doccluster.clustering.k_means.seeding import unit_rows_of
 from doccluster.clustering.k_means.spherical import FitInterrupted, SphericalFit, SphericalParameters
 from doccluster.clustering.k_means.starts import KEPT_LABELS
+from doccluster.distributed.checkpoints import Checkpoints, Progressed
 from doccluster.distributed.executors import Executor
-from doccluster.distributed.iterations import BlockFit, Iterations, Settings
+from doccluster.distributed.iterations import Begun, BlockFit, Iterations, Settings
 from doccluster.distributed.matrix_block import MatrixBlock
 from doccluster.distributed.seeds import SeedRows, draw_seeds
 from doccluster.errors import InputError, NothingUsable
@@ -39,6 +40,7 @@ def cluster_blocks(
     scratch: str | Path,
     order: npt.NDArray[np.int64] | None = None,
     keep_bytes: int = KEPT_BYTES,
+    checkpoints: Checkpoints | None = None,
 ) -> SphericalFit:
     """Return the best of the starts of spherical k-means for documents in blocks.
 
@@ -60,11 +62,13 @@ def cluster_blocks(
         The documents in the order in which seeds are drawn and ties are decided; their own by default.
     keep_bytes : int
         How much memory each worker may use to keep rows and bounds between iterations.
+    checkpoints : Checkpoints, optional
+        Where to write how far the fit has come, and to go on from if something is there.
 
     Raises
     ------
     InputError
-        If a parameter cannot be used.
+        If a parameter cannot be used, or a checkpoint is of another fit.
     NothingUsable
         If no document has a term.
     FitInterrupted
@@ -85,26 +89,48 @@ def cluster_blocks(
     settings = Settings(parameters.max_iter, parameters.tol, keep_bytes)
     folder = Path(tempfile.mkdtemp(prefix="clustering-", dir=scratch))
     fits: list[BlockFit] = []
+    begun, n_done, interrupted = None, 0, False
+    before = None if checkpoints is None else checkpoints.load()
+    if before is not None:
+        generator.bit_generator.state = before.random
+        fits, n_done, begun = list(before.fits), before.n_done, before.begun
     try:
-        for _ in range(parameters.n_starts):
-            if isinstance(parameters.init, str):
+        for number in range(n_done, parameters.n_starts):
+            if begun is not None:
+                seeds = begun.table
+            elif isinstance(parameters.init, str):
                 seeds = draw_seeds(rows, parameters.n_clusters, parameters.init, generator, plan, folder)
             else:
                 seeds = _given(parameters.init, parameters.n_clusters, rows.frequencies.size)
             progress = parameters.progress or silent
             start = Iterations(executor, blocks, seeds, folder, settings=settings, order=order, progress=progress)
-            fits = _kept(fits, start.run())
+            kept = Progressed(dict(generator.bit_generator.state), number, tuple(fits))
+            found = start.run(begun, observe=None if checkpoints is None else _saver(checkpoints, kept))
+            fits, begun = _kept(fits, found), None
             shutil.rmtree(start.folder, ignore_errors=True)
-            if fits[-1].interrupted or fits[0].interrupted:
+            if found.interrupted:
+                interrupted = True
                 break
+            if checkpoints is not None:
+                checkpoints.save(replace(kept, n_done=number + 1, fits=tuple(fits)))
     except KeyboardInterrupt as stopped:
         raise FitInterrupted(_fit_of(fits, parameters, rows.usable.size) if fits else None) from stopped
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-    found = _fit_of(fits, parameters, rows.usable.size)
-    if any(fit.interrupted for fit in fits):
-        raise FitInterrupted(found)
-    return found
+    best = _fit_of(fits, parameters, rows.usable.size)
+    if interrupted:
+        raise FitInterrupted(best)
+    return best
+
+
+def _saver(checkpoints: Checkpoints, kept: Progressed) -> Callable[[Iterations, float, int], None]:
+    """Return what writes a checkpoint after every so many iterations of a start."""
+
+    def save(start: Iterations, objective: float, number: int) -> None:
+        if number % checkpoints.every == 0:
+            checkpoints.save(replace(kept, begun=Begun(start.done.table, start.labels(), objective, number)))
+
+    return save
 
 
 def _check(parameters: SphericalParameters, n_documents: int) -> None:

@@ -129,6 +129,13 @@ def relabel(block: MatrixBlock, change: TableChange, rows: dict[int, Integers], 
     return what_moved(block, before, labels, change.n_clusters)
 
 
+def take_labels(block: MatrixBlock, change: TableChange, labels: Labels) -> Moved:
+    """Give a block the labels that it had in a run before, of those of all documents, and return its sums."""
+    own = np.array(labels[block.places], np.int32)
+    write_array(labels_path(block, change.folder, change.version), own)
+    return what_moved(block, None, own, change.n_clusters)
+
+
 def block_labels(block: MatrixBlock, folder: str, version: int) -> Labels:
     """Return the labels of a block after an iteration."""
     return np.array(read_labels(block, folder, version))

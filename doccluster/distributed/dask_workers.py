@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+import signal
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError
 from contextlib import contextmanager
@@ -189,11 +190,23 @@ def connect(scheduler: Any, *, n_threads: int = 1, memory_limit: str | int | Non
         more = {} if memory_limit is None else {"memory_limit": memory_limit}
         with (
             LocalCluster(
-                n_workers=int(local[1] or 1), threads_per_worker=n_threads, dashboard_address="127.0.0.1:0", **more
+                n_workers=int(local[1] or 1),
+                threads_per_worker=n_threads,
+                dashboard_address="127.0.0.1:0",
+                preload=[__name__],
+                **more,
             ) as cluster,
             Client(cluster) as client,
         ):
             yield DaskExecutor(client)
+
+
+def dask_setup(worker: Any) -> None:
+    """Let Ctrl-C, which a terminal sends to the workers of this machine too, end the run and not them.
+
+    Dask calls this in each worker that it starts for `local:W`.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def _client(make: Callable[..., Any], address: str) -> Any:

@@ -7,7 +7,7 @@ sums are exact (`geometry/sums.py`), so the bytes do not depend on how the docum
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,15 @@ from scipy import sparse
 
 from doccluster.clustering.k_means.lloyd import LAST_REFILLS
 from doccluster.clustering.k_means.refill import choose_refills
-from doccluster.distributed.block_steps import Moved, assign_block, block_labels, look_for_refills, relabel, unit_steps
+from doccluster.distributed.block_steps import (
+    Moved,
+    assign_block,
+    block_labels,
+    look_for_refills,
+    relabel,
+    take_labels,
+    unit_steps,
+)
 from doccluster.distributed.cluster_table import RunningSums, TableChange, chords, entry_rows, write_table
 from doccluster.distributed.executors import Executor
 from doccluster.distributed.matrix_block import MatrixBlock
@@ -55,6 +63,16 @@ class BlockFit(ShortRepr):
     converged: bool
     interrupted: bool = False
     bytes_per_iteration: tuple[tuple[int, int], ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Begun:
+    """Where a start is after an iteration: its table, the labels by it, its objective, and how many are done."""
+
+    table: Any
+    labels: npt.NDArray[np.int32]
+    objective: float
+    number: int
 
 
 @dataclass(frozen=True)
@@ -116,10 +134,13 @@ class Iterations:
         self.done = Done(-1, self.table, self.running, np.zeros(k, np.int64))
         write_table(self.change, self.table)
 
-    def run(self, *, observe: Callable[[Iterations, float], None] | None = None) -> BlockFit:
+    def run(
+        self, begun: Begun | None = None, *, observe: Callable[[Iterations, float, int], None] | None = None
+    ) -> BlockFit:
         """Return where the iterations end, on Ctrl-C as far as they have come.
 
-        `observe` is shown each one, with the objective of its update.
+        Those that have `begun` go on from there, the seeds being its table. `observe` is shown each iteration that
+        another follows, with the objective of its update and its number.
 
         Raises
         ------
@@ -129,18 +150,22 @@ class Iterations:
         asked = self.settings
         objective, number, converged = -np.inf, 0, False
         try:
-            self.assign()
+            if begun is None:
+                self.assign()
+            else:
+                objective, number = begun.objective, begun.number
+                self._take_in(self.executor.map(take_labels, self.blocks, self.change, begun.labels))
             while not converged:
                 before, objective = objective, self.update()
                 n_moved, n_refilled = self.assign()
                 number += 1
                 self.progress("cluster", number, asked.max_iter)
                 converged = n_moved == 0
-                if observe:
-                    observe(self, objective)
                 is_last = number >= asked.max_iter or (number > 1 and objective - before < asked.tol * objective)
                 if is_last and (not n_refilled or number >= asked.max_iter + LAST_REFILLS):
                     break
+                if observe and not converged:
+                    observe(self, objective, number)
         except KeyboardInterrupt:
             if number == 0:
                 raise
@@ -168,12 +193,17 @@ class Iterations:
         refilled = 0
         if empty.size:
             parts, refilled = self._refill(empty, parts)
+        self._take_in(parts)
+        return sum(part.n_moved for part in parts), refilled
+
+    def _take_in(self, moved: Iterable[Moved]) -> None:
+        """Bring the sums to what the blocks are at."""
+        parts = list(moved)
         n_columns = self.table.shape[1]
         members = np.sum([part.n_members for part in parts], axis=0)
         running = self.running.moved([part.sums(n_columns) for part in parts], members)
         usable = np.sum([part.n_usable for part in parts], axis=0)
         self.running, self.done = running, Done(self.change.version, self.table, running, usable)
-        return sum(part.n_moved for part in parts), refilled
 
     def _refill(self, empty: Integers, parts: list[Moved]) -> tuple[list[Moved], int]:
         """Return what moved once empty clusters have a document each, and how many got one."""
@@ -193,6 +223,10 @@ class Iterations:
         parts = list(self.executor.map(relabel, self.blocks, self.change, rows_of, clusters_of))
         return parts, len(chosen)
 
+    def labels(self) -> npt.NDArray[np.int32]:
+        """Return the labels of all documents after the last whole iteration."""
+        return np.concatenate(list(self.executor.map(block_labels, self.blocks, str(self.folder), self.done.version)))
+
     def finish(self, number: int, *, converged: bool) -> BlockFit:
         """Return the fit after its last whole iteration; clusters that could not be filled are dropped."""
         done = self.done
@@ -204,9 +238,8 @@ class Iterations:
             )
             rest.assign()
             return rest.finish(number, converged=converged)
-        found = self.executor.map(block_labels, self.blocks, str(self.folder), done.version)
         return BlockFit(
-            np.concatenate(list(found)),
+            self.labels(),
             done.table,
             done.objective,
             number,

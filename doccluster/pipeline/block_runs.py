@@ -9,6 +9,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from doccluster.artifacts import CHECKPOINT
 from doccluster.blocks import resolve_threads
 from doccluster.clustering.algorithms import SPHERICAL
 from doccluster.corpus.reading import as_paths
@@ -17,13 +18,16 @@ from doccluster.pipeline.run_settings import RunSettings
 from doccluster.pipeline.sources import is_matrix
 from doccluster.sizes import format_size, parse_size
 from doccluster.unfinished import unfinished_folder
+from doccluster.validation import check_positive_int
 
 if TYPE_CHECKING:
+    from doccluster.distributed.checkpoints import Checkpoints
     from doccluster.distributed.executors import Executor
     from doccluster.pipeline.in_blocks import BlockWork
 
 SETTLED, SMOOTHED = "settled", "smoothed"
 KEPT_BYTES = 2**30  # of rows and bounds, in each process, between iterations
+CHECKPOINT_EVERY = 10  # iterations, where only going on was asked for
 SMALL_SOURCE = 16 * 2**20  # bytes of files that are never worth blocks unless they are asked for
 MEMORY_PER_BYTE = 14  # of text: what a run in one process holds at its peak (`doccluster benchmark scale_out`)
 PACKED = (".gz", ".bz2", ".xz", ".zip", ".parquet")
@@ -56,12 +60,13 @@ def blocks_wanted(
     *,
     scheduler: Any = None,
     scratch: str | Path | None = None,
+    checkpoints: Checkpoints | None = None,
     announce: Announce | None = None,
 ) -> Iterator[BlockWork | None]:
     """Yield where the stages run that are to run in blocks; None for a run in one process.
 
-    Blocks are used with a scheduler, with a scratch folder, and where the files are large and a run in one process
-    would surely need more than `max_memory`.
+    Blocks are used with a scheduler, with a scratch folder, with checkpoints, and where the files are large and a run
+    in one process would surely need more than `max_memory`.
     """
     limit = (settings.clustering or {}).get("max_memory")
     n_bytes = source_bytes(source)
@@ -70,7 +75,7 @@ def blocks_wanted(
     can_divide = (
         is_text and isinstance(settings.n_clusters, int) and settings.algorithm in (SPHERICAL, SETTLED, SMOOTHED)
     )
-    if scheduler is None and scratch is None and not (is_too_large and can_divide):
+    if scheduler is None and scratch is None and checkpoints is None and not (is_too_large and can_divide):
         yield None
         return
     check_block_settings(settings)
@@ -93,7 +98,29 @@ def blocks_wanted(
                 announce(f"the dashboard of the scheduler: {on_cluster.dashboard}")
         if announce is not None:
             announce(_plan(n_bytes, folder, executor, keep))
-        yield BlockWork(executor, folder, keep, announce)
+        yield BlockWork(executor, folder, keep, announce, checkpoints)
+
+
+def begin_checkpoints(
+    output: str | Path | None, every: int | None, *, resume: bool, overwrite: bool
+) -> Checkpoints | None:
+    """Return where a run writes its checkpoints, None without; one that is there stays only if the run goes on from it.
+
+    Raises
+    ------
+    InputError
+        If there is no output folder to write to, or `every` is no number of iterations.
+    """
+    if every is None and not resume:
+        return None
+    if output is None:
+        raise InputError("checkpoints lie in the folder of the run", remedy=("name one with ", Argument("output")))
+    from doccluster.distributed.checkpoints import Checkpoints
+
+    path = Path(output) / CHECKPOINT
+    if overwrite and not resume:
+        path.unlink(missing_ok=True)
+    return Checkpoints(path, CHECKPOINT_EVERY if every is None else check_positive_int(every, "checkpoint"))
 
 
 def _plan(n_bytes: int, folder: Path, executor: Executor, keep: int) -> str:

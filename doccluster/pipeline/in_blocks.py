@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from doccluster import __version__
 from doccluster.clustering.algorithms import SPHERICAL
 from doccluster.clustering.k_means.spherical import FitInterrupted, SphericalFit, SphericalParameters
 from doccluster.clustering.smoothed.document_clusters import DocumentParameters
@@ -21,7 +22,9 @@ from doccluster.corpus import Corpus
 from doccluster.corpus.parts import FileRead, FilesInParts, Part, ReadTask, read_part
 from doccluster.corpus.reading import as_paths
 from doccluster.corpus.stored_texts import StoredTexts
+from doccluster.digests import checksum
 from doccluster.distributed.block_clustering import cluster_blocks
+from doccluster.distributed.checkpoints import Checkpoints
 from doccluster.distributed.executors import Executor
 from doccluster.distributed.matrix_block import MatrixBlock
 from doccluster.distributed.settling import settle_blocks
@@ -52,6 +55,7 @@ class BlockWork:
     folder: Path
     keep_bytes: int
     announce: Announce | None = None
+    checkpoints: Checkpoints | None = None
 
     def parted(self, source: Any) -> FilesInParts:
         """Return a source as files that are read in parts.
@@ -115,7 +119,8 @@ class BlockWork:
         progress: Progress,
     ) -> Fit:
         """Return the clusters of the rows, by the algorithms that work in blocks."""
-        order = np.argsort(np.array(self._digests(blocks)), kind="stable")
+        digests = np.array(self._digests(blocks))
+        order = np.argsort(digests, kind="stable")
         options = {name: value for name, value in (settings.clustering or {}).items() if value is not None}
         known: dict[str, Any] = {"n_clusters": settings.n_clusters, "random_state": seed, "progress": progress}
         if settings.algorithm == SPHERICAL:
@@ -125,10 +130,20 @@ class BlockWork:
             asked.check(len(vectors.ids))
             names = ("init", "n_init", "max_iter", "tol", "refine", "max_memory")
             parameters = SphericalParameters(**known, **{name: getattr(asked, name) for name in names})
+        checkpoints = None
+        if self.checkpoints is not None:
+            asked_for = (settings.algorithm, settings.n_clusters, sorted(options.items()), seed, __version__)
+            checkpoints = self.checkpoints.of(checksum([repr(asked_for), *(one.hex() for one in digests.tolist())]))
         interrupted = False
         try:
             fit = cluster_blocks(
-                self.executor, blocks, parameters, scratch=self.folder, order=order, keep_bytes=self.keep_bytes
+                self.executor,
+                blocks,
+                parameters,
+                scratch=self.folder,
+                order=order,
+                keep_bytes=self.keep_bytes,
+                checkpoints=checkpoints,
             )
         except FitInterrupted as stopped:
             if stopped.so_far is None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from doccluster import __version__
-from doccluster.artifacts import check_output, save_run
+from doccluster.artifacts import CHECKPOINT, check_output, save_run
 from doccluster.clustering.algorithms import chosen_algorithm, get_algorithm
 from doccluster.clustering.task import Task
 from doccluster.corpus import Skipped
@@ -20,7 +20,7 @@ from doccluster.evaluation import evaluate
 from doccluster.evaluation.judging import PAIRWISE_SECONDS
 from doccluster.geometry import ClusterEvidence
 from doccluster.labeling import place_documents
-from doccluster.pipeline.block_runs import blocks_wanted
+from doccluster.pipeline.block_runs import begin_checkpoints, blocks_wanted
 from doccluster.pipeline.canonical_order import canonical_order
 from doccluster.pipeline.fitting import Fit, fit_clusters, in_input_order
 from doccluster.pipeline.folding import find_first_copies, folding_note, spread_to_copies, without_copies
@@ -67,6 +67,8 @@ def run_pipeline(
     n_threads: int | None = None,
     scheduler: Any = None,
     scratch: str | Path | None = None,
+    checkpoint: int | None = None,
+    resume: bool = False,
     report: bool = True,
     command: str | None = None,
     began: float | None = None,
@@ -119,6 +121,11 @@ def run_pipeline(
     scratch : path, optional
         A folder for blocks of documents, which all workers see. Without a scheduler blocks are read from it one after
         another; so are those of files far larger than the algorithm's `max_memory`.
+    checkpoint : int, optional
+        Write to the output folder, every so many iterations, how far the clustering has come. Works in blocks.
+    resume : bool
+        Go on from the checkpoint of a run that was ended, if one is in the output folder. Documents are read and
+        vectorized again; the labels are those of a run that nothing disturbed.
     report : bool
         Whether to write report.html into the output.
     command : str, optional
@@ -170,6 +177,8 @@ def run_pipeline(
         settings,
         scheduler=scheduler,
         scratch=scratch,
+        checkpoint=checkpoint,
+        resume=resume,
         output=output,
         overwrite=overwrite,
         report=report,
@@ -186,6 +195,8 @@ def make_run(
     *,
     scheduler: Any = None,
     scratch: str | Path | None = None,
+    checkpoint: int | None = None,
+    resume: bool = False,
     output: str | Path | None = None,
     overwrite: bool = False,
     report: bool = True,
@@ -196,15 +207,18 @@ def make_run(
 ) -> Run:
     """Return the run that settings ask for; `run_pipeline` says what the arguments mean and what is raised."""
     settings.check()
+    goes_on = resume and output is not None and (Path(output) / CHECKPOINT).is_file()
     if output is not None:
-        check_output(Path(output), overwrite=overwrite)
-    with blocks_wanted(source, settings, scheduler=scheduler, scratch=scratch, announce=announce) as work:
+        check_output(Path(output), overwrite=overwrite or goes_on)
+    checkpoints = begin_checkpoints(output, checkpoint, resume=resume, overwrite=overwrite)
+    wanted = {"scheduler": scheduler, "scratch": scratch, "checkpoints": checkpoints, "announce": announce}
+    with blocks_wanted(source, settings, **wanted) as work:
         return _make_run(
             source,
             settings,
             work,
             output=output,
-            overwrite=overwrite,
+            overwrite=overwrite or checkpoints is not None,
             report=report,
             command=command,
             began=began,
@@ -314,6 +328,8 @@ def _make_run(
     if output is not None:
         progress("write", 0)
         save_run(run, output, overwrite=overwrite, also=_report_writer() if report else None)
+        if not fit.interrupted:
+            (Path(output) / CHECKPOINT).unlink(missing_ok=True)
     if fit.interrupted:
         raise RunInterrupted(run)
     return run

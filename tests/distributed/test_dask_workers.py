@@ -92,6 +92,13 @@ def test_a_worker_killed_in_an_iteration_changes_no_label(matrix, blocks, tmp_pa
     assert found.centroids.data.tobytes() == expected.centroids.data.tobytes()
 
 
+def test_ctrl_c_is_not_for_the_workers_of_this_machine(two_processes):
+    two_processes.client.wait_for_workers(2, timeout=10)
+    found = two_processes.client.run(signal.getsignal, signal.SIGINT)
+    assert len(found) == 2
+    assert set(found.values()) == {signal.SIG_IGN}
+
+
 def end_once(item, function, shared, marker):
     """Do the work of an item, but the first time of all end the worker as kill -9 does."""
     if not os.path.exists(marker):  # noqa: PTH110

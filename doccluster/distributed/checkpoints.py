@@ -1,0 +1,142 @@
+"""How far a fit over blocks has come, as one file, so that a run that was killed goes on from there.
+
+The file holds numbers and a line of JSON, nothing that could run: the state of the generator, the starts that are done,
+and of the one under way the table and the labels. Sums that are made of the labels again are the same bytes, so the
+labels at the end are those of a run that nothing disturbed.
+"""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from doccluster.distributed.iterations import Begun, BlockFit
+from doccluster.errors import Argument, InputError
+from doccluster.unfinished import finished_file
+
+_DAMAGED = (OSError, ValueError, KeyError, TypeError, zipfile.BadZipFile)
+
+
+@dataclass(frozen=True, eq=False)
+class Progressed:
+    """What is kept of a fit.
+
+    Attributes
+    ----------
+    random : mapping
+        The state of the generator, after the seeds of the start under way.
+    n_done : int
+        How many starts have ended.
+    fits : tuple of BlockFit
+        What is kept of these, the best first.
+    begun : Begun or None
+        Where the start under way is; None between two starts.
+    """
+
+    random: dict[str, Any]
+    n_done: int
+    fits: tuple[BlockFit, ...]
+    begun: Begun | None = None
+
+
+@dataclass(frozen=True)
+class Checkpoints:
+    """Where checkpoints of one fit are written, and how often.
+
+    Parameters
+    ----------
+    path : Path
+    every : int
+        Iterations from one to the next; one is written at the end of each start too.
+    key : str
+        What stands for the documents and the options: a checkpoint of others is refused.
+    """
+
+    path: Path
+    every: int
+    key: str = ""
+
+    def of(self, key: str) -> Checkpoints:
+        """Return the same for documents and options with this key."""
+        return replace(self, key=key)
+
+    def save(self, state: Progressed) -> None:
+        """Write a checkpoint in place of the one before.
+
+        Raises
+        ------
+        InputError
+            If it cannot be written.
+        """
+        told = {
+            "key": self.key,
+            "random": state.random,
+            "n_done": state.n_done,
+            "fits": [[fit.objective, fit.n_iter, fit.converged] for fit in state.fits],
+            "begun": None if state.begun is None else [state.begun.objective, state.begun.number],
+        }
+        arrays: dict[str, Any] = {"told": np.array(json.dumps(told))}
+        for number, fit in enumerate(state.fits):
+            arrays |= _packed(f"fit{number}", fit.centroids, fit.labels)
+        if state.begun is not None:
+            arrays |= _packed("begun", state.begun.table, state.begun.labels)
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            with finished_file(self.path) as unfinished, unfinished.open("wb") as file:
+                np.savez(file, allow_pickle=False, **arrays)
+        except OSError as error:
+            raise InputError(
+                f"the checkpoint {self.path} cannot be written ({error.strerror or error})", remedy="make room there"
+            ) from error
+
+    def load(self) -> Progressed | None:
+        """Return the last checkpoint, None if there is none.
+
+        Raises
+        ------
+        InputError
+            If it is damaged, or of other documents or options.
+        """
+        if not self.path.is_file():
+            return None
+        try:
+            with self.path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
+                told = json.loads(str(arrays["told"]))
+                if told["key"] != self.key:
+                    raise InputError(
+                        f"the checkpoint {self.path} is of other documents, or of a run with other options",
+                        remedy=("type the command again as it was, or give ", Argument("overwrite", True)),
+                    )
+                fits = tuple(
+                    BlockFit(labels, table, float(objective), int(n_iter), bool(converged))
+                    for number, (objective, n_iter, converged) in enumerate(told["fits"])
+                    for table, labels in [_unpacked(f"fit{number}", arrays)]
+                )
+                begun = None
+                if told["begun"] is not None:
+                    objective, number = told["begun"]
+                    begun = Begun(*_unpacked("begun", arrays), float(objective), int(number))
+                return Progressed(told["random"], int(told["n_done"]), fits, begun)
+        except _DAMAGED as error:
+            raise InputError(
+                f"the checkpoint {self.path} is damaged ({error})",
+                remedy=("begin again with ", Argument("overwrite", True)),
+            ) from error
+
+
+def _packed(name: str, table: Any, labels: npt.NDArray[Any]) -> dict[str, npt.NDArray[Any]]:
+    parts = {"data": table.data, "indices": table.indices, "starts": table.indptr, "shape": np.array(table.shape)}
+    return {f"{name}_{part}": values for part, values in {**parts, "labels": labels}.items()}
+
+
+def _unpacked(name: str, arrays: Any) -> tuple[Any, npt.NDArray[np.int32]]:
+    parts = tuple(arrays[f"{name}_{part}"] for part in ("data", "indices", "starts"))
+    shape = tuple(arrays[f"{name}_shape"].tolist())
+    return sparse.csr_array(parts, shape=shape), arrays[f"{name}_labels"]
