@@ -1,15 +1,17 @@
 # Two commands do everything on a fresh machine with Python 3.11 or newer: `make demo` and `make test`.
 PYTHON ?= python3
+ADDRESS ?= http://localhost:8000/
 VENV := .venv
 BIN := $(VENV)/bin
 UV := $(shell command -v uv 2>/dev/null)
 GROUPS_STAMP := $(VENV)/.installed
+SITE_STAMP := $(VENV)/.installed-for-the-site
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check fuzz bench reproduce docs clean
+.PHONY: help demo test check fuzz bench reproduce docs site check-site clean
 
 help:  ## list what can be made
-	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
 $(GROUPS_STAMP): pyproject.toml
 	@echo "setting up $(VENV) (once) ..."
@@ -48,5 +50,19 @@ reproduce: $(GROUPS_STAMP)  ## print every number of the papers beside ours, and
 docs: $(GROUPS_STAMP)  ## write the generated reference pages
 	$(BIN)/python -m experiments.reference_pages
 
+$(SITE_STAMP): $(GROUPS_STAMP)
+ifdef UV
+	@VIRTUAL_ENV=$(CURDIR)/$(VENV) $(UV) pip install --quiet --group docs
+else
+	@$(BIN)/python -m pip install --quiet --group docs
+endif
+	@touch $@
+
+site: $(SITE_STAMP)  ## build the site in out/site, without a network
+	$(BIN)/python -m website --output out/site --address "$(ADDRESS)"
+
+check-site: site  ## build the site, then open it in a browser and look for what is wrong with it
+	DOCCLUSTER_SITE=out/site $(BIN)/python -m pytest -n0 tests/website
+
 clean:  ## remove what was made
-	rm -rf $(VENV) demo .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) demo out/site out/site-sources .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis

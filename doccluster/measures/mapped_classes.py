@@ -171,7 +171,7 @@ def macro_f(table: ContingencyTable, *, mapping: str = "hungarian", beta: float 
     direction="higher",
     range="[0, 1]",
     bounds=(0.0, 1.0),
-    formula="sum tp / (sum tp + sum fp) over classes, after mapping clusters to classes",
+    formula="(sum tp) / (sum tp + sum fp) over classes, after mapping clusters to classes",
     source="Sharma & Sharma, II.A",
     meaning="Of the documents whose cluster stands for a class, the share that belong to it. mapping= takes hungarian "
     "(default) or majority (then it is the purity).",
@@ -211,7 +211,7 @@ alias(
     of="max_matching",
     function=micro_recall,
     title="Micro recall",
-    formula="sum tp / (sum tp + sum fn) over classes, after mapping clusters to classes",
+    formula="(sum tp) / (sum tp + sum fn) over classes, after mapping clusters to classes",
     source="Sharma & Sharma, II.A",
     swapped=None,
 )

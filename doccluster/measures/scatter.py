@@ -172,7 +172,7 @@ def off_diagonal(table: FloatArray) -> FloatArray:
     direction="higher",
     range="[0, k^-0.5]",
     bounds=(0.0, 1.0),
-    formula="sqrt(mean over terms with T_t > 0 of B_t/T_t, over k); B_t = sum_i n_i (mu_it - mu_t)^2, "
+    formula="sqrt((1/k) mean_t B_t/T_t) over terms with T_t > 0; B_t = sum_i n_i (mu_it - mu_t)^2, "
     "T_t = sum_x (x_t - mu_t)^2",
     source="Ratkowsky & Lance 1978",
     meaning="The mean share of the variance of a term that the clusters explain; every term counts alike, so on text "
@@ -233,7 +233,7 @@ def sd_scat(geometry: ClusterEvidence) -> Values:
     direction="lower",
     range="(0, inf]",
     bounds=(0.0, None),
-    formula="(max D/min D) sum_i 1/(sum_{j != i} D_ij), D_ij = |mu_i - mu_j|",
+    formula="(max D)/(min D) sum_i 1/(sum_{j != i} D_ij), D_ij = |mu_i - mu_j|",
     source="Halkidi, Vazirgiannis & Batistakis 2000",
     meaning="How unevenly and how closely the means lie; grows with the number of clusters.",
     edges="one cluster: undefined; two means coincide: inf",

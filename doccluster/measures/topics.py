@@ -50,7 +50,7 @@ def _coherence(topics: TopicWords, n_top_terms: int | None, of_pair: Callable[..
     title="UMass coherence",
     range="(-inf, log 2]",
     bounds=(None, float(np.log(2.0)) + 1e-12),
-    formula="mean over l < m of log((D(w_m, w_l) + 1)/D(w_l)), w_1, w_2 ... ranked, D = documents with the term(s)",
+    formula="mean over l < m of log((D(w_m, w_l) + 1)/D(w_l)), w_1, w_2 ... ranked, D = documents with the terms",
     source="Mimno et al. 2011 (who sum)",
     meaning="How often a lower-ranked top term occurs in the documents of a higher-ranked one. Not symmetric: the "
     "order of the terms counts.",

@@ -95,7 +95,7 @@ def missing_pairs(geometry: ClusterEvidence) -> str:
     direction="higher",
     range="[0, k]",
     bounds=(0.0, None),
-    formula="sum_i W(C_i, not C_i)/W(C_i, V)",
+    formula="sum_i W(C_i, V - C_i)/W(C_i, V)",
     source="Zaki & Meira, 17.3 (NC)",
     meaning="How much of each cluster's distance goes to other clusters; on distances larger is better. Its maximum is "
     "k, so compare equal k only.",

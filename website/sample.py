@@ -1,0 +1,57 @@
+"""What the commands of the landing page print, and the report they write: made when the site is built."""
+
+from __future__ import annotations
+
+import functools
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import doccluster
+from doccluster.evaluation import Evaluation
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+ARTICLES = "corpora/samples/newsroom/articles.jsonl"
+COMMAND = f"doccluster run {ARTICLES} --output out -k 32 --stemming english --truth story --seed 7"
+WIDTH = 118
+
+
+@functools.cache
+def sample_run() -> tuple[str, pathlib.Path]:
+    """Run the command of the landing page; return what it printed and the folder of the run."""
+    folder = pathlib.Path(tempfile.mkdtemp(prefix="doccluster-site-"))
+    words = COMMAND.split()[1:]
+    words[words.index("out")] = str(folder / "out")
+    words[words.index(ARTICLES)] = str(ROOT / ARTICLES)
+    done = subprocess.run(
+        [sys.executable, "-m", "doccluster.cli.main", *words],
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        check=True,
+        env={**os.environ, "COLUMNS": str(WIDTH), "PYTHONUTF8": "1", "PYTHONPATH": str(ROOT)},
+    )
+    return done.stdout.replace(str(folder) + os.sep, ""), folder / "out"
+
+
+@functools.cache
+def sample_scores() -> Evaluation:
+    """Return what every measure says of the clusters of the landing page."""
+    run = doccluster.load_run(sample_run()[1])
+    truth = [labels[0] for labels in run.documents.labels["story"]]
+    return doccluster.evaluate(run.partition, truth=truth, vectors=run.vectors, measures="all")
+
+
+def sample_pages() -> dict[str, str]:
+    """Return the files that pages include: the output of the command, and the report for the frame."""
+    printed, folder = sample_run()
+    lines = printed.rstrip().split("\n")
+    first = next(place for place, line in enumerate(lines) if line.startswith("────")) + 13
+    last = next(place for place, line in enumerate(lines) if line.startswith("  silhouette")) - 1
+    shown = [*lines[:first], f"… {(last - first) // 2} more clusters", *lines[last:]]
+    return {
+        "generated/first-run.txt": "\n".join([f"$ {COMMAND}", *shown]) + "\n",
+        "_extra/newsroom-report.html": (folder / "report.html").read_text(encoding="utf-8"),
+    }
