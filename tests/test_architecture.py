@@ -115,13 +115,8 @@ def compiled_functions():
 
 # An intrinsic sees arrays, not tuples of them, and its plain twin takes what it takes.
 TAKE_ARRAYS = {f"{module}.{name}" for module in ("line_sums", "twins") for name in ("sum_lines", "sum_lines_and_peaks")}
-# Those whose arguments do not go together in named tuples yet.
-WITHOUT_TUPLES = {
-    *("story_index.add_document", "story_index.upper_bounds", "tokens.settle_rows"),
-    *(f"word_runs.{name}" for name in ("absorb_tokens", "count_runs", "find_token", "save_state", "store_token")),
-}
 
 
 def test_no_compiled_function_takes_more_than_seven_arguments():
     longer = {name for name, n_arguments in compiled_functions().items() if n_arguments > 7}
-    assert longer - TAKE_ARRAYS - WITHOUT_TUPLES == set(), "put arrays that go together into a named tuple"
+    assert longer - TAKE_ARRAYS == set(), "put arrays that go together into a named tuple"

@@ -14,19 +14,19 @@ from scipy import sparse
 from doccluster.errors import InputError
 from doccluster.geometry.sums import sums_by_label
 from doccluster.kernels.arguments import Csr
-from doccluster.kernels.criteria import E1, G1, H1, H2, I1, I2, Clusters, move_rows
+from doccluster.kernels.criteria import Clusters, Criterion, move_rows
 
 Floats = npt.NDArray[np.float64]
 
-CODES = {"i1": I1, "i2": I2, "e1": E1, "g1": G1, "h1": H1, "h2": H2}
+NAMES = tuple(criterion.name.lower() for criterion in Criterion)
 LEAST_GAIN = 1e-12  # a share of the criterion, below which a gain may be rounding
 
 
 def check_criterion(criterion: Any) -> str:
     """Return the name of a criterion, or raise InputError."""
-    if criterion not in CODES:
+    if criterion not in NAMES:
         raise InputError(
-            "is not known", argument="criterion", received=criterion, expected=f"one of {', '.join(CODES)}"
+            "is not known", argument="criterion", received=criterion, expected=f"one of {', '.join(NAMES)}"
         )
     return str(criterion)
 
@@ -60,7 +60,7 @@ def refine_by_moves(
     rows : csr array of shape (n_documents, n_terms), unit rows
     labels : int array of shape (n_documents,), 0..n_clusters-1
     """
-    code = CODES[check_criterion(criterion)]
+    code = int(Criterion[check_criterion(criterion).upper()])
     found = np.array(labels, dtype=np.int64)
     compact = _used_terms(rows)
     arrays = Csr.of(compact)

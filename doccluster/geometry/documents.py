@@ -77,11 +77,6 @@ class Documents(ShortRepr):
         """Whether all rows are of length one or zero, within `UNIT_TOLERANCE`."""
         if self.in_range is not self.matrix:
             return False
-        if self.is_sparse and "squared_norms" not in self.__dict__:
-            from doccluster.kernels.reordering import are_unit  # making vectors alone needs no compiled loop
-
-            if are_unit(self.matrix.data, self.matrix.indptr, UNIT_TOLERANCE):
-                return True
         lengths = np.sqrt(self.squared_norms)
         return bool(np.all((lengths == 0) | (np.abs(lengths - 1) <= UNIT_TOLERANCE)))
 

@@ -97,14 +97,6 @@ def list_members(labels, row_starts, starts, members, entries):
         following[labels[row]] += 1
 
 
-@jit
-def count_members(labels, counts, sizes):
-    """Write how many of the rows for which `counts` is true each cluster has."""
-    sizes[:] = 0
-    for row in range(labels.size):
-        sizes[labels[row]] += counts[row]
-
-
 @jit(inner=True)
 def add_rows(documents, rows, sign, mark, room, listed, n_listed):
     """Add `sign` times the weighted rows to the sums of `room`, and list the columns not yet marked; return their

@@ -8,6 +8,7 @@ neighbours); Muellner 2011, arXiv:1109.2378 (the generic algorithm, for linkages
 
 from __future__ import annotations
 
+from enum import IntEnum
 from typing import NamedTuple
 
 import numpy as np
@@ -15,7 +16,18 @@ import numpy.typing as npt
 
 from doccluster.kernels.jit import jit
 
-SINGLE, COMPLETE, AVERAGE, WARD, CENTROID = range(5)
+
+class Linkage(IntEnum):
+    """What counts as the distance of two clusters; kernels are given the number."""
+
+    SINGLE = 0
+    COMPLETE = 1
+    AVERAGE = 2
+    WARD = 3
+    CENTROID = 4
+
+
+SINGLE, COMPLETE, AVERAGE, WARD = int(Linkage.SINGLE), int(Linkage.COMPLETE), int(Linkage.AVERAGE), int(Linkage.WARD)
 
 
 class Clusters(NamedTuple):

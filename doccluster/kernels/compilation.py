@@ -64,16 +64,25 @@ def _signature(loop: Loop) -> Any:
 def _entry(loop: Loop, kernel: Any) -> Any:
     """Return a function of addresses and sizes that calls the kernel with arrays."""
     # numba compiles no *args here, so the function is written for this number of arguments.
-    parameters, values = [], []
-    for number, argument in enumerate(loop.arguments):
-        if argument.width is None:
-            parameters.append(f"a{number}")
-            values.append(f"a{number}")
-            continue
-        parameters += [f"a{number}", f"n{number}"]
-        shape = f"n{number}" if argument.n_dimensions == 1 else f"(n{number}, {argument.width})"
-        values.append(f"carray(a{number}, {shape})")
-    source = f"def entry({', '.join(parameters)}):\n    return kernel({', '.join(values)})\n"
+    parameters: list[str] = []
+    given: list[str] = []
     names: dict[str, Any] = {"carray": numba.carray, "kernel": kernel}
+    for group, arguments in loop.groups:
+        values = []
+        for argument in arguments:
+            number = len(parameters)
+            parameters.append(f"a{number}")
+            if argument.width is None:
+                values.append(f"a{number}")
+                continue
+            parameters.append(f"n{number}")
+            shape = f"n{number}" if argument.n_dimensions == 1 else f"(n{number}, {argument.width})"
+            values.append(f"carray(a{number}, {shape})")
+        if group is None:
+            given += values
+        else:
+            names[group.__name__] = group
+            given.append(f"{group.__name__}({', '.join(values)})")
+    source = f"def entry({', '.join(parameters)}):\n    return kernel({', '.join(given)})\n"
     exec(compile(source, f"<entry of {loop.name}>", "exec"), names)
     return names["entry"]

@@ -10,6 +10,7 @@ clustering, Machine Learning 55.
 
 from __future__ import annotations
 
+from enum import IntEnum
 from typing import NamedTuple
 
 import numpy as np
@@ -17,7 +18,19 @@ import numpy.typing as npt
 
 from doccluster.kernels.jit import jit
 
-I1, I2, E1, G1, H1, H2 = range(6)
+
+class Criterion(IntEnum):
+    """The criterion functions; kernels are given the number."""
+
+    I1 = 0
+    I2 = 1
+    E1 = 2
+    G1 = 3
+    H1 = 4
+    H2 = 5
+
+
+I1, I2, E1, G1, H1, H2 = (int(criterion) for criterion in Criterion)
 LEAST_SQUARE = 1e-12  # of a sum whose rows cancel
 
 

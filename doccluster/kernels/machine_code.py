@@ -13,7 +13,7 @@ import hashlib
 import importlib
 import re
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -29,6 +29,8 @@ from doccluster.kernels.hand_built import is_built_by_hand
 
 _ARRAY = re.compile(r"(\w+)\[(?::,)?:(\d*)\]")
 _DIGEST_SIZE = 32
+
+Part = str | tuple[type, str]
 
 
 class Argument:
@@ -68,11 +70,13 @@ class Argument:
 class Loop:
     """A compiled function of arrays and whole numbers, found in its library when it is first called."""
 
-    def __init__(self, library: LoopLibrary, place: str, signature: str, *, name: str, returns: bool) -> None:
+    def __init__(self, library: LoopLibrary, place: str, parts: Sequence[Part], *, name: str, returns: bool) -> None:
         self.library = library
         self.module, self.function = place.split(".")
         self.name = name or self.function
-        self.arguments = [Argument(text) for text in signature.split()]
+        grouped = [(None, part) if isinstance(part, str) else part for part in parts]
+        self.groups = [(group, [Argument(text) for text in types.split()]) for group, types in grouped]
+        self.arguments = [argument for _, arguments in self.groups for argument in arguments]
         self.returns = returns
         self._call: Callable[..., Any] | None = None
         self._twin: Callable[..., Any] | None = None
@@ -84,7 +88,8 @@ class Loop:
             return self._twin(*values)
         call = self._call or self._find()
         flat: list[int] = []
-        for argument, value in zip(self.arguments, values, strict=True):
+        each = [one for value in values for one in (value if isinstance(value, tuple) else (value,))]
+        for argument, value in zip(self.arguments, each, strict=True):
             if argument.width is None:
                 flat.append(int(value))
             else:
@@ -128,12 +133,13 @@ class LoopLibrary:
         self._engine: Any = None
         self._lock = threading.Lock()
 
-    def loop(self, place: str, signature: str, *, name: str = "", returns: bool = False) -> Loop:
+    def loop(self, place: str, *parts: Part, name: str = "", returns: bool = False) -> Loop:
         """Declare the loop `module.function` with the types of its arguments.
 
+        parts: types of arguments, separated by spaces, or a named tuple with the types of its fields.
         name: for a function that is compiled for several types; returns: it gives a whole number.
         """
-        declared = Loop(self, place, signature, name=name, returns=returns)
+        declared = Loop(self, place, parts, name=name, returns=returns)
         self.loops.append(declared)
         return declared
 

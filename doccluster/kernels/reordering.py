@@ -6,14 +6,6 @@ import numpy as np
 
 from doccluster.kernels.jit import jit
 
-
-@jit
-def count_columns(columns, counts):
-    """Add to `counts` how often each column occurs."""
-    for position in range(columns.size):
-        counts[columns[position]] += 1
-
-
 SHORT = 40  # rows up to this length are sorted in place, by insertion at one distance
 DIGIT = 8  # bits of the keys that one pass of the longer sort looks at
 ROW_PLACE = 0xFFFFFFFF  # the low half of a key: a place in the row
@@ -101,53 +93,6 @@ def reorder_rows(values, columns, starts, scale, rank, new_values, new_columns):
 
 
 @jit
-def count_dense(matrix, counts, sizes):
-    """Write how many non-zero values each column and each row of a dense block has; columns are added to `counts`."""
-    for row in range(matrix.shape[0]):
-        sizes[row] = 0
-        for column in range(matrix.shape[1]):
-            if matrix[row, column] != 0:
-                counts[column] += 1
-                sizes[row] += 1
-
-
-@jit
-def compress_dense(matrix, starts, scale, order, new_values, new_columns):
-    """Write the non-zero values of a dense block times `scale[row]`, columns in the given order."""
-    for row in range(matrix.shape[0]):
-        slot = starts[row]
-        for column in range(order.size):
-            value = matrix[row, order[column]]
-            if value != 0:
-                new_columns[slot] = column
-                new_values[slot] = value * scale[row]
-                slot += 1
-
-
-@jit
-def find_filled(values, starts, has_value):
-    """Write whether each row has a value other than zero."""
-    for row in range(starts.size - 1):
-        has_value[row] = False
-        for position in range(starts[row], starts[row + 1]):
-            if values[position] != 0:
-                has_value[row] = True
-                break
-
-
-@jit
-def are_unit(values, starts, tolerance):
-    """Return whether the squared length of each row that has one is 1 within `tolerance`."""
-    for row in range(starts.size - 1):
-        squared = 0.0
-        for position in range(starts[row], starts[row + 1]):
-            squared += np.float64(values[position]) ** 2
-        if squared > 0.0 and not abs(squared - 1.0) <= tolerance:
-            return False
-    return True
-
-
-@jit
 def hash_rows(values, columns, starts, digests):
     """Write a 64-bit digest of each row; rows with the same non-zero entries have the same digest, -0 being 0."""
     bits = values.view(np.uint32)
@@ -159,15 +104,3 @@ def hash_rows(values, columns, starts, digests):
                 digest = (digest ^ word) * np.uint64(0x9E3779B97F4A7C15)
                 digest ^= digest >> np.uint64(29)
         digests[row] = digest
-
-
-@jit
-def extreme_magnitudes(values):
-    """Return the smallest absolute value that is not 0, and the largest (0 and 0 if there is none)."""
-    smallest, largest = np.float32(np.inf), np.float32(0)
-    for value in values:
-        magnitude = abs(value)
-        if magnitude > 0:
-            smallest = min(smallest, magnitude)
-            largest = max(largest, magnitude)
-    return (0.0, 0.0) if largest == 0 else (float(smallest), float(largest))

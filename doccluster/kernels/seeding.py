@@ -11,25 +11,6 @@ PART = 8192  # documents at a time: similarities and distances of a part stay ne
 
 
 @jit
-def count_by_term(columns, counts):
-    """Write how many of a block's entries each term has."""
-    counts[:] = 0
-    for position in range(columns.size):
-        counts[columns[position]] += 1
-
-
-@jit
-def place_by_term(values, columns, starts, first_row, following, index_rows, index_values):
-    """Put a block of rows in the index; `following` holds the next free place of each term and is moved on."""
-    for row in range(starts.size - 1):
-        for position in range(starts[row], starts[row + 1]):
-            slot = following[columns[position]]
-            index_rows[slot] = first_row + row
-            index_values[slot] = values[position]
-            following[columns[position]] = slot + 1
-
-
-@jit
 def weigh_candidates(candidates, parts, rows, by_term, nearest, weights, into):
     """Fill the similarities of the documents of some parts to each candidate, and what is left if that one is a seed.
 

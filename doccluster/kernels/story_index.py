@@ -7,6 +7,8 @@ whenever its documents are added in the same order, however its postings came to
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
 
 from doccluster.kernels.jit import jit
@@ -16,12 +18,51 @@ START, LENGTH, ROOM = 0, 1, 2  # of a list, next to one another in memory
 NEXT, END = 0, 1  # of the state: the term to go on with, the first free place of the arena
 
 
+class Postings(NamedTuple):
+    """The stories of each term."""
+
+    lists: Any  # int64 array of shape (n_terms, 3): START, LENGTH and ROOM of each list
+    slots: Any  # int32 array of shape (n_places,), stories
+    weights: Any  # float64 array of shape (3, n_places), by field
+
+
+class DocumentProducts(NamedTuple):
+    """What is known of a document and the stories in all slots."""
+
+    products: Any  # float64 array of shape (3, n_slots), by field
+    squares: Any  # float64 array of shape (n_slots, 3), of the sums of the stories
+    leaders: Any  # float64 array of shape (2,), the greatest cosines of all words
+    has_field: Any  # bool array of shape (3,), of the document
+
+
+class SlotFacts(NamedTuple):
+    """What else is known of the stories, arrays of shape (n_slots,)."""
+
+    usable: Any  # whether the document may join
+    lasts: Any  # when the last member came in
+    firsts: Any  # and the first
+    counts: Any  # of members
+    least: Any  # the least weight of the newest members in the sum
+
+
+class JoinRule(NamedTuple):
+    """How a document joins a story; numbers, and the coefficients as a float64 array."""
+
+    moment: Any  # now
+    scale: Any  # of time
+    depth: Any
+    floor: Any  # the least cosine that a rival is taken to have
+    cut: Any  # the least score to join
+    coefficients: Any
+
+
 @jit
-def add_products(terms, values, lists, slots, weights, products, has_field):
+def add_products(terms, values, postings, products, has_field):
     """Add the products of a document with all stories, by field, to `products` (3, slots); note which fields it has.
 
     Most terms of a document are neither in its title nor names: the arrays of these fields are not touched for them.
     """
+    lists, slots, weights = postings
     for i in range(terms.size):
         term = terms[i]
         for field in range(3):
@@ -51,11 +92,12 @@ def find_slot(slots, place, end, slot):
 
 
 @jit
-def add_document(terms, values, factor, slot, lists, slots, weights, squares, state):
+def add_document(terms, values, factor, slot, postings, squares, state):
     """Add `factor` times a document to the sums of a story and their squared norms; return whether there was room.
 
     Where there was none, the arena must be made larger, and the call goes on where it stopped.
     """
+    lists, slots, weights = postings
     while state[NEXT] < terms.size:
         i = state[NEXT]
         term = terms[i]
@@ -104,8 +146,9 @@ def product_with_scattered(terms, values, scattered):
 
 
 @jit
-def keep_slots(new_slot, lists, slots, weights, kept_slots, kept_weights):
+def keep_slots(new_slot, postings, kept_slots, kept_weights):
     """Copy the postings of the slots that stay (`new_slot` >= 0) to a new arena, and return its first free place."""
+    lists, slots, weights = postings
     end = 0
     for term in range(len(lists)):
         begin = end
@@ -144,30 +187,16 @@ def find_leaders(products, squares, usable, besides, leaders):
 
 
 @jit
-def upper_bounds(
-    products,
-    squares,
-    leaders,
-    has_field,
-    lasts,
-    firsts,
-    counts,
-    least,
-    usable,
-    moment,
-    scale,
-    depth,
-    floor,
-    cut,
-    coefficients,
-    bounds,
-):
+def upper_bounds(of_document, facts, rule, bounds):
     """Write an upper bound of the join score of a document with each story, -inf where it cannot reach `cut`.
 
     The bound is the score with the greatest cosine that the document can have with one of the newest members: their
     vectors are part of the sum, so that cosine is at most the product with the sum over the least weight of theirs.
     All else is exact: the rival of a story, in `leaders`, is the one other story that the document is most like.
     """
+    products, squares, leaders, has_field = of_document
+    usable, lasts, firsts, counts, least = facts
+    moment, scale, depth, floor, cut, coefficients = rule
     for slot in range(bounds.size):
         bounds[slot] = -np.inf
         if not usable[slot] or products[1, slot] <= 0.0:

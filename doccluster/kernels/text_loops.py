@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
 from doccluster.kernels.machine_code import LoopLibrary
 
 # What is kept of each token in one entry: its first 16 bytes, its hash, and its last place in the output.
@@ -13,25 +18,72 @@ DOCUMENT, PLACE, KEPT, FIRST, PENDING, N_TOKENS, ARENA_USED, COUNTED = range(8)
 PIECE = 1 << 14  # bytes of text that are taken apart before they are counted
 PADDING = 88  # bytes after the text: its last 64 are looked at together, and eight bytes can be read at any place
 
+
+class Wording(NamedTuple):
+    """What a word is."""
+
+    lowers: bool  # whether letters of ASCII are lowered; the others are lowered already
+    is_word: npt.NDArray[np.uint8]  # which characters are parts of words, by code point; empty when all are ASCII
+    shortest: int  # the fewest characters of a token
+
+
+class TokenTable(NamedTuple):
+    """The tokens met so far, as a hash table, and the bytes of all of them."""
+
+    slots: npt.NDArray[np.int32]  # numbers of tokens, -1 where empty; a power of two
+    entries: npt.NDArray[np.uint64]  # (n, 4), of each token: LOW, HIGH, HASH, SEEN
+    sizes: npt.NDArray[np.int32]  # of each token, in bytes
+    starts: npt.NDArray[np.int64]  # of each token, in the arena
+    arena: npt.NDArray[np.uint8]  # the bytes of all tokens, each followed by a line break
+
+
+class CountingRoom(NamedTuple):
+    """Room to count a text in: two arrays of the size of the text, and two of the size of a piece of it."""
+
+    folded: npt.NDArray[np.uint8]  # receives the lowered text
+    gaps: npt.NDArray[np.uint8]  # receives where no word is
+    edges: npt.NDArray[np.int32]  # (PIECE + 1,)
+    keys: npt.NDArray[np.uint64]  # (PIECE // 2 + 1, 4)
+
+
+class CountedTokens(NamedTuple):
+    """What was counted: the tokens of one document after the other."""
+
+    columns: npt.NDArray[np.int32]
+    counts: npt.NDArray[np.int32]
+    lengths: npt.NDArray[np.int32]  # how many tokens each document has
+
+
+class SettlingRoom(NamedTuple):
+    """Room to sort rows in."""
+
+    heads: npt.NDArray[np.int32]  # (n_columns + 1,)
+    pairs: npt.NDArray[np.int64]  # one for each entry, a row above and a count below
+
+
 _LIBRARY = LoopLibrary("text", package="doccluster.kernels", sources=("word_runs", "tokens", "bits", "text_loops"))
-_TABLE = "int32[:] uint64[:,:4] int32[:] int64[:] uint8[:]"  # slots, entries, sizes, starts, arena
+_TOKENS = (TokenTable, "int32[:] uint64[:,:4] int32[:] int64[:] uint8[:]")
 
 count_runs = _LIBRARY.loop(
     "word_runs.count_runs",
-    f"uint8[:] int64 uint8[:] int64[:] int64 uint8[:] uint8[:] {_TABLE} "
-    "int32[:] uint64[:,:4] int32[:] int32[:] int32[:] int64[:]",
+    "uint8[:] int64[:]",
+    (Wording, "int64 uint8[:] int64"),
+    _TOKENS,
+    (CountingRoom, "uint8[:] uint8[:] int32[:] uint64[:,:4]"),
+    (CountedTokens, "int32[:] int32[:] int32[:]"),
+    "int64[:]",
     returns=True,
 )
 fill_slots = _LIBRARY.loop("word_runs.fill_slots", "int32[:] uint64[:,:4] int64")
-absorb_tokens = _LIBRARY.loop(
-    "word_runs.absorb_tokens", f"{_TABLE} uint64[:,:4] int32[:] int64[:] uint8[:] int64[:] int32[:]"
-)
+absorb_tokens = _LIBRARY.loop("word_runs.absorb_tokens", _TOKENS, _TOKENS, "int64[:] int32[:]")
 copy_tokens = _LIBRARY.loop("word_runs.copy_tokens", "int64[:] int32[:] int64[:] uint8[:] uint8[:]")
 
 count_distinct = _LIBRARY.loop("tokens.count_distinct", "int32[:] int64[:] int32[:] int32[:] int32[:]", returns=True)
-renumber = _LIBRARY.loop("tokens.renumber", "int32[:] int32[:]")
 settle_rows = _LIBRARY.loop(
-    "tokens.settle_rows", "int32[:] int32[:] int64[:] int64 int64 int32[:] int32[:] int64[:]", returns=True
+    "tokens.settle_rows",
+    "int32[:] int32[:] int64[:] int64 int64 int32[:]",
+    (SettlingRoom, "int32[:] int64[:]"),
+    returns=True,
 )
 add_frequencies = _LIBRARY.loop("tokens.add_frequencies", "int32[:] int32[:] int64[:] int64[:]")
 drop_columns = _LIBRARY.loop("tokens.drop_columns", "int32[:] int32[:] int32[:] int32[:]", returns=True)

@@ -33,22 +33,15 @@ def count_distinct(tokens, ends, seen, counts, lengths):
 
 
 @jit(inner=True)
-def renumber(columns, numbers):
-    """Replace each column by its number, in place."""
-    for place in range(columns.size):
-        columns[place] = numbers[columns[place]]
-
-
-@jit(inner=True)
-def settle_rows(columns, counts, starts, n_columns, binary, lengths, heads, pairs):
+def settle_rows(columns, counts, starts, n_columns, binary, lengths, room):
     """Sort each row by column, add up equal columns and drop negative ones, all in place; returns how many stay.
 
     Two linear passes, into the order of the columns and back, instead of a sort of each row.
 
-    starts: int64 array of shape (n_rows + 1,), where each row starts; lengths: int32, receives the new row lengths.
-    binary: put every count to one. Room to work in: heads, int32 array of shape (n_columns + 1,); pairs, int64 array of
-    the size of `columns`, a row above and a count below.
+    starts: int64 array of shape (n_rows + 1,), where each row starts; lengths: int32, receives the new row lengths;
+    binary: put every count to one; room: `SettlingRoom`.
     """
+    heads, pairs = room
     for column in range(heads.size):
         heads[column] = 0
     for column in columns:

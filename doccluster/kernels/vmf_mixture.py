@@ -220,44 +220,6 @@ def add_by_cluster(rows, shares, n_positive, low, high, sums):
 
 
 @jit
-def count_terms(columns, first, last, counts):
-    """Make `counts` the number of entries of each term among those from `first` on and before `last`."""
-    counts[:] = 0
-    for at in range(first, last):
-        counts[columns[at]] += 1
-
-
-@jit
-def find_places(counts, ends):
-    """Turn the counts of each part (n_parts, n_terms) into where its entries of each term go, part after part.
-
-    ends: int32 array of shape (n_terms,), receives where each term ends.
-    """
-    total = 0
-    for term in range(ends.size):
-        for part in range(counts.shape[0]):
-            count = counts[part, term]
-            counts[part, term] = total
-            total += count
-        ends[term] = total
-
-
-@jit
-def sort_by_term(block, low, high, places, entries):
-    """Write the values and numbers of the rows `low` to `high` - 1 of a block (`Csr`) to `entries` (`TermEntries`).
-
-    ``places[term]``, moved on, is where the next entry of the term goes. Where terms end is not written.
-    """
-    starts, columns, values = block
-    for i in range(low, high):
-        for at in range(starts[i], starts[i + 1]):
-            place = places[columns[at]]
-            places[columns[at]] = place + 1
-            entries.values[place] = values[at]
-            entries.rows[place] = i
-
-
-@jit
 def add_by_term(entries, low, high, shares, sums):
     """Add the rows of a block, times their shares, to the sums of the terms `low` to `high` - 1.
 

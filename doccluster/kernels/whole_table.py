@@ -100,25 +100,3 @@ def own_products(rows, head, labels, products):
         for entry in range(starts[row], starts[row + 1]):
             total += np.float64(values[entry]) * np.float64(head[columns[entry], labels[row]])
         products[row] = total
-
-
-@jit
-def count_values(head, edges):
-    """Make `edges` (k + 1,), given as zeros, where the values other than zero of each lane begin and end in a list."""
-    for term in range(head.shape[0]):
-        for lane in range(edges.size - 1):
-            edges[lane + 1] += head[term, lane] != 0
-    for lane in range(edges.size - 1):
-        edges[lane + 1] += edges[lane]
-
-
-@jit
-def list_values(head, edges, values, columns):
-    """List the values other than zero lane after lane, terms ascending."""
-    following = edges[:-1].copy()
-    for term in range(head.shape[0]):
-        for lane in range(following.size):
-            if head[term, lane] != 0:
-                slot = following[lane]
-                values[slot], columns[slot] = head[term, lane], term
-                following[lane] = slot + 1

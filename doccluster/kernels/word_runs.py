@@ -159,8 +159,10 @@ def collect_tokens(text, edges, n_edges, is_ascii, shortest, keys):
 
 
 @jit(inner=True)
-def find_token(text, begin, size, low, high, code, slots, entries, sizes, starts, arena):
+def find_token(text, word, tokens):
     """Return the number of a token, or -1 when it is new, and the slot where the search ended."""
+    slots, entries, sizes, starts, arena = tokens
+    begin, size, low, high, code = word
     mask = np.uint64(slots.size - 1)
     slot = code & mask
     while True:
@@ -186,8 +188,10 @@ def same_bytes(arena, start, text, place, size):
 
 
 @jit(inner=True)
-def store_token(text, begin, size, token, low, high, code, slot, slots, entries, sizes, starts, arena, used):
+def store_token(text, word, token, slot, tokens, used):
     """Write a new token into the tables and the arena; returns how much of the arena is used then."""
+    slots, entries, sizes, starts, arena = tokens
+    begin, size, low, high, code = word
     slots[slot] = token
     entries[token, LOW] = low
     entries[token, HIGH] = high
@@ -213,39 +217,7 @@ def fill_slots(slots, entries, n_tokens):
 
 
 @jit(inner=True)
-def save_state(state, document, place, pending, kept, first, n_tokens, used, counted):
-    """Note where the loop stands."""
-    state[DOCUMENT] = document
-    state[PLACE] = place
-    state[PENDING] = pending
-    state[KEPT] = kept
-    state[FIRST] = first
-    state[N_TOKENS] = n_tokens
-    state[ARENA_USED] = used
-    state[COUNTED] = counted
-
-
-@jit(inner=True)
-def count_runs(
-    text,
-    lower,
-    is_word,
-    ends,
-    shortest,
-    folded,
-    gaps,
-    slots,
-    entries,
-    sizes,
-    starts,
-    arena,
-    edges,
-    keys,
-    columns,
-    counts,
-    lengths,
-    state,
-):
+def count_runs(text, ends, wording, tokens, room, counted_tokens, state):
     """Count the runs of at least `shortest` word characters of each document; returns whether all were counted.
 
     Three short loops take turns on a piece of the text: edges of words, keys of tokens, counts. Each has few branches,
@@ -256,27 +228,19 @@ def count_runs(
     ----------
     text : uint8 array
         The documents in UTF-8, a line break between two of them, and PADDING zero bytes at the end.
-    lower : bool
-        Whether to lower letters of ASCII; the others are lowered already.
-    is_word : uint8 array
-        Which characters are parts of words, by code point; empty when all are ASCII.
     ends : int64 array of shape (n_documents,)
         Where each document ends.
-    shortest : int
-        The fewest characters of a token.
-    folded, gaps : uint8 arrays of the size of `text`
-        Receive the lowered text, and where no word is.
-    slots, entries, sizes, starts, arena : arrays
-        The hash table (int32 numbers of tokens, -1 where empty; a power of two), then of each token: its entry
-        (uint64, four columns), its number of bytes, its start in the arena; and the bytes of all tokens, each followed
-        by a line break.
-    edges, keys : int32 array of PIECE + 1, uint64 array of shape (PIECE // 2 + 1, 4)
-        Room to work in.
-    columns, counts, lengths : int32 arrays
-        Receive the tokens of each document, how often they occur, and how many there are.
+    wording : Wording
+    tokens : TokenTable
+    room : CountingRoom
+    counted_tokens : CountedTokens
+        Receives what is counted.
     state : int64 array of shape (8,)
         Where the loop stands. For a new text PENDING is -1 and those before it are zero; COUNTED is 1 before the first.
     """
+    lowers, is_word, shortest = wording
+    folded, gaps, edges, keys = room
+    columns, counts, lengths = counted_tokens
     place, pending, document = state[PLACE], state[PENDING], state[DOCUMENT]
     kept, first = state[KEPT], state[FIRST]
     n_tokens, used = state[N_TOKENS], state[ARENA_USED]
@@ -284,18 +248,18 @@ def count_runs(
     counted = state[COUNTED]
     is_ascii = is_word.size == 0
     if place == 0:
-        mark_gaps(text, lower, folded, gaps)
+        mark_gaps(text, lowers, folded, gaps)
         if not is_ascii:
             mark_gaps_beyond_ascii(folded, is_word, ends[-1], gaps)
-    last = text.size // 64 * 64
+    last, has_room = text.size // 64 * 64, True
     while place < last:
         stop = min(place + PIECE, last)
         edges[0] = max(pending, 0)
         n_edges = find_edges(gaps, place, stop, edges, 1 if pending >= 0 else 0)
         n_found, n_bytes = collect_tokens(folded, edges, n_edges, is_ascii, shortest, keys)
-        if n_tokens + n_found > sizes.size or used + n_bytes > arena.size:
-            save_state(state, document, place, pending, kept, first, n_tokens, used, counted)
-            return False
+        has_room = n_tokens + n_found <= tokens.sizes.size and used + n_bytes <= tokens.arena.size
+        if not has_room:
+            break
         pending = np.int64(edges[n_edges - 1]) if n_edges & 1 else -1
         place = stop
         for found in range(n_found):
@@ -306,50 +270,49 @@ def count_runs(
                 lengths[document] = kept - first
                 first = kept
                 document += 1
-            token, slot = find_token(folded, begin, size, low, high, code, slots, entries, sizes, starts, arena)
+            word = (begin, size, low, high, code)
+            token, slot = find_token(folded, word, tokens)
             if token < 0:
                 token = n_tokens
                 n_tokens += 1
-                used = store_token(
-                    folded, begin, size, token, low, high, code, slot, slots, entries, sizes, starts, arena, used
-                )
+                used = store_token(folded, word, token, slot, tokens, used)
             # Whether the document had the token before cannot be foreseen either, so there is no branch on it.
-            seen = np.int64(entries[token, SEEN]) - counted
+            seen = np.int64(tokens.entries[token, SEEN]) - counted
             is_new = seen < first
             where = kept if is_new else seen
             columns[kept] = token
             counts[kept] = 0
             counts[where] += 1
-            entries[token, SEEN] = counted + where
+            tokens.entries[token, SEEN] = counted + where
             kept += is_new
-    while document < ends.size:
-        lengths[document] = kept - first
-        first = kept
-        document += 1
-    save_state(state, document, place, np.int64(-1), kept, first, n_tokens, used, counted + kept)
-    return True
+    if has_room:
+        while document < ends.size:
+            lengths[document] = kept - first
+            first = kept
+            document += 1
+        pending = np.int64(-1)
+        counted += kept
+    state[DOCUMENT], state[PLACE], state[PENDING], state[KEPT] = document, place, pending, kept
+    state[FIRST], state[N_TOKENS], state[ARENA_USED], state[COUNTED] = first, n_tokens, used, counted
+    return has_room
 
 
 @jit(inner=True)
-def absorb_tokens(
-    slots, entries, sizes, starts, arena, other_entries, other_sizes, other_starts, other_arena, state, numbers
-):
+def absorb_tokens(tokens, others, state, numbers):
     """Number the tokens of another counter as in this one, adding those it lacks; there must be room for all.
 
-    numbers: int32 array of the size of the other counter, receives the number here of each of its tokens.
+    tokens, others: `TokenTable`; numbers: int32 array, receives the number here of each token of the other counter.
     """
     n_tokens = state[N_TOKENS]
     used = state[ARENA_USED]
     for other in range(numbers.size):
-        low, high, code = other_entries[other, LOW], other_entries[other, HIGH], other_entries[other, HASH]
-        begin, size = other_starts[other], np.int64(other_sizes[other])
-        token, slot = find_token(other_arena, begin, size, low, high, code, slots, entries, sizes, starts, arena)
+        key = others.entries[other]
+        word = (others.starts[other], np.int64(others.sizes[other]), key[LOW], key[HIGH], key[HASH])
+        token, slot = find_token(others.arena, word, tokens)
         if token < 0:
             token = n_tokens
             n_tokens += 1
-            used = store_token(
-                other_arena, begin, size, token, low, high, code, slot, slots, entries, sizes, starts, arena, used
-            )
+            used = store_token(others.arena, word, token, slot, tokens, used)
         numbers[other] = token
     state[N_TOKENS] = n_tokens
     state[ARENA_USED] = used

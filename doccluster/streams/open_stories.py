@@ -10,10 +10,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from doccluster.kernels.story_index import add_scattered, product_with_scattered
+from doccluster.kernels.story_index import DocumentProducts, JoinRule, add_scattered, product_with_scattered
 from doccluster.streams.article import Moment
 from doccluster.streams.frequencies import WeightedTerms
-from doccluster.streams.joining import Floats, Likeness, depth, join_score
+from doccluster.streams.joining import LEAST_RIVAL, Floats, Likeness, depth, join_score
 from doccluster.streams.settings import StreamSettings
 from doccluster.streams.story import Member, Story, newest_of
 from doccluster.streams.story_index import StoryFacts, StoryIndex
@@ -58,18 +58,16 @@ class OpenStories:
         products, has_field = self._index.products(vectors)
         usable = self._usable_for(language)
         leaders = self._index.leaders(products, usable)
-        bounds = self._facts.bounds(
-            products,
-            self._index.squares,
-            leaders,
-            has_field=has_field,
-            usable=usable,
-            moment=float(time),
-            scale=self.settings.time_scale,
-            depth=depth(vectors.ids.size),
-            cut=cut - _ROUNDING,
-            coefficients=self.coefficients,
+        rule = JoinRule(
+            float(time),
+            float(self.settings.time_scale),
+            depth(vectors.ids.size),
+            LEAST_RIVAL,
+            cut - _ROUNDING,
+            self.coefficients,
         )
+        of_document = DocumentProducts(products, self._index.squares, leaders, has_field)
+        bounds = self._facts.bounds(of_document, usable, rule)
         slots = np.flatnonzero(bounds >= cut - _ROUNDING).tolist()
         found = []
         with self._scattered(vectors):

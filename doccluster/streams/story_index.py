@@ -10,6 +10,10 @@ import numpy.typing as npt
 from doccluster.kernels.story_index import (
     END,
     NEXT,
+    DocumentProducts,
+    JoinRule,
+    Postings,
+    SlotFacts,
     add_document,
     add_products,
     find_leaders,
@@ -17,7 +21,6 @@ from doccluster.kernels.story_index import (
     upper_bounds,
 )
 from doccluster.streams.frequencies import WeightedTerms
-from doccluster.streams.joining import LEAST_RIVAL
 
 N_FIELDS = 3
 _FIRST_TERMS, _FIRST_PLACES, _FIRST_SLOTS = 1 << 12, 1 << 14, 1 << 8
@@ -70,17 +73,7 @@ class StoryIndex:
             return
         self._make_room_for_terms(int(vectors.ids.max()) + 1)
         self._state[NEXT] = 0
-        while not add_document(
-            vectors.ids,
-            vectors.values,
-            factor,
-            slot,
-            self._lists,
-            self._slots,
-            self._weights,
-            self.squares,
-            self._state,
-        ):
+        while not add_document(vectors.ids, vectors.values, factor, slot, self._postings, self.squares, self._state):
             self._grow_arena()
 
     def products(self, vectors: WeightedTerms) -> tuple[Floats, npt.NDArray[np.bool_]]:
@@ -90,7 +83,7 @@ class StoryIndex:
         """
         found = np.zeros((N_FIELDS, self.n_slots), dtype=np.float64)
         has_field = np.zeros(N_FIELDS, dtype=np.bool_)
-        add_products(vectors.ids, vectors.values, self._lists, self._slots, self._weights, found, has_field)
+        add_products(vectors.ids, vectors.values, self._postings, found, has_field)
         return found, has_field
 
     def leaders(self, products: Floats, usable: npt.NDArray[np.bool_], besides: Sequence[int] = ()) -> Floats:
@@ -98,6 +91,10 @@ class StoryIndex:
         found = np.zeros(2, dtype=np.float64)
         find_leaders(products, self.squares, usable, np.array(besides, dtype=np.int64), found)
         return found
+
+    @property
+    def _postings(self) -> Postings:
+        return Postings(self._lists, self._slots, self._weights)
 
     def _make_room_for_terms(self, n_terms: int) -> None:
         if n_terms > self.n_terms:
@@ -119,7 +116,7 @@ class StoryIndex:
     def _repack(self, new_slot: npt.NDArray[np.int64], n_places: int) -> None:
         slots = np.zeros(n_places, dtype=np.int32)
         weights = np.zeros((N_FIELDS, n_places), dtype=np.float64)
-        self._state[END] = keep_slots(new_slot, self._lists, self._slots, self._weights, slots, weights)
+        self._state[END] = keep_slots(new_slot, self._postings, slots, weights)
         self._slots, self._weights = slots, weights
 
 
@@ -150,23 +147,8 @@ class StoryFacts:
                 larger[: old.size] = old
                 setattr(self, name, larger)
 
-    def bounds(
-        self,
-        products: Floats,
-        squares: Floats,
-        leaders: Floats,
-        *,
-        has_field: npt.NDArray[np.bool_],
-        usable: npt.NDArray[np.bool_],
-        moment: float,
-        scale: float,
-        depth: float,
-        cut: float,
-        coefficients: Floats,
-    ) -> Floats:
+    def bounds(self, of_document: DocumentProducts, usable: npt.NDArray[np.bool_], rule: JoinRule) -> Floats:
         """Return an upper bound of the join score with each story, -inf where the document cannot join."""
         found = np.empty(self.usable.size, dtype=np.float64)
-        facts = (self.lasts, self.firsts, self.counts, self.least)
-        given = (usable, moment, scale, depth, LEAST_RIVAL, cut, coefficients)
-        upper_bounds(products, squares, leaders, has_field, *facts, *given, found)
+        upper_bounds(of_document, SlotFacts(usable, self.lasts, self.firsts, self.counts, self.least), rule, found)
         return found

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -22,6 +21,10 @@ from doccluster.kernels.text_loops import (
     PENDING,
     PIECE,
     PLACE,
+    CountedTokens,
+    CountingRoom,
+    TokenTable,
+    Wording,
     absorb_tokens,
     copy_tokens,
     count_runs,
@@ -77,12 +80,13 @@ class RunCounter:
         if not is_ascii:
             n_planes = 1 if text.max() < _FIRST_OF_FOUR else _ALL_PLANES
             is_word = word_characters(n_planes, with_marks=self._with_marks)
-        fixed = (text, self._lowers, is_word, ends, self._shortest, self._folded[: text.size], self._gaps[: text.size])
-        room = (self._edges, self._keys, self._columns, self._counts)
+        wording = Wording(self._lowers, is_word, self._shortest)
+        room = CountingRoom(self._folded[: text.size], self._gaps[: text.size], self._edges, self._keys)
         lengths = np.empty(ends.size, dtype=np.int32)
+        counted = CountedTokens(self._columns, self._counts, lengths)
         self._state[[DOCUMENT, PLACE, KEPT, FIRST]] = 0
         self._state[PENDING] = -1
-        while not count_runs(*fixed, *self._tokens(), *room, lengths, self._state):
+        while not count_runs(text, ends, wording, self._tokens(), room, counted, self._state):
             self._grow()
         kept = int(self._state[KEPT])
         return CountedBlock(lengths, self._columns[:kept].copy(), self._counts[:kept].copy())
@@ -94,7 +98,7 @@ class RunCounter:
         ):
             self._grow()
         numbers = np.empty(other.n_tokens, dtype=np.int32)
-        absorb_tokens(*self._tokens(), *other._tokens()[1:], self._state, numbers)
+        absorb_tokens(self._tokens(), other._tokens(), self._state, numbers)
         return numbers
 
     def sorted_forms(self) -> tuple[list[str], npt.NDArray[np.int32]]:
@@ -145,8 +149,8 @@ class RunCounter:
             self._folded, self._gaps = np.empty(n_bytes, dtype=np.uint8), np.empty(n_bytes, dtype=np.uint8)
             self._columns, self._counts = np.empty(most, dtype=np.int32), np.empty(most, dtype=np.int32)
 
-    def _tokens(self) -> tuple[npt.NDArray[Any], ...]:
-        return self._slots, self._entries, self._sizes, self._starts, self._arena
+    def _tokens(self) -> TokenTable:
+        return TokenTable(self._slots, self._entries, self._sizes, self._starts, self._arena)
 
     def _grow(self) -> None:
         for name in ("_entries", "_sizes", "_starts", "_arena"):

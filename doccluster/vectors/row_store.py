@@ -13,7 +13,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from doccluster.blocks import map_blocks
-from doccluster.kernels.text_loops import add_frequencies, drop_columns, renumber, settle_rows
+from doccluster.kernels.text_loops import SettlingRoom, add_frequencies, drop_columns, settle_rows
 from doccluster.text.counters import CountedBlock
 
 # Large enough that the C library maps it by itself: untouched pages cost nothing, and growing moves no bytes.
@@ -76,7 +76,7 @@ class RowStore:
         """
         start = 0
         for end, counter in self._spans:
-            renumber(self.columns[start:end], numbers[counter])
+            self.columns[start:end] = numbers[counter][self.columns[start:end]]
             start = end
         starts = np.concatenate([[0], np.cumsum(self.lengths, dtype=np.int64)])
         # A pass costs a little for each column, so a range of rows has at least as many pairs as there are columns.
@@ -88,10 +88,9 @@ class RowStore:
             here = slice(int(starts[first]), int(starts[last]))
             local = starts[first : last + 1] - starts[first]
             lengths = self.lengths[first:last]
-            heads, pairs = np.empty(n_columns + 1, dtype=np.int32), np.empty(int(local[-1]), dtype=np.int64)
-            return int(
-                settle_rows(self.columns[here], self.counts[here], local, n_columns, binary, lengths, heads, pairs)
-            )
+            room = SettlingRoom(np.empty(n_columns + 1, dtype=np.int32), np.empty(int(local[-1]), dtype=np.int64))
+            columns, counts = self.columns[here], self.counts[here]
+            return int(settle_rows(columns, counts, local, n_columns, binary, lengths, room))
 
         ranges = list(zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True))
         kept = list(map_blocks(settle_range, ranges, n_threads=n_threads))

@@ -13,7 +13,7 @@ import doccluster
 from doccluster.clustering import BisectingSphericalKMeans, CriterionClustering, SphericalKMeans
 from doccluster.errors import DocclusterWarning, InputError, MemoryLimitError, NothingUsable
 from doccluster.geometry import ClusterEvidence
-from doccluster.geometry.criteria import CODES
+from doccluster.geometry.criteria import NAMES
 from doccluster.geometry.criterion_functions import SMALLEST_IS_BEST, criterion_value
 from doccluster.partition import Partition
 from doccluster.selection.peak_memory import PeakMemory
@@ -52,7 +52,7 @@ def documents():
     return sparse.csr_array(rows.astype(np.float32)), topics
 
 
-@pytest.mark.parametrize("criterion", CODES)
+@pytest.mark.parametrize("criterion", NAMES)
 def test_moves_end_at_a_better_criterion_than_spherical_k_means(documents, criterion):
     rows, _ = documents
     model = CriterionClustering(6, criterion=criterion, n_init=5, random_state=0).fit(rows)

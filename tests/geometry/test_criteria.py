@@ -8,7 +8,7 @@ from scipy import sparse
 
 from doccluster.errors import InputError
 from doccluster.geometry import ClusterEvidence
-from doccluster.geometry.criteria import CODES, refine_by_moves
+from doccluster.geometry.criteria import NAMES, refine_by_moves
 from doccluster.geometry.criterion_functions import CRITERIA, SMALLEST_IS_BEST, criterion_value, gain_of_move
 from doccluster.measures import get_measure
 from doccluster.partition import Partition
@@ -42,14 +42,14 @@ def naive_value(criterion, dense, labels):
     return {"i1": i1, "i2": i2, "e1": e1, "g1": g1, "h1": i1 / e1, "h2": i2 / e1}[criterion]
 
 
-@pytest.mark.parametrize("criterion", CODES)
+@pytest.mark.parametrize("criterion", NAMES)
 def test_a_criterion_is_its_definition_over_pairs_of_documents(rows, criterion):
     labels = np.random.default_rng(1).integers(4, size=40)
     expected = naive_value(criterion, rows.toarray(), labels)
     assert value_of(criterion, rows, labels) == pytest.approx(expected, rel=1e-12)
 
 
-@pytest.mark.parametrize("criterion", CODES)
+@pytest.mark.parametrize("criterion", NAMES)
 def test_in_the_end_no_single_move_gains(rows, criterion):
     labels = np.random.default_rng(2).integers(3, size=40)
     found = refine_by_moves(criterion, rows, labels, 3, rng=np.random.default_rng(0))
@@ -80,14 +80,14 @@ def test_rows_without_terms_count_nowhere_and_stay(rows):
     labels = np.random.default_rng(1).integers(3, size=40)
     longer = sparse.csr_array(sparse.vstack([rows, sparse.csr_array((2, 12))]))
     with_empty = np.append(labels, [2, 2])
-    for criterion in CODES:
+    for criterion in NAMES:
         assert value_of(criterion, longer, with_empty) == pytest.approx(value_of(criterion, rows, labels), rel=1e-12)
         assert refine_by_moves(criterion, longer, with_empty, 3, rng=np.random.default_rng(0))[-2:].tolist() == [2, 2]
 
 
 def test_no_cluster_is_emptied():
     rows = sparse.csr_array(np.tile([[0.6, 0.8]], (5, 1)))
-    for criterion in CODES:
+    for criterion in NAMES:
         found = refine_by_moves(criterion, rows, [0, 1, 2, 2, 2], 3, rng=np.random.default_rng(0))
         assert np.unique(found).size == 3
 

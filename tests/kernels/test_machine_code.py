@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -28,6 +29,11 @@ def weighted_sum(values, table, factor):
 @jit
 def needs_memory(values):
     return sorted([1, values[0]])[0]
+
+
+@jit
+def sum_of_pair(pair, factor):
+    return (pair.values.sum() + pair.more) * factor
 """
 
 
@@ -57,6 +63,17 @@ def test_a_loop_gives_what_its_source_gives_and_is_kept(package, monkeypatch):
     assert len(list((package.parent / "code" / "doccluster").glob("test-*.loops"))) == 1
     monkeypatch.setitem(sys.modules, "doccluster.kernels.compilation", None)  # there is no compiler any more
     assert sums()(values, table, 10) == 170
+
+
+class Pair(NamedTuple):
+    more: int
+    values: np.ndarray
+
+
+def test_a_loop_takes_a_named_tuple_as_one_argument(package):
+    library = LoopLibrary("test", package="kernels_of_a_test", sources=("sums",))
+    loop = library.loop("sums.sum_of_pair", (Pair, "int64 int32[:]"), "int64", returns=True)
+    assert loop(Pair(5, np.arange(4, dtype=np.int32)), 2) == 22
 
 
 def test_a_damaged_file_and_a_changed_source_are_compiled_anew(package):
@@ -118,15 +135,15 @@ def test_without_a_chosen_folder_code_lies_beside_the_package_or_with_the_user(m
 
 
 def test_arrays_of_another_kind_are_refused_before_they_are_read():
-    columns, numbers = np.zeros(4, dtype=np.int32), np.zeros(1, dtype=np.int32)
-    with pytest.raises(TypeError, match="renumber got int64"):
-        text_loops.renumber(columns.astype(np.int64), numbers)
+    columns, numbers = np.zeros(4, dtype=np.int32), (np.zeros(1, dtype=np.int32),) * 3
+    with pytest.raises(TypeError, match="drop_columns got int64"):
+        text_loops.drop_columns(columns.astype(np.int64), *numbers)
     with pytest.raises(TypeError, match="not what it was compiled for"):
-        text_loops.renumber(columns[::2], numbers)
+        text_loops.drop_columns(columns[::2], *numbers)
     with pytest.raises(TypeError, match="shape"):
         text_loops.fill_slots(columns, np.zeros((2, 3), dtype=np.uint64), 0)
     with pytest.raises(ValueError, match="argument"):
-        text_loops.renumber(columns)
+        text_loops.drop_columns(columns)
 
 
 def test_a_loop_that_does_not_stand_alone_is_refused(package):
@@ -135,7 +152,7 @@ def test_a_loop_that_does_not_stand_alone_is_refused(package):
 
 
 def test_vectorizing_loads_neither_the_compiler_nor_scikit_learn():
-    text_loops.renumber(np.zeros(1, dtype=np.int32), np.zeros(1, dtype=np.int32))  # compiled, if it was not yet
+    text_loops.drop_columns(*(np.zeros(1, dtype=np.int32),) * 4)  # compiled, if it was not yet
     code = (
         "import sys\nfrom doccluster.vectors import TfidfVectorizer\n"
         "assert TfidfVectorizer().fit_transform(['two naïve', 'words']).shape == (2, 3)\n"

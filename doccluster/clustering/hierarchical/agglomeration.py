@@ -14,23 +14,14 @@ from scipy import sparse
 
 from doccluster.blocks import map_blocks, resolve_threads, row_blocks
 from doccluster.errors import InputError, MemoryLimitError
-from doccluster.kernels.agglomeration import (
-    AVERAGE,
-    CENTROID,
-    COMPLETE,
-    SINGLE,
-    WARD,
-    distances_to_later,
-    join_by_chains,
-    join_nearest,
-)
+from doccluster.kernels.agglomeration import Linkage, distances_to_later, join_by_chains, join_nearest
 from doccluster.kernels.arguments import Csr
 from doccluster.progress import Progress, silent
 from doccluster.sizes import format_size, parse_size
 from doccluster.validation import squared_row_norms
 
 BLOCK_ROWS = 64
-LINKAGES = {"single": SINGLE, "complete": COMPLETE, "average": AVERAGE, "ward": WARD, "centroid": CENTROID}
+LINKAGES = {linkage.name.lower(): linkage for linkage in Linkage}
 EUCLIDEAN = ("ward", "centroid")  # heights of the others are 1 - cosine
 
 
@@ -80,7 +71,7 @@ def agglomerate(
     table = _distances(rows, linkage, max_memory, resolve_threads(n_threads), progress)
     progress("join", 0)
     join = join_nearest if linkage == "centroid" else join_by_chains
-    pairs, heights = join(table, n, LINKAGES[linkage])
+    pairs, heights = join(table, n, int(LINKAGES[linkage]))
     if linkage in EUCLIDEAN:
         heights = np.sqrt(np.maximum(heights, 0.0))
     order = np.arange(n - 1) if linkage == "centroid" else np.argsort(heights, kind="stable")

@@ -19,15 +19,7 @@ from scipy import sparse
 from doccluster.blocks import Item, Result, row_blocks, share_blocks
 from doccluster.geometry.documents import as_documents
 from doccluster.kernels.assignment import RowArrays
-from doccluster.kernels.reordering import (
-    compress_dense,
-    count_columns,
-    count_dense,
-    extreme_magnitudes,
-    find_filled,
-    hash_rows,
-    reorder_rows,
-)
+from doccluster.kernels.reordering import hash_rows, reorder_rows
 
 BLOCK_ROWS = 2048
 SERIAL_WORK = 4_000_000  # multiplications below which starting threads costs more than it gains
@@ -67,8 +59,9 @@ class DocumentMatrix:
     @cached_property
     def is_usable(self) -> npt.NDArray[np.bool_]:
         """Whether each row has a direction and a weight: only such rows found or keep a cluster."""
-        has_value = np.empty(self.n_documents, np.bool_)
-        find_filled(self.values, self.starts, has_value)
+        has_value = np.diff(self.starts) > 0
+        if not np.all(self.values):
+            has_value[has_value] = np.logical_or.reduceat(self.values != 0, self.starts[:-1][has_value])
         return has_value & (self.weights > 0)
 
     @cached_property
@@ -106,9 +99,7 @@ class DocumentMatrix:
     @cached_property
     def frequencies(self) -> npt.NDArray[np.int64]:
         """How many entries each column has."""
-        counts = np.zeros(self.n_columns, np.int64)
-        count_columns(self.columns, counts)
-        return counts
+        return np.bincount(self.columns, minlength=self.n_columns)
 
     @cached_property
     def dense(self) -> npt.NDArray[np.float32] | None:
@@ -130,8 +121,9 @@ class DocumentMatrix:
         """
         if not self.values.size or not np.all(self.weights == 1):
             return False
-        smallest, largest = extreme_magnitudes(self.values)
-        return bool(self.frequencies.max() * largest < 2.0**53 * float(np.spacing(np.float32(smallest))))
+        smallest = float(np.min(self.magnitudes, where=self.magnitudes > 0, initial=np.inf))
+        last_place = 0.0 if smallest == np.inf else float(np.spacing(np.float32(smallest)))
+        return bool(self.frequencies.max() * float(self.magnitudes.max()) < 2.0**53 * last_place)
 
     @cached_property
     def magnitudes(self) -> npt.NDArray[np.float32]:
@@ -160,14 +152,9 @@ class DocumentMatrix:
 
 def document_frequencies(matrix: Any) -> npt.NDArray[np.int64]:
     """Return how many entries each column of a csr or dense matrix has."""
-    counts = np.zeros(matrix.shape[1], np.int64)
     if sparse.issparse(matrix):
-        count_columns(matrix.indices, counts)
-    elif np.count_nonzero(matrix) == matrix.size:
-        counts[:] = matrix.shape[0]
-    else:
-        count_dense(matrix, counts, np.empty(matrix.shape[0], np.int64))
-    return counts
+        return np.bincount(matrix.indices, minlength=matrix.shape[1])
+    return np.asarray(np.count_nonzero(matrix, axis=0))
 
 
 def frequency_order(frequencies: npt.NDArray[np.int64]) -> npt.NDArray[np.int32]:
@@ -237,13 +224,13 @@ def _from_dense(
     """Return arrays for the non-zero values of the renumbered rows and the function that fills a block of them."""
     if np.count_nonzero(matrix) == matrix.size:
         return _without_zeros(matrix, order, scale)
-    sizes = np.empty(matrix.shape[0], np.int64)
-    count_dense(matrix, np.zeros(order.size, np.int64), sizes)
-    starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    starts = np.concatenate([[0], np.cumsum(np.count_nonzero(matrix, axis=1))]).astype(np.int64)
     values, columns = np.empty(starts[-1], np.float32), np.empty(starts[-1], np.int32)
 
     def one(block: slice) -> None:
-        compress_dense(matrix[block], starts[block.start : block.stop + 1], scale[block], order, values, columns)
+        rows, here = matrix[block][:, order], slice(starts[block.start], starts[block.stop])
+        places, columns[here] = np.nonzero(rows)
+        values[here] = rows[rows != 0] * scale[block][places]
 
     return one, values, columns, starts
 

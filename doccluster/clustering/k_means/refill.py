@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from doccluster.clustering.k_means.document_matrix import DocumentMatrix
 from doccluster.clustering.k_means.means import Means, MemberLists, chunks_of
-from doccluster.kernels.accumulation import count_members, member_similarities
+from doccluster.kernels.accumulation import member_similarities
 
 
 def own_similarities(
@@ -29,9 +29,7 @@ def own_similarities(
 
 def empty_clusters(documents: DocumentMatrix, labels: npt.NDArray[np.int32], n_clusters: int) -> npt.NDArray[np.int64]:
     """Return the clusters that have no document with a direction and a weight, ascending."""
-    sizes = np.empty(n_clusters, np.int64)
-    count_members(labels, documents.is_usable, sizes)
-    return np.flatnonzero(sizes == 0)
+    return np.flatnonzero(np.bincount(labels[documents.is_usable], minlength=n_clusters) == 0)
 
 
 def refill(documents: DocumentMatrix, labels: npt.NDArray[np.int32], means: Means) -> npt.NDArray[np.int64]:

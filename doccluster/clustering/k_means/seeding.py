@@ -27,7 +27,8 @@ from doccluster.errors import InputError
 from doccluster.geometry.documents import Documents, as_documents
 from doccluster.kernels.arguments import Csr
 from doccluster.kernels.posting_lists import InvertedIndex as ListsAndLines
-from doccluster.kernels.seeding import PART, count_by_term, draw_rows, join_nearest, place_by_term, weigh_candidates
+from doccluster.kernels.posting_lists import place_by_term
+from doccluster.kernels.seeding import PART, draw_rows, join_nearest, weigh_candidates
 from doccluster.progress import Progress, silent
 
 MOST_VISITS = 4e10  # about a minute of one processor; beyond it seeds are drawn from a random sample
@@ -57,22 +58,19 @@ class InvertedIndex:
         blocks = row_blocks(documents.n_documents, -(-documents.n_documents // n_threads))
 
         def count(block: slice) -> npt.NDArray[np.int64]:
-            counts = np.empty(documents.n_columns, np.int64)
-            count_by_term(documents.columns[documents.starts[block.start] : documents.starts[block.stop]], counts)
-            return counts
+            columns = documents.columns[documents.starts[block.start] : documents.starts[block.stop]]
+            return np.bincount(columns, minlength=documents.n_columns)
 
         counts = share_blocks(count, blocks, n_threads=n_threads)
         starts = np.concatenate([[0], np.cumsum(np.sum(counts, axis=0))]).astype(np.int64)
         following = [starts[:-1] + before for before in np.cumsum([np.zeros_like(counts[0]), *counts[:-1]], axis=0)]
         pairs = np.empty((documents.values.size, 2), np.int32)  # a row and its value lie in one cache line
         rows, values = pairs[:, 0], pairs.view(np.float32)[:, 1]
+        everything = Csr(documents.starts, documents.columns, documents.values)
 
         def place(number: int) -> None:
             block = blocks[number]
-            block_starts = documents.starts[block.start : block.stop + 1]
-            place_by_term(
-                documents.values, documents.columns, block_starts, block.start, following[number], rows, values
-            )
+            place_by_term(everything, block.start, block.stop, following[number], rows, values)
 
         share_blocks(place, range(len(blocks)), n_threads=n_threads)
         return cls(starts, rows, values, documents.n_documents)

@@ -27,8 +27,6 @@ from doccluster.kernels.simd.lanes import LINE, aligned_zeros
 from doccluster.kernels.whole_table import (
     add_dense_rows,
     add_rows,
-    count_values,
-    list_values,
     move_rows,
     own_products,
     renew_means,
@@ -151,11 +149,10 @@ class WholeTable:
     @property
     def means(self) -> Means:
         """The means as sparse rows, terms ascending."""
-        edges = np.zeros(self._n_clusters + 1, np.int64)
-        count_values(self._head, edges)
-        values, columns = np.empty(edges[-1], np.float32), np.empty(edges[-1], np.int32)
-        list_values(self._head, edges, values, columns)
-        found = Means.of_arrays(values, columns, edges, self._documents.n_columns)
+        rows = np.ascontiguousarray(self._head[:, : self._n_clusters].T)
+        lanes, columns = np.nonzero(rows)
+        edges = np.concatenate([[0], np.cumsum(np.bincount(lanes, minlength=self._n_clusters))])
+        found = Means.of_arrays(rows[rows != 0], columns.astype(np.int32), edges, self._documents.n_columns)
         found.lengths[:] = self._lengths
         return found
 

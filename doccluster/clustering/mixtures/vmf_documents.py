@@ -15,7 +15,8 @@ from scipy import sparse
 
 from doccluster.blocks import row_blocks, share_blocks
 from doccluster.kernels.arguments import Csr
-from doccluster.kernels.vmf_mixture import TermEntries, count_terms, find_places, sort_by_term
+from doccluster.kernels.posting_lists import place_by_term
+from doccluster.kernels.vmf_mixture import TermEntries
 
 _BLOCK_ENTRIES = 2**23  # values of the documents of a block: 48 MiB when they are sorted by term
 _BLOCK_SHARES = 2**22  # posterior probabilities held at a time: 32 MiB
@@ -100,16 +101,19 @@ class UnitDocuments:
         entries = TermEntries(*room)
         n_threads = self.threads_for(1)
         parts = row_blocks(n_rows, -(-n_rows // n_threads))
-        places = np.empty((len(parts), self.n_terms), np.int32)
 
-        def count(part: int) -> None:
-            first, last = block.indptr[parts[part].start], block.indptr[parts[part].stop]
-            count_terms(block.indices, first, last, places[part])
+        def count(part: slice) -> npt.NDArray[np.int64]:
+            columns = block.indices[block.indptr[part.start] : block.indptr[part.stop]]
+            return np.bincount(columns, minlength=self.n_terms)
+
+        counts = np.stack(share_blocks(count, parts, n_threads=n_threads))
+        ends = np.cumsum(counts.T).reshape(counts.shape[::-1])  # of each term, part after part
+        following = np.ascontiguousarray(ends.T - counts)
+        entries.ends[:] = ends[:, -1]
 
         def sort(part: int) -> None:
-            sort_by_term(block, parts[part].start, parts[part].stop, places[part], entries)
+            span = parts[part]
+            place_by_term(block, span.start, span.stop, following[part], entries.rows, entries.values)
 
-        share_blocks(count, range(len(parts)), n_threads=n_threads)
-        find_places(places, entries.ends)
         share_blocks(sort, range(len(parts)), n_threads=n_threads)
         return entries
