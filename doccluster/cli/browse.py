@@ -155,6 +155,11 @@ def _save(browser: Browser, rest: str) -> None:
     say(f"  {rest}")
 
 
+def _help() -> None:
+    for line in HELP.splitlines():  # `say` writes one line, whatever is in it
+        say(line)
+
+
 def _numbers(text: str) -> list[int]:
     words = text.replace(",", " ").split()
     wrong = [word for word in words if not (word.isascii() and word.isdigit() and len(word) < 10)]
@@ -170,5 +175,5 @@ VERBS: dict[str, Callable[[Any, str], None]] = {
     "back": _back,
     "show": lambda browser, rest: _show(browser),
     "save": _save,
-    "help": lambda browser, rest: say(HELP),
+    "help": lambda browser, rest: _help(),
 }

@@ -10,7 +10,6 @@ import click
 from doccluster.cli.console import (
     json_option,
     overwrite_option,
-    plain,
     print_json,
     progress_shown,
     say,
@@ -60,7 +59,8 @@ def search_command(words: tuple[str, ...], as_json: bool, output: str | None, ov
     else:
         _print_groups(found)
         if output is not None:
-            say(f"\n  {output}")
+            say()
+            say(f"  {output}")
 
 
 def _found(words: tuple[str, ...], given: dict[str, Any], progress: Any) -> GroupedHits:
@@ -98,10 +98,11 @@ def _print_groups(found: GroupedHits) -> None:
     if found.other:
         named.append(("Other", found.other))
     for number, (label, documents) in enumerate(named):
-        say(f"\n{number:>3}  {plain(label)}  ({len(documents)})")
+        say()
+        say(f"{number:>3}  {label}  ({len(documents)})")
         shown = [place for place in documents if place not in found.copy_of][:SHOWN]
         for place in shown:
             hit = found.hits[place]
-            say(f"     {place + 1:>3}. {plain(hit.title or hit.snippet[:70])}")
+            say(f"     {place + 1:>3}. {hit.title or hit.snippet[:70]}")
         if len(documents) > len(shown):
             say(f"          and {len(documents) - len(shown)} more")

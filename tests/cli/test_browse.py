@@ -36,6 +36,11 @@ def browse(doccluster, monkeypatch):
     return call
 
 
+def test_each_command_of_the_help_stands_on_a_line_of_its_own(browse, texts):
+    lines = browse(texts, typed=["help"]).out.splitlines()
+    assert {"gather", "search", "list", "back", "show", "save", "quit"} <= {line.split()[0] for line in lines if line}
+
+
 def number_of(printed, title):
     """Return the number of the cluster that is shown with a title last."""
     number = None

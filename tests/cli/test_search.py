@@ -27,6 +27,20 @@ def test_hits_of_another_engine_are_grouped(doccluster, hits):
     assert found["clusters"][1]["labels"] == ["Other"]
 
 
+def test_a_blank_line_stands_before_each_group_and_before_the_page(doccluster, hits, tmp_path):
+    lines = doccluster("search", "jaguar", "--hits", hits, "-o", tmp_path / "page.html").out.splitlines()
+    heads = [place for place, line in enumerate(lines) if line.endswith(("(3)", "page.html"))]
+    assert len(heads) == 3
+    assert all(lines[place - 1] == "" and lines[place][0] == " " for place in heads)
+
+
+def test_a_title_with_line_breaks_takes_one_line(doccluster, tmp_path):
+    path = tmp_path / "hits.jsonl"
+    path.write_text("".join(json.dumps({"title": f"cat\n  0  forged\r{n}"}) + "\n" for n in "ab"), encoding="utf-8")
+    printed = doccluster("search", "--hits", path).out
+    assert "cat   0  forged a" in printed
+
+
 def test_documents_and_the_run_on_them_give_the_same(doccluster, newsroom, tmp_path):
     assert doccluster("run", newsroom, "-k", "5", "-o", tmp_path / "run").code == 0
     of_source = doccluster("search", "ferry strike", newsroom, "--top", "10", "--language", "english")
