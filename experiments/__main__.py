@@ -32,7 +32,7 @@ def main() -> int:
         if not given.json:
             print(f"\n{name}", flush=True)
         output = kept_results(name) if given.keep else given.output and given.output / name
-        found = reproduce(name, quick=given.quick, output=output)
+        found = reproduce(name, quick=given.quick, output=output, show=_keep_silent if given.json else print)
         rows += found
         if not given.json:
             print_rows(found)
@@ -40,6 +40,10 @@ def main() -> int:
         json.dump([asdict(row) for row in rows], sys.stdout, indent=2)
         print()
     return int(any(row.verdict == "differs" for row in rows))
+
+
+def _keep_silent(table: str) -> None:
+    """Print nothing: a JSON document is printed in the end."""
 
 
 def print_rows(rows: list[Row]) -> None:

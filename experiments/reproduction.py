@@ -16,7 +16,7 @@ import math
 import pathlib
 import platform
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -26,16 +26,26 @@ SOURCES = {
     "zaki-meira-17": "zaki_meira_17",
     "sharma": "sharma",
     "dhillon-modha": "dhillon_modha",
+    "retrieval": "retrieval",
 }
+ON_CORPORA = frozenset({"retrieval"})  # their corpora do not come with the checkout: nothing of them is quick
+
+
+def _keep_silent(table: str) -> None:
+    """Print nothing."""
 
 
 @dataclass(frozen=True)
 class Work:
-    """How to run (quick: without what takes long), the folder of the printed values, and the one for what is made."""
+    """How to run (quick: without what takes long), the folder of the printed values, and the one for what is made.
+
+    `show` prints a table that belongs to the numbers.
+    """
 
     quick: bool
     folder: pathlib.Path
     results: pathlib.Path
+    show: Callable[[str], object] = _keep_silent
     seed: int = 0
 
 
@@ -58,28 +68,36 @@ def kept_results(name: str) -> pathlib.Path:
     return HERE / SOURCES[name] / "results"
 
 
-def reproduce(name: str, *, quick: bool = False, output: pathlib.Path | None = None) -> list[Row]:
-    """Return one row per printed number of a source; in a quick run those that were left out say so.
+def reproduce(
+    name: str,
+    *,
+    quick: bool = False,
+    output: pathlib.Path | None = None,
+    show: Callable[[str], object] = _keep_silent,
+) -> list[Row]:
+    """Return one row per printed number of a source; those that were left out say so.
 
-    Tables and figures go to the folder `output`; without it none is kept.
+    Tables and figures go to the folder `output`; without it none is kept. `show` prints the tables of sources that are
+    read as a table.
     """
     if output is not None:
         output.mkdir(parents=True, exist_ok=True)
-        return _reproduced(name, quick, output)
+        return _reproduced(name, quick, output, show)
     with tempfile.TemporaryDirectory(prefix="doccluster-") as temporary:
-        return _reproduced(name, quick, pathlib.Path(temporary))
+        return _reproduced(name, quick, pathlib.Path(temporary), show)
 
 
-def _reproduced(name: str, quick: bool, results: pathlib.Path) -> list[Row]:
+def _reproduced(name: str, quick: bool, results: pathlib.Path, show: Callable[[str], object]) -> list[Row]:
     folder = HERE / SOURCES[name]
     module = importlib.import_module(f"experiments.{SOURCES[name]}.run")
-    ours = module.reproduce(Work(quick, folder, results))
+    ours = module.reproduce(Work(quick, folder, results, show))
     with (folder / "expected.csv").open(encoding="utf-8", newline="") as file:
         expected = list(csv.DictReader(file))
     unknown = set(ours) - {line["key"] for line in expected}
     if unknown:
         raise KeyError(f"{name} computes values that expected.csv does not have: {sorted(unknown)}")
-    rows = [_compare(name, line, ours.get(line["key"])) for line in expected]
+    left_out = "left out (quick)" if quick else "left out (its corpus is not there)"
+    rows = [_compare(name, line, ours.get(line["key"]), left_out) for line in expected]
     _write(results / "numbers.csv", rows)
     packages = ("doccluster", "numpy", "scipy", "scikit-learn", "numba", "pandas")
     versions = {name: importlib.metadata.version(name) for name in packages}
@@ -88,11 +106,11 @@ def _reproduced(name: str, quick: bool, results: pathlib.Path) -> list[Row]:
     return rows
 
 
-def _compare(name: str, line: dict[str, str], ours: float | None) -> Row:
+def _compare(name: str, line: dict[str, str], ours: float | None, left_out: str) -> Row:
     printed, tolerance = float(line["printed"]), float(line["tolerance"])
     right = float(line["right"]) if line["right"] else printed
     if ours is None:
-        verdict = "left out (quick)"
+        verdict = left_out
     elif math.isnan(ours):
         verdict = "not computed"
     elif abs(ours - printed) <= tolerance:

@@ -70,7 +70,13 @@ def ndcg_at(ranking: Ranking, grades: Mapping[int, float], k: int = 10) -> float
 
 
 def _gains(ranking: Ranking, grades: Mapping[int, float]) -> npt.NDArray[np.float64]:
-    return np.array([max(grades.get(int(document), 0.0), 0.0) for document in ranking], dtype=np.float64)
+    known = np.fromiter(grades.keys(), dtype=np.int64, count=len(grades))
+    values = np.fromiter(grades.values(), dtype=np.float64, count=len(grades))
+    documents, order = np.asarray(ranking, dtype=np.int64), np.argsort(known)
+    if known.size == 0:
+        return np.zeros(documents.size)
+    found = order[np.searchsorted(known[order], documents).clip(max=known.size - 1)]
+    return np.where(known[found] == documents, np.maximum(values[found], 0.0), 0.0)
 
 
 def _discounted(gains: npt.NDArray[np.float64]) -> float:

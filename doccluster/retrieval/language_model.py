@@ -1,4 +1,4 @@
-"""Documents ranked by how probable they make the query, and scores smoothed over nearest neighbours."""
+"""Documents ranked by how probable they make the query, smoothed with the collection or with clusters."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import numpy.typing as npt
 from scipy import sparse
 
 from doccluster.errors import InputError
-from doccluster.geometry import NeighbourGraph
 
 Floats = npt.NDArray[np.float64]
 
@@ -114,40 +113,3 @@ def cluster_likelihood(
         found[rows] += values
         scores += times * np.log(found / (lengths + mu))
     return scores
-
-
-def smooth_scores(scores: Floats, graph: NeighbourGraph, *, weight: float = 0.5, n_neighbors: int = 10) -> Floats:
-    """Return scores mixed with those of the nearest neighbours: relevant documents are alike (the cluster hypothesis).
-
-    (1 - weight) z(d) + weight sum over neighbours e of cosine(d, e) z(e) / sum of the cosines, with z the scores
-    brought to mean 0 and variance 1. The neighbours of a document are its cluster, as in Kurland and Lee (2004,
-    doi:10.1145/1008992.1009027); scores are mixed here instead of language models, so any ranking can be smoothed.
-
-    Parameters
-    ----------
-    scores : float64 array of shape (n_documents,)
-    graph : NeighbourGraph
-        Made without folding copies.
-    weight : float in 0..1
-    n_neighbors : int
-        At most as many as the graph has.
-
-    Returns
-    -------
-    float64 array of shape (n_documents,)
-    """
-    if not 0 <= weight <= 1:
-        raise InputError(f"weight={weight!r} is no share; give a number from 0 to 1.")
-    if graph.first.size != scores.size:
-        raise InputError("the graph folds copies; make it with fold=None.")
-    spread = scores.std()
-    if spread == 0:
-        return np.zeros_like(scores)
-    z = (scores - scores.mean()) / spread
-    near, cosine = graph.neighbours[:, :n_neighbors], graph.similarity[:, :n_neighbors]
-    weights = np.where(near >= 0, cosine, 0.0)
-    sums = weights.sum(axis=1)
-    of_neighbours = (weights * z[near]).sum(axis=1) / np.where(sums > 0, sums, 1.0)
-    # a document without neighbours keeps its own score
-    mixed: Floats = np.where(sums > 0, (1 - weight) * z + weight * of_neighbours, z)
-    return mixed

@@ -51,12 +51,25 @@ class Bm25Index:
         [1, 2]
         """
         vectorizer = TfidfVectorizer(weighting="nnn", norm=None, dtype=np.float64, **analysis)
-        rows = sparse.csr_array(vectorizer.fit_transform(texts))
+        return cls.from_counts(vectorizer.fit_transform(texts), vectorizer, k1=k1, b=b)
+
+    @classmethod
+    def from_counts(cls, counts: Any, vectorizer: TfidfVectorizer, *, k1: float = 1.2, b: float = 0.75) -> Bm25Index:
+        """Return the index of documents that were counted already.
+
+        Parameters
+        ----------
+        counts : csr array of shape (n_documents, n_terms)
+            How often each term occurs in each document; it is not changed.
+        vectorizer : TfidfVectorizer, fitted
+            The one that made the columns.
+        """
+        rows = sparse.csr_array(counts, dtype=np.float64, copy=True)
         weighting = parse_weighting("bm25", norm=None, k1=k1, b=b)
-        factors = collection_weights(
-            vectorizer.document_frequency_, vectorizer.n_documents_, weighting=weighting, dtype=np.float64
-        )
-        weigh_rows(rows, factors, weighting=weighting, mean_length=vectorizer.mean_length_)
+        frequency = np.bincount(rows.indices, minlength=rows.shape[1])
+        factors = collection_weights(frequency, rows.shape[0], weighting=weighting, dtype=np.float64)
+        mean_length = max(1.0, float(rows.data.sum()) / max(rows.shape[0], 1))
+        weigh_rows(rows, factors, weighting=weighting, mean_length=mean_length)
         return cls(vectorizer, sparse.csc_array(rows))
 
     def rank(self, query: str, n_best: int | None = None) -> npt.NDArray[np.int64]:
@@ -80,7 +93,15 @@ class Bm25Index:
         """Return the score of every document, float64 array of shape (n_documents,)."""
         if not query.strip():
             raise InputError("the query is empty; give the words to search for.")
-        wanted = sparse.csr_array(self.vectorizer.transform([query]))
+        wanted = sparse.csr_array(self.vectorizer.transform_counts([query]))
         if wanted.nnz == 0:
             raise NothingUsable(f"no document has a word of the query {query[:80]!r}; try other words.")
-        return np.asarray(self.weights[:, wanted.indices] @ wanted.data, dtype=np.float64)
+        return self.score_counts(wanted)
+
+    def score_counts(self, query: Any) -> npt.NDArray[np.float64]:
+        """Return the score of every document for a query whose terms were counted, csr array of shape (1, n_terms)."""
+        scores = np.zeros(self.weights.shape[0])
+        for term, times in zip(query.indices.tolist(), query.data.tolist(), strict=True):
+            own = slice(self.weights.indptr[term], self.weights.indptr[term + 1])
+            scores[self.weights.indices[own]] += times * self.weights.data[own]
+        return scores

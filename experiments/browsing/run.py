@@ -34,7 +34,7 @@ from doccluster.pipeline import vectorize_texts
 from doccluster.retrieval import Bm25Index, build_meta_documents, scatter
 from doccluster.validation import unit_rows
 from doccluster.vectors import TfidfVectorizer
-from experiments.retrieval.run import ANALYSIS, FILES, read_collection
+from experiments.retrieval.judged_collections import ANALYSIS, read_collection
 
 HERE = pathlib.Path(__file__).resolve().parent
 SIZES = (10_000, 100_000, 1_000_000)
@@ -136,7 +136,7 @@ def labels_of(parts: list[npt.NDArray[np.int64]], size: int) -> npt.NDArray[np.i
 
 def reader(folder: pathlib.Path) -> pd.DataFrame:
     """Return what readers of Cranfield read until half of the relevant documents are seen."""
-    collection = read_collection(folder, *FILES["Cranfield"])
+    collection = read_collection(folder, "Cranfield")
     index = Bm25Index.from_texts(collection.texts, **ANALYSIS)
     rows = sparse.csr_array(TfidfVectorizer(**ANALYSIS).fit_transform(collection.texts))
     listed, browsed, cards = [], [], []

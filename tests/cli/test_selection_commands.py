@@ -138,5 +138,5 @@ def test_reproduce_knows_the_sources_of_the_experiments_and_refuses_others_in_on
     assert done.code == 2
     assert done.err == (
         "doccluster: there is no source 'strel' to reproduce; did you mean strehl? There are iir-16, strehl, "
-        "zaki-meira-17, sharma, dhillon-modha, all.\n"
+        "zaki-meira-17, sharma, dhillon-modha, retrieval, all.\n"
     )

@@ -42,12 +42,12 @@ def test_broken_judgements_are_one_sentence(tmp_path, text, message):
 
 @pytest.mark.real
 def test_the_two_collections_have_their_published_sizes(real_corpora):
-    from experiments.retrieval.run import FILES, read_collection
+    from experiments.retrieval.judged_collections import FILES, read_collection
 
     folder = real_corpora / "retrieval_cranfield_cisi"
     sizes = {}
-    for name, files in FILES.items():
-        found = read_collection(folder, *files)
+    for name in FILES:
+        found = read_collection(folder, name)
         sizes[name] = len(found.texts), len(found.queries)
     assert sizes == {"Cranfield": (1400, 225), "CISI": (1460, 76)}
     assert sum(map(len, read_judgements(folder / "cranqrel").values())) == 1837
