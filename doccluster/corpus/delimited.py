@@ -30,16 +30,19 @@ def read_delimited(file: InputFile, options: ReadOptions) -> Iterator[Draft | Sk
     """Return the rows of a table with a header (or columns named 1, 2, ... when the options say there is none)."""
     # The limit of the csv module is one for the process and too small for articles; it is only ever raised.
     csv.field_size_limit(max(csv.field_size_limit(), LARGEST_FIELD))
-    rows = _Rows(file, options)
+    rows = Rows(file, options)
     names: list[str] = []
     columns: Columns | None = None
     number = 0
+    if file.part is not None and file.part.first:  # a part of a table: its first row is above
+        names, number = list(file.part.columns), file.part.rows
+        columns = _columns(names, options, file)
     for row in rows.read():
         if isinstance(row, Skipped):
             yield row
             continue
         if columns is None:
-            names = _header(row) if options.header else [str(place + 1) for place in range(len(row))]
+            names = _names(row, options)
             columns = _columns(names, options, file)
             if options.header:
                 continue
@@ -51,6 +54,16 @@ def read_delimited(file: InputFile, options: ReadOptions) -> Iterator[Draft | Sk
             yield Skipped(where, "bad-row", detail)
         else:
             yield record(where, row_draft, dict(zip(names, cells, strict=False)), columns, options, where)
+
+
+def column_names(file: InputFile, options: ReadOptions) -> list[str]:
+    """Return the names of the columns of a table, by its first row."""
+    first = (row for row in Rows(file, options).read() if not isinstance(row, Skipped))
+    return _names(next(first, []), options)
+
+
+def _names(row: Sequence[str], options: ReadOptions) -> list[str]:
+    return _header(row) if options.header else [str(place + 1) for place in range(len(row))]
 
 
 def _columns(names: list[str], options: ReadOptions, file: InputFile) -> Columns:
@@ -69,20 +82,28 @@ def _columns(names: list[str], options: ReadOptions, file: InputFile) -> Columns
         ) from error
 
 
-class _Rows:
-    """The rows of a file as the csv module splits them, with what it cannot know: a quote that is never closed."""
+class Rows:
+    """The rows of a file as the csv module splits them, with what it cannot know: a quote that is never closed.
 
-    def __init__(self, file: InputFile, options: ReadOptions) -> None:
+    Parameters
+    ----------
+    then : sequence of str
+        Lines that are read after those of the file.
+    """
+
+    def __init__(self, file: InputFile, options: ReadOptions, *, then: Sequence[str] = ()) -> None:
         sample = _sample(file)
         delimiter = options.delimiter or ("\t" if file.place.suffix.lower() in (".tsv", ".tab") else None)
         named = _NAMED_DELIMITER.match(sample)
-        self.line = 0
+        self.line = file.lines_before
         self._name = file.name
         self._lines: Iterator[str | None] = file.lines(options.limits.document_bytes)
         if named is not None and delimiter is None:
             delimiter = named[1]
-            next(self._lines)
-            self.line = 1
+            if file.part is None or file.part.first == 0:
+                next(self._lines)
+                self.line = 1
+        self._lines = itertools.chain(self._lines, then)
         self.dialect = choose_dialect(sample, delimiter)
         self._taken: list[str] = []
         self._too_long: list[Skipped] = []

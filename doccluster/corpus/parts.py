@@ -16,6 +16,7 @@ import numpy as np
 from doccluster.corpus.assembly import CorpusBuilder, clean_text, why_refused
 from doccluster.corpus.document import Corpus, Skipped
 from doccluster.corpus.draft import Draft, LinkedFile, UnknownColumn
+from doccluster.corpus.file_ranges import MapFiles, in_ranges, is_large
 from doccluster.corpus.input_file import InputFile
 from doccluster.corpus.options import ReadOptions
 from doccluster.corpus.reading import Reading
@@ -107,7 +108,7 @@ def read_part(part: Part, task: ReadTask) -> list[FileRead]:
 
 
 def as_parts(files: Sequence[ListedFile]) -> list[Part]:
-    """Return files as parts: small ones together, so that a part is worth a journey."""
+    """Return files, or ranges of them, as parts: small ones together, so that a part is worth a journey."""
     groups: list[list[ListedFile]] = []
     filled = 0
     for file in files:
@@ -121,6 +122,8 @@ def as_parts(files: Sequence[ListedFile]) -> list[Part]:
 
 
 def _size_of(file: ListedFile) -> int:
+    if file.part is not None:
+        return PART_BYTES
     try:
         return file.path.stat().st_size
     except OSError:
@@ -208,12 +211,24 @@ class FilesInParts:
         Where the texts go.
     read_all : function
         Returns `read_part` of each of some numbered files, in their order.
+    map_files : function, optional
+        With it large files are read in ranges; see `in_ranges`.
+    tell : function, optional
+        Given a sentence about large files that are not.
     """
 
     is_parts = True
 
-    def __init__(self, paths: Sequence[Path], folder: Path, read_all: ReadAll) -> None:
+    def __init__(
+        self,
+        paths: Sequence[Path],
+        folder: Path,
+        read_all: ReadAll,
+        map_files: MapFiles | None = None,
+        tell: Callable[[str], object] | None = None,
+    ) -> None:
         self._paths, self._folder, self._read_all = list(paths), folder, read_all
+        self._map_files, self._tell = map_files, tell
 
     def feed(self, reading: Reading) -> None:
         """Read all parts, and hand what they hold to a reading, in the order of the files."""
@@ -223,14 +238,30 @@ class FilesInParts:
         if any(isinstance(one, ListedFile) and one.is_stdin for one in listed):
             raise InputError("standard input has no parts", remedy="write it to files first, and give these")
         task = ReadTask(reading.options, reading.format, str(self._folder))
-        parts = as_parts([one for one in listed if isinstance(one, ListedFile)])
+        whole = [one for one in listed if isinstance(one, ListedFile)]
+        ranges = [[one] for one in whole]
+        if self._map_files is not None:
+            ranges = in_ranges(whole, self._map_files, reading.options, reading.format)
+            self._tell_about([file[0] for file in ranges if len(file) == 1 and is_large(file[0])])
+        parts = as_parts([one for file in ranges for one in file])
+        n_ranges = iter(map(len, ranges))
         replay = _Replay(reading, Walk([], reading.options.limits), self._read_all, task, len(parts))
         files = (file for part in self._read_all(parts, task) for file in part)
         for one in listed:
             if isinstance(one, Skipped):
                 replay.builder.skip(one.source, one.reason, one.detail)
             else:
-                replay.file(next(files), is_new=replay.walk.meets(one))
+                is_new = replay.walk.meets(one)
+                for _ in range(next(n_ranges)):
+                    replay.file(next(files), is_new=is_new)
+
+    def _tell_about(self, whole: Sequence[ListedFile]) -> None:
+        if whole and self._tell is not None:
+            more = f" and {len(whole) - 1:,} more large files are" if len(whole) > 1 else " is"
+            self._tell(
+                f"{whole[0].place}{more} read in one piece each, by one worker: packed files, and those that are not "
+                "lines, rows or records in UTF-8, cannot be divided"
+            )
 
 
 class _Replay:

@@ -16,11 +16,11 @@ from doccluster.corpus.draft import Draft, Found, LinkedFile, ReadFailure, Unkno
 from doccluster.corpus.encodings import codec_name
 from doccluster.corpus.formats import FORMATS, check_format
 from doccluster.corpus.frames import read_frame, read_series, read_texts
-from doccluster.corpus.input_file import InputFile
+from doccluster.corpus.input_file import FileRange, InputFile
 from doccluster.corpus.label_files import LabelFile
 from doccluster.corpus.options import ReadOptions, as_name, as_names, check_limits, check_strip
 from doccluster.corpus.sniffing import check_is_text, recognise
-from doccluster.corpus.table_markup import without_markup
+from doccluster.corpus.table_markup import plain_rows, without_markup
 from doccluster.corpus.walking import Walk, check_paths, expanded
 from doccluster.errors import Argument, DocclusterWarning, InputError, MissingDependency
 from doccluster.progress import Progress, silent
@@ -294,7 +294,7 @@ class Reading:
             if file.format == "reuters":
                 self.builder.mark_collection(file)
             drafts = guarded(FORMATS[file.format](file, self.options), "broken-file")
-            for found in self._prepared(drafts, file.name) if file.format in _TABLES else drafts:
+            for found in self._prepared(drafts, file.name, file.part) if file.format in _TABLES else drafts:
                 if isinstance(found, LinkedFile):
                     links.append(found)
                 else:
@@ -313,13 +313,18 @@ class Reading:
         self.guessed.extend(dict.fromkeys(file.guessed))
         return links
 
-    def _prepared(self, found: Iterable[_Row], name: str) -> Iterable[_Row]:
+    def _prepared(self, found: Iterable[_Row], name: str, part: FileRange | None = None) -> Iterable[_Row]:
         """Return the rows of a table, without markup where nobody said what to do with it and it is certain."""
-        if self.options.strip_html is not None:
+        if self.options.strip_html is not None or (part is not None and not part.is_html):
             return found
+        if part is not None:
+            self.stripped += [name] if part.first == 0 else []
+            return plain_rows(found)
         return without_markup(found, lambda: self.stripped.append(name))
 
     def _format_of(self, file: InputFile) -> str:
+        if file.part is not None:
+            return file.part.format
         if self.format is None:
             return recognise(file, self.options)
         check_is_text(file)

@@ -24,15 +24,27 @@ def without_markup(found: Iterable[_Row], told: Callable[[], None]) -> Iterator[
             first.append(row)
     except ReadFailure as error:  # what came before it is handed over first
         failure = error
-    is_html = _are_html([row.text for row in first if isinstance(row, Draft) and row.text])
+    is_html = holds_html(first)
     if is_html:
         told()
-    for row in itertools.chain(first, rows):
-        if is_html and isinstance(row, Draft):
-            row.text, row.title = strip_markup(row.text), strip_markup(row.title)
-        yield row
+    every = itertools.chain(first, rows)
+    yield from plain_rows(every) if is_html else every
     if failure is not None:
         raise failure
+
+
+def plain_rows(rows: Iterable[_Row]) -> Iterator[_Row]:
+    """Hand over the rows of a table without markup."""
+    for row in rows:
+        if isinstance(row, Draft):
+            row.text, row.title = strip_markup(row.text), strip_markup(row.title)
+        yield row
+
+
+def holds_html(rows: Iterable[Found]) -> bool:
+    """Say whether the first rows of a table are HTML."""
+    first = itertools.islice(rows, _LOOKED_AT)
+    return _are_html([row.text for row in first if isinstance(row, Draft) and row.text])
 
 
 def _are_html(texts: list[str]) -> bool:

@@ -16,7 +16,7 @@ from typing import NamedTuple
 from doccluster.corpus.archives import open_packed
 from doccluster.corpus.document import Skipped
 from doccluster.corpus.draft import ReadFailure
-from doccluster.corpus.input_file import InputFile, counted_stream
+from doccluster.corpus.input_file import HEAD_SIZE, ByteRange, FileRange, InputFile, counted_stream
 from doccluster.corpus.opening import open_path
 from doccluster.corpus.options import Limits
 from doccluster.errors import InputError
@@ -98,6 +98,7 @@ class ListedFile:
     is_only: bool = False
     is_explicit: bool = True
     is_stdin: bool = False
+    part: FileRange | None = None  # of a file that is read in ranges
 
 
 class Walk:
@@ -148,6 +149,9 @@ class Walk:
             return
         with raw:
             local = listed.path if is_plain else None
+            if listed.part is not None:
+                yield _ranged(listed, raw, listed.part)
+                return
             stream = counted_stream(raw)
             file = InputFile(name, listed.place, stream, listed.root, listed.is_explicit, listed.is_only, local=local)
             yield from self._unpacked(file)
@@ -224,6 +228,14 @@ class Walk:
         known = real in self._seen
         self._seen.add(real)
         return known
+
+
+def _ranged(listed: ListedFile, raw: io.FileIO, part: FileRange) -> InputFile:
+    """Return a range of an open file; of a Parquet table its reader takes the groups of rows from the path."""
+    found = InputFile(str(listed.place), listed.place, counted_stream(raw), listed.root, listed.is_explicit)
+    head = raw.read(HEAD_SIZE)
+    stream = found.stream if part.format == "parquet" else counted_stream(ByteRange(raw, part.first, part.last))
+    return replace(found, stream=stream, is_only=listed.is_only, local=listed.path, part=part, beginning=head)
 
 
 def is_junk(place: PurePosixPath) -> bool:

@@ -72,7 +72,7 @@ class BlockWork:
                 remedy=("give files or a folder, or leave out ", Argument("scheduler"), " and ", Argument("scratch")),
             )
         (self.folder / "texts").mkdir()
-        return FilesInParts(paths, self.folder / "texts", self._read_all)
+        return FilesInParts(paths, self.folder / "texts", self._read_all, self.executor.map, self.announce)
 
     def _read_all(self, parts: Sequence[Part], task: ReadTask) -> Iterator[list[FileRead]]:
         return self.executor.map(read_part, parts, task)
