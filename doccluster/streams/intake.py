@@ -106,8 +106,14 @@ def _sight(connection: sqlite3.Connection, article: Article, doc_id: int, seen: 
     """Record where an article was met; return whether its document is known from other sources only."""
     guid = article.guid or article.key
     places = connection.execute("SELECT source FROM sighting WHERE doc_id = ?", (doc_id,)).fetchall()
+    # where the guid was another document's, that one stays known by its key
     connection.execute(
-        "INSERT INTO sighting VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET doc_id = excluded.doc_id",
+        "UPDATE OR REPLACE sighting SET guid = (SELECT doc_key FROM document d WHERE d.doc_id = sighting.doc_id)"
+        " WHERE source = ? AND guid = ? AND doc_id <> ?",
+        (article.source, guid, doc_id),
+    )
+    connection.execute(
+        "INSERT INTO sighting VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
         (article.source, guid, doc_id, seen),
     )
     return bool(places) and (article.source,) not in places

@@ -1,4 +1,4 @@
-"""``python -m experiments.streams learn|evaluate|speed|growth|manners [--corpora FOLDER] [--keep] [--days N]``.
+"""``python -m experiments.streams learn|evaluate|speed|growth|manners|day [--corpora FOLDER] [--keep] [--days N]``.
 
 ``learn`` learns the weights of the join on the first halves in time of BASIL, of "In the news" in ten languages, of the
 bundled sample and of a made stream, prints them, and with ``--keep`` writes them to join_weights.json of the package.
@@ -8,6 +8,8 @@ made streams is told; with ``--keep`` it writes results/ and the page docs/expla
 ``growth`` prints the same for stores that hold ten thousand, a hundred thousand and a million articles already.
 ``manners`` prints how long one pass over 200 feeds on the loopback address takes with spacing off, and which rules of
 politeness a simulated week of them breaks, as the server counts them.
+``day`` follows misbehaving feeds for a simulated day, undisturbed and killed ten times at random, and prints
+whether the two stores differ.
 """
 
 from __future__ import annotations
@@ -37,10 +39,10 @@ SOURCES = (
 def main() -> None:
     """Run what is asked for."""
     parser = argparse.ArgumentParser(prog="python -m experiments.streams")
-    parser.add_argument("what", choices=["learn", "evaluate", "speed", "growth", "manners"])
+    parser.add_argument("what", choices=["learn", "evaluate", "speed", "growth", "manners", "day"])
     parser.add_argument("--corpora", type=pathlib.Path, default=ROOT.parent / "shared" / "corpora")
     parser.add_argument("--keep", action="store_true")
-    parser.add_argument("--days", type=float, default=7.0, help="simulated days of manners")
+    parser.add_argument("--days", type=float, help="simulated days: 7 of manners, 1 of day")
     given = parser.parse_args()
     if given.what == "learn":
         learn(given.corpora, keep=given.keep)
@@ -55,7 +57,11 @@ def main() -> None:
     elif given.what == "manners":
         from experiments.streams.manners import measure_manners
 
-        measure_manners(given.days)
+        measure_manners(given.days or 7.0)
+    elif given.what == "day":
+        from experiments.streams.day import measure_day
+
+        measure_day(given.days or 1.0)
     else:
         from experiments.streams.judging import evaluate_all
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from urllib3.connection import HTTPConnection, HTTPSConnection
-from urllib3.exceptions import HTTPError
+from urllib3.exceptions import HTTPError, ProtocolError
 
 from doccluster import __version__
 from doccluster.streams.polling.addresses import Network, Refused, Target, is_allowed, redirected, target_of
@@ -189,7 +189,10 @@ def _body(answer: Any, headers: Mapping[str, str], deadline: float) -> bytes:
     while True:
         if time.monotonic() >= deadline:
             raise _Failed("too-slow", "the answer takes too long")
-        some = answer.read1(CHUNK)
+        try:
+            some = answer.read1(CHUNK)
+        except ProtocolError as error:
+            raise _broken_off(deadline, "the answer breaks off") from error
         if not some:
             break
         n_sent += len(some)
@@ -200,11 +203,17 @@ def _body(answer: Any, headers: Mapping[str, str], deadline: float) -> bytes:
             raise _Failed("too-large", f"more than {MOST_BYTES:,} bytes, from {n_sent:,} sent")
         parts.append(some)
     if inflate is not None and not inflate.eof:
-        raise _Failed("truncated", "the compressed answer breaks off")
+        raise _broken_off(deadline, "the compressed answer breaks off")
     announced = headers.get("content-length", "")
     if announced.isdecimal() and "transfer-encoding" not in headers and n_sent < int(announced):
-        raise _Failed("truncated", f"{n_sent:,} of {int(announced):,} bytes")
+        raise _broken_off(deadline, f"{n_sent:,} of {int(announced):,} bytes")
     return b"".join(parts)
+
+
+def _broken_off(deadline: float, detail: str) -> _Failed:
+    """Return the failure of an answer that ends too early: at the deadline we have ended it ourselves."""
+    is_late = time.monotonic() >= deadline
+    return _Failed("too-slow", "the answer takes too long") if is_late else _Failed("truncated", detail)
 
 
 def _inflated(inflate: Any, some: bytes, most: int, *, is_first: bool) -> tuple[bytes, Any]:

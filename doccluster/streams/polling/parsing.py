@@ -13,7 +13,7 @@ import selectors
 import struct
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
@@ -125,14 +125,34 @@ def entries_of(body: bytes) -> tuple[list[dict[str, str]], str]:
         )
     except NothingUsable as error:
         return [], "no-entries" if "without entries" in str(error) else "not-a-feed"
-    columns = {name: corpus.column(name) for name in ("title", "date", "source", "link")}
+    columns = {name: corpus.column(name) for name in ("title", "date", "source", "link", "file")}
+    guids = _guids(corpus.ids, columns["file"])
     found = []
-    for row, (name, text) in enumerate(zip(corpus.ids[:MOST_ENTRIES], corpus.texts, strict=False)):
-        told = {column: str(values[row]) for column, values in columns.items()}
+    for row, (guid, text) in enumerate(zip(guids[:MOST_ENTRIES], corpus.texts, strict=False)):
+        told = {column: str(values[row]) for column, values in columns.items() if column != "file"}
         told["title"] = told["title"][:MOST_TITLE]
         told["link"] = told["link"] if len(told["link"]) <= 2048 else ""
-        found.append({**told, "guid": name[:2048], "text": text[:MOST_TEXT]})
+        found.append({**told, "guid": guid[:2048], "text": text[:MOST_TEXT]})
     return found, ""
+
+
+def _guids(names: Sequence[str], files: Sequence[str]) -> list[str]:
+    """Return the names that entries have of their own, "" for the others.
+
+    A name that was made of an entry's place, or numbered because others have it too, is another entry's at the next
+    poll, when a new one has come in above.
+
+    >>> _guids(["a", "b", "b#2", "feed:4"], ["feed"] * 4)
+    ['a', '', '', '']
+    """
+    known = set(names)
+    numbered = {name: name.rpartition("#") for name in names if "#" in name}
+    repeated = {base for base, _, number in numbered.values() if number.isdecimal() and base in known}
+    repeated |= {name for name, (base, _, _) in numbered.items() if base in repeated}
+    places = (re.compile(re.escape(str(file)) + r":\d+(#\d+)*") for file in files)
+    return [
+        "" if name in repeated or place.fullmatch(name) else name for name, place in zip(names, places, strict=True)
+    ]
 
 
 def _limit_memory() -> None:
