@@ -20,6 +20,7 @@ from doccluster.cli.console import COMPILING, progress_shown
 from doccluster.errors import DocclusterWarning
 from doccluster.kernels.compile_clock import CLOCK, CompileClock, collector_paused
 from doccluster.kernels.jit import jit
+from doccluster.pipeline import compiling_ahead
 from doccluster.pipeline.provenance import Stages
 from doccluster.progress import silent
 
@@ -185,3 +186,29 @@ def test_the_verb_says_what_it_did(tmp_path):
     done = subprocess.run(command, check=True, capture_output=True, text=True, env=dict(os.environ))
     assert set(json.loads(done.stdout)) == {"n_compiled", "seconds", "folders"}
     assert json.loads(done.stdout)["folders"]
+
+
+def test_only_a_first_run_compiles_in_two_processes(tmp_path, monkeypatch):
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "code"))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "of_user"))
+    assert compiling_ahead.is_first_run()
+    library = tmp_path / "code" / "doccluster" / "text-0.loops"
+    library.write_bytes(b"")
+    assert not compiling_ahead.is_first_run()
+
+
+def test_the_second_process_is_started_for_two_threads_and_ends_with_the_run(monkeypatch):
+    started = []
+    start = compiling_ahead._start
+    monkeypatch.setattr(compiling_ahead, "is_first_run", lambda: True)
+    monkeypatch.setattr(compiling_ahead, "_start", lambda: started.append(start()) or started[0])
+    with compiling_ahead.compiling_ahead(1):
+        assert started == []
+    with compiling_ahead.compiling_ahead(2):
+        assert started[0].poll() is None
+    assert started[0].returncode is not None
+
+
+def test_the_second_process_ends_when_the_first_is_gone():
+    command = compiling_ahead.command()
+    assert subprocess.run(command, stdin=subprocess.DEVNULL, timeout=60, check=False).returncode == 0

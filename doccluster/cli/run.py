@@ -149,9 +149,10 @@ def execute(
     """Make the run that the options of a command describe, and print what came of it."""
     from doccluster.cli.run_summary import print_run, run_as_json
     from doccluster.pipeline import RunInterrupted, run_pipeline
+    from doccluster.pipeline.compiling_ahead import compiling_ahead
 
     interrupted = False
-    with progress_shown(quiet=given["as_json"]) as progress:
+    with compiling_ahead(given["threads"]), progress_shown(quiet=given["as_json"]) as progress:
         try:
             run = run_pipeline(
                 [Path(source) for source in sources],

@@ -188,6 +188,23 @@ def _streaming() -> None:
         index.give_up(index.take_slot())
 
 
+def _end_of_a_run() -> None:
+    from doccluster.clustering.k_means.assign import assign_to_centroids
+    from doccluster.evaluation import evaluate
+
+    labels, matrix = np.arange(60) % 4, _matrix(60, 40, np.float32)
+    evaluate(labels, truth=[str(label // 2) for label in labels], vectors=matrix, pairwise_seconds=0.0)
+    assign_to_centroids(matrix, matrix[:5])
+
+
+def _clusters_of_smoothed_rows() -> None:
+    from doccluster.clustering.k_means.spherical import SphericalParameters, spherical_k_means
+
+    points = np.random.default_rng(0).normal(size=(60, 40)).astype(np.float32)
+    points /= np.linalg.norm(points, axis=1, keepdims=True)
+    spherical_k_means(points, SphericalParameters(20, n_init=2, random_state=0))
+
+
 # in the order in which a first run needs them
 TASKS: tuple[Callable[[], None], ...] = (
     _whole_run,
@@ -202,3 +219,5 @@ TASKS: tuple[Callable[[], None], ...] = (
     _synthetic,
     _streaming,
 )
+# what the first run of a machine needs, from its end on
+AHEAD: tuple[Callable[[], None], ...] = (_end_of_a_run, _clusters_of_smoothed_rows, _geometry, _whole_run)

@@ -1,0 +1,72 @@
+"""The first run on a machine compiles in two processes: itself from the start of the line on, a second from its end.
+
+Both keep the code in the same folder, and what one has compiled the other loads; so they meet in the middle, after
+little more than half of the time. The second ends with the first, whatever becomes of that.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from doccluster.blocks import resolve_threads
+from doccluster.kernels.code_cache import cache_folders, make_folder
+from doccluster.kernels.hand_built import is_built_by_hand
+
+SEVERAL = 2  # processors; on one, two processes would take turns
+
+
+def is_first_run() -> bool:
+    """Return whether nothing was compiled on this machine yet and what is compiled now can be kept."""
+    folders = cache_folders()
+    has_code = any(True for folder in folders for _ in folder.glob("*.loops"))
+    return not has_code and is_built_by_hand() and any(make_folder(folder) for folder in folders)
+
+
+@contextmanager
+def compiling_ahead(n_threads: int | None = None) -> Iterator[None]:
+    """Let a second process compile what a run needs last, if this is the first run and two threads are allowed."""
+    if resolve_threads(n_threads) < SEVERAL or not is_first_run():
+        yield
+        return
+    helper = _start()
+    try:
+        yield
+    finally:
+        if helper is not None:
+            helper.terminate()
+            helper.communicate()
+
+
+def command() -> list[str]:
+    """Return the command of the second process, which imports from where this one does."""
+    code = f"import sys; sys.path[:] = sys.argv[1:]; from {compiling_ahead.__module__} import main; main()"
+    return [sys.executable, "-P", "-c", code, *sys.path]
+
+
+def _start() -> subprocess.Popen[bytes] | None:
+    nothing = subprocess.DEVNULL
+    try:
+        return subprocess.Popen(
+            command(), stdin=subprocess.PIPE, stdout=nothing, stderr=nothing, start_new_session=True
+        )
+    except OSError:  # without a second process the run only takes longer
+        return None
+
+
+def main() -> None:
+    """Compile what judging needs, then what clustering needs, from its last step to its first, until the run ends."""
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    from doccluster.pipeline.warming import AHEAD
+
+    for task in AHEAD:
+        task()
+
+
+def _end_with_parent() -> None:
+    os.read(sys.stdin.fileno(), 1)  # returns when the other process has ended, however it ended
+    os._exit(0)
