@@ -31,6 +31,14 @@ SHOWN = 3  # hits of a group in the terminal; --json has all
 @click.option(
     "--top", type=Whole(min=1), default=100, show_default=True, help="How many of the best documents to group."
 )
+@click.option(
+    "--rank",
+    "ranked_by",
+    type=click.Choice(["neighbours", "bm25"]),
+    default="neighbours",
+    show_default=True,
+    help="How documents are ranked: by BM25 and the neighbours among the best, or by BM25 alone.",
+)
 @click.option("--max-groups", type=Whole(min=1), default=10, show_default=True, help="At most so many groups.")
 @language_option
 @click.option("-o", "--output", metavar="FILE", help="Also write a page: groups on the left, hits on the right.")
@@ -41,8 +49,9 @@ SHOWN = 3  # hits of a group in the terminal; --json has all
 def search_command(words: tuple[str, ...], as_json: bool, output: str | None, overwrite: bool, **given: Any) -> None:
     """Find documents for QUERY in SRC (documents or the folder of a run), or take the hits of another engine.
 
-    The best of them are put into groups with labels; hits that belong nowhere follow as "Other". With --hits the one
-    argument, if there is one, is the query the hits were found by.
+    The best of them are put into groups with labels; hits that belong nowhere follow as "Other". The number in brackets
+    is the place of a document by BM25 alone. With --hits the one argument, if there is one, is the query the hits were
+    found by.
     """
     from doccluster.artifacts.new_folder import check_file
 
@@ -85,6 +94,7 @@ def _found(words: tuple[str, ...], given: dict[str, Any], progress: Any) -> Grou
         source,
         n_hits=given["top"],
         max_groups=given["max_groups"],
+        ranked_by=given["ranked_by"],
         language=language_argument(given),
         reader=reader_arguments(given),
         n_threads=given["threads"],
@@ -103,6 +113,7 @@ def _print_groups(found: GroupedHits) -> None:
         shown = [place for place in documents if place not in found.copy_of][:SHOWN]
         for place in shown:
             hit = found.hits[place]
-            say(f"     {place + 1:>3}. {hit.title or hit.snippet[:70]}")
+            by_bm25 = f" [{found.bm25_places[place] + 1}]" if found.bm25_places else ""
+            say(f"     {place + 1:>3}.{by_bm25} {hit.title or hit.snippet[:70] or hit.url or hit.id}")
         if len(documents) > len(shown):
             say(f"          and {len(documents) - len(shown)} more")

@@ -38,6 +38,8 @@ def representative_documents(
     near_copy : float
         Two documents with at least this cosine count as copies; each representative says how many the cluster has.
     """
+    if n_documents == 0:
+        return [()] * partition.n_clusters
     matrix = checked_documents(matrix, partition).unit
     return [
         _representatives(matrix, partition.members(cluster), similarity, n_documents, near_copy)

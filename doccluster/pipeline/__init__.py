@@ -13,15 +13,17 @@ _HOMES = {
     "LabelColumn": "doccluster.pipeline.inspecting",
     "Repetition": "doccluster.pipeline.repeating",
     "RunInterrupted": "doccluster.pipeline.main_line",
+    "SearchIndex": "doccluster.pipeline.searching",
     "Source": "doccluster.pipeline.sources",
     "Vectorized": "doccluster.pipeline.vectorizing",
     "assign_documents": "doccluster.pipeline.assigning",
     "choose_clusters": "doccluster.pipeline.choosing",
-    "cluster_search_results": "doccluster.pipeline.searching",
+    "cluster_search_results": "doccluster.pipeline.grouping_hits",
     "compare_made": "doccluster.pipeline.comparing",
     "compare_sources": "doccluster.pipeline.comparing",
     "inspect_source": "doccluster.pipeline.inspecting",
     "is_matrix": "doccluster.pipeline.sources",
+    "open_search": "doccluster.pipeline.searching",
     "read_source": "doccluster.pipeline.sources",
     "repeat_run": "doccluster.pipeline.repeating",
     "run_pipeline": "doccluster.pipeline.main_line",
@@ -37,6 +39,7 @@ __all__ = [
     "LabelColumn",
     "Repetition",
     "RunInterrupted",
+    "SearchIndex",
     "Source",
     "Vectorized",
     "assign_documents",
@@ -46,6 +49,7 @@ __all__ = [
     "compare_sources",
     "inspect_source",
     "is_matrix",
+    "open_search",
     "read_source",
     "repeat_run",
     "run_pipeline",
@@ -62,6 +66,7 @@ if TYPE_CHECKING:
     from doccluster.pipeline.choosing import choose_clusters as choose_clusters
     from doccluster.pipeline.comparing import compare_made as compare_made
     from doccluster.pipeline.comparing import compare_sources as compare_sources
+    from doccluster.pipeline.grouping_hits import cluster_search_results as cluster_search_results
     from doccluster.pipeline.inspecting import Inspection as Inspection
     from doccluster.pipeline.inspecting import LabelColumn as LabelColumn
     from doccluster.pipeline.inspecting import inspect_source as inspect_source
@@ -69,7 +74,8 @@ if TYPE_CHECKING:
     from doccluster.pipeline.main_line import run_pipeline as run_pipeline
     from doccluster.pipeline.repeating import Repetition as Repetition
     from doccluster.pipeline.repeating import repeat_run as repeat_run
-    from doccluster.pipeline.searching import cluster_search_results as cluster_search_results
+    from doccluster.pipeline.searching import SearchIndex as SearchIndex
+    from doccluster.pipeline.searching import open_search as open_search
     from doccluster.pipeline.searching import search as search
     from doccluster.pipeline.sources import Source as Source
     from doccluster.pipeline.sources import is_matrix as is_matrix

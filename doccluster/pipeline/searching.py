@@ -1,110 +1,96 @@
-"""Search: documents ranked for a query, and search results of any engine, in groups with labels."""
+"""Search: documents ranked for a query by BM25 and by their neighbours, in groups with labels."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse
 
-from doccluster.artifacts import RunRecord, read_record
+from doccluster.artifacts import load_run
 from doccluster.corpus import Corpus
-from doccluster.corpus.duplicates import find_near_duplicates
 from doccluster.errors import InputError, NothingUsable
-from doccluster.labeling import describe_clusters
-from doccluster.partition import Partition
-from doccluster.pipeline.repeating import recorded_sources
-from doccluster.pipeline.run_settings import recorded_run
+from doccluster.pipeline.grouping_hits import MAX_GROUPS, cluster_search_results, vectorize_short_texts
 from doccluster.pipeline.sources import read_source
-from doccluster.pipeline.vectorizing import Vectorized, choose_languages, vectorize_texts
 from doccluster.progress import Progress, silent
 from doccluster.record import Documents
-from doccluster.retrieval import Bm25Index, GroupedHits, HitGroup, SearchHit, group_rows
-from doccluster.retrieval.grouping import CUT_AT, OTHER
-from doccluster.retrieval.hits import MAX_HITS, as_hits
-from doccluster.text.language import survey_writing
-from doccluster.text.stemming import STEMMING_LANGUAGES
-from doccluster.validation import check_positive_int, unit_rows
+from doccluster.retrieval import Bm25Index, GroupedHits, SearchHit, rerank
+from doccluster.retrieval.neighbour_scores import N_RERANKED
+from doccluster.retrieval.ranking import best_documents
+from doccluster.validation import check_positive_int
 
 N_HITS = 100
-MAX_GROUPS = 10
-SNIPPET_LENGTH = 400  # characters of a document that stand for it among the hits
-RARE_TERMS_FROM = 20  # hits; from so many on, a term of a single hit says nothing of a group
+RANKINGS = ("neighbours", "bm25")
+
+RankedBy = Literal["neighbours", "bm25"]
+Integers = npt.NDArray[np.int64]
 
 
-def cluster_search_results(
-    hits: Iterable[SearchHit | Mapping[str, Any] | str],
-    query: str = "",
-    *,
-    max_groups: int = MAX_GROUPS,
-    language: str | Sequence[str] = "auto",
-    cut_at: float = CUT_AT,
-    n_threads: int | None = 1,
-) -> GroupedHits:
-    """Return search results in groups: hits on one thing together, with a label.
+@dataclass(frozen=True, eq=False)
+class SearchIndex:
+    """Documents that can be searched again and again; `open_search` makes it.
 
-    Parameters
+    Attributes
     ----------
-    hits : iterable of SearchHit, of mappings with `title`, `snippet`, `url` and `id`, or of texts
-        Best first.
-    query : str
-        Its words are in every hit and say nothing of a group: they take no part and stand in no label.
-    max_groups : int
-        At most so many groups; how many there are follows from the hits.
-    language : str or sequence of str
-        As for `run_pipeline`.
-    cut_at : float in 0..1
-        Groups with a larger mean distance are not joined: the lower, the finer.
-    n_threads : int, optional
-        Changes no result; a second thread costs more than it saves on so few texts.
-
-    Returns
-    -------
-    GroupedHits
-
-    Raises
-    ------
-    InputError
-        If a hit has another form, or there are more than 10,000.
-    NothingUsable
-        If there are no hits, or none has a text.
-
-    Examples
-    --------
-    >>> cats = ["the jaguar is a large cat of the rain forest", "jaguar, a cat that hunts in the forest"]
-    >>> cars = ["jaguar cars of Coventry: engine and price", "used jaguar cars, price by engine"]
-    >>> found = cluster_search_results(cats + cars, "jaguar")
-    >>> [(group.label, group.documents) for group in found.groups]
-    [('cat, forest', (0, 1)), ('cars, engine, price', (2, 3))]
+    documents : Documents
+    bm25 : Bm25Index
+        Row for row.
+    rows : csr array of shape (n_documents, n_terms), unit rows
+        By which documents are neighbours.
     """
-    checked = as_hits(hits)
-    if not 0 <= cut_at <= 1:
-        raise InputError(f"cut_at={cut_at!r} is no distance of groups; give a number from 0 to 1.")
-    check_positive_int(max_groups, "max_groups")
-    if not checked:
-        raise NothingUsable("there are no hits to group; give at least one.")
-    if len(checked) > MAX_HITS:
-        raise InputError(f"{len(checked):,} hits were given; give at most {MAX_HITS:,}, the best ones.")
-    texts = [hit.text for hit in checked]
-    if not any(texts):
-        raise NothingUsable("no hit has a title or a snippet; give hits with texts.")
-    copy_of = _copies(texts)
-    shown = np.array([place for place, text in enumerate(texts) if text and place not in copy_of], dtype=np.int64)
-    made = _vectorize([texts[place] for place in shown.tolist()], language, n_threads)
-    labels = np.full(len(checked), OTHER, dtype=np.int64)
-    groups: list[HitGroup] = []
-    if made is not None:
-        made = _without_query(made, query)
-        labels[shown] = group_rows(made.vectors.matrix, max_groups, cut_at=cut_at, n_threads=n_threads)
-        for copy, first in copy_of.items():
-            labels[copy] = labels[first]
-        groups = _described(made, labels, shown, [texts[place] for place in shown.tolist()], n_threads)
-    other = tuple(np.flatnonzero(labels == OTHER).tolist())
-    return GroupedHits(query, checked, tuple(groups), other, copy_of)
+
+    documents: Documents
+    bm25: Bm25Index
+    rows: Any
+
+    def rank(self, query: str, n_hits: int | None = None, *, ranked_by: RankedBy = "neighbours") -> Integers:
+        """Return the documents for a query, best first.
+
+        Parameters
+        ----------
+        query : str
+        n_hits : int, optional
+            At most so many.
+        ranked_by : {'neighbours', 'bm25'}
+            With neighbours, the 1,000 best by BM25 (or `n_hits`, if that is more) are ranked again by
+            `doccluster.retrieval.rerank`.
+
+        Raises
+        ------
+        InputError
+            If the query is empty, or the ranking is not known.
+        NothingUsable
+            If no document has a word of the query.
+        """
+        return self._ranked(self.bm25.scores(query), n_hits, ranked_by)
+
+    def search(
+        self,
+        query: str,
+        *,
+        n_hits: int = N_HITS,
+        max_groups: int = MAX_GROUPS,
+        ranked_by: RankedBy = "neighbours",
+        language: str | Sequence[str] = "auto",
+    ) -> GroupedHits:
+        """Return the best documents for a query in groups, as `search` does."""
+        check_positive_int(n_hits, "n_hits")
+        scores = self.bm25.scores(query)
+        best = self._ranked(scores, n_hits, ranked_by)
+        place = {row: place for place, row in enumerate(best_documents(scores, max(N_RERANKED, n_hits)).tolist())}
+        hits = [_as_hit(self.documents, row) for row in best.tolist()]
+        found = cluster_search_results(hits, query, max_groups=max_groups, language=language)
+        return replace(found, bm25_places=tuple(place[row] for row in best.tolist()))
+
+    def _ranked(self, scores: npt.NDArray[np.float64], n_hits: int | None, ranked_by: str) -> Integers:
+        if ranked_by not in RANKINGS:
+            raise InputError(f"ranked_by={ranked_by!r} is not known; choose one of {', '.join(RANKINGS)}.")
+        if ranked_by == "bm25":
+            return best_documents(scores, n_hits)
+        return rerank(scores, self.rows, n_reranked=max(N_RERANKED, n_hits or 0), n_threads=1)[:n_hits]
 
 
 def search(
@@ -113,65 +99,90 @@ def search(
     *,
     n_hits: int = N_HITS,
     max_groups: int = MAX_GROUPS,
+    ranked_by: RankedBy = "neighbours",
     language: str | Sequence[str] = "auto",
     reader: Mapping[str, Any] | None = None,
     n_threads: int | None = None,
     progress: Progress = silent,
 ) -> GroupedHits:
-    """Return the documents that BM25 ranks best for a query, in groups.
+    """Return the documents that fit a query best, in groups.
 
     Parameters
     ----------
     query : str
     source : Corpus, path, sequence of paths, iterable of texts, or the folder of a run
-        Of a run the texts are read again from where it read them, with its own settings.
+        As for `open_search`, which saves reading the source again for each query.
     n_hits : int
         How many of the best documents are grouped.
-    max_groups, language, n_threads
+    ranked_by : {'neighbours', 'bm25'}
+        As for `SearchIndex.rank`; `bm25_places` of what is returned has the places by BM25 alone.
+    max_groups, language
         As for `cluster_search_results`.
     reader : mapping, optional
         Arguments of `read_corpus`.
+    n_threads : int, optional
+        Changes no result.
 
     Raises
     ------
     InputError
-        If the query is empty, or the source is a matrix or a run whose texts cannot be read again.
+        If the query is empty, or the source is a matrix, which has no texts.
     NothingUsable
         If no document has a word of the query.
     """
     check_positive_int(n_hits, "n_hits")
     if not query.strip():
         raise InputError("the query is empty; give the words to search for.")
-    given, options = _texts_of_run(source, reader) if _is_run(source) else (source, dict(reader or {}))
-    read = read_source(given, reader=options, progress=progress)
-    corpus = read.corpus
-    if corpus is None:
+    index = open_search(source, language=language, reader=reader, n_threads=n_threads, progress=progress)
+    progress("search", 1, 1)
+    return index.search(query, n_hits=n_hits, max_groups=max_groups, ranked_by=ranked_by, language=language)
+
+
+def open_search(
+    source: Any,
+    *,
+    language: str | Sequence[str] = "auto",
+    reader: Mapping[str, Any] | None = None,
+    n_threads: int | None = None,
+    progress: Progress = silent,
+) -> SearchIndex:
+    """Return documents ready to be searched.
+
+    Parameters
+    ----------
+    source : Corpus, path, sequence of paths, iterable of texts, or the folder of a run
+        Of a run its counts of terms are searched, and nothing is read again: a word that the run left out, because one
+        document alone has it, is not found.
+    language, reader, n_threads
+        As for `run_pipeline`; of documents only.
+
+    Raises
+    ------
+    InputError
+        If the source is a matrix, or a run of one.
+    NothingUsable
+        If no document has a term.
+    """
+    if isinstance(source, str | Path) and (Path(source) / "run.json").is_file():
+        return _of_run(source)
+    read = read_source(source, reader=dict(reader or {}), progress=progress)
+    if read.corpus is None:
         raise InputError("the source is a matrix, which has no texts to search in; give the documents themselves.")
-    made = _vectorize(list(_searchable(corpus)), language, n_threads, min_df=1)
+    made = vectorize_short_texts(list(_searchable(read.corpus)), language, n_threads, min_df=1)
     if made is None or made.vectorizer is None:
         raise NothingUsable("no document has a term to be found by; check the language.")
-    chosen = made.vectorizer
-    index = Bm25Index.from_texts(
-        list(_searchable(corpus)),
-        analyzer=chosen.analyzer,
-        stop_words=chosen.stop_words,
-        stemming=chosen.stemming,
-        n_threads=n_threads,
-    )
-    progress("search", 1, 1)
-    best = index.rank(query, n_hits).tolist()
-    hits = [_as_hit(read.documents, corpus.texts[place], place) for place in best]
-    return cluster_search_results(hits, query, max_groups=max_groups, language=language)
+    bm25 = Bm25Index.from_counts(made.vectors.counts, made.vectorizer)
+    return SearchIndex(read.documents, bm25, made.vectors.matrix)
 
 
-def _is_run(source: Any) -> bool:
-    return isinstance(source, str | Path) and (Path(source) / "run.json").is_file()
-
-
-def _texts_of_run(folder: str | Path, reader: Mapping[str, Any] | None) -> tuple[list[Path], dict[str, Any]]:
-    path = Path(folder) / "run.json"
-    asked = recorded_run(read_record(path, RunRecord).parameters, path)
-    return recorded_sources(asked, path), {**(asked.settings.reader or {}), **(reader or {})}
+def _of_run(folder: str | Path) -> SearchIndex:
+    run = load_run(folder)
+    if run.vectorizer is None or run.vectors.counts is None:
+        raise InputError(
+            f"the run in {folder} is of vectors without texts, so there are no words to search for; give a run of "
+            "documents, or the documents themselves."
+        )
+    return SearchIndex(run.documents, Bm25Index.from_counts(run.vectors.counts, run.vectorizer), run.vectors.matrix)
 
 
 def _searchable(corpus: Corpus) -> Iterable[str]:
@@ -179,72 +190,7 @@ def _searchable(corpus: Corpus) -> Iterable[str]:
         yield text if text.startswith(title) else f"{title}\n{text}"
 
 
-def _as_hit(documents: Documents, text: str, place: int) -> SearchHit:
-    title = documents.titles[place]
-    snippet = " ".join(text.removeprefix(title).split())[:SNIPPET_LENGTH]
-    return SearchHit(title=title, snippet=snippet, url=documents.links[place], id=documents.ids[place])
-
-
-def _copies(texts: Sequence[str]) -> dict[int, int]:
-    """Return the near-copies: the position of each, and that of the first of its kind."""
-    groups = find_near_duplicates(texts)
-    return {copy: group[0] for group in groups for copy in group[1:] if texts[copy]}
-
-
-def _vectorize(
-    texts: list[str], language: str | Sequence[str], n_threads: int | None, min_df: int | None = None
-) -> Vectorized | None:
-    """Return the vectors of short texts; None if nothing in them is a term."""
-    corpus = Corpus(ids=tuple(map(str, range(len(texts)))), texts=tuple(texts))
-    languages = tuple(survey_writing(texts).languages) if language == "auto" else choose_languages(language)
-    rare = 2 if len(texts) >= RARE_TERMS_FROM else 1
-    options: dict[str, Any] = {"min_df": rare if min_df is None else min_df, "sublinear_tf": True}
-    if len(languages) == 1 and languages[0] in STEMMING_LANGUAGES:
-        options["stemming"] = languages[0]
-    try:
-        return vectorize_texts(corpus, language=languages or "none", options=options, n_threads=n_threads)
-    except NothingUsable:
-        return None
-
-
-def _without_query(made: Vectorized, query: str) -> Vectorized:
-    vectors = made.vectors
-    if made.vectorizer is None or not query.strip():
-        return made
-    of_query = made.vectorizer.transform([query]).indices
-    kept = np.setdiff1d(np.arange(vectors.n_terms), of_query)
-    assert vectors.terms is not None  # made of texts
-    assert vectors.display_terms is not None
-    matrix = unit_rows(sparse.csr_array(vectors.matrix[:, kept]), warn=False)
-    terms, shown = vectors.terms[kept], vectors.display_terms[kept]
-    return replace(made, vectors=replace(vectors, matrix=matrix, terms=terms, display_terms=shown))
-
-
-def _described(
-    made: Vectorized,
-    labels: npt.NDArray[np.int64],
-    shown: npt.NDArray[np.int64],
-    texts: Sequence[str],
-    n_threads: int | None,
-) -> list[HitGroup]:
-    inside = np.flatnonzero(labels[shown] != OTHER)
-    if inside.size == 0:
-        return []
-    vectors = made.vectors.take(inside)
-    partition = Partition.from_labels(labels[shown][inside])
-    described = describe_clusters(
-        vectors,
-        partition,
-        texts=[texts[place] for place in inside.tolist()],
-        function_words=made.function_words,
-        n_documents=0,
-        n_threads=n_threads,
-    )
-    groups = []
-    for one in described:
-        rows = vectors.matrix[partition.members(one.cluster)]
-        direction = np.asarray(rows.sum(axis=0), dtype=np.float64).ravel()
-        score = float(np.linalg.norm(direction))  # the sum of the cosines to the centroid
-        documents = tuple(np.flatnonzero(labels == one.cluster).tolist())
-        groups.append(HitGroup(one.label, tuple(term.term for term in one.descriptive), score, documents))
-    return groups
+def _as_hit(documents: Documents, row: int) -> SearchHit:
+    title = documents.titles[row]
+    snippet = documents.excerpts[row].removeprefix(title).strip()
+    return SearchHit(title=title, snippet=snippet, url=documents.links[row], id=documents.ids[row])

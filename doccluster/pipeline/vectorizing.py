@@ -58,22 +58,35 @@ class Vectorized(ShortRepr):
 
 
 def vectorize_texts(
-    corpus: Corpus, *, language: str | Sequence[str], options: Mapping[str, Any], n_threads: int | None
+    corpus: Corpus,
+    *,
+    language: str | Sequence[str],
+    options: Mapping[str, Any],
+    n_threads: int | None,
+    writing: Writing | None = None,
 ) -> Vectorized:
     """Return the vectors of a corpus; what `options` does not say is chosen from the texts.
 
     Function words of the languages found (or named) are no terms, in each document those of its own language; terms of
-    a single document are left out where there are many documents; text is cut into terms by its script.
+    a single document are left out where there are many documents; text is cut into terms by its script. `writing` is
+    what `survey_writing` says of the texts, where that is known.
     """
-    vectorizer, languages, writing = choose_vectorizer(corpus, language=language, options=options, n_threads=n_threads)
-    return Vectorized(vectorize(corpus, vectorizer), vectorizer, languages, writing)
+    vectorizer, languages, found = choose_vectorizer(
+        corpus, language=language, options=options, n_threads=n_threads, writing=writing
+    )
+    return Vectorized(vectorize(corpus, vectorizer), vectorizer, languages, found)
 
 
 def choose_vectorizer(
-    corpus: Corpus, *, language: str | Sequence[str], options: Mapping[str, Any], n_threads: int | None
+    corpus: Corpus,
+    *,
+    language: str | Sequence[str],
+    options: Mapping[str, Any],
+    n_threads: int | None,
+    writing: Writing | None = None,
 ) -> tuple[TfidfVectorizer, tuple[str, ...], Writing]:
     """Return the vectorizer for the texts of a corpus, not fitted, the languages of its stop words, and the writing."""
-    writing = survey_writing(corpus.texts)
+    writing = survey_writing(corpus.texts) if writing is None else writing
     languages = tuple(writing.languages) if language == "auto" else choose_languages(language)
     settings = {name: value for name, value in options.items() if value is not None}
     settings.setdefault("stop_words", _stop_words(languages))

@@ -40,6 +40,7 @@ def render_search_page(found: GroupedHits) -> str:
             n_groups=len(found.groups),
             copy_of=found.copy_of,
             copies=copies,
+            bm25_places=found.bm25_places,
             style=page_part("report.css") + page_part("search.css"),
             version=__version__,
         )

@@ -48,6 +48,8 @@ class GroupedHits(ShortRepr):
         Positions of the hits that belong to no group.
     copy_of : dict of int to int
         Near-copies: the position of a hit, and that of the first of its kind.
+    bm25_places : tuple of int
+        The place of each hit by BM25 alone, from 0; empty for the hits of another engine.
     """
 
     query: str
@@ -55,16 +57,22 @@ class GroupedHits(ShortRepr):
     groups: tuple[HitGroup, ...]
     other: tuple[int, ...]
     copy_of: dict[int, int]
+    bm25_places: tuple[int, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """Return the groups in the shape that users of Carrot2 know, with `Other` at the end if there is any.
 
-        `documents` are positions of hits from 0; `clusters` inside a cluster is an empty list.
+        `documents` are positions of hits from 0; `clusters` inside a cluster is an empty list. Where documents were
+        searched, `hits` lists them in this order, with `bm25_place`, also from 0.
         """
         found = [_as_cluster(one.label, one.score, one.documents) for one in self.groups]
         if self.other:
             found.append(_as_cluster(OTHER_LABEL, 0.0, self.other))
-        return {"query": self.query, "clusters": found}
+        ranked = [
+            {"id": hit.id, "title": hit.title, "url": hit.url, "bm25_place": place}
+            for hit, place in zip(self.hits, self.bm25_places, strict=False)
+        ]
+        return {"query": self.query, "clusters": found} | ({"hits": ranked} if ranked else {})
 
 
 def _as_cluster(label: str, score: float, documents: tuple[int, ...]) -> dict[str, Any]:

@@ -47,9 +47,7 @@ def group_rows(
     if filled.size < SMALLEST:
         return labels
     known = sparse.csr_array(rows[filled])
-    n_components = min(N_COMPONENTS, filled.size, known.shape[1])  # 100 hits keep all they have, in fewer columns
-    space = latent_semantic_space(known, n_components, n_power_iterations=1, random_state=0, n_threads=n_threads)
-    points = space.project(known, n_threads=n_threads)
+    points = _points(known, n_threads)
     n_neighbours = min(N_NEIGHBOURS, 1 + filled.size // ROWS_PER_NEIGHBOUR, filled.size - 1)
     graph = nearest_neighbours(known, n_neighbours, fold=None, n_threads=n_threads)
     smoothed = smoothed_rows(points, graph.symmetric(), mixing=MIXING, n_steps=N_STEPS)
@@ -57,6 +55,15 @@ def group_rows(
     n_groups = 1 + int(np.count_nonzero(joins[:, 2] > cut_at))
     labels[filled] = cut_tree(joins, n_groups)
     return _largest(labels, max_groups)
+
+
+def _points(rows: sparse.csr_array, n_threads: int | None) -> npt.NDArray[np.float64]:
+    """Return rows in at most 100 dimensions; 100 rows or fewer as they are, since as many dimensions hold them all."""
+    if rows.shape[0] <= N_COMPONENTS:
+        return np.asarray(rows.toarray(), dtype=np.float64)
+    n_components = min(N_COMPONENTS, rows.shape[1])
+    space = latent_semantic_space(rows, n_components, n_power_iterations=1, random_state=0, n_threads=n_threads)
+    return space.project(rows, n_threads=n_threads)
 
 
 def _largest(labels: npt.NDArray[np.int64], max_groups: int) -> npt.NDArray[np.int64]:

@@ -10,6 +10,7 @@ from scipy import sparse
 
 from doccluster.errors import InputError
 from doccluster.geometry import NeighbourGraph, nearest_neighbours
+from doccluster.retrieval.ranking import best_documents
 from doccluster.validation import check_positive_int
 
 N_RERANKED = 1_000
@@ -93,8 +94,7 @@ def rerank(
     [0, 1, 2]
     """
     check_positive_int(n_reranked, "n_reranked")
-    found = np.flatnonzero(scores > 0)
-    best = found[np.argsort(-scores[found], kind="stable")[:n_reranked]].astype(np.int64)
+    best = best_documents(scores, n_reranked)
     if best.size < 2:
         return best
     graph = nearest_neighbours(

@@ -15,6 +15,22 @@ from doccluster.vectors import TfidfVectorizer
 from doccluster.vectors.weighting import collection_weights, parse_weighting, weigh_rows
 
 
+def best_documents(scores: npt.NDArray[np.float64], n_best: int | None = None) -> npt.NDArray[np.int64]:
+    """Return the documents with a score above 0, best first; equal scores in the order of documents.
+
+    >>> best_documents(np.array([0.0, 1.0, 2.0, 1.0]), 2).tolist()
+    [2, 1]
+    """
+    if n_best is not None and n_best < 1:
+        raise InputError(f"n_best={n_best!r} is not a number of documents; give 1 or more.")
+    found = np.flatnonzero(scores > 0)
+    if n_best is not None and n_best < found.size:
+        least = np.partition(scores[found], found.size - n_best)[found.size - n_best]
+        found = found[scores[found] >= least]
+    ranked: npt.NDArray[np.int64] = found[np.argsort(-scores[found], kind="stable")[:n_best]].astype(np.int64)
+    return ranked
+
+
 @dataclass(frozen=True, eq=False)
 class Bm25Index:
     """BM25 weights of documents, to be ranked for queries.
@@ -82,12 +98,7 @@ class Bm25Index:
         NothingUsable
             If no document has a term of the query.
         """
-        scores = self.scores(query)
-        found = np.flatnonzero(scores > 0)
-        order = found[np.argsort(-scores[found], kind="stable")]
-        if n_best is not None and n_best < 1:
-            raise InputError(f"n_best={n_best!r} is not a number of documents; give 1 or more.")
-        return order[:n_best].astype(np.int64)
+        return best_documents(self.scores(query), n_best)
 
     def scores(self, query: str) -> npt.NDArray[np.float64]:
         """Return the score of every document, float64 array of shape (n_documents,)."""

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache, partial
+from functools import cache, lru_cache, partial
 
 from doccluster.errors import Argument, InputError, Words
 from doccluster.text.function_words import FunctionWords
 from doccluster.text.scripts import separate_scripts, tokenize_separated, tokens_of_mixed_scripts
-from doccluster.text.stemming import Stemmer, build_stemmer
+from doccluster.text.stemming import Stemmer, build_stemmer, check_stemming
 from doccluster.text.stopwords import inconsistent_stop_words, languages_named, resolve_stop_words
 from doccluster.text.tokens import (
     Preprocessor,
@@ -23,7 +23,13 @@ from doccluster.text.tokens import (
 )
 
 ANALYZERS = ("word", "char", "char_wb", "cjk", "script")
-_STEMS_REMEMBERED = 1 << 20
+_STEMS_REMEMBERED = 1 << 18  # of each language, while the process lives: searches stem the same words again
+
+
+@cache
+def remembered_stemmer(stemming: str) -> Stemmer:
+    """Return a stemmer that remembers the words it has stemmed, the same one for every vectorizer."""
+    return lru_cache(_STEMS_REMEMBERED)(build_stemmer(stemming))
 
 
 @dataclass(frozen=True)
@@ -99,7 +105,7 @@ def build_analysis(
     """
     smallest, largest = _check_ngram_range(ngram_range)
     prepare = build_preprocessor(lowercase=lowercase, strip_accents=strip_accents, preprocessor=preprocessor)
-    stem = None if stemming is None else lru_cache(_STEMS_REMEMBERED)(build_stemmer(stemming))
+    stem = None if stemming is None else remembered_stemmer(check_stemming(stemming))
     base = partial(
         Analysis,
         prepare=prepare,

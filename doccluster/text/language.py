@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 import numpy.typing as npt
@@ -119,7 +120,7 @@ def _shares(counts: Counter[str], total: int) -> dict[str, float]:
 def _languages(texts: Sequence[str]) -> Counter[str]:
     """Return how many texts are in each language that is surely there."""
     names = list(STOP_WORD_LANGUAGES)
-    total, hits, sizes = _votes(texts, FunctionWords(names, preprocess=str.lower, tokenize=_WORD.findall))
+    total, hits, sizes = _votes(texts, _all_function_words())
     rows = np.arange(len(texts))
     best = total.argmax(axis=1)
     leads = total[rows, best] - np.partition(total, -2, axis=1)[:, -2]
@@ -133,6 +134,12 @@ def _languages(texts: Sequence[str]) -> Counter[str]:
     own = hits[rows, nearest]
     belongs = (total[rows, nearest] > 0) & (own >= 1) & (own >= COVERAGE * sizes)
     return Counter(names[place] for place in nearest[belongs].tolist())
+
+
+@cache
+def _all_function_words() -> FunctionWords:
+    """Return the lists of all languages; to cut them into tokens takes longer than to survey a few texts."""
+    return FunctionWords(list(STOP_WORD_LANGUAGES), preprocess=str.lower, tokenize=_WORD.findall)
 
 
 def _is_enough(count: int, n_texts: int) -> bool:

@@ -157,7 +157,8 @@ def find_terms(
     forms: list[str], analysis: Analysis, vocabulary: Mapping[str, int]
 ) -> tuple[list[str], npt.NDArray[np.int32]]:
     """Return the terms of a vocabulary by column, and the column of the term of each written form, -1 for none."""
-    terms = sorted(vocabulary, key=vocabulary.__getitem__)
+    is_ordered = list(vocabulary.values()) == list(range(len(vocabulary)))  # as `fit` makes it; quicker than to sort
+    terms = list(vocabulary) if is_ordered else sorted(vocabulary, key=vocabulary.__getitem__)
     found: Iterable[str | None] = forms
     if analysis.stem is not None or analysis.stop_words:
         found = map(analysis.term_of, forms)

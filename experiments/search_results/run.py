@@ -7,8 +7,9 @@
   subtopic (its first one), once on all hits with those of no subtopic as one class;
 - subtopic search length, SSL_1 to SSL_4 (see `doccluster.retrieval.reading_cost`): how many items, labels and hits, are
   read until one to four relevant hits have been seen. One reader knows which groups are best and opens them by their
-  share of relevant hits; another reads the labels alone and opens first those that share most words with the
-  description of the subtopic, then the others from the top. Both read all labels first;
+  share of relevant hits, after reading all labels; another goes down the list of labels and opens each group that has
+  a relevant hit when its label is read; a third knows nothing but words: all labels are read, and opened first are
+  those that share most words with the description of the subtopic, then the others from the top;
 - milliseconds of processor time for a query;
 - what other cuts of the trees would give.
 
@@ -38,6 +39,7 @@ from experiments.search_results.ambient import AmbientQuery, read_ambient
 HERE = pathlib.Path(__file__).resolve().parent
 PUBLISHED = (22.47, 34.66, 41.96, 47.55)
 AGREEMENT = {"ARI": "adjusted_rand", "Rand": "rand", "Jaccard": "jaccard"}
+LABEL = -1  # read among the hits, and never relevant
 CUTS = (0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8)
 LENGTHS = ("SSL_1", "SSL_2", "SSL_3", "SSL_4")
 STEM = build_stemmer("english")
@@ -103,7 +105,7 @@ def judge(queries: Sequence[AmbientQuery], found: Sequence[GroupedHits]) -> dict
                 one = score(measure, labels[rows].tolist(), classes[rows].tolist())
                 values.setdefault(f"{name}{note}", []).append(one.value)
     agreement = {name: float(np.mean(each)) for name, each in values.items()}
-    readers = {"best groups": by_relevance, "labels": by_label}
+    readers = {"best groups": by_relevance, "down the labels": down_the_list, "words of labels": by_label}
     lengths = {reader: _search_lengths(queries, found, order) for reader, order in readers.items()}
     return agreement | {f"{name}, {reader}": value for reader, of in lengths.items() for name, value in of.items()}
 
@@ -130,6 +132,12 @@ def by_label(relevant: frozenset[int], description: str, found: GroupedHits) -> 
     return [*(one.documents for one in ordered), *([found.other] if found.other else [])]
 
 
+def down_the_list(relevant: frozenset[int], description: str, found: GroupedHits) -> list[tuple[int, ...]]:
+    """Return the label of each group from the top, and of Other, as an item, and after it those with a relevant hit."""
+    groups = [*(one.documents for one in found.groups), *([found.other] if found.other else [])]
+    return [(LABEL, *own) if relevant.intersection(own) else (LABEL,) for own in groups]
+
+
 def _stems(text: str) -> set[str]:
     return {STEM(word) for word in TOKENS(text.lower())}
 
@@ -138,7 +146,7 @@ def _search_lengths(queries: Sequence[AmbientQuery], found: Sequence[GroupedHits
     """Return SSL_1 to SSL_4 of a reader."""
     costs: dict[str, list[list[int]]] = {name: [] for name in LENGTHS}
     for query, groups in zip(queries, found, strict=True):
-        n_labels = len(groups.groups) + bool(groups.other)
+        n_labels = 0 if order is down_the_list else len(groups.groups) + bool(groups.other)
         opened = [
             (relevant, order(relevant, description, groups))
             for relevant, description in zip(query.relevant, query.descriptions, strict=True)

@@ -41,13 +41,50 @@ def test_a_title_with_line_breaks_takes_one_line(doccluster, tmp_path):
     assert "cat   0  forged a" in printed
 
 
-def test_documents_and_the_run_on_them_give_the_same(doccluster, newsroom, tmp_path):
-    assert doccluster("run", newsroom, "-k", "5", "-o", tmp_path / "run").code == 0
-    of_source = doccluster("search", "ferry strike", newsroom, "--top", "10", "--language", "english")
-    of_run = doccluster("search", "ferry strike", tmp_path / "run", "--top", "10", "--language", "english")
-    assert of_source.code == of_run.code == 0
-    assert of_source.out == of_run.out
-    assert "10 hits" in of_source.out
+def test_a_run_is_searched_by_its_counts_without_the_documents(doccluster, newsroom, tmp_path):
+    copy = tmp_path / newsroom.name
+    copy.write_bytes(newsroom.read_bytes())
+    assert doccluster("run", copy, "-k", "5", "--quality", "fast", "-o", tmp_path / "run").code == 0
+    copy.unlink()
+    done = doccluster("search", "ferry strike", tmp_path / "run", "--top", "10", "--json")
+    assert done.code == 0
+    found = json.loads(done.out)
+    assert len(found["hits"]) == 10
+    assert any("ferry" in hit["title"].lower() for hit in found["hits"])
+    placed = sorted(place for one in found["clusters"] for place in one["documents"])
+    assert placed == list(range(10))
+
+
+def test_the_place_by_bm25_stands_beside_each_document(doccluster, newsroom):
+    alone = json.loads(doccluster("search", "ferry strike", newsroom, "--rank", "bm25", "--json").out)["hits"]
+    assert [hit["bm25_place"] for hit in alone] == list(range(len(alone)))
+    both = json.loads(doccluster("search", "ferry strike", newsroom, "--json").out)["hits"]
+    assert [alone[hit["bm25_place"]]["id"] for hit in both] == [hit["id"] for hit in both]
+    assert [hit["id"] for hit in both] != [hit["id"] for hit in alone]
+    printed = doccluster("search", "ferry strike", newsroom).out
+    assert f"1. [{both[0]['bm25_place'] + 1}] {both[0]['title']}" in printed
+
+
+def test_a_run_of_vectors_has_no_words_to_search_for(doccluster, newsroom, tmp_path):
+    assert doccluster("vectorize", newsroom, "-o", tmp_path / "x.npz").code == 0
+    assert doccluster("run", tmp_path / "x.npz", "-k", "3", "-o", tmp_path / "run").code == 0
+    done = doccluster("search", "ferry", tmp_path / "run")
+    assert done.code == 2
+    assert "is of vectors without texts, so there are no words to search for" in done.err
+
+
+def test_hits_without_a_text_and_empty_files_are_one_sentence(doccluster, tmp_path):
+    path = tmp_path / "hits.jsonl"
+    path.write_text('{"url": "https://example.org"}\n{"rank": 2}\n', encoding="utf-8")
+    done = doccluster("search", "q", "--hits", path)
+    assert done.code == 3
+    assert done.err == "doccluster: no hit has a title or a snippet; give hits with texts.\n"
+    path.write_text("\n", encoding="utf-8")
+    done = doccluster("search", "q", "--hits", path)
+    assert done.code == 3
+    assert "has no hits; give JSON lines with title, snippet, url and rank." in done.err
+    path.write_text('{"url": "https://example.org/a"}\n{"title": "a cat"}\n', encoding="utf-8")
+    assert "1. https://example.org/a" in doccluster("search", "q", "--hits", path).out
 
 
 def test_the_page_escapes_what_hits_say_and_runs_no_script(doccluster, tmp_path):

@@ -1,0 +1,166 @@
+"""Search results, of `search` or of any engine, in groups with labels."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from doccluster.corpus import Corpus
+from doccluster.corpus.duplicates import find_near_duplicates
+from doccluster.errors import InputError, NothingUsable
+from doccluster.labeling import describe_clusters
+from doccluster.partition import Partition
+from doccluster.pipeline.vectorizing import Vectorized, choose_languages, vectorize_texts
+from doccluster.retrieval import GroupedHits, HitGroup, SearchHit, group_rows
+from doccluster.retrieval.grouping import CUT_AT, OTHER
+from doccluster.retrieval.hits import MAX_HITS, as_hits
+from doccluster.text.language import survey_writing
+from doccluster.text.stemming import STEMMING_LANGUAGES
+from doccluster.validation import check_positive_int, unit_rows
+
+MAX_GROUPS = 10
+RARE_TERMS_FROM = 20  # hits; from so many on, a term of a single hit says nothing of a group
+
+
+def cluster_search_results(
+    hits: Iterable[SearchHit | Mapping[str, Any] | str],
+    query: str = "",
+    *,
+    max_groups: int = MAX_GROUPS,
+    language: str | Sequence[str] = "auto",
+    cut_at: float = CUT_AT,
+    n_threads: int | None = 1,
+) -> GroupedHits:
+    """Return search results in groups: hits on one thing together, with a label.
+
+    Parameters
+    ----------
+    hits : iterable of SearchHit, of mappings with `title`, `snippet`, `url` and `id`, or of texts
+        Best first.
+    query : str
+        Its words are in every hit and say nothing of a group: they take no part and stand in no label.
+    max_groups : int
+        At most so many groups; how many there are follows from the hits.
+    language : str or sequence of str
+        As for `run_pipeline`.
+    cut_at : float in 0..1
+        Groups with a larger mean distance are not joined: the lower, the finer.
+    n_threads : int, optional
+        Changes no result; a second thread costs more than it saves on so few texts.
+
+    Returns
+    -------
+    GroupedHits
+
+    Raises
+    ------
+    InputError
+        If a hit has another form, or there are more than 10,000.
+    NothingUsable
+        If there are no hits, or none has a text.
+
+    Examples
+    --------
+    >>> cats = ["the jaguar is a large cat of the rain forest", "jaguar, a cat that hunts in the forest"]
+    >>> cars = ["jaguar cars of Coventry: engine and price", "used jaguar cars, price by engine"]
+    >>> found = cluster_search_results(cats + cars, "jaguar")
+    >>> [(group.label, group.documents) for group in found.groups]
+    [('cat, forest', (0, 1)), ('cars, engine, price', (2, 3))]
+    """
+    checked = as_hits(hits)
+    if not 0 <= cut_at <= 1:
+        raise InputError(f"cut_at={cut_at!r} is no distance of groups; give a number from 0 to 1.")
+    check_positive_int(max_groups, "max_groups")
+    if not checked:
+        raise NothingUsable("there are no hits to group; give at least one.")
+    if len(checked) > MAX_HITS:
+        raise InputError(f"{len(checked):,} hits were given; give at most {MAX_HITS:,}, the best ones.")
+    texts = [hit.text for hit in checked]
+    if not any(texts):
+        raise NothingUsable("no hit has a title or a snippet; give hits with texts.")
+    copy_of = _copies(texts)
+    shown = np.array([place for place, text in enumerate(texts) if text and place not in copy_of], dtype=np.int64)
+    made = vectorize_short_texts([texts[place] for place in shown.tolist()], language, n_threads)
+    labels = np.full(len(checked), OTHER, dtype=np.int64)
+    groups: list[HitGroup] = []
+    if made is not None:
+        made = _without_query(made, query)
+        labels[shown] = group_rows(made.vectors.matrix, max_groups, cut_at=cut_at, n_threads=n_threads)
+        for copy, first in copy_of.items():
+            labels[copy] = labels[first]
+        groups = _described(made, labels, shown, [texts[place] for place in shown.tolist()], n_threads)
+    other = tuple(np.flatnonzero(labels == OTHER).tolist())
+    return GroupedHits(query, checked, tuple(groups), other, copy_of)
+
+
+def _copies(texts: Sequence[str]) -> dict[int, int]:
+    """Return the near-copies: the position of each, and that of the first of its kind."""
+    groups = find_near_duplicates(texts)
+    return {copy: group[0] for group in groups for copy in group[1:] if texts[copy]}
+
+
+def vectorize_short_texts(
+    texts: Sequence[str], language: str | Sequence[str], n_threads: int | None, min_df: int | None = None
+) -> Vectorized | None:
+    """Return the vectors of texts, stemmed if they are in one language that has a stemmer; None without a term."""
+    corpus = Corpus(ids=tuple(map(str, range(len(texts)))), texts=tuple(texts))
+    writing = survey_writing(texts)
+    languages = tuple(writing.languages) if language == "auto" else choose_languages(language)
+    rare = 2 if len(texts) >= RARE_TERMS_FROM else 1
+    options: dict[str, Any] = {"min_df": rare if min_df is None else min_df, "sublinear_tf": True}
+    if len(languages) == 1 and languages[0] in STEMMING_LANGUAGES:
+        options["stemming"] = languages[0]
+    try:
+        return vectorize_texts(
+            corpus, language=languages or "none", options=options, n_threads=n_threads, writing=writing
+        )
+    except NothingUsable:
+        return None
+
+
+def _without_query(made: Vectorized, query: str) -> Vectorized:
+    vectors = made.vectors
+    if made.vectorizer is None or not query.strip():
+        return made
+    of_query = made.vectorizer.transform([query]).indices
+    kept = np.setdiff1d(np.arange(vectors.n_terms), of_query)
+    assert vectors.terms is not None  # made of texts
+    assert vectors.display_terms is not None
+    matrix = unit_rows(sparse.csr_array(vectors.matrix[:, kept]), warn=False)
+    terms, shown = vectors.terms[kept], vectors.display_terms[kept]
+    return replace(made, vectors=replace(vectors, matrix=matrix, terms=terms, display_terms=shown))
+
+
+def _described(
+    made: Vectorized,
+    labels: npt.NDArray[np.int64],
+    shown: npt.NDArray[np.int64],
+    texts: Sequence[str],
+    n_threads: int | None,
+) -> list[HitGroup]:
+    inside = np.flatnonzero(labels[shown] != OTHER)
+    if inside.size == 0:
+        return []
+    vectors = made.vectors.take(inside)
+    partition = Partition.from_labels(labels[shown][inside])
+    described = describe_clusters(
+        vectors,
+        partition,
+        texts=[texts[place] for place in inside.tolist()],
+        function_words=made.function_words,
+        n_documents=0,
+        n_threads=n_threads,
+    )
+    groups = []
+    for one in described:
+        rows = vectors.matrix[partition.members(one.cluster)]
+        direction = np.asarray(rows.sum(axis=0), dtype=np.float64).ravel()
+        score = float(np.linalg.norm(direction))  # the sum of the cosines to the centroid
+        documents = tuple(np.flatnonzero(labels == one.cluster).tolist())
+        groups.append(HitGroup(one.label, tuple(term.term for term in one.descriptive), score, documents))
+    return groups
