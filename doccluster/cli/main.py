@@ -41,7 +41,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "compare": ("doccluster.cli.comparing", "Compare algorithms over seeds and corpora."),
     "generate": ("doccluster.cli.generate", "Make a synthetic corpus with a known truth."),
     "stream": ("doccluster.cli.stories", "Follow news: articles in, living stories out."),
-    "diff": ("doccluster.cli.diff", "Compare the clusters of two stores, moments or runs."),
+    "diff": ("doccluster.cli.diff", "Say what happened to clusters: two stores, moments or runs."),
     "report": ("doccluster.cli.run", "Write the report of a finished run again."),
     "rerun": ("doccluster.cli.run", "Repeat a run from its run.json and report what differs."),
     "reproduce": ("doccluster.cli.reproduce", "Print the numbers of the papers next to ours."),

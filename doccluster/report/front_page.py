@@ -5,18 +5,23 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from doccluster import __version__
+from doccluster.report.excerpts import Pieces
 from doccluster.report.page import page_part, page_templates
 
 
 @dataclass(frozen=True)
 class ArticleLine:
-    """One article as a line; `link` is None unless it leads to a web page."""
+    """One article as a line; `link` is None unless it leads to a web page.
+
+    `excerpt` is a sentence in pieces; those that are terms which the article shares with its story are marked.
+    """
 
     name: str
     link: str | None
     source: str
     date: str
     date_iso: str
+    excerpt: Pieces = ()
 
 
 @dataclass(frozen=True)
@@ -69,6 +74,51 @@ class ClosedLine:
 
 
 @dataclass(frozen=True)
+class Thread:
+    """One story in the picture of the lineage.
+
+    Attributes
+    ----------
+    id : str
+        "" if it is not among the stories of the page.
+    name, told : str
+        A short headline, and a sentence about the story.
+    begins, ends : float
+        Where its line begins and ends, as parts of the time of the picture.
+    state : {"open", "closed", "merged"}
+    is_born : bool
+        Whether it was born within that time.
+    """
+
+    id: str
+    name: str
+    told: str
+    begins: float
+    ends: float
+    state: str
+    is_born: bool
+
+
+@dataclass(frozen=True)
+class Turn:
+    """A merge, split or resumption: when (a part of the time), and from which thread to which."""
+
+    event: str
+    at: float
+    source: int
+    target: int
+
+
+@dataclass(frozen=True)
+class LineageGraph:
+    """What became of stories: threads from top to bottom, the turns between them, and days as (part of time, words)."""
+
+    threads: tuple[Thread, ...]
+    turns: tuple[Turn, ...]
+    days: tuple[tuple[float, str], ...]
+
+
+@dataclass(frozen=True)
 class FrontPage:
     """All that the page says.
 
@@ -86,6 +136,7 @@ class FrontPage:
     closed : tuple of ClosedLine
         Those that ended last.
     troubles : tuple of (feed, reason)
+    lineage : LineageGraph or None
     """
 
     moment: str
@@ -97,6 +148,7 @@ class FrontPage:
     closed: tuple[ClosedLine, ...]
     n_more_closed: int
     troubles: tuple[tuple[str, str], ...]
+    lineage: LineageGraph | None = None
 
 
 def render_front_page(page: FrontPage) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from datetime import date
+from datetime import date, datetime
 from urllib.parse import urlsplit
 
 from doccluster.markup import visible
@@ -67,6 +67,15 @@ def date_words(day: date) -> str:
     '3 Mar 2026'
     """
     return f"{day.day} {MONTHS[day.month - 1]} {day.year}"
+
+
+def moment_words(when: datetime) -> str:
+    """Return a moment of universal time as people write it.
+
+    >>> moment_words(datetime(2026, 3, 3, 8, 5))
+    '3 Mar 2026, 08:05 UTC'
+    """
+    return f"{date_words(when)}, {when:%H:%M} UTC"
 
 
 def month_words(day: date) -> str:

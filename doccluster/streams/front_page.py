@@ -10,10 +10,13 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime
 
 from doccluster.errors import InputError
+from doccluster.report.excerpts import marked_excerpt
 from doccluster.report.front_page import ArticleLine, ClosedLine, FrontPage, StoryLine
-from doccluster.report.wording import MONTHS, one_line, safe_link, span_words
+from doccluster.report.wording import moment_words, one_line, safe_link, span_words
 from doccluster.streams.article import Moment, as_moment, as_text
+from doccluster.streams.lineage_graph import HEADLINE, kin_of, lineage_graph
 from doccluster.streams.settings import DAY, HOUR, StreamSettings
+from doccluster.streams.shared_terms import shared_terms
 from doccluster.streams.store import settings_of
 
 MOST_STORIES = 100
@@ -21,10 +24,10 @@ MOST_CLOSED = 100
 MOST_OTHERS = 5
 MOST_OUTLETS = 5
 N_BINS = 48
-HEADLINE = 220
+N_EXCERPTS = 2  # other articles of a story with one, besides the lead
 
 _MEMBERS = """
-SELECT m.story_id, d.doc_id, d.published, d.family, d.source, d.title, SUBSTR(d.text, 1, 400), d.link, d.batch_id
+SELECT m.story_id, d.doc_id, d.published, d.family, d.source, d.title, SUBSTR(d.text, 1, 800), d.link, d.batch_id
 FROM membership m JOIN document d USING (doc_id) JOIN story s USING (story_id)
 WHERE m.to_batch IS NULL AND s.state = 'open' ORDER BY d.number
 """
@@ -89,7 +92,17 @@ def front_page(connection: sqlite3.Connection, *, since: str | Moment | None = N
     leads = dict(connection.execute("SELECT s.story_id, d.doc_id FROM story s JOIN document d ON d.number = s.lead"))
     names = {story: _name(_lead(members[story], leads.get(story))) for story in shown}
     stories = tuple(
-        _story(connection, story, members[story], leads.get(story), events[story], names, (first, now), since_batch)
+        _story(
+            connection,
+            story,
+            members[story],
+            leads.get(story),
+            events[story],
+            names,
+            (first, now),
+            since_batch,
+            settings,
+        )
         for story in shown
     )
     closed = connection.execute(_CLOSED, (MOST_CLOSED,)).fetchall()
@@ -111,6 +124,7 @@ def front_page(connection: sqlite3.Connection, *, since: str | Moment | None = N
         closed=tuple(_closed(row) for row in closed),
         n_more_closed=n_closed - len(closed),
         troubles=_troubles(connection),
+        lineage=lineage_graph(connection, shown, (first, now)),
     )
 
 
@@ -155,13 +169,15 @@ def _story(
     names: Mapping[str, str],
     period: tuple[Moment, Moment],
     since: int,
+    settings: StreamSettings,
 ) -> StoryLine:
     lead = _lead(articles, lead_id)
     others = sorted((one for one in articles if one is not lead), key=lambda one: (-one.time, one.doc_id))
+    told = shared_terms(connection, story, [one.family for one in (lead, *others[:N_EXCERPTS])], settings)
     outlets = Counter(one_line(one.source, 60) for one in articles if one.source)
     n_new = sum(one.batch > since for one in articles)
-    words = ["new"] if events["born"] else [f"+{n_new}"] if n_new else []
-    words += [event for event in ("merged", "split", "resumed") if events[event]]
+    grown = ["new"] if events["born"] else [f"+{n_new}"] if n_new else []
+    words = grown + [event for event in ("merged", "split", "resumed") if events[event]]
     times = [one.time for one in articles]
     return StoryLine(
         id=story,
@@ -174,26 +190,12 @@ def _story(
         n_outlets=len(outlets),
         span=span_words(_day(min(times)), _day(max(times))),
         bins=_bins(times, period),
-        lead=_line(lead),
-        others=tuple(_line(one) for one in others[:MOST_OTHERS]),
-        kin=_kin(connection, story, names),
-    )
-
-
-def _kin(connection: sqlite3.Connection, story: str, names: Mapping[str, str]) -> tuple[tuple[str, str, str], ...]:
-    """Return the stories that this one came from or took in."""
-    rows = connection.execute(
-        "SELECT e.event, CASE WHEN e.story_id = ?1 THEN e.other_id ELSE e.story_id END, d.title, SUBSTR(d.text, 1, 400)"
-        " FROM lineage e JOIN story s ON s.story_id = CASE WHEN e.story_id = ?1 THEN e.other_id ELSE e.story_id END"
-        " LEFT JOIN document d ON d.number = s.lead"
-        " WHERE (e.story_id = ?1 AND e.event IN ('resumed', 'merged')) OR (e.other_id = ?1 AND e.event = 'split')"
-        " ORDER BY e.seq DESC LIMIT 3",
-        (story,),
-    ).fetchall()
-    words = {"resumed": "Goes on from", "merged": "Has taken in", "split": "Was part of"}
-    return tuple(
-        (words[event], other if other in names else "", one_line(title or text or other, HEADLINE))
-        for event, other, title, text in rows
+        lead=_line(lead, told.get(lead.family)),
+        others=tuple(
+            _line(one, told.get(one.family) if place < N_EXCERPTS else None)
+            for place, one in enumerate(others[:MOST_OTHERS])
+        ),
+        kin=kin_of(connection, story, names),
     )
 
 
@@ -214,9 +216,16 @@ def _name(article: _Article) -> str:
     return one_line(article.title or article.text, HEADLINE) or f"document {article.doc_id}"
 
 
-def _line(article: _Article) -> ArticleLine:
-    link = safe_link(article.link)
-    return ArticleLine(_name(article), link, one_line(article.source, 60), _told(article.time), as_text(article.time))
+def _line(article: _Article, terms: Mapping[str, float] | None) -> ArticleLine:
+    """Return an article as a line, with the sentence of its text that has most of some terms."""
+    return ArticleLine(
+        name=_name(article),
+        link=safe_link(article.link),
+        source=one_line(article.source, 60),
+        date=_told(article.time),
+        date_iso=as_text(article.time),
+        excerpt=marked_excerpt(article.text, terms) if terms and article.title else (),
+    )
 
 
 def _closed(row: Sequence[object]) -> ClosedLine:
@@ -241,5 +250,4 @@ def _day(moment: Moment) -> date:
 
 
 def _told(moment: Moment) -> str:
-    when = datetime.fromtimestamp(moment, UTC)
-    return f"{when.day} {MONTHS[when.month - 1]} {when.year}, {when:%H:%M} UTC"
+    return moment_words(datetime.fromtimestamp(moment, UTC))

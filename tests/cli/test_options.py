@@ -165,3 +165,8 @@ def test_a_misspelt_or_misplaced_word_is_told_with_what_was_meant(doccluster, ty
 
 def test_version_is_a_verb_too(doccluster):
     assert doccluster("version").out == doccluster("--version").out
+
+
+def test_a_line_that_a_verb_gives_of_itself_is_the_one_in_the_list():
+    own = {name: commands.get_command(None, name).short_help for name in COMMANDS}
+    assert {name: line for name, line in own.items() if line} == {name: COMMANDS[name][1] for name in own if own[name]}

@@ -74,6 +74,55 @@ def test_articles_of_before_are_not_new_and_growth_is_told():
                 front_page(stream._connection, since=wrong)
 
 
+def test_words_that_an_article_shares_with_its_story_are_marked_in_its_excerpt():
+    shared = "Ferry runs aground off Skerrow harbour"
+    articles = [
+        ("2026-03-01T08:00:00Z", "Wire", "Ferry aground", f"It was foggy. {shared} zebra.", ""),
+        ("2026-03-01T09:00:00Z", "Courier", "Ferry aground", f"{shared} walrus.", ""),
+        ("2026-03-01T09:30:00Z", "Today", "Alone", "Orchestra tours islands of glass.", ""),
+    ]
+    with filled(articles) as stream:
+        page = front_page(stream._connection)
+        html = render_front_page(page)
+    (story, alone) = page.stories
+    for line in (story.lead, *story.others):
+        marked = {piece.lower() for piece, is_shared in line.excerpt if is_shared}
+        assert marked == {"ferry", "runs", "aground", "skerrow", "harbour"}
+        assert "".join(piece for piece, _ in line.excerpt).startswith(shared)
+    assert alone.lead.excerpt == ()
+    assert html.count("<mark>") == 10
+
+
+def test_the_picture_of_the_lineage_has_a_thread_for_each_story_and_leads_turns_the_right_way():
+    articles = [
+        (f"2026-03-0{day}T00:00:00Z", "Wire", f"{text} {title}", text, "")
+        for day, title, text in ((1, "one", FERRY), (2, "two", BANK), (3, "three", "Orchestra tours islands of glass"))
+    ]
+    with filled(articles) as stream:
+        connection = stream._connection
+        ferry, bank, glass = (row[0] for row in connection.execute("SELECT story_id FROM story ORDER BY born"))
+        insert = "INSERT INTO lineage (batch_id, moment, event, story_id, other_id, n_documents, similarity) VALUES"
+        moments = [as_moment(f"2026-03-0{day}T00:00:00Z") for day in (1, 2, 3)]
+        connection.execute(f"{insert} (3, ?, 'split', ?, ?, 1, 0.5)", (moments[1], ferry, bank))
+        connection.execute(f"{insert} (3, ?, 'merged', ?, ?, 1, 0.5)", (moments[2], glass, bank))
+        connection.execute("UPDATE story SET state = 'merged' WHERE story_id = ?", (bank,))
+        page = front_page(connection)
+        html = render_front_page(page)
+    graph = page.lineage
+    place = {thread.name.split()[0]: number for number, thread in enumerate(graph.threads)}
+    assert {(turn.event, turn.source, turn.target) for turn in graph.turns} == {
+        ("split", place["Ferry"], place["Central"]),
+        ("merged", place["Central"], place["Orchestra"]),
+    }
+    two_days = moments[2] - moments[0] + 60  # to the last batch
+    assert [turn.at for turn in graph.turns] == pytest.approx([86400 / two_days, 2 * 86400 / two_days])
+    threads = {thread.name.split()[0]: thread for thread in graph.threads}
+    assert (threads["Central"].begins, threads["Central"].ends) == pytest.approx((86400 / two_days, 172800 / two_days))
+    assert (threads["Central"].id, threads["Ferry"].id, threads["Ferry"].ends) == ("", ferry, 1.0)
+    assert html.count('class="turn ') == 2
+    assert f'<a href="#{ferry}">' in html
+
+
 def test_a_store_without_articles_has_a_page_too():
     connection, _ = open_to_write(None)
     assert "No open story" in render_front_page(front_page(connection))
@@ -116,4 +165,11 @@ def test_the_page_asks_for_nothing_and_fits_the_window(doccluster, store, tmp_pa
     assert [address for address in page.asked if not address.startswith("file:")] == []
     assert page.complaints == []
     assert page.locator("li.story").count() >= 20
+    assert page.locator("svg.lineage line.open").count() >= 12
+    assert page.locator(".excerpt mark").count() >= 20
+    link = page.locator("svg.lineage a").first
+    target = link.get_attribute("href")
+    link.click()
+    assert page.locator(f"li.story{target}").count() == 1
+    assert page.evaluate("location.hash") == target
     assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
