@@ -11,13 +11,14 @@ import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 import numpy.typing as npt
 
 from doccluster.clustering.linear_rule import LinearRule
 from doccluster.corpus.document import Corpus, Skipped
+from doccluster.corpus.stored_texts import PickedTexts, StoredTexts, text_lengths
 from doccluster.errors import InputError
 from doccluster.labeling.description import ClusterDescription
 from doccluster.markup import html_table, latex_escaped, latex_table
@@ -45,8 +46,10 @@ class Documents:
 
     Attributes
     ----------
-    ids, titles, dates, sources, links, excerpts : tuple of str, one per document
-        Dates are ISO 8601 text; an excerpt is the beginning of the text with its white space collapsed.
+    ids, titles, dates, sources, links : tuple of str, one per document
+        Dates are ISO 8601 text.
+    excerpts : sequence of str, one per document
+        The beginning of the text with its white space collapsed; of texts on disk made when it is looked at.
     lengths : int64 array of shape (n_documents,)
         The number of characters of each text.
     labels : mapping of column name to a tuple (one per document) of tuples of str
@@ -60,7 +63,7 @@ class Documents:
     dates: tuple[str, ...]
     sources: tuple[str, ...]
     links: tuple[str, ...]
-    excerpts: tuple[str, ...]
+    excerpts: Sequence[str]
     lengths: npt.NDArray[np.int64]
     labels: Mapping[str, tuple[tuple[str, ...], ...]]
     positions: npt.NDArray[np.int64]
@@ -88,7 +91,7 @@ class Documents:
             dates=pick(self.dates),
             sources=pick(self.sources),
             links=pick(self.links),
-            excerpts=pick(self.excerpts),
+            excerpts=pick(self.excerpts) if isinstance(self.excerpts, tuple) else PickedTexts(self.excerpts, rows),
             lengths=self.lengths[rows],
             labels={column: pick(values) for column, values in self.labels.items()},
             positions=self.positions[rows],
@@ -98,15 +101,15 @@ class Documents:
     def from_corpus(cls, corpus: Corpus) -> Documents:
         """Return what is kept of a corpus."""
         n = len(corpus)
-
+        texts = corpus.texts
         return cls(
             ids=corpus.ids,
             titles=corpus.column("title"),
             dates=corpus.column("date"),
             sources=corpus.column("source"),
             links=corpus.column("link"),
-            excerpts=tuple(_excerpt(text) for text in corpus.texts),
-            lengths=np.fromiter((len(text) for text in corpus.texts), np.int64, n),
+            excerpts=StoredExcerpts(texts) if isinstance(texts, StoredTexts) else tuple(map(_excerpt, texts)),
+            lengths=text_lengths(texts),
             labels=dict(corpus.labels),
             positions=np.arange(n, dtype=np.int64),
         )
@@ -118,6 +121,27 @@ class Documents:
         nothing = ("",) * n
         order = np.arange(n, dtype=np.int64)
         return cls(ids, nothing, nothing, nothing, nothing, nothing, np.zeros(n, np.int64), labels, order)
+
+
+class StoredExcerpts(Sequence[str]):
+    """The excerpts of texts on disk, made when they are looked at; they outlive the folder of the texts."""
+
+    def __init__(self, texts: StoredTexts) -> None:
+        self._texts = texts.hold()
+
+    def __len__(self) -> int:
+        return len(self._texts)
+
+    @overload
+    def __getitem__(self, place: int) -> str: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> list[str]: ...
+
+    def __getitem__(self, place: int | slice) -> str | list[str]:
+        if isinstance(place, slice):
+            return [_excerpt(text) for text in self._texts[place]]
+        return _excerpt(self._texts[place])
 
 
 def _excerpt(text: str) -> str:

@@ -8,7 +8,9 @@ import pathlib
 import numpy as np
 import pytest
 
-from doccluster.artifacts import load_run
+from doccluster.artifacts import csv_text, load_run
+from doccluster.artifacts.csv_files import write_csv_parts
+from doccluster.artifacts.tables import assignments_columns, assignments_parts
 from doccluster.cli.main import main
 from doccluster.errors import InputError
 from doccluster.pipeline import assign_documents, run_pipeline
@@ -72,6 +74,29 @@ def test_a_scheduler_is_found_by_its_address(tmp_path, cluster):
     assert main_of([*typed, "-o", str(tmp_path / "typed"), *where]) == 0
     assert main_of([*typed, "-o", str(tmp_path / "one")]) == 0
     assert_same_files(tmp_path / "typed", tmp_path / "one")
+
+
+def test_what_is_shown_of_texts_on_disk_is_not_held_and_outlives_their_folder(in_one_process, tmp_path):
+    run = run_newsroom(None, scratch=tmp_path)
+    assert list(tmp_path.iterdir()) == []
+    documents, expected = run.documents, load_run(in_one_process).documents
+    assert not isinstance(documents.excerpts, tuple | list)
+    assert list(documents.excerpts) == list(expected.excerpts)
+    assert documents.excerpts[2:5] == list(expected.excerpts[2:5])
+    np.testing.assert_array_equal(documents.lengths, expected.lengths)
+    assert [documents.name(row) for row in range(50)] == [expected.name(row) for row in range(50)]
+    some = documents.take(np.array([7, 3]))
+    assert list(some.excerpts) == [expected.excerpts[7], expected.excerpts[3]]
+
+
+def test_assignments_are_the_same_table_written_in_parts(tmp_path):
+    texts = [f"oil prices and {'wheat' if n % 2 else 'rain'} report {n}" if n % 5 else "---" for n in range(23)]
+    run = run_pipeline(texts, n_clusters=2, algorithm="spherical-k-means", language="english")
+    assert len(run.empty_documents) == 5
+    whole = csv_text(assignments_columns(run))
+    assert [line.split(",")[0] for line in whole.splitlines()[1:]] == [str(n + 1) for n in range(23)]
+    write_csv_parts(assignments_parts(run, n_rows=4), tmp_path / "a.csv")
+    assert (tmp_path / "a.csv").read_text(encoding="utf-8") == whole
 
 
 def main_of(arguments):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -60,4 +60,12 @@ def _cell(value: Any) -> Any:
 
 def write_csv(table: Mapping[str, Sequence[Any]] | pd.DataFrame, path: Path) -> None:
     """Write `csv_text` to a file, in UTF-8."""
-    path.write_bytes(csv_text(table).encode("utf-8"))
+    write_csv_parts([table], path)
+
+
+def write_csv_parts(tables: Iterable[Mapping[str, Sequence[Any]] | pd.DataFrame], path: Path) -> None:
+    """Write tables of the same columns one below the other to a csv file; only one of them is held at a time."""
+    with path.open("w", encoding="utf-8", newline="") as file:
+        for number, table in enumerate(tables):
+            text = csv_text(table)
+            file.write(text if number == 0 else text[text.index("\n") + 1 :])

@@ -9,12 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from doccluster.artifacts.csv_files import write_csv
+from doccluster.artifacts.csv_files import write_csv, write_csv_parts
 from doccluster.artifacts.evaluation_files import load_evaluation, save_evaluation
 from doccluster.artifacts.model import Model, load_model, model_folder, save_model
 from doccluster.artifacts.new_folder import new_folder
 from doccluster.artifacts.records import ClustersRecord, DocumentColumns, DocumentsRecord, RunRecord
 from doccluster.artifacts.storage import (
+    MadeWhenWritten,
     damage_told,
     damaged,
     read_arrays,
@@ -23,7 +24,7 @@ from doccluster.artifacts.storage import (
     write_arrays,
     write_json,
 )
-from doccluster.artifacts.tables import assignments_columns, clusters_columns, scores_columns, skipped_columns
+from doccluster.artifacts.tables import assignments_parts, clusters_columns, scores_columns, skipped_columns
 from doccluster.digests import checksum
 from doccluster.labeling.description import ClusterDescription
 from doccluster.partition import Partition
@@ -59,7 +60,7 @@ def save_run(
     """
     final = Path(folder)
     with new_folder(final, overwrite=overwrite) as partial:
-        write_csv(assignments_columns(run), partial / "assignments.csv")
+        write_csv_parts(assignments_parts(run), partial / "assignments.csv")
         write_csv(clusters_columns(run), partial / "clusters.csv")
         write_csv(scores_columns(run), partial / "scores.csv")
         write_csv(skipped_columns(run), partial / "skipped.csv")
@@ -237,7 +238,8 @@ def _threshold(run: Run) -> float | None:
 
 def _plain_documents(documents: Documents) -> dict[str, Any]:
     return {
-        **{name: list(getattr(documents, name)) for name in ("ids", "titles", "dates", "sources", "links", "excerpts")},
+        **{name: list(getattr(documents, name)) for name in ("ids", "titles", "dates", "sources", "links")},
+        "excerpts": MadeWhenWritten(documents.excerpts),
         "lengths": documents.lengths.tolist(),
         "positions": documents.positions.tolist(),
         "labels": {column: [list(own) for own in values] for column, values in documents.labels.items()},

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import zipfile
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
@@ -41,9 +41,24 @@ Arrays = Mapping[str, npt.NDArray[Any]]
 
 def write_json(path: Path, content: Mapping[str, Any]) -> None:
     """Write a JSON object with the schema version first."""
-    text = json.dumps({"schema": SCHEMA, **content}, ensure_ascii=False, indent=1, allow_nan=False)
     # a lone surrogate (from the name of an undecodable file) is written as the escape JSON knows
-    path.write_text(text + "\n", encoding="utf-8", errors="backslashreplace")
+    with path.open("w", encoding="utf-8", errors="backslashreplace") as file:
+        json.dump({"schema": SCHEMA, **content}, file, ensure_ascii=False, indent=1, allow_nan=False)
+        file.write("\n")
+
+
+class MadeWhenWritten(list[Any]):
+    """A list for `write_json` whose items are made one by one while it is written."""
+
+    def __init__(self, items: Sequence[Any]) -> None:
+        super().__init__()
+        self._items = items
+
+    def __bool__(self) -> bool:
+        return len(self._items) > 0
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._items)
 
 
 def read_json(path: Path, *, needs: tuple[str, ...] = ()) -> dict[str, Any]:

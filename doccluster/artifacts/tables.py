@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from doccluster.artifacts.csv_files import storable
 from doccluster.evaluation.result import COLUMNS
@@ -15,30 +17,55 @@ if TYPE_CHECKING:
 
     from doccluster.record import Documents, Run
 
+Integers = npt.NDArray[np.int64]
 Columns = dict[str, list[Any]]  # name -> a cell for each row, None or nan where it is empty
 
 # what a person looks for first in clusters.csv; the other per-cluster measures follow in their own order
 LEADING_MEASURES = ("coherence", "density", "adherence", "silhouette")
 DIGITS = 6
+ROWS_AT_A_TIME = 20_000
 N_LABEL_SCORES = 5  # candidates for the label that are shown with their scores
 
 
 def assignments_columns(run: Run) -> Columns:
     """Return one row per document in reading order; documents without terms have no cluster."""
-    found = _document_columns(run.documents)
-    found["cluster"] = run.partition.labels.tolist()
-    found["similarity"] = np.round(run.similarity, DIGITS).tolist()
-    found["runner_up"] = [None if cluster < 0 else cluster for cluster in run.runner_up.tolist()]
-    found["margin"] = np.round(run.margin, DIGITS).tolist()
-    found["family"], found["first"] = _families(run)
+    return next(assignments_parts(run, n_rows=max(1, run.n_documents + len(run.empty_documents))))
+
+
+def assignments_parts(run: Run, *, n_rows: int = ROWS_AT_A_TIME) -> Iterator[Columns]:
+    """Yield `assignments_columns` so many rows at a time."""
+    positions = np.concatenate([run.documents.positions, run.empty_documents.positions])
+    order = np.argsort(positions, kind="stable")
+    families = _families(run)
+    for start in range(0, order.size, n_rows):
+        yield _assignments(run, order[start : start + n_rows], families)
+
+
+def _assignments(run: Run, rows: Integers, families: tuple[Integers, Any] | None) -> Columns:
+    """Return the columns of some documents; those after the last that has terms are the ones without."""
+    has_terms = rows < run.n_documents
+    own, empty = rows[has_terms], rows[~has_terms] - run.n_documents
+    described = [_document_columns(run.documents.take(own)), _document_columns(run.empty_documents.take(empty))]
+    found: Columns = {
+        "cluster": run.partition.labels[own].tolist(),
+        "similarity": np.round(run.similarity[own], DIGITS).tolist(),
+        "runner_up": _or_none(run.runner_up[own]),
+        "margin": np.round(run.margin[own], DIGITS).tolist(),
+        "family": [None] * own.size if families is None else _or_none(families[0][own]),
+        "first": [None] * own.size if families is None else families[1][own].tolist(),
+    }
     if run.stability is not None:
-        found["stability"] = np.round(run.stability.documents, DIGITS).tolist()
-        found["moves_to"] = [None if cluster < 0 else cluster for cluster in run.stability.others.tolist()]
-    empty = _document_columns(run.empty_documents)
-    nothing = [None] * len(run.empty_documents)
-    both = {name: [*values, *empty.get(name, nothing)] for name, values in found.items()}
-    order = np.argsort(both.pop("position"), kind="stable").tolist()
-    return {name: [values[row] for row in order] for name, values in both.items()}
+        found["stability"] = np.round(run.stability.documents[own], DIGITS).tolist()
+        found["moves_to"] = _or_none(run.stability.others[own])
+    place = np.empty(rows.size, np.int64)
+    place[np.concatenate([np.flatnonzero(has_terms), np.flatnonzero(~has_terms)])] = np.arange(rows.size)
+    both = {name: described[0][name] + described[1][name] for name in described[0]}
+    both |= {name: values + [None] * empty.size for name, values in found.items()}
+    return {name: [values[at] for at in place.tolist()] for name, values in both.items()}
+
+
+def _or_none(numbers: Integers) -> list[Any]:
+    return [None if one < 0 else one for one in numbers.tolist()]
 
 
 def assignments_table(run: Run) -> pd.DataFrame:
@@ -46,20 +73,18 @@ def assignments_table(run: Run) -> pd.DataFrame:
     return _frame(assignments_columns(run))
 
 
-def _families(run: Run) -> tuple[list[Any], list[Any]]:
-    """Return the number of each document's family of near-copies (none if it has no copy), and whether it is first."""
+def _families(run: Run) -> tuple[Integers, npt.NDArray[np.bool_]] | None:
+    """Return the number of each document's family of near-copies (-1 if it has no copy), and whether it is first."""
     if run.copy_of is None:
-        return [None] * run.n_documents, [None] * run.n_documents
+        return None
     first = run.copy_of == np.arange(run.n_documents)
     _, number, size = np.unique(run.copy_of, return_inverse=True, return_counts=True)
     rank = np.cumsum(size > 1) - 1  # families are numbered by the row of their first document
-    family = np.where(size[number] > 1, rank[number], -1)
-    return [None if one < 0 else one for one in family.tolist()], first.tolist()
+    return np.where(size[number] > 1, rank[number], -1), first
 
 
 def _document_columns(documents: Documents) -> Columns:
     return {
-        "position": documents.positions.tolist(),
         "id": [*map(storable, documents.ids)],
         "title": [*map(storable, documents.titles)],
         "date": list(documents.dates),

@@ -136,6 +136,7 @@ class _PartReading(Reading):
     def __init__(self, task: ReadTask, writer: TextWriter) -> None:
         super().__init__(task.options, task.format, None, None, silent)
         self.found: list[Event] = []
+        self._seen: tuple[InputFile | None, FileSeen | None] = (None, None)
         self.writer = writer
         self.builder = _Recorder(self.found, max_length=task.options.limits.document_length)
 
@@ -154,7 +155,9 @@ class _PartReading(Reading):
         refusal = why_refused(text, self.options.limits.document_length)
         number = self.writer.add(text) if refusal is None else -1
         known = {one.name: getattr(item, one.name) for one in fields(Draft)}
-        self.found.append((StoredDraft(**{**known, "text": ""}, number=number, refusal=refusal), FileSeen.of(file)))
+        if self._seen[0] is not file:
+            self._seen = file, FileSeen.of(file)
+        self.found.append((StoredDraft(**{**known, "text": ""}, number=number, refusal=refusal), self._seen[1]))
 
 
 class _Recorder(CorpusBuilder):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, overload
@@ -67,7 +68,8 @@ class TextWriter:
             return
         characters, ends = pack_strings(self._texts)
         folder = self._folder / f"{self._name}-{len(self.blocks)}"
-        write_arrays(folder, {"characters.npy": characters, "ends.npy": ends})
+        lengths = np.fromiter(map(len, self._texts), np.int64, len(self._texts))
+        write_arrays(folder, {"characters.npy": characters, "ends.npy": ends, "lengths.npy": lengths})
         self.blocks.append(TextBlock(str(folder), len(self._texts), int(characters.nbytes)))
         self._written += len(self._texts)
         self._texts, self._size = [], 0
@@ -108,7 +110,19 @@ class StoredTexts(Sequence[str]):
     def __init__(self, blocks: Sequence[TextBlock], numbers: Integers) -> None:
         self._ends = np.cumsum([block.n_texts for block in blocks]).astype(np.int64)
         self._blocks, self._numbers = list(blocks), numbers
-        self._open: tuple[int, Any, Any] = (-1, None, None)
+        self._open: dict[int, tuple[Any, Any]] = {}
+
+    def hold(self) -> StoredTexts:
+        """Map all files now, so that texts can be looked up when their folder is gone; return self."""
+        for at in range(len(self._blocks)):
+            self._mapped(at)
+        return self
+
+    @cached_property
+    def lengths(self) -> Integers:
+        """The number of characters of each text."""
+        found = [open_array(Path(block.folder) / "lengths.npy") for block in self._blocks]
+        return np.asarray(np.concatenate(found)[self._numbers])
 
     @property
     def blocks(self) -> list[TextRows]:
@@ -136,17 +150,19 @@ class StoredTexts(Sequence[str]):
             return [self[one] for one in range(len(self))[place]]
         number = int(self._numbers[place])
         at = int(np.searchsorted(self._ends, number, side="right"))
-        if self._open[0] != at:
-            folder = Path(self._blocks[at].folder)
-            self._open = (at, open_array(folder / "characters.npy"), open_array(folder / "ends.npy"))
-        _, characters, ends = self._open
+        characters, ends = self._mapped(at)
         row = number - int(self._ends[at]) + self._blocks[at].n_texts
         start = int(ends[row - 1]) if row else 0
         return bytes(characters[start : int(ends[row])]).decode("utf-8")
 
+    def _mapped(self, at: int) -> tuple[Any, Any]:
+        if at not in self._open:
+            folder = Path(self._blocks[at].folder)
+            self._open[at] = open_array(folder / "characters.npy"), open_array(folder / "ends.npy")
+        return self._open[at]
+
     def __iter__(self) -> Iterator[str]:
-        for rows in self.blocks:
-            yield from rows.texts
+        return (self[place] for place in range(len(self)))
 
 
 class PickedTexts(Sequence[str]):
@@ -156,8 +172,13 @@ class PickedTexts(Sequence[str]):
     (['c', 'a'], ['c', 'b'])
     """
 
-    def __init__(self, texts: Sequence[str], rows: Sequence[int]) -> None:
-        self._texts, self._rows = texts, rows
+    def __init__(self, texts: Sequence[str], rows: Sequence[int] | Integers) -> None:
+        self._texts, self._rows = texts, np.asarray(rows, np.int64)
+
+    @property
+    def lengths(self) -> Integers:
+        """The number of characters of each text."""
+        return np.asarray(text_lengths(self._texts)[self._rows])
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -170,5 +191,15 @@ class PickedTexts(Sequence[str]):
 
     def __getitem__(self, place: int | slice) -> str | list[str]:
         if isinstance(place, slice):
-            return [self._texts[row] for row in self._rows[place]]
-        return self._texts[self._rows[place]]
+            return [self._texts[row] for row in self._rows[place].tolist()]
+        return self._texts[int(self._rows[place])]
+
+
+def text_lengths(texts: Sequence[str]) -> Integers:
+    """Return the number of characters of each text, without reading those that lie on disk.
+
+    >>> text_lengths(PickedTexts(("a", "bcd"), [1, 1, 0])).tolist()
+    [3, 3, 1]
+    """
+    known = getattr(texts, "lengths", None)
+    return np.fromiter(map(len, texts), np.int64, len(texts)) if known is None else known

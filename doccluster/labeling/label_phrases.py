@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from doccluster.corpus.stored_texts import text_lengths
 from doccluster.partition import Partition
 from doccluster.short_repr import ShortRepr
 from doccluster.text.phrases import Phrase, find_phrases
@@ -94,10 +95,11 @@ def count_label_phrases(
 def _sample(texts: Sequence[str], partition: Partition, max_characters: int) -> npt.NDArray[np.int64]:
     """Return evenly spaced rows of each cluster, with about as much text of each."""
     each = max_characters / partition.n_clusters
+    lengths = np.minimum(text_lengths(texts), PER_DOCUMENT)
     found = []
     for cluster in range(partition.n_clusters):
         members = partition.members(cluster)
-        length = sum(min(len(texts[row]), PER_DOCUMENT) for row in members.tolist()) / members.size
+        length = int(lengths[members].sum()) / members.size
         count = min(max(int(each / max(length, 1.0)), 2), members.size)
         found.append(members[np.arange(count) * members.size // count])
     return np.concatenate(found)

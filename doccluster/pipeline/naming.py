@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from doccluster.corpus.stored_texts import PickedTexts
+from doccluster.corpus.stored_texts import PickedTexts, text_lengths
 from doccluster.geometry import ClusterEvidence
 from doccluster.labeling import ClusterDescription, LabelPhrases, Placement, count_label_phrases, describe_clusters
 from doccluster.partition import Partition
@@ -95,6 +95,6 @@ def _most_central(partition: Partition, placed: Placement, texts: Sequence[str])
         np.cumsum(partition.sizes) - partition.sizes, partition.sizes
     )
     order = np.lexsort((partition.labels, rank))
-    lengths = np.fromiter((min(len(texts[row]), PER_DOCUMENT) for row in order.tolist()), np.int64, order.size)
+    lengths = np.minimum(text_lengths(texts), PER_DOCUMENT)[order]
     taken: list[int] = order[: int(np.searchsorted(np.cumsum(lengths), MAX_CHARACTERS)) + 1].tolist()
     return taken
