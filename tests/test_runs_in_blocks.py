@@ -6,6 +6,7 @@ import json
 import pathlib
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from doccluster.artifacts import csv_text, load_run
@@ -68,6 +69,35 @@ def test_workers_of_a_cluster_give_the_same_files(in_one_process, tmp_path, clus
     assert any("came back" in sentence for sentence in told)
 
 
+@pytest.fixture(scope="module")
+def settled(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("settled") / "run"
+    run_newsroom(folder, quality="fast", algorithm=None, n_clusters=7)
+    return folder
+
+
+def test_new_documents_are_assigned_alike_on_workers_and_a_block_at_a_time(in_one_process, settled, tmp_path, cluster):
+    new = tmp_path / "new.jsonl"
+    texts = [
+        "health board nurses and doctors",
+        "",
+        "qwxz",
+        "the cable off the coast was severed",
+        "sodium battery plant",
+    ]
+    new.write_text("".join(json.dumps({"text": text, "title": text[:9]}) + "\n" for text in texts), encoding="utf-8")
+    for run in (in_one_process, settled):
+        expected = assign_documents(run, [new, NEWSROOM])
+        assert expected["cluster"].isna().sum() == 1
+        pd.testing.assert_frame_equal(assign_documents(run, [new, NEWSROOM], scratch=tmp_path), expected)
+        with cluster.get_client() as client:
+            found = assign_documents(run, [new, NEWSROOM], scheduler=client, scratch=tmp_path)
+        pd.testing.assert_frame_equal(found, expected)
+    typed = ["assign", str(settled), str(new), "-o", str(tmp_path / "new.csv"), "--scratch", str(tmp_path / "scratch")]
+    assert main_of(typed) == 0
+    assert len((tmp_path / "new.csv").read_text(encoding="utf-8").splitlines()) == 5
+
+
 def test_a_scheduler_is_found_by_its_address(tmp_path, cluster):
     typed = ["run", str(NEWSROOM.parent / "tiny"), "-k", "2", "--algorithm", "spherical-k-means", "--no-report"]
     where = ["--scheduler", cluster.scheduler_address, "--scratch", str(tmp_path / "scratch")]
@@ -105,13 +135,10 @@ def main_of(arguments):
     return ended.value.code or 0
 
 
-def test_settled_labels_are_the_same_and_new_documents_find_their_clusters(tmp_path):
-    run_newsroom(tmp_path / "one", quality="fast", algorithm=None, n_clusters=7)
+def test_settled_labels_are_the_same_and_new_documents_find_their_clusters(settled, tmp_path):
     run = run_newsroom(tmp_path / "run", quality="fast", algorithm=None, n_clusters=7, scratch=tmp_path)
-    assert_same_files(tmp_path / "run", tmp_path / "one")
-    assert (tmp_path / "run" / "model" / "rule.npz").read_bytes() == (
-        tmp_path / "one" / "model" / "rule.npz"
-    ).read_bytes()
+    assert_same_files(tmp_path / "run", settled)
+    assert (tmp_path / "run" / "model" / "rule.npz").read_bytes() == (settled / "model" / "rule.npz").read_bytes()
     assert run.rule is not None
     assigned = assign_documents(tmp_path / "run", NEWSROOM)
     known = dict(zip(run.documents.ids, run.partition.labels.tolist(), strict=True))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from doccluster.cli.console import json_option, overwrite_option, print_json, progress_shown, say, threads_option
-from doccluster.cli.run import clustering_options, execute
+from doccluster.cli.run import clustering_options, execute, worker_options
 from doccluster.cli.source_options import reader_arguments, reader_options
 from doccluster.cli.streams import write_error, write_out
 from doccluster.cli.values import check_weighting, checked
@@ -73,6 +73,7 @@ def cluster_command(matrix: str, **given: Any) -> None:
 )
 @reader_options
 @threads_option
+@worker_options
 @overwrite_option
 @json_option
 def assign_command(model: str, sources: tuple[str, ...], output: str | None, **given: Any) -> None:
@@ -96,6 +97,9 @@ def assign_command(model: str, sources: tuple[str, ...], output: str | None, **g
             as_run=given["as_run"],
             threshold=given["threshold"],
             n_threads=given["threads"],
+            scheduler=given["scheduler"],
+            scratch=given["scratch"],
+            announce=None if given["as_json"] else write_error,
             progress=progress,
         )
     threshold = chosen_threshold(fitted, given["threshold"])

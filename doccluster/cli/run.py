@@ -95,18 +95,21 @@ clustering_options = options(
 )
 
 
-block_options = options(
+worker_options = options(
     click.option(
         "--scheduler",
         metavar="ADDRESS",
-        help="Work on a Dask cluster: tcp://HOST:8786, or local:W for W processes of this machine. Needs -k.",
+        help="Work on a Dask cluster: tcp://HOST:8786, or local:W for W processes of this machine. A run needs -k.",
     ),
     click.option(
         "--scratch",
         metavar="DIR",
-        help="Divide the documents into blocks in this folder, which all workers see. Files far larger than "
-        "--max-memory are divided without it. Needs -k.",
+        help="Divide the documents into blocks in this folder, which all workers see. A run needs -k; it divides files "
+        "far larger than --max-memory without it.",
     ),
+)
+block_options = options(
+    worker_options,
     click.option(
         "--checkpoint",
         type=Whole(min=1),

@@ -42,7 +42,7 @@ def learn_terms(executor: Executor, texts: Sequence[TextRows], vectorizer: Tfidf
     NothingUsable
         If no term is found, or none stays.
     """
-    vectorizer.fit_statistics(executor.reduce(count_block, merge_statistics, texts, _single_threaded(vectorizer)))
+    vectorizer.fit_statistics(executor.reduce(count_block, merge_statistics, texts, single_threaded(vectorizer)))
 
 
 def count_block(texts: TextRows, vectorizer: TfidfVectorizer) -> TermStatistics:
@@ -62,7 +62,7 @@ def write_rows(
     executor: Executor, texts: Sequence[TextRows], vectorizer: TfidfVectorizer, folder: Path
 ) -> tuple[list[MatrixBlock], npt.NDArray[np.int64]]:
     """Return the rows of the documents that have terms, in blocks, and the places of these documents in the corpus."""
-    found = list(executor.map(vectorize_block, texts, _single_threaded(vectorizer), str(folder)))
+    found = list(executor.map(vectorize_block, texts, single_threaded(vectorizer), str(folder)))
     firsts = accumulate((one.block.n_rows for one in found), initial=0)
     blocks = [replace(one.block, first=first) for one, first in zip(found, firsts, strict=False)]
     return [block for block in blocks if block.n_rows], np.concatenate([one.places for one in found])
@@ -77,7 +77,7 @@ def vectorize_block(texts: TextRows, vectorizer: TfidfVectorizer, folder: str) -
     return VectorBlock(block, texts.first + filled)
 
 
-def _single_threaded(vectorizer: TfidfVectorizer) -> TfidfVectorizer:
+def single_threaded(vectorizer: TfidfVectorizer) -> TfidfVectorizer:
     """Return the same vectorizer for one thread: blocks are what is done side by side."""
     alone = TfidfVectorizer(**{**vectorizer.get_params(deep=False), "n_threads": 1})
     learned = {name: value for name, value in vars(vectorizer).items() if name.endswith("_")}

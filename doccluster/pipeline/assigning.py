@@ -10,9 +10,10 @@ import numpy as np
 import pandas as pd
 
 from doccluster.artifacts import Model, load_model, storable
-from doccluster.clustering.linear_rule import decide
+from doccluster.corpus.stored_texts import StoredTexts
+from doccluster.distributed.new_documents import NewDocuments, place_blocks, place_new
 from doccluster.errors import InputError, SchemaError
-from doccluster.labeling.placement import place_labels
+from doccluster.pipeline.block_runs import Announce, block_work
 from doccluster.pipeline.run_settings import ReaderSettings, check_group
 from doccluster.pipeline.sources import Source, is_matrix, read_source
 from doccluster.progress import Progress, silent
@@ -33,6 +34,9 @@ def assign_documents(
     as_run: bool = True,
     threshold: float | None = None,
     n_threads: int | None = None,
+    scheduler: Any = None,
+    scratch: str | Path | None = None,
+    announce: Announce | None = None,
     progress: Progress = silent,
 ) -> pd.DataFrame:
     """Return the cluster of each document of `source`, as the algorithm of a finished run would have it.
@@ -52,6 +56,11 @@ def assign_documents(
         The cosine to its centroid below which a document fits no cluster. By default the run's own, below which one in
         ten of its documents would fall if it had not helped to make its cluster.
     n_threads : int, optional
+    scheduler, scratch : optional
+        As for `run_pipeline`: files are read and their documents placed on the workers of a Dask cluster, or a block at
+        a time in this process. The table is the same.
+    announce : callable, optional
+        Told in a sentence what a person should know beforehand.
     progress : callable
 
     Returns
@@ -70,30 +79,43 @@ def assign_documents(
     """
     fitted = model if isinstance(model, Model) else load_model(model)
     limit = chosen_threshold(fitted, threshold)
-    weighting = (fitted.settings.get("vectorizer") or {}).get("weighting")
-    read = read_source(
-        source,
-        reader=reader_settings(fitted, source, reader or {}, as_run=as_run),
-        weighting=weighting,
-        progress=progress,
-    )
-    vectors = read.vectorize_like(fitted)
-    labels = decide(fitted.rule, vectors.matrix, vectors.counts, fitted.centroids, n_threads=n_threads)
-    placed = place_labels(vectors.matrix, labels, fitted.centroids, n_threads=n_threads)
+    asked: dict[str, Any] = {
+        "reader": reader_settings(fitted, source, reader or {}, as_run=as_run),
+        "weighting": (fitted.settings.get("vectorizer") or {}).get("weighting"),
+        "progress": progress,
+    }
+    if scheduler is None and scratch is None:
+        read = read_source(source, **asked)
+        vectors, unknown = read.vectorize_like(fitted), _unknown_shares(fitted, read)
+        placed = place_new(vectors, fitted.rule, fitted.centroids, unknown, n_threads=n_threads)
+        return _table(fitted, read, placed, limit)
+    if fitted.vectorizer is None:
+        raise InputError("the model was fitted to a matrix, which has no blocks", remedy="leave out the scheduler")
+    with block_work(scheduler, scratch, n_threads=n_threads, announce=announce) as work:
+        read = read_source(work.parted(source), **asked)
+        assert read.corpus is not None  # a source in parts is made of texts
+        assert isinstance(read.corpus.texts, StoredTexts)
+        blocks = read.corpus.texts.blocks
+        placed = place_blocks(work.executor, blocks, fitted.vectorizer, fitted.rule, fitted.centroids)
+        return _table(fitted, read, placed, limit)
+
+
+def _table(fitted: Model, read: Source, placed: NewDocuments, limit: float) -> pd.DataFrame:
+    """Return where documents belong as a table."""
     names = np.array(fitted.labels, dtype=object)
     ids, titles = ([*map(storable, names)] for names in (read.documents.ids, read.documents.titles))
     table = pd.DataFrame({"id": ids, "title": titles, "date": read.documents.dates})
-    table["cluster"] = pd.array(labels, dtype="Int64")
-    table["label"] = names[labels]
+    table["cluster"] = pd.array(placed.labels, dtype="Int64")
+    table["label"] = names[placed.labels]
     table["similarity"] = np.round(placed.similarity, DIGITS)
     table["runner_up"] = pd.array(placed.runner_up, dtype="Int64")
     table["margin"] = np.round(placed.margin, DIGITS)
     table.loc[placed.runner_up < 0, "runner_up"] = pd.NA
-    table.loc[vectors.is_empty, ["cluster", "runner_up"]] = pd.NA
-    table.loc[vectors.is_empty, "label"] = ""
-    table["unknown"] = np.round(_unknown_shares(fitted, read), DIGITS)
-    table["new"] = vectors.is_empty | (placed.similarity < limit)
-    table.loc[vectors.is_empty, ["similarity", "margin"]] = np.nan
+    table.loc[placed.is_empty, ["cluster", "runner_up"]] = pd.NA
+    table.loc[placed.is_empty, "label"] = ""
+    table["unknown"] = np.round(placed.unknown, DIGITS)
+    table["new"] = placed.is_empty | (placed.similarity < limit)
+    table.loc[placed.is_empty, ["similarity", "margin"]] = np.nan
     return table
 
 

@@ -80,6 +80,25 @@ def blocks_wanted(
         return
     check_block_settings(settings)
     keep = KEPT_BYTES if limit is None else parse_size(limit) // 2
+    with block_work(
+        scheduler, scratch, n_threads=settings.n_threads, keep_bytes=keep, checkpoints=checkpoints, announce=announce
+    ) as work:
+        if announce is not None:
+            announce(_plan(n_bytes, work.folder, work.executor, keep))
+        yield work
+
+
+@contextmanager
+def block_work(
+    scheduler: Any,
+    scratch: str | Path | None,
+    *,
+    n_threads: int | None = None,
+    keep_bytes: int = KEPT_BYTES,
+    checkpoints: Checkpoints | None = None,
+    announce: Announce | None = None,
+) -> Iterator[BlockWork]:
+    """Yield workers, of a cluster or of this process, and a folder that all of them see, removed at the end."""
     from doccluster.distributed.executors import Sequential  # most runs are in one process, and import none of this
     from doccluster.pipeline.in_blocks import BlockWork
 
@@ -87,7 +106,7 @@ def blocks_wanted(
         folder = stack.enter_context(_scratch_folder(scheduler, scratch))
         executor: Executor
         if scheduler is None:
-            executor = Sequential(resolve_threads(settings.n_threads))
+            executor = Sequential(resolve_threads(n_threads))
         else:
             from doccluster.distributed.dask_workers import connect
 
@@ -96,9 +115,7 @@ def blocks_wanted(
             executor = on_cluster
             if announce is not None and on_cluster.dashboard:
                 announce(f"the dashboard of the scheduler: {on_cluster.dashboard}")
-        if announce is not None:
-            announce(_plan(n_bytes, folder, executor, keep))
-        yield BlockWork(executor, folder, keep, announce, checkpoints)
+        yield BlockWork(executor, folder, keep_bytes, announce, checkpoints)
 
 
 def begin_checkpoints(
