@@ -7,7 +7,9 @@ import os
 import selectors
 import stat
 from pathlib import Path
+from typing import Any
 
+from doccluster.corpus.addresses import address_of, open_address
 from doccluster.corpus.boundary import boundary
 from doccluster.corpus.draft import ReadFailure
 
@@ -16,12 +18,15 @@ _AT_ONCE = getattr(os, "O_NONBLOCK", 0)  # a file that only streams, as /proc ha
 _PROCESS_FILES = ("/proc/", "/dev/")  # where the shell puts the pipe of a process substitution
 
 
-def open_path(path: Path, *, is_explicit: bool) -> tuple[io.FileIO, bool]:
+def open_path(path: Path, *, is_explicit: bool) -> tuple[Any, bool]:
     """Return an open file, and whether it is a plain one; raise ReadFailure for what cannot be read.
 
     A pipe or device that the user names is meant; one that is found in a folder would wait for ever.
     """
     with boundary("unreadable"):
+        address = address_of(path)
+        if address is not None:
+            return open_address(address), False
         mode = path.stat().st_mode
         if stat.S_ISREG(mode):
             return _opened(path, _AT_ONCE), True

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, Protocol, TypeVar
 
+from doccluster.corpus.addresses import address_of
 from doccluster.corpus.assembly import CorpusBuilder
 from doccluster.corpus.boundary import boundary, guarded
 from doccluster.corpus.document import Corpus, Skipped
@@ -356,7 +357,7 @@ def as_paths(source: Any) -> list[Path] | None:
         return [Path(one) for one in source]
     if all(isinstance(one, str | os.PathLike) and _looks_like_path(one) for one in source):
         paths = [Path(one) for one in source]
-        if any(str(path) == "-" or os.path.exists(path) for path in paths):  # noqa: PTH110  never raises
+        if any(str(path) == "-" or address_of(path) or os.path.exists(path) for path in paths):  # noqa: PTH110  never raises
             return paths
     return None
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
+from doccluster.corpus.addresses import address_of, find_files, on_this_machine
 from doccluster.corpus.archives import open_packed
 from doccluster.corpus.document import Skipped
 from doccluster.corpus.draft import ReadFailure
@@ -30,8 +31,8 @@ _JUNK = {"__MACOSX", "Thumbs.db", "desktop.ini"}
 def expanded(paths: list[Path]) -> list[Path]:
     """Return the paths with patterns (`art*.jsonl`) that the shell left as they are in place of what fits them."""
     found: list[Path] = []
-    for path in paths:
-        if os.path.lexists(path) or not glob.has_magic(str(path)):
+    for path in map(on_this_machine, paths):
+        if address_of(path) is not None or os.path.lexists(path) or not glob.has_magic(str(path)):
             found.append(path)
             continue
         fitting = sorted(map(Path, glob.iglob(str(path), recursive=True)))  # noqa: PTH207  of the whole path
@@ -50,7 +51,7 @@ def _shown(path: Path) -> str:
 def check_paths(paths: list[Path]) -> None:
     """Raise InputError for the first path that does not exist, that is an address, or that no file can have."""
     for path in paths:
-        if str(path) == STDIN:
+        if str(path) == STDIN or address_of(path) is not None:
             continue
         shown = _shown(path)
         try:
@@ -125,6 +126,8 @@ class Walk:
         for path in self._paths:
             if str(path) == STDIN:
                 yield ListedFile(path, PurePosixPath(STDIN), "", is_only, is_stdin=True)
+            elif (address := address_of(path)) is not None:
+                yield from self._addressed(address, is_only=is_only)
             elif os.path.isdir(path):  # noqa: PTH112  Path.is_dir raises where a name is too long
                 if holds_run(path):
                     raise InputError(
@@ -174,7 +177,8 @@ class Walk:
 
     def meets(self, listed: ListedFile) -> bool:
         """Say whether a file that another walk listed is new to this one; from now on it is not."""
-        return not self._is_known(os.path.realpath(listed.path))
+        is_remote = address_of(listed.path) is not None
+        return not self._is_known(str(listed.path) if is_remote else os.path.realpath(listed.path))
 
     def _folder(self, top: Path) -> Iterator[ListedFile | Skipped]:
         """Return what lies below a folder, in the order of names; folders may lie thousands deep."""
@@ -208,6 +212,16 @@ class Walk:
                 yield Skipped(str(entry.place), "hidden", "hidden files and folders are not read")
             else:
                 yield entry
+
+    def _addressed(self, address: str, *, is_only: bool) -> Iterator[ListedFile | Skipped]:
+        """Return the files behind an address, each once."""
+        found = find_files(address)
+        is_one = len(found) == 1 and len(found[0].place.parts) == 1
+        for path, place in found:
+            if any(is_junk(PurePosixPath(part)) for part in place.parts):
+                yield Skipped(str(place), "hidden", "hidden files and folders are not read")
+            elif not self._is_known(str(path)):
+                yield ListedFile(path, place, address, is_only and is_one, is_explicit=is_one)
 
     def _file(self, entry: _Entry, *, root: str, is_only: bool, is_explicit: bool = True) -> Iterator[ListedFile]:
         if not self._is_known(entry.real):

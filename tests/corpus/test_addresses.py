@@ -1,0 +1,98 @@
+"""Files behind addresses give the corpus of the same files in a folder."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import json
+import sys
+
+import pytest
+
+from doccluster.corpus import read_corpus
+from doccluster.errors import InputError, MissingDependency
+from doccluster.pipeline import run_pipeline
+
+fsspec = pytest.importorskip("fsspec", reason="the extra dask is not installed")
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A few parts in a folder of this machine, and the same behind memory://parts."""
+    folder = tmp_path / "parts"
+    (folder / "deeper").mkdir(parents=True)
+
+    def lines(start):
+        kinds = ["oil prices rise again", "wheat harvest in the rain", "a new battery plant"]
+        rows = [{"id": str(start + n), "text": f"{kinds[n % 3]} {n}", "class": "abc"[n % 3]} for n in range(9)]
+        return "".join(json.dumps(row) + "\n" for row in rows).encode()
+
+    (folder / "a.jsonl").write_bytes(lines(0))
+    (folder / "b.jsonl.gz").write_bytes(gzip.compress(lines(5)))
+    (folder / "deeper" / "c.jsonl.bz2").write_bytes(bz2.compress(lines(20)))
+    (folder / "deeper" / ".hidden").write_bytes(b"nothing")
+    (folder / "d.csv").write_bytes(b"id,text\n40,more oil\n41,\n")
+    (folder / "e.jsonl.gz").write_bytes(gzip.compress(lines(60))[:-20])
+    memory = fsspec.filesystem("memory")
+    for path in folder.rglob("*"):
+        if path.is_file():
+            memory.pipe(f"/parts/{path.relative_to(folder).as_posix()}", path.read_bytes())
+    yield folder
+    memory.rm("/parts", recursive=True)
+
+
+def assert_same(found, expected):
+    assert (found.ids, found.texts, found.labels) == (expected.ids, expected.texts, expected.labels)
+    assert sorted(map(repr, found.skipped)) == sorted(map(repr, expected.skipped))
+    assert found.metadata.equals(expected.metadata)
+
+
+def test_a_folder_behind_an_address_is_read_as_one_of_this_machine(folder):
+    expected = read_corpus(folder)
+    assert {one.reason for one in expected.skipped} >= {"hidden", "empty", "duplicate-id"}
+    assert_same(read_corpus("memory://parts"), expected)
+    assert_same(read_corpus(f"file://{folder}"), expected)
+
+
+def test_files_and_patterns_behind_addresses(folder):
+    assert_same(read_corpus("memory://parts/a.jsonl"), read_corpus(folder / "a.jsonl"))
+    assert read_corpus("memory://parts/*.jsonl*").ids == read_corpus(folder / "*.jsonl*").ids
+    both = read_corpus(["memory://parts/a.jsonl", str(folder / "d.csv")])
+    assert len(both) == 10
+
+
+def test_parquet_behind_an_address(folder):
+    pytest.importorskip("pyarrow", reason="the extra parquet is not installed")
+    import pandas as pd
+
+    pd.DataFrame({"id": ["x", "y"], "text": ["oil prices", "wheat harvest"]}).to_parquet(folder / "t.parquet")
+    fsspec.filesystem("memory").pipe("/parts/t.parquet", (folder / "t.parquet").read_bytes())
+    assert_same(read_corpus("memory://parts/t.parquet"), read_corpus(folder / "t.parquet"))
+
+
+def test_a_run_in_blocks_reads_addresses_and_gives_the_same_labels(folder, tmp_path):
+    settings = {"n_clusters": 3, "algorithm": "spherical-k-means", "report": False, "truth": "class"}
+    run_pipeline(folder, output=tmp_path / "one", **settings)
+    run_pipeline("memory://parts", output=tmp_path / "run", scratch=tmp_path / "scratch", **settings)
+    for name in ("assignments.csv", "scores.csv"):
+        assert (tmp_path / "run" / name).read_bytes() == (tmp_path / "one" / name).read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("address", "said"),
+    [
+        ("memory://parts/gone.jsonl", "there is nothing at memory://parts/gone.jsonl"),
+        ("memory://parts/*.warc", "there is nothing at"),
+        ("nosuchkind://bucket/a", "nosuchkind://bucket/a cannot be read"),
+        ("https://example.org/a.jsonl", "nothing is fetched"),
+    ],
+)
+def test_what_is_not_there_is_told_in_a_sentence(folder, address, said):
+    with pytest.raises(InputError, match=said.replace("*", r"\*")):
+        read_corpus([address, str(folder / "a.jsonl")])
+
+
+def test_what_is_not_installed_is_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, "fsspec", None)
+    with pytest.raises(MissingDependency, match=r"needs fsspec.*doccluster\[dask\]"):
+        read_corpus("s3://bucket/articles")
