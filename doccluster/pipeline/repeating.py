@@ -10,6 +10,7 @@ from pathlib import Path
 import pandas as pd
 
 from doccluster.artifacts import BEFORE_EDITS, RunRecord, labels_checksum, read_record
+from doccluster.corpus.addresses import address_of
 from doccluster.errors import InputError
 from doccluster.pipeline.main_line import make_run
 from doccluster.pipeline.run_settings import RecordedRun, recorded_run
@@ -81,7 +82,8 @@ def recorded_sources(asked: RecordedRun, record: Path) -> list[Path]:
 
 def _found(path: Path, directory: Path) -> Path:
     """Return a path as it was given, seen from here or else from where the run was made."""
-    return path if path.exists() or path.is_absolute() else Path(os.path.normpath(directory / path))
+    is_found = path.exists() or path.is_absolute() or address_of(path) is not None
+    return path if is_found else Path(os.path.normpath(directory / path))
 
 
 def _differences(then: RunRecord, run: Run, same: bool, folder: Path) -> Iterator[str]:
