@@ -8,7 +8,13 @@ from scipy import sparse
 
 from doccluster.clustering import SphericalKMeans
 from doccluster.clustering.k_means.document_matrix import as_given, prepare
-from doccluster.clustering.k_means.seeding import InvertedIndex, affordable_seeding, default_trials, kmeans_plus_plus
+from doccluster.clustering.k_means.seeding import (
+    InvertedIndex,
+    affordable_seeding,
+    default_trials,
+    kmeans_plus_plus,
+    seeding_index,
+)
 
 
 @pytest.fixture
@@ -140,6 +146,19 @@ def test_common_terms_change_no_seed(rows, monkeypatch):
         assert np.array_equal(lines[line_of[line_of >= 0]], rows.T[documents.original][line_of >= 0])
     assert found[0.0] == found[0.5] == found[2.0]
     assert InvertedIndex.of(documents).common[1].size == 0
+
+
+@pytest.mark.parametrize("n_threads", [1, 3])
+def test_seeds_of_rows_without_zeros_are_those_of_the_definition_and_need_no_lists(n_threads):
+    rng = np.random.default_rng(6)
+    rows = rng.uniform(0.1, 1, size=(500, 12)).astype(np.float32)
+    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+    documents, _ = prepare(rows, n_threads=n_threads)
+    found = kmeans_plus_plus(documents, 20, np.random.default_rng(8))
+    assert list(found) == naive_seeds(rows, np.ones(500), 20, np.random.default_rng(8))
+    by_lists = kmeans_plus_plus(documents, 20, np.random.default_rng(8), index=InvertedIndex.of(documents))
+    assert np.array_equal(found, by_lists)
+    assert seeding_index(documents).rows.size < 500
 
 
 @pytest.mark.parametrize("weighted", [False, True])

@@ -50,6 +50,7 @@ class InvertedIndex:
     rows: npt.NDArray[np.int32]
     values: npt.NDArray[np.float32]
     n_documents: int
+    table: npt.NDArray[np.float32] | None = None  # (n_terms, n_documents), where each document has every term
 
     @classmethod
     def of(cls, documents: DocumentMatrix) -> InvertedIndex:
@@ -75,12 +76,22 @@ class InvertedIndex:
         share_blocks(place, range(len(blocks)), n_threads=n_threads)
         return cls(starts, rows, values, documents.n_documents)
 
+    @classmethod
+    def of_table(cls, dense: npt.NDArray[np.float32]) -> InvertedIndex:
+        """Return the index of rows without zeros: all terms are lines, which costs a copy and no lists."""
+        n, n_terms = dense.shape
+        pairs = np.empty((2, 2), np.int32)  # never read: of the layout that the compiled loops know
+        starts = np.arange(n_terms + 1, dtype=np.int64) * n
+        return cls(starts, pairs[:, 0], pairs.view(np.float32)[:, 1], n, np.ascontiguousarray(dense.T))
+
     @cached_property
     def common(self) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.float32]]:
         """The line of each term of many documents (-1 for the others), and their values in all documents, by line.
 
         They take at most half as much memory as the index.
         """
+        if self.table is not None:
+            return np.arange(self.table.shape[0], dtype=np.int32), self.table
         frequencies = np.diff(self.starts)
         most = self.rows.size // max(1, self.n_documents)
         common = np.flatnonzero(frequencies > COMMON_FROM * self.n_documents)
@@ -92,6 +103,12 @@ class InvertedIndex:
             entries = slice(self.starts[term], self.starts[term + 1])
             line[self.rows[entries]] = self.values[entries]
         return line_of, lines
+
+
+def seeding_index(documents: DocumentMatrix) -> InvertedIndex:
+    """Return the index that seeds are drawn by; rows without zeros need no lists."""
+    table = documents.dense
+    return InvertedIndex.of(documents) if table is None else InvertedIndex.of_table(table)
 
 
 def default_trials(n_clusters: int) -> int:
@@ -126,7 +143,7 @@ def kmeans_plus_plus(
 ) -> npt.NDArray[np.int64]:
     """Return the rows chosen as seeds, distinct; fewer than `n_clusters` when all usable rows equal a seed."""
     trials = n_trials or default_trials(n_clusters)
-    potential = _Potential(documents, index if index is not None else InvertedIndex.of(documents), trials)
+    potential = _Potential(documents, index if index is not None else seeding_index(documents), trials)
     chosen: list[int] = []
     with potential.threads:
         while len(chosen) < n_clusters:

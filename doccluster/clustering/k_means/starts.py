@@ -19,6 +19,7 @@ from doccluster.clustering.k_means.seeding import (
     given_means,
     kmeans_plus_plus,
     random_rows,
+    seeding_index,
 )
 from doccluster.clustering.k_means.snapshot import Snapshot
 from doccluster.progress import Progress, silent
@@ -95,7 +96,7 @@ def draw_starts(
     else:
         n_seeding = documents.n_documents if seed_documents is None else min(seed_documents, documents.n_documents)
         is_small = n_seeding == documents.n_documents and documents.values.size <= KEPT_ENTRIES
-        kept = InvertedIndex.of(documents) if is_small and init == "k-means++" else None
+        kept = seeding_index(documents) if is_small and init == "k-means++" else None
         for _ in range(n_starts):
             rows = _seeds(documents, n_clusters, init, generator, n_seeding, index=kept, progress=progress)
             yield means_of_rows(documents, rows)
