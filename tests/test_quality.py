@@ -166,8 +166,9 @@ def test_as_many_clusters_as_documents_are_had_though_copies_share_a_place():
     assert any("fewer than 8 would still differ" in note for note in run.notes)
 
 
-def test_smoothing_keeps_to_the_memory_it_is_given_or_says_what_it_needs():
-    given = {"n_clusters": 12, "algorithm": "smoothed"}
+@pytest.mark.parametrize("algorithm", ["smoothed", "consensus"])
+def test_smoothing_keeps_to_the_memory_it_is_given_or_says_what_it_needs(algorithm):
+    given = {"n_clusters": 12, "algorithm": algorithm}
     with pytest.raises(
         MemoryLimitError, match=r"too little to smooth .*; give \d+\.\dMiB, or quality='fast'"
     ) as refused:

@@ -49,7 +49,7 @@ clustering_options = options(
         "--quality",
         type=click.Choice(["fast", "default", "best"]),
         help="fast: spherical k-means, settled by the counts of terms. default: the same of rows smoothed over "
-        "their neighbours. best: the consensus of a dozen different partitions, in some ten times the time.",
+        "their neighbours. best: the consensus of a dozen such partitions, in four to nine times the time.",
     ),
     click.option(
         "--algorithm",

@@ -7,11 +7,13 @@ import pytest
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.metrics import normalized_mutual_info_score
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import doccluster
 from doccluster.clustering import DocumentClustering, SphericalKMeans
+from doccluster.clustering.consensus.candidates import WITH_COUNTS
 from doccluster.clustering.consensus.label_stability import measure_stability
 from doccluster.clustering.smoothed import document_clusters
 from doccluster.errors import DocclusterWarning, InputError
@@ -167,45 +169,90 @@ def test_what_cannot_be_used_is_refused(counts, parameters, message):
 
 
 @pytest.mark.real
-@pytest.mark.parametrize("name", ["tr11", "k1b"])
-def test_it_agrees_more_with_human_classes_than_plain_spherical_k_means(real_corpora, name):
+@pytest.mark.parametrize(("name", "quality"), [("tr11", "default"), ("k1b", "default"), ("tr11", "best")])
+def test_it_agrees_more_with_human_classes_than_plain_spherical_k_means(real_corpora, name, quality):
     counts, classes = cluto_counts(real_corpora / "cluto_matrices", name)
     k = len(set(classes))
     rows, _ = cluto_matrix(real_corpora / "cluto_matrices", name)
     plain = SphericalKMeans(k, random_state=0).fit(rows).labels_
-    found = DocumentClustering(k, random_state=0).fit(counts).labels_
+    found = DocumentClustering(k, quality=quality, random_state=0).fit(counts).labels_
     nmi = [doccluster.score("nmi", labels, truth=classes).value for labels in (plain, found)]
     assert nmi[1] > nmi[0] + 0.02
 
 
-def test_counts_are_smoothed_as_given_and_as_logarithms_over_the_graph_of_the_logarithms(monkeypatch):
+@pytest.fixture(scope="module")
+def short_counts():
     rng = np.random.default_rng(4)
     counts = rng.poisson(rng.uniform(0.05, 0.8, 30), size=(60, 30)) * rng.integers(1, 9, (60, 30))
-    counts = counts[(counts > 0).sum(axis=1) > 2]
-    given = []
-    fit = document_clusters.spherical_k_means
+    return counts[(counts > 0).sum(axis=1) > 2]
+
+
+def points_given(monkeypatch, counts, **parameters):
+    """Return what spherical k-means was given in a fit, in order; more dimensions than terms, so nothing is lost."""
+    given, fit = [], document_clusters.spherical_k_means
     monkeypatch.setattr(
-        document_clusters, "spherical_k_means", lambda points, p: (given.append(points), fit(points, p))[1]
+        document_clusters, "spherical_k_means", lambda points, p: (given.append(points.matrix), fit(points, p))[1]
     )
-    DocumentClustering(3, n_components=60, n_neighbors=4, mixing=0.3, random_state=0).fit(sparse.csr_array(counts))
+    DocumentClustering(3, n_components=90, n_neighbors=4, random_state=0, **parameters).fit(sparse.csr_array(counts))
+    return given
+
+
+def cosines_by_definition(counts, *, parts, graph, mixing, n_neighbors=4, n_steps=1):
     idf = np.log((1 + len(counts)) / (1 + (counts > 0).sum(axis=0))) + 1
-    logarithms = unit(np.where(counts > 0, 1 + np.log(np.maximum(counts, 1)), 0) * idf)
-    cosines = logarithms @ logarithms.T - np.eye(len(counts))
-    graph = np.where(cosines >= -np.sort(-cosines, axis=1)[:, 3:4], cosines, 0)
-    graph = np.maximum(graph, graph.T)
-    scale = 1 / np.sqrt(graph.sum(axis=1))
-    graph = scale[:, None] * graph * scale
-    # more dimensions than terms: nothing is lost, so cosines are those of the whole rows
-    expected = (
-        sum(
-            unit(0.7 * rows + 0.3 * graph @ rows) @ unit(0.7 * rows + 0.3 * graph @ rows).T
-            for rows in (logarithms, unit(counts * idf))
-        )
-        / 2
-    )
-    points = given[0].matrix.astype(np.float64)
-    assert points @ points.T == pytest.approx(expected, abs=1e-5)
+    logarithms = np.where(counts > 0, 1 + np.log(np.maximum(counts, 1)), 0)
+    rows = {"n": unit(counts * idf), "l": unit(logarithms * idf)}
+    cosines = rows[graph] @ rows[graph].T - np.eye(len(counts))
+    edges = np.where(cosines >= -np.sort(-cosines, axis=1)[:, n_neighbors - 1 : n_neighbors], cosines, 0)
+    edges = np.maximum(edges, edges.T)
+    scale = 1 / np.sqrt(edges.sum(axis=1))
+    edges = scale[:, None] * edges * scale
+    total = 0
+    for part in parts:
+        moved = rows[part]
+        for _ in range(n_steps):
+            moved = unit((1 - mixing) * moved + mixing * edges @ moved)
+        total = total + moved @ moved.T / len(parts)
+    return total
 
 
 def unit(rows):
     return rows / np.linalg.norm(rows, axis=1, keepdims=True)
+
+
+def test_counts_are_smoothed_as_given_and_as_logarithms_over_the_graph_of_the_logarithms(monkeypatch, short_counts):
+    points = points_given(monkeypatch, short_counts, mixing=0.3)[0].astype(np.float64)
+    expected = cosines_by_definition(short_counts, parts="ln", graph="l", mixing=0.3)
+    assert points @ points.T == pytest.approx(expected, abs=1e-5)
+
+
+def test_candidates_are_made_of_the_weights_the_graph_and_the_steps_that_they_name(monkeypatch, short_counts):
+    given = points_given(monkeypatch, short_counts, quality="best")
+    found = dict(zip([candidate.name for candidate in WITH_COUNTS], given, strict=False))
+    told = {
+        "both weights": {"parts": "ln", "graph": "l"},
+        "twice the neighbours, three steps": {"parts": "ln", "graph": "l", "n_neighbors": 8, "n_steps": 3},
+        "neighbours by tf-idf": {"parts": "ln", "graph": "n"},
+        "tf-idf alone": {"parts": "n", "graph": "n"},
+        "logarithms alone": {"parts": "l", "graph": "l"},
+    }
+    for name, asked in told.items():
+        points = found[name].astype(np.float64)
+        expected = cosines_by_definition(short_counts, mixing=0.7 if "steps" in name else 0.5, **asked)
+        assert points @ points.T == pytest.approx(expected, abs=1e-5), name
+    assert found["three weights"].shape[1] > found["both weights"].shape[1] > found["BM25 alone"].shape[1]
+
+
+def test_the_consensus_begins_at_the_candidate_that_agrees_most_with_the_others(monkeypatch, counts):
+    given, fit = [], document_clusters.spherical_k_means
+    monkeypatch.setattr(
+        document_clusters, "spherical_k_means", lambda x, p: (given.append((x.matrix, p)), fit(x, p))[1]
+    )
+    model = DocumentClustering(4, quality="best", n_init=2, random_state=0).fit(counts[0])
+    runs = model.candidate_labels_
+    mean = [np.mean([normalized_mutual_info_score(one, two) for two in runs]) for one in runs]
+    medoid = runs[int(np.argmax(mean))]
+    rows, asked = given[-1]
+    assert asked.n_init == 1
+    sums = np.stack([rows[medoid == cluster].sum(axis=0) for cluster in range(4)])
+    for first in sums:  # runs of the same clusters may number them otherwise
+        assert np.abs(asked.init.toarray() - first).max(axis=1).min() < 1e-4

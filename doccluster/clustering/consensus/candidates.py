@@ -1,15 +1,16 @@
 """A dozen partitions of the same documents that err in different ways, for a consensus.
 
 Runs of one method, or of one weighting, share their mistakes. So the candidates differ in the weights of the terms, the
-number of dimensions, the graph, and how far an optimum is sought.
+number of dimensions, the graph, and how far documents move along it. Without counts there is one weighting, and they
+differ in how far an optimum is sought instead.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
-from doccluster.clustering.smoothed.document_spaces import DocumentSpaces
+from doccluster.vectors.weighting import TermPart
 
 
 @dataclass(frozen=True)
@@ -20,13 +21,13 @@ class Candidate:
     ----------
     name : str
     space : {"terms", "reduced", "smoothed"}
-        Weighted rows, rows in few dimensions, or those moved towards their neighbours.
-    term : {"n", "l", "bm25"}
-        The part of the weight that the document makes (see `Weighting`).
-    idf : int
-        The power of the inverse document frequency in it.
+        The tf-idf rows, rows in few dimensions, or those moved towards their neighbours.
+    parts : tuple of {"n", "l", "bm25"}
+        The rows stand side by side in as many weights of the terms (see `Weighting`).
+    graph : {"n", "l", "bm25"}
+        The weights that say which documents are neighbours.
     dimensions, neighbors : float
-        Shares of the numbers that the estimator was given.
+        Shares of the numbers that the estimator was given; the parts share the dimensions.
     mixing, n_steps
         Of the smoothing; the mixing of the estimator by default.
     refine : bool
@@ -34,69 +35,59 @@ class Candidate:
     """
 
     name: str
-    space: Literal["terms", "reduced", "smoothed"]
-    term: Literal["n", "l", "bm25"] = "n"
-    idf: int = 1
+    space: Literal["terms", "reduced", "smoothed"] = "smoothed"
+    parts: tuple[TermPart, ...] = ("n",)
+    graph: TermPart = "n"
     dimensions: float = 1.0
     neighbors: float = 1.0
     mixing: float | None = None
     n_steps: int = 1
     refine: bool = False
 
-    @property
-    def is_tfidf(self) -> bool:
-        """Whether it is made of the tf-idf rows, and so also where there are no counts."""
-        return self.term == "n" and self.idf == 1
+    def n_dimensions(self, n_components: int) -> int:
+        """Return the dimensions of each part, rounded up as those of the default are."""
+        return max(1, -int(-self.dimensions * n_components // len(self.parts)))
+
+    def n_neighbors(self, number: int) -> int:
+        """Return the neighbours of each document, at least 1."""
+        return max(1, round(self.neighbors * number))
 
 
-CANDIDATES = (
+BOTH: tuple[TermPart, ...] = ("l", "n")
+WITH_COUNTS = (
+    Candidate("both weights", parts=BOTH, graph="l"),
+    Candidate("twice the neighbours", parts=BOTH, graph="l", neighbors=2.0),
+    Candidate("twice the neighbours, three steps", parts=BOTH, graph="l", neighbors=2.0, mixing=0.7, n_steps=3),
+    Candidate("half of the dimensions", parts=BOTH, graph="l", dimensions=0.5),
+    Candidate("twice the dimensions", parts=BOTH, graph="l", dimensions=2.0),
+    Candidate("neighbours by tf-idf", parts=BOTH, graph="n"),
+    Candidate("neighbours by BM25", parts=BOTH, graph="bm25"),
+    Candidate("tf-idf alone", parts=("n",), graph="n"),
+    Candidate("logarithms alone", parts=("l",), graph="l"),
+    Candidate("BM25 alone", parts=("bm25",), graph="bm25"),
+    Candidate("logarithms and BM25", parts=("l", "bm25"), graph="l"),
+    Candidate("three weights", parts=("l", "n", "bm25"), graph="l"),
+)
+WITHOUT_COUNTS = (
     Candidate("tf-idf", "terms"),
     Candidate("tf-idf, refined", "terms", refine=True),
     Candidate("reduced", "reduced"),
-    Candidate("smoothed", "smoothed"),
-    Candidate("smoothed, refined", "smoothed", refine=True),
-    Candidate("smoothed, a quarter of the dimensions", "smoothed", dimensions=0.25),
-    Candidate("smoothed, twice the neighbours", "smoothed", neighbors=2.0),
-    Candidate("smoothed, twice the neighbours, three steps", "smoothed", neighbors=2.0, mixing=0.7, n_steps=3),
-    Candidate("smoothed, logarithms of the counts", "smoothed", term="l"),
-    Candidate("smoothed, logarithms of the counts without idf", "smoothed", term="l", idf=0),
-    Candidate("smoothed, squared idf", "smoothed", idf=2),
-    Candidate("smoothed, BM25", "smoothed", term="bm25"),
+    Candidate("smoothed"),
+    Candidate("smoothed, refined", refine=True),
+    Candidate("smoothed, a quarter of the dimensions", dimensions=0.25),
+    Candidate("smoothed, twice the neighbours", neighbors=2.0),
+    Candidate("smoothed, twice the neighbours, three steps", neighbors=2.0, mixing=0.7, n_steps=3),
 )
-
-
-def candidate_points(
-    candidate: Candidate, spaces: DocumentSpaces, *, n_components: int, n_neighbors: int, mixing: float
-) -> Any:
-    """Return the rows that a candidate is clustered by."""
-    n_dimensions = scaled(candidate.dimensions, n_components)
-    if candidate.space == "terms":
-        return spaces.rows
-    if candidate.space == "reduced":
-        return spaces.reduced(n_dimensions)
-    return spaces.smoothed(
-        n_dimensions,
-        spaces.graph(scaled(candidate.neighbors, n_neighbors)),
-        mixing=mixing if candidate.mixing is None else candidate.mixing,
-        n_steps=candidate.n_steps,
-    )
 
 
 def usable_candidates(*, has_counts: bool, has_graph: bool) -> tuple[Candidate, ...]:
     """Return the candidates that can be made: other weights need counts, and a graph needs sparse rows >= 0."""
-    return tuple(
-        candidate
-        for candidate in CANDIDATES
-        if (has_counts or candidate.is_tfidf) and (has_graph or candidate.space == "terms")
-    )
+    if has_graph:
+        return WITH_COUNTS if has_counts else WITHOUT_COUNTS
+    return tuple(candidate for candidate in WITHOUT_COUNTS if candidate.space == "terms")
 
 
-def most_neighbors(candidate: Candidate, n_neighbors: int) -> int:
-    """Return the most neighbours that candidates of the same weights need, whose graph is shared."""
-    same = [each for each in CANDIDATES if (each.term, each.idf) == (candidate.term, candidate.idf)]
-    return max(scaled(each.neighbors, n_neighbors) for each in same)
-
-
-def scaled(share: float, number: int) -> int:
-    """Return a share of a number, at least 1."""
-    return max(1, round(share * number))
+def most_needed(candidates: tuple[Candidate, ...], *, n_components: int, n_neighbors: int) -> tuple[int, int]:
+    """Return the most dimensions of a part, and the most neighbours, of some candidates: they share what is made."""
+    dimensions = max(candidate.n_dimensions(n_components) for candidate in candidates)
+    return dimensions, max(candidate.n_neighbors(n_neighbors) for candidate in candidates)

@@ -167,5 +167,19 @@ def medoid_run(ensemble: Ensemble) -> int:
     return int(np.divide(sums, known.sum(axis=1), out=np.zeros_like(sums), where=known.any(axis=1)).argmax())
 
 
+def medoid_centroids(ensemble: Ensemble, n_clusters: int) -> Any:
+    """Return the sums of the co-association rows by cluster of the medoid run, for k-means to begin from.
+
+    csr array of shape (n_clusters, clusters of all runs); None where that run has fewer clusters, or documents without.
+    """
+    labels = ensemble.labels[medoid_run(ensemble)]
+    names, clusters = np.unique(labels, return_inverse=True)
+    if names.size != n_clusters or names[0] == NO_CLUSTER:
+        return None
+    n = ensemble.n_documents
+    members = sparse.csr_array((np.ones(n, np.float32), (clusters, np.arange(n))), shape=(n_clusters, n))
+    return sparse.csr_array(members @ co_association_rows(ensemble))
+
+
 def _is_noise(name: Any) -> bool:
     return not isinstance(name, str) and bool(name == NO_CLUSTER)

@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from doccluster.clustering.consensus.candidates import Candidate, candidate_points, most_neighbors, usable_candidates
-from doccluster.clustering.consensus.ensemble import Ensemble, co_association_rows, medoid_run
+from doccluster.clustering.consensus.candidates import Candidate, most_needed, usable_candidates
+from doccluster.clustering.consensus.ensemble import Ensemble, co_association_rows, medoid_centroids, medoid_run
 from doccluster.clustering.k_means.seeding import Init
 from doccluster.clustering.k_means.spherical import FitInterrupted, SphericalFit, SphericalParameters, spherical_k_means
 from doccluster.clustering.mixtures.multinomial import Multinomials, settle_labels
@@ -177,36 +177,40 @@ class _Work:
         """
         asked = self.parameters
         if self.counts is None:
-            spaces = self._spaces(self.rows, asked.n_neighbors)
+            spaces = self._spaces(self.rows, asked.n_components)
             return spaces.smoothed(asked.n_components, spaces.graph(asked.n_neighbors), mixing=asked.mixing)
         half = -(-asked.n_components // 2)
-        logarithms = self._spaces(self._weighted("l"), asked.n_neighbors, half)
+        logarithms = self._spaces(self._weighted("l"), half)
         graph = logarithms.graph(asked.n_neighbors)
         return side_by_side(
             logarithms.smoothed(half, graph, mixing=asked.mixing),
-            self._spaces(self.rows, asked.n_neighbors, half).smoothed(half, graph, mixing=asked.mixing),
+            self._spaces(self.rows, half).smoothed(half, graph, mixing=asked.mixing),
         )
 
-    def _spaces(self, rows: Any, n_neighbors: int, n_components: int | None = None) -> DocumentSpaces:
+    def _spaces(
+        self, rows: Any, n_components: int, n_neighbors: int | None = None, *, n_kept: int = 0
+    ) -> DocumentSpaces:
         asked = self.parameters
+        n_neighbors = n_neighbors or asked.n_neighbors
         if asked.max_memory is not None:
-            check_memory(rows, asked.n_components, n_neighbors, parse_size(asked.max_memory))
+            widest = max(asked.n_components, 2 * n_components if n_kept else 0)  # two such parts side by side
+            check_memory(rows, widest, n_neighbors, parse_size(asked.max_memory), n_kept=n_kept)
         return DocumentSpaces(
             rows,
-            n_components=n_components or asked.n_components,
+            n_components=n_components,
             n_neighbors=n_neighbors,
             rng=self.rng,
             n_threads=asked.n_threads,
             progress=self.progress,
         )
 
-    def _spherical(self, points: Any, *, refine: bool = False) -> SphericalFit:
-        """Return the best of the starts; of those made so far where a person stops the work."""
+    def _spherical(self, points: Any, *, refine: bool = False, init: Init | None = None) -> SphericalFit:
+        """Return the best of the starts, or the one from given centroids; so far as a person lets it go on."""
         asked = self.parameters
         parameters = SphericalParameters(
             asked.n_clusters,
-            init=asked.init,
-            n_init=asked.n_init,
+            init=asked.init if init is None else init,
+            n_init=asked.n_init if init is None else 1,
             max_iter=asked.max_iter,
             tol=asked.tol,
             random_state=self.rng,
@@ -240,13 +244,16 @@ class _Work:
         return settled.labels.astype(np.int64), settled.parameters
 
     def _consensus(self, runs: dict[str, Labels], *, has_graph: bool) -> Labels:
-        """Return what the candidates have in common, and write them into `runs`; of those made so far if stopped."""
+        """Return what the candidates have in common, and write them into `runs`; of those made so far if stopped.
+
+        Spherical k-means of their memberships begins at the candidate that agrees most with the others.
+        """
         candidates = usable_candidates(has_counts=self.counts is not None, has_graph=has_graph)
-        made: dict[tuple[str, int], DocumentSpaces] = {}
+        made: dict[TermPart, DocumentSpaces] = {}
         try:
             for number, candidate in enumerate(candidates):
                 self.progress("candidates", number, len(candidates))
-                labels = self._candidate(candidate, made)
+                labels = self._candidate(candidate, candidates, made)
                 if self.interrupted and runs:
                     break  # those that were finished are better
                 runs[candidate.name] = labels
@@ -254,8 +261,10 @@ class _Work:
                     break
             self.progress("candidates", len(candidates), len(candidates))
             if not self.interrupted:
-                joined = co_association_rows(Ensemble.from_labels(list(runs.values())))
-                found: Labels = self._spherical(joined).labels.astype(np.int64)
+                made.clear()
+                ensemble = Ensemble.from_labels(list(runs.values()))
+                start = medoid_centroids(ensemble, self.parameters.n_clusters)
+                found: Labels = self._spherical(co_association_rows(ensemble), init=start).labels.astype(np.int64)
                 return found
         except KeyboardInterrupt:
             if not runs:
@@ -264,24 +273,47 @@ class _Work:
         kept = list(runs.values())
         return kept[medoid_run(Ensemble.from_labels(kept)) if len(kept) > 1 else 0]
 
-    def _candidate(self, candidate: Candidate, made: dict[tuple[str, int], DocumentSpaces]) -> Labels:
-        asked, weights = self.parameters, (candidate.term, candidate.idf)
-        if weights not in made:
-            made.clear()  # candidates of the same weights follow one another; only one space is held
-            made[weights] = self._spaces(self._rows_of(candidate), most_neighbors(candidate, asked.n_neighbors))
-        sizes = {"n_components": asked.n_components, "n_neighbors": asked.n_neighbors}
-        points = candidate_points(candidate, made[weights], **sizes, mixing=asked.mixing)
+    def _candidate(
+        self, candidate: Candidate, candidates: tuple[Candidate, ...], made: dict[TermPart, DocumentSpaces]
+    ) -> Labels:
+        """Return the settled labels of a candidate; the spaces of each weighting are made once."""
+        if candidate.space == "terms":
+            points = self.rows
+        else:
+            for weights in dict.fromkeys((candidate.graph, *candidate.parts)):
+                if weights not in made:
+                    made[weights] = self._shared_spaces(weights, candidates)
+            points = self._candidate_points(candidate, made)
         labels = self._spherical(points, refine=candidate.refine).labels.astype(np.int64)
         return self._settled(labels)[0]
 
-    def _rows_of(self, candidate: Candidate) -> Any:
-        """Return the rows weighted as a candidate wants them."""
-        return self.rows if candidate.is_tfidf else self._weighted(candidate.term, candidate.idf)
+    def _shared_spaces(self, weights: TermPart, candidates: tuple[Candidate, ...]) -> DocumentSpaces:
+        """Return the spaces of a weighting, of the most dimensions and neighbours of all candidates."""
+        asked = self.parameters
+        sizes = most_needed(candidates, n_components=asked.n_components, n_neighbors=asked.n_neighbors)
+        n_kept = len({part for candidate in candidates for part in candidate.parts})
+        spaces = self._spaces(self.rows if weights == "n" else self._weighted(weights), *sizes, n_kept=n_kept)
+        spaces.let_rows_go()
+        return spaces
 
-    def _weighted(self, term: TermPart, idf: int = 1) -> Any:
+    def _candidate_points(self, candidate: Candidate, made: dict[TermPart, DocumentSpaces]) -> Any:
+        """Return the dense rows that a candidate is clustered by."""
+        asked = self.parameters
+        n_dimensions = candidate.n_dimensions(asked.n_components)
+        if candidate.space == "reduced":
+            return made["n"].reduced(n_dimensions)
+        graph = made[candidate.graph].graph(candidate.n_neighbors(asked.n_neighbors))
+        mixing = asked.mixing if candidate.mixing is None else candidate.mixing
+        parts = [
+            made[part].smoothed(n_dimensions, graph, mixing=mixing, n_steps=candidate.n_steps)
+            for part in candidate.parts
+        ]
+        return side_by_side(*parts) if len(parts) > 1 else parts[0]
+
+    def _weighted(self, term: TermPart) -> Any:
         """Return the rows of the counts, weighted anew."""
         assert self.counts is not None
-        factors = np.power(tfidf_factors(self.counts), idf, dtype=np.float32)
+        factors = tfidf_factors(self.counts)
         return weighted_rows(self.counts, factors, weighting=Weighting(term=term), n_threads=self.parameters.n_threads)
 
 

@@ -10,7 +10,7 @@ from scipy import sparse
 
 from doccluster.clustering.search_cells import search_bytes, search_cells
 from doccluster.errors import Argument, MemoryLimitError
-from doccluster.geometry import NeighbourGraph, SemanticSpace, latent_semantic_space, nearest_neighbours, smoothed_rows
+from doccluster.geometry import NeighbourGraph, latent_semantic_space, nearest_neighbours, smoothed_rows
 from doccluster.geometry.projection import OVERSAMPLING, unit
 from doccluster.progress import Progress, silent
 from doccluster.sizes import format_size
@@ -52,7 +52,7 @@ class DocumentSpaces:
         self._n_threads = n_threads
         self._progress = progress
         self._graph: NeighbourGraph | None = None
-        self._space: SemanticSpace | None = None
+        self._projected: npt.NDArray[np.float64] | None = None
 
     def graph(self, n_neighbors: int) -> NeighbourGraph:
         """Return the graph of so many nearest neighbours, near-copies folded."""
@@ -69,35 +69,43 @@ class DocumentSpaces:
 
     def reduced(self, n_components: int) -> npt.NDArray[np.float32]:
         """Return dense unit rows in so many dimensions of latent semantic analysis."""
-        return unit(self._projected(self.rows, n_components)).astype(np.float32)
+        return unit(self._points()[:, :n_components]).astype(np.float32)
 
     def smoothed(
         self, n_components: int, graph: NeighbourGraph, *, mixing: float, n_steps: int = 1
     ) -> npt.NDArray[np.float32]:
         """Return dense unit rows, each moved towards its neighbours in a graph; copies share one place."""
-        points = self._projected(self.rows[graph.first], n_components)
+        points = self._points()[graph.first, :n_components]
         moved = smoothed_rows(points, graph.symmetric(), mixing=mixing, n_steps=n_steps)
         return moved[graph.families].astype(np.float32)
 
-    def _projected(self, rows: Any, n_components: int) -> npt.NDArray[np.float64]:
-        if self._space is None:
+    def let_rows_go(self) -> None:
+        """Make the graph and the projection now, which take less memory than the rows."""
+        self.graph(self.n_neighbors)
+        self._points()
+        self.rows = self.rows[:0]
+
+    def _points(self) -> npt.NDArray[np.float64]:
+        if self._projected is None:
             self._progress("project", 0)
-            self._space = latent_semantic_space(
+            space = latent_semantic_space(
                 self.rows,
                 self.n_components,
                 n_power_iterations=POWER_ITERATIONS,
                 random_state=self._rng,
                 n_threads=self._n_threads,
             )
-        return self._space.project(rows, n_threads=self._n_threads)[:, :n_components]
+            self._projected = space.project(self.rows, n_threads=self._n_threads)
+        return self._projected
 
 
-def check_memory(rows: Any, n_components: int, n_neighbors: int, limit: int) -> None:
-    """Raise MemoryLimitError if the spaces of `rows` (csr) need more than `limit` bytes."""
+def check_memory(rows: Any, n_components: int, n_neighbors: int, limit: int, *, n_kept: int = 0) -> None:
+    """Raise MemoryLimitError if a space of `rows` (csr), and so many kept beside it, need more than `limit` bytes."""
     n_documents, n_terms = rows.shape[0], np.unique(rows.indices).size
     width = 8 * (min(n_components, n_documents, n_terms) + OVERSAMPLING)
     tables = width * (4 * n_documents + 4 * n_terms) + 8 * n_components * rows.shape[1]
     needed = FIT_BYTES + tables + 52 * rows.nnz + (12 * n_neighbors + 100) * n_documents
+    needed += n_kept * (8 * n_components + 12 * n_neighbors) * n_documents
     if n_documents > EXACT_UP_TO:
         needed += search_bytes(n_documents, n_terms, rows.nnz)
     if needed > limit:
