@@ -62,6 +62,7 @@ site: $(SITE_STAMP)  ## build the site in out/site, without a network
 	$(BIN)/python -m website --output out/site --address "$(ADDRESS)"
 
 check-site: site  ## build the site, then open it in a browser and look for what is wrong with it
+	@npm install --silent --no-audit --no-fund --prefix out/browser axe-core@4.14 || echo "no npm: tests with axe-core are skipped"
 	DOCCLUSTER_SITE=out/site $(BIN)/python -m pytest -n0 tests/website
 
 clean:  ## remove what was made

@@ -11,6 +11,7 @@ import time
 from sphinx.cmd.build import main as sphinx_build
 
 from website.checks import broken_links, remote_parts
+from website.finishing import finish
 from website.gather import ROOT, gather
 from website.listings import write_listings
 
@@ -46,6 +47,7 @@ def main() -> int:
     )
     if code:
         return code
+    finish(output)
     write_listings(output, f"{arguments.address.rstrip('/')}/")
     wrong = [*broken_links(output), *remote_parts(output)]
     for line in wrong:

@@ -55,9 +55,17 @@ def gather(sources: pathlib.Path) -> None:
 
 def site_text(text: str, page: pathlib.Path, sources: pathlib.Path) -> str:
     """Return the text of a page of the repository as the site shows it."""
+    text = side_by_side(text)
     text = text.replace("```python\n>>>", "```pycon\n>>>")
     text = re.sub(r"^```$\n(\$ )?doccluster ", r"```sh\n\1doccluster ", text, flags=re.MULTILINE)
     return link.sub(lambda found: _site_link(found, page, sources), text)
+
+
+def side_by_side(text: str) -> str:
+    """Return the text with the code of another tool and ours in two columns where comments mark them."""
+    text = re.sub(r"^<!-- there: (.*) -->$", r"::::{grid} 1 1 2 2\n:::{grid-item}\n**\1**", text, flags=re.MULTILINE)
+    text = re.sub(r"^<!-- here: (.*) -->$", r":::\n:::{grid-item}\n**\1**", text, flags=re.MULTILINE)
+    return re.sub(r"^<!-- end -->$", ":::\n::::", text, flags=re.MULTILINE)
 
 
 def _site_link(found: re.Match[str], page: pathlib.Path, sources: pathlib.Path) -> str:
