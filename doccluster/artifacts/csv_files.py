@@ -7,7 +7,7 @@ import io
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 from doccluster.control_characters import CONTROLS
 from doccluster.corpus.columns import is_missing
@@ -48,10 +48,14 @@ def csv_text(table: Mapping[str, Sequence[Any]] | pd.DataFrame) -> str:
     """
     columns = table if isinstance(table, Mapping) else {name: table[name].tolist() for name in table.columns}
     text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(columns)
-    writer.writerows(zip(*([_cell(value) for value in values] for values in columns.values()), strict=True))
+    _write(tuple(columns), zip(*columns.values(), strict=True), text)
     return text.getvalue()
+
+
+def _write(names: Sequence[str], rows: Iterable[Sequence[Any]], file: TextIO) -> None:
+    writer = csv.writer(file, lineterminator="\n")
+    writer.writerow(names)
+    writer.writerows([_cell(value) for value in row] for row in rows)
 
 
 def _cell(value: Any) -> Any:
@@ -69,3 +73,9 @@ def write_csv_parts(tables: Iterable[Mapping[str, Sequence[Any]] | pd.DataFrame]
         for number, table in enumerate(tables):
             text = csv_text(table)
             file.write(text if number == 0 else text[text.index("\n") + 1 :])
+
+
+def write_csv_rows(names: Sequence[str], rows: Iterable[Sequence[Any]], path: Path) -> None:
+    """Write rows as they come, as `csv_text` writes a table, so that a long one is never in memory."""
+    with path.open("w", encoding="utf-8", newline="") as file:
+        _write(names, rows, file)

@@ -185,16 +185,15 @@ def export_command(store: str, output: str, at: str | None, overwrite: bool, as_
 
     check_export(Path(output), overwrite=overwrite)
     with reading(Path(store)) as connection:
-        tables = read_tables(connection, at=at)
-    written = write_export(tables, Path(output), overwrite=overwrite)
-    if as_json:
+        done = write_export(connection, Path(output), at=at, overwrite=overwrite)
+        tables = read_tables(connection, at=at) if as_json else None
+    if tables is not None:
         parts = {"documents": tables.documents, "stories": tables.stories, "lineage": tables.lineage}
-        print_json({"files": written, **{name: _rows(table) for name, table in parts.items()}})
+        print_json({"files": done.files, **{name: _rows(table) for name, table in parts.items()}})
         return
-    states = list(tables.stories["state"])
-    say(f"  documents  {len(tables.documents['id']):,}")
-    say(f"  stories    {len(states):,} ({states.count('open'):,} open, {states.count('closed'):,} closed)")
-    say(f"  {'  '.join(map(str, written))}")
+    say(f"  documents  {done.n_documents:,}")
+    say(f"  stories    {done.states.total():,} ({done.states['open']:,} open, {done.states['closed']:,} closed)")
+    say(f"  {'  '.join(map(str, done.files))}")
 
 
 def _rows(table: Any) -> list[dict[str, Any]]:

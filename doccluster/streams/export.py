@@ -2,15 +2,44 @@
 
 from __future__ import annotations
 
+import sqlite3
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
-from doccluster.artifacts.csv_files import write_csv
+from doccluster.artifacts.csv_files import write_csv_rows
 from doccluster.artifacts.new_folder import check_folder, writing
 from doccluster.errors import InputError
-from doccluster.streams.tables import StreamTables
+from doccluster.streams.article import Moment
+from doccluster.streams.tables import (
+    DOCUMENT_COLUMNS,
+    LINEAGE_COLUMNS,
+    STORY_COLUMNS,
+    Row,
+    batch_at,
+    document_rows,
+    lineage_rows,
+    story_rows,
+)
 from doccluster.unfinished import unfinished_folder
 
-FILES = ("documents.csv", "stories.csv", "lineage.csv")
+# columns, what yields rows, and the column whose values are counted
+_TABLES = {
+    "documents.csv": (DOCUMENT_COLUMNS, document_rows, "source"),
+    "stories.csv": (STORY_COLUMNS, story_rows, "state"),
+    "lineage.csv": (LINEAGE_COLUMNS, lineage_rows, "event"),
+}
+FILES = tuple(_TABLES)
+
+
+@dataclass(frozen=True)
+class Exported:
+    """What was written: the files, how many documents, and how many stories in each state."""
+
+    files: list[Path]
+    n_documents: int
+    states: Counter[str]
 
 
 def check_export(folder: Path, *, overwrite: bool) -> None:
@@ -23,20 +52,34 @@ def check_export(folder: Path, *, overwrite: bool) -> None:
     check_folder(folder.absolute().parent, name=folder)
 
 
-def write_export(tables: StreamTables, folder: Path, *, overwrite: bool = False) -> list[Path]:
-    """Write the tables as csv files, each whole or not at all, and return their paths; other files there stay.
+def write_export(
+    connection: sqlite3.Connection, folder: Path, *, at: str | Moment | None = None, overwrite: bool = False
+) -> Exported:
+    """Write the tables as csv files, each whole or not at all; other files there stay.
+
+    Rows are written as they are read, so that the export of a large store takes no more memory than that of a small
+    one.
 
     Raises
     ------
     InputError
-        If there is an earlier export and `overwrite` is not given, or the folder cannot be written.
+        If there is an earlier export and `overwrite` is not given, the folder cannot be written, or `at` is no moment.
     """
     check_export(folder, overwrite=overwrite)
+    batch, _ = batch_at(connection, at)
+    counts: dict[str, Counter[str]] = {name: Counter() for name in FILES}
     with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
         with unfinished_folder(folder.absolute()) as beside:
-            for name, table in zip(FILES, (tables.documents, tables.stories, tables.lineage), strict=True):
-                write_csv(table, beside / name)
+            for name, (names, rows, kind) in _TABLES.items():
+                counted = _counted(rows(connection, batch), counts[name], names.index(kind))
+                write_csv_rows(names, counted, beside / name)
             for name in FILES:
                 (beside / name).replace(folder / name)
-    return [folder / name for name in FILES]
+    return Exported([folder / name for name in FILES], counts["documents.csv"].total(), counts["stories.csv"])
+
+
+def _counted(rows: Iterable[Row], counts: Counter[str], place: int) -> Iterator[Row]:
+    for row in rows:
+        counts[row[place]] += 1
+        yield row

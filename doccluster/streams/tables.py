@@ -1,9 +1,9 @@
-"""What a store says of a moment, as three tables: documents, stories, lineage."""
+"""What a store says of a moment, as three tables: documents, stories, lineage; row by row, or whole."""
 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,19 +12,26 @@ from doccluster.errors import InputError
 from doccluster.streams.article import Moment, as_moment, as_text
 
 Table = Mapping[str, Sequence[Any]]
+Row = tuple[Any, ...]
+
+DOCUMENT_COLUMNS = (
+    *("id", "date", "first_seen", "source", "title", "link", "story", "first_story", "family", "similarity", "margin"),
+)
+STORY_COLUMNS = ("id", "label", "state", "born", "last", "documents", "families", "outlets", "parent")
+LINEAGE_COLUMNS = ("when", "event", "story", "other", "documents", "similarity")
 
 LEAD_LENGTH = 160  # characters of a text that stand for a title that is missing
 
 _DOCUMENTS = """
 SELECT d.id, d.published, d.first_seen, d.source, d.title, d.link, m.story_id, d.first_story, f.doc_key AS family,
-    d.similarity, d.margin, d.doc_key, d.language, d.n_versions, SUBSTR(d.text, 1, 160) AS begins
+    d.similarity, d.margin
 FROM membership m JOIN document d USING (doc_id) LEFT JOIN document f ON f.number = d.family
 WHERE m.from_batch <= :batch AND (m.to_batch IS NULL OR m.to_batch > :batch)
 ORDER BY d.number
 """
 _STORIES = """
-SELECT s.story_id, s.founder, s.parent, s.born, s.language, COUNT(*) AS documents, COUNT(DISTINCT d.family) AS families,
-    COUNT(DISTINCT NULLIF(d.source, '')) AS outlets, MIN(d.published) AS first, MAX(d.published) AS last,
+SELECT s.story_id, s.parent, s.born, COUNT(*) AS documents, COUNT(DISTINCT d.family) AS families,
+    COUNT(DISTINCT NULLIF(d.source, '')) AS outlets, MAX(d.published) AS last,
     (SELECT l.doc_id FROM story_lead l WHERE l.story_id = s.story_id AND l.from_batch <= :batch
         ORDER BY l.from_batch DESC LIMIT 1) AS lead,
     (SELECT e.event FROM lineage e WHERE e.story_id = s.story_id AND e.batch_id <= :batch AND e.event = 'closed')
@@ -33,7 +40,7 @@ WHERE m.from_batch <= :batch AND (m.to_batch IS NULL OR m.to_batch > :batch)
 GROUP BY s.story_id ORDER BY s.born, s.story_id
 """
 _MERGED = """
-SELECT s.story_id, s.parent, s.born, s.language, e.story_id AS into_story, e.moment
+SELECT s.story_id, s.parent, s.born, e.story_id AS into_story, e.moment
 FROM lineage e JOIN story s ON s.story_id = e.other_id
 WHERE e.event = 'merged' AND e.batch_id <= :batch ORDER BY s.born, s.story_id
 """
@@ -81,47 +88,44 @@ def batch_at(connection: sqlite3.Connection, at: str | Moment | None) -> tuple[i
 def read_tables(connection: sqlite3.Connection, *, at: str | Moment | None = None) -> StreamTables:
     """Return the tables of a store as it is, or as it was at a moment."""
     batch, moment = batch_at(connection, at)
-    given = {"batch": batch}
-    documents = connection.execute(_DOCUMENTS, given).fetchall()
-    lineage = connection.execute(_LINEAGE, given).fetchall()
-    return StreamTables(moment, _documents(documents), _stories(connection, given), _lineage(lineage))
-
-
-def _documents(rows: Sequence[Sequence[Any]]) -> Table:
-    names = (
-        "id",
-        "date",
-        "first_seen",
-        "source",
-        "title",
-        "link",
-        "story",
-        "first_story",
-        "family",
-        "similarity",
-        "margin",
+    documents, stories, lineage = (
+        _columns(names, rows(connection, batch))
+        for names, rows in (
+            (DOCUMENT_COLUMNS, document_rows),
+            (STORY_COLUMNS, story_rows),
+            (LINEAGE_COLUMNS, lineage_rows),
+        )
     )
-    columns: dict[str, list[Any]] = {name: [row[place] for row in rows] for place, name in enumerate(names)}
-    for name in ("date", "first_seen"):
-        columns[name] = [as_text(moment) for moment in columns[name]]
-    return columns
+    return StreamTables(moment, documents, stories, lineage)
 
 
-def _stories(connection: sqlite3.Connection, given: Mapping[str, int]) -> Table:
-    columns: dict[str, list[Any]] = {
-        name: [] for name in ("id", "label", "state", "born", "last", "documents", "families", "outlets", "parent")
-    }
-    for row in connection.execute(_STORIES, given).fetchall():
-        story, _, parent, born, _, documents, families, outlets, _, last, lead, ended = row
-        values = (story, label_of(connection, lead), ended or "open", as_text(born), as_text(last), documents, families)
-        for column, value in zip(columns.values(), (*values, outlets, parent), strict=True):
-            column.append(value)
-    for story, parent, born, _, into, moment in connection.execute(_MERGED, given).fetchall():
-        for column, value in zip(
-            columns.values(),
-            (story, "", "merged", as_text(born), as_text(moment), 0, 0, 0, into or parent),
-            strict=True,
-        ):
+def document_rows(connection: sqlite3.Connection, batch: int) -> Iterator[Row]:
+    """Yield the documents as they were after a batch, in the order in which they were placed."""
+    for name, published, first_seen, *rest in connection.execute(_DOCUMENTS, {"batch": batch}):
+        yield (name, as_text(published), as_text(first_seen), *rest)
+
+
+def story_rows(connection: sqlite3.Connection, batch: int) -> Iterator[Row]:
+    """Yield the stories as they were after a batch: open and closed ones by birth, then those that were merged."""
+    for story, parent, born, documents, families, outlets, last, lead, ended in connection.execute(
+        _STORIES, {"batch": batch}
+    ):
+        label = label_of(connection, lead)
+        yield (story, label, ended or "open", as_text(born), as_text(last), documents, families, outlets, parent)
+    for story, parent, born, into, moment in connection.execute(_MERGED, {"batch": batch}):
+        yield (story, "", "merged", as_text(born), as_text(moment), 0, 0, 0, into or parent)
+
+
+def lineage_rows(connection: sqlite3.Connection, batch: int) -> Iterator[Row]:
+    """Yield what has happened up to a batch, in order."""
+    for moment, *rest in connection.execute(_LINEAGE, {"batch": batch}):
+        yield (as_text(moment), *rest)
+
+
+def _columns(names: Sequence[str], rows: Iterable[Row]) -> Table:
+    columns: dict[str, list[Any]] = {name: [] for name in names}
+    for row in rows:
+        for column, value in zip(columns.values(), row, strict=True):
             column.append(value)
     return columns
 
@@ -131,10 +135,3 @@ def label_of(connection: sqlite3.Connection, doc_id: int | None) -> str:
     row = connection.execute(f"SELECT title, SUBSTR(text, 1, {LEAD_LENGTH}) FROM document WHERE doc_id = ?", (doc_id,))
     found = row.fetchone()
     return "" if found is None else " ".join((found[0] or found[1]).split())
-
-
-def _lineage(rows: Sequence[Sequence[Any]]) -> Table:
-    names = ("when", "event", "story", "other", "documents", "similarity")
-    columns: dict[str, list[Any]] = {name: [row[place] for row in rows] for place, name in enumerate(names)}
-    columns["when"] = [as_text(moment) for moment in columns["when"]]
-    return columns

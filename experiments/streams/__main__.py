@@ -1,4 +1,4 @@
-"""``python -m experiments.streams learn|evaluate|speed|growth|manners|day [--corpora FOLDER] [--keep] [--days N]``.
+"""``python -m experiments.streams WHAT [--corpora FOLDER] [--keep] [--days N]``: what is known of the streams of news.
 
 ``learn`` learns the weights of the join on the first halves in time of BASIL, of "In the news" in ten languages, of the
 bundled sample and of a made stream, prints them, and with ``--keep`` writes them to join_weights.json of the package.
@@ -10,6 +10,7 @@ made streams is told; with ``--keep`` it writes results/ and the page docs/expla
 politeness a simulated week of them breaks, as the server counts them.
 ``day`` follows misbehaving feeds for a simulated day, undisturbed and killed ten times at random, and prints
 whether the two stores differ.
+``languages`` prints what stories across languages are worth on "In the news" in ten languages at once.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ SOURCES = (
 def main() -> None:
     """Run what is asked for."""
     parser = argparse.ArgumentParser(prog="python -m experiments.streams")
-    parser.add_argument("what", choices=["learn", "evaluate", "speed", "growth", "manners", "day"])
+    parser.add_argument("what", choices=["learn", "evaluate", "speed", "growth", "manners", "day", "languages"])
     parser.add_argument("--corpora", type=pathlib.Path, default=ROOT.parent / "shared" / "corpora")
     parser.add_argument("--keep", action="store_true")
     parser.add_argument("--days", type=float, help="simulated days: 7 of manners, 1 of day")
@@ -58,6 +59,10 @@ def main() -> None:
         from experiments.streams.manners import measure_manners
 
         measure_manners(given.days or 7.0)
+    elif given.what == "languages":
+        from experiments.streams.languages import measure_languages
+
+        measure_languages(given.corpora)
     elif given.what == "day":
         from experiments.streams.day import measure_day
 

@@ -15,8 +15,7 @@ from typing import Any
 
 from doccluster.streams.check import check_store
 from doccluster.streams.database import reading
-from doccluster.streams.export import FILES, write_export
-from doccluster.streams.tables import read_tables
+from doccluster.streams.export import FILES, Exported, write_export
 from experiments.streams.following import CLOCK, FEEDS, STORES, FileClock
 from experiments.streams.labelled import ROOT
 from experiments.streams.misbehaving import Outlets, served
@@ -70,7 +69,7 @@ def live_through(
     one, other = (folder / name for name in STORES)
     with reading(other) as connection:
         findings = [f"{one.check}: {one.detail}" for one in check_store(connection)]
-    tables = _export(one)
+    exported = _export(one)
     _export(other)
     differing = [
         name for name in FILES if len({(store.with_suffix("") / name).read_bytes() for store in (one, other)}) > 1
@@ -81,19 +80,17 @@ def live_through(
         n_requests=len(_rows(one, "SELECT 1 FROM fetch")),
         n_moments=lived["n_moments"],
         n_killed=lived["n_killed"],
-        n_documents=len(tables.documents["id"]),
-        n_stories=len(tables.stories["id"]),
+        n_documents=exported.n_documents,
+        n_stories=exported.states.total(),
         reasons=frozenset(reason for (reason,) in _rows(one, "SELECT DISTINCT reason FROM fetch") if reason),
         findings=findings,
         differing=differing,
     )
 
 
-def _export(store: pathlib.Path) -> Any:
+def _export(store: pathlib.Path) -> Exported:
     with reading(store) as connection:
-        tables = read_tables(connection)
-    write_export(tables, store.with_suffix(""))
-    return tables
+        return write_export(connection, store.with_suffix(""))
 
 
 def _rows(store: pathlib.Path, query: str) -> list[Any]:

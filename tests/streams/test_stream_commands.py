@@ -5,9 +5,13 @@ from __future__ import annotations
 import csv
 import json
 import pathlib
+import sqlite3
 
 import pytest
 
+from doccluster.artifacts.csv_files import csv_text, write_csv_rows
+from doccluster.streams.database import reading
+from doccluster.streams.tables import DOCUMENT_COLUMNS, document_rows, read_tables
 from tests.cli.conftest import doccluster  # noqa: F401  a fixture
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -38,6 +42,31 @@ def test_an_export_has_every_document_in_a_story(doccluster, store, tmp_path):  
     assert {row["event"] for row in rows(tmp_path / "out" / "lineage.csv")} >= {"born", "grew", "closed"}
 
 
+def test_an_export_is_written_row_by_row_with_the_bytes_of_the_whole_tables(doccluster, store, tmp_path):  # noqa: F811
+    with reading(store) as connection:
+        tables = read_tables(connection)
+        consumed = []
+        rows_seen = (consumed.append(row) or row for row in document_rows(connection, 10**9))
+        target = tmp_path / "some.csv"
+        with pytest.raises(sqlite3.InterfaceError, match="enough"):
+            write_csv_rows(DOCUMENT_COLUMNS, stopped_after(rows_seen, 100), target)
+    assert len(consumed) == 100  # what had been read by then was written
+    assert target.read_text(encoding="utf-8") == "".join(
+        csv_text(tables.documents).splitlines(keepends=True)[: 1 + 100]
+    )
+    doccluster("stream", "export", "--store", store, "-o", tmp_path / "out")
+    for name in ("documents", "stories", "lineage"):
+        written = (tmp_path / "out" / f"{name}.csv").read_text(encoding="utf-8")
+        assert written == csv_text(getattr(tables, name))
+
+
+def stopped_after(rows, n):
+    for number, row in enumerate(rows, 1):
+        yield row
+        if number == n:
+            raise sqlite3.InterfaceError("enough")
+
+
 def test_the_same_articles_in_an_empty_store_give_the_same_bytes(doccluster, store, tmp_path):  # noqa: F811
     doccluster("stream", "replay", FEEDS, "--store", tmp_path / "again.db", "--batch", "6h")
     doccluster("stream", "export", "--store", store, "-o", tmp_path / "a")
@@ -61,8 +90,6 @@ def test_an_export_is_not_overwritten_unasked(doccluster, store, tmp_path):  # n
 
 
 def test_check_says_that_a_store_is_sound_and_when_it_is_not(doccluster, store):  # noqa: F811
-    import sqlite3
-
     done = doccluster("stream", "check", "--store", store)
     assert (done.code, "is sound" in done.out) == (0, True)
     connection = sqlite3.connect(store)
