@@ -25,6 +25,7 @@ SHOWN_SECONDS = 0.05  # of compiling
 FILES = ("report.html", "assignments.csv", "clusters.csv", "scores.csv", "skipped.csv", "model", "run.json")
 MAX_MOVEMENTS = 5  # pairs of clusters on the screen; assignments.csv has all
 MAX_SHOWN = 40  # clusters on the screen; all are in clusters.csv
+SPACE = "like similarity, measured on the weighted rows"  # though labels may come from smoothed rows and counts
 HEADLINES = ("silhouette", "objective", "purity", "nmi", "adjusted_rand", "pair_f")
 
 
@@ -210,7 +211,8 @@ def _headlines(run: Run) -> list[str]:
         for score in run.evaluation.scores:
             if score.name == name:
                 against = f" against {score.truth}" if score.truth else ""
-                note = f"   {score.note}" if score.note else ""
+                notes = [score.note, SPACE if name == "silhouette" and score.status == "computed" else ""]
+                note = "".join(f"   {one}" for one in notes if one)
                 value = "not computed" if score.status == "skipped" else _number(score.value)
                 lines.append(f"{name}{against}  {value}{note}")
     return lines
