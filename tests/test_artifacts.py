@@ -24,6 +24,7 @@ from doccluster.artifacts import (
     write_csv,
 )
 from doccluster.artifacts.storage import pack_matrix, read_arrays, unpack_matrix, write_arrays, write_json
+from doccluster.corpus.document import Corpus
 from doccluster.errors import InputError, SchemaError
 from doccluster.pipeline import run_pipeline
 from doccluster.vectors import read_matrix
@@ -106,6 +107,20 @@ def test_a_loaded_run_has_the_same_scores_to_the_last_bit(run, loaded):
                 same(getattr(before, field.name), getattr(after, field.name))
     assert loaded.evaluation.coverage == run.evaluation.coverage
     assert loaded.evaluation.classes == run.evaluation.classes
+
+
+def test_scores_of_documents_with_several_classes_come_back_though_more_classes_take_part(tmp_path):
+    texts = ["wheat rain harvest", "wheat rain field", "oil crude barrel", "oil crude price", "oil wheat trade tax"]
+    corpus = Corpus(
+        ids=tuple("abcde"),
+        texts=tuple(texts),
+        labels={"topics": (("grain",), ("grain",), ("crude",), ("crude",), ("crude", "trade"))},
+    )
+    made = run_pipeline(corpus, n_clusters=2, truth="topics", language="none", vectorizer={"min_df": 1})
+    (score,) = (one for one in made.evaluation.scores if one.name == "nccg")
+    assert score.per_class.size > len(made.evaluation.classes["topics"])
+    (again,) = (one for one in load_run(save_run(made, tmp_path / "run")).evaluation.scores if one.name == "nccg")
+    np.testing.assert_array_equal(again.per_class, score.per_class)
 
 
 def test_a_loaded_vectorizer_gives_the_same_rows_for_new_texts(run, loaded):
