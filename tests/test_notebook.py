@@ -107,7 +107,7 @@ def test_text_of_documents_is_only_text_in_a_table():
 def test_the_report_is_shown_in_a_frame_that_is_shut_off_from_the_notebook(run, tmp_path):
     shown = run.report()
     frame = shown._repr_html_()
-    assert 'sandbox="allow-scripts allow-popups"' in frame
+    assert 'sandbox="allow-scripts allow-popups allow-downloads"' in frame
     assert shown.page in unescape(frame)
     doccluster.write_report(run, tmp_path / "one.html")
     assert shown.save(tmp_path / "two.html").read_bytes() == (tmp_path / "one.html").read_bytes()
@@ -131,7 +131,13 @@ def test_latex_tables_have_as_many_cells_in_each_row_and_escape_text(name, reque
 
 @pytest.mark.parametrize(
     ("draw", "source"),
-    [(plots.silhouettes, "run"), (plots.confusion, "run"), (plots.k_curve, "choice"), (plots.agreement, "comparison")],
+    [
+        (plots.silhouettes, "run"),
+        (plots.confusion, "run"),
+        (plots.document_map, "run"),
+        (plots.k_curve, "choice"),
+        (plots.agreement, "comparison"),
+    ],
 )
 def test_figures_are_drawn_into_the_axes_they_are_given(draw, source, request):
     figure = Figure()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from doccluster.cli.console import json_option, overwrite_option, print_json, progress_shown, say, threads_option
-from doccluster.cli.run import clustering_options, execute, worker_options
+from doccluster.cli.run import clustering_options, execute, map_option, worker_options
 from doccluster.cli.source_options import reader_arguments, reader_options
 from doccluster.cli.streams import write_error, write_out
 from doccluster.cli.values import check_weighting, checked
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 )
 @overwrite_option
 @click.option("--report/--no-report", default=True, help="Whether to write report.html (the default is yes).")
+@map_option
 @json_option
 def cluster_command(matrix: str, **given: Any) -> None:
     """Cluster a matrix file: CLUTO .mat, Matrix Market .mtx, .npz or .npy.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -32,6 +32,9 @@ from doccluster.cli.source_options import (
 from doccluster.cli.streams import write_error
 from doccluster.cli.values import Whole, check_named_algorithm, check_size, checked, measure_names
 from doccluster.cli.verb import Verb
+
+if TYPE_CHECKING:
+    from doccluster.report import ReportOptions
 
 CLUSTERING = {
     "init": "init",
@@ -95,6 +98,17 @@ clustering_options = options(
 )
 
 
+map_option = click.option(
+    "--map/--no-map",
+    "with_map",
+    default=None,
+    help="Whether the report has a map of the documents. The default is yes up to 2,000 documents; a map of 20,000 "
+    "takes a minute or two, and the extra `map`.",
+)
+texts_option = click.option(
+    "--with-texts", is_flag=True, help="Put the whole text of each document into the report, to be read there."
+)
+
 worker_options = options(
     click.option(
         "--scheduler",
@@ -136,6 +150,8 @@ block_options = options(
 @vectorizer_options
 @overwrite_option
 @click.option("--report/--no-report", default=True, help="Whether to write report.html (the default is yes).")
+@map_option
+@texts_option
 @json_option
 def run_command(sources: tuple[str, ...], **given: Any) -> None:
     """Turn documents into clusters with names, explanations and scores, in one command.
@@ -178,7 +194,7 @@ def execute(
                 scratch=given.get("scratch"),
                 checkpoint=given.get("checkpoint"),
                 resume=given.get("resume", False),
-                report=given["report"],
+                report=wanted_report(given),
                 command=typed_command(),
                 began=click.get_current_context().obj,
                 announce=None if given["as_json"] else write_error,
@@ -199,6 +215,13 @@ def wanted_clusters(clusters: int | str | None) -> int | str:
     return "auto" if clusters is None else clusters
 
 
+def wanted_report(given: dict[str, Any]) -> bool | ReportOptions:
+    """Return what the report of a run holds, or that none is wanted."""
+    from doccluster.report import ReportOptions
+
+    return given["report"] and ReportOptions(given["with_map"], given.get("with_texts", False))
+
+
 def typed_command() -> str:
     """Return the command line as it can be typed again."""
     return shlex.join(["doccluster", *sys.argv[1:]])
@@ -207,17 +230,24 @@ def typed_command() -> str:
 @click.command("report", cls=Verb, short_help="Write the report of a finished run again.")
 @click.argument("folder", metavar="RUN_DIR")
 @click.option("-o", "--output", metavar="FILE", help="The file to write. The default is report.html in the run folder.")
+@map_option
+@texts_option
 @json_option
-def report_command(folder: str, output: str | None, as_json: bool) -> None:
-    """Write the report of a finished run again, from what is in its folder."""
+def report_command(folder: str, output: str | None, with_map: bool | None, with_texts: bool, as_json: bool) -> None:
+    """Write the report of a finished run again, from what is in its folder.
+
+    With --with-texts the documents are read again from where the run found them.
+    """
     from doccluster.artifacts import check_file, load_run, new_file
+    from doccluster.pipeline.reporting import texts_of_run
     from doccluster.report import write_report
 
     run = load_run(folder)
     path = Path(output) if output is not None else Path(folder) / "report.html"
     check_file(path, overwrite=True)
+    texts = texts_of_run(folder, run) if with_texts else None
     with new_file(path) as written:
-        write_report(run, written)
+        write_report(run, written, with_map=with_map, texts=texts)
     if as_json:
         print_json({"output": str(path), "n_documents": run.n_documents, "n_clusters": run.n_clusters})
     else:

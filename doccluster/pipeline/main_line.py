@@ -26,6 +26,7 @@ from doccluster.pipeline.fitting import Fit, fit_clusters, in_input_order
 from doccluster.pipeline.folding import find_first_copies, folding_note, spread_to_copies, without_copies
 from doccluster.pipeline.naming import name_clusters
 from doccluster.pipeline.provenance import Stages, peak_memory, versions
+from doccluster.pipeline.reporting import check_texts, report_writer
 from doccluster.pipeline.run_settings import RunSettings
 from doccluster.pipeline.sources import check_truth, read_source, split_empty
 from doccluster.pipeline.vectorizing import Vectorized
@@ -37,6 +38,7 @@ from doccluster.vectors import DocumentVectors
 if TYPE_CHECKING:
     from doccluster.distributed.matrix_block import MatrixBlock
     from doccluster.pipeline.in_blocks import BlockWork
+    from doccluster.report import ReportOptions
 
 
 class RunInterrupted(KeyboardInterrupt):
@@ -69,7 +71,7 @@ def run_pipeline(
     scratch: str | Path | None = None,
     checkpoint: int | None = None,
     resume: bool = False,
-    report: bool = True,
+    report: bool | ReportOptions = True,
     command: str | None = None,
     began: float | None = None,
     announce: Callable[[str], None] | None = None,
@@ -126,8 +128,8 @@ def run_pipeline(
     resume : bool
         Go on from the checkpoint of a run that was ended, if one is in the output folder. Documents are read and
         vectorized again; the labels are those of a run that nothing disturbed.
-    report : bool
-        Whether to write report.html into the output.
+    report : bool or ReportOptions
+        Whether to write report.html into the output, and what it holds (`doccluster.report.ReportOptions`).
     command : str, optional
         What the user typed, for the record.
     began : float, optional
@@ -199,7 +201,7 @@ def make_run(
     resume: bool = False,
     output: str | Path | None = None,
     overwrite: bool = False,
-    report: bool = True,
+    report: bool | ReportOptions = True,
     command: str | None = None,
     began: float | None = None,
     announce: Callable[[str], None] | None = None,
@@ -234,7 +236,7 @@ def _make_run(
     *,
     output: str | Path | None = None,
     overwrite: bool = False,
-    report: bool = True,
+    report: bool | ReportOptions = True,
     command: str | None = None,
     began: float | None = None,
     announce: Callable[[str], None] | None = None,
@@ -253,6 +255,7 @@ def _make_run(
             progress=progress,
         )
         check_truth(columns, read.documents)
+        check_texts(report, read.corpus)
         if read.corpus is not None and read.corpus.stripped_html:  # new documents are to be read alike, however few
             parameters["reader"] = {**(parameters["reader"] or {}), "strip_html": True}
     with clock.stage("vectorize"):
@@ -327,7 +330,7 @@ def _make_run(
     )
     if output is not None:
         progress("write", 0)
-        save_run(run, output, overwrite=overwrite, also=_report_writer() if report else None)
+        save_run(run, output, overwrite=overwrite, also=report_writer(report, texts))
         if not fit.interrupted:
             (Path(output) / CHECKPOINT).unlink(missing_ok=True)
     if fit.interrupted:
@@ -379,12 +382,6 @@ def _notes(fit: Fit, k: int) -> list[str]:
     if fit.partition.n_clusters < k:
         notes.append(f"You asked for {k:,} clusters; only {fit.partition.n_clusters:,} could be filled.")
     return notes
-
-
-def _report_writer() -> dict[str, Any]:
-    from doccluster.report import write_report  # brings in matplotlib, which a run without output does not need
-
-    return {"report.html": write_report}
 
 
 def _checked_seed(random_state: int) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -10,10 +9,8 @@ from pathlib import Path
 import pandas as pd
 
 from doccluster.artifacts import BEFORE_EDITS, RunRecord, labels_checksum, read_record
-from doccluster.corpus.addresses import address_of
-from doccluster.errors import InputError
 from doccluster.pipeline.main_line import make_run
-from doccluster.pipeline.run_settings import RecordedRun, recorded_run
+from doccluster.pipeline.run_settings import recorded_run, recorded_sources
 from doccluster.progress import Progress, silent
 from doccluster.record import Run
 from doccluster.short_repr import ShortRepr
@@ -59,31 +56,6 @@ def repeat_run(
     )
     same = labels_checksum(run) == then.labels_checksum
     return Repetition(run, same, tuple(_differences(then, run, same, path.parent)))
-
-
-def recorded_sources(asked: RecordedRun, record: Path) -> list[Path]:
-    """Return the files that a run was made of, which its run.json names.
-
-    Raises
-    ------
-    InputError
-        If it was made of texts in memory or of standard input.
-    """
-    if not asked.sources:
-        raise InputError(
-            f"{record} is of a run on texts in memory, which cannot be read again", remedy="call run_pipeline"
-        )
-    if "-" in asked.sources:
-        raise InputError(
-            f"{record} is of a run on standard input, which cannot be read again", remedy="save it to a file"
-        )
-    return [_found(Path(name), Path(asked.directory)) for name in asked.sources]
-
-
-def _found(path: Path, directory: Path) -> Path:
-    """Return a path as it was given, seen from here or else from where the run was made."""
-    is_found = path.exists() or path.is_absolute() or address_of(path) is not None
-    return path if is_found else Path(os.path.normpath(directory / path))
 
 
 def _differences(then: RunRecord, run: Run, same: bool, folder: Path) -> Iterator[str]:

@@ -12,6 +12,7 @@ import numpy as np
 
 from doccluster.artifacts import damaged, read_as
 from doccluster.clustering.algorithms import SPHERICAL, get_algorithm
+from doccluster.corpus.addresses import address_of
 from doccluster.errors import Argument, InputError
 from doccluster.measures import get_measures
 from doccluster.text.token_patterns import check_safe_pattern
@@ -195,3 +196,28 @@ def _plain(value: Any) -> Any:
     if isinstance(value, np.generic):
         return value.item()
     return value if isinstance(value, str | int | float | bool) or value is None else str(value)
+
+
+def recorded_sources(asked: RecordedRun, record: Path) -> list[Path]:
+    """Return the files that a run was made of, which its run.json names.
+
+    Raises
+    ------
+    InputError
+        If it was made of texts in memory or of standard input.
+    """
+    if not asked.sources:
+        raise InputError(
+            f"{record} is of a run on texts in memory, which cannot be read again", remedy="call run_pipeline"
+        )
+    if "-" in asked.sources:
+        raise InputError(
+            f"{record} is of a run on standard input, which cannot be read again", remedy="save it to a file"
+        )
+    return [_found(Path(name), Path(asked.directory)) for name in asked.sources]
+
+
+def _found(path: Path, directory: Path) -> Path:
+    """Return a path as it was given, seen from here or else from where the run was made."""
+    is_found = path.exists() or path.is_absolute() or address_of(path) is not None
+    return path if is_found else Path(os.path.normpath(directory / path))

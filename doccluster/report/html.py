@@ -3,15 +3,26 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 
 from doccluster import __version__
+from doccluster.errors import InputError
 from doccluster.record import Run
+from doccluster.report.explore import as_json, explore_data, page_order
 from doccluster.report.figures import figures_of
-from doccluster.report.page import page_part, page_templates, write_page
+from doccluster.report.page import page_part, page_script, page_templates, write_page
+from doccluster.report.plane import FEWEST, MOST_UNASKED, Plane, plane_of
+from doccluster.report.still_map import still_map, tiles_of
 from doccluster.report.summary import summarize
+from doccluster.report.wording import one_line
+
+# in the order in which they name what the later ones use
+SCRIPTS = (
+    "tabs", "stories", "tables", "data", "choice", "map", "panels", "compare", "take_away", "explore", "start"
+)  # fmt: skip
 
 
 @dataclass(frozen=True, repr=False)
@@ -50,12 +61,14 @@ class InlineReport:
     def _repr_html_(self) -> str:
         # without allow-same-origin the page has no access to the notebook, whatever a document has put into it
         return (
-            f'<iframe title="doccluster report" sandbox="allow-scripts allow-popups" srcdoc="{escape(self.page)}" '
-            f'style="width:100%;height:{self.height}px;border:1px solid #ccc"></iframe>'
+            '<iframe title="doccluster report" sandbox="allow-scripts allow-popups allow-downloads" '
+            f'srcdoc="{escape(self.page)}" style="width:100%;height:{self.height}px;border:1px solid #ccc"></iframe>'
         )
 
 
-def write_report(run: Run, path: str | os.PathLike[str]) -> Path:
+def write_report(
+    run: Run, path: str | os.PathLike[str], *, with_map: bool | None = None, texts: Sequence[str] | None = None
+) -> Path:
     """Write the report of a run as one self-contained page, and return its path; the same run gives the same bytes.
 
     Parameters
@@ -64,26 +77,54 @@ def write_report(run: Run, path: str | os.PathLike[str]) -> Path:
         Just made, or read by `load_run`.
     path : str or path
         The file to write; an existing one is replaced.
+    with_map : bool, optional
+        Whether the page has the map of documents. By default it has where there are at most 2,000 documents; a map of
+        20,000 takes a minute or two, and the extra `map`.
+    texts : sequence of str, one per document of the run, optional
+        Whole texts, to be read in the page.
 
     Raises
     ------
     InputError
-        If the file cannot be written.
+        If the file cannot be written, or there are not as many texts as documents; if a map is asked for and there are
+        fewer than four documents, or more than 10,000 without openTSNE.
     """
-    return write_page(render_report(run), path, what="report")
+    return write_page(render_report(run, with_map=with_map, texts=texts), path, what="report")
 
 
-def render_report(run: Run) -> str:
+def render_report(run: Run, *, with_map: bool | None = None, texts: Sequence[str] | None = None) -> str:
     """Return the page that `write_report` writes."""
     summary = summarize(run)
+    plane = _plane(run, with_map)
+    still = None if plane is None else still_map(run, plane)
     return (
         page_templates()
         .get_template("report.html")
         .render(
             summary=summary,
             figures=figures_of(run, summary),
+            still=still,
+            spots={} if still is None else {one.number: one for one in still.medoids},
+            tiles=tiles_of(run),
+            texts=None if texts is None else _texts(run, texts),
+            data=as_json(explore_data(run, plane)),
             style=page_part("report.css"),
-            script=page_part("report.js"),
+            explore_style=page_part("explore.css"),
+            script=page_script(SCRIPTS),
             version=__version__,
         )
     )
+
+
+def _plane(run: Run, with_map: bool | None) -> Plane | None:
+    wanted = FEWEST <= run.n_documents <= MOST_UNASKED if with_map is None else with_map
+    return plane_of(run) if wanted else None
+
+
+def _texts(run: Run, texts: Sequence[str]) -> list[tuple[str, str]]:
+    """Return name and text of each document in the order of the page."""
+    if len(texts) != run.n_documents:
+        raise InputError(
+            f"has {len(texts):,} texts", argument="texts", expected=f"{run.n_documents:,}, one for each document"
+        )
+    return [(one_line(run.documents.name(row)), texts[row]) for row in page_order(run).tolist()]

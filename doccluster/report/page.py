@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -39,6 +40,12 @@ def _finalize(value: Any) -> Any:
 def page_part(name: str) -> Markup:
     """Return a style sheet or a script of ours, which needs no escaping."""
     return Markup((files("doccluster.report") / "templates" / name).read_text(encoding="utf-8"))
+
+
+def page_script(names: Sequence[str]) -> Markup:
+    """Return scripts of ours as one, which leaves no name behind in the page."""
+    parts = "\n".join(page_part(f"scripts/{name}.js") for name in names)
+    return Markup(f'(() => {{\n"use strict";\n{parts}}})();\n')
 
 
 def write_page(page: str, path: str | os.PathLike[str], *, what: str) -> Path:

@@ -16,12 +16,13 @@ from doccluster.errors import InputError
 from doccluster.record import Run
 from doccluster.report.canvas import Path
 from doccluster.report.charts import heat_map, line_chart, silhouette_plot
+from doccluster.report.map_plot import map_plot
 from doccluster.report.quality import confusion as confusion_of
 
 if TYPE_CHECKING:
     from doccluster.selection import Comparison, Recommendation
 
-__all__ = ["agreement", "confusion", "k_curve", "silhouettes"]
+__all__ = ["agreement", "confusion", "document_map", "k_curve", "silhouettes"]
 
 
 def silhouettes(run: Run, *, ax: Axes | None = None, path: Path | None = None) -> Figure:
@@ -69,6 +70,22 @@ def confusion(run: Run, truth: str | None = None, *, ax: Axes | None = None, pat
         ax=ax,
         path=path,
     )
+
+
+def document_map(run: Run, *, color_by: str = "cluster", ax: Axes | None = None, path: Path | None = None) -> Figure:
+    """Draw the documents in the plane (latent semantic analysis, then t-SNE), with labels at the central documents.
+
+    Parameters
+    ----------
+    color_by : str
+        "cluster", or a column of classes; documents with none or several classes are grey.
+
+    Raises
+    ------
+    InputError
+        If there is no such column, or there are fewer than four documents; of more than 10,000, without openTSNE.
+    """
+    return map_plot(run, color_by=color_by, ax=ax, path=path)
 
 
 def k_curve(choice: Recommendation | Any, *, ax: Axes | None = None, path: Path | None = None) -> Figure:

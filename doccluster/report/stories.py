@@ -54,9 +54,13 @@ class TermBar:
 
 @dataclass(frozen=True)
 class Story:
-    """One cluster, as its card shows it; dates are None and empty where no document has one."""
+    """One cluster, as its card shows it; dates are None and empty where no document has one.
+
+    `begins_at` is the number of documents of the clusters before it: the page counts documents cluster by cluster.
+    """
 
     number: int
+    begins_at: int
     headline: str
     label: str
     size: int
@@ -172,6 +176,7 @@ def _story(
     headline, label = headline_of(seen), one_line(cluster.label, 120)
     return Story(
         number=cluster.cluster,
+        begins_at=int(run.partition.sizes[: cluster.cluster].sum()),
         headline=headline,
         label=label if label not in (headline, f"cluster {cluster.cluster}") else "",
         size=cluster.size,

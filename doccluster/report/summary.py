@@ -11,6 +11,7 @@ from pathlib import PurePath
 
 import numpy as np
 
+from doccluster import __version__
 from doccluster.labeling import BORDERLINE_MARGIN
 from doccluster.overview import Overview, as_date, overview
 from doccluster.record import Run
@@ -64,8 +65,10 @@ class Summary:
     title: str
     source: str
     sentence: str
+    citation: str
     notes: tuple[str, ...]
     facts: tuple[Fact, ...]
+    n_documents: int
     n_clusters: int
     borderline_margin: float
     stories: tuple[Story, ...]
@@ -100,8 +103,10 @@ def summarize(run: Run) -> Summary:
         title=f"{counted(run.n_documents, 'document')} in {counted(run.n_clusters, 'cluster')}",
         source=source,
         sentence=_sentence(run, stories, source),
+        citation=_citation(run, source),
         notes=tuple(one_line(note, 400) for note in run.notes),
         facts=_facts(run, seen),
+        n_documents=run.n_documents,
         n_clusters=run.n_clusters,
         borderline_margin=BORDERLINE_MARGIN,
         stories=stories,
@@ -138,6 +143,17 @@ def _sentence(run: Run, stories: tuple[Story, ...], source: str) -> str:
     least, most = int(sizes.min()), int(sizes.max())
     between = f"{least:,} each" if least == most else f"{least:,} to {most:,} documents"
     return f"{read}{dated} fall into {run.n_clusters:,} clusters of {between}."
+
+
+def _citation(run: Run, source: str) -> str:
+    """Return how to cite the clusters of a run: what was clustered by which algorithm, and how to check it."""
+    origin = run.provenance
+    made = f"doccluster {origin.versions.get('doccluster', __version__)}"
+    how = ", ".join(filter(None, (str(run.parameters.get("algorithm") or ""), f"seed {origin.seed}")))
+    data = f" Data: SHA-256 {origin.checksum[:16]}." if origin.checksum else ""
+    day = f", {origin.started[:10]}" if origin.started else ""
+    n, k = counted(run.n_documents, "document"), counted(run.n_clusters, "cluster")
+    return one_line(f"{made} ({how}): {n}{f' of {source}' if source else ''} in {k}{day}.{data}", 400)
 
 
 def _span(days: list[date]) -> str:

@@ -1,0 +1,172 @@
+"""What the linked views of the page count: for every document its place, cluster, day, classes and terms, packed."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from markupsafe import Markup
+from scipy import sparse
+
+from doccluster.overview import as_date
+from doccluster.record import Run
+from doccluster.report.packing import packed, packed_gaps
+from doccluster.report.plane import Plane
+from doccluster.report.stories import MAX_STORIES
+from doccluster.report.wording import one_line
+
+GRID = 4095  # places on the map are whole numbers up to this
+MAX_TRUTHS = 2
+MAX_CLASSES = 200  # of a column; the rest are one class
+MAX_TERMS = 1_500
+MAX_POSTINGS = 100_000  # pairs of a document and a term
+FEWEST_TERMS = 2  # of a document
+TERMS_PER_CLUSTER = 40
+WEIGHT_STEPS = 255
+
+Rows = npt.NDArray[np.int64]
+
+
+def page_order(run: Run) -> Rows:
+    """Return the rows of a run as the page counts them: cluster by cluster, the nearest to the centroid first."""
+    return np.lexsort((np.arange(run.n_documents), -run.similarity, run.partition.labels))
+
+
+def explore_data(run: Run, plane: Plane | None) -> dict[str, Any]:
+    """Return what the script of the page needs, as plain data for JSON; every list is in the order of `page_order`."""
+    order = page_order(run)
+    place = np.empty_like(order)
+    place[order] = np.arange(order.size)
+    shown = run.clusters[:MAX_STORIES]
+    return {
+        "n": run.n_documents,
+        "sizes": run.partition.sizes.tolist(),
+        "labels": [one_line(one.label, 60) for one in shown],
+        "medoids": [int(place[one.representatives[0].row]) if one.representatives else -1 for one in shown],
+        "stability": None
+        if run.stability is None
+        else [round(float(x), 3) for x in run.stability.clusters[: len(shown)]],
+        "rows": packed(run.documents.positions[order]),
+        "map": None if plane is None else _places(plane, order),
+        "dates": _dates(run, order),
+        "truths": [_classes(run, column, order) for column in run.truth[:MAX_TRUTHS]],
+        "terms": _terms(run, order),
+    }
+
+
+def as_json(data: Any) -> Markup:
+    """Return data as JSON that can stand inside a script element: no text in it can end the element."""
+    text = json.dumps(data, ensure_ascii=True, separators=(",", ":"), allow_nan=False)
+    return Markup(text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026"))
+
+
+def grid_places(plane: Plane) -> Rows:
+    """Return places on the map as whole numbers 0..GRID, int64 array of shape (n, 2); one scale for both axes."""
+    low, high = plane.places.min(axis=0), plane.places.max(axis=0)
+    scale = float((high - low).max()) or 1.0
+    margin = (scale - (high - low)) / 2
+    found: Rows = np.rint((plane.places - low + margin) / scale * GRID).astype(np.int64)
+    return found
+
+
+def _places(plane: Plane, order: Rows) -> dict[str, Any]:
+    places = grid_places(plane)[order]
+    return {"grid": GRID, "x": packed(places[:, 0]), "y": packed(places[:, 1])}
+
+
+def _dates(run: Run, order: Rows) -> dict[str, Any] | None:
+    """Return the first day, and for each document the days from the day before it; 0 where it has no date."""
+    days = [as_date(run.documents.dates[row]) for row in order.tolist()]
+    known = [day for day in days if day is not None]
+    if not known or min(known) == max(known):
+        return None
+    first = min(known)
+    since = np.array([0 if day is None else (day - first).days + 1 for day in days])
+    return {"first": first.isoformat(), "last": max(known).isoformat(), "days": packed(since)}
+
+
+def _classes(run: Run, column: str, order: Rows) -> dict[str, Any]:
+    """Return the classes of a column, the commonest first; 0 stands for a document with none or several."""
+    rows, names = run.classes(column)
+    ranked = sorted(Counter(names).items(), key=lambda pair: (-pair[1], pair[0]))
+    kept = {name: code for code, (name, _) in enumerate(ranked[:MAX_CLASSES], start=1)}
+    codes = np.zeros(run.n_documents, dtype=np.int64)
+    codes[rows] = [kept.get(name, len(kept) + 1) for name in names]
+    others = ["other classes"] if len(ranked) > MAX_CLASSES else []
+    return {
+        "name": one_line(column, 40),
+        "values": [one_line(name, 60) for name in kept] + others,
+        "codes": packed(codes[order]),
+    }
+
+
+def _terms(run: Run, order: Rows) -> dict[str, Any] | None:
+    """Return terms that say something of a cluster, the documents that have them, and their mean weights by cluster."""
+    vectors = run.vectors
+    names = vectors.display_terms if vectors.display_terms is not None else vectors.terms
+    if names is None or not sparse.issparse(vectors.matrix):
+        return None
+    matrix = sparse.csr_array(vectors.matrix)
+    heaviest, weights = _heaviest(run, matrix)
+    columns = _by_rank(heaviest)[:MAX_TERMS]
+    number = np.full(matrix.shape[1], -1)
+    number[columns] = np.arange(columns.size)
+    strongest = max(FEWEST_TERMS, MAX_POSTINGS // run.n_documents)
+    documents, terms, whole = _postings(matrix, order, number, strongest)
+    counts = np.bincount(terms, minlength=columns.size)
+    before = np.concatenate([[0], documents[:-1]])
+    before[(np.cumsum(counts) - counts)[counts > 0]] = 0
+    kept = [number[own] >= 0 for own in heaviest]
+    most = max((float(own.max(initial=0)) for own in weights), default=0.0) or 1.0
+    return {
+        "names": [one_line(str(names[column]), 40) for column in columns.tolist()],
+        "counts": packed(counts),
+        "gaps": packed_gaps(documents - before),
+        "strongest": 0 if whole else strongest,
+        "weighted": packed([int(some.sum()) for some in kept]),
+        "ids": packed(np.concatenate([number[own][some] for own, some in zip(heaviest, kept, strict=True)])),
+        "weights": packed(
+            np.rint(np.concatenate([own[some] for own, some in zip(weights, kept, strict=True)]) / most * WEIGHT_STEPS)
+        ),
+        "step": most / WEIGHT_STEPS,
+    }
+
+
+def _heaviest(run: Run, matrix: Any) -> tuple[list[Rows], list[npt.NDArray[np.float64]]]:
+    """Return the columns with the largest mean weight in each cluster with a card, largest first, and the weights."""
+    n, shown = run.n_documents, min(run.n_clusters, MAX_STORIES)
+    members = sparse.csr_array((np.ones(n), (run.partition.labels, np.arange(n))), shape=(run.n_clusters, n))
+    sums = sparse.csr_array(members @ matrix)
+    columns, weights = [], []
+    for cluster in range(shown):
+        own = slice(sums.indptr[cluster], sums.indptr[cluster + 1])
+        found, values = sums.indices[own].astype(np.int64), sums.data[own] / run.partition.sizes[cluster]
+        first = np.lexsort((found, -values))[:TERMS_PER_CLUSTER]
+        columns.append(found[first])
+        weights.append(values[first])
+    return columns, weights
+
+
+def _by_rank(lists: list[Rows]) -> Rows:
+    """Return the members of ranked lists once each: all that come first, then all that come second ..."""
+    ranked = [(rank, cluster, column) for cluster, own in enumerate(lists) for rank, column in enumerate(own.tolist())]
+    return np.array(list(dict.fromkeys(column for _, _, column in sorted(ranked))), dtype=np.int64)
+
+
+def _postings(matrix: Any, order: Rows, number: Rows, strongest: int) -> tuple[Rows, Rows, bool]:
+    """Return pairs of document and term, by term and then document; only the strongest if there are too many."""
+    rows = matrix[order]
+    documents = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))
+    known = number[rows.indices] >= 0
+    documents, terms, weights = documents[known], number[rows.indices[known]], rows.data[known]
+    whole = documents.size <= MAX_POSTINGS
+    if not whole:
+        by_weight = np.lexsort((terms, -weights, documents))
+        documents, terms = documents[by_weight], terms[by_weight]
+        rank = np.arange(documents.size) - np.searchsorted(documents, documents)
+        documents, terms = documents[rank < strongest], terms[rank < strongest]
+    by_term = np.lexsort((documents, terms))
+    return documents[by_term], terms[by_term], whole

@@ -1,0 +1,173 @@
+"""Documents in the plane: latent semantic analysis to 50 dimensions, then t-SNE; and what is lost on the way.
+
+Sources: Deerwester et al. 1990 (latent semantic analysis); van der Maaten & Hinton 2008, JMLR 9 (t-SNE); Poličar,
+Stražar & Zupan 2024, "openTSNE", Journal of Statistical Software 109(3).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from doccluster.errors import InputError
+from doccluster.geometry.projection import latent_semantic_space, unit
+from doccluster.record import Run
+from doccluster.report.small_tsne import small_tsne
+
+Floats = npt.NDArray[np.float64]
+
+N_DIMENSIONS = 50
+PERPLEXITY = 30.0  # fewer documents have fewer neighbours
+N_ITERATIONS = 500
+FEWEST = 4  # documents that a map is made of
+MOST_SMALL = 600  # up to here numpy alone is quicker than importing scikit-learn's manifolds
+MOST_UNASKED = 2_000  # up to here a report has its map without being asked for one
+MOST_TREES = 10_000  # up to here scikit-learn, above openTSNE
+N_NEIGHBOURS = 10
+MOST_ASKED = 2_000  # documents whose neighbours are looked at
+BLOCK_ROWS = 256
+
+
+@dataclass(frozen=True, eq=False)
+class Plane:
+    """The documents of a run in the plane.
+
+    Attributes
+    ----------
+    places : float64 array of shape (n_documents, 2)
+        Near to each other where documents are alike; the axes mean nothing.
+    method : str
+        What they were placed by.
+    judged_by : str
+        The column of classes that says which neighbours belong together; empty: the clusters.
+    purity, purity_before : float, 0..1
+        The share of the 10 nearest neighbours that belong together, in the plane and in the 50 dimensions; nan where
+        there are too few documents.
+    """
+
+    places: Floats
+    method: str
+    judged_by: str
+    purity: float
+    purity_before: float
+
+    @property
+    def kept(self) -> float:
+        """The purity in the plane as a share of that in the 50 dimensions."""
+        return self.purity / self.purity_before if self.purity_before else float("nan")
+
+
+def plane_of(run: Run) -> Plane:
+    """Return the documents of a run in the plane; the same run gives the same places.
+
+    Raises
+    ------
+    InputError
+        If there are fewer than four documents, or more than 10,000 and openTSNE is not installed.
+    """
+    if run.n_documents < FEWEST:
+        raise InputError(f"{run.n_documents} documents make no map", remedy=f"give {FEWEST} or more")
+    rows = _semantic_rows(run)
+    places, method = _placed(rows, run.provenance.seed)
+    judged_by, asked, groups = _groups(run)
+    return Plane(
+        places,
+        method,
+        judged_by,
+        neighbour_purity(places[asked], groups),
+        neighbour_purity(rows[asked], groups),
+    )
+
+
+def neighbour_purity(rows: Floats, groups: npt.NDArray[np.int64]) -> float:
+    """Return the mean share of the 10 nearest rows that are of the same group, of at most 2,000 rows spread evenly.
+
+    Parameters
+    ----------
+    rows : float64 array of shape (n, n_dimensions)
+    groups : int64 array of shape (n,)
+    """
+    n = rows.shape[0]
+    if n <= N_NEIGHBOURS:
+        return float("nan")
+    asked = np.unique(np.linspace(0, n - 1, min(n, MOST_ASKED)).round().astype(np.int64))
+    lengths = np.einsum("ij,ij->i", rows, rows)
+    same = 0
+    for first in range(0, asked.size, BLOCK_ROWS):
+        block = asked[first : first + BLOCK_ROWS]
+        squared = lengths - 2 * (rows[block] @ rows.T)
+        squared[np.arange(block.size), block] = np.inf
+        nearest = np.argpartition(squared, N_NEIGHBOURS - 1, axis=1)[:, :N_NEIGHBOURS]
+        same += int((groups[nearest] == groups[block, None]).sum())
+    return same / (asked.size * N_NEIGHBOURS)
+
+
+def _semantic_rows(run: Run) -> Floats:
+    """Return unit rows of 50 dimensions; the seed is fixed, so that runs of the same documents can be compared."""
+    matrix = sparse.csr_array(run.vectors.matrix)
+    space = latent_semantic_space(matrix, N_DIMENSIONS, random_state=0)
+    return unit(space.project(matrix))
+
+
+def _placed(rows: Floats, seed: int) -> tuple[Floats, str]:
+    n = rows.shape[0]
+    perplexity = min(PERPLEXITY, max(1.5, n / 8))
+    start = _start(rows, seed)
+    if n <= MOST_SMALL:
+        return small_tsne(rows, start, perplexity=perplexity), "exact t-SNE"
+    from threadpoolctl import threadpool_limits
+
+    # sums of several threads are rounded in the order in which these end
+    with threadpool_limits(1):
+        if n <= MOST_TREES:
+            return _by_trees(rows, start, perplexity, seed), "t-SNE by scikit-learn"
+        return _by_interpolation(rows, start, perplexity, seed), "t-SNE by openTSNE"
+
+
+def _by_trees(rows: Floats, start: Floats, perplexity: float, seed: int) -> Floats:
+    from sklearn.manifold import TSNE
+
+    model = TSNE(
+        init=start.astype(np.float32), perplexity=perplexity, max_iter=N_ITERATIONS, random_state=seed, n_jobs=1
+    )
+    return np.asarray(model.fit_transform(rows.astype(np.float32)), dtype=np.float64)
+
+
+def _by_interpolation(rows: Floats, start: Floats, perplexity: float, seed: int) -> Floats:
+    try:
+        from openTSNE import TSNE
+    except ImportError as error:
+        raise InputError(
+            f"a map of {rows.shape[0]:,} documents needs openTSNE",
+            remedy="pip install 'doccluster[map]', or leave the map out with --no-map",
+        ) from error
+    model = TSNE(initialization=start, perplexity=perplexity, neighbors="annoy", random_state=seed, n_jobs=1)
+    return np.asarray(model.fit(rows), dtype=np.float64)
+
+
+def _start(rows: Floats, seed: int) -> Floats:
+    """Return the two directions in which rows differ most, small, with a trace of noise that tells copies apart."""
+    centred = rows - rows.mean(axis=0)
+    _, directions = np.linalg.eigh(np.einsum("ij,ik->jk", centred, centred))
+    used = directions[:, ::-1][:, :2]
+    if used.shape[1] < 2:
+        used = np.column_stack([used, np.zeros((used.shape[0], 2 - used.shape[1]))])
+    largest = np.abs(used).argmax(axis=0)
+    start = centred @ (used * np.where(used[largest, [0, 1]] < 0, -1.0, 1.0))
+    spread = float(start.std(axis=0).max())
+    noise = np.random.default_rng(seed).standard_normal(start.shape)
+    started: Floats = 1e-4 * (start / (spread or 1.0) + 0.01 * noise)
+    return started
+
+
+def _groups(run: Run) -> tuple[str, Any, npt.NDArray[np.int64]]:
+    """Return what neighbours are judged by, the rows that have it, and their groups: a truth, else the clusters."""
+    for column in run.truth:
+        rows, names = run.classes(column)
+        if rows.size > N_NEIGHBOURS:
+            return column, rows, np.unique(np.array(names, dtype=object).astype(str), return_inverse=True)[1]
+    return "", slice(None), run.partition.labels.astype(np.int64)

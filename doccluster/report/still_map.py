@@ -1,0 +1,190 @@
+"""The map as a picture that needs no script, and what it says in words: density, medoids, who lies beside whom."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from doccluster.record import Run
+from doccluster.report.explore import GRID, grid_places
+from doccluster.report.plane import N_NEIGHBOURS, Plane
+from doccluster.report.stories import MAX_STORIES
+from doccluster.report.treemap import squarified
+from doccluster.report.wording import one_line
+
+SIDE = 720  # of the picture, in its own units
+CELLS = 96  # of the density, along a side
+LEVELS = (0.04, 0.12, 0.3, 0.6)  # of the densest cell
+LETTER, LINE = 5.7, 14  # room for a letter and a line of 11 units
+LONGEST_LABEL = 28
+BESIDE = 3  # clusters named as neighbours on the map
+TREEMAP = (720, 300)
+
+Counts = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Medoid:
+    """The most central document of a cluster on the map: where it is, in the picture and in percent, and who is near.
+
+    `label` is empty where it would cover another one; `anchor` says on which side of the point it stands.
+    """
+
+    number: int
+    x: float
+    y: float
+    across: int
+    down: int
+    label: str
+    anchor: str
+    beside: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class StillMap:
+    """The map as a picture: one path for each level of density, the thin one first."""
+
+    levels: tuple[str, ...]
+    medoids: tuple[Medoid, ...]
+    method: str
+    judged_by: str
+    n_neighbours: int
+    purity: float
+    purity_before: float
+    kept: float
+
+
+@dataclass(frozen=True)
+class Tile:
+    """A cluster in the treemap of sizes."""
+
+    number: int
+    size: int
+    name: str
+    label: str
+    x: float
+    y: float
+    width: float
+    height: float
+
+
+def still_map(run: Run, plane: Plane) -> StillMap:
+    """Return the picture of a plane."""
+    places = grid_places(plane)
+    return StillMap(
+        levels=tuple(_level(_density(places), share) for share in LEVELS),
+        medoids=_medoids(run, places),
+        method=plane.method,
+        judged_by=one_line(plane.judged_by, 40),
+        n_neighbours=N_NEIGHBOURS,
+        purity=plane.purity,
+        purity_before=plane.purity_before,
+        kept=plane.kept,
+    )
+
+
+def tiles_of(run: Run) -> tuple[Tile, ...]:
+    """Return the treemap of the sizes of the clusters that have a card."""
+    shown = run.clusters[:MAX_STORIES]
+    boxes = squarified([one.size for one in shown], *TREEMAP)
+    found = []
+    for one, box in zip(shown, boxes, strict=True):
+        name = one_line(one.label, 120) or f"cluster {one.cluster}"
+        n_letters = int((box.width - 8) / LETTER)
+        label = one_line(name, n_letters) if n_letters >= 5 and box.height >= LINE + 4 else ""
+        found.append(Tile(one.cluster, one.size, name, label, *(round(value, 1) for value in box)))
+    return tuple(found)
+
+
+def _density(places: Counts) -> npt.NDArray[np.float64]:
+    """Return the smoothed number of documents in each cell, array of shape (CELLS, CELLS), rows from the top."""
+    cells = np.minimum(places * CELLS // (GRID + 1), CELLS - 1)
+    counts = np.bincount(cells[:, 1] * CELLS + cells[:, 0], minlength=CELLS * CELLS).reshape(CELLS, CELLS)
+    density: npt.NDArray[np.float64] = counts.astype(np.float64)
+    for _ in range(2):
+        for axis in (0, 1):
+            density = _smoothed(density, axis)
+    return density
+
+
+def _smoothed(values: npt.NDArray[np.float64], axis: int) -> npt.NDArray[np.float64]:
+    """Return binomial means of five along an axis."""
+    wide = np.pad(values, [(2, 2) if this == axis else (0, 0) for this in (0, 1)])
+    n = values.shape[axis]
+    found = np.zeros_like(values)
+    for first, weight in enumerate((1, 4, 6, 4, 1)):
+        found += weight / 16 * wide.take(range(first, first + n), axis=axis)
+    return found
+
+
+def _level(density: npt.NDArray[np.float64], share: float) -> str:
+    """Return a path around the cells that have this share of the densest, line by line."""
+    size = SIDE / CELLS
+    path = []
+    for line, there in enumerate(density >= share * density.max()):
+        edges = np.flatnonzero(np.diff(np.concatenate([[False], there, [False]]).astype(np.int8)))
+        for start, stop in edges.reshape(-1, 2).tolist():
+            path.append(
+                f"M{start * size:g} {line * size:g}h{(stop - start) * size:g}v{size:g}h{(start - stop) * size:g}z"
+            )
+    return "".join(path)
+
+
+def _medoids(run: Run, places: Counts) -> tuple[Medoid, ...]:
+    shown = [one for one in run.clusters[:MAX_STORIES] if one.representatives]
+    at = np.array([places[one.representatives[0].row] for one in shown]) / GRID
+    labels = [one_line(one.label, LONGEST_LABEL) for one in shown]
+    sides = _placed_labels(at * SIDE, labels)
+    numbers = [one.cluster for one in shown]
+    found = []
+    for index, one in enumerate(shown):
+        apart = ((at - at[index]) ** 2).sum(axis=1)
+        near = [numbers[other] for other in np.argsort(apart, kind="stable").tolist() if other != index][:BESIDE]
+        x, y = at[index]
+        found.append(
+            Medoid(
+                number=one.cluster,
+                x=round(float(x) * SIDE, 1),
+                y=round(float(y) * SIDE, 1),
+                across=round(100 * float(x)),
+                down=round(100 * float(y)),
+                label=labels[index] if sides[index] else "",
+                anchor=sides[index],
+                beside=tuple(near),
+            )
+        )
+    return tuple(found)
+
+
+def _placed_labels(at: npt.NDArray[np.float64], labels: Sequence[str]) -> list[str]:
+    """Return on which side of its point each label stands (start: to the right, end: to the left); "" for no room.
+
+    The first come first: a label that would leave the picture or cover another one is left out.
+    """
+    taken: list[tuple[float, float, float, float]] = []
+    sides = []
+    for (x, y), label in zip(at.tolist(), labels, strict=True):
+        width = LETTER * len(label)
+        boxes = {"start": (x + 5, y - LINE / 2, width, LINE), "end": (x - 5 - width, y - LINE / 2, width, LINE)}
+        fitting = (
+            side
+            for side, box in boxes.items()
+            if box[0] >= 0 and box[0] + box[2] <= SIDE and not any(_overlap(box, other) for other in taken)
+        )
+        side = next(fitting, "")
+        if side:
+            taken.append(boxes[side])
+        sides.append(side)
+    return sides
+
+
+def _overlap(one: tuple[float, ...], other: tuple[float, ...]) -> bool:
+    return (
+        one[0] < other[0] + other[2]
+        and other[0] < one[0] + one[2]
+        and one[1] < other[1] + other[3]
+        and other[1] < one[1] + one[3]
+    )

@@ -1,0 +1,255 @@
+"""The map of documents: where they lie, how much of their neighbourhood is kept, and what the page gets of it."""
+
+from __future__ import annotations
+
+import json
+import re
+from base64 import b64decode
+
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+
+from doccluster.errors import InputError
+from doccluster.geometry.projection import unit
+from doccluster.pipeline import run_pipeline
+from doccluster.report import plane, render_report
+from doccluster.report.explore import as_json, explore_data, page_order
+from doccluster.report.packing import packed, packed_gaps
+from doccluster.report.plane import neighbour_purity, plane_of
+from doccluster.report.small_tsne import neighbour_similarities, small_tsne
+from doccluster.report.still_map import still_map, tiles_of
+from doccluster.report.treemap import squarified
+
+FEW = [
+    "oil crude barrel price",
+    "oil crude tanker",
+    "wheat rain harvest",
+    "wheat rain field",
+    "oil barrel",
+    "rain field",
+]
+
+
+@pytest.fixture(scope="module")
+def newsroom_plane(newsroom_run):
+    return plane_of(newsroom_run)
+
+
+@pytest.fixture(scope="module")
+def groups():
+    """Forty rows in each of four directions of twelve dimensions, and the direction of each."""
+    random = np.random.default_rng(3)
+    labels = np.repeat(np.arange(4), 40)
+    return unit(np.eye(12)[labels] + 0.15 * random.standard_normal((160, 12))), labels
+
+
+def test_the_map_keeps_the_neighbourhood_of_documents_and_never_changes(newsroom_run, newsroom_plane):
+    again = plane_of(newsroom_run)
+    np.testing.assert_array_equal(again.places, newsroom_plane.places)
+    assert newsroom_plane.judged_by == "topic"
+    assert newsroom_plane.kept >= 0.94
+
+
+@pytest.mark.parametrize("most_small", [600, 0], ids=["exact", "scikit-learn"])
+def test_rows_of_a_group_lie_together_by_either_way(groups, monkeypatch, most_small):
+    rows, labels = groups
+    monkeypatch.setattr(plane, "MOST_SMALL", most_small)
+    places, method = plane._placed(rows, 0)
+    assert ("scikit-learn" in method) == (most_small == 0)
+    assert neighbour_purity(places, labels) == 1.0
+    means = np.array([places[labels == group].mean(axis=0) for group in range(4)])
+    spread = max(np.linalg.norm(places[labels == group] - means[group], axis=1).mean() for group in range(4))
+    assert min(np.linalg.norm(means[a] - means[b]) for a in range(4) for b in range(a)) > 2 * spread
+
+
+def test_more_documents_than_scikit_learn_is_asked_for_go_to_opentsne(groups, monkeypatch):
+    pytest.importorskip("openTSNE")
+    rows, labels = groups
+    monkeypatch.setattr(plane, "MOST_SMALL", 0)
+    monkeypatch.setattr(plane, "MOST_TREES", 0)
+    places, method = plane._placed(rows, 0)
+    assert "openTSNE" in method
+    assert neighbour_purity(places, labels) == 1.0
+
+
+def test_a_large_map_without_opentsne_says_what_to_install(groups, monkeypatch):
+    monkeypatch.setattr(plane, "MOST_SMALL", 0)
+    monkeypatch.setattr(plane, "MOST_TREES", 0)
+    monkeypatch.setitem(__import__("sys").modules, "openTSNE", None)
+    with pytest.raises(InputError, match=r"needs openTSNE; pip install 'doccluster\[map\]'"):
+        plane._placed(groups[0], 0)
+
+
+def test_similarities_have_the_perplexity_that_was_asked_for(groups):
+    joint = neighbour_similarities(groups[0], 8)
+    assert joint.sum() == pytest.approx(1.0, abs=1e-5)
+    assert abs(joint - joint.T).max() == 0
+    # by definition: the entropy of each row's own weights is log(8); here for the first row, by a plain bisection
+    squared = ((groups[0] - groups[0][0]) ** 2).sum(axis=1)[1:]
+    squared = np.sort(squared)[:24]
+    low, high = 0.0, 1e4
+    for _ in range(200):
+        beta = (low + high) / 2
+        p = np.exp(-beta * (squared - squared[0]))
+        p /= p.sum()
+        low, high = (beta, high) if -(p * np.log(p + 1e-300)).sum() > np.log(8) else (low, beta)
+    from doccluster.report.small_tsne import _weights
+
+    np.testing.assert_allclose(_weights(squared[None] - squared[0], np.log(8))[0], p, atol=1e-6)
+
+
+def test_documents_that_are_all_alike_have_a_map_too():
+    rows = np.tile(unit(np.array([[1.0, 2.0, 3.0]])), (30, 1))
+    start = 1e-4 * np.random.default_rng(0).standard_normal((30, 2))
+    assert np.isfinite(small_tsne(rows, start, perplexity=3)).all()
+
+
+def test_purity_counts_the_ten_nearest_of_each_row():
+    line = np.column_stack([np.arange(24.0), np.zeros(24)])
+    groups = np.repeat([0, 1], 12)
+    expected = np.mean(
+        [
+            np.mean([groups[j] == groups[i] for j in sorted(set(range(24)) - {i}, key=lambda j: (abs(i - j), j))[:10]])
+            for i in (0, 23)
+        ]
+    )
+    found = neighbour_purity(line, groups)
+    assert 0.5 < found < 1
+    assert expected == 1.0
+    assert np.isnan(neighbour_purity(line[:8], groups[:8]))
+
+
+def unpacked(given):
+    """The numbers that `packed` packs, read a byte at a time."""
+    data, width = b64decode(given["data"]), given["width"]
+    return [int.from_bytes(data[at : at + width], "little") for at in range(0, len(data), width)]
+
+
+def test_packed_numbers_come_back():
+    for values in ([], [0], [1, 255], [3, 256, 65535], [65536, 2], [2**24, 1]):
+        assert unpacked(packed(values)) == values
+    data, numbers, shift, value = b64decode(packed_gaps(np.array([0, 127, 128, 16383, 16384, 2_000_000]))), [], 0, 0
+    for byte in data:
+        value |= (byte & 127) << shift
+        shift += 7
+        if byte < 128:
+            numbers.append(value)
+            shift = value = 0
+    assert numbers == [0, 127, 128, 16383, 16384, 2_000_000]
+
+
+def test_the_page_gets_each_document_with_its_cluster_day_class_and_terms(newsroom_run, newsroom_plane):
+    given = explore_data(newsroom_run, newsroom_plane)
+    order = page_order(newsroom_run)
+    clusters = np.repeat(np.arange(8), given["sizes"])
+    np.testing.assert_array_equal(clusters, newsroom_run.partition.labels[order])
+    assert unpacked(given["rows"]) == newsroom_run.documents.positions[order].tolist()
+    days = unpacked(given["dates"]["days"])
+    first = np.datetime64(given["dates"]["first"])
+    assert [str(first + day - 1) for day in days] == [newsroom_run.documents.dates[row][:10] for row in order]
+    codes = unpacked(given["truths"][0]["codes"])
+    topics = [newsroom_run.documents.labels["topic"][row][0] for row in order]
+    assert [given["truths"][0]["values"][code - 1] for code in codes] == topics
+    terms = given["terms"]
+    assert terms["strongest"] == 0
+    column = list(newsroom_run.vectors.display_terms).index(terms["names"][5])
+    counts = unpacked(terms["counts"])
+    assert counts[5] == np.count_nonzero(newsroom_run.vectors.matrix[:, [column]].toarray())
+    places = np.column_stack([unpacked(given["map"]["x"]), unpacked(given["map"]["y"])])
+    scale = np.ptp(newsroom_plane.places, axis=0).max() / given["map"]["grid"]
+    shown = (places - places[0]) * scale
+    np.testing.assert_allclose(shown, newsroom_plane.places[order] - newsroom_plane.places[order[0]], atol=2 * scale)
+
+
+def test_the_weights_of_two_clusters_are_the_means_of_their_rows(newsroom_run):
+    terms = explore_data(newsroom_run, None)["terms"]
+    per_cluster, ids, weights = (unpacked(terms[name]) for name in ("weighted", "ids", "weights"))
+    names = list(newsroom_run.vectors.display_terms)
+    means = newsroom_run.vectors.matrix[newsroom_run.partition.labels == 1].mean(axis=0)
+    begin = per_cluster[0]
+    for number, weight in zip(ids[begin : begin + 5], weights[begin : begin + 5], strict=True):
+        exact = means[names.index(terms["names"][number])]
+        assert weight * terms["step"] == pytest.approx(exact, abs=0.51 * terms["step"])
+
+
+def test_of_many_documents_only_the_strongest_terms_are_counted(newsroom_run, monkeypatch):
+    monkeypatch.setattr("doccluster.report.explore.MAX_POSTINGS", 176 * 3)
+    terms = explore_data(newsroom_run, None)["terms"]
+    assert terms["strongest"] == 3
+    assert sum(unpacked(terms["counts"])) <= 176 * 3
+
+
+def test_json_in_the_page_cannot_end_its_element():
+    text = as_json({"a": "</script><!-- & \u2028", "b": [1]})
+    assert not re.search("[<>&\u2028]", text)
+    assert json.loads(text) == {"a": "</script><!-- & \u2028", "b": [1]}
+
+
+def test_labels_of_the_still_map_cover_neither_one_another_nor_the_edge(newsroom_run, newsroom_plane):
+    still = still_map(newsroom_run, newsroom_plane)
+    boxes = []
+    for one in still.medoids:
+        if one.label:
+            width = 5.7 * len(one.label)
+            left = one.x + 5 if one.anchor == "start" else one.x - 5 - width
+            boxes.append((left, one.y - 7, left + width, one.y + 7))
+    assert len(boxes) >= 4
+    for index, (left, top, right, bottom) in enumerate(boxes):
+        assert left >= -0.1
+        assert right <= 720.1
+        for a, b, c, d in boxes[:index]:
+            assert right <= a + 0.1 or c <= left + 0.1 or bottom <= b + 0.1 or d <= top + 0.1
+    assert all(len(one.beside) == 3 and one.number not in one.beside for one in still.medoids)
+
+
+def test_areas_of_the_treemap_fill_it_in_proportion_to_the_sizes(newsroom_run):
+    # the worked example of Bruls, Huizing & van Wijk 2000, figure 4
+    boxes = squarified([6, 6, 4, 3, 2, 2, 1], 6, 4)
+    assert [tuple(box) for box in boxes[:2]] == [(0, 0, 3, 2), (0, 2, 3, 2)]
+    assert boxes[2].width == pytest.approx(12 / 7)
+    tiles = tiles_of(newsroom_run)
+    total = sum(tile.size for tile in tiles)
+    for tile in tiles:
+        assert tile.width * tile.height == pytest.approx(720 * 300 * tile.size / total, rel=0.02)
+
+
+def test_few_documents_have_a_map_only_if_they_can_and_a_run_can_do_without(newsroom_run):
+    tiny = run_pipeline(FEW, n_clusters=2, language="none", vectorizer={"min_df": 1})
+    assert 'class="still"' in render_report(tiny)
+    assert 'class="still"' not in render_report(tiny, with_map=False)
+    assert "What this map can and cannot tell</h3>" not in render_report(tiny, with_map=False)
+    three = run_pipeline(FEW[:3], n_clusters=2, language="none", vectorizer={"min_df": 1})
+    assert "So few documents make no map" in render_report(three)
+    with pytest.raises(InputError, match="3 documents make no map; give 4 or more"):
+        render_report(three, with_map=True)
+
+
+def test_the_run_page_says_how_far_the_map_can_be_trusted(newsroom_run, newsroom_plane):
+    page = render_report(newsroom_run)
+    said = page[page.index('id="map-limits"') :].split("</section>")[0]
+    assert f"{100 * newsroom_plane.purity:.1f} %" in said
+    assert f"{100 * newsroom_plane.purity_before:.1f} %" in said
+    assert f"keeps {100 * newsroom_plane.kept:.0f} %" in said
+
+
+def test_texts_can_be_read_in_the_page_and_have_to_be_as_many_as_the_documents(newsroom_run):
+    texts = [f"text <b>{row}</b>" for row in range(newsroom_run.n_documents)]
+    page = render_report(newsroom_run, with_map=False, texts=texts)
+    order = page_order(newsroom_run)
+    for doc in (0, 57, 175):
+        assert re.search(rf'id="text-{doc}">.*?<pre dir="auto">text &lt;b&gt;{order[doc]}&lt;/b&gt;</pre>', page)
+        assert f'href="#text-{doc}"' in page
+    with pytest.raises(InputError, match="has 2 texts"):
+        render_report(newsroom_run, texts=["a", "b"])
+
+
+def test_the_map_is_drawn_into_axes(newsroom_run):
+    from doccluster import plots
+
+    axes = Figure().add_subplot()
+    assert plots.document_map(newsroom_run, color_by="topic", ax=axes) is axes.get_figure()
+    drawn = sum(len(points.get_offsets()) for points in axes.collections)
+    assert drawn == newsroom_run.n_documents
+    with pytest.raises(InputError, match="names no column of classes"):
+        plots.document_map(newsroom_run, color_by="weather")
