@@ -129,6 +129,19 @@ def test_assignments_are_the_same_table_written_in_parts(tmp_path):
     assert (tmp_path / "a.csv").read_text(encoding="utf-8") == whole
 
 
+def test_assignments_are_written_as_parquet_parts_that_say_what_the_csv_says(tmp_path, monkeypatch):
+    pq = pytest.importorskip("pyarrow.parquet", reason="the extra parquet is not installed")
+    monkeypatch.setattr("doccluster.artifacts.parquet_parts.write_parquet_parts.__kwdefaults__", {"n_rows": 100})
+    run_newsroom(tmp_path / "run", scratch=tmp_path / "scratch", parquet=True)
+    parts = sorted((tmp_path / "run" / "assignments").iterdir())
+    assert [path.name for path in parts[:2]] == ["part-00000.parquet", "part-00001.parquet"]
+    found = pd.concat([pq.read_table(path).to_pandas() for path in parts], ignore_index=True)
+    expected = pd.read_csv(tmp_path / "run" / "assignments.csv", dtype={"id": str})
+    assert len(found) == len(expected) > 100
+    for name in ("id", "cluster", "similarity", "runner_up", "margin", "family"):
+        np.testing.assert_array_equal(found[name].to_numpy(), expected[name].to_numpy())
+
+
 def main_of(arguments):
     with pytest.raises(SystemExit) as ended:
         main(arguments)

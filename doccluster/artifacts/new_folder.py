@@ -14,9 +14,21 @@ from doccluster.unfinished import Rescue, clear_abandoned, finished_file, unfini
 MARK = "run.json"  # what makes a folder one of ours, which --overwrite may replace
 EDITS, BEFORE_EDITS = "edits.json", "before_edits"  # what an editor did, and the run as it was made
 CHECKPOINT = "checkpoint.npz"  # how far a run that has not ended has come, until it has
+PARQUET_PARTS = "assignments"  # a folder: the rows of assignments.csv for engines that read parts
 OLD = "old"  # where an earlier run lies while the new one takes its place
 OURS = frozenset(
-    {MARK, "assignments.csv", "clusters.csv", "scores.csv", "skipped.csv", "report.html", "model", EDITS, BEFORE_EDITS}
+    {
+        MARK,
+        "assignments.csv",
+        "clusters.csv",
+        "scores.csv",
+        "skipped.csv",
+        "report.html",
+        "model",
+        EDITS,
+        BEFORE_EDITS,
+        PARQUET_PARTS,
+    }
 )  # what a run writes; anything else in the folder is the user's, and stays
 
 

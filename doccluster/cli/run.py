@@ -152,6 +152,7 @@ block_options = options(
 @click.option("--report/--no-report", default=True, help="Whether to write report.html (the default is yes).")
 @map_option
 @texts_option
+@click.option("--parquet", is_flag=True, help="Write the assignments as Parquet parts too.")
 @json_option
 def run_command(sources: tuple[str, ...], **given: Any) -> None:
     """Turn documents into clusters with names, explanations and scores, in one command.
@@ -195,6 +196,7 @@ def execute(
                 checkpoint=given.get("checkpoint"),
                 resume=given.get("resume", False),
                 report=wanted_report(given),
+                parquet=given.get("parquet", False),
                 command=typed_command(),
                 began=click.get_current_context().obj,
                 announce=None if given["as_json"] else write_error,

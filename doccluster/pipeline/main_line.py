@@ -7,15 +7,12 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from doccluster import __version__
 from doccluster.artifacts import CHECKPOINT, check_output, save_run
+from doccluster.artifacts.parquet_parts import check_parquet, parquet_writer
 from doccluster.clustering.algorithms import chosen_algorithm, get_algorithm
 from doccluster.clustering.task import Task
-from doccluster.corpus import Skipped
 from doccluster.corpus.stored_texts import PickedTexts
-from doccluster.errors import InputError
 from doccluster.evaluation import evaluate
 from doccluster.evaluation.judging import PAIRWISE_SECONDS
 from doccluster.geometry import ClusterEvidence
@@ -27,12 +24,12 @@ from doccluster.pipeline.folding import find_first_copies, folding_note, spread_
 from doccluster.pipeline.naming import name_clusters
 from doccluster.pipeline.provenance import Stages, peak_memory, versions
 from doccluster.pipeline.reporting import check_texts, report_writer
-from doccluster.pipeline.run_settings import RunSettings
-from doccluster.pipeline.sources import check_truth, read_source, split_empty
+from doccluster.pipeline.run_settings import RunSettings, checked_seed
+from doccluster.pipeline.sources import check_truth, read_source, split_empty, without_terms
 from doccluster.pipeline.vectorizing import Vectorized
 from doccluster.pipeline.wanted_clusters import clusters_wanted
 from doccluster.progress import Progress, silent
-from doccluster.record import NO_TERMS, Documents, Provenance, Run
+from doccluster.record import Provenance, Run
 from doccluster.vectors import DocumentVectors
 
 if TYPE_CHECKING:
@@ -72,6 +69,7 @@ def run_pipeline(
     checkpoint: int | None = None,
     resume: bool = False,
     report: bool | ReportOptions = True,
+    parquet: bool = False,
     command: str | None = None,
     began: float | None = None,
     announce: Callable[[str], None] | None = None,
@@ -130,6 +128,8 @@ def run_pipeline(
         vectorized again; the labels are those of a run that nothing disturbed.
     report : bool or ReportOptions
         Whether to write report.html into the output, and what it holds (`doccluster.report.ReportOptions`).
+    parquet : bool
+        Whether to write the assignments as Parquet parts too, into the folder assignments of the output.
     command : str, optional
         What the user typed, for the record.
     began : float, optional
@@ -184,6 +184,7 @@ def run_pipeline(
         output=output,
         overwrite=overwrite,
         report=report,
+        parquet=parquet,
         command=command,
         began=began,
         announce=announce,
@@ -202,6 +203,7 @@ def make_run(
     output: str | Path | None = None,
     overwrite: bool = False,
     report: bool | ReportOptions = True,
+    parquet: bool = False,
     command: str | None = None,
     began: float | None = None,
     announce: Callable[[str], None] | None = None,
@@ -210,6 +212,8 @@ def make_run(
     """Return the run that settings ask for; `run_pipeline` says what the arguments mean and what is raised."""
     settings.check()
     goes_on = resume and output is not None and (Path(output) / CHECKPOINT).is_file()
+    if parquet:
+        check_parquet()
     if output is not None:
         check_output(Path(output), overwrite=overwrite or goes_on)
     checkpoints = begin_checkpoints(output, checkpoint, resume=resume, overwrite=overwrite)
@@ -222,6 +226,7 @@ def make_run(
             output=output,
             overwrite=overwrite or checkpoints is not None,
             report=report,
+            parquet=parquet,
             command=command,
             began=began,
             announce=announce,
@@ -237,13 +242,14 @@ def _make_run(
     output: str | Path | None = None,
     overwrite: bool = False,
     report: bool | ReportOptions = True,
+    parquet: bool = False,
     command: str | None = None,
     began: float | None = None,
     announce: Callable[[str], None] | None = None,
     progress: Progress = silent,
 ) -> Run:
     parameters = settings.as_parameters(source)
-    seed = secrets.randbits(31) if settings.random_state is None else _checked_seed(settings.random_state)
+    seed = secrets.randbits(31) if settings.random_state is None else checked_seed(settings.random_state)
     columns, n_threads = settings.truth_columns, settings.n_threads
     clock = Stages(progress, began=began)
     with clock.stage("read"):
@@ -309,7 +315,7 @@ def _make_run(
         runner_up_similarity=placed.runner_up_similarity,
         clusters=tuple(clusters),
         evaluation=evaluation,
-        skipped=(*read.skipped, *_without_terms(empty)),
+        skipped=(*read.skipped, *without_terms(empty)),
         truth=columns,
         parameters={**parameters, "resolved": resolved},
         provenance=Provenance(
@@ -330,7 +336,8 @@ def _make_run(
     )
     if output is not None:
         progress("write", 0)
-        save_run(run, output, overwrite=overwrite, also=report_writer(report, texts))
+        also = {**parquet_writer(parquet), **(report_writer(report, texts) or {})}
+        save_run(run, output, overwrite=overwrite, also=also)
         if not fit.interrupted:
             (Path(output) / CHECKPOINT).unlink(missing_ok=True)
     if fit.interrupted:
@@ -368,13 +375,6 @@ def _vectorizer_settings(made: Vectorized) -> dict[str, Any]:
     return {name: chosen[name] for name in ("analyzer", "min_df", "max_df", "stemming", "weighting")}
 
 
-def _without_terms(empty: Documents) -> list[Skipped]:
-    return [
-        Skipped(name, NO_TERMS, "the text is empty" if length == 0 else "no term of the text was kept")
-        for name, length in zip(empty.ids, empty.lengths, strict=True)
-    ]
-
-
 def _notes(fit: Fit, k: int) -> list[str]:
     notes = list(fit.left_out)
     if fit.interrupted:
@@ -382,14 +382,3 @@ def _notes(fit: Fit, k: int) -> list[str]:
     if fit.partition.n_clusters < k:
         notes.append(f"You asked for {k:,} clusters; only {fit.partition.n_clusters:,} could be filled.")
     return notes
-
-
-def _checked_seed(random_state: int) -> int:
-    if isinstance(random_state, bool) or not isinstance(random_state, int | np.integer) or random_state < 0:
-        raise InputError(
-            "is not a seed",
-            argument="random_state",
-            received=random_state,
-            expected="a whole number >= 0, or None to draw one",
-        )
-    return int(random_state)

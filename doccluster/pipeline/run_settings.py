@@ -141,6 +141,18 @@ def check_group(kind: type, given: Any, name: str) -> None:
         check_safe_pattern(given["token_pattern"])
 
 
+def checked_seed(random_state: Any) -> int:
+    """Return a seed that was given, or raise InputError."""
+    if isinstance(random_state, bool) or not isinstance(random_state, int | np.integer) or random_state < 0:
+        raise InputError(
+            "is not a seed",
+            argument="random_state",
+            received=random_state,
+            expected="a whole number >= 0, or None to draw one",
+        )
+    return int(random_state)
+
+
 def _check_number(n_clusters: Any, granularity: Any) -> None:
     if granularity is not None and granularity not in GRANULARITIES:
         raise InputError(

@@ -16,7 +16,7 @@ from doccluster.errors import Argument, InputError, NothingUsable, listed_argume
 from doccluster.pipeline.provenance import corpus_checksum
 from doccluster.pipeline.vectorizing import Vectorized, adopt_vectors, vectorize_texts
 from doccluster.progress import Progress, silent
-from doccluster.record import Documents
+from doccluster.record import NO_TERMS, Documents
 from doccluster.short_repr import ShortRepr
 from doccluster.vectors import DocumentVectors, read_matrix, vectorize
 
@@ -94,6 +94,14 @@ def split_empty(documents: Documents, vectors: DocumentVectors) -> tuple[Documen
             remedy=("of texts check the language and ", Argument("min_df"), ", of a matrix the values"),
         )
     return documents.take(kept), documents.take(lost), vectors.take(kept)
+
+
+def without_terms(empty: Documents) -> list[Skipped]:
+    """Return documents that have no term as skipped, with the reason."""
+    return [
+        Skipped(name, NO_TERMS, "the text is empty" if length == 0 else "no term of the text was kept")
+        for name, length in zip(empty.ids, empty.lengths, strict=True)
+    ]
 
 
 def _in_columns_of(model: Model, vectors: DocumentVectors) -> DocumentVectors:
