@@ -107,6 +107,16 @@ def what_moved(block: MatrixBlock, before: Labels | None, after: Labels, n_clust
     )
 
 
+def moved_together(parts: list[Moved]) -> Moved:
+    """Return what moved in several blocks, in whichever order; sums in whole numbers are the same bytes."""
+    if len(parts) == 1:
+        return parts[0]
+    n_columns = 1 + max((int(part.terms.max()) for part in parts if part.terms.size), default=0)
+    sums = joined([part.sums(n_columns) for part in parts])
+    members, usable = (np.sum([getattr(part, name) for part in parts], axis=0) for name in ("n_members", "n_usable"))
+    return Moved(sums.counts, sums.terms, sums.high, sums.low, members, usable, sum(part.n_moved for part in parts))
+
+
 def look_for_refills(block: MatrixBlock, change: TableChange) -> tuple[npt.NDArray[Any], ...]:
     """Return for each document what `choose_refills` asks: exact cosine to its centroid, label, digest, usable."""
     labels = block_labels(block, change.folder, change.version)

@@ -7,7 +7,7 @@ sums are exact (`geometry/sums.py`), so the bytes do not depend on how the docum
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -23,6 +23,7 @@ from doccluster.distributed.block_steps import (
     assign_block,
     block_labels,
     look_for_refills,
+    moved_together,
     relabel,
     take_labels,
     unit_steps,
@@ -53,7 +54,7 @@ class BlockFit(ShortRepr):
     interrupted : bool
         Whether a person ended it before.
     bytes_per_iteration : tuple of (int, int)
-        What each iteration sent to one worker, and what came back from all blocks.
+        What each iteration sent to one worker, and what came back, all blocks together.
     """
 
     labels: npt.NDArray[np.int32]
@@ -154,7 +155,7 @@ class Iterations:
                 self.assign()
             else:
                 objective, number = begun.objective, begun.number
-                self._take_in(self.executor.map(take_labels, self.blocks, self.change, begun.labels))
+                self._take_in(self.executor.reduce(take_labels, moved_together, self.blocks, self.change, begun.labels))
             while not converged:
                 before, objective = objective, self.update()
                 n_moved, n_refilled = self.assign()
@@ -187,32 +188,28 @@ class Iterations:
 
     def assign(self) -> tuple[int, int]:
         """Label all documents; return how many moved, and how many went to clusters that were empty."""
-        parts = list(self.executor.map(assign_block, self.blocks, self.change, self.settings.keep_bytes))
-        self.bytes_moved.append((self.change.n_bytes, sum(part.n_bytes for part in parts)))
-        empty = np.flatnonzero(np.sum([part.n_usable for part in parts], axis=0) == 0)
+        moved = self.executor.reduce(assign_block, moved_together, self.blocks, self.change, self.settings.keep_bytes)
+        self.bytes_moved.append((self.change.n_bytes, moved.n_bytes))
+        empty = np.flatnonzero(moved.n_usable == 0)
         refilled = 0
         if empty.size:
-            parts, refilled = self._refill(empty, parts)
-        self._take_in(parts)
-        return sum(part.n_moved for part in parts), refilled
+            moved, refilled = self._refill(empty, moved)
+        self._take_in(moved)
+        return moved.n_moved, refilled
 
-    def _take_in(self, moved: Iterable[Moved]) -> None:
+    def _take_in(self, moved: Moved) -> None:
         """Bring the sums to what the blocks are at."""
-        parts = list(moved)
-        n_columns = self.table.shape[1]
-        members = np.sum([part.n_members for part in parts], axis=0)
-        running = self.running.moved([part.sums(n_columns) for part in parts], members)
-        usable = np.sum([part.n_usable for part in parts], axis=0)
-        self.running, self.done = running, Done(self.change.version, self.table, running, usable)
+        running = self.running.moved([moved.sums(self.table.shape[1])], moved.n_members)
+        self.running, self.done = running, Done(self.change.version, self.table, running, moved.n_usable)
 
-    def _refill(self, empty: Integers, parts: list[Moved]) -> tuple[list[Moved], int]:
+    def _refill(self, empty: Integers, moved: Moved) -> tuple[Moved, int]:
         """Return what moved once empty clusters have a document each, and how many got one."""
         found = self.executor.map(look_for_refills, self.blocks, self.change)
         own, labels, digests, usable = map(np.concatenate, zip(*found, strict=True))
         order = np.arange(own.size) if self.order is None else self.order
         chosen = choose_refills(own[order], labels[order], digests[order], usable[order], empty)
         if not chosen:
-            return parts, 0
+            return moved, 0
         places = order[list(chosen)]
         clusters = np.array(list(chosen.values()), np.int32)
         rows_of, clusters_of = {}, {}
@@ -220,8 +217,8 @@ class Iterations:
             here = (places >= block.first) & (places < block.first + block.n_rows)
             if here.any():
                 rows_of[block.first], clusters_of[block.first] = places[here] - block.first, clusters[here]
-        parts = list(self.executor.map(relabel, self.blocks, self.change, rows_of, clusters_of))
-        return parts, len(chosen)
+        moved = self.executor.reduce(relabel, moved_together, self.blocks, self.change, rows_of, clusters_of)
+        return moved, len(chosen)
 
     def labels(self) -> npt.NDArray[np.int32]:
         """Return the labels of all documents after the last whole iteration."""
