@@ -1,11 +1,11 @@
 """How long a run would take on more workers than there are here: a model, not a measurement.
 
-It takes the processor seconds that one run on this machine spent in each stage, for each document (reading, vectorizing,
-what follows the clustering) or each document, cluster and iteration, and adds what travels:
+It takes the processor seconds that one run on this machine spent in each stage, for each document (reading,
+vectorizing, what follows the clustering) or each document, cluster and iteration, and adds what travels:
 
 - every worker has a processor like this one, a disk of 500 MB/s and a network of 10 Gbit/s;
-- there are 100 clusters and 20 iterations, and the table has a value of 8 bytes for each of 200,000 terms in each cluster
-  (a vocabulary held to that by `--max-features`), sent whole in each iteration, and the sums that come back are as large;
+- there are 100 clusters and 20 iterations, and the table has a value of 8 bytes for each of 200,000 terms in each
+  cluster (a vocabulary held to that by `--max-features`), sent whole in each iteration; the sums are as large;
 - both go through a tree whose levels double, or add, the workers reached: log2 of their number;
 - texts of 400 bytes are read, written and read twice, rows of 40 terms of 12 bytes written and read once;
 - labels, scores and tables are made by one machine, and all other stages divide evenly.

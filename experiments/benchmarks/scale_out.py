@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import itertools
+import os
 import pathlib
 import resource
 import statistics
 import tempfile
+import time
 
 import numpy as np
 
-from experiments.benchmarks.harness import Session, row
+from experiments.benchmarks.harness import Session, row, start_clock
 from experiments.benchmarks.made_text import text_file
 
 N_DOCUMENTS, FEW = 100_000, 4_000
 N_CLUSTERS = 20
+MILLION = 1_000_000
+STAGES = ("read", "vectorize", "cluster", "label", "judge")
+PLACES = {"2 threads": "on_threads", "local:1": "on_one_worker", "local:2": "on_two_workers"}
 
 
 @row("memory", "a whole run of 100,000 made documents (k=20, one start): in one process, and in blocks on disk")
@@ -47,7 +52,6 @@ def run_in_blocks(n_documents: int) -> dict[str, float]:
 def _run(n_documents: int, max_memory: str | None = None, **where: str) -> dict[str, float]:
     from doccluster.artifacts.run_folder import labels_checksum
     from doccluster.pipeline import run_pipeline
-    from experiments.benchmarks.harness import start_clock
 
     path = text_file(n_documents)
     start_clock()
@@ -139,3 +143,183 @@ def iterations(blocks: list, folder: str) -> tuple[tuple[int, int], ...]:
     plan = SphericalParameters(N_CLUSTERS).plan_for(rows.frequencies, rows.n_documents)
     seeds_drawn = draw_seeds(rows, N_CLUSTERS, "subsample", np.random.default_rng(0), plan, pathlib.Path(folder))
     return Iterations(Sequential(), blocks, seeds_drawn, folder, settings=Settings(tol=0.0)).run().bytes_per_iteration
+
+
+@row("workers", "a whole run of 100,000 made documents (k=20, one start): 2 threads, one and two workers of one thread")
+def workers(session: Session) -> None:
+    """Measure processes of their own, stage by stage; labels are compared."""
+    compare_places(session, FEW if session.quick else N_DOCUMENTS)
+
+
+@row("workers-million", "a whole run of 1,000,000 made documents (k=20, one start): 2 threads, one and two workers")
+def million(session: Session) -> None:
+    """The same ten times as large; it takes a quarter of an hour and more."""
+    compare_places(session, FEW if session.quick else MILLION)
+
+
+def compare_places(session: Session, n_documents: int) -> None:
+    """Record seconds of the run and of each stage, the efficiency of two workers, and whether labels are equal."""
+    session.record("machine", "load_before", os.getloadavg()[0])
+    here = "experiments.benchmarks.scale_out"
+    found = session.compare_memory(
+        {name: f"{here}:{function}" for name, function in PLACES.items()}, n_documents=n_documents
+    )
+    if len(found) < len(PLACES):
+        return
+    one, two, threads = found["local:1"], found["local:2"], found["2 threads"]
+    for stage in STAGES:
+        name = f"{stage}_seconds"
+        session.record("local:2", f"efficiency_of_{stage}", one[name] / two[name] / 2)
+    session.record("local:2", "times_as_fast_as_local:1", one["run_seconds"] / two["run_seconds"])
+    session.record("local:2", "seconds_over_2_threads", two["run_seconds"] / threads["run_seconds"])
+    same = {figures["checksum_of_labels"] for figures in found.values()}
+    session.record("local:2", "same_labels", float(len(same) == 1))
+
+
+def on_threads(n_documents: int) -> dict[str, float]:
+    """Run in this process, on two threads."""
+    return _run_at(n_documents, n_threads=2)
+
+
+def on_one_worker(n_documents: int) -> dict[str, float]:
+    """Run on one worker process."""
+    return _run_at(n_documents, scheduler="local:1", n_threads=1)
+
+
+def on_two_workers(n_documents: int) -> dict[str, float]:
+    """Run on two worker processes."""
+    return _run_at(n_documents, scheduler="local:2", n_threads=1)
+
+
+def _run_at(n_documents: int, **where: object) -> dict[str, float]:
+    from doccluster.artifacts.run_folder import labels_checksum
+    from doccluster.pipeline import run_pipeline
+
+    path = text_file(n_documents)
+    start_clock()
+    run = run_pipeline(
+        pathlib.Path(path),
+        n_clusters=N_CLUSTERS,
+        algorithm="spherical-k-means:n_init=1,init=subsample",
+        reader={"format": "lines"},
+        language="none",
+        **where,
+    )
+    timings = run.provenance.timings
+    stages = {f"{stage}_seconds": float(timings[stage]) for stage in STAGES}
+    # as much of the checksum as a float holds exactly
+    checksum = float(int(labels_checksum(run)[:12], 16))
+    return {**stages, "run_seconds": sum(stages.values()), "checksum_of_labels": checksum}
+
+
+@row("streaming-peer", "spherical k-means of blocks on disk (k=20, one start) beside MiniBatchKMeans, fed by blocks")
+def streaming_peer(session: Session) -> None:
+    """Compare processor seconds and the mean cosine of documents to the centroid of their cluster."""
+    n_documents = FEW if session.quick else N_DOCUMENTS
+    with tempfile.TemporaryDirectory() as folder:
+        blocks = made_blocks(n_documents, 8, folder)
+        found: dict[str, list[np.ndarray]] = {"doccluster": [], "MiniBatchKMeans": []}
+        session.compare_on_one_thread(
+            {
+                "doccluster": lambda: found["doccluster"].append(_ours(blocks, folder)),
+                "MiniBatchKMeans": lambda: found["MiniBatchKMeans"].append(_mini_batches(blocks)),
+            },
+            repeats=1,
+        )
+        for name, labels in found.items():
+            session.record(name, "mean_cosine", mean_cosine(blocks, labels[-1]))
+
+
+def _ours(blocks: list, folder: str) -> np.ndarray:
+    from doccluster.clustering.k_means.spherical import SphericalParameters
+    from doccluster.distributed import Sequential, cluster_blocks
+
+    parameters = SphericalParameters(N_CLUSTERS, init="subsample", n_init=1, random_state=0, n_threads=1)
+    return cluster_blocks(Sequential(), blocks, parameters, scratch=folder, keep_bytes=0).labels
+
+
+def _mini_batches(blocks: list) -> np.ndarray:
+    from sklearn.cluster import MiniBatchKMeans
+
+    model = MiniBatchKMeans(N_CLUSTERS, random_state=0, n_init=1)
+    for _ in range(3):  # epochs
+        for block in blocks:
+            for first in range(0, block.n_rows, 1024):
+                model.partial_fit(block.matrix[first : first + 1024])
+    return np.concatenate([model.predict(block.matrix) for block in blocks])
+
+
+def mean_cosine(blocks: list, labels: np.ndarray) -> float:
+    """Return the mean cosine of unit rows to the centroid of their cluster: the lengths of the sums by cluster."""
+    from scipy import sparse
+
+    total = 0
+    for block in blocks:
+        own = labels[block.places]
+        members = sparse.csr_array((np.ones(own.size), (own, np.arange(own.size))), shape=(N_CLUSTERS, own.size))
+        total = total + members @ block.matrix.astype(np.float64)
+    return float(np.sqrt(total.multiply(total).sum(axis=1)).sum() / labels.size)
+
+
+@row("model", "a model of larger clusters (assumptions: experiments/benchmarks/cost_model.py), from one run of 100,000")
+def model(session: Session) -> None:
+    """Fit the costs of a document to a run in blocks on one thread, and say what 10 to 1,000 workers would take."""
+    from experiments.benchmarks import cost_model
+
+    n_documents = FEW if session.quick else N_DOCUMENTS
+    found = session.compare_memory({"measured": "experiments.benchmarks.scale_out:spent"}, n_documents=n_documents)
+    measured = found["measured"]
+    costs = cost_model.Costs(
+        measured["read"] / n_documents,
+        measured["vectorize"] / n_documents,
+        measured["cluster"] / n_documents / N_CLUSTERS / measured["iterations"],
+        (measured["label"] + measured["judge"]) / n_documents,
+    )
+    for size in (1e8, 1e9):
+        for n_workers in (10, 100, 1000):
+            name = f"modelled: {size:.0e} documents, {n_workers:,} workers"
+            for stage, seconds in cost_model.stages(costs, size, n_workers).items():
+                session.record(name, f"hours_of_{stage}", seconds / 3600)
+        limit = cost_model.table_limit(costs, size)
+        session.record(f"modelled: {size:.0e} documents", "workers_from_which_the_table_takes_longer", limit)
+
+
+def spent(n_documents: int) -> dict[str, float]:
+    """Return the processor seconds of each stage of a run in blocks on one thread, and its iterations."""
+    path = text_file(n_documents)
+    started: dict[str, float] = {}
+    iterations = [1]
+
+    def note(stage: str, done: int, total: int | None = None) -> None:
+        started.setdefault(stage, time.process_time())
+        if stage == "cluster":
+            iterations[0] = max(iterations[0], done)
+
+    _warm_up()
+    from doccluster.pipeline import run_pipeline
+
+    with tempfile.TemporaryDirectory() as folder:
+        run_pipeline(
+            pathlib.Path(path),
+            n_clusters=N_CLUSTERS,
+            algorithm="spherical-k-means:n_init=1,init=subsample",
+            reader={"format": "lines"},
+            language="none",
+            n_threads=1,
+            scratch=folder,
+            progress=note,
+        )
+    ends = [*(started[stage] for stage in STAGES[1:]), time.process_time()]
+    seconds = {stage: end - started[stage] for stage, end in zip(STAGES, ends, strict=True)}
+    return {**seconds, "iterations": float(iterations[0])}
+
+
+def _warm_up() -> None:
+    """Compile what has not been, so that it counts for no stage."""
+    from doccluster.pipeline import run_pipeline
+
+    with tempfile.TemporaryDirectory() as folder:
+        texts = pathlib.Path(folder) / "few.txt"
+        texts.write_text("\n".join(f"oil price {n} wheat rain sun {n % 7}" for n in range(300)), encoding="ascii")
+        few = {"n_clusters": 20, "algorithm": "spherical-k-means:n_init=1,init=subsample", "n_threads": 1}
+        run_pipeline(texts, reader={"format": "lines"}, scratch=folder, **few)
