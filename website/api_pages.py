@@ -55,4 +55,8 @@ def _page(one: PublicName) -> str:
         "data": ["   :no-value:"],
     }[one.kind]
     lines = [title, "=" * len(title), "", f".. currentmodule:: {one.package}", ""]
-    return "\n".join([*lines, f".. auto{one.kind}:: {one.name}", *options, ""])
+    lines += [f".. auto{one.kind}:: {one.name}", *options, ""]
+    if not one.has_own_example:
+        code = [f"   {line}".rstrip() for line in one.example.splitlines()]
+        lines += ["Example", "-------", "", ".. code-block:: pycon", "", *code, ""]
+    return "\n".join(lines)

@@ -5,11 +5,16 @@ Everything else (`kernels`, `cli`, `pipeline`, `artifacts`, and modules inside t
 
 from __future__ import annotations
 
+import functools
 import importlib
 import inspect
+import pathlib
+import re
+import types
 from dataclasses import dataclass
 from typing import Any
 
+EXAMPLES = pathlib.Path(__file__).resolve().parent / "examples"  # of names whose docstring has none
 PACKAGES = {  # in the order of a run, with the question each answers
     "doccluster": "The verbs, and what most programs need",
     "doccluster.corpus": "How do documents get in?",
@@ -48,13 +53,46 @@ class PublicName:
         return f"{self.package}.{self.name}"
 
     @property
+    def example(self) -> str:
+        """Its example as doctest text: from its docstrings, else from `website/examples`; "" where there is none."""
+        if self.has_own_example:
+            return "\n".join(self._docstrings())
+        shared, sections = read_examples(self.package)
+        return f"{shared}\n\n{sections[self.name]}" if self.name in sections else ""
+
+    @property
+    def has_own_example(self) -> bool:
+        """Whether its docstring, or that of a method, has an example."""
+        return any(">>>" in text for text in self._docstrings())
+
+    def _docstrings(self) -> list[str]:
+        if self.kind == "data":
+            return []
+        members = vars(self.value).items() if inspect.isclass(self.value) else ()
+        kinds = (types.FunctionType, classmethod, staticmethod, property)
+        own = [member for name, member in members if not name.startswith("_") and isinstance(member, kinds)]
+        return [inspect.getdoc(one) or "" for one in (self.value, *own)]
+
+    @property
     def kind(self) -> str:
         """What Sphinx calls it: class, exception, function, module or data."""
         if inspect.isclass(self.value):
             return "exception" if issubclass(self.value, BaseException) else "class"
         if inspect.ismodule(self.value):
             return "module"
-        return "function" if callable(self.value) else "data"
+        return "function" if inspect.isroutine(self.value) else "data"
+
+
+@functools.cache
+def read_examples(package: str) -> tuple[str, dict[str, str]]:
+    """Return what all examples of a package begin with, and the example of each name that has one there."""
+    path = EXAMPLES / f"{package}.md"
+    if not path.is_file():
+        return "", {}
+    first, *parts = path.read_text(encoding="utf-8").split("\n## ")
+    blocks = re.compile(r"```python\n(.*?)\n*```", re.DOTALL)
+    sections = {part.split("\n", 1)[0]: "\n".join(blocks.findall(part)) for part in parts}
+    return "\n".join(blocks.findall(first)), sections
 
 
 def public_names() -> list[PublicName]:
