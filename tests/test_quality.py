@@ -13,7 +13,7 @@ from sklearn.metrics import adjusted_rand_score
 
 import doccluster
 from doccluster.artifacts import load_run
-from doccluster.clustering import DocumentClustering, SphericalKMeans
+from doccluster.clustering import DocumentClustering, MultinomialMixture, SphericalKMeans
 from doccluster.clustering.algorithms import QUALITIES
 from doccluster.clustering.k_means.spherical import FitInterrupted, spherical_k_means
 from doccluster.errors import InputError, MemoryLimitError
@@ -110,6 +110,27 @@ def test_a_matrix_without_counts_is_not_settled_and_the_run_says_so(fractions):
     assert any("not smoothed: they have negative values" in note for note in signed.notes)
     dense = run_pipeline(folder / "dense.npy", n_clusters=3)
     assert any("not smoothed: they are dense" in note for note in dense.notes)
+
+
+def test_a_mixture_of_multinomials_is_fitted_to_the_counts():
+    run = run_pipeline(NEWSROOM, n_clusters=12, algorithm="multinomial-mixture", clustering={"n_init": 2})
+    order = canonical_order(run.vectors.matrix)
+    model = MultinomialMixture(12, n_init=2, random_state=0).fit(run.vectors.counts[order])
+    assert same_partition(run.partition.labels[order], model.labels_)
+    assert run.rule.on_counts
+    assert run.notes == ()
+
+
+@pytest.mark.filterwarnings("ignore:.*holds fractions:doccluster.errors.DocclusterWarning")
+def test_a_mixture_of_multinomials_takes_weighted_rows_but_no_negative_values(fractions):
+    folder, topics = fractions
+    given = {"n_clusters": 3, "algorithm": "multinomial-mixture"}
+    run = run_pipeline(folder / "fractions.npz", **given)
+    assert run.notes == ("The mixture was fitted to the weighted rows: the matrix does not hold counts.",)
+    assert doccluster.score("adjusted_rand", run.partition.labels, truth=topics).value > 0.9
+    assert np.array_equal(run.rule.labels(run.vectors.matrix), run.partition.labels)
+    with pytest.raises(InputError, match="needs counts of terms >= 0"):
+        run_pipeline(folder / "signed.npz", **given)
 
 
 @pytest.mark.filterwarnings("ignore:.*holds fractions:doccluster.errors.DocclusterWarning")

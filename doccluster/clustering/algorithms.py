@@ -20,6 +20,7 @@ from doccluster.clustering.options import (
     KMeansOptions,
     MiniBatchOptions,
     MixtureOptions,
+    MultinomialOptions,
     SphericalOptions,
 )
 from doccluster.clustering.task import STARTS as STARTS
@@ -226,6 +227,18 @@ def _mixture() -> Any:
     return VonMisesFisherMixture(2, concentration="shared")  # free ones run to their bound where a cluster is of copies
 
 
+def _multinomials() -> Any:
+    from doccluster.clustering.mixtures.multinomial_mixture import MultinomialMixture
+
+    return MultinomialMixture(2, n_threads=1)
+
+
+def _find_multinomials(task: Task) -> Found:
+    from doccluster.clustering.mixtures.multinomial_task import find_multinomials
+
+    return find_multinomials(task)
+
+
 def _by_estimator(make: Callable[[], Any], decide: str | None) -> Callable[[Task], Found]:
     """Return what finds clusters by an estimator; `decide` names the function that makes its rule."""
 
@@ -360,6 +373,17 @@ _ROWS = (
         options=MixtureOptions,
         make=_mixture,
         find=_by_estimator(_mixture, "most_probable_direction"),
+    ),
+    Algorithm(
+        name="multinomial-mixture",
+        title="a mixture of multinomials",
+        criterion="log-likelihood of the counts under the mixture",
+        metric="cosine",
+        needs="counts",
+        predicts="the most probable cluster",
+        options=MultinomialOptions,
+        make=_multinomials,
+        find=_find_multinomials,
     ),
 )
 # what --quality stands for

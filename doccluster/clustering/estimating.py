@@ -18,9 +18,10 @@ from doccluster.validation import compact_indices
 Decide = Callable[[Any], LinearRule]
 
 
-def fit_estimator(estimator: Any, task: Task, decide: Decide | None = None) -> Found:
+def fit_estimator(estimator: Any, task: Task, decide: Decide | None = None, *, matrix: Any = None) -> Found:
     """Return what an estimator finds; `decide` makes of it, once fitted, the rule for new documents.
 
+    It is fitted to the unit rows of the task, or to another `matrix` of the same documents.
     Never more clusters than distinct rows are asked for. An estimator that takes no number of threads gets one, since
     its sums would else depend on how many there are.
 
@@ -31,7 +32,7 @@ def fit_estimator(estimator: Any, task: Task, decide: Decide | None = None) -> F
     """
     from threadpoolctl import threadpool_limits
 
-    matrix = compact_indices(task.rows)
+    matrix = compact_indices(task.rows if matrix is None else matrix)
     known = estimator.get_params(deep=False)
     settings = {
         "n_clusters": min(task.n_clusters, count_distinct_rows(matrix)),

@@ -91,6 +91,19 @@ class AgglomerativeOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
+class MultinomialOptions:
+    """Options of the mixture of multinomials; `MultinomialMixture` describes them."""
+
+    assignment: Literal["soft", "hard"] | None = None
+    smoothing: float | None = None
+    max_length: float | None = None
+    init: Literal["k-means", "random"] | None = None
+    n_init: int | None = None
+    max_iter: int | None = None
+    tol: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class MixtureOptions:
     """Options of the von Mises-Fisher mixture; `VonMisesFisherMixture` describes them."""
 
