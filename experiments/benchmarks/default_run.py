@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import time
+from collections.abc import Sequence
 
 import numpy as np
 from scipy import sparse
@@ -19,24 +20,45 @@ HERE = "experiments.benchmarks.default_run"
 N_TOPICS, N_TERMS = 50, 50_000
 SIZES = (20_000, 50_000, 100_000)
 LARGE = 200_000
+CONTENDERS = ("default", "spherical k-means")
+
+Point = tuple[int, float, float]  # documents, and the seconds that each contender took the processor
 
 
 @row("default-scaling", "the default of 50 clusters from 20 to 100 thousand generated documents, one thread")
 def default_scaling(session: Session) -> None:
     """Fit each size in a process of its own; the exponents are those of the seconds of the processor."""
     points = [compared(session, n) for n in (SIZES[:1] if session.quick else SIZES)]
-    if len(points) > 1:
-        for place, name in enumerate(("default", "spherical k-means"), start=1):
-            session.record(name, "exponent", exponent([(point[0], point[place]) for point in points]))
+    record_exponents(session, points, CONTENDERS)
 
 
-@row("default-large", "the same of 200 thousand documents")
+@row("default-large", "the same of 200 thousand documents, and the exponents over all sizes")
 def default_large(session: Session) -> None:
-    """Fit the largest size."""
-    compared(session, SIZES[0] if session.quick else LARGE)
+    """Fit the largest size; the smaller ones are those of the row before."""
+    points = [] if session.quick else smaller_points(session)
+    points.append(compared(session, SIZES[0] if session.quick else LARGE))
+    record_exponents(session, points, [f"{name}, from {SIZES[0]:,} to {LARGE:,} documents" for name in CONTENDERS])
 
 
-def compared(session: Session, n: int) -> tuple[float, float, float]:
+def smaller_points(session: Session) -> list[Point]:
+    """Return the newest figures of the sizes of the row before, those that are there."""
+    seconds = {
+        line["contender"]: float(line["value"])
+        for line in read_results(session.path)
+        if (line["row"], line["figure"]) == ("default-scaling", "processor_seconds")
+    }
+    labels = {n: [f"{name}, {n:,} documents" for name in CONTENDERS] for n in SIZES}
+    return [(n, seconds[one], seconds[two]) for n, (one, two) in labels.items() if one in seconds and two in seconds]
+
+
+def record_exponents(session: Session, points: list[Point], labels: Sequence[str]) -> None:
+    """Record how the seconds of the processor grow with the documents."""
+    if len(points) > 1:
+        for place, label in enumerate(labels, start=1):
+            session.record(label, "exponent", exponent([(point[0], point[place]) for point in points]))
+
+
+def compared(session: Session, n: int) -> Point:
     """Fit both to so many documents; return that number and the seconds, and record their ratio."""
     counts_file(n)
     ours = seconds_of(session, f"default, {n:,} documents", "fit_default", n)

@@ -31,7 +31,7 @@ from experiments.resumable import read_lines, run_cases
 HERE = pathlib.Path(__file__).resolve().parent
 RESULTS = HERE / "results" / "consensus.csv"
 COLUMNS = ("way", "nmi", "adjusted_rand")
-SEEDS = 3
+SEEDS = 10
 MOST_DOCUMENTS = 3000
 BOTH_WEIGHTS = [number for number, one in enumerate(WITH_COUNTS) if one.parts == ("l", "n")]
 CHOSEN = "k-means of memberships from the medoid"
