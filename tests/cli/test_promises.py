@@ -19,12 +19,14 @@ COMMANDS = {
     "generate": ["generate", "zipf", "-n", "3000", "-k", "20", "-o"],
 }
 OF_LIBRARIES = ("uname", "fc-list")  # how Python's `platform` and matplotlib ask the system for its name and fonts
-# what a person would call a run of the machine: other programs, connections
+# what a person would call a run of the machine: other programs, connections; not the compiler's second process
 WATCHED = """
 import sys
 def watch(event, arguments):
     if event in {"subprocess.Popen", "os.system", "os.exec", "os.posix_spawn", "os.spawn", "os.fork", "socket.connect",
-                 "socket.bind", "socket.getaddrinfo"} and "numba" not in repr(arguments):
+                 "socket.bind", "socket.getaddrinfo"}:
+        if "numba" in repr(arguments) or "compiling_ahead" in repr(arguments):
+            return
         print("WATCHED", event, arguments, file=sys.stderr, flush=True)
 sys.addaudithook(watch)
 from doccluster.cli.main import main
