@@ -16,13 +16,15 @@ import numpy.typing as npt
 from scipy import sparse
 
 from doccluster.artifacts import load_run, read_record, write_json
+from doccluster.artifacts.browse_tree import load_browse_tree, save_browse_tree
 from doccluster.errors import InputError, NothingUsable
 from doccluster.geometry import ClusterEvidence
 from doccluster.labeling import ClusterProfiles, rank_label_terms, representative_documents, short_labels
 from doccluster.labeling.placement import own_similarity
 from doccluster.partition import Partition
-from doccluster.pipeline.naming import in_written_forms
+from doccluster.pipeline.naming import in_written_forms, phrases_of
 from doccluster.pipeline.sources import read_source, split_empty
+from doccluster.pipeline.vectorizing import Vectorized
 from doccluster.progress import Progress, silent
 from doccluster.record import Documents
 from doccluster.retrieval import MetaDocuments, build_meta_documents, scatter
@@ -37,6 +39,7 @@ LEAST = 2  # documents of a cluster, on average
 N_READ = 1_000  # texts, evenly spaced, that are read for the way words are written
 N_FOUND = 1_000  # documents of a search that are gathered, the best ones
 N_DESCRIBED = 5_000  # documents, evenly spaced, of which the labels and titles of a scatter are made
+MAX_PHRASE_CHARACTERS = 300_000  # of their beginnings, in which phrases are looked for
 PATH_KIND = "doccluster browse path"
 
 Integers = npt.NDArray[np.int64]
@@ -106,6 +109,8 @@ class Browser:
         The same seed gives the same clusters.
     n_threads : int, optional
         Changes no result.
+    folder : path, optional
+        Of the run these are the vectors of: the meta-documents are kept in it, and made once.
 
     Examples
     --------
@@ -128,17 +133,18 @@ class Browser:
         n_clusters: int = N_CLUSTERS,
         seed: int = 0,
         n_threads: int | None = None,
+        folder: str | Path | None = None,
         progress: Progress = silent,
     ) -> None:
         check_positive_int(n_clusters, "n_clusters")
         self.vectors, self.documents = vectors, documents
         self.n_clusters, self.seed = n_clusters, seed
         self._rows = sparse.csr_array(vectors.documents.unit)
-        self._vectorizer, self._function_words, self._n_threads = vectorizer, function_words, n_threads
+        self._vectorizer, self._function_words, self._n_threads = vectorizer, frozenset(function_words), n_threads
         self._tree: MetaDocuments | None = None
         if self._rows.shape[0] > DOCUMENTS_UP_TO:
             progress("group", 0)
-            self._tree = build_meta_documents(self._rows, random_state=seed, n_threads=n_threads)
+            self._tree = self._kept_tree(folder)
         self._views = [_View(None, self._scattered(np.arange(self._rows.shape[0])))]
 
     @property
@@ -255,6 +261,16 @@ class Browser:
             else:
                 self.search(step.words)
 
+    def _kept_tree(self, folder: str | Path | None) -> MetaDocuments:
+        """Return the tree that lies in the folder of the run, or one that is made now and kept there."""
+        kept = None if folder is None else load_browse_tree(folder, self._rows, self.seed)
+        if kept is not None:
+            return kept
+        tree = build_meta_documents(self._rows, random_state=self.seed, n_threads=self._n_threads)
+        if folder is not None:
+            save_browse_tree(tree, folder, self._rows, self.seed)
+        return tree
+
     def _scattered(self, members: Integers) -> tuple[Card, ...]:
         given: dict[str, Any] = {"tree": self._tree, "random_state": self.seed, "n_threads": self._n_threads}
         k = min(self.n_clusters, max(1, members.size // LEAST))  # a few documents are few clusters
@@ -272,7 +288,19 @@ class Browser:
         evidence = ClusterEvidence(vectors.documents, partition, n_threads=self._n_threads)
         profiles = ClusterProfiles.from_evidence(evidence)
         ranked = rank_label_terms(
-            profiles, names, rows=evidence.rows.matrix, partition=partition, function_words=self._function_words
+            profiles,
+            names,
+            rows=evidence.rows.matrix,
+            partition=partition,
+            phrases=phrases_of(
+                Vectorized(vectors, self._vectorizer, ()),
+                vectors,
+                partition,
+                [self.documents.excerpts[row] for row in rows.tolist()],
+                self._function_words,
+                MAX_PHRASE_CHARACTERS,
+            ),
+            function_words=self._function_words,
         )
         labels = [""] * len(parts) if names is None else short_labels(ranked)
         near = own_similarity(vectors.documents, partition, profiles.centroids)
@@ -309,7 +337,8 @@ def open_browser(
     if isinstance(source, str | Path) and (Path(source) / "run.json").is_file():
         run = load_run(source)
         words = _function_words(run.parameters.get("resolved", {}).get("languages", ()))
-        return Browser(run.vectors, run.documents, vectorizer=run.vectorizer, function_words=words, **given)
+        given |= {"vectorizer": run.vectorizer, "function_words": words, "folder": source}
+        return Browser(run.vectors, run.documents, **given)
     read = read_source(source, reader=reader or {}, progress=progress)
     made = read.vectorize(language=language, n_threads=n_threads)
     documents, _, vectors = split_empty(read.documents, made.vectors)

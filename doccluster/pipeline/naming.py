@@ -21,6 +21,7 @@ from doccluster.vectors.parameters import analysis_of
 
 MAX_CHARACTERS = 4_000_000  # of text that is read again for the way its words are written
 PER_DOCUMENT = 4_000
+MAX_PHRASE_CHARACTERS = 2_000_000
 
 
 def name_clusters(
@@ -54,8 +55,12 @@ def phrases_of(
     partition: Partition,
     texts: Sequence[str],
     unwanted: Collection[str],
+    max_characters: int = MAX_PHRASE_CHARACTERS,
 ) -> LabelPhrases | None:
-    """Return the phrases that may name clusters; None where terms are not words, or phrases already."""
+    """Return the phrases that may name clusters; None where terms are not words, or phrases already.
+
+    They are looked for in `max_characters` of the texts.
+    """
     chosen, names = made.vectorizer, vectors.display_terms
     if chosen is None or names is None or chosen.analyzer not in ("word", "script") or tuple(chosen.ngram_range)[1] > 1:
         return None
@@ -65,7 +70,15 @@ def phrases_of(
         term = term_of(word)
         return None if term is None else column.get(term)
 
-    return count_label_phrases(texts, partition, names, column_of, function_words=unwanted, prepare=_prepare(made))
+    return count_label_phrases(
+        texts,
+        partition,
+        names,
+        column_of,
+        function_words=unwanted,
+        prepare=_prepare(made),
+        max_characters=max_characters,
+    )
 
 
 def in_written_forms(made: Vectorized, vectors: DocumentVectors, texts: Iterable[str]) -> DocumentVectors:

@@ -2,10 +2,11 @@
 
 Up to 5,000 documents are clustered by spherical k-means. Of more, a sample of 5,000 is, and all are assigned to its
 centroids in two passes. That is Buckshot (Cutting, Karger, Pedersen and Tukey 1992, doi:10.1145/133160.133214) with
-k-means in place of agglomeration, which leaves most documents of a text collection in one cluster. Above 50,000 the
-documents are meta-documents, groups of documents that were made once, each with the sum of its rows: clustering a few
+k-means in place of agglomeration, which leaves most documents of a text collection in one cluster. Above 50,000
+meta-documents are clustered, groups of documents that were made once, each with the sum of its rows: clustering a few
 hundred of them takes the same time for any number of documents (Cutting, Karger and Pedersen 1993,
-doi:10.1145/160688.160706).
+doi:10.1145/160688.160706). Then the centroids follow a sample of the documents, and each document goes to the nearest:
+meta-documents that stay whole lose an eighth of the agreement with human classes.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from doccluster.blocks import row_blocks
 from doccluster.clustering.k_means.spherical import SphericalParameters, spherical_k_means
 from doccluster.errors import InputError
 from doccluster.geometry.sums import sums_by_label
@@ -33,6 +35,9 @@ NODE_ROUNDS = 5
 LEAF = 200  # a node of so few documents is not split
 N_META_DOCUMENTS = 500  # that one scatter clusters
 N_HEAVIEST = 200  # terms of a meta-document that are kept
+N_REFINED = 5_000  # documents that the centroids of meta-documents follow,
+REFINED_ROUNDS = 5  # for so many rounds
+BLOCK_ROWS = 8_192
 
 Integers = npt.NDArray[np.int64]
 
@@ -111,7 +116,7 @@ def scatter(
     if chosen.size == 0:
         raise InputError("there is no document to scatter; choose at least one cluster.")
     if tree is not None and chosen.size > documents_up_to:
-        return _by_meta_documents(tree, chosen, n_clusters, random_state, n_threads)
+        return _by_meta_documents(rows, tree, chosen, n_clusters, random_state, n_threads)
     own = rows if chosen.size == rows.shape[0] else rows[chosen]
     parameters = SphericalParameters(n_clusters, n_init=N_STARTS, random_state=random_state, n_threads=n_threads)
     labels = _labels(sparse.csr_array(own), n_clusters, FULL_UP_TO, parameters)
@@ -212,27 +217,48 @@ def _labels(rows: sparse.csr_array, n_clusters: int, n_sampled: int, parameters:
 
 
 def _by_meta_documents(
-    tree: MetaDocuments, members: Integers, n_clusters: int, random_state: int, n_threads: int | None
+    rows: Any, tree: MetaDocuments, members: Integers, n_clusters: int, random_state: int, n_threads: int | None
 ) -> list[Integers]:
-    """Return members in clusters of whole meta-documents; those of a node that was cut go with the rest of it."""
+    """Return members in clusters that begin with their meta-documents."""
     is_member = np.zeros(tree.order.size, dtype=bool)
     is_member[members] = True
     before = np.concatenate([[0], np.cumsum(is_member[tree.order])])
     counts = before[tree.last] - before[tree.first]
     nodes = _expanded(tree, counts)
-    directions = sparse.csr_array(tree.directions[nodes])
     sizes = (tree.last - tree.first)[nodes]
     weights = np.maximum(tree.weights[nodes] * counts[nodes] / sizes, 1e-9)
     parameters = SphericalParameters(
         min(n_clusters, nodes.size), n_init=N_STARTS, random_state=random_state, n_threads=n_threads
     )
-    labels = spherical_k_means(directions, parameters, sample_weight=weights).labels
-    clusters = []
-    for label in range(int(labels.max()) + 1):
-        parts = [tree.order[tree.first[node] : tree.last[node]] for node in nodes[labels == label].tolist()]
-        own = np.sort(np.concatenate([np.empty(0, dtype=np.int64), *parts]))
-        clusters.append(own[is_member[own]])
-    return _largest_first(clusters)
+    found = spherical_k_means(sparse.csr_array(tree.directions[nodes]), parameters, sample_weight=weights)
+    labels = _nearest(rows, is_member, _refined(rows, members, found.centroids, parameters))
+    return _largest_first([members[labels[members] == label] for label in range(parameters.n_clusters)])
+
+
+def _refined(rows: Any, members: Integers, centroids: Any, parameters: SphericalParameters) -> Any:
+    """Return centroids after a few rounds of k-means on a sample of the members."""
+    drawn = members
+    if members.size > N_REFINED:
+        generator = np.random.default_rng(parameters.random_state)
+        drawn = members[np.sort(generator.choice(members.size, N_REFINED, replace=False))]
+    sample = sparse.csr_array(rows[drawn])
+    filled = sparse.csr_array(sample[np.flatnonzero(np.diff(sample.indptr))])
+    if filled.shape[0] < centroids.shape[0]:
+        return centroids
+    given = replace(parameters, n_clusters=centroids.shape[0], init=centroids, n_init=1, max_iter=REFINED_ROUNDS, tol=0)
+    return spherical_k_means(filled, given).centroids
+
+
+def _nearest(rows: Any, is_member: npt.NDArray[np.bool_], centroids: Any) -> Integers:
+    """Return the nearest centroid of each member, of equally near ones the first; other documents have any label."""
+    dense = centroids.toarray() if sparse.issparse(centroids) else np.asarray(centroids)  # a few columns of terms
+    table = np.ascontiguousarray(dense.T, dtype=np.float32)
+    labels = np.zeros(is_member.size, dtype=np.int64)
+    for block in row_blocks(is_member.size, BLOCK_ROWS):
+        own = block.start + np.flatnonzero(is_member[block])
+        if own.size:  # a whole block is copied faster than its rows are picked
+            labels[own] = (rows[block] @ table)[own - block.start].argmax(axis=1)
+    return labels
 
 
 def _expanded(tree: MetaDocuments, counts: Integers) -> Integers:

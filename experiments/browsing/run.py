@@ -39,6 +39,7 @@ from experiments.retrieval.judged_collections import ANALYSIS, read_collection
 HERE = pathlib.Path(__file__).resolve().parent
 SIZES = (10_000, 100_000, 1_000_000)
 WORDS, OWN_SHARE, TOPICS, TOPIC_WORDS, VOCABULARY = 120, 0.5, 200, 300, 50_000
+BLOCK = 20_000
 SEEDS = range(3)
 GATHERED, FEW = 3, 100
 
@@ -86,18 +87,27 @@ def times(sizes: tuple[int, ...]) -> pd.DataFrame:
 
 def made_rows(size: int) -> sparse.csr_array:
     """Return unit rows of made documents: half of the words of each come from its topic."""
-    rng = np.random.default_rng(0)
-    topic = rng.integers(0, TOPICS, size)
-    common = np.minimum((VOCABULARY ** rng.random((size, WORDS), dtype=np.float32)).astype(np.int32), VOCABULARY - 1)
-    offset = (TOPIC_WORDS ** rng.random((size, WORDS), dtype=np.float32)).astype(np.int32)
-    own = ((topic[:, None] * 239 + offset * 37) % VOCABULARY).astype(np.int32)
-    columns = np.where(rng.random((size, WORDS), dtype=np.float32) < OWN_SHARE, own, common)
+    columns = np.empty(size * WORDS, dtype=np.int32)
+    for first in range(0, size, BLOCK):  # so that memory is hardly more than the rows take
+        last = min(first + BLOCK, size)
+        columns[first * WORDS : last * WORDS] = _drawn_words(last - first, first)
     starts = np.arange(0, size * WORDS + 1, WORDS)
-    rows = sparse.csr_array((np.ones(size * WORDS, np.float32), columns.ravel(), starts), shape=(size, VOCABULARY))
+    rows = sparse.csr_array((np.ones(columns.size, np.float32), columns, starts), shape=(size, VOCABULARY))
     rows.sum_duplicates()
     frequency = np.bincount(rows.indices, minlength=VOCABULARY)
     rows.data *= np.log(size / np.maximum(frequency, 1)).astype(np.float32)[rows.indices]
     return sparse.csr_array(unit_rows(rows, warn=False))
+
+
+def _drawn_words(count: int, seed: int) -> npt.NDArray[np.int32]:
+    """Return the words of some documents, one document after the other."""
+    rng = np.random.default_rng((0, seed))
+    topic, shape = rng.integers(0, TOPICS, count), (count, WORDS)
+    common = np.minimum((VOCABULARY ** rng.random(shape, dtype=np.float32)).astype(np.int32), VOCABULARY - 1)
+    offset = (TOPIC_WORDS ** rng.random(shape, dtype=np.float32)).astype(np.int32)
+    own = ((topic[:, None] * 239 + offset * 37) % VOCABULARY).astype(np.int32)
+    drawn: npt.NDArray[np.int32] = np.where(rng.random(shape, dtype=np.float32) < OWN_SHARE, own, common).ravel()
+    return drawn
 
 
 def newsgroups(archive: pathlib.Path) -> pd.DataFrame:

@@ -12,11 +12,11 @@ from doccluster.retrieval import build_meta_documents, scatter, scattering
 from doccluster.validation import unit_rows
 
 
-def topics(n, n_topics=8, seed=0):
-    """Return unit rows of documents that draw 12 words, most of them from the 30 of their topic, and the topics."""
+def topics(n, n_topics=8, seed=0, share=0.7):
+    """Return unit rows of documents that draw 12 words, a share of them from the 30 of their topic, and the topics."""
     rng = np.random.default_rng(seed)
     truth = rng.integers(0, n_topics, n)
-    own = rng.random((n, 12)) < 0.7
+    own = rng.random((n, 12)) < share
     columns = np.where(own, truth[:, None] * 30 + rng.integers(0, 30, (n, 12)), rng.integers(0, 30 * n_topics, (n, 12)))
     rows = sparse.csr_array((np.ones(n * 12), (np.repeat(np.arange(n), 12), columns.ravel())), shape=(n, 30 * n_topics))
     return unit_rows(rows.astype(np.float32), warn=False), truth
@@ -79,12 +79,28 @@ def test_meta_documents_are_clustered_in_place_of_many_documents(monkeypatch):
         return plain(given, parameters, **more)
 
     monkeypatch.setattr(scattering, "spherical_k_means", recorded)
+    monkeypatch.setattr(scattering, "N_REFINED", 300)
     members = np.flatnonzero(truth != 3)
     found = scatter(rows, members, 7, tree=tree, documents_up_to=1000)
     assert np.array_equal(np.sort(np.concatenate(found)), members)
-    assert clustered == [clustered[0]]
-    assert clustered[0] < 800
-    assert agreement(found, truth) > 0.7
+    assert len(clustered) == 2
+    assert clustered[0] < 800  # meta-documents
+    assert clustered[1] == 300  # a sample of the documents
+    assert agreement(found, truth) > 0.9
+
+
+def test_documents_leave_a_meta_document_whose_cluster_is_farther_than_another():
+    rows, _ = topics(3000, share=0.3)
+    tree = build_meta_documents(rows, leaf=100)
+    found = scatter(rows, None, 8, tree=tree, documents_up_to=1000)
+    directions = np.vstack([np.asarray(rows[own].sum(axis=0)).ravel() for own in found])
+    directions /= np.linalg.norm(directions, axis=1, keepdims=True)
+    labels = np.empty(3000, dtype=np.int64)
+    for number, own in enumerate(found):
+        labels[own] = number
+    assert np.mean((rows @ directions.T).argmax(axis=1) == labels) > 0.9
+    leaves = [tree.order[tree.first[n] : tree.last[n]] for n in range(tree.first.size) if not tree.children[n].size]
+    assert sum(np.unique(labels[own]).size > 1 for own in leaves) > 10
 
 
 @pytest.mark.parametrize(
