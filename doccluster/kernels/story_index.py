@@ -105,7 +105,7 @@ def add_document(terms, values, factor, slot, postings, squares, state):
         place = find_slot(slots, lists[term, START], end, slot)
         if place == end:
             if lists[term, LENGTH] == lists[term, ROOM]:
-                room = max(np.int64(2), 2 * lists[term, ROOM])
+                room = lists[term, LENGTH] + lists[term, LENGTH] // 2 + 2
                 if state[END] + room > slots.size:
                     return False
                 for offset in range(lists[term, LENGTH]):
@@ -147,7 +147,10 @@ def product_with_scattered(terms, values, scattered):
 
 @jit
 def keep_slots(new_slot, postings, kept_slots, kept_weights):
-    """Copy the postings of the slots that stay (`new_slot` >= 0) to a new arena, and return its first free place."""
+    """Copy the postings of the slots that stay (`new_slot` >= 0) to a new arena, and return its first free place.
+
+    A list has room for a quarter more: otherwise the next document would move every list that it adds to.
+    """
     lists, slots, weights = postings
     end = 0
     for term in range(len(lists)):
@@ -161,6 +164,7 @@ def keep_slots(new_slot, postings, kept_slots, kept_weights):
                 end += 1
         lists[term, START] = begin
         lists[term, LENGTH] = end - begin
+        end += (end - begin) // 4
         lists[term, ROOM] = end - begin
     return end
 

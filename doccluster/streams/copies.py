@@ -17,6 +17,7 @@ import numpy.typing as npt
 from doccluster.corpus.duplicates import words_of
 from doccluster.kernels.shingling import count_shared, mix_shingles
 from doccluster.streams.article import Moment
+from doccluster.streams.prefix_index import PrefixIndex
 from doccluster.streams.words import WordTable, plain_words
 
 Shingles = npt.NDArray[np.uint64]
@@ -38,8 +39,7 @@ class ShingleIndex:
     def __init__(self, *, threshold: float = 0.8, n_words: int = 5) -> None:
         self.threshold = threshold
         self.n_words = n_words
-        # the number of the only article with a shingle in its prefix, as most are, or the numbers of several
-        self._numbers_with: dict[int, int | list[int]] = {}
+        self._prefixes = PrefixIndex()
         self._sets: dict[int, Shingles] = {}
         self._times: dict[int, Moment] = {}
 
@@ -50,26 +50,14 @@ class ShingleIndex:
         """Add an article; return the earlier ones that it is a near-copy of, in ascending order."""
         if shingles.size == 0:
             return []
-        prefix = self._prefix(shingles)
-        candidates: set[int] = set()
-        for held in map(self._numbers_with.get, prefix):
-            if isinstance(held, list):
-                candidates.update(held)
-            elif held is not None:
-                candidates.add(held)
+        candidates = self._prefixes.find(self._prefix(shingles))
         found = sorted(other for other in candidates if self._are_similar(self._sets[other], shingles))
         self.restore(number, time, shingles)
         return found
 
     def restore(self, number: int, time: Moment, shingles: Shingles) -> None:
         """Add an article without looking for what it is a copy of."""
-        numbers_with = self._numbers_with
-        for key in self._prefix(shingles):
-            held = numbers_with.setdefault(key, number)
-            if isinstance(held, list):
-                held.append(number)
-            elif held != number:
-                numbers_with[key] = [held, number]
+        self._prefixes.add(number, self._prefix(shingles))
         self._sets[number], self._times[number] = shingles, time
 
     def shingles_of(self, number: int) -> Shingles | None:
@@ -80,19 +68,13 @@ class ShingleIndex:
         """Leave out the articles older than `time`; return their numbers."""
         old = sorted(number for number, own in self._times.items() if own < time)
         for number in old:
-            for key in self._prefix(self._sets.pop(number)):
-                held = self._numbers_with[key]
-                if isinstance(held, list) and len(held) > 1:
-                    held.remove(number)
-                else:
-                    del self._numbers_with[key]
-            del self._times[number]
+            del self._sets[number], self._times[number]
+        if old:
+            self._prefixes.forget(old)
         return old
 
-    def _prefix(self, shingles: Shingles) -> list[int]:
-        size = shingles.size - int(np.ceil(self.threshold * shingles.size - 1e-9)) + 1
-        found: list[int] = shingles[:size].tolist()
-        return found
+    def _prefix(self, shingles: Shingles) -> Shingles:
+        return shingles[: shingles.size - int(np.ceil(self.threshold * shingles.size - 1e-9)) + 1]
 
     def _are_similar(self, one: Shingles, other: Shingles) -> bool:
         small, large = sorted((one.size, other.size))

@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from doccluster.kernels.story_index import (
     END,
+    LENGTH,
     NEXT,
     DocumentProducts,
     JoinRule,
@@ -23,6 +24,7 @@ from doccluster.kernels.story_index import (
 from doccluster.streams.frequencies import WeightedTerms
 
 N_FIELDS = 3
+PLACES_FOR_EACH = 1.5  # of an arena that was packed: 1.25 are in lists, the rest is for lists that are moved
 _FIRST_TERMS, _FIRST_PLACES, _FIRST_SLOTS = 1 << 12, 1 << 14, 1 << 8
 
 Floats = npt.NDArray[np.float64]
@@ -74,7 +76,7 @@ class StoryIndex:
         self._make_room_for_terms(int(vectors.ids.max()) + 1)
         self._state[NEXT] = 0
         while not add_document(vectors.ids, vectors.values, factor, slot, self._postings, self.squares, self._state):
-            self._grow_arena()
+            self._repack(np.arange(self.n_slots, dtype=np.int64))
 
     def products(self, vectors: WeightedTerms) -> tuple[Floats, npt.NDArray[np.bool_]]:
         """Return the products of a document with the sums of all slots, by field, and which fields it has.
@@ -102,18 +104,19 @@ class StoryIndex:
             larger[: self.n_terms] = self._lists
             self._lists = larger
 
-    def _grow_arena(self) -> None:
-        self._repack(np.arange(self.n_slots, dtype=np.int64), 2 * self._slots.size)
-
     def _pack(self) -> None:
         new_slot = np.arange(self.n_slots, dtype=np.int64)
         new_slot[self._given_up] = -1
         self.squares[self._given_up] = 0.0
         self._free = sorted({*self._free, *self._given_up}, reverse=True)
         self._given_up = []
-        self._repack(new_slot, self._slots.size)
+        self._repack(new_slot)
 
-    def _repack(self, new_slot: npt.NDArray[np.int64], n_places: int) -> None:
+    def _repack(self, new_slot: npt.NDArray[np.int64]) -> None:
+        """Copy what is in the lists to a new arena; what they left behind when they were moved stays in the old one."""
+        lengths = self._lists[:, LENGTH]
+        n_postings = int(lengths.sum())
+        n_places = max(_FIRST_PLACES, int(PLACES_FOR_EACH * n_postings) + 2 * int(lengths.max()))
         slots = np.zeros(n_places, dtype=np.int32)
         weights = np.zeros((N_FIELDS, n_places), dtype=np.float64)
         self._state[END] = keep_slots(new_slot, self._postings, slots, weights)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import random
 
+import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from doccluster.corpus import find_near_duplicates
 from doccluster.streams.copies import Families, ShingleIndex, shingles_of
+from doccluster.streams.prefix_index import PrefixIndex
 
 WORDS = ["wheat", "price", "rose", "port", "storm", "east", "ship", "late", "vote", "bank"]
 
@@ -82,3 +84,18 @@ def test_a_copy_of_two_families_makes_them_one():
     index.add(2, 0, other)
     index._short.threshold = 0.4  # so that a text can be near two that are not near one another
     assert index.add(3, 0, f"{half} {other}") == (1, [2])
+
+
+def test_articles_with_a_shingle_are_found_also_after_pairs_were_sorted_in_and_left_out(monkeypatch):
+    monkeypatch.setattr("doccluster.streams.prefix_index.MOST_RECENT", 40)
+    rng = np.random.default_rng(3)
+    index, held = PrefixIndex(), {}
+    for number in range(300):
+        prefix = np.unique(rng.integers(2**63, 2**63 + 60, size=rng.integers(1, 9), dtype=np.uint64))
+        assert index.find(prefix) == {one for one, own in held.items() if own & set(prefix.tolist())}
+        index.add(number, prefix)
+        held[number] = set(prefix.tolist())
+        if number % 50 == 49:
+            old = [one for one in held if one < number - 30]
+            index.forget(old)
+            held = {one: own for one, own in held.items() if one not in old}

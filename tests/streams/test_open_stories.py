@@ -31,6 +31,20 @@ def dense(one):
     return row
 
 
+def test_the_arena_holds_little_more_than_the_postings_however_often_lists_were_moved():
+    rng = np.random.default_rng(4)
+    index = StoryIndex()
+    slots = [index.take_slot() for _ in range(400)]
+    held = set()
+    for step in range(4000):
+        one, slot = vectors(rng), slots[step % 400]
+        index.add(slot, one, 1.0)
+        held |= {(int(term), slot) for term in one.ids}
+    n_postings = int(index._lists[:, 1].sum())
+    assert n_postings == len(held) > 30_000
+    assert index._slots.size <= 1.5 * n_postings + 2 * 400
+
+
 def test_sums_and_products_are_those_by_hand_also_after_slots_were_given_up():
     rng = np.random.default_rng(1)
     index, sums = StoryIndex(), {}
