@@ -55,6 +55,7 @@ def evaluate_all(folder: pathlib.Path, *, keep: bool) -> None:
     lineage = [line for seed in MADE_SEEDS for line in lineage_scores(seed)]
     means = table[table.method.eq(STREAM) & table.stream.str.startswith("ITN")][["pair_f", "bcubed_f"]].mean()
     print(f"  mean of {len(LANGUAGES)} languages: pair F {means.pair_f:.3f}, BCubed F {means.bcubed_f:.3f}")
+    print(f"{_tables(table)}{_lineage_table(lineage)}", flush=True)
     if keep:
         RESULTS.mkdir(exist_ok=True)
         table.to_csv(RESULTS / "scores.csv", index=False, float_format="%.4f")
@@ -99,14 +100,11 @@ def scores_of(stream: LabelledStream) -> Iterator[dict[str, object]]:
     row["moved"], row["second"] = len(moved) / len(stream.story_of), second_at_once(outcome, second)
     yield row
     vectors = vectors_of(stream)
-    if len(stream.articles) > MOST_DENSE:
-        return
-    tried = {
-        PASS: [single_pass(stream, vectors, threshold) for threshold in THRESHOLDS],
-        TEXT_CLUST: [text_clust(stream, radius) for radius in RADII],
-        MEANS: [k_means(stream, vectors)],
-        DENSITY: [hdbscan(stream, vectors)],
-    }
+    tried = {PASS: [single_pass(stream, vectors, threshold) for threshold in THRESHOLDS]}
+    if len(stream.articles) <= MOST_DENSE:
+        tried[TEXT_CLUST] = [text_clust(stream, radius) for radius in RADII]
+        tried[MEANS] = [k_means(stream, vectors)]
+        tried[DENSITY] = [hdbscan(stream, vectors)]
     if stream.name in WITH_SLOW:
         tried[DBSTREAM] = [dbstream(stream, vectors, reach) for reach in REACHES]
         tried[RUN] = [whole_run(stream)]
@@ -123,11 +121,11 @@ def write_page(table: pd.DataFrame, lineage: Sequence[Mapping[str, Any]]) -> Non
 
 
 def _tables(table: pd.DataFrame) -> str:
-    lines = [
-        "",
-        "| stream | scored | pair P | pair R | pair F (95 %) | BCubed F (95 %) | fragments | second | moved | wanted |",
-    ]
-    lines.append("|---|---|---|---|---|---|---|---|---|---|")
+    names = (
+        *("stream", "scored", "pair P", "pair R", "pair F (95 %)", "BCubed P", "BCubed R", "BCubed F (95 %)", "ARI"),
+        *("fragments", "second", "moved", "wanted"),
+    )
+    lines = ["", f"| {' | '.join(names)} |", "|---" * len(names) + "|"]
     ours = table[table.method == STREAM]
     for row in ours.to_dict("records"):
         wanted = WANTED.get(str(row["stream"]))
@@ -135,11 +133,13 @@ def _tables(table: pd.DataFrame) -> str:
         lines.append(
             f"| {row['stream']} | {int(row['n_scored'])} | {row['pair_precision']:.3f} | {row['pair_recall']:.3f} "
             f"| {row['pair_f']:.3f} ({row['pair_f_low']:.2f} to {row['pair_f_high']:.2f}) "
+            f"| {row['bcubed_precision']:.3f} | {row['bcubed_recall']:.3f} "
             f"| {row['bcubed_f']:.3f} ({row['bcubed_f_low']:.2f} to {row['bcubed_f_high']:.2f}) "
+            f"| {row['adjusted_rand']:.3f} "
             f"| {row['fragments']:.2f} | {row['second']:.2f} | {row['moved']:.3f} | {told} |"
         )
     means = ours[ours.stream.str.startswith("ITN")][["pair_f", "bcubed_f"]].mean()
-    lines.append(f"| mean of the ten languages | | | | {means.pair_f:.3f} | {means.bcubed_f:.3f} | | | | |")
+    lines.append(f"| mean of the ten languages | | | | {means.pair_f:.3f} | | | {means.bcubed_f:.3f} | | | | | |")
     lines += ["", "| pair F / BCubed F | " + " | ".join(METHODS) + " |", "|---" * (len(METHODS) + 1) + "|"]
     for name in dict.fromkeys(table.stream):
         cells = []
