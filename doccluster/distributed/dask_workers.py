@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import re
 import signal
+import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError
 from contextlib import contextmanager
@@ -22,6 +23,8 @@ Result = TypeVar("Result")
 
 ATTEMPTS = 3  # at work that ends its workers
 PATIENCE = 10  # seconds for a scheduler to answer
+WORKERLESS = 120.0  # seconds without any worker after which a run ends; a cluster may still be starting some
+LOOK_EVERY = 10.0  # seconds
 SMALL = 2**14  # bytes of a value that is sent with every item
 _LOCAL = re.compile(r"local(?::(\d+))?")
 
@@ -67,7 +70,7 @@ class DaskExecutor:
             futures = self._submit(function, items[done:], shared)
             try:
                 for future in futures:
-                    result = future.result()
+                    result = self._result_of(future)
                     self.bytes_received += size_of(result)
                     future.release()
                     done += 1
@@ -94,13 +97,30 @@ class DaskExecutor:
                 while len(level) > 1:
                     parts = [level[start : start + FAN_IN] for start in range(0, len(level), FAN_IN)]
                     level = [self.client.submit(combine, part, pure=False) for part in parts]
-                result: Result = level[0].result()
+                result: Result = self._result_of(level[0])
                 self.bytes_received += size_of(result)
                 return combine([result])
             except _lost() as error:
                 if attempt == ATTEMPTS - 1:
                     raise _gave_up(error) from error
         raise AssertionError("there is at least one attempt")
+
+    def _result_of(self, future: Any) -> Any:
+        """Return the result of a task, or raise InputError if there has been no worker for too long."""
+        alone_since: float | None = None
+        while True:
+            try:
+                return future.result(timeout=min(WORKERLESS, LOOK_EVERY))
+            except TimeoutError:
+                if future.done():  # it is the task that raised
+                    raise
+            now = time.monotonic()
+            alone_since = None if self.client.nthreads() else (alone_since or now)
+            if alone_since is not None and now - alone_since >= WORKERLESS:
+                raise InputError(
+                    f"the cluster has had no worker for {WORKERLESS:g} seconds",
+                    remedy="start workers, look into their logs for why they ended, and begin again",
+                )
 
     def _submit(self, function: Callable[..., Result], items: Sequence[Any], shared: tuple[Any, ...]) -> list[Any]:
         sent = [self._share(value) for value in shared]

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from doccluster.corpus.stored_texts import TextRows
 from doccluster.distributed.executors import Executor
 from doccluster.distributed.matrix_block import MatrixBlock, csr_over, write_block
-from doccluster.scratch_files import scratch_failed
+from doccluster.scratch_files import scratch_failed, write_array
 from doccluster.vectors.term_counts import TermStatistics
 from doccluster.vectors.vectorize import vectorize
 from doccluster.vectors.vectorizer import TfidfVectorizer
@@ -110,6 +110,7 @@ def joined_rows(blocks: Sequence[MatrixBlock], folder: Path) -> tuple[Any, Any |
             counts[entries] = block.counts.data  # type: ignore[union-attr]
         starts[block.first + 1 : block.first + block.n_rows + 1] = at + matrix.indptr[1:]
         at += block.n_entries
+    write_array(folder / "starts.npy", starts)  # data and indices are there: workers read rows from these files
     shape = (n_rows, blocks[0].n_columns)
     rows = csr_over(data, indices, starts, shape)
     if not has_counts:

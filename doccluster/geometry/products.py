@@ -6,7 +6,7 @@ Wemmert-Gancarski, PBM, three forms of the generalised Dunn index), so together 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -32,6 +32,7 @@ from doccluster.progress import Progress
 BLOCK_PRODUCTS = 2**17  # products held per block: 1 MiB, what the second-level cache of a core keeps
 
 FloatArray = npt.NDArray[np.float64]
+Readings = tuple[RowReadings, ClusterReadings]
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,26 +77,47 @@ def read_similarities(
     progress: Progress,
 ) -> SimilarityPass:
     """Read the matrix once and return what it says; O(nnz k) time, O(block k + n) memory besides the tables."""
-    n, k = partition.n_documents, partition.n_clusters
+    blocks = groups_by_cluster(partition, block_size)
+    known = known_of_clusters(rows.squared_norms, partition, sums)
+
+    def read(block: npt.NDArray[np.int64]) -> Readings:
+        return read_group(block, rows, partition.labels, sums, known, metric=metric, with_tables=with_tables)
+
+    readings = map_blocks(read, blocks, n_threads=n_threads)
+    return gather_readings(blocks, readings, partition, with_tables=with_tables, progress=progress)
+
+
+def groups_by_cluster(partition: Partition, block_size: int | None = None) -> list[npt.NDArray[np.int64]]:
+    """Return the rows in groups that are read together, one cluster after the other."""
     order, _ = cluster_order(partition)
-    blocks = [order[block] for block in row_blocks(n, block_size or max(64, min(4096, BLOCK_PRODUCTS // k)))]
-    documents = Labelled(partition.labels, rows.squared_norms, rows.tau, rows.slack)
-    known = _known_of_clusters(rows, partition, sums)
-
-    def read(block: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.int64], RowReadings, ClusterReadings]:
-        n_met = int(partition.labels[block[-1]]) - int(partition.labels[block[0]]) + 1
-        readings, tables = empty_readings(block.size, n_met if with_tables else 0, k)
-        read_products(block, _products(rows, sums, block), documents, known, metric_code(metric), readings, tables)
-        return block, readings, tables
-
-    return _gather(map_blocks(read, blocks, n_threads=n_threads), partition, with_tables, len(blocks), progress)
+    size = block_size or max(64, min(4096, BLOCK_PRODUCTS // partition.n_clusters))
+    return [order[block] for block in row_blocks(partition.n_documents, size)]
 
 
-def _known_of_clusters(rows: Rows, partition: Partition, sums: ClusterSums) -> ClusterNorms:
+def read_group(
+    block: npt.NDArray[np.int64],
+    rows: Rows,
+    labels: npt.NDArray[np.int64],
+    sums: ClusterSums,
+    known: ClusterNorms,
+    *,
+    metric: str,
+    with_tables: bool,
+) -> Readings:
+    """Return what some rows say, their labels ascending."""
+    documents = Labelled(labels, rows.squared_norms, rows.tau, rows.slack)
+    n_met = int(labels[block[-1]]) - int(labels[block[0]]) + 1
+    readings, tables = empty_readings(block.size, n_met if with_tables else 0, known.sizes.size)
+    read_products(block, _products(rows, sums, block), documents, known, metric_code(metric), readings, tables)
+    return readings, tables
+
+
+def known_of_clusters(squared_norms: FloatArray, partition: Partition, sums: ClusterSums) -> ClusterNorms:
+    """Return what is known of each cluster before its documents are read, from the squared norms of all rows."""
     squared = sums.squared_norms
     norms = np.sqrt(squared)
     sizes = partition.sizes.astype(np.float64)
-    norm_totals = np.bincount(partition.labels, weights=rows.squared_norms, minlength=partition.n_clusters)
+    norm_totals = np.bincount(partition.labels, weights=squared_norms, minlength=partition.n_clusters)
     return ClusterNorms(
         sizes,
         1.0 / sizes,
@@ -113,11 +135,12 @@ def _products(rows: Rows, sums: ClusterSums, block: npt.NDArray[np.int64]) -> Fl
     return np.asarray(products_with_clusters(block, rows.arrays, rows.scale, sums.table.arrays))
 
 
-def _gather(
-    parts: Iterator[tuple[npt.NDArray[np.int64], RowReadings, ClusterReadings]],
+def gather_readings(
+    blocks: Sequence[npt.NDArray[np.int64]],
+    parts: Iterator[Readings],
     partition: Partition,
+    *,
     with_tables: bool,
-    n_blocks: int,
     progress: Progress,
 ) -> SimilarityPass:
     """Put what the blocks say in the places of their documents and clusters."""
@@ -125,12 +148,12 @@ def _gather(
     found: dict[str, Any] = {}
     largest = np.full((k, k), -np.inf) if with_tables else None
     distances = np.zeros((k, k)) if with_tables else None
-    for done, (block, readings, tables) in enumerate(parts, start=1):
+    for done, (block, (readings, tables)) in enumerate(zip(blocks, parts, strict=True), start=1):
         for name, values in readings._asdict().items():
             found.setdefault(name, np.empty(n, values.dtype))[block] = values
         if largest is not None and distances is not None:
             lines = slice(partition.labels[block[0]], partition.labels[block[-1]] + 1)
             np.maximum(largest[lines], tables.largest, out=largest[lines])
             distances[lines] += tables.distances
-        progress("similarities", done, n_blocks)
+        progress("similarities", done, len(blocks))
     return SimilarityPass(**found, adherence=largest, distance_sums=distances)

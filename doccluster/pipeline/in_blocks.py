@@ -24,12 +24,15 @@ from doccluster.corpus.reading import as_paths
 from doccluster.corpus.stored_texts import StoredTexts
 from doccluster.digests import checksum
 from doccluster.distributed.block_clustering import cluster_blocks
+from doccluster.distributed.block_evidence import BlockEvidence, JoinedRows, place_in_blocks
 from doccluster.distributed.checkpoints import Checkpoints
 from doccluster.distributed.executors import Executor
 from doccluster.distributed.matrix_block import MatrixBlock
 from doccluster.distributed.settling import settle_blocks
 from doccluster.distributed.text_vectors import joined_rows, learn_terms, write_rows
 from doccluster.errors import Argument, InputError, NothingUsable
+from doccluster.labeling import Placement
+from doccluster.partition import Partition
 from doccluster.pipeline.block_runs import SMOOTHED, Announce
 from doccluster.pipeline.canonical_order import row_digests
 from doccluster.pipeline.fitting import Fit, fit_of
@@ -152,6 +155,17 @@ class BlockWork:
         found = self._settled(blocks, fit, settings, interrupted=interrupted, progress=progress)
         self._tell_bytes()
         return fit_of(found, vectors.matrix)
+
+    def evidence(
+        self, blocks: Sequence[MatrixBlock], vectors: DocumentVectors, partition: Partition, progress: Progress
+    ) -> BlockEvidence:
+        """Return what measures ask of the clusters, made where the blocks are."""
+        rows = JoinedRows(str(self.folder), vectors.n_terms)
+        return BlockEvidence(self.executor, blocks, rows, vectors.documents, partition, progress=progress)
+
+    def place(self, blocks: Sequence[MatrixBlock], fit: Fit) -> Placement:
+        """Return how each document sits in its cluster."""
+        return place_in_blocks(self.executor, blocks, fit.partition, fit.centroids)
 
     def _settled(
         self,

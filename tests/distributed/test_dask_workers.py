@@ -149,6 +149,15 @@ def test_a_full_scratch_disk_of_a_worker_is_told_in_the_same_sentence():
         assert list(executor.map(pow, [2, 3], 2)) == [4, 9]
 
 
+def test_a_cluster_without_workers_ends_the_run_in_a_sentence(monkeypatch):
+    monkeypatch.setattr(dask_workers, "WORKERLESS", 0.3)
+    with threads_as_workers(1) as cluster, distributed.Client(cluster) as client, connect(client) as executor:
+        assert list(executor.map(pow, [2], 2)) == [4]
+        cluster.scale(0)
+        with pytest.raises(InputError, match="has had no worker for"):
+            list(executor.map(pow, [2, 3], 2))
+
+
 def test_workers_that_do_not_see_the_scratch_folder_are_named(tmp_path):
     with threads_as_workers(1) as cluster, distributed.Client(cluster) as client, connect(client) as executor:
         executor.check_folder(tmp_path)

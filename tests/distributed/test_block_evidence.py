@@ -1,0 +1,51 @@
+"""Sums, similarities and placements by reduction over blocks are those of one process, byte for byte."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from doccluster.distributed import Sequential, write_block
+from doccluster.distributed.block_evidence import BlockEvidence, JoinedRows, place_in_blocks
+from doccluster.distributed.text_vectors import joined_rows
+from doccluster.evaluation import evaluate
+from doccluster.geometry import ClusterEvidence, as_documents
+from doccluster.labeling import place_documents
+from doccluster.partition import Partition
+from doccluster.validation import unit_rows
+
+N = 500
+
+
+@pytest.fixture(scope="module")
+def rows():
+    rng = np.random.default_rng(7)
+    topics = rng.dirichlet(np.full(200, 0.05), size=6)
+    counts = np.array([rng.multinomial(25, topics[row % 6]) for row in range(N)], dtype=np.float32)
+    return unit_rows(sparse.csr_array(counts), warn=False)
+
+
+@pytest.mark.parametrize("edges", [[0, N], [0, 1, 170, 171, 400, N]])
+def test_evidence_of_blocks_is_that_of_one_process(rows, tmp_path, edges):
+    partition = Partition.from_labels(np.random.default_rng(0).integers(7, size=N).tolist())
+    blocks = [
+        write_block(tmp_path / f"block-{first}", sparse.csr_array(rows[first:last]), first=first)
+        for first, last in itertools.pairwise(edges)
+    ]
+    matrix, _ = joined_rows(blocks, tmp_path)
+    joined = JoinedRows(str(tmp_path), rows.shape[1])
+    found = BlockEvidence(Sequential(), blocks, joined, as_documents(matrix), partition)
+    expected = ClusterEvidence(rows, partition)
+    assert found.sums.data.tobytes() == expected.sums.data.tobytes()
+    for name in ("own_similarity", "cohesion", "separation", "coherent", "adherence", "distance_sums"):
+        assert getattr(found.similarities, name).tobytes() == getattr(expected.similarities, name).tobytes(), name
+    scores = (evaluate(partition, evidence=evidence).to_frame()["value"] for evidence in (found, expected))
+    np.testing.assert_array_equal(*scores)
+    centroids = unit_rows(expected.sums, warn=False).astype(np.float32)
+    placed = place_in_blocks(Sequential(), blocks, partition, centroids)
+    alone = place_documents(rows, partition, centroids)
+    for name in ("similarity", "runner_up", "runner_up_similarity"):
+        assert getattr(placed, name).tobytes() == getattr(alone, name).tobytes()
