@@ -29,6 +29,7 @@ myst_enable_extensions = ["colon_fence", "attrs_block", "attrs_inline", "deflist
 myst_heading_anchors = 4
 
 autodoc_typehints = "none"  # the docstrings say types in words, with shapes and units
+toc_object_entries_show_parents = "hide"
 autodoc_member_order = "bysource"
 numpydoc_show_class_members = False
 numpydoc_xref_param_type = False

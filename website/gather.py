@@ -56,6 +56,8 @@ def gather(sources: pathlib.Path) -> None:
 def site_text(text: str, page: pathlib.Path, sources: pathlib.Path) -> str:
     """Return the text of a page of the repository as the site shows it."""
     text = side_by_side(text)
+    # doctest wants an empty line at the end of an example, a reader does not
+    text = re.sub(r"(^```python\n>>>(?:(?!```).*\n)*?)\n```$", r"\1```", text, flags=re.MULTILINE)
     text = text.replace("```python\n>>>", "```pycon\n>>>")
     text = re.sub(r"^```$\n(\$ )?doccluster ", r"```sh\n\1doccluster ", text, flags=re.MULTILINE)
     return link.sub(lambda found: _site_link(found, page, sources), text)

@@ -97,3 +97,15 @@ def test_every_page_of_the_docs_has_its_place_in_a_table_of_contents():
     for path in (ROOT / "docs").rglob("*.md"):
         name = path.relative_to(ROOT / "docs").with_suffix("").as_posix().removeprefix("reference/")
         assert re.search(rf"^(.*<)?{re.escape(name)}>?$", contents, re.MULTILINE), f"{name} is in no table of contents"
+
+
+def test_code_of_another_tool_and_ours_stand_side_by_side_without_the_last_empty_line(tmp_path):
+    text = (
+        "<!-- there: R -->\n```r\nx\n```\n<!-- here: doccluster -->\n```python\n>>> 1 + 1\n2\n\n```\n<!-- end -->\n"
+        "\n```\nplain\n```\n"
+    )
+    shown = site_text(text, ROOT / "docs" / "how-to" / "coming-from-r.md", tmp_path)
+    assert shown == (
+        "::::{grid} 1 1 2 2\n:::{grid-item}\n**R**\n```r\nx\n```\n:::\n:::{grid-item}\n**doccluster**\n"
+        "```pycon\n>>> 1 + 1\n2\n```\n:::\n::::\n\n```\nplain\n```\n"
+    )
