@@ -10,6 +10,7 @@ made streams is told; with ``--keep`` it writes results/ and the page docs/expla
 politeness a simulated week of them breaks, as the server counts them.
 ``day`` follows misbehaving feeds for a simulated day, undisturbed and killed ten times at random, and prints
 whether the two stores differ.
+``thresholds`` prints what a lower probability of joining does to the sample, BASIL and "In the news".
 ``languages`` prints what stories across languages are worth on "In the news" in ten languages at once.
 """
 
@@ -40,7 +41,9 @@ SOURCES = (
 def main() -> None:
     """Run what is asked for."""
     parser = argparse.ArgumentParser(prog="python -m experiments.streams")
-    parser.add_argument("what", choices=["learn", "evaluate", "speed", "growth", "manners", "day", "languages"])
+    parser.add_argument(
+        "what", choices=["learn", "evaluate", "speed", "growth", "manners", "day", "languages", "thresholds"]
+    )
     parser.add_argument("--corpora", type=pathlib.Path, default=ROOT.parent / "shared" / "corpora")
     parser.add_argument("--keep", action="store_true")
     parser.add_argument("--days", type=float, help="simulated days: 7 of manners, 1 of day")
@@ -59,6 +62,10 @@ def main() -> None:
         from experiments.streams.manners import measure_manners
 
         measure_manners(given.days or 7.0)
+    elif given.what == "thresholds":
+        from experiments.streams.thresholds import measure_thresholds
+
+        measure_thresholds(given.corpora)
     elif given.what == "languages":
         from experiments.streams.languages import measure_languages
 
