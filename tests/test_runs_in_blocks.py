@@ -66,7 +66,9 @@ def test_workers_of_a_cluster_give_the_same_files(in_one_process, tmp_path, clus
     with cluster.get_client() as client:
         run_newsroom(tmp_path / "run", scheduler=client, scratch=tmp_path / "scratch", announce=told.append)
     assert_same_files(tmp_path / "run", in_one_process)
-    assert any("came back" in sentence for sentence in told)
+    stages = [sentence for sentence in told if "3 worker threads; " in sentence and "came back" in sentence]
+    assert [sentence.split(":")[0] for sentence in stages] == ["read", "vectorize", "cluster", "label", "judge"]
+    assert all("documents a second" in sentence for sentence in stages[1:])
 
 
 @pytest.fixture(scope="module")

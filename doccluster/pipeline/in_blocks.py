@@ -7,7 +7,7 @@ workers of a cluster. What follows (labels, scores, the report) reads the rows f
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -50,6 +50,14 @@ NOT_SMOOTHED = (
 )
 
 
+@dataclass
+class SoFar:
+    """What is known of a run for the lines about its stages: bytes sent and received, and its documents."""
+
+    moved: tuple[int, int] = (0, 0)
+    n_documents: int = 0
+
+
 @dataclass(frozen=True)
 class BlockWork:
     """Where the stages of a run in blocks run, and where their files lie."""
@@ -59,6 +67,7 @@ class BlockWork:
     keep_bytes: int
     announce: Announce | None = None
     checkpoints: Checkpoints | None = None
+    so_far: SoFar = field(default_factory=SoFar)
 
     def parted(self, source: Any) -> FilesInParts:
         """Return a source as files that are read in parts.
@@ -92,6 +101,7 @@ class BlockWork:
         """
         corpus = read.corpus
         assert isinstance(corpus, Corpus)
+        self.so_far.n_documents = len(corpus)
         assert isinstance(corpus.texts, StoredTexts)
         options: Mapping[str, Any] = settings.vectorizer or {}
         vectorizer, languages, writing = choose_vectorizer(
@@ -153,7 +163,6 @@ class BlockWork:
                 raise
             fit, interrupted = stopped.so_far, True
         found = self._settled(blocks, fit, settings, interrupted=interrupted, progress=progress)
-        self._tell_bytes()
         return fit_of(found, vectors.matrix)
 
     def evidence(
@@ -188,11 +197,20 @@ class BlockWork:
     def _digests(self, blocks: Sequence[MatrixBlock]) -> list[bytes]:
         return [digest for part in self.executor.map(block_digests, blocks) for digest in part]
 
-    def _tell_bytes(self) -> None:
+    def tell_stage(self, name: str, seconds: float) -> None:
+        """Say in a line what a stage took: its rate, the workers, and the bytes that travelled in it."""
         sent, received = self.executor.bytes_sent, self.executor.bytes_received
-        if self.announce is not None and sent:
-            workers = self.executor.n_workers
-            self.announce(f"{format_size(sent)} sent to {workers} worker threads, {format_size(received)} came back")
+        before, n_documents = self.so_far.moved, self.so_far.n_documents
+        self.so_far.moved = sent, received
+        if self.announce is None:
+            return
+        rate = f" ({n_documents / seconds:,.0f} documents a second)" if n_documents and seconds > 0 else ""
+        moved = ""
+        if sent or received:
+            moved = f"; {format_size(sent - before[0])} sent, {format_size(received - before[1])} came back"
+        n_workers = self.executor.n_workers
+        at_a_time = "1 worker thread" if n_workers == 1 else f"{n_workers} worker threads"
+        self.announce(f"{name}: {seconds:.1f} s{rate}, {at_a_time}{moved}")
 
 
 def block_digests(block: MatrixBlock) -> list[bytes]:

@@ -251,7 +251,7 @@ def _make_run(
     parameters = settings.as_parameters(source)
     seed = secrets.randbits(31) if settings.random_state is None else checked_seed(settings.random_state)
     columns, n_threads = settings.truth_columns, settings.n_threads
-    clock = Stages(progress, began=began)
+    clock = Stages(progress, began=began, ended=None if work is None else work.tell_stage)
     with clock.stage("read"):
         read = read_source(
             source if work is None else work.parted(source),

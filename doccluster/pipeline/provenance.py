@@ -5,7 +5,7 @@ from __future__ import annotations
 import platform
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from importlib import metadata
@@ -25,11 +25,14 @@ class Stages:
     """A clock with named stages that also reports progress.
 
     The time in which code is compiled, once on a machine, counts for no stage; it is a timing of its own. So is what
-    passed since the program `began` (its imports, above all), where that is given.
+    passed since the program `began` (its imports, above all), where that is given. `ended` is told the name and the
+    seconds of each stage when it is over.
     """
 
-    def __init__(self, progress: Progress, *, began: float | None = None) -> None:
-        self.progress = progress
+    def __init__(
+        self, progress: Progress, *, began: float | None = None, ended: Callable[[str, float], object] | None = None
+    ) -> None:
+        self.progress, self._ended = progress, ended
         self.started = datetime.now(UTC).isoformat(timespec="seconds")
         self.timings: dict[str, float] = {}
         if began is not None:
@@ -47,6 +50,8 @@ class Stages:
             self.timings[name] = round(max(0.0, time.perf_counter() - before - compiling), 6)
             if compiling:
                 self.timings[COMPILING] = round(self.timings.get(COMPILING, 0.0) + compiling, 6)
+            if self._ended is not None:
+                self._ended(name, self.timings[name])
 
 
 def versions(package_version: str) -> dict[str, str]:
