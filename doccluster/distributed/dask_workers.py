@@ -112,8 +112,8 @@ class DaskExecutor:
             try:
                 return future.result(timeout=min(WORKERLESS, LOOK_EVERY))
             except TimeoutError:
-                if future.done():  # it is the task that raised
-                    raise
+                if future.done():  # by now, or it is the task that raised this
+                    return future.result()
             now = time.monotonic()
             alone_since = None if self.client.nthreads() else (alone_since or now)
             if alone_since is not None and now - alone_since >= WORKERLESS:

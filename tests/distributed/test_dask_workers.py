@@ -6,6 +6,7 @@ import itertools
 import os
 import pathlib
 import signal
+import time
 
 import numpy as np
 import pytest
@@ -147,6 +148,45 @@ def test_a_full_scratch_disk_of_a_worker_is_told_in_the_same_sentence():
         with pytest.raises(InputError, match="No space left on device"):
             executor.reduce(find_no_room, list, [1, 2, 3])
         assert list(executor.map(pow, [2, 3], 2)) == [4, 9]
+
+
+def slowly(item):
+    """Take longer than the executor waits before it looks whether there are workers."""
+    time.sleep(0.05)
+    return item
+
+
+def test_work_that_takes_long_is_waited_for(monkeypatch):
+    monkeypatch.setattr(dask_workers, "LOOK_EVERY", 0.004)
+    monkeypatch.setattr(dask_workers, "WORKERLESS", 0.01)
+    with threads_as_workers(2) as cluster, distributed.Client(cluster) as client, connect(client) as executor:
+        assert list(executor.map(slowly, range(20))) == list(range(20))
+        assert executor.reduce(slowly, sum_up, [1, 2, 3]) == 6
+        assert executor._result_of(DoneMeanwhile()) == "found"
+        with pytest.raises(TimeoutError, match="of the task"):
+            list(executor.map(time_out, [1]))
+
+
+class DoneMeanwhile:
+    """A task that is done between the moment when waiting for it ends and the next look at it."""
+
+    def result(self, timeout=None):
+        if timeout is not None:
+            raise TimeoutError("timed out")
+        return "found"
+
+    def done(self):
+        return True
+
+
+def sum_up(parts):
+    """Return the sum, as a function that travels by name."""
+    return sum(parts)
+
+
+def time_out(item):
+    """Raise what waiting for a task raises too."""
+    raise TimeoutError("of the task")
 
 
 def test_a_cluster_without_workers_ends_the_run_in_a_sentence(monkeypatch):
