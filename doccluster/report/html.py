@@ -13,7 +13,7 @@ from doccluster.errors import InputError
 from doccluster.record import Run
 from doccluster.report.explore import as_json, explore_data, page_order
 from doccluster.report.figures import figures_of
-from doccluster.report.page import page_part, page_script, page_templates, write_page
+from doccluster.report.page import page_script, page_style, page_templates, write_page
 from doccluster.report.plane import FEWEST, MOST_UNASKED, Plane, plane_of
 from doccluster.report.still_map import still_map, tiles_of
 from doccluster.report.summary import summarize
@@ -108,8 +108,7 @@ def render_report(run: Run, *, with_map: bool | None = None, texts: Sequence[str
             tiles=tiles_of(run),
             texts=None if texts is None else _texts(run, texts),
             data=as_json(explore_data(run, plane)),
-            style=page_part("report.css"),
-            explore_style=page_part("explore.css"),
+            style=page_style("report", "explore", "print"),
             script=page_script(SCRIPTS),
             version=__version__,
         )

@@ -42,6 +42,11 @@ def page_part(name: str) -> Markup:
     return Markup((files("doccluster.report") / "templates" / name).read_text(encoding="utf-8"))
 
 
+def page_style(*names: str) -> Markup:
+    """Return style sheets of ours as one."""
+    return Markup("\n").join(page_part(f"{name}.css") for name in names)
+
+
 def page_script(names: Sequence[str]) -> Markup:
     """Return scripts of ours as one, which leaves no name behind in the page."""
     parts = "\n".join(page_part(f"scripts/{name}.js") for name in names)

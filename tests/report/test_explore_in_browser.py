@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 
 import pytest
 
+from doccluster.pipeline import run_pipeline
 from doccluster.report import write_report
+from tests.axe import axe_script, violations
+from tests.conftest import ROOT
 from tests.report.test_document_map import unpacked
 
 pytestmark = pytest.mark.browser
@@ -194,3 +198,23 @@ def test_an_address_that_means_nothing_chooses_nothing(visit, newsroom_report):
     )
     assert page.locator("#chosen").inner_text() == "176 of 176 documents in 8 clusters"
     assert page.complaints == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_no_tab_has_a_barrier_that_axe_core_knows(visit, newsroom_report, scheme):
+    script = axe_script()
+    page = visit(newsroom_report, color_scheme=scheme)
+    for state in ("stories", "explore", "explore?cluster=1&compare=0,1", "quality", "run"):
+        page.evaluate("state => { location.hash = state; }", state)
+        page.locator(f"#{state.split('?')[0]}").wait_for(state="visible")
+        assert violations(page, script) == [], state
+
+
+def test_thirty_clusters_are_fewer_than_ten_pages_on_paper(visit, tmp_path):
+    run = run_pipeline(
+        str(ROOT / "corpora" / "samples" / "newsroom" / "articles.jsonl"), n_clusters=30, truth="story", random_state=7
+    )
+    for script in (True, False):
+        page = visit(write_report(run, tmp_path / "report.html"), script=script)
+        paper = page.pdf(format="A4", prefer_css_page_size=True)
+        assert len(re.findall(rb"/Type\s*/Page\b", paper)) < 10

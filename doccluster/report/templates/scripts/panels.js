@@ -121,7 +121,7 @@ const showDocuments = (data, mask, n) => {
     const line = make("li", {}, make("p", { class: "title" }, known.link ? make("a", { href: known.link, rel: "noopener noreferrer nofollow" }, title) : title));
     const meta = make("p", { class: "meta", text: [known.source, known.date].filter(Boolean).join(" · ") + " " }, make("a", { href: "#cluster-" + data.clusters[doc], text: `${data.clusters[doc]} ${labelOf(data, data.clusters[doc])}` }));
     if (byId("text-" + doc)) meta.append(" ", make("button", { type: "button", class: "small", text: "Read", click: () => openText(doc) }));
-    meta.append(" ", make("button", { type: "button", class: "small", text: "Cite", "aria-label": `Copy a citation of ${known.title}`, click: (event) => copyText(citationOf(known), event.currentTarget) }));
+    meta.append(" ", make("button", { type: "button", class: "small", text: "Cite", "aria-label": `Cite ${known.title}`, click: (event) => copyText(citationOf(known), event.currentTarget) }));
     line.append(meta);
     shown.push(line);
   }
