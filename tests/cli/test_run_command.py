@@ -268,3 +268,26 @@ def test_the_time_of_a_run_counts_from_the_start_of_the_program(tmp_path, tiny):
     timings = json.loads((tmp_path / "out" / "run.json").read_text(encoding="utf-8"))["provenance"]["timings"]
     assert 0.5 <= timings["start"] < sum(timings.values()) <= passed
     assert "start" in (tmp_path / "out" / "report.html").read_text(encoding="utf-8").partition("timings-title")[2]
+
+
+def test_the_report_has_texts_and_a_map_where_they_are_asked_for_also_when_written_again(doccluster, tmp_path):
+    source = tmp_path / "few.jsonl"
+    texts = ["oil and crude barrels", "crude oil prices", "wheat and rain", "rain on the wheat field", "wheat harvest"]
+    source.write_text("".join(json.dumps({"id": f"d{i}", "text": text}) + "\n" for i, text in enumerate(texts)))
+    out, page = tmp_path / "out", tmp_path / "out" / "report.html"
+    ran = doccluster("run", source, "-o", out, "-k", 2, "--min-df", 1, "--with-texts", "--no-map")
+    assert ran.code == 0, ran.err
+    first = page.read_text(encoding="utf-8")
+    assert all(f"{text}</pre>" in first for text in texts)
+    assert 'class="still"' not in first
+    again = doccluster("report", out, "--with-texts", "--no-map")
+    assert again.code == 0, again.err
+    assert page.read_text(encoding="utf-8") == first
+    assert doccluster("report", out, "--map").code == 0
+    drawn = page.read_text(encoding="utf-8")
+    assert 'class="still"' in drawn
+    assert f"{texts[0]}</pre>" not in drawn
+    source.write_text('{"id": "d0", "text": "other words"}\n')
+    changed = doccluster("report", out, "--with-texts")
+    assert changed.code != 0
+    assert "the documents have changed since the run" in changed.err
