@@ -15,6 +15,8 @@ KINDS = (
 )
 SKIPPED = ("genindex", "search", "py-modindex", "_static", "_modules", "newsroom-report", "gallery/sg_execution_times")
 
+DOWNLOAD = "Go to the end"  # how Sphinx-Gallery begins a page
+
 title = re.compile(r"<h1>(.*?)<a ", re.DOTALL)
 paragraph = re.compile(r"<p>(.*?)</p>", re.DOTALL)
 
@@ -48,8 +50,8 @@ def _line(output: pathlib.Path, page: str) -> str:
     text = (output / page).read_text(encoding="utf-8")
     body = text.partition('<article class="bd-article"')[2] or text
     name = _plain(found[1]) if (found := title.search(body)) else page
-    first = _plain(found[1]) if (found := paragraph.search(body)) else ""
-    sentence = re.split(r"(?<=[.?!:]) ", first)[0]
+    first = next((text for text in map(_plain, paragraph.findall(body)) if not text.startswith(DOWNLOAD)), "")
+    sentence = re.split(r"(?<=[.?!]) ", first)[0]
     return f"- [{name}]({page})" + (f": {sentence}" if sentence and sentence != name else "")
 
 
