@@ -9,8 +9,10 @@ and with stems, and prints for several ways to rank terms
   written out, with their forms and synonyms;
 - of the labels (three terms): P@10 and MRR of a search for them, where a message of the group is right.
 
-The last way is that of `doccluster.labeling`: words and phrases by mutual information, times the share of the group
-that a search for the term brings back. `doccluster evaluate labels` prints the same numbers for a run.
+"And phrases" is the way of `doccluster.labeling`: words and phrases by mutual information, times the share of the group
+that a search for the term brings back. `doccluster evaluate labels` prints the same numbers for a run. The last way
+multiplies that by the square root of the share of the group whose titles have the term: subjects are what authors call
+their messages.
 """
 
 from __future__ import annotations
@@ -83,6 +85,8 @@ def compare(corpus: Corpus, stemming: str | None, names: dict[str, list[str]]) -
         "words, as queries": rank_label_terms(profiles, vectors.display_terms, **given),
         "and phrases": rank_label_terms(profiles, vectors.display_terms, phrases=phrases, **given),
     }
+    titles = [corpus.column("title")[row] for row in kept.tolist()]
+    ways["and titles"] = by_titles(ways["and phrases"], made, titles, partition)
     accepted = names_of_classes([str(name) for name in partition.names], names)
     return [
         {"ranked by": way, **judged(ranked, made, evidence, [accepted[str(name)] for name in partition.names])}
@@ -102,6 +106,27 @@ def plain_rankings(profiles: ClusterProfiles, names: Any, unwanted: frozenset[st
         "times coverage beyond siblings": alone,
     }
     return {way: _ranked(information, values, names, unwanted) for way, values in factors.items()}
+
+
+def by_titles(ranked: Ranked, made: Vectorized, titles: Sequence[str], partition: Partition) -> Ranked:
+    """Return ranked terms by their scores times the square root of the share of the titles of a cluster with them.
+
+    A phrase is in as many titles as the rarest of its words; one title is added, for terms that no title has.
+    """
+    assert made.vectorizer is not None  # made of texts
+    counts = sparse.csr_array(made.vectorizer.transform_counts(titles))
+    counts.data[:] = 1
+    found = []
+    for cluster, terms in enumerate(ranked):
+        members = partition.members(cluster)
+        having = np.asarray(counts[members].sum(axis=0)).ravel()
+        scores = []
+        for one in terms:
+            columns = made.vectorizer.transform_counts([one.term]).indices
+            in_titles = having[columns].min() if columns.size else 0
+            scores.append(one.score * np.sqrt((in_titles + 1) / members.size))
+        found.append(tuple(terms[place] for place in np.argsort(-np.array(scores), kind="stable")))
+    return found
 
 
 def _beyond_siblings(coverage: sparse.csr_array, cluster: int) -> Any:
