@@ -7,6 +7,7 @@ The largest clusters of the newsroom sample, and the days on which their article
 
 import matplotlib.pyplot as plt
 import pandas as pd
+from matplotlib.dates import DateFormatter, WeekdayLocator
 
 import doccluster
 
@@ -25,4 +26,6 @@ for line, cluster in enumerate(largest):
     axes.plot(days, [line] * len(days), "o-", alpha=0.7, markersize=6)
 axes.set_yticks(range(len(largest)), [cluster.label for cluster in largest])
 axes.invert_yaxis()
+axes.xaxis.set_major_locator(WeekdayLocator())
+axes.xaxis.set_major_formatter(DateFormatter("%d %b"))
 axes.grid(axis="x", alpha=0.3)

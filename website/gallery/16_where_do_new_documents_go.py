@@ -2,8 +2,8 @@
 Do new articles continue an old story?
 ======================================
 
-Clusters are made of the articles before 25 March; the later ones are placed. Those of a story that began later are near
-to no centroid, so a threshold on the cosine tells them apart.
+Clusters are made of the articles before 25 March; the later ones are placed. Those of a story that began later are
+near to no centroid; some that continue a story are no nearer, so a threshold on the cosine errs on either side.
 """
 
 import matplotlib.pyplot as plt
