@@ -65,7 +65,9 @@ def broken_links(output: pathlib.Path) -> Iterator[str]:
             target = (path.parent / urllib.parse.unquote(parts.path)).resolve() if parts.path else path
             if target.is_dir():
                 target = target / "index.html"
-            anchor = urllib.parse.unquote(parts.fragment)
+            anchor = urllib.parse.unquote(parts.fragment).partition("?")[
+                0
+            ]  # the report keeps its state behind the place
             if not target.is_file():
                 yield f"{path.relative_to(output)}: {link} leads to no file"
             elif anchor and target.suffix == ".html" and anchor not in read_page(target).anchors:

@@ -8,7 +8,7 @@ from website.listings import llms_text, site_map
 
 def test_links_to_missing_files_and_places_are_reported(tmp_path):
     (tmp_path / "a.html").write_text(
-        '<h1 id="top">A</h1><a href="b.html#here">b</a><a href="https://example.org">x</a>'
+        '<h1 id="top">A</h1><a href="b.html#here">b</a><a href="#top?cluster=3">c</a><a href="https://example.org">x</a>'
     )
     (tmp_path / "b.html").write_text(
         '<p id="here">B</p><a href="a.html#gone">a</a><img src="no.png"><a href="c.html">c</a>'
