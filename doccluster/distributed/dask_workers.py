@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import re
 import signal
+import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError
@@ -108,12 +109,9 @@ class DaskExecutor:
     def _result_of(self, future: Any) -> Any:
         """Return the result of a task, or raise InputError if there has been no worker for too long."""
         alone_since: float | None = None
-        while True:
-            try:
-                return future.result(timeout=min(WORKERLESS, LOOK_EVERY))
-            except TimeoutError:
-                if future.done():  # by now, or it is the task that raised this
-                    return future.result()
+        done = threading.Event()
+        future.add_done_callback(lambda _: done.set())  # a wait that times out inside Dask may fail in other ways
+        while not done.wait(min(WORKERLESS, LOOK_EVERY)):
             now = time.monotonic()
             alone_since = None if self.client.nthreads() else (alone_since or now)
             if alone_since is not None and now - alone_since >= WORKERLESS:
@@ -121,6 +119,7 @@ class DaskExecutor:
                     f"the cluster has had no worker for {WORKERLESS:g} seconds",
                     remedy="start workers, look into their logs for why they ended, and begin again",
                 )
+        return future.result()
 
     def _submit(self, function: Callable[..., Result], items: Sequence[Any], shared: tuple[Any, ...]) -> list[Any]:
         sent = [self._share(value) for value in shared]

@@ -162,21 +162,8 @@ def test_work_that_takes_long_is_waited_for(monkeypatch):
     with threads_as_workers(2) as cluster, distributed.Client(cluster) as client, connect(client) as executor:
         assert list(executor.map(slowly, range(20))) == list(range(20))
         assert executor.reduce(slowly, sum_up, [1, 2, 3]) == 6
-        assert executor._result_of(DoneMeanwhile()) == "found"
         with pytest.raises(TimeoutError, match="of the task"):
             list(executor.map(time_out, [1]))
-
-
-class DoneMeanwhile:
-    """A task that is done between the moment when waiting for it ends and the next look at it."""
-
-    def result(self, timeout=None):
-        if timeout is not None:
-            raise TimeoutError("timed out")
-        return "found"
-
-    def done(self):
-        return True
 
 
 def sum_up(parts):
