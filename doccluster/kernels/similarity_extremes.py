@@ -87,7 +87,9 @@ def read_products(rows, products, documents, clusters, metric, readings, tables)
     own_distance, other_distance, grand_distance = readings[5:]
     largest, distances, room = tables
     similarity, closeness, squared = room[0], room[1], room[2]
-    n_clusters, n_documents = sizes.size, labels.size
+    n_clusters, n_documents = sizes.size, 0.0
+    for j in range(n_clusters):
+        n_documents += sizes[j]
     first, with_tables = labels[rows[0]], largest.shape[0] > 0
     for place in range(rows.size):
         row = rows[place]

@@ -282,10 +282,11 @@ def _make_run(
         if settings.fold_copies:
             fit = spread_to_copies(fit, copy_of)
     with clock.stage("label"):
-        evidence = ClusterEvidence(vectors.documents, fit.partition, n_threads=n_threads, progress=progress)
         if work is None:
+            evidence = ClusterEvidence(vectors.documents, fit.partition, n_threads=n_threads, progress=progress)
             placed = place_documents(vectors.documents, fit.partition, fit.centroids, n_threads=n_threads)
         else:
+            evidence = work.evidence(blocks, vectors, fit.partition, progress)
             placed = work.place(blocks, fit)
         texts = None if read.corpus is None else PickedTexts(read.corpus.texts, documents.positions.tolist())
         vectors, clusters = name_clusters(made, vectors, evidence, placed, texts, copy_of)

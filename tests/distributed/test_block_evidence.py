@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 
 import numpy as np
@@ -12,7 +13,7 @@ from doccluster.distributed import Sequential, write_block
 from doccluster.distributed.block_evidence import BlockEvidence, JoinedRows, place_in_blocks
 from doccluster.distributed.text_vectors import joined_rows
 from doccluster.evaluation import evaluate
-from doccluster.geometry import ClusterEvidence, as_documents
+from doccluster.geometry import ClusterEvidence, as_documents, products
 from doccluster.labeling import place_documents
 from doccluster.partition import Partition
 from doccluster.validation import unit_rows
@@ -29,7 +30,8 @@ def rows():
 
 
 @pytest.mark.parametrize("edges", [[0, N], [0, 1, 170, 171, 400, N]])
-def test_evidence_of_blocks_is_that_of_one_process(rows, tmp_path, edges):
+def test_evidence_of_blocks_is_that_of_one_process(rows, tmp_path, edges, monkeypatch):
+    monkeypatch.setattr(products, "BLOCK_PRODUCTS", 1)  # rows are read in groups of 64
     partition = Partition.from_labels(np.random.default_rng(0).integers(7, size=N).tolist())
     blocks = [
         write_block(tmp_path / f"block-{first}", sparse.csr_array(rows[first:last]), first=first)
@@ -40,7 +42,8 @@ def test_evidence_of_blocks_is_that_of_one_process(rows, tmp_path, edges):
     found = BlockEvidence(Sequential(), blocks, joined, as_documents(matrix), partition)
     expected = ClusterEvidence(rows, partition)
     assert found.sums.data.tobytes() == expected.sums.data.tobytes()
-    for name in ("own_similarity", "cohesion", "separation", "coherent", "adherence", "distance_sums"):
+    for field in dataclasses.fields(products.SimilarityPass):
+        name = field.name
         assert getattr(found.similarities, name).tobytes() == getattr(expected.similarities, name).tobytes(), name
     scores = (evaluate(partition, evidence=evidence).to_frame()["value"] for evidence in (found, expected))
     np.testing.assert_array_equal(*scores)
