@@ -107,11 +107,15 @@ def _ratio_by_recurrence(order: Floats, kappa: Floats) -> Floats:
     return value
 
 
+def _shaped_like(given: Any, found: Floats) -> Any:
+    return found.reshape(np.shape(given)) if np.ndim(given) else float(found[0])
+
+
 def mean_resultant(n_dimensions: int, kappa: Any) -> Any:
     """Return A_d(kappa), the expected cosine between a draw and its mean direction, in [0, 1)."""
     flat = np.atleast_1d(np.asarray(kappa, np.float64))
     order = np.full_like(flat, 0.5 * n_dimensions - 1.0)
-    return np.minimum(flat * _ratio_over_kappa(order, flat), 1.0).reshape(np.shape(kappa))[()]
+    return _shaped_like(kappa, np.minimum(flat * _ratio_over_kappa(order, flat), 1.0))
 
 
 def log_normalizer_plus_kappa(n_dimensions: int, kappa: Any) -> Any:
@@ -129,7 +133,7 @@ def log_normalizer_plus_kappa(n_dimensions: int, kappa: Any) -> Any:
         - np.log(_expansion(_U, order, radius))
     )
     found = log_power_ratio + steps_sum - 0.5 * n_dimensions * np.log(2.0 * np.pi)
-    return found.reshape(np.shape(kappa))[()]
+    return _shaped_like(kappa, found)
 
 
 def log_normalizer(n_dimensions: int, kappa: Any) -> Any:
@@ -147,7 +151,7 @@ def concentration(n_dimensions: int, resultant: Any, largest: float) -> Any:
     kappa = np.where(wanted > 0.0, float(largest), 0.0)
     is_inside = (wanted > 0.0) & (wanted < 1.0) & (wanted < mean_resultant(n_dimensions, float(largest)))
     kappa[is_inside] = _by_newton(n_dimensions, wanted[is_inside], float(largest))
-    return kappa.reshape(np.shape(resultant))[()]
+    return _shaped_like(resultant, kappa)
 
 
 def _by_newton(n_dimensions: int, wanted: Floats, largest: float) -> Floats:
