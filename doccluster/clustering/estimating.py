@@ -69,10 +69,11 @@ def nearest_mean(fitted: Any) -> LinearRule:
 
 def most_probable_direction(fitted: Any) -> LinearRule:
     """Return the rule of a von Mises-Fisher mixture: the highest kappa mu . x + log C(kappa) + log weight."""
-    from doccluster.clustering.mixtures.vmf_functions import log_normalizer
+    from doccluster.kernels.vmf import log_normalizers
 
-    kappas = np.asarray(fitted.concentrations_, dtype=np.float64)
-    normalizers = log_normalizer(int(fitted.n_features_in_), kappas)
+    kappas = np.ascontiguousarray(fitted.concentrations_, dtype=np.float64)
+    normalizers = np.empty_like(kappas)
+    log_normalizers(int(fitted.n_features_in_), kappas, normalizers)
     with np.errstate(divide="ignore"):
         offsets = normalizers + np.log(fitted.weights_)
     directions = sparse.csr_array(fitted.means_).astype(np.float64)

@@ -20,7 +20,6 @@ from doccluster.blocks import resolve_threads
 from doccluster.clustering.fitted_columns import check_columns
 from doccluster.clustering.k_means.document_matrix import document_frequencies, frequency_order
 from doccluster.clustering.mixtures.vmf_documents import UnitDocuments
-from doccluster.clustering.mixtures.vmf_functions import MAX_CONCENTRATION
 from doccluster.clustering.mixtures.vmf_sampling import VmfRows, spawn_entropy
 from doccluster.clustering.mixtures.vmf_seeds import check_mixture_init, seed_labels
 from doccluster.clustering.mixtures.vmf_steps import (
@@ -32,6 +31,7 @@ from doccluster.clustering.mixtures.vmf_steps import (
     maximize,
 )
 from doccluster.errors import DocclusterWarning, InputError, NothingUsable
+from doccluster.kernels.vmf import MAX_CONCENTRATION
 from doccluster.progress import Progress, silent
 from doccluster.validation import (
     RandomState,

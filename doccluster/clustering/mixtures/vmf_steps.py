@@ -16,9 +16,9 @@ import numpy.typing as npt
 
 from doccluster.blocks import share_blocks
 from doccluster.clustering.mixtures.vmf_documents import UnitDocuments
-from doccluster.clustering.mixtures.vmf_functions import concentration, log_normalizer
 from doccluster.clustering.mixtures.vmf_sums import PosteriorBlock, WeightedSums, lanes_for
 from doccluster.kernels.simd.lanes import aligned_zeros
+from doccluster.kernels.vmf import concentration, log_normalizers
 from doccluster.kernels.vmf_mixture import Densities, Posteriors, posteriors
 
 Floats = npt.NDArray[np.float64]
@@ -64,7 +64,8 @@ class MixtureParameters:
     @property
     def lane_offsets(self) -> Floats:
         """Log weight plus log normaliser of each lane; -inf where the weight is zero, and beyond the clusters."""
-        logs = log_normalizer(self.table.shape[0], self.kappas)
+        logs = np.empty_like(self.kappas)
+        log_normalizers(self.table.shape[0], self.kappas, logs)
         alive = self.weights > 0
         offsets = np.full(self.table.shape[1], -np.inf)
         offsets[: self.kappas.size][alive] = logs[alive] + np.log(self.weights[alive])
@@ -158,8 +159,7 @@ def _concentrations(
     if concentration_rule == "shared":
         return np.full(lengths.size, concentration(n_terms, lengths.sum() / masses.sum(), largest))
     resultants = np.divide(lengths, masses, out=np.zeros_like(lengths), where=masses > 0)
-    found: Floats = concentration(n_terms, resultants, largest)
-    return found
+    return np.array([concentration(n_terms, resultant, largest) for resultant in resultants])
 
 
 @dataclass(frozen=True, eq=False)
