@@ -16,6 +16,7 @@ from scipy import sparse
 
 from doccluster.blocks import row_blocks
 from doccluster.errors import InputError
+from doccluster.short_repr import ShortRepr
 from doccluster.validation import check_positive_int
 
 BLOCK_ROWS = 4096
@@ -23,8 +24,8 @@ BLOCK_ROWS = 4096
 Integers = npt.NDArray[np.int64]
 
 
-@dataclass(frozen=True, eq=False)
-class ClusterPruning:
+@dataclass(frozen=True, eq=False, repr=False)
+class ClusterPruning(ShortRepr):
     """Documents that can be searched by way of leaders.
 
     Attributes

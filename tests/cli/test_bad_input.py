@@ -277,7 +277,7 @@ def test_a_full_disk_leaves_the_old_report_and_table_in_place(doccluster, finish
     folder = copy_of(finished, tmp_path)
     before = (folder / "report.html").read_bytes()
 
-    def half(_, path):
+    def half(_, path, **options):
         path.write_text("half", encoding="utf-8")
         raise_full()
 
