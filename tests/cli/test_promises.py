@@ -16,7 +16,7 @@ TINY = ROOT / "corpora" / "samples" / "tiny"
 NEWSROOM = ROOT / "corpora" / "samples" / "newsroom" / "articles.jsonl"
 COMMANDS = {
     "run": ["run", str(TINY), "-k", "3", "-o"],
-    "generate": ["generate", "zipf", "-n", "3000", "-k", "20", "-o"],
+    "generate": ["generate", "zipf", "-n", "1000", "-k", "20", "-o"],
 }
 OF_LIBRARIES = ("uname", "fc-list")  # how Python's `platform` and matplotlib ask the system for its name and fonts
 # what a person would call a run of the machine: other programs, connections; not the compiler's second process
@@ -73,11 +73,11 @@ def test_a_killed_command_leaves_nothing_half_and_the_next_one_clears_what_is_hi
     expected = contents(whole)
     place = tmp_path / "killed"
     place.mkdir()
-    for number in range(4):
+    for number in range(3):
         with subprocess.Popen(
             [*command, str(place / name)], env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
         ) as running:
-            time.sleep(length * (0.55 + 0.12 * number))
+            time.sleep(length * (0.6 + 0.15 * number))
             running.send_signal(signal.SIGKILL)
         if (place / name).exists():
             assert contents(place / name) == expected

@@ -23,7 +23,7 @@ from tests.selection.test_tendency import blocks_of_topics
 
 SAMPLE = pathlib.Path(__file__).resolve().parents[2] / "corpora" / "samples" / "newsroom" / "articles.jsonl"
 FEW = {"ks": [2, 6, 9], "n_init": 1, "n_null": 2, "n_stability": 2, "random_state": 0}
-SMALL = {"max_documents": 60, "random_state": 0}
+SMALL = {"max_documents": 40, "random_state": 0}
 
 
 @pytest.fixture(scope="module")

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import csv
+import pathlib
+
 import mpmath
 import numpy as np
 import pytest
@@ -9,11 +12,32 @@ import pytest
 from doccluster.kernels import vmf
 from experiments.vmf_functions.definition import CONCENTRATIONS, DIMENSIONS, defined_values
 
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+
+def kept_definitions():
+    with (ROOT / "experiments" / "vmf_functions" / "results" / "values.csv").open(newline="") as file:
+        return {
+            (int(line["dimensions"]), float(line["kappa"])): (
+                float(line["by_definition"]),
+                float(line["resultant_by_definition"]),
+            )
+            for line in csv.DictReader(file)
+        }
+
+
+@pytest.mark.parametrize("n_dimensions", [2, 58, 10_000])
+def test_the_kept_values_are_those_of_the_definition(n_dimensions):
+    kept = kept_definitions()
+    for kappa in CONCENTRATIONS:
+        assert kept[n_dimensions, kappa] == pytest.approx(defined_values(n_dimensions, kappa), rel=1e-14)
+
 
 @pytest.mark.parametrize("n_dimensions", DIMENSIONS)
 def test_normalizer_and_mean_resultant_are_the_integrals_that_define_them(n_dimensions):
+    kept = kept_definitions()
     for kappa in CONCENTRATIONS:
-        log_peak, resultant = defined_values(n_dimensions, kappa)
+        log_peak, resultant = kept[n_dimensions, kappa]
         assert vmf.log_normalizer_plus_kappa(n_dimensions, kappa) == pytest.approx(log_peak, rel=1e-13, abs=1e-13)
         assert vmf.mean_resultant(n_dimensions, kappa) == pytest.approx(resultant, rel=1e-13, abs=1e-25)
 
