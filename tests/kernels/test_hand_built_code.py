@@ -28,6 +28,13 @@ ROOT = Path(__file__).parents[2]
 BOTH = pytest.mark.parametrize("built", ["by hand", "twin"])
 
 
+@jit
+def round_by_twin(singles, halves):
+    flat, rounded = singles.ravel(), halves.ravel()
+    for first in range(0, flat.size, LINE):
+        twins.round_line_to_half(flat, rounded, first)
+
+
 def callers(line_sums, line_extremes):
     """Return kernels that call the code of these modules."""
     add, add_peaks = line_sums.sum_lines, line_sums.sum_lines_and_peaks
@@ -101,8 +108,24 @@ def test_a_table_is_rounded_to_half_precision_as_numpy_rounds_it():
     rng = np.random.default_rng(2)
     head = (rng.random((40, 3 * LINE)) * 10.0 ** rng.integers(-9, 1, (40, 3 * LINE))).astype(np.float32)
     halves = np.zeros(head.shape, np.uint16)
-    round_to_halves(head, halves)
-    assert np.array_equal(halves.view(np.float16), head.astype(np.float16))
+    for rounded in (round_to_halves, round_by_twin):
+        halves[:] = 0
+        rounded(head, halves)
+        assert np.array_equal(halves.view(np.float16), head.astype(np.float16))
+
+
+def test_the_twin_rounds_ties_and_edges_to_half_precision_as_numpy_does():
+    edges = [0.0, 2.0**-25, 3 * 2.0**-25, 2.0**-24, 2.0**-14, 1023.5 * 2.0**-24, 1.0, 1 + 2.0**-11, 1 + 3 * 2.0**-11]
+    edges += [65504.0, 65519.9, 65520.0, 1e9, np.inf, 1e-30, 1e-40]
+    values = np.array([*edges, *(-edge for edge in edges)], np.float32)
+    assert values.size == 2 * LINE
+    halves = np.zeros(values.size, np.uint16)
+    round_by_twin(values, halves)
+    with np.errstate(over="ignore"):
+        assert halves.tolist() == values.astype(np.float16).view(np.uint16).tolist()
+    halves[:] = 0
+    round_by_twin(np.full(LINE, np.nan, np.float32), halves[:LINE])
+    assert np.isnan(halves[:LINE].view(np.float16)).all()
 
 
 @BOTH

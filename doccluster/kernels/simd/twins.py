@@ -8,6 +8,7 @@ from doccluster.kernels.jit import jit
 from doccluster.kernels.simd.lanes import LINE, LINE_BYTES, MOST_LINES
 
 CONTRACT = {"contract"}
+INFINITE, LEAST_NORMAL, EXPONENTS_APART = 0x7F800000, 0x38800000, (127 - 15) << 23  # bits of single precision
 
 
 @jit(fastmath=CONTRACT, inner=True)
@@ -68,4 +69,23 @@ def lane_holding(value, sums, first_lane, last_lane):
 
 @jit(inner=True)
 def round_line_to_half(singles, halves, first):
-    """Do nothing: plain code has no numbers of half precision, and no table of them is made (`is_built_by_hand`)."""
+    """See `half_precision.round_line_to_half`. Plain sums cannot read such numbers, so no table of them is made."""
+    bits = singles.view(np.uint32)
+    for place in range(first, first + LINE):
+        halves[place] = half_of(np.int64(bits[place]))
+
+
+@jit(inner=True)
+def half_of(single):
+    """Return the bits of the number in half precision that is nearest to one in single precision, even on ties."""
+    sign, magnitude = (single >> 16) & 0x8000, single & 0x7FFFFFFF
+    if magnitude > INFINITE:
+        return sign | 0x7E00  # not a number
+    if magnitude >= LEAST_NORMAL:
+        # a carry out of the digits that stay moves on to the exponent, and from the largest number to infinity
+        rounded = magnitude + 0xFFF + ((magnitude >> 13) & 1)
+        return sign | min((rounded - EXPONENTS_APART) >> 13, 0x7C00)
+    n_lost = min(126 - (magnitude >> 23), 25)  # digits of a multiple of 2**-24 that do not stay
+    digits = (magnitude & 0x7FFFFF) | (0x800000 if magnitude >= 0x800000 else 0)
+    half, rest, middle = digits >> n_lost, digits & ((1 << n_lost) - 1), 1 << (n_lost - 1)
+    return sign | (half + (1 if rest > middle or (rest == middle and half & 1) else 0))
