@@ -1,8 +1,9 @@
-"""What all tests share: where the real corpora and reference values lie when they are beside the checkout."""
+"""What all tests share: where the real corpora and reference values lie if they are beside the checkout, a browser."""
 
 from __future__ import annotations
 
 import pathlib
+import shutil
 
 import pytest
 from hypothesis import settings
@@ -38,3 +39,52 @@ def real_corpora() -> pathlib.Path:
 def oracle() -> pathlib.Path:
     """The folder of reference values: numbers found by enumerating every pair, matching and permutation."""
     return ROOT / "tests" / "golden" / "reference"
+
+
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+FLAGS = [
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+
+
+@pytest.fixture(scope="module")  # while it is open no other event loop can run in this thread
+def browser():
+    """A headless Chromium of the machine."""
+    if CHROMIUM is None:
+        pytest.skip("there is no Chromium on this machine (apt-get install chromium)")
+    sync_api = pytest.importorskip("playwright.sync_api", reason="Playwright for Python is not installed")
+    with sync_api.sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture
+def visit(browser):
+    """Return a function that opens a file in a fresh window; `page.asked` and `page.complaints` record what it does."""
+    contexts = []
+
+    def open_file(path, *, script=True, width=1280, **options):
+        context = browser.new_context(
+            java_script_enabled=script, viewport={"width": width, "height": 900}, reduced_motion="reduce", **options
+        )
+        contexts.append(context)
+        page = context.new_page()
+        page.asked, page.complaints = [], []
+        page.on("request", lambda request: page.asked.append(request.url))
+        page.on("console", lambda message: page.complaints.append(message.text))
+        page.on("pageerror", lambda error: page.complaints.append(str(error)))
+        page.on("dialog", lambda dialog: (page.complaints.append(dialog.message), dialog.dismiss()))
+        page.goto(path.as_uri())
+        return page
+
+    yield open_file
+    for context in contexts:
+        context.close()

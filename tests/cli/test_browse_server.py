@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import html
 import http.client
-import shutil
 import threading
 from urllib.parse import urlencode, urlsplit
 
@@ -142,29 +141,23 @@ def test_hostile_titles_are_text_on_the_page():
 
 
 @pytest.mark.browser
-def test_a_reader_chooses_clusters_in_a_browser_without_scripts(server):
-    chromium = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-    if chromium is None:
-        pytest.skip("there is no Chromium on this machine (apt-get install chromium)")
-    sync_api = pytest.importorskip("playwright.sync_api", reason="Playwright for Python is not installed")
-    with sync_api.sync_playwright() as playwright:
-        opened = playwright.chromium.launch(executable_path=chromium, args=["--headless", "--no-sandbox"])
-        page = opened.new_context(java_script_enabled=False).new_page()
-        asked, complaints = [], []
-        page.on("request", lambda request: asked.append(urlsplit(request.url).netloc))
-        page.on("console", lambda message: complaints.append(message.text))
-        page.goto(server.address)
-        page.get_by_role("checkbox").first.check()
-        page.get_by_role("button", name="Gather").click()
-        assert page.locator("h1").inner_text() == "3 documents"
-        page.get_by_role("button", name="Back").click()
-        assert page.locator("h1").inner_text() == "6 documents"
-        page.get_by_label("Words").fill("bread")
-        page.get_by_role("button", name="Search").click()
-        assert page.locator("h1").inner_text() == "2 documents"
-        page.get_by_role("link", name="document").first.click()
-        assert page.locator("ol li").count() >= 1
-        opened.close()
+def test_a_reader_chooses_clusters_in_a_browser_without_scripts(server, browser):
+    page = browser.new_context(java_script_enabled=False).new_page()
+    asked, complaints = [], []
+    page.on("request", lambda request: asked.append(urlsplit(request.url).netloc))
+    page.on("console", lambda message: complaints.append(message.text))
+    page.goto(server.address)
+    page.get_by_role("checkbox").first.check()
+    page.get_by_role("button", name="Gather").click()
+    assert page.locator("h1").inner_text() == "3 documents"
+    page.get_by_role("button", name="Back").click()
+    assert page.locator("h1").inner_text() == "6 documents"
+    page.get_by_label("Words").fill("bread")
+    page.get_by_role("button", name="Search").click()
+    assert page.locator("h1").inner_text() == "2 documents"
+    page.get_by_role("link", name="document").first.click()
+    assert page.locator("ol li").count() >= 1
+    page.context.close()
     assert set(asked) == {f"{LOOPBACK}:{server.server_port}"}
     assert complaints == []
 

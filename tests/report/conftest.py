@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-
 import pandas as pd
 import pytest
 
@@ -12,18 +10,6 @@ from doccluster.pipeline import run_pipeline
 from doccluster.report import write_report
 from tests.conftest import ROOT
 from tests.report.hostile import HOSTILE, LINKS, TEXTS
-
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-FLAGS = [
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
 
 
 @pytest.fixture(scope="session")
@@ -74,39 +60,3 @@ def newsroom_report(newsroom_run, tmp_path_factory):
 def hostile_report(hostile_run, tmp_path_factory):
     """The file of the report of the hostile documents."""
     return write_report(hostile_run, tmp_path_factory.mktemp("hostile") / "report.html")
-
-
-@pytest.fixture(scope="session")
-def browser():
-    """A headless Chromium of the machine."""
-    if CHROMIUM is None:
-        pytest.skip("there is no Chromium on this machine (apt-get install chromium)")
-    sync_api = pytest.importorskip("playwright.sync_api", reason="Playwright for Python is not installed")
-    with sync_api.sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-        yield chromium
-        chromium.close()
-
-
-@pytest.fixture
-def visit(browser):
-    """Return a function that opens a file in a fresh window; `page.asked` and `page.complaints` record what it does."""
-    contexts = []
-
-    def open_file(path, *, script=True, width=1280, **options):
-        context = browser.new_context(
-            java_script_enabled=script, viewport={"width": width, "height": 900}, reduced_motion="reduce", **options
-        )
-        contexts.append(context)
-        page = context.new_page()
-        page.asked, page.complaints = [], []
-        page.on("request", lambda request: page.asked.append(request.url))
-        page.on("console", lambda message: page.complaints.append(message.text))
-        page.on("pageerror", lambda error: page.complaints.append(str(error)))
-        page.on("dialog", lambda dialog: (page.complaints.append(dialog.message), dialog.dismiss()))
-        page.goto(path.as_uri())
-        return page
-
-    yield open_file
-    for context in contexts:
-        context.close()

@@ -14,7 +14,6 @@ from doccluster.streams.front_page import front_page
 from doccluster.streams.intake import take_in
 from doccluster.streams.stream import StoryStream
 from tests.cli.conftest import doccluster  # noqa: F401  a fixture
-from tests.report.conftest import browser, visit  # noqa: F401  fixtures
 from tests.report.hostile import HOSTILE, LINKS
 from tests.streams.test_stream_commands import store  # noqa: F401  a fixture
 

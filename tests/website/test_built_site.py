@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import pathlib
-import shutil
 
 import click
 import pytest
@@ -20,7 +19,6 @@ if "DOCCLUSTER_SITE" not in os.environ:
     pytest.skip("the site is not built here (make check-site builds and tests it)", allow_module_level=True)
 
 SITE = (ROOT / os.environ["DOCCLUSTER_SITE"]).resolve()
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 KINDS = (  # one page of each kind
     *("index.html", "learn.html", "tutorial.html", "how-to/cluster.html", "explanation/performance.html"),
     *("explanation/errata-of-the-papers.html", "reference/measures.html", "reference/measures/silhouette.html"),
@@ -87,21 +85,6 @@ def test_the_lists_for_machines_name_every_page():
         page = path.relative_to(ROOT / "docs").with_suffix(".html").as_posix()
         assert f"{page}</loc>" in listed
         assert f"]({page})" in described
-
-
-@pytest.fixture(scope="module")
-def browser():
-    """A headless Chromium of the machine."""
-    if CHROMIUM is None:
-        pytest.skip("there is no Chromium on this machine (apt-get install chromium)")
-    sync_api = pytest.importorskip("playwright.sync_api", reason="Playwright for Python is not installed")
-    with sync_api.sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(
-            executable_path=CHROMIUM,
-            args=["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking"],
-        )
-        yield chromium
-        chromium.close()
 
 
 @pytest.fixture
