@@ -5,20 +5,21 @@ from __future__ import annotations
 import itertools
 import os
 import pathlib
-import resource
 import statistics
 import tempfile
 import time
 
 import numpy as np
 
-from experiments.benchmarks.harness import Session, row, start_clock
+from experiments.benchmarks.harness import Session, read_results, row
 from experiments.benchmarks.made_text import text_file
+from experiments.benchmarks.whole_runs import STAGES
 
 N_DOCUMENTS, FEW = 100_000, 4_000
 N_CLUSTERS = 20
-MILLION = 1_000_000
-STAGES = ("read", "vectorize", "cluster", "label", "judge")
+MILLION, TEN_MILLION = 1_000_000, 10_000_000
+HUNDRED = 100  # clusters, of ten million documents
+RUNS = "experiments.benchmarks.whole_runs"
 PLACES = {"2 threads": "on_threads", "local:1": "on_one_worker", "local:2": "on_two_workers"}
 
 
@@ -26,54 +27,16 @@ PLACES = {"2 threads": "on_threads", "local:1": "on_one_worker", "local:2": "on_
 def memory(session: Session) -> None:
     """Measure processes of their own: peak memory for each byte of text, and processor seconds; labels are compared."""
     n_documents = FEW if session.quick else N_DOCUMENTS
-    here = "experiments.benchmarks.scale_out"
     found = session.compare_memory(
-        {"one process": f"{here}:run_in_one_process", "blocks on disk": f"{here}:run_in_blocks"},
+        {"one process": f"{RUNS}:in_one_process", "blocks on disk": f"{RUNS}:in_blocks"},
         n_documents=n_documents,
+        n_clusters=N_CLUSTERS,
     )
     n_bytes = text_file(n_documents).stat().st_size
     for name, figures in found.items():
         session.record(name, "multiple_of_the_text", figures["peak_bytes_beyond_data"] / n_bytes)
     same = found["one process"]["checksum_of_labels"] == found["blocks on disk"]["checksum_of_labels"]
     session.record("blocks on disk", "same_labels", float(same))
-
-
-def run_in_one_process(n_documents: int) -> dict[str, float]:
-    """Run in this process."""
-    return _run(n_documents)
-
-
-def run_in_blocks(n_documents: int) -> dict[str, float]:
-    """Run in blocks, of which nothing is kept in memory between iterations."""
-    with tempfile.TemporaryDirectory() as folder:
-        return _run(n_documents, scratch=folder, max_memory="64M")
-
-
-def _run(n_documents: int, max_memory: str | None = None, **where: str) -> dict[str, float]:
-    from doccluster.artifacts.run_folder import labels_checksum
-    from doccluster.pipeline import run_pipeline
-
-    path = text_file(n_documents)
-    start_clock()
-    with tempfile.TemporaryDirectory() as folder:
-        run = run_pipeline(
-            pathlib.Path(path),
-            n_clusters=N_CLUSTERS,
-            algorithm="spherical-k-means:n_init=1,init=subsample",
-            clustering=None if max_memory is None else {"max_memory": max_memory},
-            reader={"format": "lines"},
-            language="none",
-            n_threads=1,
-            report=False,
-            output=pathlib.Path(folder) / "run",
-            **where,
-        )
-    used = resource.getrusage(resource.RUSAGE_SELF)
-    # as much of the checksum as a float holds exactly
-    return {
-        "processor_seconds": used.ru_utime + used.ru_stime,
-        "checksum_of_labels": float(int(labels_checksum(run)[:12], 16)),
-    }
 
 
 @row("travelling", "what an iteration moves: made documents in 8 blocks, k=20, to the last iteration")
@@ -147,7 +110,7 @@ def iterations(blocks: list, folder: str) -> tuple[tuple[int, int], ...]:
 
 @row("workers", "a whole run of 100,000 made documents (k=20, one start): 2 threads, one and two workers of one thread")
 def workers(session: Session) -> None:
-    """Measure processes of their own, stage by stage; labels are compared."""
+    """Measure processes of their own, stage by stage; labels and scores are compared."""
     compare_places(session, FEW if session.quick else N_DOCUMENTS)
 
 
@@ -160,9 +123,10 @@ def million(session: Session) -> None:
 def compare_places(session: Session, n_documents: int) -> None:
     """Record seconds of the run and of each stage, the efficiency of two workers, and whether labels are equal."""
     session.record("machine", "load_before", os.getloadavg()[0])
-    here = "experiments.benchmarks.scale_out"
     found = session.compare_memory(
-        {name: f"{here}:{function}" for name, function in PLACES.items()}, n_documents=n_documents
+        {name: f"{RUNS}:{function}" for name, function in PLACES.items()},
+        n_documents=n_documents,
+        n_clusters=N_CLUSTERS,
     )
     if len(found) < len(PLACES):
         return
@@ -172,44 +136,44 @@ def compare_places(session: Session, n_documents: int) -> None:
         session.record("local:2", f"efficiency_of_{stage}", one[name] / two[name] / 2)
     session.record("local:2", "times_as_fast_as_local:1", one["run_seconds"] / two["run_seconds"])
     session.record("local:2", "seconds_over_2_threads", two["run_seconds"] / threads["run_seconds"])
-    same = {figures["checksum_of_labels"] for figures in found.values()}
-    session.record("local:2", "same_labels", float(len(same) == 1))
+    for what in ("labels", "scores"):
+        different = {figures[f"checksum_of_{what}"] for figures in found.values()}
+        session.record("local:2", f"same_{what}", float(len(different) == 1))
 
 
-def on_threads(n_documents: int) -> dict[str, float]:
-    """Run in this process, on two threads."""
-    return _run_at(n_documents, n_threads=2)
+@row("ten-million-workers", "10,000,000 made documents (k=100, one start) end to end on local:2, 3 GB for each worker")
+def ten_million_on_workers(session: Session) -> None:
+    """Run with Dask's limit on the workers, and record what each process held; labels are compared with the other row.
+
+    It takes an hour or more, 40 GB on the disk of temporary files, and 4 GB for the text.
+    """
+    run_ten_million(session, "local:2", "on_two_limited_workers", beside=("ten-million-disk", "blocks on disk"))
 
 
-def on_one_worker(n_documents: int) -> dict[str, float]:
-    """Run on one worker process."""
-    return _run_at(n_documents, scheduler="local:1", n_threads=1)
+@row("ten-million-disk", "10,000,000 made documents (k=100, one start) end to end in one process, --max-memory 2G")
+def ten_million_from_disk(session: Session) -> None:
+    """The same out of core."""
+    run_ten_million(session, "blocks on disk", "from_disk", beside=("ten-million-workers", "local:2"))
 
 
-def on_two_workers(n_documents: int) -> dict[str, float]:
-    """Run on two worker processes."""
-    return _run_at(n_documents, scheduler="local:2", n_threads=1)
+def run_ten_million(session: Session, name: str, function: str, *, beside: tuple[str, str]) -> None:
+    """Record one run, and whether its labels and scores are those that another row has kept, if it has."""
+    n_documents = FEW if session.quick else TEN_MILLION
+    text_file(n_documents)  # made here, so that it counts for nobody
+    session.record("machine", "load_before", os.getloadavg()[0])
+    found = session.compare_memory({name: f"{RUNS}:{function}"}, n_documents=n_documents, n_clusters=HUNDRED)
+    row_name, other = beside
+    kept = kept_figures(session.path, row_name, other)
+    for what in ("labels", "scores") if name in found else ():
+        figure = f"checksum_of_{what}"
+        if figure in kept:
+            session.record(name, f"same_{what}_as_{other}", float(found[name][figure] == kept[figure]))
 
 
-def _run_at(n_documents: int, **where: object) -> dict[str, float]:
-    from doccluster.artifacts.run_folder import labels_checksum
-    from doccluster.pipeline import run_pipeline
-
-    path = text_file(n_documents)
-    start_clock()
-    run = run_pipeline(
-        pathlib.Path(path),
-        n_clusters=N_CLUSTERS,
-        algorithm="spherical-k-means:n_init=1,init=subsample",
-        reader={"format": "lines"},
-        language="none",
-        **where,
-    )
-    timings = run.provenance.timings
-    stages = {f"{stage}_seconds": float(timings[stage]) for stage in STAGES}
-    # as much of the checksum as a float holds exactly
-    checksum = float(int(labels_checksum(run)[:12], 16))
-    return {**stages, "run_seconds": sum(stages.values()), "checksum_of_labels": checksum}
+def kept_figures(path: pathlib.Path, row_name: str, contender: str) -> dict[str, float]:
+    """Return the newest figures of a contender that a row has kept."""
+    lines = (line for line in read_results(path) if (line["row"], line["contender"]) == (row_name, contender))
+    return {line["figure"]: float(line["value"]) for line in lines}
 
 
 @row("streaming-peer", "spherical k-means of blocks on disk (k=20, one start) beside MiniBatchKMeans, fed by blocks")

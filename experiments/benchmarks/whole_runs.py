@@ -1,0 +1,162 @@
+"""Whole runs over a file of made documents, each in a process of its own: at which place, and what is kept of each."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pathlib
+import resource
+import tempfile
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from experiments.benchmarks.harness import start_clock
+from experiments.benchmarks.made_text import text_file
+from experiments.benchmarks.process_memory import MemoryWatch, folder_bytes
+
+if TYPE_CHECKING:
+    from doccluster.record import Run
+
+STAGES = ("read", "vectorize", "cluster", "label", "judge")
+ONE_START = "spherical-k-means:n_init=1,init=subsample"
+MAIN = "main_process"
+WORKER_LIMIT = 3_000_000_000  # bytes: Dask ends a worker that holds 95% of it
+DISK_LIMIT = "2G"
+
+
+def run_at(path: pathlib.Path, n_clusters: int, **where: Any) -> Run:
+    """Return a run over the lines of a file: one start, seeds drawn from a subsample."""
+    from doccluster.pipeline import run_pipeline
+
+    return run_pipeline(
+        path,
+        n_clusters=n_clusters,
+        algorithm=ONE_START,
+        reader={"format": "lines"},
+        language="none",
+        **where,
+    )
+
+
+def checksums(run: Run) -> dict[str, float]:
+    """Return as much of the checksums of labels, and of scores.csv, as a float holds exactly."""
+    from doccluster.artifacts.csv_files import csv_text
+    from doccluster.artifacts.run_folder import labels_checksum
+    from doccluster.artifacts.tables import scores_columns
+    from doccluster.digests import checksum
+
+    scores = checksum([csv_text(scores_columns(run))])
+    return {
+        "checksum_of_labels": float(int(labels_checksum(run)[:12], 16)),
+        "checksum_of_scores": float(int(scores[:12], 16)),
+    }
+
+
+def in_one_process(n_documents: int, n_clusters: int) -> dict[str, float]:
+    """Run in this process on one thread, and write what a run writes but the report."""
+    return _spent(n_documents, n_clusters)
+
+
+def in_blocks(n_documents: int, n_clusters: int) -> dict[str, float]:
+    """Run in blocks, of which nothing is kept in memory between iterations."""
+    with tempfile.TemporaryDirectory() as folder:
+        return _spent(n_documents, n_clusters, scratch=folder, clustering={"max_memory": "64M"})
+
+
+def _spent(n_documents: int, n_clusters: int, **where: Any) -> dict[str, float]:
+    path = text_file(n_documents)
+    start_clock()
+    with tempfile.TemporaryDirectory() as folder:
+        output = pathlib.Path(folder) / "run"
+        run = run_at(path, n_clusters, n_threads=1, report=False, output=output, **where)
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    return {"processor_seconds": used.ru_utime + used.ru_stime, **checksums(run)}
+
+
+def on_threads(n_documents: int, n_clusters: int) -> dict[str, float]:
+    """Run in this process, on two threads."""
+    return _by_stage(n_documents, n_clusters, n_threads=2)
+
+
+def on_one_worker(n_documents: int, n_clusters: int) -> dict[str, float]:
+    """Run on one worker process."""
+    return _by_stage(n_documents, n_clusters, scheduler="local:1", n_threads=1)
+
+
+def on_two_workers(n_documents: int, n_clusters: int) -> dict[str, float]:
+    """Run on two worker processes."""
+    return _by_stage(n_documents, n_clusters, scheduler="local:2", n_threads=1)
+
+
+def _by_stage(n_documents: int, n_clusters: int, **where: Any) -> dict[str, float]:
+    path = text_file(n_documents)
+    start_clock()
+    run = run_at(path, n_clusters, **where)
+    stages = {f"{stage}_seconds": float(run.provenance.timings[stage]) for stage in STAGES}
+    return {**stages, "run_seconds": sum(stages.values()), **checksums(run)}
+
+
+def on_two_limited_workers(n_documents: int, n_clusters: int) -> dict[str, float]:
+    """Run on two worker processes, which Dask ends when they hold more than the limit."""
+    from doccluster.distributed.dask_workers import connect
+
+    with connect("local:2", memory_limit=WORKER_LIMIT) as executor, _folder() as folder:
+        nannies = executor.client.cluster.workers
+
+        def processes() -> dict[str, int]:
+            started = {f"worker_{name + 1}": nanny.pid for name, nanny in nannies.items()}
+            return {MAIN: os.getpid(), **{name: number for name, number in started.items() if number}}
+
+        watch = MemoryWatch(processes, folder)
+        figures = _watched(watch, folder, n_documents, n_clusters, scheduler=executor.client, n_threads=1)
+    workers = sorted(set(watch.numbers) - {MAIN})
+    return {
+        **figures,
+        "most_peak_bytes_of_a_worker": float(max(watch.resident[name] for name in workers)),
+        "limit_bytes_of_a_worker": float(WORKER_LIMIT),
+        "workers_replaced": float(sum(len(watch.numbers[name]) - 1 for name in workers)),
+    }
+
+
+def from_disk(n_documents: int, n_clusters: int) -> dict[str, float]:
+    """Run out of core in this process, on all its processors."""
+    with _folder() as folder:
+        watch = MemoryWatch(lambda: {MAIN: os.getpid()}, folder)
+        clustering = {"max_memory": DISK_LIMIT}
+        return _watched(watch, folder, n_documents, n_clusters, clustering=clustering)
+
+
+def _watched(
+    watch: MemoryWatch, folder: pathlib.Path, n_documents: int, n_clusters: int, **where: Any
+) -> dict[str, float]:
+    """Return the figures of a run that writes all that a run writes, with blocks in `folder`."""
+    path, output = text_file(n_documents), folder.parent / "run"
+
+    def note(stage: str, done: int, total: int | None = None) -> None:
+        if stage in (*STAGES, "write"):
+            watch.begin(stage)
+
+    start_clock()
+    with watch:
+        run = run_at(path, n_clusters, scratch=folder, output=output, progress=note, **where)
+    figures = {f"{stage}_seconds": watch.seconds[stage] for stage in (*STAGES, "write")}
+    figures["run_seconds"] = sum(figures.values())
+    for name in sorted(watch.resident):
+        figures[f"{name}_peak_bytes"] = float(watch.resident[name])
+        figures[f"{name}_peak_bytes_without_mapped_files"] = float(watch.peak_of(name))
+    for (name, stage), n_bytes in watch.own.items():
+        if stage in (*STAGES, "write"):
+            figures[f"{name}_bytes_without_mapped_files_in_{stage}"] = float(n_bytes)
+    figures["scratch_bytes"] = float(watch.folder_bytes)
+    figures["output_bytes"] = float(folder_bytes(output))
+    figures["text_bytes"] = float(path.stat().st_size)
+    return {**figures, **checksums(run)}
+
+
+@contextlib.contextmanager
+def _folder() -> Iterator[pathlib.Path]:
+    """Yield a folder for blocks, with an empty place beside it for the run; set TMPDIR for another disk."""
+    with tempfile.TemporaryDirectory(prefix="doccluster-benchmark-") as above:
+        folder = pathlib.Path(above) / "scratch"
+        folder.mkdir()
+        yield folder

@@ -1,0 +1,109 @@
+"""The rows beyond one process: what is measured of each process, and that runs at two places are compared."""
+
+from __future__ import annotations
+
+import functools
+import os
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+from experiments.benchmarks import harness, made_text, scale_out, whole_runs
+from experiments.benchmarks.harness import Session, read_results
+from experiments.benchmarks.process_memory import MemoryWatch, folder_bytes
+
+on_linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="memory of processes is read from /proc")
+MANY = 60 * 2**20
+
+
+@pytest.fixture
+def session(tmp_path):
+    return Session("ten-million-disk", tmp_path / "results" / "scale_out.quick.csv", quick=True, say=lambda _: None)
+
+
+@pytest.fixture
+def few_texts(tmp_path, monkeypatch):
+    monkeypatch.setattr(made_text, "CACHE", tmp_path / "texts")
+
+
+@on_linux
+def test_memory_is_kept_by_stage_and_pages_of_mapped_files_are_not_a_process_s_own(tmp_path):
+    np.save(tmp_path / "mapped.npy", np.ones(MANY, dtype=np.uint8))
+    with MemoryWatch(lambda: {"this": os.getpid()}, tmp_path) as watch:
+        watch.begin("mapping")
+        mapped = np.load(tmp_path / "mapped.npy", mmap_mode="r")
+        assert mapped.sum(dtype=np.int64) == MANY
+        watch.begin("holding")
+        held = np.ones(2 * MANY, dtype=np.uint8)
+        time.sleep(0.5)
+        del held
+        watch.begin("done")
+    more = watch.own["this", "holding"] - watch.own["this", "mapping"]
+    assert 1.8 * MANY < more < 2.5 * MANY
+    assert watch.resident["this"] >= watch.peak_of("this") + 0.9 * MANY
+    assert watch.folder_bytes >= MANY
+    assert watch.seconds["holding"] >= 0.5
+
+
+@on_linux
+def test_a_process_that_takes_the_place_of_another_is_counted(tmp_path):
+    started = []
+    with MemoryWatch(lambda: {"worker": started[-1].pid} if started else {}, tmp_path) as watch:
+        for _ in range(2):
+            started.append(subprocess.Popen(["sleep", "30"]))
+            time.sleep(0.5)
+            started[-1].kill()
+            started[-1].wait()
+    assert watch.numbers["worker"] == {process.pid for process in started}
+
+
+def test_the_size_of_a_folder_is_what_its_files_take_on_the_disk(tmp_path):
+    (tmp_path / "below").mkdir()
+    for place in (tmp_path / "one", tmp_path / "below" / "two"):
+        place.write_bytes(os.urandom(2**20))
+    assert 2 * 2**20 <= folder_bytes(tmp_path) < 3 * 2**20
+
+
+@pytest.mark.parametrize(("labels", "scores"), [(7.0, 9.0), (7.0, 8.0), (6.0, 9.0)])
+def test_labels_and_scores_are_compared_with_those_another_row_has_kept(
+    session, few_texts, monkeypatch, labels, scores
+):
+    kept = Session("ten-million-workers", session.path, quick=True, say=lambda _: None)
+    kept.record("local:2", "checksum_of_labels", 7.0)
+    kept.record("local:2", "checksum_of_scores", 9.0)
+    monkeypatch.setattr(scale_out, "FEW", 30)
+    found = {"seconds": 1.0, "checksum_of_labels": labels, "checksum_of_scores": scores}
+    monkeypatch.setattr(harness, "measure_process", lambda *_: found)
+    scale_out.ten_million_from_disk.run(session)
+    same = {line["figure"]: float(line["value"]) for line in read_results(session.path) if "same" in line["figure"]}
+    assert same == {"same_labels_as_local:2": float(labels == 7), "same_scores_as_local:2": float(scores == 9)}
+
+
+def test_the_first_of_two_rows_has_nothing_to_compare_with(session, few_texts, monkeypatch):
+    monkeypatch.setattr(scale_out, "FEW", 30)
+    found = {"seconds": 1.0, "checksum_of_labels": 7.0, "checksum_of_scores": 9.0}
+    monkeypatch.setattr(harness, "measure_process", lambda *_: found)
+    scale_out.ten_million_from_disk.run(session)
+    assert not any("same" in line["figure"] for line in read_results(session.path))
+
+
+@on_linux
+def test_a_run_on_limited_workers_and_one_from_disk_agree_and_each_process_is_measured(few_texts, monkeypatch):
+    pytest.importorskip("distributed")
+    monkeypatch.setattr(whole_runs, "run_at", functools.partial(whole_runs.run_at, report=False))
+    on_workers = whole_runs.on_two_limited_workers(400, 5)
+    from_disk = whole_runs.from_disk(400, 5)
+    for what in ("checksum_of_labels", "checksum_of_scores", "text_bytes"):
+        assert on_workers[what] == from_disk[what]
+    assert on_workers["limit_bytes_of_a_worker"] == 3e9
+    assert 5e7 < on_workers["worker_1_peak_bytes_without_mapped_files"] < on_workers["worker_1_peak_bytes"]
+    assert on_workers["most_peak_bytes_of_a_worker"] == max(on_workers[f"worker_{n}_peak_bytes"] for n in (1, 2))
+    assert on_workers["workers_replaced"] == 0
+    for figures in (on_workers, from_disk):
+        assert figures["scratch_bytes"] > figures["text_bytes"]
+        assert figures["output_bytes"] > 0
+        stages = [figures[f"{stage}_seconds"] for stage in (*whole_runs.STAGES, "write")]
+        assert figures["run_seconds"] == pytest.approx(sum(stages))
