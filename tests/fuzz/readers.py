@@ -207,7 +207,7 @@ def checked(corpus: Corpus) -> str:
 
 @cache
 def _folder() -> Path:
-    """A folder of this process, with what an OPML list may point to; it is left to the system to clear."""
+    """A folder of this process, with what an OPML list may point to."""
     folder = Path(tempfile.mkdtemp(prefix="doccluster-fuzz-"))
     (folder / "feed.xml").write_bytes(SAMPLES["feed"][0])
     return folder

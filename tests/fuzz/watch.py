@@ -52,10 +52,10 @@ def _audit(event: str, arguments: tuple[Any, ...]) -> None:
 
 
 def _numba_loads_a_kernel() -> bool:
-    """Return whether numba is reading one of its cached kernels, which are pickles."""
+    """Return whether numba is reading one of its cached kernels, or what one was compiled with; both are pickles."""
     frame = inspect.currentframe()
     while frame is not None:
-        if frame.f_globals.get("__name__") == "numba.core.caching":
+        if frame.f_globals.get("__name__") in ("numba.core.caching", "numba.core.serialize"):
             return True
         frame = frame.f_back
     return False

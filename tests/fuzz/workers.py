@@ -6,6 +6,7 @@ import importlib
 import math
 import multiprocessing
 import resource
+import tempfile
 import time
 from multiprocessing.connection import Connection
 
@@ -21,7 +22,8 @@ def _target(name: str, table: str) -> Target:
     return found
 
 
-def _work(name: str, table: str, seed: int, rounds: range, pipe: Connection) -> None:
+def _work(name: str, table: str, seed: int, rounds: range, pipe: Connection, folder: str) -> None:
+    tempfile.tempdir = folder
     resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
     target = _target(name, table)
     pipe.send(_READY)
@@ -37,21 +39,23 @@ def fuzz(name: str, *, seed: int, rounds: int, seconds: float, table: str = "tes
     outcome = Outcome()
     begin, end = 0, math.inf
     context = multiprocessing.get_context("spawn")
-    while begin < rounds and time.monotonic() < end:
-        receiver, sender = context.Pipe(duplex=False)
-        worker = context.Process(target=_work, args=(name, table, seed, range(begin, rounds), sender), daemon=True)
-        worker.start()
-        sender.close()
-        if receiver.recv() != _READY:
-            raise RuntimeError("the worker did not start")
-        end = min(end, time.monotonic() + seconds)  # that the first worker takes long to start does not count
-        begin, is_silent = _listen(receiver, outcome, begin, end)
-        if begin < rounds and time.monotonic() < end:
-            worker.join(0 if is_silent else None)
-            outcome.add(_death(_target(name, table), seed, begin, worker.exitcode))
-            begin += 1
-        worker.kill()
-        worker.join()
+    with tempfile.TemporaryDirectory(prefix="doccluster-fuzz-") as folder:  # of workers that may be killed
+        while begin < rounds and time.monotonic() < end:
+            receiver, sender = context.Pipe(duplex=False)
+            work = (name, table, seed, range(begin, rounds), sender, folder)
+            worker = context.Process(target=_work, args=work, daemon=True)
+            worker.start()
+            sender.close()
+            if receiver.recv() != _READY:
+                raise RuntimeError("the worker did not start")
+            end = min(end, time.monotonic() + seconds)  # that the first worker takes long to start does not count
+            begin, is_silent = _listen(receiver, outcome, begin, end)
+            if begin < rounds and time.monotonic() < end:
+                worker.join(0 if is_silent else None)
+                outcome.add(_death(_target(name, table), seed, begin, worker.exitcode))
+                begin += 1
+            worker.kill()
+            worker.join()
     return outcome
 
 
