@@ -4,18 +4,26 @@ from __future__ import annotations
 
 import json
 import pathlib
+import re
+import shutil
 
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import sparse
 
 from doccluster.artifacts import csv_text, load_run
 from doccluster.artifacts.csv_files import write_csv_parts
 from doccluster.artifacts.tables import assignments_columns, assignments_parts
 from doccluster.cli.main import main
+from doccluster.corpus import read_corpus
+from doccluster.corpus.parts import FilesInParts, read_part
+from doccluster.distributed import Sequential
+from doccluster.distributed.text_vectors import learn_terms, write_rows
 from doccluster.errors import InputError
 from doccluster.pipeline import assign_documents, run_pipeline
 from doccluster.pipeline.block_runs import MEMORY_PER_BYTE, source_bytes
+from doccluster.vectors import TfidfVectorizer
 
 NEWSROOM = pathlib.Path(__file__).resolve().parent.parent / "corpora" / "samples" / "newsroom"
 THE_SAME = (
@@ -162,6 +170,42 @@ def test_settled_labels_are_the_same_and_new_documents_find_their_clusters(settl
     assert main_of(["explain", str(tmp_path / "run"), "0"]) == 0
     assert main_of(["report", str(tmp_path / "run")]) == 0
     assert (tmp_path / "run" / "report.html").is_file()
+
+
+HASHED = {"n_features": 4096, "stemming": "english"}
+
+
+def test_hashed_terms_give_the_same_files_however_the_documents_are_divided(tmp_path, cluster, monkeypatch, capsys):
+    monkeypatch.setattr("doccluster.vectors.hashed_terms.NAMING_DOCUMENTS", 60)
+    monkeypatch.setattr("doccluster.corpus.stored_texts.TextWriter.__init__.__kwdefaults__", {"characters": 30_000})
+    run = run_newsroom(tmp_path / "one", vectorizer=HASHED)
+    told = run.parameters["resolved"]["analysis"]["columns"]
+    assert re.fullmatch(r"[\d,]+ of 4,096 hashes; [1-9]\d+ terms share that of a more common one", told)
+    run_newsroom(tmp_path / "blocks", vectorizer=HASHED, scratch=tmp_path / "scratch")
+    assert_same_files(tmp_path / "blocks", tmp_path / "one")
+    with cluster.get_client() as client:
+        run_newsroom(tmp_path / "workers", vectorizer=HASHED, scheduler=client, scratch=tmp_path / "scratch")
+    assert_same_files(tmp_path / "workers", tmp_path / "one")
+    assert main_of(["explain", str(tmp_path / "blocks"), "0"]) == 0
+    assert run.clusters[0].label.split(",")[0] in capsys.readouterr().out
+    assigned = assign_documents(tmp_path / "blocks", NEWSROOM)
+    known = dict(zip(run.documents.ids, run.partition.labels.tolist(), strict=True))
+    same = [row.cluster == known[row.id] for row in assigned.itertuples() if row.id in known]
+    assert np.mean(same) > 0.98
+
+
+def test_texts_are_read_once_to_learn_terms_and_to_write_rows(tmp_path):
+    for name in ("texts", "counts", "rows"):
+        (tmp_path / name).mkdir()
+    source = FilesInParts([NEWSROOM], tmp_path / "texts", lambda parts, task: (read_part(part, task) for part in parts))
+    corpus, vectorizer = read_corpus(source), TfidfVectorizer(min_df=2)
+    expected = TfidfVectorizer(min_df=2).fit_transform(list(corpus.texts))
+    learn_terms(Sequential(), corpus.texts.blocks, vectorizer, tmp_path / "counts")
+    shutil.rmtree(tmp_path / "texts")
+    blocks, places = write_rows(Sequential(), corpus.texts.blocks, vectorizer, tmp_path / "counts", tmp_path / "rows")
+    assert sparse.vstack([block.matrix for block in blocks]).data.tobytes() == expected.data.tobytes()
+    assert places.size == expected.shape[0]
+    assert not (tmp_path / "counts").exists()
 
 
 def test_a_quality_that_needs_one_process_says_which_one_ran(tmp_path):

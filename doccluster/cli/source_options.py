@@ -51,6 +51,7 @@ VECTORIZER = {
     "ngrams": "ngram_range",
     "analyzer": "analyzer",
     "max_features": "max_features",
+    "n_features": "n_features",
     "token_pattern": "token_pattern",
     "strip_accents": "strip_accents",
     "weighting": "weighting",
@@ -147,6 +148,12 @@ vectorizer_options = options(
         help="What a term is: by the script of the text (the default), a word, a run of characters.",
     ),
     click.option("--max-features", type=Whole(min=1), metavar="N", help="Keep the N most frequent terms."),
+    click.option(
+        "--n-features",
+        type=Whole(min=1),
+        metavar="N",
+        help="Send terms to N columns by a hash, such as 262144, as scikit-learn's HashingVectorizer does.",
+    ),
     click.option(
         "--token-pattern",
         callback=checked(check_token_pattern),

@@ -1,11 +1,13 @@
-"""From texts on disk to blocks of rows: terms are counted block by block, learned together, and then the rows written.
+"""From texts on disk to blocks of rows: counted block by block, learned together, and then the rows written.
 
+The texts are read once: counts wait on disk, by the terms of their block, until the columns and weights are known.
 Source of what is learned: `vectors/vectorizer.py`; the statistics of blocks are added in a tree, and give the terms,
 the columns and the weights of one process.
 """
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
@@ -18,11 +20,17 @@ import numpy.typing as npt
 from doccluster.corpus.stored_texts import TextRows
 from doccluster.distributed.executors import Executor
 from doccluster.distributed.matrix_block import MatrixBlock, csr_over, write_block
-from doccluster.scratch_files import scratch_failed, write_array
-from doccluster.vectors.term_counts import TermStatistics
-from doccluster.vectors.vectorize import vectorize
+from doccluster.geometry.documents import as_documents
+from doccluster.packed_strings import pack_strings, unpack_strings
+from doccluster.scratch_files import open_array, scratch_failed, write_array, write_arrays
+from doccluster.validation import unit_rows
+from doccluster.vectors.hashed_terms import columns_of_hashes
+from doccluster.vectors.parameters import dtype_of
+from doccluster.vectors.term_counts import TermStatistics, joined_statistics
+from doccluster.vectors.vectorize import weigh_counts
 from doccluster.vectors.vectorizer import TfidfVectorizer
 
+_TERMS, _HASHES = ("characters.npy", "ends.npy"), "hashes.npy"
 _INT32_MAX = int(np.iinfo(np.int32).max)
 
 
@@ -34,47 +42,75 @@ class VectorBlock:
     places: npt.NDArray[np.int64]
 
 
-def learn_terms(executor: Executor, texts: Sequence[TextRows], vectorizer: TfidfVectorizer) -> None:
-    """Fit a vectorizer to texts in blocks; it is that of one process.
+def learn_terms(executor: Executor, texts: Sequence[TextRows], vectorizer: TfidfVectorizer, folder: Path) -> None:
+    """Fit a vectorizer to texts in blocks, whose counts are written to `folder`; it is that of one process.
 
     Raises
     ------
     NothingUsable
         If no term is found, or none stays.
     """
-    vectorizer.fit_statistics(executor.reduce(count_block, merge_statistics, texts, single_threaded(vectorizer)))
+    n_documents = sum(one.rows.size for one in texts)
+    shared = single_threaded(vectorizer), n_documents, str(folder)
+    vectorizer.fit_statistics(executor.reduce(count_block, joined_statistics, texts, *shared))
 
 
-def count_block(texts: TextRows, vectorizer: TfidfVectorizer) -> TermStatistics:
-    """Return how common each term is in a block."""
-    return vectorizer.statistics_of(texts.texts)
-
-
-def merge_statistics(parts: list[TermStatistics]) -> TermStatistics:
-    """Return the statistics of all parts together."""
-    total = TermStatistics()
-    for part in parts:
-        total.absorb(part)
-    return total
+def count_block(texts: TextRows, vectorizer: TfidfVectorizer, n_documents: int, folder: str) -> TermStatistics:
+    """Write the counts of a block, by its own terms, and return how common each term is in it."""
+    counts, statistics = vectorizer.count_batch(texts.texts, first=texts.first, n_documents=n_documents)
+    if counts.hashes is None:
+        columns = dict(zip(_TERMS, pack_strings(counts.terms), strict=True))
+    else:
+        columns = {_HASHES: counts.hashes}
+    n_columns = counts.document_frequency.size
+    matrix = counts.rows.to_matrix(n_columns, dtype=np.float32)
+    arrays = {"data.npy": matrix.data, "indices.npy": matrix.indices, "starts.npy": matrix.indptr, **columns}
+    write_arrays(_counts_of(texts, folder), arrays)
+    return statistics
 
 
 def write_rows(
-    executor: Executor, texts: Sequence[TextRows], vectorizer: TfidfVectorizer, folder: Path
+    executor: Executor, texts: Sequence[TextRows], vectorizer: TfidfVectorizer, counts: Path, folder: Path
 ) -> tuple[list[MatrixBlock], npt.NDArray[np.int64]]:
-    """Return the rows of the documents that have terms, in blocks, and the places of these documents in the corpus."""
-    found = list(executor.map(vectorize_block, texts, single_threaded(vectorizer), str(folder)))
+    """Return the rows of the documents that have terms, in blocks, and the places of these documents in the corpus.
+
+    `counts` is where `learn_terms` wrote the counts, which are removed at the end.
+    """
+    found = list(executor.map(weigh_block, texts, single_threaded(vectorizer), str(counts), str(folder)))
+    shutil.rmtree(counts, ignore_errors=True)  # not earlier: a worker that is replaced needs them again
     firsts = accumulate((one.block.n_rows for one in found), initial=0)
     blocks = [replace(one.block, first=first) for one, first in zip(found, firsts, strict=False)]
     return [block for block in blocks if block.n_rows], np.concatenate([one.places for one in found])
 
 
-def vectorize_block(texts: TextRows, vectorizer: TfidfVectorizer, folder: str) -> VectorBlock:
-    """Write the rows of the documents of a block that have terms, and their counts."""
-    vectors = vectorize(texts.texts, vectorizer)
-    filled = np.flatnonzero(~vectors.is_empty)
-    counts = None if vectors.counts is None else vectors.counts[filled]
-    block = write_block(Path(folder) / f"rows-{texts.first}", vectors.matrix[filled], counts=counts)
+def weigh_block(texts: TextRows, vectorizer: TfidfVectorizer, counts_folder: str, folder: str) -> VectorBlock:
+    """Write the rows of the documents of a block that have terms, and their counts; the texts are not read again."""
+    counts = _counts_by_column(_counts_of(texts, counts_folder), vectorizer)
+    rows = as_documents(unit_rows(weigh_counts(counts, vectorizer), warn=False), name="vectors")
+    filled = np.flatnonzero(rows.squared_norms > 0)
+    block = write_block(Path(folder) / f"rows-{texts.first}", rows.matrix[filled], counts=counts[filled])
     return VectorBlock(block, texts.first + filled)
+
+
+def _counts_of(texts: TextRows, folder: str) -> Path:
+    return Path(folder) / f"counts-{texts.first}"
+
+
+def _counts_by_column(folder: Path, vectorizer: TfidfVectorizer) -> Any:
+    """Return the counts of a block in the columns of a fitted vectorizer, csr array.
+
+    Terms and hashes ascend in a block as they do among the columns, so the entries of each row stay in order.
+    """
+    data, indices, starts = (open_array(folder / f"{name}.npy") for name in ("data", "indices", "starts"))
+    if (folder / _HASHES).is_file():
+        column = columns_of_hashes(open_array(folder / _HASHES), vectorizer.hashes_)
+    else:
+        column = vectorizer.columns_of(unpack_strings(*(open_array(folder / name) for name in _TERMS)))
+    columns = column[indices]
+    stays = columns >= 0
+    kept_before = np.concatenate([[0], np.cumsum(stays)])
+    values = data[stays].astype(dtype_of(vectorizer))
+    return csr_over(values, columns[stays], kept_before[starts], (starts.size - 1, len(vectorizer.vocabulary_)))
 
 
 def single_threaded(vectorizer: TfidfVectorizer) -> TfidfVectorizer:

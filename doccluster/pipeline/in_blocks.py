@@ -108,9 +108,11 @@ class BlockWork:
             corpus, language=settings.language, options=options, n_threads=settings.n_threads
         )
         texts = corpus.texts.blocks
-        learn_terms(self.executor, texts, vectorizer)
-        (self.folder / "rows").mkdir()
-        blocks, places = write_rows(self.executor, texts, vectorizer, self.folder / "rows")
+        counted, rows = self.folder / "counts", self.folder / "rows"
+        counted.mkdir()
+        rows.mkdir()
+        learn_terms(self.executor, texts, vectorizer, counted)
+        blocks, places = write_rows(self.executor, texts, vectorizer, counted, rows)
         if not places.size:
             raise NothingUsable(
                 f"none of the {len(corpus):,} document(s) has a term left: all rows are zero",

@@ -31,6 +31,8 @@ class TermCounts:
         With stemming, how often each written form occurs.
     stop_words_met : set of str
         The stop words that were left out of these documents.
+    hashes, sharing : int32 and int64 arrays of shape (n_terms,), or None
+        Where terms go to columns by a hash: the hash of each column, and how many terms have it.
     """
 
     terms: list[str]
@@ -39,6 +41,8 @@ class TermCounts:
     term_frequency: npt.NDArray[np.int64]
     written: dict[str, int] | None
     stop_words_met: set[str]
+    hashes: npt.NDArray[np.int32] | None = None
+    sharing: npt.NDArray[np.int64] | None = None
 
     @property
     def n_documents(self) -> int:
@@ -103,6 +107,16 @@ class TermStatistics:
         rows.lengths = np.zeros(self._n_documents, dtype=np.int32)
         df, tf = self._document_frequency[order], self._term_frequency[order]
         return TermCounts(terms, rows, df, tf, self._written, self._stop_words_met)
+
+
+def joined_statistics(parts: Iterable[TermStatistics]) -> TermStatistics:
+    """Return the statistics of all parts together, which stay as they are."""
+    total: TermStatistics | None = None
+    for part in parts:
+        if total is None:
+            total = type(part)()
+        total.absorb(part)
+    return TermStatistics() if total is None else total
 
 
 def count_terms(

@@ -33,7 +33,7 @@ def unknown_term_shares(texts: Sequence[Any], vectorizer: TfidfVectorizer) -> np
     array([0.33333333, 1.        ,        nan])
     """
     counts = count_terms(texts, analysis_of(vectorizer), n_threads=vectorizer.n_threads)
-    is_known = np.fromiter((term in vectorizer.vocabulary_ for term in counts.terms), bool, len(counts.terms))
+    is_known = vectorizer.columns_of(counts.terms) >= 0
     n_terms = counts.rows.lengths.astype(np.float64)
     counts.rows.keep(is_known)
     with np.errstate(invalid="ignore"):

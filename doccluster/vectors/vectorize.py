@@ -67,9 +67,14 @@ def _rows(vectorizer: Any, texts: Any) -> tuple[Any, Any | None]:
     if not isinstance(vectorizer, TfidfVectorizer):
         return (vectorizer.transform(texts) if is_fitted else vectorizer.fit_transform(texts)), None
     counts = vectorizer.transform_counts(texts) if is_fitted else vectorizer.fit_counts(texts)
+    return weigh_counts(counts, vectorizer), counts
+
+
+def weigh_counts(counts: Any, vectorizer: TfidfVectorizer) -> Any:
+    """Return the weighted rows of counts, csr array, by a fitted vectorizer."""
     matrix = with_values(counts, counts.data.copy())
     vectorizer.weigh(matrix)
-    return matrix, counts
+    return matrix
 
 
 def _new_vectorizer(options: dict[str, Any]) -> TfidfVectorizer:

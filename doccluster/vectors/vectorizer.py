@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,8 +13,29 @@ from doccluster.errors import NothingUsable
 from doccluster.text.analysis import Analysis
 from doccluster.text.tokens import DEFAULT_TOKEN_PATTERN
 from doccluster.vectors.estimator import TextEstimator
-from doccluster.vectors.parameters import analysis_of, dtype_of, given_vocabulary, max_features_of, tell, weighting_of
-from doccluster.vectors.term_counts import TermCounts, TermStatistics, commonest_forms, count_terms
+from doccluster.vectors.hashed_terms import (
+    HashedStatistics,
+    columns_of_hashes,
+    hash_columns,
+    hashes_of,
+    naming_step,
+)
+from doccluster.vectors.parameters import (
+    analysis_of,
+    check_hashing,
+    dtype_of,
+    given_vocabulary,
+    max_features_of,
+    tell,
+    weighting_of,
+)
+from doccluster.vectors.term_counts import (
+    TermCounts,
+    TermStatistics,
+    commonest_forms,
+    count_terms,
+    joined_statistics,
+)
 from doccluster.vectors.term_selection import select_terms
 from doccluster.vectors.vectorizer_state import read_state, write_state
 from doccluster.vectors.weighting import collection_weights, weigh_rows
@@ -50,6 +72,10 @@ class TfidfVectorizer(TextEstimator):
         Keep only so many terms, those most frequent in the whole collection.
     vocabulary : mapping term -> column, collection of terms, or None
         The terms, if they are known beforehand.
+    n_features : int or None
+        Send terms to so many columns by a hash, as `HashingTfidf` does; terms that share a column are added up, and
+        `min_df`, `max_df` and `max_features` choose among the columns that occur. The term of a column is then the one
+        that most documents have (of 100,000 documents at most, evenly spread over all).
     binary : bool
         Count a term once per document.
     dtype : float32 or float64
@@ -71,13 +97,15 @@ class TfidfVectorizer(TextEstimator):
     Attributes
     ----------
     vocabulary_ : dict
-        Term -> column.
+        Term -> column; with `n_features` the terms that columns are named by (`columns_of` knows the others too).
     idf_ : array of shape (n_terms,)
         The factor of each column (absent if there is none).
     document_frequency_ : int64 array of shape (n_terms,)
         In how many of the fitted documents each term occurs.
     display_terms_ : object array of shape (n_terms,)
         The commonest written form of each term, the alphabetically first of equally common ones.
+    hashes_, sharing_ : int32 and int64 arrays of shape (n_terms,)
+        With `n_features`: the hash of each column, ascending, and how many of the terms met have it.
     stop_words_removed_ : tuple of str
         The stop words that were met in the fitted documents, sorted.
     n_documents_ : int
@@ -97,6 +125,9 @@ class TfidfVectorizer(TextEstimator):
     ((3, 3), 'float32')
     """
 
+    hashes_: npt.NDArray[np.int32]
+    sharing_: npt.NDArray[np.int64]
+
     def __init__(
         self,
         *,
@@ -112,6 +143,7 @@ class TfidfVectorizer(TextEstimator):
         min_df: int | float = 1,
         max_features: int | None = None,
         vocabulary: Mapping[str, int] | Iterable[str] | None = None,
+        n_features: int | None = None,
         binary: bool = False,
         dtype: npt.DTypeLike = np.float32,
         norm: str | None = "l2",
@@ -136,6 +168,7 @@ class TfidfVectorizer(TextEstimator):
         self.min_df = min_df
         self.max_features = max_features
         self.vocabulary = vocabulary
+        self.n_features = n_features
         self.binary = binary
         self.dtype = dtype
         self.norm = norm
@@ -179,22 +212,31 @@ class TfidfVectorizer(TextEstimator):
     def fit_batches(self, batches: Iterable[Iterable[Any]]) -> TfidfVectorizer:
         """Learn the terms of documents that come in batches, holding one batch at a time; returns self.
 
-        The result is that of `fit` on all documents at once.
+        The result is that of `fit` on all documents at once. (With `n_features` all documents name columns.)
         """
-        known, analysis = self._checked()
-        total = TermStatistics()
-        for documents in batches:
-            total.add(count_terms(documents, analysis, vocabulary=known, binary=self.binary, n_threads=self.n_threads))
-        return self.fit_statistics(total)
+        self._checked()
+        return self.fit_statistics(joined_statistics(self.count_batch(documents)[1] for documents in batches))
 
-    def statistics_of(self, documents: Iterable[Any]) -> TermStatistics:
-        """Return how common each term is in some documents: what `fit_statistics` learns from, batch by batch."""
-        known = None if self.vocabulary is None else given_vocabulary(self.vocabulary, lowercase=self.lowercase)
-        total = TermStatistics()
-        total.add(
-            count_terms(documents, analysis_of(self), vocabulary=known, binary=self.binary, n_threads=self.n_threads)
-        )
-        return total
+    def count_batch(
+        self, documents: Iterable[Any], *, first: int = 0, n_documents: int | None = None
+    ) -> tuple[TermCounts, TermStatistics]:
+        """Return the counts of a batch of documents, and what `fit_statistics` learns from together with others.
+
+        first, n_documents: the place of the first in the collection, and the size of that, where they are known.
+        """
+        known, analysis = self._known(), analysis_of(self)
+        like: dict[str, Any] = {"binary": self.binary, "n_threads": self.n_threads}
+        if self.n_features is None:
+            counts = count_terms(documents, analysis, vocabulary=known, **like)
+            total = TermStatistics()
+            total.add(counts)
+            return counts, total
+        texts = documents if isinstance(documents, Sequence) else list(documents)
+        counts, step = count_terms(texts, analysis, **like), naming_step(n_documents)
+        named = counts if step == 1 else count_terms(texts[-first % step :: step], analysis, **like)
+        hashed, by_hash = hash_columns(counts, self.n_features, **like), HashedStatistics()
+        by_hash.add_hashed(hashed, named, self.n_features)
+        return hashed, by_hash
 
     def fit_statistics(self, total: TermStatistics) -> TfidfVectorizer:
         """Learn the terms of documents that were counted elsewhere; returns self."""
@@ -202,6 +244,13 @@ class TfidfVectorizer(TextEstimator):
         counts = total.summary(known)
         self._learn(counts, self._select(counts, fixed=known is not None), analysis)
         return self
+
+    def columns_of(self, terms: Sequence[str]) -> npt.NDArray[np.int32]:
+        """Return the column of each term, -1 for one that was not learned."""
+        self.require_fit("vocabulary_")
+        if self.n_features is not None:
+            return columns_of_hashes(hashes_of(terms, self.n_features), self.hashes_)
+        return np.fromiter((self.vocabulary_.get(term, -1) for term in terms), dtype=np.int32, count=len(terms))
 
     def transform(self, documents: Iterable[Any]) -> Any:
         """Return the rows of `documents` over the terms that were learned; unknown terms are left out."""
@@ -212,10 +261,12 @@ class TfidfVectorizer(TextEstimator):
     def transform_counts(self, documents: Iterable[Any]) -> Any:
         """Return how often each term that was learned occurs in `documents`, a csr array."""
         self.require_fit("vocabulary_")
-        counts = count_terms(
-            documents, analysis_of(self), vocabulary=self.vocabulary_, binary=self.binary, n_threads=self.n_threads
-        )
-        return counts.matrix(np.ones(len(self.vocabulary_), dtype=bool), dtype=dtype_of(self))
+        known = None if self.n_features is not None else self.vocabulary_
+        like: dict[str, Any] = {"binary": self.binary, "n_threads": self.n_threads}
+        counts = count_terms(documents, analysis_of(self), vocabulary=known, **like)
+        if self.n_features is not None:
+            counts.rows.settle([self.columns_of(counts.terms)], len(self.vocabulary_), **like)
+        return counts.rows.to_matrix(len(self.vocabulary_), dtype=dtype_of(self))
 
     def get_feature_names_out(self, input_features: Any = None) -> npt.NDArray[np.object_]:
         """Return the term of each column, stemmed when stemming is on: object array of shape (n_terms,)."""
@@ -245,19 +296,27 @@ class TfidfVectorizer(TextEstimator):
     def _fit(self, documents: Iterable[Any]) -> Any:
         """Learn, and return the counts of the terms that stay."""
         known, analysis = self._checked()
-        counts = count_terms(documents, analysis, vocabulary=known, binary=self.binary, n_threads=self.n_threads)
+        if self.n_features is None:
+            like: dict[str, Any] = {"binary": self.binary, "n_threads": self.n_threads}
+            counts = count_terms(documents, analysis, vocabulary=known, **like)
+        else:
+            texts = documents if isinstance(documents, Sequence) else list(documents)
+            hashed, total = self.count_batch(texts, n_documents=len(texts))
+            counts = replace(total.summary(None), rows=hashed.rows)
         keep = self._select(counts, fixed=known is not None)
         self._learn(counts, keep, analysis)
         return counts.matrix(keep, dtype=dtype_of(self))
 
     def _checked(self) -> tuple[dict[str, int] | None, Analysis]:
         """Check all parameters before any text is read; returns the given vocabulary and the analysis."""
-        for check in (dtype_of, max_features_of, weighting_of):
+        for check in (dtype_of, max_features_of, check_hashing, weighting_of):
             check(self)
-        known = None if self.vocabulary is None else given_vocabulary(self.vocabulary, lowercase=self.lowercase)
-        analysis = analysis_of(self)
+        known, analysis = self._known(), analysis_of(self)
         tell(analysis.warnings)
         return known, analysis
+
+    def _known(self) -> dict[str, int] | None:
+        return None if self.vocabulary is None else given_vocabulary(self.vocabulary, lowercase=self.lowercase)
 
     def _select(self, counts: TermCounts, *, fixed: bool) -> npt.NDArray[np.bool_]:
         if not counts.terms or counts.n_documents == 0:
@@ -289,6 +348,11 @@ class TfidfVectorizer(TextEstimator):
         shown = terms if counts.written is None else commonest_forms(terms, counts.written, analysis)
         self.display_terms_ = np.array(shown, dtype=object)
         self.fixed_vocabulary_ = self.vocabulary is not None
+        for name, values in (("hashes_", counts.hashes), ("sharing_", counts.sharing)):
+            if values is not None:
+                setattr(self, name, values[keep])
+            elif hasattr(self, name):
+                delattr(self, name)
         factors = collection_weights(
             self.document_frequency_, self.n_documents_, weighting=weighting_of(self), dtype=dtype_of(self)
         )

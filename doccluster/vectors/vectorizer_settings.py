@@ -21,6 +21,7 @@ class VectorizerSettings:
     max_df: int | float | None = None
     min_df: int | float | None = None
     max_features: int | None = None
+    n_features: int | None = None
     binary: bool | None = None
     norm: str | None = None
     use_idf: bool | None = None

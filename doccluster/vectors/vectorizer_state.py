@@ -11,8 +11,9 @@ import numpy.typing as npt
 from doccluster.errors import InputError, SchemaError
 from doccluster.packed_strings import pack_strings, unpack_strings
 
-VECTORIZER_SCHEMA = 2
-_READABLE = (1, 2)  # 2 knows the analyzer "script" and lists of several languages; what 1 describes means the same
+VECTORIZER_SCHEMA = 3
+# 2 knows the analyzer "script" and lists of several languages, 3 hashed columns; what these describe means the same
+_READABLE = (1, 2, 3)
 
 
 def write_state(vectorizer: Any) -> tuple[dict[str, npt.NDArray[Any]], dict[str, Any]]:
@@ -30,6 +31,8 @@ def write_state(vectorizer: Any) -> tuple[dict[str, npt.NDArray[Any]], dict[str,
     arrays["document_frequency"] = vectorizer.document_frequency_
     if hasattr(vectorizer, "idf_"):
         arrays["idf"] = vectorizer.idf_
+    if vectorizer.n_features is not None:
+        arrays["hashes"], arrays["sharing"] = vectorizer.hashes_, vectorizer.sharing_
     parameters = {name: _as_json(name, value) for name, value in vectorizer.get_params(deep=False).items()}
     parameters["vocabulary"] = None
     settings: dict[str, Any] = {
@@ -75,6 +78,14 @@ def _rebuild(cls: Any, arrays: Mapping[str, npt.NDArray[Any]], settings: Mapping
     vectorizer.mean_length_ = settings["mean_length"]
     vectorizer.stop_words_removed_ = tuple(settings["stop_words_removed"])
     lengths = {len(terms), vectorizer.display_terms_.size, vectorizer.document_frequency_.size}
+    if vectorizer.n_features is not None:
+        vectorizer.hashes_ = np.asarray(arrays["hashes"], dtype=np.int32).ravel()
+        vectorizer.sharing_ = np.asarray(arrays["sharing"], dtype=np.int64).ravel()
+        lengths |= {vectorizer.hashes_.size, vectorizer.sharing_.size}
+        if not (np.diff(vectorizer.hashes_) > 0).all():
+            raise SchemaError(
+                "the saved vectorizer is damaged: its hashes do not ascend", remedy="save the model again"
+            )
     if len(lengths) != 1 or getattr(vectorizer, "idf_", vectorizer.document_frequency_).size != len(terms):
         raise SchemaError("the saved vectorizer is damaged: its arrays differ in length", remedy="save the model again")
     return vectorizer

@@ -27,7 +27,7 @@ def verbs(group=commands, path=()):
 TEXTS = ["inspect", "vectorize", "run", "choose-k", "compare", "assign"]
 BAD = [
     *[(verb, "--threads", "-1") for verb in ("run", "cluster", "assign", "vectorize", "choose-k", "compare", "rerun")],
-    *[("run", option, "0") for option in ("--n-init", "--max-iter", "--max-features", "--threads")],
+    *[("run", option, "0") for option in ("--n-init", "--max-iter", "--max-features", "--n-features", "--threads")],
     *[(verb, option, "many") for verb in ("run", "cluster") for option in ("--n-init", "--max-iter", "--threads")],
     *[(verb, "--max-memory", "lots") for verb in ("run", "cluster")],
     *[(verb, "--max-expanded-size", "lots") for verb in TEXTS],

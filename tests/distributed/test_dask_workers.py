@@ -16,11 +16,12 @@ from doccluster.clustering.k_means.spherical import SphericalParameters, spheric
 from doccluster.corpus import read_corpus
 from doccluster.corpus.parts import FilesInParts, Part, read_part
 from doccluster.distributed import cluster_blocks, connect, dask_workers, write_block
-from doccluster.distributed.text_vectors import learn_terms, vectorize_block
+from doccluster.distributed.text_vectors import count_block, weigh_block
 from doccluster.errors import InputError
 from doccluster.scratch_files import scratch_failed
 from doccluster.validation import unit_rows
 from doccluster.vectors import TfidfVectorizer
+from doccluster.vectors.term_counts import joined_statistics
 
 distributed = pytest.importorskip("distributed", reason="the extra dask is not installed")
 
@@ -125,11 +126,15 @@ def test_a_worker_killed_in_reading_or_vectorizing_changes_nothing(tmp_path, two
     assert list(corpus.texts) == list(expected.texts)
     assert corpus.ids == expected.ids
     vectorizer = TfidfVectorizer(n_threads=1)
-    learn_terms(two_processes, corpus.texts.blocks, vectorizer)
     whole = TfidfVectorizer(n_threads=1).fit_transform(expected.texts)
-    shared = (vectorizer, str(tmp_path))
-    made = list(two_processes.map(end_once, corpus.texts.blocks, vectorize_block, shared, str(tmp_path / "vectorized")))
-    assert {path.name for path in tmp_path.iterdir()} >= {"read", "vectorized"}
+    blocks, counts = corpus.texts.blocks, str(tmp_path / "counts")
+    shared = (vectorizer, 40, counts)
+    vectorizer.fit_statistics(
+        joined_statistics(two_processes.map(end_once, blocks, count_block, shared, str(tmp_path / "counted")))
+    )
+    shared = (vectorizer, counts, str(tmp_path / "rows"))
+    made = list(two_processes.map(end_once, blocks, weigh_block, shared, str(tmp_path / "weighed")))
+    assert {path.name for path in tmp_path.iterdir()} >= {"read", "counted", "weighed"}
     stacked = sparse.vstack([one.block.matrix for one in made], format="csr")
     assert stacked.data.tobytes() == whole.data.tobytes()
     np.testing.assert_array_equal(stacked.indices, whole.indices)

@@ -30,6 +30,67 @@ def test_stemming_puts_the_forms_of_a_word_into_one_column():
     assert vectorizer.document_frequency_.tolist() == [3, 2, 1, 2]
 
 
+MIXED = ["oil prices rise", "wheat prices fall", "oil and wheat", "rain on wheat", "oil oil", ""] * 4
+
+
+@pytest.mark.parametrize("analysis", [{}, {"stemming": "english"}, {"binary": True, "ngram_range": (1, 2)}])
+def test_hashed_columns_are_those_of_the_hashing_that_has_no_names(analysis):
+    vectorizer = TfidfVectorizer(n_features=11, **analysis)
+    rows = vectorizer.fit_transform(MIXED)
+    expected = HashingTfidf(n_features=11, **analysis).fit_transform(MIXED)
+    assert rows.nnz == expected.nnz
+    np.testing.assert_array_equal(rows.toarray(), expected.toarray()[:, vectorizer.hashes_])
+    assert vectorizer.sharing_.max() > 1
+    np.testing.assert_array_equal(vectorizer.transform(iter(MIXED)).toarray(), rows.toarray())
+    batches = TfidfVectorizer(n_features=11, **analysis).fit_batches([MIXED[:7], MIXED[7:8], MIXED[8:]])
+    assert json.dumps(batches.state()[1]) == json.dumps(vectorizer.state()[1])
+    for name, values in vectorizer.state()[0].items():
+        np.testing.assert_array_equal(batches.state()[0][name], values)
+    again = TfidfVectorizer.from_state(*vectorizer.state())
+    np.testing.assert_array_equal(again.transform(MIXED).toarray(), rows.toarray())
+
+
+def test_hashes_that_no_terms_share_leave_rows_as_they_are_without_and_prune_alike():
+    prune = {"min_df": 8, "max_df": 12, "stemming": "english"}
+    hashed, plain = TfidfVectorizer(n_features=1 << 20, **prune), TfidfVectorizer(**prune)
+    rows, expected = hashed.fit_transform(MIXED), plain.fit_transform(MIXED)
+    terms = plain.get_feature_names_out()
+    assert sorted(hashed.get_feature_names_out()) == list(terms) == ["oil", "price", "wheat"]
+    columns = [hashed.vocabulary_[term] for term in terms]
+    np.testing.assert_array_equal(rows[:, columns].toarray(), expected.toarray())
+    assert hashed.display_terms_[columns].tolist() == plain.display_terms_.tolist()
+
+
+def test_a_hashed_column_has_the_name_of_its_commonest_term_and_a_number_where_no_naming_document_has_one(monkeypatch):
+    one = TfidfVectorizer(n_features=1, norm=None, use_idf=False)
+    assert one.fit_transform(MIXED).toarray().ravel().tolist() == [3, 3, 3, 3, 2, 0] * 4
+    assert one.get_feature_names_out().tolist() == ["oil"]  # in 12 documents, as wheat is
+    assert one.sharing_.tolist() == [8]
+    monkeypatch.setattr("doccluster.vectors.hashed_terms.NAMING_DOCUMENTS", 4)  # rows 0, 6, 12 and 18
+    few = TfidfVectorizer(n_features=1 << 20).fit(MIXED)
+    names = few.get_feature_names_out().tolist()
+    assert {name for name in names if not name.startswith("#")} == {"oil", "prices", "rise"}
+    assert [name for name in names if name.startswith("#")] == [
+        f"#{number}" for name, number in zip(names, few.hashes_.tolist(), strict=True) if name.startswith("#")
+    ]
+    np.testing.assert_array_equal(few.transform(MIXED).toarray(), few.fit_transform(MIXED).toarray())
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"n_features": 0}, "positive whole"),
+        ({"n_features": 2**31}, "2,147,483,647"),
+        ({"vocabulary": ["a"]}, "one of the two"),
+    ],
+)
+def test_columns_that_a_hash_cannot_have_are_refused(wrong, said):
+    with pytest.raises(InputError, match=said):
+        TfidfVectorizer(**{"n_features": 5, **wrong}).fit(MIXED)
+    with pytest.raises(InputError, match="iterable of documents"):
+        TfidfVectorizer(n_features=5).fit("one text")
+
+
 def test_terms_are_shown_in_their_commonest_written_form_and_the_first_of_equals():
     vectorizer = TfidfVectorizer(stemming="english").fit(["elected elections elections", "elected", "voters"])
     assert dict(zip(vectorizer.get_feature_names_out(), vectorizer.display_terms_, strict=True)) == {
