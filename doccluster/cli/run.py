@@ -62,7 +62,9 @@ clustering_options = options(
         "spherical-k-means is the plain one of the papers.",
     ),
     click.option(
-        "--init", type=click.Choice(["k-means++", "random", "subsample"]), help="How the first centroids are chosen."
+        "--init",
+        type=click.Choice(["k-means++", "random", "subsample", "k-means||"]),
+        help="How the first centroids are chosen.",
     ),
     click.option("--n-init", type=Whole(min=1), metavar="N", help="The number of starts; the best result is kept."),
     click.option("--max-iter", type=Whole(min=1), metavar="N", help="The most iterations in one start."),

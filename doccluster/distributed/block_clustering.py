@@ -29,7 +29,6 @@ from doccluster.validation import as_generator
 
 KEPT_BYTES = 2**30
 SEED_BYTES = 32  # of memory for each entry of the rows that seeds are drawn from: rows, their index, and copies
-SEEDINGS = ("k-means++", "random", "subsample", "k-means||")
 
 
 def cluster_blocks(
@@ -55,7 +54,7 @@ def cluster_blocks(
     blocks : sequence of MatrixBlock
         All documents, each once, in their order.
     parameters : SphericalParameters
-        `init` may also be "k-means||"; `refine`, `algorithm` and threads are those of one process and not used.
+        `refine`, `algorithm` and threads are those of one process and not used.
     scratch : path
         A folder that all workers see; what is written there is removed at the end.
     order : int64 array of shape (n_documents,), optional
@@ -76,11 +75,8 @@ def cluster_blocks(
     """
     rows = SeedRows(executor, blocks, order)
     _check(parameters, rows.n_documents)
-    # what one process would hold is not held here, and k-means|| is of blocks alone
-    like = replace(parameters, max_memory=None)
-    if isinstance(parameters.init, str):
-        like = replace(like, init="k-means++")
-    plan = like.plan_for(rows.frequencies, rows.n_documents)
+    # what one process would hold is not held here
+    plan = replace(parameters, max_memory=None).plan_for(rows.frequencies, rows.n_documents)
     if parameters.max_memory is not None:
         rows.most_entries = min(rows.most_entries, parse_size(parameters.max_memory) // SEED_BYTES)
     if not rows.usable.size:
@@ -134,10 +130,7 @@ def _saver(checkpoints: Checkpoints, kept: Progressed) -> Callable[[Iterations, 
 
 
 def _check(parameters: SphericalParameters, n_documents: int) -> None:
-    if isinstance(parameters.init, str) and parameters.init not in SEEDINGS:
-        raise InputError(
-            "is not a way to begin", argument="init", received=parameters.init, expected=f"one of {', '.join(SEEDINGS)}"
-        )
+    parameters.check(n_documents)
     if parameters.refine:
         raise InputError(
             "moves single documents, which blocks do not", argument="refine", received=True, remedy="leave it out"

@@ -2,15 +2,11 @@
 
 Only the rows that a draw looks at travel: a sample, or of a small collection all. k-means|| looks at all documents
 where they are, a few rounds, and brings back some candidates of which the seeds are then chosen.
-
-Source: Bahmani, Moseley, Vattani, Kumar & Vassilvitskii 2012, Scalable k-means++, PVLDB 5(7), algorithm 2; distances
-are 1 - cosine, half the squared distance of unit vectors.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -29,6 +25,7 @@ from doccluster.clustering.k_means.document_matrix import (
 )
 from doccluster.clustering.k_means.means import means_of_rows
 from doccluster.clustering.k_means.memory import MemoryPlan
+from doccluster.clustering.k_means.scalable_seeding import choose_seeds, draw_candidates, steps_to_nearest, uniform
 from doccluster.clustering.k_means.seeding import affordable_seeding, kmeans_plus_plus
 from doccluster.clustering.k_means.starts import clustered_means, draw_sample
 from doccluster.distributed.executors import Executor
@@ -37,9 +34,6 @@ from doccluster.scratch_files import open_array, write_array
 
 Integers = npt.NDArray[np.int64]
 
-ROUNDS = 5  # of k-means||, as many as its authors found enough
-OVERSAMPLING = 2  # candidates of a round, in numbers of clusters
-STEPS = 2.0**32  # distances are added as whole numbers of 1 / STEPS: in any order the same sum
 SEED_ENTRIES = 2**27  # of more (a gigabyte of rows) seeds are drawn from a random sample
 
 
@@ -150,37 +144,26 @@ def _affordable_rows(rows: SeedRows) -> int:
 
 
 def scalable_seeds(rows: SeedRows, n_clusters: int, generator: np.random.Generator, scratch: Path) -> Any:
-    """Return the seeds of k-means||: rounds that draw some documents each, then k-means++ among these by weight."""
+    """Return the seeds of k-means||; each block keeps the distances of its documents in files of `scratch`."""
     ranks = np.empty(rows.n_documents, np.int64)
     ranks[rows.order] = np.arange(rows.n_documents)
-    key = int(generator.integers(2**62))
-    chosen = rows.usable[[int(generator.integers(rows.usable.size))]]
-    fresh = chosen
-    for number in range(ROUNDS):
-        table = rows.take(fresh)
-        paths = str(scratch), number
-        total = rows.executor.reduce(join_candidates, total_of, rows.blocks, table, *paths)
-        if not total > 0:
-            break
-        wanted = OVERSAMPLING * n_clusters / total
-        drawn = rows.executor.map(draw_candidates, rows.blocks, ranks, key, wanted, *paths)
-        fresh = np.setdiff1d(np.concatenate(list(drawn)), chosen)
-        chosen = np.concatenate([chosen, fresh])
-        if not fresh.size:
-            break
-    candidates = rows.take(np.sort(chosen))
+
+    def join(fresh: Integers, number: int) -> int:
+        return rows.executor.reduce(join_candidates, total_of, rows.blocks, rows.take(fresh), str(scratch), number)
+
+    def draw(key: int, per_step: float, number: int) -> Integers:
+        shared = ranks, key, per_step, str(scratch), number
+        return np.concatenate(list(rows.executor.map(draw_from_block, rows.blocks, *shared)))
+
+    candidates = rows.take(draw_candidates(rows.usable, n_clusters, generator, join, draw))
     weights = rows.executor.reduce(count_nearest, added, rows.blocks, candidates)
-    documents, _ = as_given(candidates)
-    documents = replace(documents, weights=weights.astype(np.float64))
-    seeds = kmeans_plus_plus(documents, n_clusters, generator)
+    documents, seeds = choose_seeds(candidates, weights, n_clusters, generator)
     return means_of_rows(documents, seeds).to_csr(documents.original)
 
 
 def join_candidates(block: MatrixBlock, table: Any, folder: str, number: int) -> int:
     """Note for each document of a block its distance to the nearest candidate so far; return their sum, in steps."""
-    near = np.rint((1.0 - assign_to_centroids(block.documents, table, n_threads=1).similarity) * STEPS)
-    distances = np.maximum(near, 0.0).astype(np.int64)
-    distances[~as_given(block.documents)[0].is_usable] = 0
+    distances = steps_to_nearest(block.documents, table, has_terms(block))
     if number:
         distances = np.minimum(distances, open_array(_distances(block, folder, number - 1)))
     write_array(_distances(block, folder, number), distances)
@@ -192,7 +175,7 @@ def total_of(parts: list[int]) -> int:
     return sum(parts)
 
 
-def draw_candidates(
+def draw_from_block(
     block: MatrixBlock, ranks: Integers, key: int, per_step: float, folder: str, number: int
 ) -> Integers:
     """Return the documents of a block that a round draws, by their places in the order of drawing."""
@@ -201,24 +184,10 @@ def draw_candidates(
     return own[uniform(own, key, number) < chances]
 
 
-def uniform(places: Integers, key: int, number: int) -> npt.NDArray[np.float64]:
-    """Return a random number in [0, 1) for each place, the same for any division of the places.
-
-    A counter put through the finaliser of splitmix64 (Steele, Lea & Flood 2014, doi:10.1145/2660193.2660195).
-    """
-    step, first, second = (np.uint64(value) for value in (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB))
-    mixed = (places.astype(np.uint64) + np.uint64(1)) * step + np.uint64((key + number * 0x632BE59BD9B4E019) % 2**64)
-    for shift, factor in ((30, first), (27, second)):
-        mixed = (mixed ^ (mixed >> np.uint64(shift))) * factor
-    mixed ^= mixed >> np.uint64(31)
-    return (mixed >> np.uint64(11)).astype(np.float64) * 2.0**-53
-
-
 def count_nearest(block: MatrixBlock, candidates: Any) -> Integers:
     """Return how many documents of a block each candidate is nearest to."""
     nearest = assign_to_centroids(block.documents, candidates, n_threads=1).labels
-    usable = as_given(block.documents)[0].is_usable
-    return np.bincount(nearest[usable], minlength=candidates.shape[0])
+    return np.bincount(nearest[has_terms(block)], minlength=candidates.shape[0])
 
 
 def _distances(block: MatrixBlock, folder: str, number: int) -> Path:

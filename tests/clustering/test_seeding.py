@@ -113,7 +113,7 @@ def test_much_seeding_takes_a_sample_and_then_fewer_candidates():
     assert affordable_seeding(10 * frequencies, 1_000_000, 50_000) == (250_000, 2)
 
 
-@pytest.mark.parametrize("init", ["k-means++", "random", "subsample"])
+@pytest.mark.parametrize("init", ["k-means++", "random", "subsample", "k-means||"])
 def test_the_same_seed_gives_the_same_labels_for_any_number_of_threads(rows, init, monkeypatch):
     monkeypatch.setattr("doccluster.clustering.k_means.document_matrix.SERIAL_WORK", 0)
     labels = [

@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from doccluster.clustering.k_means.document_matrix import as_given
+from doccluster.clustering.k_means.scalable_seeding import draw_candidates, scalable_rows
 from doccluster.clustering.k_means.spherical import FitInterrupted, SphericalParameters, spherical_k_means
 from doccluster.distributed import Sequential, cluster_blocks, write_block
 from doccluster.distributed.cluster_table import TableChange, current_table, write_table
@@ -45,7 +47,7 @@ def assert_same(found, expected):
     assert found.objective == pytest.approx(expected.objective, rel=1e-12)
 
 
-@pytest.mark.parametrize("init", ["k-means++", "random", "subsample"])
+@pytest.mark.parametrize("init", ["k-means++", "random", "subsample", "k-means||"])
 @pytest.mark.parametrize("keep_bytes", [0, 2**30])
 def test_labels_are_those_of_one_process_for_any_division(matrix, tmp_path, init, keep_bytes):
     parameters = SphericalParameters(9, init=init, n_init=2, random_state=4)
@@ -88,22 +90,38 @@ def test_clusters_that_cannot_be_filled_are_dropped(tmp_path):
 
 def test_an_order_of_the_documents_is_that_of_their_rows_sorted(matrix, tmp_path):
     order = np.random.default_rng(1).permutation(N)
-    parameters = SphericalParameters(7, n_init=2, random_state=2)
-    expected = spherical_k_means(sparse.csr_array(matrix[order]), parameters)
     blocks = divided(matrix, DIVISIONS[3], tmp_path)
-    found = cluster_blocks(Sequential(), blocks, parameters, scratch=tmp_path, order=order)
-    np.testing.assert_array_equal(found.labels[order], expected.labels)
+    for init in ("k-means++", "k-means||"):
+        parameters = SphericalParameters(7, init=init, n_init=2, random_state=2)
+        expected = spherical_k_means(sparse.csr_array(matrix[order]), parameters)
+        found = cluster_blocks(Sequential(), blocks, parameters, scratch=tmp_path, order=order)
+        np.testing.assert_array_equal(found.labels[order], expected.labels)
 
 
-def test_seeds_of_k_means_parallel_do_not_depend_on_the_division(matrix, tmp_path):
-    parameters = SphericalParameters(8, init="k-means||", n_init=1, random_state=6)
-    fits = []
-    for number, edges in enumerate(DIVISIONS):
-        (tmp_path / str(number)).mkdir()
-        blocks = divided(matrix, edges, tmp_path / str(number))
-        fits.append(cluster_blocks(Sequential(), blocks, parameters, scratch=tmp_path))
-    for found in fits[1:]:
-        assert_same(found, fits[0])
+def test_k_means_parallel_goes_on_after_rounds_that_draw_nothing():
+    joined = []
+
+    def join(fresh, number):
+        joined.append(fresh.size)
+        return 100
+
+    def draw(key, per_step, number):
+        return np.array([3, 8]) if number == 6 else np.array([], np.int64)
+
+    chosen = draw_candidates(np.arange(3), 2, np.random.default_rng(0), join, draw)
+    assert chosen[1:].tolist() == [3, 8]
+    assert joined == [1] * 7
+
+
+def test_weights_count_in_k_means_parallel(matrix):
+    heavy = np.array([3, 77, 205, 410, 640])
+    weights = np.ones(N)
+    weights[heavy] = 1e7
+    documents = as_given(matrix, weights=weights)[0]
+    found = scalable_rows(matrix, documents, 5, np.random.default_rng(0))
+    np.testing.assert_array_equal(np.sort(found), heavy)
+    dense = scalable_rows(matrix.toarray(), documents, 5, np.random.default_rng(0))
+    np.testing.assert_array_equal(dense, found)
 
 
 def test_seeds_of_k_means_parallel_are_different_documents_and_better_than_random_ones(matrix, tmp_path):

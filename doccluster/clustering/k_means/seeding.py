@@ -39,6 +39,8 @@ COMMON_FROM = 0.1  # a term of a larger share of documents is added as a dense l
 LINE_VISITS, PASS_VISITS = 0.09, 0.15  # what a document costs in a dense line, and at all, in visits of the index
 WORTH_A_THREAD = 1_500_000  # visits of one round of candidates, about a millisecond, above which handing over pays
 
+SEEDINGS = ("k-means++", "random", "subsample", "k-means||")
+
 Init = str | Callable[..., Any] | Any
 
 
@@ -210,12 +212,12 @@ def random_rows(documents: DocumentMatrix, n_clusters: int, generator: np.random
 
 def check_init(init: Init) -> None:
     """Raise InputError if `init` is a word that means nothing."""
-    if isinstance(init, str) and init not in {"k-means++", "random", "subsample"}:
+    if isinstance(init, str) and init not in SEEDINGS:
         raise InputError(
             "is not a way to begin",
             argument="init",
             received=init,
-            expected="'k-means++', 'random', 'subsample', centroids or a callable",
+            expected=f"{', '.join(map(repr, SEEDINGS))}, centroids or a callable",
         )
 
 

@@ -38,9 +38,10 @@ class SphericalKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
     Parameters
     ----------
     n_clusters : int, default 8
-    init : {'k-means++', 'random', 'subsample'}, matrix of shape (n_clusters, n_terms), or callable
+    init : {'k-means++', 'random', 'subsample', 'k-means||'}, matrix of shape (n_clusters, n_terms), or callable
         Greedy k-means++ in cosine form, random documents, the centroids of a clustered sample of one document in ten,
-        centroids (dense or sparse, made unit), or a function ``(X, n_clusters, random_state)`` that returns such.
+        k-means++ among documents that a few rounds over all have drawn (k-means||: Bahmani et al. 2012), centroids
+        (dense or sparse, made unit), or a function ``(X, n_clusters, random_state)`` that returns such.
     n_init : int or 'auto', default 10
         Number of starts; the one with the highest objective is kept. Given centroids are started from once.
     max_iter : int, default 300

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -12,6 +13,7 @@ from doccluster.clustering.k_means.document_matrix import DocumentMatrix
 from doccluster.clustering.k_means.lloyd import Limits, Observer, drop_empty, run_start
 from doccluster.clustering.k_means.means import Means, means_of_rows
 from doccluster.clustering.k_means.refinement import refine_start
+from doccluster.clustering.k_means.scalable_seeding import scalable_rows
 from doccluster.clustering.k_means.seeding import (
     Init,
     InvertedIndex,
@@ -81,7 +83,7 @@ def draw_starts(
     init: Init,
     n_starts: int,
     generator: np.random.Generator,
-    original: object,
+    original: Any,
     *,
     seed_documents: int | None = None,
     progress: Progress = silent,
@@ -93,6 +95,9 @@ def draw_starts(
     elif init == "subsample":
         for _ in range(n_starts):
             yield sample_means(documents, n_clusters, generator)
+    elif init == "k-means||":
+        for _ in range(n_starts):
+            yield means_of_rows(documents, scalable_rows(original, documents, n_clusters, generator))
     else:
         n_seeding = documents.n_documents if seed_documents is None else min(seed_documents, documents.n_documents)
         is_small = n_seeding == documents.n_documents and documents.values.size <= KEPT_ENTRIES

@@ -38,7 +38,7 @@ class DocumentClustering(ClusterMixin, BaseEstimator):
         'default' smooths the rows over the graph of their nearest neighbours before spherical k-means; 'fast' is
         spherical k-means of the tf-idf rows; 'best' is the consensus of a dozen such partitions, in four to nine times
         the time. All are settled by a multinomial mixture where `X` holds counts.
-    init : {'k-means++', 'random', 'subsample'} or callable, default 'k-means++'
+    init : {'k-means++', 'random', 'subsample', 'k-means||'} or callable, default 'k-means++'
         How the first centroids of spherical k-means are chosen, as in `SphericalKMeans`.
     n_init : int, default 10
         Starts of spherical k-means; the best is kept.
