@@ -16,12 +16,14 @@ from typing import Any
 from doccluster.streams.check import check_store
 from doccluster.streams.database import reading
 from doccluster.streams.export import FILES, Exported, write_export
+from doccluster.streams.settings import HOUR
 from experiments.streams.following import CLOCK, FEEDS, STORES, FileClock
 from experiments.streams.labelled import ROOT
-from experiments.streams.misbehaving import Outlets, served
+from experiments.streams.serving import Outlets, served
 
 N_KILLS = 10
 SEED = 7
+_REASONS = "SELECT reason FROM fetch WHERE reason <> '' UNION SELECT reason FROM feed WHERE reason <> ''"
 
 
 @dataclass(frozen=True)
@@ -59,8 +61,8 @@ def live_through(
     """Follow misbehaving feeds for some hours, undisturbed and killed at random, and compare the stores."""
     outlets = Outlets(n_stories=n_stories, days=max(1.0, hours / 24 + 0.5), seed=seed)
     FileClock.make(folder / CLOCK)
-    with served(FileClock(folder / CLOCK).now, outlets) as told:
-        (folder / FEEDS).write_text("\n".join(told.addresses), encoding="utf-8")
+    with served(FileClock(folder / CLOCK).now, outlets, slow=hours * HOUR / 6) as addresses:
+        (folder / FEEDS).write_text("\n".join(addresses), encoding="utf-8")
         command = [sys.executable, "-m", "experiments.streams.following", *map(str, (folder, hours, n_kills, seed))]
         done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
         if done.returncode != 0:
@@ -76,13 +78,13 @@ def live_through(
     ]
     differing += ["feeds"] if _rows(one, "SELECT * FROM feed") != _rows(other, "SELECT * FROM feed") else []
     return Day(
-        n_feeds=len(told.addresses),
+        n_feeds=len(addresses),
         n_requests=len(_rows(one, "SELECT 1 FROM fetch")),
         n_moments=lived["n_moments"],
         n_killed=lived["n_killed"],
         n_documents=exported.n_documents,
         n_stories=exported.states.total(),
-        reasons=frozenset(reason for (reason,) in _rows(one, "SELECT DISTINCT reason FROM fetch") if reason),
+        reasons=frozenset(reason for (reason,) in _rows(one, _REASONS)),
         findings=findings,
         differing=differing,
     )

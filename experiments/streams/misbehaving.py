@@ -8,24 +8,28 @@ from __future__ import annotations
 
 import gzip
 import json
-import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from email.utils import formatdate
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import pairwise
 from xml.sax.saxutils import escape
 
-from doccluster.streams.article import as_moment
 from doccluster.streams.settings import HOUR
-from doccluster.synthetic import make_news_stream
+from experiments.streams.certificates import EXPIRED, SOUND, STRANGER
 
 BEGINS = 1_704_110_400  # 2024-01-01T12:00:00Z: made streams begin half a day before
 INSIDE, UNKNOWN = "inside.example", "lost.example"  # names whose address is private, and that have none
-N_LATEST = 12  # entries of an outlet's feed
-SLOW = 4 * HOUR  # for how long those that are slow are
+ENDLESS = b"endless"  # what a feed begins with that takes minutes to read: its reader's time grows with the square
+# feeds that are served over TLS, and with which certificate; it names all of them but one
+SECURED = {
+    **dict.fromkeys(("secure", "downgrade", "drip-secure", "other-name"), SOUND),
+    "expired": EXPIRED,
+    "stranger": STRANGER,
+}
+UNNAMED, WITHOUT_TLS = "other-name", "no-tls"
+HIDDEN = {"again-now", "for-now-here", "see-other-here", "ring-two"}  # where others redirect to; they are in no list
 
 Answer = tuple[int, Mapping[str, str], bytes]
 
@@ -80,8 +84,8 @@ def _plain(name: str, request: Request) -> Answer:
     return sent(rss(notices(name, request.hours // 3)))
 
 
-def _slowly(name: str, request: Request, *, headers: bool) -> Answer | None:
-    if request.moment - BEGINS >= SLOW:
+def _slowly(name: str, request: Request, *, until: float, headers: bool = False) -> Answer | None:
+    if request.moment >= until:
         return _plain(name, request)
     with suppress(OSError):
         request.write(b"HTTP/1.1 200 OK\r\n" if headers else b"HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n")
@@ -146,6 +150,33 @@ def _shuffled(request: Request) -> Answer:
     return sent(rss(items[turn:] + items[:turn]))
 
 
+def _endless() -> bytes:
+    named = b" ".join(b"a%d='1'" % number for number in range(100_000))
+    return b"<!-- " + ENDLESS + b" --><rss><channel><item " + named + b"/></channel></rss>"
+
+
+def _nameless(request: Request) -> Answer:
+    """Return entries that have neither guid nor link."""
+    items = notices("nameless", request.hours // 2)
+    return sent(rss([{name: item[name] for name in ("title", "description", "pubDate")} for item in items]))
+
+
+def _quiet(request: Request) -> Answer:
+    """Return a feed that is not to be asked in the next two hours of the day."""
+    hours = "".join(f"<hour>{(12 + request.hours + later) % 24}</hour>" for later in (1, 2))
+    return sent(rss(notices("quiet", request.hours), head=f"<skipHours>{hours}</skipHours>"))
+
+
+def _downgrade(request: Request) -> Answer:
+    return 302, {"Location": f"http://{request.headers['Host']}/secure"}, b""
+
+
+def _inside(request: Request) -> Answer:
+    """Redirect to private addresses in one disguise after the other."""
+    hosts = ("100.64.0.1", "224.0.0.1", "[::ffff:10.0.0.1]", "[64:ff9b::a00:1]", "[fe80::1]", "172.16.0.1")
+    return 302, {"Location": f"http://{hosts[request.hours % len(hosts)]}/feed"}, b""
+
+
 def _moved(status: int, target: str) -> Callable[[Request], Answer]:
     return lambda request: (status, {"Location": target} if target else {}, b"")
 
@@ -155,10 +186,11 @@ def _stairs(request: Request) -> Answer:
     return 302, {"Location": f"/stairs/{step + 1}"}, b""
 
 
-def behaviours() -> dict[str, Callable[[Request], Answer | None]]:
-    """Return how each feed answers, by its name."""
+def behaviours(slow: float) -> dict[str, Callable[[Request], Answer | None]]:
+    """Return how each feed answers, by its name; `slow` is for how many seconds those that are slow are."""
+    until = BEGINS + slow
     bomb, png = gzip.compress(b"0" * 40_000_000), b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 20
-    whole = rss(notices("whole", 0))
+    whole, endless = rss(notices("whole", 0)), _endless()
     latin = whole.replace(b"Courier", "Übersicht".encode("latin-1"))
     html = b"<!doctype html><html><body><p>We are moving</p></body></html>"
     busy = formatdate(BEGINS + 5 * HOUR, usegmt=True)
@@ -167,6 +199,10 @@ def behaviours() -> dict[str, Callable[[Request], Answer | None]]:
         "again-now": lambda r: _plain("again", r),
         "for-now": _moved(307, "/for-now-here"),
         "for-now-here": lambda r: _plain("fornow", r),
+        "see-other": _moved(303, "/see-other-here"),
+        "see-other-here": lambda r: _plain("seeother", r),
+        "twin": _moved(308, "/twin-now"),
+        "twin-now": lambda r: _plain("twin", r),
         "itself": _moved(302, "/itself"),
         "ring": _moved(302, "/ring-two"),
         "ring-two": _moved(301, "/ring"),
@@ -174,6 +210,7 @@ def behaviours() -> dict[str, Callable[[Request], Answer | None]]:
         "metadata": _moved(302, "http://169.254.169.254/latest/meta-data/"),
         "intranet": _moved(301, f"http://{INSIDE}/feed"),
         "disguise": _moved(302, "http://0x0a000001/feed"),
+        "inside": _inside,
         "file": _moved(302, "file:///etc/passwd"),
         "password": _moved(302, "http://user:secret@example.org/feed"),
         "port": _moved(302, "http://example.org:22/feed"),
@@ -181,6 +218,7 @@ def behaviours() -> dict[str, Callable[[Request], Answer | None]]:
         "lost": lambda r: None,
         "gone": lambda r: (410, {}, b""),
         "revived": lambda r: (404, {}, b"") if r.hours < 4 else _plain("revived", r),
+        "unauthorized": lambda r: (401, {}, b""),
         "forbidden": lambda r: (403, {}, b""),
         "broken": lambda r: (500, {}, html) if r.hours % 2 else _plain("broken", r),
         "teapot": lambda r: (418, {}, b""),
@@ -188,8 +226,8 @@ def behaviours() -> dict[str, Callable[[Request], Answer | None]]:
         "busy-date": lambda r: (503, {"Retry-After": busy}, b"") if r.hours < 5 else _plain("busy", r),
         "busy-absurd": lambda r: (429, {"Retry-After": "9" * 30}, b""),
         "busy-words": lambda r: (503, {"Retry-After": "soon"}, b""),
-        "drip": lambda r: _slowly("drip", r, headers=False),
-        "headers": lambda r: _slowly("headers", r, headers=True),
+        "drip": lambda r: _slowly("drip", r, until=until),
+        "headers": lambda r: _slowly("headers", r, until=until, headers=True),
         "bomb": lambda r: sent(bomb, Content_Encoding="gzip"),
         "huge": lambda r: sent(b"<rss>" + b" " * 16_000_000),
         "cut-gzip": lambda r: sent(gzip.compress(whole)[:-20], Content_Encoding="gzip"),
@@ -198,6 +236,7 @@ def behaviours() -> dict[str, Callable[[Request], Answer | None]]:
         "cut-body": lambda r: _cut("cut", r, b"HTTP/1.1 200 OK\r\nContent-Length: 99999\r\n\r\n" + whole),
         "cut-xml": lambda r: sent(rss(notices("cut", r.hours // 2))[:-250]),
         "entities": lambda r: sent(_bomb_of_entities()),
+        "endless": lambda r: sent(endless) if r.moment < until else _plain("endless", r),
         "deep": lambda r: sent(b"<rss><channel><item><description>" + b"<div>" * 3000),
         "page": lambda r: sent(html, Content_Type="application/rss+xml"),
         "picture": lambda r: sent(png, Content_Type="image/png"),
@@ -209,84 +248,16 @@ def behaviours() -> dict[str, Callable[[Request], Answer | None]]:
         "chatter": lambda r: _cut("chatter", r, b"220 mail.example ESMTP ready\r\n\r\n"),
         "charset": lambda r: sent(latin, Content_Type="application/rss+xml; charset=utf-16"),
         "hostile": lambda r: sent(rss(_hostile(r), title="<b>&amp;</b>\u202e")),
+        "nameless": _nameless,
+        "quiet": _quiet,
+        "secure": lambda r: _plain("secure", r),
+        "downgrade": _downgrade,
+        "drip-secure": lambda r: _slowly("dripsecure", r, until=until),
+        "other-name": lambda r: _plain("othername", r),
+        "expired": lambda r: _plain("expired", r),
+        "stranger": lambda r: _plain("stranger", r),
+        "no-tls": lambda r: _plain("notls", r),
         "stuck": _stuck,
         "games": _games,
         "shuffled": _shuffled,
     }
-
-
-class Outlets:
-    """Feeds that behave: the outlets of a made stream, each with its latest articles, its validator and its pace."""
-
-    def __init__(self, *, n_stories: int, days: float, seed: int) -> None:
-        made = make_news_stream(n_stories, days=days, n_outlets=6, merges=1, splits=1, random_state=seed)
-        self._articles: dict[str, list[tuple[int, dict[str, str]]]] = {}
-        for one in made.articles:
-            moment = as_moment(one.date)
-            assert moment is not None
-            told = {"guid": one.id, "title": one.title, "description": one.text, "link": one.link}
-            dated = {**told, "pubDate": formatdate(moment, usegmt=True)}
-            self._articles.setdefault(one.source.replace(" ", "-").lower(), []).append((moment, dated))
-        self.names = sorted(self._articles)
-
-    def answer(self, name: str, request: Request) -> Answer:
-        """Return the latest articles of an outlet, or that there is none since it was asked last."""
-        out = [item for moment, item in self._articles[name] if moment <= request.moment]
-        validator = f'"{len(out)}"'
-        if request.headers.get("If-None-Match") == validator:
-            return 304, {"ETag": validator}, b""
-        return sent(rss(out[-N_LATEST:], title=name, head="<ttl>15</ttl>"), ETag=validator)
-
-
-@dataclass
-class Served:
-    """Feeds that are served: their port and addresses."""
-
-    port: int
-    addresses: list[str]
-
-
-@contextmanager
-def served(now: Callable[[], float], outlets: Outlets) -> Iterator[Served]:
-    """Serve all feeds; `now` says what time it is in the simulation."""
-    wild = behaviours()
-
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-
-        def do_GET(self) -> None:
-            self.close_connection = True
-            request = Request(now(), dict(self.headers), self.path, self.wfile.write)
-            name = self.path.strip("/")
-            known = name in outlets.names
-            answer = outlets.answer(name, request) if known else wild[name.partition("/")[0]](request)
-            if answer is None:
-                return
-            status, headers, body = answer
-            with suppress(OSError):  # who asked may have been killed, or had enough
-                self.send_response(status)
-                for key, value in {"Content-Length": str(len(body)), "Connection": "close", **headers}.items():
-                    self.send_header(key, value)
-                self.end_headers()
-                self.wfile.write(body)
-
-        def log_message(self, *_: object) -> None:
-            pass
-
-    class Server(ThreadingHTTPServer):
-        daemon_threads = True
-
-        def handle_error(self, request: object, client_address: object) -> None:
-            pass  # connections of killed processes break off
-
-    server = Server(("127.0.0.1", 0), Handler)
-    port = server.server_address[1]
-    behaved = [f"http://outlet-{place % 2}.example:{port}/{name}" for place, name in enumerate(outlets.names)]
-    hidden = {"again-now", "for-now-here", "ring-two"}
-    told = Served(port, behaved + [f"http://{name}.example:{port}/{name}" for name in wild if name not in hidden])
-    threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
-    try:
-        yield told
-    finally:
-        server.shutdown()
-        server.server_close()

@@ -6,8 +6,10 @@ import gzip
 import itertools
 import json
 import pathlib
+import re
 import socket
 import sqlite3
+import ssl
 import subprocess
 import sys
 import time
@@ -20,9 +22,13 @@ from doccluster.streams import StoryStream
 from doccluster.streams.polling.addresses import Refused, is_allowed, parse_networks, redirected, target_of
 from doccluster.streams.polling.fetching import Reach, fetch
 from doccluster.streams.polling.parsing import FeedParser
+from doccluster.streams.polling.reasons import REASONS
 from doccluster.streams.polling.subscribing import subscriptions
+from experiments.streams.certificates import AUTHORITY
+from experiments.streams.misbehaving import BEGINS
+from experiments.streams.serving import Outlets, served
 from tests.cli.conftest import doccluster  # noqa: F401  a fixture
-from tests.streams.loopback import BANK, FERRY, NOW, FakeClock, FeedServer, loopback_only, options_for, rss
+from tests.streams.loopback import BANK, FERRY, LOOPBACK, NOW, FakeClock, FeedServer, loopback_only, options_for, rss
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 FEEDS = ROOT / "corpora" / "samples" / "newsroom" / "feeds"
@@ -186,6 +192,34 @@ def test_each_way_to_fail_is_a_listed_reason_and_harms_no_other_feed(server, str
     states = dict(stream._connection.execute("SELECT url, state FROM feed"))
     assert states == {server.url("/feed"): "failing", server.url("/other"): "active"}
     assert stream.check() == []
+
+
+def test_the_page_on_polling_lists_every_reason_and_no_other():
+    page = (ROOT / "docs" / "explanation" / "polling.md").read_text(encoding="utf-8")
+    table = page.split("## What is refused")[1].split("##")[0]
+    cells = "".join(line.split("|")[1] for line in table.splitlines() if line.startswith("|"))
+    assert sorted(re.findall("`([a-z-]+)`", cells)) == sorted(REASONS)
+
+
+def test_a_certificate_is_sound_only_for_its_name_its_time_and_who_trusts_its_authority():
+    outlets = Outlets(n_stories=4, days=1.0, seed=0)
+    trusting = ssl.create_default_context(cafile=AUTHORITY)
+    with served(lambda: BEGINS, outlets, slow=60) as addresses:
+        by_name = {one.rpartition("/")[2]: one for one in addresses if one.startswith("https://")}
+        ports = frozenset(int(one.split(":")[2].split("/")[0]) for one in addresses)
+        given = {"allowed": LOOPBACK, "resolve": lambda host, port: ["127.0.0.1"], "ports": ports, "whole_seconds": 1.0}
+        told = {name: fetch(one, Reach(**given, context=trusting)) for name, one in by_name.items()}
+        distrusted = fetch(by_name["secure"], Reach(**given))
+    assert {name: one.reason for name, one in told.items()} == {
+        "secure": "",
+        "downgrade": "redirect-downgrade",
+        "drip-secure": "too-slow",
+        **dict.fromkeys(("other-name", "expired", "stranger", "no-tls"), "bad-certificate"),
+    }
+    assert told["secure"].status == 200
+    assert "Hostname mismatch" in told["other-name"].detail
+    assert "expired" in told["expired"].detail
+    assert (distrusted.reason, distrusted.body) == ("bad-certificate", b"")
 
 
 def test_what_is_gone_is_not_asked_again_for_a_month(server, stream):
@@ -425,6 +459,8 @@ def test_hostile_feeds_are_refused_or_read_as_text():
     parser.parse(deep)
     many = rss(*[(str(n), f"title {n}", "words", FERRY[3]) for n in range(2500)])
     assert len(parser.parse(many).entries) == 2000
+    (long,) = parser.parse(rss(("1", "title", "word " * 300_000, FERRY[3]))).entries
+    assert len(long["text"]) == 1024**2
     assert parser.parse(
         b'{"version": "https://jsonfeed.org/version/1.1", "items": [{"id": "1", "title": "T"}]}'
     ).entries
@@ -481,64 +517,6 @@ def test_passes_share_the_process_that_reads_feeds_and_the_stream_ends_it(server
         assert stream._parser._process is first
         assert first.poll() is None
     assert first.poll() is not None
-
-
-KILLED = """
-import os, signal, sys
-sys.path.insert(0, sys.argv[4])
-import doccluster.streams.stream as module
-from doccluster.streams import StoryStream
-from tests.streams.loopback import NOW, FakeClock, options_for
-n_left, port = int(sys.argv[2]), int(sys.argv[3])
-commit = module.transaction
-
-class Dying:
-    def __init__(self, connection):
-        self.inner = commit(connection)
-    def __enter__(self):
-        return self.inner.__enter__()
-    def __exit__(self, *error):
-        global n_left
-        for step in range(2):
-            n_left -= 1
-            if n_left == 0:
-                os.kill(os.getpid(), signal.SIGKILL)
-            if step == 0:
-                self.inner.__exit__(*error)
-
-class Server:
-    pass
-
-server = Server()
-server.port = port
-with StoryStream(sys.argv[1]) as stream:
-    module.transaction = Dying
-    stream.poll([f"http://127.0.0.1:{port}/{n}" for n in range(3)], options=options_for(server, FakeClock()))
-"""
-
-
-def test_a_poll_that_is_killed_at_any_commit_and_repeated_ends_with_the_same_stories(server, tmp_path):
-    for number in range(3):
-        items = [(f"{number}-{n}", f"Title {number} {n}", f"words {n} of ferry and bank", FERRY[3]) for n in range(3)]
-        server.routes[f"/{number}"] = (200, {}, rss(*items))
-    feeds = [server.url(f"/{number}") for number in range(3)]
-    with StoryStream(tmp_path / "once.db") as stream:
-        stream.poll(feeds, options=options_for(server))
-        expected = stream.tables()
-    n_kills = 0
-    for kill in (1, 3, 4, 6, 8, 9, 10):
-        path = tmp_path / f"{kill}.db"
-        command = [sys.executable, "-c", KILLED, str(path), str(kill), str(server.port), str(ROOT)]
-        n_kills += subprocess.run(command, check=False, cwd=ROOT).returncode == -9
-        with StoryStream(path) as stream:
-            assert stream.check() == []
-            stream.poll(feeds, options=options_for(server))
-            assert stream.check() == []
-            found = stream.tables()
-        assert found.documents == expected.documents
-        assert found.stories == expected.stories
-        assert found.lineage == expected.lineage
-    assert n_kills >= 6
 
 
 def test_the_command_polls_and_refuses_the_loopback_address_unless_allowed(doccluster, server, tmp_path):  # noqa: F811

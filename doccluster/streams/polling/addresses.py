@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from urllib.parse import quote, urljoin, urlsplit, urlunsplit
 
 from doccluster.errors import InputError
+from doccluster.streams.polling.reasons import Reason
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
@@ -34,7 +35,7 @@ _DENIED = tuple(
 class Refused(Exception):
     """An address that is not asked: a fixed word for the reason, and details for a person."""
 
-    def __init__(self, reason: str, detail: str) -> None:
+    def __init__(self, reason: Reason, detail: str) -> None:
         super().__init__(f"{reason}: {detail}")
         self.reason, self.detail = reason, detail
 

@@ -14,6 +14,7 @@ import zlib
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 from urllib3.connection import HTTPConnection, HTTPSConnection
@@ -21,6 +22,7 @@ from urllib3.exceptions import HTTPError, ProtocolError
 
 from doccluster import __version__
 from doccluster.streams.polling.addresses import Network, Refused, Target, is_allowed, redirected, target_of
+from doccluster.streams.polling.reasons import Reason
 
 CONNECT_SECONDS = 10.0
 WHOLE_SECONDS = 60.0  # from the first byte sent to the last one read, redirections included
@@ -64,7 +66,7 @@ class Fetched:
 
 
 class _Failed(Exception):
-    def __init__(self, reason: str, detail: str) -> None:
+    def __init__(self, reason: Reason, detail: str) -> None:
         super().__init__(detail)
         self.reason, self.detail = reason, detail
 
@@ -120,19 +122,23 @@ def _ask(url: str, headers: Mapping[str, str], network: Reach, deadline: float) 
         return Fetched(answer.status, headers=told, body=body, url=url)
     except (Refused, _Failed):
         raise
-    except ssl.SSLError as error:
-        raise _Failed("bad-certificate", str(error.reason or error)) from error
-    except (OSError, HTTPError, ValueError) as error:
-        if time.monotonic() >= deadline:
-            raise _Failed("too-slow", f"not done in {network.whole_seconds:g} seconds") from error
-        raise _Failed("unreachable", type(error).__name__) from error
     except Exception as error:  # http.client raises what it likes on an answer that is none
-        raise _Failed("bad-answer", type(error).__name__) from error
+        raise _failure_of(error, network, deadline) from error
     finally:
         if stop is not None:
             stop.cancel()
         if connection is not None:
             connection.close()
+
+
+def _failure_of(error: Exception, network: Reach, deadline: float) -> _Failed:
+    """Return what an error means: whatever it looks like, at the deadline we have ended the connection ourselves."""
+    if time.monotonic() >= deadline:
+        return _Failed("too-slow", f"not done in {network.whole_seconds:g} seconds")
+    if isinstance(error, ssl.SSLError):
+        return _Failed("bad-certificate", getattr(error, "verify_message", "") or str(error.reason or error))
+    known = isinstance(error, OSError | HTTPError | ValueError)
+    return _Failed("unreachable" if known else "bad-answer", type(error).__name__)
 
 
 def _connected(target: Target, network: Reach, deadline: float) -> HTTPConnection:
@@ -167,15 +173,16 @@ def _connected(target: Target, network: Reach, deadline: float) -> HTTPConnectio
 def _connection(target: Target, address: str, seconds: float, network: Reach) -> HTTPConnection:
     if target.scheme == "http":
         return HTTPConnection(address, target.port, timeout=seconds)
-    context = network.context or ssl.create_default_context()
-    return HTTPSConnection(
-        address,
-        target.port,
-        timeout=seconds,
-        ssl_context=context,
-        server_hostname=target.host,
-        assert_hostname=target.host,
-    )
+    context = network.context or _system_trust()
+    return HTTPSConnection(address, target.port, timeout=seconds, ssl_context=context, server_hostname=target.host)
+
+
+@cache
+def _system_trust() -> ssl.SSLContext:
+    """Return what trusts the authorities of the machine; TLS compares the name with the certificate's."""
+    context = ssl.create_default_context()
+    context.hostname_checks_common_name = False  # names are where RFC 6125 has them, in the alternative names
+    return context
 
 
 def _body(answer: Any, headers: Mapping[str, str], deadline: float) -> bytes:

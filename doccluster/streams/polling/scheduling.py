@@ -8,8 +8,10 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
+from typing import Literal
 
 from doccluster.streams.article import Moment
+from doccluster.streams.polling.reasons import Reason
 
 MINUTE, HOUR, DAY = 60, 3600, 86400
 BASE, LEAST, MOST = HOUR, 15 * MINUTE, DAY
@@ -223,7 +225,7 @@ def _spread(feed: FeedState, wait: int) -> int:
     return math.floor(share * JITTER * wait)
 
 
-def _reason_of(status: int) -> str:
+def _reason_of(status: int) -> Reason | Literal[""]:
     if status in (200, 304):
         return ""
     if status in (401, 403):
