@@ -7,7 +7,7 @@ import json
 import math
 import re
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -52,9 +52,34 @@ def plain(text: str) -> str:
 
 def print_json(content: Any) -> None:
     """Print one JSON document; undefined numbers are null."""
+    write_out(_as_json(content) + "\n")
+
+
+def print_json_lists(content: Mapping[str, Any], lists: Mapping[str, Iterable[Any]]) -> None:
+    """Print what `print_json` prints of both together, but each item of the lists as it comes, so that none is kept.
+
+    Parameters
+    ----------
+    content : mapping
+        What comes first; not empty.
+    lists : mapping of name to iterable
+    """
+    write_out(_as_json(content).removesuffix("\n}"))
+    for name, items in lists.items():
+        write_out(f",\n  {_as_json(name)}: [")
+        end = "]"
+        for place, item in enumerate(items):
+            write_out(f"{',' if place else ''}\n    {_as_json(item, depth=2)}")
+            end = "\n  ]"
+        write_out(end)
+    write_out("\n}\n")
+
+
+def _as_json(value: Any, *, depth: int = 0) -> str:
+    """Return a value as JSON that stands so many steps to the right."""
     # JSON is UTF-8 or, with escapes, ASCII, whatever the terminal takes
-    text = json.dumps(_jsonable(content), ensure_ascii=not is_unicode(sys.stdout), indent=2, allow_nan=False)
-    write_out(text.encode("utf-8", "backslashreplace").decode("utf-8") + "\n")
+    text = json.dumps(_jsonable(value), ensure_ascii=not is_unicode(sys.stdout), indent=2, allow_nan=False)
+    return text.encode("utf-8", "backslashreplace").decode("utf-8").replace("\n", "\n" + "  " * depth)
 
 
 def _jsonable(value: Any) -> Any:

@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from doccluster.cli.console import json_option, options, overwrite_option, print_json, progress_shown, say
+from doccluster.cli.console import (
+    json_option,
+    options,
+    overwrite_option,
+    print_json,
+    print_json_lists,
+    progress_shown,
+    say,
+)
 from doccluster.cli.source_options import reader_arguments, reader_options
 from doccluster.cli.store_upkeep import backup_command, check_command, prune_command, store_option
 from doccluster.cli.values import checked
@@ -180,24 +188,17 @@ def export_command(store: str, output: str, at: str | None, overwrite: bool, as_
     With --json the tables are printed too. The same articles replayed into an empty store give the same bytes.
     """
     from doccluster.streams.database import reading
-    from doccluster.streams.export import check_export, write_export
-    from doccluster.streams.tables import read_tables
+    from doccluster.streams.export import check_export, records, write_export
 
     check_export(Path(output), overwrite=overwrite)
     with reading(Path(store)) as connection:
         done = write_export(connection, Path(output), at=at, overwrite=overwrite)
-        tables = read_tables(connection, at=at) if as_json else None
-    if tables is not None:
-        parts = {"documents": tables.documents, "stories": tables.stories, "lineage": tables.lineage}
-        print_json({"files": done.files, **{name: _rows(table) for name, table in parts.items()}})
-        return
+        if as_json:
+            print_json_lists({"files": done.files}, records(connection, at=at))
+            return
     say(f"  documents  {done.n_documents:,}")
     say(f"  stories    {done.states.total():,} ({done.states['open']:,} open, {done.states['closed']:,} closed)")
     say(f"  {'  '.join(map(str, done.files))}")
-
-
-def _rows(table: Any) -> list[dict[str, Any]]:
-    return [dict(zip(table, values, strict=True)) for values in zip(*table.values(), strict=True)]
 
 
 @stream_command.command("report", cls=Verb, short_help="Write the front page.")

@@ -1,10 +1,10 @@
-"""A moment of a stream as three csv files that other programs read."""
+"""A moment of a stream for other programs: as three csv files, or record by record."""
 
 from __future__ import annotations
 
 import sqlite3
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -77,6 +77,24 @@ def write_export(
             for name in FILES:
                 (beside / name).replace(folder / name)
     return Exported([folder / name for name in FILES], counts["documents.csv"].total(), counts["stories.csv"])
+
+
+def records(
+    connection: sqlite3.Connection, *, at: str | Moment | None = None
+) -> dict[str, Iterator[dict[str, object]]]:
+    """Return the rows of each table, by its name, as mappings of column to value that are read one by one.
+
+    Raises
+    ------
+    InputError
+        If `at` is no moment.
+    """
+    batch, _ = batch_at(connection, at)
+    return {Path(name).stem: _named(names, rows(connection, batch)) for name, (names, rows, _) in _TABLES.items()}
+
+
+def _named(names: Sequence[str], rows: Iterable[Row]) -> Iterator[dict[str, object]]:
+    return (dict(zip(names, row, strict=True)) for row in rows)
 
 
 def _counted(rows: Iterable[Row], counts: Counter[str], place: int) -> Iterator[Row]:

@@ -10,6 +10,7 @@ import sqlite3
 import pytest
 
 from doccluster.artifacts.csv_files import csv_text, write_csv_rows
+from doccluster.cli.console import print_json_lists
 from doccluster.streams.database import reading
 from doccluster.streams.tables import DOCUMENT_COLUMNS, document_rows, read_tables
 from tests.cli.conftest import doccluster  # noqa: F401  a fixture
@@ -58,6 +59,35 @@ def test_an_export_is_written_row_by_row_with_the_bytes_of_the_whole_tables(docc
     for name in ("documents", "stories", "lineage"):
         written = (tmp_path / "out" / f"{name}.csv").read_text(encoding="utf-8")
         assert written == csv_text(getattr(tables, name))
+
+
+def test_the_tables_are_printed_as_json_record_by_record_and_what_is_empty_too(doccluster, store, tmp_path):  # noqa: F811
+    with reading(store) as connection:
+        tables = read_tables(connection)
+    out = tmp_path / "out"
+    expected = {"files": [str(out / f"{name}.csv") for name in ("documents", "stories", "lineage")]}
+    for name in ("documents", "stories", "lineage"):
+        table = getattr(tables, name)
+        expected[name] = [dict(zip(table, row, strict=True)) for row in zip(*table.values(), strict=True)]
+    done = doccluster("stream", "export", "--store", store, "--json", "-o", out)
+    assert done.out == json.dumps(expected, indent=2, ensure_ascii=False) + "\n"
+    before = {name: [] for name in ("documents", "stories", "lineage")}
+    nothing = doccluster("stream", "export", "--store", store, "--json", "-o", out, "--overwrite", "--at", "1999-01-01")
+    assert nothing.out == json.dumps({"files": expected["files"], **before}, indent=2) + "\n"
+
+
+def test_a_record_is_printed_before_the_next_one_is_read(capsys):
+    printed = []
+
+    def items():
+        for number in range(3):
+            printed.append(capsys.readouterr().out)
+            yield {"number": number}
+
+    print_json_lists({"one": 1}, {"items": items()})
+    printed.append(capsys.readouterr().out)
+    assert json.loads("".join(printed)) == {"one": 1, "items": [{"number": number} for number in range(3)]}
+    assert [part.count("number") for part in printed] == [0, 1, 1, 1]
 
 
 def stopped_after(rows, n):
