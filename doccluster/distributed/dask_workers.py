@@ -231,6 +231,13 @@ def dask_setup(worker: Any) -> None:
 def _client(make: Callable[..., Any], address: str) -> Any:
     try:
         return make(address, timeout=f"{PATIENCE}s")
+    except TypeError as error:  # what Dask raises where its settings name no certificates
+        raise InputError(
+            f"the settings of Dask for encrypted connections are not complete ({str(error)[:200]})",
+            argument="scheduler",
+            received=address,
+            remedy="set distributed.comm.tls.ca-file, client.cert and client.key, in its files or in the environment",
+        ) from error
     except (OSError, TimeoutError, ValueError) as error:
         raise InputError(
             f"no scheduler answers ({str(error)[:200]})",

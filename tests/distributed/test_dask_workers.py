@@ -213,7 +213,12 @@ def test_a_worker_that_joins_later_takes_part(matrix, blocks, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("address", "said"), [("nowhere", "is not a scheduler"), ("tcp://127.0.0.1:9", "no scheduler")]
+    ("address", "said"),
+    [
+        ("nowhere", "is not a scheduler"),
+        ("tcp://127.0.0.1:9", "no scheduler"),
+        ("tls://127.0.0.1:9", "encrypted connections are not complete"),
+    ],
 )
 def test_an_address_where_nothing_answers_is_told_in_a_sentence(address, said, monkeypatch):
     monkeypatch.setattr(dask_workers, "PATIENCE", 1)
