@@ -16,6 +16,7 @@ from scipy import sparse
 from doccluster.clustering.k_means.seeding import unit_rows_of
 from doccluster.clustering.k_means.spherical import FitInterrupted, SphericalFit, SphericalParameters
 from doccluster.clustering.k_means.starts import KEPT_LABELS
+from doccluster.distributed.block_steps import release_fits
 from doccluster.distributed.checkpoints import Checkpoints, Progressed
 from doccluster.distributed.executors import Executor
 from doccluster.distributed.iterations import Begun, BlockFit, Iterations, Settings
@@ -113,6 +114,7 @@ def cluster_blocks(
         raise FitInterrupted(_fit_of(fits, parameters, rows.usable.size) if fits else None) from stopped
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+        executor.everywhere(release_fits, str(folder))
     best = _fit_of(fits, parameters, rows.usable.size)
     if interrupted:
         raise FitInterrupted(best)

@@ -47,11 +47,14 @@ class JoinedRows:
     n_columns: int
 
     def take(self, rows: Integers) -> Any:
-        """Return some rows, csr array."""
+        """Return some rows, csr array; of the files only their pages are read."""
         data, indices, starts = (
             open_array(Path(self.folder) / f"{name}.npy") for name in ("data", "indices", "starts")
         )
-        return csr_over(data, indices, starts, (starts.size - 1, self.n_columns))[rows]
+        first = starts[rows]
+        ends = np.concatenate([[0], np.cumsum(starts[rows + 1] - first)])
+        at = np.repeat(first - ends[:-1], np.diff(ends)) + np.arange(ends[-1])
+        return csr_over(data[at], indices[at], ends, (rows.size, self.n_columns))
 
 
 @dataclass(frozen=True, eq=False)

@@ -21,7 +21,7 @@ from doccluster.clustering.k_means.assigner import Assigner
 from doccluster.clustering.k_means.document_matrix import DocumentMatrix, as_given, prepare
 from doccluster.clustering.k_means.means import Means, means_of_matrix
 from doccluster.clustering.k_means.pruning import Pruning, may_prune
-from doccluster.distributed.cluster_table import TableChange, current_table, negated
+from doccluster.distributed.cluster_table import TableChange, current_table, negated, release_tables
 from doccluster.distributed.matrix_block import MatrixBlock
 from doccluster.geometry.rows import Rows
 from doccluster.geometry.sums import ExactSums, joined, sum_block
@@ -221,6 +221,12 @@ class _KeptBlocks:
         if followed is not None:
             followed.assigner.forget(rows, labels)
 
+    def release(self, folder: str) -> None:
+        """Let the blocks of fits in a folder go."""
+        with self._lock:
+            for key in [key for key in self._blocks if Path(key[1]).is_relative_to(folder)]:
+                del self._blocks[key], self._sizes[key]
+
     def _has_room(self, size: int, keep_bytes: int) -> bool:
         """Return whether another block fits, after blocks of fits that are over were let go."""
         with self._lock:
@@ -230,3 +236,9 @@ class _KeptBlocks:
 
 
 _KEPT = _KeptBlocks()
+
+
+def release_fits(folder: str) -> None:
+    """Let go what this process keeps of the fits in a folder: rows, bounds and tables."""
+    _KEPT.release(folder)
+    release_tables(folder)

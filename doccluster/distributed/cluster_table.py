@@ -87,8 +87,19 @@ class _KeptTables:
                 self._tables.popitem(last=False)
             return table
 
+    def release(self, folder: str) -> None:
+        """Let the tables of fits in a folder go."""
+        with self._lock:
+            for fit in [fit for fit in self._tables if Path(fit).is_relative_to(folder)]:
+                del self._tables[fit]
+
 
 _KEPT = _KeptTables()
+
+
+def release_tables(folder: str) -> None:
+    """Let go the tables that this process keeps of fits in a folder."""
+    _KEPT.release(folder)
 
 
 def current_table(change: TableChange) -> Any:

@@ -11,9 +11,11 @@ import re
 import signal
 import threading
 import time
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError
 from contextlib import contextmanager
+from itertools import islice
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -23,6 +25,7 @@ from doccluster.errors import Argument, InputError, MissingDependency
 Result = TypeVar("Result")
 
 ATTEMPTS = 3  # at work that ends its workers
+AHEAD = 8  # items under way for each worker thread
 PATIENCE = 10  # seconds for a scheduler to answer
 WORKERLESS = 120.0  # seconds without any worker after which a run ends; a cluster may still be starting some
 LOOK_EVERY = 10.0  # seconds
@@ -65,15 +68,21 @@ class DaskExecutor:
             )
 
     def map(self, function: Callable[..., Result], items: Sequence[Any], *shared: Any) -> Iterator[Result]:
-        """Yield ``function(item, *shared)`` for each item, in the order of the items."""
+        """Yield ``function(item, *shared)`` for each item, in the order of the items.
+
+        Only a few items for each worker are under way at a time, so that neither they nor their results pile up.
+        """
         done = 0
         for attempt in range(ATTEMPTS):
-            futures = self._submit(function, items[done:], shared)
+            sent = self._share_all(shared)
+            rest = iter(items[done:])
+            futures = deque(self._submit(function, list(islice(rest, AHEAD * self.n_workers)), sent))
             try:
-                for future in futures:
-                    result = self._result_of(future)
+                while futures:
+                    result = self._result_of(futures[0])
                     self.bytes_received += size_of(result)
-                    future.release()
+                    futures.popleft().release()
+                    futures.extend(self._submit(function, list(islice(rest, 1)), sent))
                     done += 1
                     yield result
                 return
@@ -93,7 +102,7 @@ class DaskExecutor:
     ) -> Result:
         """Return all ``function(item, *shared)`` combined on the workers, in a tree; only the last result travels."""
         for attempt in range(ATTEMPTS):
-            level = self._submit(function, items, shared)
+            level = self._submit(function, items, self._share_all(shared))
             try:
                 while len(level) > 1:
                     parts = [level[start : start + FAN_IN] for start in range(0, len(level), FAN_IN)]
@@ -105,6 +114,10 @@ class DaskExecutor:
                 if attempt == ATTEMPTS - 1:
                     raise _gave_up(error) from error
         raise AssertionError("there is at least one attempt")
+
+    def everywhere(self, function: Callable[..., None], *values: Any) -> None:
+        """Call ``function(*values)`` in each worker process."""
+        self.client.run(function, *values, on_error="ignore")
 
     def _result_of(self, future: Any) -> Any:
         """Return the result of a task, or raise InputError if there has been no worker for too long."""
@@ -121,8 +134,10 @@ class DaskExecutor:
                 )
         return future.result()
 
-    def _submit(self, function: Callable[..., Result], items: Sequence[Any], shared: tuple[Any, ...]) -> list[Any]:
-        sent = [self._share(value) for value in shared]
+    def _share_all(self, shared: tuple[Any, ...]) -> list[Any]:
+        return [self._share(value) for value in shared]
+
+    def _submit(self, function: Callable[..., Result], items: Sequence[Any], sent: Sequence[Any]) -> list[Any]:
         return [self.client.submit(function, item, *sent, pure=False) for item in items]
 
     def _share(self, value: Any) -> Any:

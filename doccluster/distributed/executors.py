@@ -51,6 +51,10 @@ class Executor(Protocol):
         """Return all ``function(item, *shared)`` combined, a few at a time; `combine` is associative."""
         ...
 
+    def everywhere(self, function: Callable[..., None], *values: Any) -> None:
+        """Call ``function(*values)`` in each process that works on items; one that ends meanwhile is left out."""
+        ...
+
 
 class Sequential:
     """This process: blocks are read from disk one after another, so that memory holds one for each thread.
@@ -93,3 +97,7 @@ class Sequential:
             if len(held) == FAN_IN:
                 held = [combine(held)]
         return combine(held)
+
+    def everywhere(self, function: Callable[..., None], *values: Any) -> None:
+        """Call ``function(*values)``."""
+        function(*values)

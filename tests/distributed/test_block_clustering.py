@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import gc
 import itertools
 
 import numpy as np
 import pytest
 from scipy import sparse
 
-from doccluster.clustering.k_means.document_matrix import as_given
+from doccluster.clustering.k_means.document_matrix import DocumentMatrix, as_given
 from doccluster.clustering.k_means.scalable_seeding import draw_candidates, scalable_rows
 from doccluster.clustering.k_means.spherical import FitInterrupted, SphericalParameters, spherical_k_means
 from doccluster.distributed import Sequential, cluster_blocks, write_block
@@ -142,6 +143,19 @@ def test_nothing_is_left_in_the_scratch_folder(matrix, tmp_path):
     before = sorted(tmp_path.iterdir())
     cluster_blocks(Sequential(), blocks, SphericalParameters(3, n_init=1, random_state=0), scratch=tmp_path)
     assert sorted(tmp_path.iterdir()) == before
+
+
+def test_nothing_is_kept_in_memory_once_a_fit_is_over(matrix, tmp_path):
+    def kept():
+        gc.collect()
+        return sum(isinstance(one, DocumentMatrix) for one in gc.get_objects())
+
+    held_before, during = kept(), []
+    blocks = divided(matrix, DIVISIONS[2], tmp_path)
+    parameters = SphericalParameters(3, n_init=1, random_state=0, progress=lambda *_: during.append(kept()))
+    cluster_blocks(Sequential(), blocks, parameters, scratch=tmp_path)
+    assert max(during) > held_before  # between iterations rows and bounds are kept
+    assert kept() == held_before
 
 
 def test_an_interrupted_fit_has_the_best_so_far(matrix, tmp_path):

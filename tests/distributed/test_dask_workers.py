@@ -197,6 +197,24 @@ def test_workers_that_do_not_see_the_scratch_folder_are_named(tmp_path):
             executor.check_folder(tmp_path / "elsewhere")
 
 
+def mark(item, folder):
+    pathlib.Path(folder, str(item)).touch()
+    return item
+
+
+def test_items_wait_until_the_results_before_them_are_taken(tmp_path):
+    begun = 1 + dask_workers.AHEAD
+    with threads_as_workers(1) as cluster, distributed.Client(cluster) as client, connect(client) as executor:
+        results = executor.map(mark, range(100), str(tmp_path))
+        assert next(results) == 0
+        deadline = time.monotonic() + 20
+        while len(list(tmp_path.iterdir())) < begun and time.monotonic() < deadline:
+            time.sleep(0.01)
+        time.sleep(0.1)
+        assert sorted(int(path.name) for path in tmp_path.iterdir()) == list(range(begun))
+        assert list(results) == list(range(1, 100))
+
+
 def test_a_worker_that_joins_later_takes_part(matrix, blocks, tmp_path):
     with threads_as_workers(1) as cluster, distributed.Client(cluster) as client, connect(client) as executor:
 
