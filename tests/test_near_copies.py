@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tracemalloc
 
 import numpy as np
 import pandas as pd
@@ -12,7 +13,7 @@ from scipy import sparse
 
 from doccluster.artifacts import assignments_table, load_run, save_run
 from doccluster.cli.main import commands
-from doccluster.corpus import find_near_copies, find_near_duplicates
+from doccluster.corpus import find_near_copies, find_near_duplicates, near_copies
 from doccluster.errors import InputError
 from doccluster.pipeline import repeat_run, run_pipeline
 from tests.conftest import ROOT
@@ -64,6 +65,26 @@ def test_without_texts_the_sets_of_terms_decide():
 
 def test_documents_without_terms_are_no_copies_of_one_another():
     assert find_near_copies(sparse.csr_array((3, 4)), ["", "", ""]) == ()
+
+
+def test_documents_are_compared_over_the_edges_of_blocks_and_few_are_hashed_at_a_time(monkeypatch):
+    rng = np.random.default_rng(8)
+    n_documents, n_terms = 30_000, 40
+    columns = np.sort(rng.integers(50_000, size=(n_documents, n_terms)), axis=1)
+    columns[-1], columns[20_000] = columns[0], columns[5]
+    starts = n_terms * np.arange(n_documents + 1, dtype=np.int32)
+    ones = np.ones(columns.size, np.float32)
+    rows = sparse.csr_array((ones, columns.ravel().astype(np.int32), starts), shape=(n_documents, 50_000))
+    tracemalloc.start()
+    try:
+        assert find_near_copies(rows) == ((0, n_documents - 1), (5, 20_000))
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 16 * columns.size  # two copies of all columns in whole numbers of 8 bytes
+    monkeypatch.setattr(near_copies, "BLOCK_SIZE", 7)
+    few = rows[np.r_[:20, 19_995:20_005, n_documents - 1]]
+    assert find_near_copies(sparse.csr_array(few)) == ((0, 30), (5, 25))
 
 
 def test_assignments_say_which_documents_are_one_text_and_which_was_first(wire):

@@ -13,11 +13,15 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from doccluster.blocks import row_blocks
 from doccluster.corpus.duplicates import Groups, find_near_duplicates, sets_of, similar_sets
 
 THRESHOLD = 0.9
 N_BANDS = 8
 BAND_SIZE = 5
+BLOCK_SIZE = 2**14  # rows whose columns are hashed at a time
+
+Hashes = npt.NDArray[np.uint64]
 
 
 def find_near_copies(
@@ -57,20 +61,28 @@ def find_near_copies(
 def _candidates(matrix: sparse.csr_array) -> npt.NDArray[np.int64]:
     """Return the rows that have a band in common with another row, ascending."""
     filled = np.flatnonzero(np.diff(matrix.indptr))
-    starts = matrix.indptr[filled]
-    columns = matrix.indices.astype(np.uint64) + np.uint64(1)
     random = np.random.default_rng(1)  # fixed: the same documents have the same near-copies everywhere
     shared = np.zeros(filled.size, dtype=bool)
     for _ in range(N_BANDS if filled.size else 0):
-        band = np.zeros(filled.size, dtype=np.uint64)
-        for factor in random.integers(1 << 62, 1 << 63, BAND_SIZE, dtype=np.uint64):
-            band = _mixed(band + np.minimum.reduceat(columns * (factor | np.uint64(1)), starts))
+        factors = random.integers(1 << 62, 1 << 63, BAND_SIZE, dtype=np.uint64) | np.uint64(1)
+        blocks = row_blocks(filled.size, BLOCK_SIZE)
+        band = np.concatenate([_band(matrix, filled[rows], factors) for rows in blocks])
         _, place, count = np.unique(band, return_inverse=True, return_counts=True)
         shared |= count[place] > 1
     return filled[shared].astype(np.int64)
 
 
-def _mixed(values: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
+def _band(matrix: sparse.csr_array, rows: npt.NDArray[np.intp], factors: npt.NDArray[np.uint64]) -> Hashes:
+    """Return for each of some ascending rows, none empty, one number made of the minima of its hashed columns."""
+    first, end = matrix.indptr[rows[0]], matrix.indptr[rows[-1] + 1]
+    columns = matrix.indices[first:end].astype(np.uint64) + np.uint64(1)
+    band = np.zeros(rows.size, dtype=np.uint64)
+    for factor in factors:
+        band = _mixed(band + np.minimum.reduceat(columns * factor, matrix.indptr[rows] - first))
+    return band
+
+
+def _mixed(values: Hashes) -> Hashes:
     """Return the values with their bits mixed (the finisher of SplitMix64: Steele, Lea & Flood 2014)."""
     values = (values ^ (values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     values = (values ^ (values >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
