@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import shutil
 import uuid
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -70,6 +70,22 @@ def write_array(path: Path, values: npt.NDArray[Any]) -> None:
         os.replace(partial, path)  # noqa: PTH105  atomic, also over a file that is there
     except OSError as error:
         partial.unlink(missing_ok=True)
+        raise scratch_failed(path, error) from error
+
+
+def write_in_pieces(path: Path, pieces: Iterable[npt.NDArray[Any]], dtype: npt.DTypeLike, size: int) -> None:
+    """Write arrays, one after another, as one array of `size` values; see `write_arrays` for the errors.
+
+    Filling a mapped file would need no more memory, but ends the process when the disk is full.
+    """
+    try:
+        with path.open("wb") as file:
+            header = {"descr": np.lib.format.dtype_to_descr(np.dtype(dtype)), "fortran_order": False, "shape": (size,)}
+            np.lib.format.write_array_header_1_0(file, header)
+            for piece in pieces:
+                file.write(np.ascontiguousarray(piece, dtype).data)
+    except OSError as error:
+        path.unlink(missing_ok=True)
         raise scratch_failed(path, error) from error
 
 

@@ -30,7 +30,7 @@ from doccluster.scratch_files import open_array, write_array
 Labels = npt.NDArray[np.int32]
 Integers = npt.NDArray[np.int64]
 
-KEPT_VERSIONS = 2  # of labels: those of an iteration, and those it began from, for a worker that has to do it again
+KEPT_VERSIONS = 2  # of labels and tables: those of an iteration, and those before, for a worker that does it again
 
 
 @dataclass(frozen=True, eq=False)

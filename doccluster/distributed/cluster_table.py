@@ -6,6 +6,7 @@ or replaced another) reads the whole one from the scratch folder.
 
 from __future__ import annotations
 
+import shutil
 import threading
 from collections import OrderedDict
 from dataclasses import dataclass, replace
@@ -125,6 +126,11 @@ def write_table(change: TableChange, table: Any) -> None:
     """Write the whole table of an iteration to the scratch folder."""
     arrays = {"data.npy": table.data, "indices.npy": table.indices, "starts.npy": table.indptr.astype(np.int64)}
     write_arrays(table_folder(change), arrays)
+
+
+def remove_table(change: TableChange, version: int) -> None:
+    """Remove the table of an earlier iteration of the same fit, if it is there."""
+    shutil.rmtree(table_folder(replace(change, version=version)), ignore_errors=True)
 
 
 def read_table(change: TableChange) -> Any:

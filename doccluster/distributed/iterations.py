@@ -19,6 +19,7 @@ from scipy import sparse
 from doccluster.clustering.k_means.lloyd import LAST_REFILLS
 from doccluster.clustering.k_means.refill import choose_refills
 from doccluster.distributed.block_steps import (
+    KEPT_VERSIONS,
     Moved,
     assign_block,
     block_labels,
@@ -28,7 +29,7 @@ from doccluster.distributed.block_steps import (
     take_labels,
     unit_steps,
 )
-from doccluster.distributed.cluster_table import RunningSums, TableChange, chords, entry_rows, write_table
+from doccluster.distributed.cluster_table import RunningSums, TableChange, chords, entry_rows, remove_table, write_table
 from doccluster.distributed.executors import Executor
 from doccluster.distributed.matrix_block import MatrixBlock
 from doccluster.geometry.sums import ExactSums
@@ -184,6 +185,7 @@ class Iterations:
             self.change, version=self.change.version + 1, clusters=clusters, rows=rows, movements=movements
         )
         write_table(self.change, self.table)
+        remove_table(self.change, self.change.version - KEPT_VERSIONS)
         return float(lengths.sum())
 
     def assign(self) -> tuple[int, int]:

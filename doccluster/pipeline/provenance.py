@@ -50,8 +50,8 @@ class Stages:
             self.timings[name] = round(max(0.0, time.perf_counter() - before - compiling), 6)
             if compiling:
                 self.timings[COMPILING] = round(self.timings.get(COMPILING, 0.0) + compiling, 6)
-            if self._ended is not None:
-                self._ended(name, self.timings[name])
+        if self._ended is not None:  # not of a stage that failed
+            self._ended(name, self.timings[name])
 
 
 def versions(package_version: str) -> dict[str, str]:

@@ -13,6 +13,7 @@ import numpy as np
 
 from experiments.benchmarks.harness import Session, read_results, row
 from experiments.benchmarks.made_text import text_file
+from experiments.benchmarks.matrices import CORPORA
 from experiments.benchmarks.whole_runs import STAGES
 
 N_DOCUMENTS, FEW = 100_000, 4_000
@@ -58,37 +59,73 @@ def travelling(session: Session) -> None:
     session.record("sent to each worker", "iterations", float(sent.size - 1))
 
 
-@row("seeds", "the objective of spherical k-means (k=20, one start), by where it begins; the median of 5 seeds")
+@row("seeds", "the mean cosine of made documents to their centroid (k=20, one start), by where it begins; of 5 seeds")
 def seeds(session: Session) -> None:
     """Compare k-means|| and a subsample with greedy k-means++ and random documents, over the same blocks."""
+    n_documents = FEW if session.quick else N_DOCUMENTS // 4
+    with tempfile.TemporaryDirectory() as folder:
+        compare_seeds(session, made_blocks(n_documents, 4, folder), N_CLUSTERS, folder)
+
+
+@row("seeds-reuters", "the same of the Reuters articles that have one topic (k=66)")
+def seeds_reuters(session: Session) -> None:
+    """Compare them on a real corpus with as many clusters as topics."""
+    compare_seeds_of(session, "reuters", 66)
+
+
+@row("seeds-newsgroups", "the same of 20 Newsgroups (k=20)")
+def seeds_newsgroups(session: Session) -> None:
+    """Compare them on a real corpus of longer documents."""
+    compare_seeds_of(session, "newsgroups", 20)
+
+
+def compare_seeds_of(session: Session, name: str, n_clusters: int) -> None:
+    """Compare where a fit of a real corpus begins, if the corpus is there."""
+    from experiments.quality.corpora import is_there, load
+
+    if not is_there(CORPORA, name):
+        session.say(f"  {session.row}: no real corpora beside this checkout")
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        compare_seeds(session, blocks_of(load(str(CORPORA), name)[1], 4, folder), n_clusters, folder)
+
+
+def compare_seeds(session: Session, blocks: list, n_clusters: int, folder: str) -> None:
+    """Record the objective of one start for each document, at its end and after the first iteration."""
     from doccluster.clustering.k_means.spherical import SphericalParameters
     from doccluster.distributed import Sequential, cluster_blocks
 
-    n_documents = FEW if session.quick else N_DOCUMENTS // 4
-    with tempfile.TemporaryDirectory() as folder:
-        blocks = made_blocks(n_documents, 4, folder)
-        for init in ("k-means++", "k-means||", "subsample", "random"):
+    n_documents = sum(block.n_rows for block in blocks)
+    for init in ("k-means++", "k-means||", "subsample", "random"):
+        for figure, max_iter in (("mean_cosine", 300), ("mean_cosine_after_one_iteration", 1)):
             objectives = [
                 cluster_blocks(
                     Sequential(),
                     blocks,
-                    SphericalParameters(N_CLUSTERS, init=init, n_init=1, random_state=seed, n_threads=1),
+                    SphericalParameters(
+                        n_clusters, init=init, n_init=1, max_iter=max_iter, random_state=seed, n_threads=1
+                    ),
                     scratch=folder,
                 ).objective
                 / n_documents
                 for seed in range(1 if session.quick else 5)
             ]
-            session.record(init, "mean_cosine", statistics.median(objectives), objectives)
+            session.record(init, figure, statistics.median(objectives), objectives)
 
 
 def made_blocks(n_documents: int, n_blocks: int, folder: str) -> list:
     """Return the tf-idf rows of made documents in blocks."""
-    from doccluster.distributed import write_block
     from doccluster.vectors import vectorize
 
     with text_file(n_documents).open(encoding="ascii") as lines:
-        matrix = vectorize(list(lines), min_df=2).matrix
-    edges = np.linspace(0, n_documents, n_blocks + 1).astype(int)
+        return blocks_of(vectorize(list(lines), min_df=2).matrix, n_blocks, folder)
+
+
+def blocks_of(matrix: object, n_blocks: int, folder: str) -> list:
+    """Return unit rows in blocks of nearly the same number of documents."""
+    from doccluster.distributed import write_block
+
+    edges = np.linspace(0, matrix.shape[0], n_blocks + 1).astype(int)
     return [
         write_block(f"{folder}/block-{first}", matrix[first:last], first=int(first))
         for first, last in itertools.pairwise(edges)

@@ -158,6 +158,18 @@ def test_nothing_is_kept_in_memory_once_a_fit_is_over(matrix, tmp_path):
     assert kept() == held_before
 
 
+def test_a_fit_keeps_two_tables_on_disk_however_many_iterations_it_takes(matrix, tmp_path):
+    seen = []
+
+    def look(stage, done, total=None):
+        seen.append((done, len(list(tmp_path.glob("clustering-*/fit-*/table-*")))))
+
+    parameters = SphericalParameters(40, n_init=4, random_state=0, progress=look, init="random", tol=0.0)
+    cluster_blocks(Sequential(), divided(matrix, DIVISIONS[2], tmp_path), parameters, scratch=tmp_path)
+    assert max(seen)[0] > 2
+    assert {n_tables for _, n_tables in seen} == {2}
+
+
 def test_an_interrupted_fit_has_the_best_so_far(matrix, tmp_path):
     def stop(stage, done, total=None):
         if done == 2:

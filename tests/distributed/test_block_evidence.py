@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from scipy import sparse
 from doccluster.distributed import Sequential, write_block
 from doccluster.distributed.block_evidence import BlockEvidence, JoinedRows, place_in_blocks
 from doccluster.distributed.text_vectors import joined_rows
+from doccluster.errors import InputError
 from doccluster.evaluation import evaluate
 from doccluster.geometry import ClusterEvidence, as_documents, products
 from doccluster.labeling import place_documents
@@ -27,6 +29,15 @@ def rows():
     topics = rng.dirichlet(np.full(200, 0.05), size=6)
     counts = np.array([rng.multinomial(25, topics[row % 6]) for row in range(N)], dtype=np.float32)
     return unit_rows(sparse.csr_array(counts), warn=False)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no device that is always full")
+@pytest.mark.parametrize("full", ["data", "indices", "counts"])
+def test_rows_that_find_no_room_are_told_in_a_sentence(rows, tmp_path, full):
+    blocks = [write_block(tmp_path / "block-0", rows, counts=rows)]
+    (tmp_path / f"{full}.npy").symlink_to("/dev/full")
+    with pytest.raises(InputError, match=rf"{full}\.npy cannot be written \(No space left on device\)"):
+        joined_rows(blocks, tmp_path)
 
 
 @pytest.mark.parametrize("edges", [[0, N], [0, 1, 170, 171, 400, N]])
