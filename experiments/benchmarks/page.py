@@ -110,11 +110,12 @@ def _row_table(row: Row, newest: dict[tuple[str, str], dict[str, str]], elsewher
     ]
     lines.append("|---|---|---|---|---|")
     for contender in contenders:
+        name = contender.replace("|", "\\|")  # else k-means|| would be two more cells
         for (who, figure), line in newest.items():
             if who != contender or "_times" in figure:
                 continue
             if figure.startswith("failed"):
-                lines.append(f"| {contender} | {_plain(figure)} | | | |")
+                lines.append(f"| {name} | {_plain(figure)} | | | |")
                 continue
             ratio = newest.get((contender, f"{figure}_times_ours")) or newest.get(
                 (contenders[0], f"{contender}_{figure}_times")
@@ -126,7 +127,7 @@ def _row_table(row: Row, newest: dict[tuple[str, str], dict[str, str]], elsewher
                 else f"{_value(figure, line['lowest'])} to {_value(figure, line['highest'])}"
             )
             lines.append(
-                f"| {contender} | {UNITS.get(figure, figure.replace('_', ' '))} | {_value(figure, line['value'])} "
+                f"| {name} | {UNITS.get(figure, figure.replace('_', ' '))} | {_value(figure, line['value'])} "
                 f"| {spread} | {shown} |"
             )
     return lines
