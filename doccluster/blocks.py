@@ -8,12 +8,17 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from numbers import Integral
-from typing import TypeVar
+from typing import Any, TypeVar
+
+import numpy as np
+import numpy.typing as npt
 
 from doccluster.errors import InputError
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
+
+BLOCK_ENTRIES = 2**23  # of a csr matrix, in pieces: 64 MiB of float64
 
 
 def available_threads() -> int:
@@ -40,6 +45,18 @@ def resolve_threads(n_threads: int | None) -> int:
 def row_blocks(n_rows: int, block_size: int) -> list[slice]:
     """Return consecutive slices of at most `block_size` rows that cover `n_rows` rows."""
     return [slice(start, min(start + block_size, n_rows)) for start in range(0, n_rows, block_size)]
+
+
+def entry_blocks(starts: npt.NDArray[np.integer[Any]], n_entries: int = BLOCK_ENTRIES) -> list[slice]:
+    """Return consecutive slices of the rows of a csr matrix with about so many entries each, from its row starts.
+
+    >>> entry_blocks(np.array([0, 2, 3, 9, 10]), 3)
+    [slice(0, 2, None), slice(2, 3, None), slice(3, 4, None)]
+    """
+    n_rows, last = len(starts) - 1, int(starts[-1])
+    edges = np.searchsorted(starts, np.arange(n_entries, last, n_entries))
+    bounds = np.unique(np.clip(np.concatenate([[0], edges, [n_rows]]), 0, n_rows)).tolist()
+    return [slice(first, end) for first, end in itertools.pairwise(bounds)]
 
 
 def map_blocks(

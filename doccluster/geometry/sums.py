@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from doccluster.blocks import map_blocks, row_blocks
+from doccluster.blocks import entry_blocks, map_blocks, row_blocks
 from doccluster.geometry.rows import Rows
 from doccluster.geometry.table import TermTable
 from doccluster.kernels.sums import LOW_BITS, sum_rows
@@ -27,6 +27,7 @@ from doccluster.validation import squared_row_norms
 
 TASKS = 16  # ranges of clusters that are summed at a time
 DENSE_ROWS = 4096
+SORTED_SUMS = 2**22  # that are sorted at a time: 300 MiB
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
@@ -64,6 +65,11 @@ class ExactSums:
         rest = self.low - (carried << LOW_BITS)
         return (np.ldexp(rest.astype(np.float64), -LOW_BITS) + (self.high + carried)) * self.steps[self.terms]
 
+    def of_clusters(self, clusters: slice, edges: Integers) -> ExactSums:
+        """Return the sums of consecutive clusters, from where those of each cluster begin."""
+        own = slice(int(edges[clusters.start]), int(edges[clusters.stop]))
+        return ExactSums(self.counts[clusters], self.terms[own], self.high[own], self.low[own], self.steps)
+
     def by_cluster(self) -> sparse.csr_array:
         """Return the sums as a csr array of shape (n_clusters, n_terms)."""
         edges = np.concatenate([[0], np.cumsum(self.counts)])
@@ -77,10 +83,27 @@ class ExactSums:
 
 
 def joined(parts: Sequence[ExactSums]) -> ExactSums:
-    """Return the sums of all parts together."""
+    """Return the sums of all parts together; a few clusters at a time, where there are many sums to sort."""
     steps = parts[0].steps
     if any(not np.array_equal(part.steps, steps) for part in parts):
         raise ValueError("sums that count in different steps cannot be added; take the steps of the whole collection")
+    totals = np.cumsum(np.sum([part.counts for part in parts], axis=0))
+    pieces = entry_blocks(np.concatenate([[0], totals]), SORTED_SUMS)
+    if len(pieces) == 1 or len(parts) == 1:
+        return _joined(parts)
+    edges = [np.concatenate([[0], np.cumsum(part.counts)]) for part in parts]
+    found = [
+        _joined([part.of_clusters(clusters, ends) for part, ends in zip(parts, edges, strict=True)])
+        for clusters in pieces
+    ]
+    counts, terms, high, low = (
+        np.concatenate([getattr(one, name) for one in found]) for name in ("counts", "terms", "high", "low")
+    )
+    return ExactSums(counts, terms, high, low, steps)
+
+
+def _joined(parts: Sequence[ExactSums]) -> ExactSums:
+    steps = parts[0].steps
     terms, high, low = (np.concatenate([getattr(part, name) for part in parts]) for name in ("terms", "high", "low"))
     filled = [np.flatnonzero(part.counts) for part in parts]
     met = np.concatenate(filled)

@@ -62,6 +62,30 @@ def test_blocks_in_any_order_give_the_same_bytes(metric, dtype, dense, squared):
                 assert sums.by_cluster().indices.tobytes() == whole.indices.tobytes()
 
 
+def test_many_sums_are_joined_a_few_clusters_at_a_time_with_the_same_bytes(monkeypatch):
+    matrix, partition = made(np.float32)
+    rows = as_documents(matrix).under("cosine")
+    blocks = np.array_split(np.random.default_rng(0).permutation(partition.n_documents), 9)
+    parts = [sum_block(rows, block, partition.labels, partition.n_clusters) for block in blocks]
+    expected, sorted_at_once = joined(parts), []
+    sort = np.argsort
+
+    def noted(values, **kind):
+        sorted_at_once.append(values.size)
+        return sort(values, **kind)
+
+    monkeypatch.setattr("doccluster.geometry.sums.SORTED_SUMS", 500)
+    monkeypatch.setattr(
+        np, "argsort", lambda values, **kind: sorted_at_once.append(values.size) or sort(values, **kind)
+    )
+    found = joined(parts)
+    for name in ("counts", "terms", "high", "low"):
+        assert getattr(found, name).tobytes() == getattr(expected, name).tobytes()
+    n_sums = sum(part.terms.size for part in parts)
+    assert sum(sorted_at_once) == n_sums
+    assert max(sorted_at_once) <= 500 + max(sum(part.counts[cluster] for part in parts) for cluster in range(7))
+
+
 def test_sums_of_float32_unit_rows_are_those_of_float64_where_these_are_exact():
     rng = np.random.default_rng(1)
     columns = np.concatenate([rng.choice(50, 4, replace=False) for _ in range(200)])
