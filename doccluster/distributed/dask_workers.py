@@ -90,7 +90,7 @@ class DaskExecutor:
                 if attempt == ATTEMPTS - 1:
                     raise _gave_up(error) from error
             finally:
-                for future in futures:
+                for future in (*futures, *filter(_is_task, sent)):
                     future.release()
 
     def reduce(
@@ -102,17 +102,16 @@ class DaskExecutor:
     ) -> Result:
         """Return all ``function(item, *shared)`` combined on the workers, in a tree; only the last result travels."""
         for attempt in range(ATTEMPTS):
-            level = self._submit(function, items, self._share_all(shared))
+            last = self._combined(combine, self._submit(function, items, self._share_all(shared)))
             try:
-                while len(level) > 1:
-                    parts = [level[start : start + FAN_IN] for start in range(0, len(level), FAN_IN)]
-                    level = [self.client.submit(combine, part, pure=False) for part in parts]
-                result: Result = self._result_of(level[0])
+                result: Result = self._result_of(last)
                 self.bytes_received += size_of(result)
                 return combine([result])
             except _lost() as error:
                 if attempt == ATTEMPTS - 1:
                     raise _gave_up(error) from error
+            finally:
+                last.release()  # on Ctrl-C a traceback may hold it for long, and all that it waits for
         raise AssertionError("there is at least one attempt")
 
     def everywhere(self, function: Callable[..., None], *values: Any) -> None:
@@ -134,6 +133,13 @@ class DaskExecutor:
                 )
         return future.result()
 
+    def _combined(self, combine: Callable[[list[Result]], Result], level: list[Any]) -> Any:
+        """Return the task that all tasks of a level end in."""
+        while len(level) > 1:
+            parts = (level[start : start + FAN_IN] for start in range(0, len(level), FAN_IN))
+            level = [self.client.submit(combine, part, pure=False) for part in parts]
+        return level[0]
+
     def _share_all(self, shared: tuple[Any, ...]) -> list[Any]:
         return [self._share(value) for value in shared]
 
@@ -150,6 +156,12 @@ class DaskExecutor:
             return value
         self.bytes_sent += n_bytes * max(1, len(self.client.nthreads()))
         return self.client.submit(unchanged, value, pure=False)
+
+
+def _is_task(value: Any) -> bool:
+    from distributed import Future
+
+    return isinstance(value, Future)
 
 
 def unchanged(value: Result) -> Result:

@@ -5,7 +5,10 @@ from __future__ import annotations
 import itertools
 import os
 import pathlib
+import shutil
 import signal
+import subprocess
+import threading
 import time
 
 import numpy as np
@@ -23,6 +26,7 @@ from doccluster.validation import unit_rows
 from doccluster.vectors import TfidfVectorizer
 from doccluster.vectors.term_counts import joined_statistics
 
+dask = pytest.importorskip("dask", reason="the extra dask is not installed")
 distributed = pytest.importorskip("distributed", reason="the extra dask is not installed")
 
 
@@ -43,13 +47,13 @@ def blocks(matrix, tmp_path):
     ]
 
 
-def threads_as_workers(n_workers):
+def threads_as_workers(n_workers, **where):
     return distributed.LocalCluster(
         n_workers=n_workers,
         threads_per_worker=1,
         processes=False,
         dashboard_address="127.0.0.1:0",
-        protocol="inproc://",
+        **{"protocol": "inproc://", **where},
     )
 
 
@@ -129,9 +133,8 @@ def test_a_worker_killed_in_reading_or_vectorizing_changes_nothing(tmp_path, two
     whole = TfidfVectorizer(n_threads=1).fit_transform(expected.texts)
     blocks, counts = corpus.texts.blocks, str(tmp_path / "counts")
     shared = (vectorizer, 40, counts)
-    vectorizer.fit_statistics(
-        joined_statistics(two_processes.map(end_once, blocks, count_block, shared, str(tmp_path / "counted")))
-    )
+    once = count_block, shared, str(tmp_path / "counted")
+    vectorizer.fit_statistics(two_processes.reduce(end_once, joined_statistics, blocks, *once))
     shared = (vectorizer, counts, str(tmp_path / "rows"))
     made = list(two_processes.map(end_once, blocks, weigh_block, shared, str(tmp_path / "weighed")))
     assert {path.name for path in tmp_path.iterdir()} >= {"read", "counted", "weighed"}
@@ -155,7 +158,7 @@ def test_a_full_scratch_disk_of_a_worker_is_told_in_the_same_sentence():
         assert list(executor.map(pow, [2, 3], 2)) == [4, 9]
 
 
-def slowly(item):
+def slowly(item, *shared):
     """Take longer than the executor waits before it looks whether there are workers."""
     time.sleep(0.05)
     return item
@@ -213,6 +216,56 @@ def test_items_wait_until_the_results_before_them_are_taken(tmp_path):
         time.sleep(0.1)
         assert sorted(int(path.name) for path in tmp_path.iterdir()) == list(range(begun))
         assert list(results) == list(range(1, 100))
+
+
+@pytest.mark.parametrize("how", ["map", "reduce"])
+def test_ctrl_c_leaves_nothing_under_way_on_the_cluster(how):
+    with threads_as_workers(1) as cluster, distributed.Client(cluster) as client, connect(client) as executor:
+        asked = range(200), np.zeros(dask_workers.SMALL)
+        ways = {
+            "map": lambda: list(executor.map(slowly, *asked)),
+            "reduce": lambda: executor.reduce(slowly, sum_up, *asked),
+        }
+        threading.Timer(0.3, os.kill, [os.getpid(), signal.SIGINT]).start()
+        with pytest.raises(KeyboardInterrupt) as stopped:
+            ways[how]()
+        until = time.monotonic() + 3  # what was asked for takes ten seconds
+        while n_tasks(client) and time.monotonic() < until:
+            time.sleep(0.05)
+        assert n_tasks(client) == 0
+        assert stopped.traceback  # it holds what the calls under way hold
+
+
+def n_tasks(client):
+    """Return how many tasks a scheduler knows."""
+    return client.run_on_scheduler(lambda dask_scheduler: len(dask_scheduler.tasks))
+
+
+def signed_by_itself(folder, name):
+    """Return a certificate and its key, as the page on TLS says to make them."""
+    key, certificate = folder / f"{name}-key.pem", folder / f"{name}.pem"
+    kind = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2", "-subj", f"/CN={name}"]
+    made = ["openssl", "req", "-x509", *kind, "-keyout", str(key), "-out", str(certificate)]
+    subprocess.run(made, check=True, capture_output=True)
+    return {"cert": str(certificate), "key": str(key)}
+
+
+@pytest.mark.skipif(shutil.which("openssl") is None, reason="openssl is not installed")
+def test_connections_are_encrypted_by_the_settings_of_dask(matrix, blocks, tmp_path):
+    ours, stranger = (signed_by_itself(tmp_path, name) for name in ("cluster", "stranger"))
+    roles = [f"distributed.comm.tls.{role}" for role in ("client", "scheduler", "worker")]
+    tls = {f"{role}.{part}": path for role in roles for part, path in ours.items()}
+    tls |= {"distributed.comm.require-encryption": True, "distributed.comm.tls.ca-file": ours["cert"]}
+    parameters = SphericalParameters(7, n_init=1, random_state=1)
+    with dask.config.set(tls), threads_as_workers(2, protocol="tls://", host="127.0.0.1") as cluster:
+        with connect(cluster.scheduler_address) as executor:
+            assert executor.client.scheduler.address.startswith("tls://")
+            found = cluster_blocks(executor, blocks, parameters, scratch=tmp_path)
+        other = dask.config.set({f"{roles[0]}.{part}": path for part, path in stranger.items()})
+        refused = pytest.raises(InputError, match="no scheduler answers")
+        with other, refused, connect(cluster.scheduler_address):
+            pass
+    np.testing.assert_array_equal(found.labels, spherical_k_means(matrix, parameters).labels)
 
 
 def test_a_worker_that_joins_later_takes_part(matrix, blocks, tmp_path):
