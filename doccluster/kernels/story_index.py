@@ -15,6 +15,7 @@ from doccluster.kernels.jit import jit
 
 BLOCK = 32  # places of a list that are compared at once
 START, LENGTH, ROOM = 0, 1, 2  # of a list, next to one another in memory
+LESS = 1 - 1e-12  # squares that differ by more are those of numbers of which the same is less, however rounded
 NEXT, END = 0, 1  # of the state: the term to go on with, the first free place of the arena
 
 
@@ -71,22 +72,25 @@ def add_products(terms, values, postings, products, has_field):
                 continue
             has_field[field] = True
             if term < len(lists):
-                own, found = weights[field], products[field]
-                for place in range(lists[term, START], lists[term, START] + lists[term, LENGTH]):
-                    found[slots[place]] += value * own[place]
+                begin, end = lists[term, START], lists[term, START] + lists[term, LENGTH]
+                stories, own, found = slots[begin:end], weights[field, begin:end], products[field]
+                for place in range(stories.size):
+                    found[np.uint32(stories[place])] += value * own[place]  # a number with a sign is looked at first
 
 
 @jit(inner=True)
-def find_slot(slots, place, end, slot):
-    """Return the place of a slot in a list, or `end`; blocks without a way out are compared many at a time."""
-    while place + BLOCK <= end:
+def find_slot(stories, slot):
+    """Return the place of a slot among others, or their number; blocks are compared without a way out."""
+    place = 0
+    while place + BLOCK <= stories.size:
+        block = stories[place : place + BLOCK]
         is_here = False
         for offset in range(BLOCK):
-            is_here |= slots[place + offset] == slot
+            is_here |= block[offset] == slot
         if is_here:
             break
         place += BLOCK
-    while place < end and slots[place] != slot:
+    while place < stories.size and stories[place] != slot:
         place += 1
     return place
 
@@ -98,11 +102,13 @@ def add_document(terms, values, factor, slot, postings, squares, state):
     Where there was none, the arena must be made larger, and the call goes on where it stopped.
     """
     lists, slots, weights = postings
+    is_new = state[NEXT] == 0 and squares[slot, 0] + squares[slot, 1] + squares[slot, 2] == 0.0  # in no list
+    own = np.int32(slot)
     while state[NEXT] < terms.size:
         i = state[NEXT]
         term = terms[i]
         end = lists[term, START] + lists[term, LENGTH]
-        place = find_slot(slots, lists[term, START], end, slot)
+        place = end if is_new else lists[term, START] + find_slot(slots[lists[term, START] : end], own)
         if place == end:
             if lists[term, LENGTH] == lists[term, ROOM]:
                 room = lists[term, LENGTH] + lists[term, LENGTH] // 2 + 2
@@ -175,14 +181,17 @@ def find_leaders(products, squares, usable, besides, leaders):
     leaders[0] = 0.0
     leaders[1] = 0.0
     for slot in range(usable.size):
-        if not usable[slot] or products[1, slot] <= 0.0:
+        product = products[1, slot]
+        if not usable[slot] or product <= 0.0:
+            continue
+        if product * product < LESS * leaders[1] * leaders[1] * squares[slot, 1]:  # a root takes longer
             continue
         is_left_out = False
         for i in range(besides.size):
             is_left_out = is_left_out or besides[i] == slot
         if is_left_out:
             continue
-        cosine = products[1, slot] / np.sqrt(squares[slot, 1])
+        cosine = product / np.sqrt(squares[slot, 1])
         if cosine > leaders[0]:
             leaders[1] = leaders[0]
             leaders[0] = cosine
@@ -208,9 +217,9 @@ def upper_bounds(of_document, facts, rule, bounds):
         both = products[1, slot] / np.sqrt(squares[slot, 1])
         title, names = both, both
         if has_field[0] and squares[slot, 0] > 0.0:
-            title = products[0, slot] / np.sqrt(squares[slot, 0])
+            title = products[0, slot] / np.sqrt(squares[slot, 0]) if products[0, slot] > 0.0 else 0.0
         if has_field[2] and squares[slot, 2] > 0.0:
-            names = products[2, slot] / np.sqrt(squares[slot, 2])
+            names = products[2, slot] / np.sqrt(squares[slot, 2]) if products[2, slot] > 0.0 else 0.0
         near = min(1.0, products[1, slot] / least[slot])
         score = coefficients[0] + coefficients[1] * title + coefficients[2] * both + coefficients[3] * names
         rival = leaders[1] if both >= leaders[0] else leaders[0]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -17,6 +17,7 @@ from doccluster.streams.joining import LEAST_RIVAL, Floats, Likeness, depth, joi
 from doccluster.streams.settings import StreamSettings
 from doccluster.streams.story import Member, Story, newest_of
 from doccluster.streams.story_index import StoryFacts, StoryIndex
+from doccluster.streams.story_sums import StorySums
 
 LEADS = 20  # newest members among which the one that names a story is chosen
 LEAD_GROWTH = 1.5  # by which the families of a story must have grown before it is named again
@@ -73,7 +74,9 @@ class OpenStories:
         with self._scattered(vectors):
             for slot in slots:
                 story = self._by_slot[slot]
-                match = self._match(story, vectors, products[:, slot], has_field, time=time, leaders=leaders)
+                cosines = self._cosines(products[:, slot], self._index.squares[slot], has_field)
+                rival = float(leaders[1] if cosines[1] >= leaders[0] else leaders[0])
+                match = self._match(story, self._newest[slot], vectors, cosines, time=time, rival=rival)
                 if match.score >= cut:
                     found.append(match)
         return sorted(found, key=lambda one: (-one.score, one.story.born, one.story.id)), products
@@ -83,10 +86,22 @@ class OpenStories:
     ) -> Match:
         """Return how an article is like one story; the stories `besides` are no rivals of it."""
         products, has_field = self._index.products(vectors)
-        left_out = [story.slot, *(one.slot for one in besides)]
-        leaders = self._index.leaders(products, self._usable_for(language), left_out)[:1].repeat(2)
+        rival = self._greatest_cosine(products, language, (story, *besides))
+        cosines = self._cosines(products[:, story.slot], self._index.squares[story.slot], has_field)
         with self._scattered(vectors):
-            return self._match(story, vectors, products[:, story.slot], has_field, time=time, leaders=leaders)
+            return self._match(story, self._newest[story.slot], vectors, cosines, time=time, rival=rival)
+
+    def match_apart(self, sums: StorySums, member: Member, rivals: Sequence[float]) -> list[Match]:
+        """Return how an article is like a story that need not be in the index, had it each of some rivals."""
+        vectors, story = member.vectors, sums.story
+        newest = newest_of(story.members, self.settings.n_newest)
+        cosines = self._cosines(sums.products(vectors), sums.squares, vectors.has_field)
+        with self._scattered(vectors):
+            return [self._match(story, newest, vectors, cosines, time=member.time, rival=rival) for rival in rivals]
+
+    def rival_of(self, vectors: WeightedTerms, *, language: str, besides: Iterable[Story]) -> float:
+        """Return the greatest cosine of all words of an article with an open story that is not `besides`."""
+        return self._greatest_cosine(self._index.products(vectors)[0], language, besides)
 
     def nearest_closed(self, products: Floats) -> tuple[Story, float] | None:
         """Return the closed story with the greatest cosine of all words, of equal ones the one closed last."""
@@ -188,22 +203,25 @@ class OpenStories:
     def _match(
         self,
         story: Story,
+        newest: Iterable[Member],
         vectors: WeightedTerms,
-        products: Floats,
-        has_field: npt.NDArray[np.bool_],
+        cosines: tuple[float, float, float],
         *,
         time: Moment,
-        leaders: Floats,
+        rival: float,
     ) -> Match:
-        """Return how an article, whose values are in the scratch, is like a story; the story may lead itself."""
-        title, both, names = self._cosines(story, products, has_field)
-        near = max((self._product(one.vectors) for one in self._newest[story.slot]), default=0.0)
+        """Return how an article, whose values are in the scratch, is like a story."""
+        title, both, names = cosines
+        near = max((self._product(one.vectors) for one in newest), default=0.0)
         last, first = self._closeness(time - story.last), self._closeness(time - story.first)
-        rival = float(leaders[1] if both >= leaders[0] else leaders[0])
         likeness = Likeness(
             title, both, names, near, last, first, max(1, story.n_families), rival, depth(vectors.ids.size)
         )
         return Match(story, likeness, join_score(likeness, self.coefficients))
+
+    def _greatest_cosine(self, products: Floats, language: str, besides: Iterable[Story]) -> float:
+        left_out = [one.slot for one in besides]
+        return float(self._index.leaders(products, self._usable_for(language), left_out)[0])
 
     @contextmanager
     def _scattered(self, vectors: WeightedTerms) -> Iterator[None]:
@@ -225,8 +243,10 @@ class OpenStories:
         if needed > self._scratch.size:
             self._scratch = np.zeros(2 * needed, dtype=np.float64)
 
-    def _cosines(self, story: Story, products: Floats, has_field: npt.NDArray[np.bool_]) -> tuple[float, float, float]:
-        lengths = [math.sqrt(square) for square in self._index.squares[story.slot].tolist()]
+    def _cosines(
+        self, products: Floats, squares: Floats, has_field: npt.NDArray[np.bool_]
+    ) -> tuple[float, float, float]:
+        lengths = [math.sqrt(square) for square in squares.tolist()]
         own, has = products.tolist(), has_field.tolist()
         both = own[1] / lengths[1] if lengths[1] > 0 else 0.0
         title = own[0] / lengths[0] if has[0] and lengths[0] > 0 else both

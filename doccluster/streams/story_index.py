@@ -39,6 +39,7 @@ class StoryIndex:
         self._weights = np.zeros((N_FIELDS, _FIRST_PLACES), dtype=np.float64)
         self._state = np.zeros(2, dtype=np.int64)
         self.squares = np.zeros((_FIRST_SLOTS, N_FIELDS), dtype=np.float64)
+        self._products = np.zeros((N_FIELDS, _FIRST_SLOTS), dtype=np.float64)
         self._free = list(range(_FIRST_SLOTS - 1, -1, -1))
         self._given_up: list[int] = []
         self._n_used = 0
@@ -58,6 +59,7 @@ class StoryIndex:
         if not self._free:
             old = self.n_slots
             self.squares = np.concatenate([self.squares, np.zeros_like(self.squares)])
+            self._products = np.zeros((N_FIELDS, 2 * old), dtype=np.float64)
             self._free = list(range(2 * old - 1, old - 1, -1))
         self._n_used += 1
         return self._free.pop()
@@ -81,9 +83,11 @@ class StoryIndex:
     def products(self, vectors: WeightedTerms) -> tuple[Floats, npt.NDArray[np.bool_]]:
         """Return the products of a document with the sums of all slots, by field, and which fields it has.
 
-        float64 array of shape (3, n_slots), and bool array of shape (3,).
+        float64 array of shape (3, n_slots), the same for every call so that it keeps its memory, and bool array of
+        shape (3,).
         """
-        found = np.zeros((N_FIELDS, self.n_slots), dtype=np.float64)
+        found = self._products
+        found.fill(0.0)
         has_field = np.zeros(N_FIELDS, dtype=np.bool_)
         add_products(vectors.ids, vectors.values, self._postings, found, has_field)
         return found, has_field

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 
+from doccluster.streams.clusterer import BatchResult
 from doccluster.streams.frequencies import WeightedTerms
 from doccluster.streams.joining import shipped_coefficients
 from doccluster.streams.open_stories import OpenStories
+from doccluster.streams.repair import Repair
 from doccluster.streams.settings import DAY, StreamSettings
 from doccluster.streams.story import Member, Story
 from doccluster.streams.story_index import StoryIndex
+from doccluster.streams.story_sums import StorySums
 
 N_TERMS = 300
 
@@ -103,6 +108,7 @@ def test_the_pruned_search_finds_what_a_full_scan_finds(crowd, cut):
         time = int(rng.integers(0, 14 * DAY))
         language = ("", "english", "german")[int(rng.integers(3))]
         found, products = crowd.matches(own, time=time, language=language, cut=cut)
+        products = products.copy()
         wanted = [crowd.match(story, own, time=time, language=language) for story in crowd]
         wanted = [
             one
@@ -144,6 +150,35 @@ def test_the_article_that_names_a_story_is_the_one_most_like_the_sum_of_all(crow
         assert likeness[story.lead] == pytest.approx(max(likeness.values()), abs=1e-12)
         n_compared += len(set(likeness.values())) > 1
     assert n_compared > 50
+
+
+def test_a_story_apart_from_the_index_is_compared_as_in_it_bit_for_bit(crowd):
+    rng = np.random.default_rng(7)
+    for story in crowd:
+        own = vectors(rng)
+        sums = StorySums(story, crowd.settings.half_life)
+        assert sums.products(own).tolist() == crowd._index.products(own)[0][:, story.slot].tolist()
+        assert sums.squares.tolist() == crowd._index.squares[story.slot].tolist()
+        wanted = crowd.match(story, own, time=5 * DAY, language="german")
+        rival = crowd.rival_of(own, language="german", besides=(story,))
+        assert crowd.match_apart(sums, Member(0, 0, "", 5 * DAY, own), (rival,)) == [wanted]
+
+
+def test_a_repair_that_is_settled_by_its_ends_is_the_one_that_all_rivals_give(crowd):
+    repair = Repair(crowd, BatchResult())
+    ended_early = 0
+    stories = list(crowd)
+    for one, other in itertools.combinations(stories[:12], 2):
+        exact = repair._mutual_probability(one, other, besides=(one, other))
+        assert 0 <= exact <= 1
+        for line in (0.01, 0.1, 0.3, 0.7):
+            least = repair._mutual_probability(one, other, besides=(one, other), least=line)
+            most = repair._mutual_probability(one, other, besides=(one, other), most=line)
+            assert (least >= line) == (exact >= line)
+            assert (most <= line) == (exact <= line)
+            assert {least, most} <= {-1.0, 2.0, exact}
+            ended_early += (least == -1) + (most == 2)
+    assert 100 < ended_early < 400
 
 
 def test_the_rival_of_a_story_is_the_other_open_story_of_its_language_that_is_most_alike(crowd):
