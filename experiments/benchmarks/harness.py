@@ -110,25 +110,36 @@ class Session:
     def compare_memory(
         self, contenders: Mapping[str, str], *, repeats: int = 1, **arguments: object
     ) -> dict[str, dict[str, float]]:
-        """Run each "module:function" in a process of its own; record seconds and peak memory (total, and beyond data).
+        """Run each "module:function" in a process of its own, in turn; record seconds and peak memory.
 
-        A contender whose process fails is recorded with its error said aloud, not hidden.
+        Memory is that in all, and beyond the data. A contender whose process fails is recorded with its error said
+        aloud, not hidden.
         """
+        rounds = 1 if self.quick else repeats
+        runs: dict[str, list[dict[str, object]]] = {name: [] for name in contenders}
         found: dict[str, dict[str, float]] = {}
-        for name, function in contenders.items():
-            runs = [measure_process(function, arguments) for _ in range(1 if self.quick else repeats)]
-            failed = next((run["error"] for run in runs if "error" in run), None)
-            if failed is not None:
-                self.say(f"  {self.row}: {name} did not run: {failed}")
-                self.record(name, f"failed: {str(failed)[-160:]}", float("nan"))
-                continue
-            found[name] = {}
-            for figure in runs[0]:
-                values = [float(run[figure]) for run in runs]  # type: ignore[arg-type]
-                found[name][figure] = self.record(name, figure, statistics.median(values), values)
-        for figure in ("seconds", "peak_bytes", "peak_bytes_beyond_data"):
-            self._ratios(figure, [name for name in contenders if name in found])
+        for _ in range(rounds):
+            for name, function in contenders.items():
+                if any("error" in run for run in runs[name]):
+                    continue
+                runs[name].append(measure_process(function, arguments))
+                if "error" in runs[name][-1]:
+                    failed = str(runs[name][-1]["error"])
+                    self.say(f"  {self.row}: {name} did not run: {failed}")
+                    self.record(name, f"failed: {failed[-160:]}", float("nan"))
+                elif len(runs[name]) == rounds:
+                    found[name] = self._medians(name, runs[name])
+        for figure in ("seconds", "processor_seconds", "peak_bytes", "peak_bytes_beyond_data"):
+            self._ratios(figure, [name for name in contenders if figure in found.get(name, {})])
         return found
+
+    def _medians(self, name: str, runs: list[dict[str, object]]) -> dict[str, float]:
+        """Record the median of each figure of the runs of a contender, and return them."""
+        medians = {}
+        for figure in runs[0]:
+            values = [float(run[figure]) for run in runs]  # type: ignore[arg-type]
+            medians[figure] = self.record(name, figure, statistics.median(values), values)
+        return medians
 
     def record(self, contender: str, figure: str, value: float, values: list[float] | None = None) -> float:
         """Write one figure to the csv file and say it."""

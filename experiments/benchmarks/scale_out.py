@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-import itertools
+import dataclasses
 import os
 import pathlib
 import statistics
 import tempfile
-import time
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
+from experiments.benchmarks import cost_model, peers
 from experiments.benchmarks.harness import Session, read_results, row
 from experiments.benchmarks.made_text import text_file
 from experiments.benchmarks.matrices import CORPORA
-from experiments.benchmarks.whole_runs import STAGES
+from experiments.benchmarks.whole_runs import MAIN, STAGES
 
 N_DOCUMENTS, FEW = 100_000, 4_000
 N_CLUSTERS = 20
@@ -45,8 +47,9 @@ def travelling(session: Session) -> None:
     """Count the bytes of the messages: the rows of the table that changed, and the sums of what moved."""
     n_documents = FEW if session.quick else N_DOCUMENTS // 4
     with tempfile.TemporaryDirectory() as folder:
-        blocks = made_blocks(n_documents, 8, folder)
+        blocks = peers.blocks_of(made_rows(n_documents), 8, folder)
         moved = iterations(blocks, folder)
+        full = N_CLUSTERS * blocks[0].n_columns * cost_model.ASSUMPTIONS.bytes_of_a_value
     sent, received = np.array(moved, dtype=np.float64).T
     for name, values in (("sent to each worker", sent), ("brought back", received)):
         middle = float(np.median(values[1:]))
@@ -56,6 +59,8 @@ def travelling(session: Session) -> None:
         session.record(
             name, "B_for_each_document_and_cluster_in_the_median_iteration", middle / n_documents / N_CLUSTERS
         )
+        session.record(name, "share_of_a_full_table_in_the_first_iteration", float(values[1]) / full)
+        session.record(name, "share_of_a_full_table_in_the_median_iteration", middle / full)
     session.record("sent to each worker", "iterations", float(sent.size - 1))
 
 
@@ -64,7 +69,7 @@ def seeds(session: Session) -> None:
     """Compare k-means|| and a subsample with greedy k-means++ and random documents, over the same blocks."""
     n_documents = FEW if session.quick else N_DOCUMENTS // 4
     with tempfile.TemporaryDirectory() as folder:
-        compare_seeds(session, made_blocks(n_documents, 4, folder), N_CLUSTERS, folder)
+        compare_seeds(session, peers.blocks_of(made_rows(n_documents), 4, folder), N_CLUSTERS, folder)
 
 
 @row(
@@ -90,7 +95,7 @@ def compare_seeds_of(session: Session, name: str, n_clusters: int) -> None:
         session.say(f"  {session.row}: no real corpora beside this checkout")
         return
     with tempfile.TemporaryDirectory() as folder:
-        compare_seeds(session, blocks_of(load(str(CORPORA), name)[1], 4, folder), n_clusters, folder)
+        compare_seeds(session, peers.blocks_of(load(str(CORPORA), name)[1], 4, folder), n_clusters, folder)
 
 
 def compare_seeds(session: Session, blocks: list, n_clusters: int, folder: str) -> None:
@@ -116,23 +121,12 @@ def compare_seeds(session: Session, blocks: list, n_clusters: int, folder: str) 
             session.record(init, figure, statistics.median(objectives), objectives)
 
 
-def made_blocks(n_documents: int, n_blocks: int, folder: str) -> list:
-    """Return the tf-idf rows of made documents in blocks."""
+def made_rows(n_documents: int) -> Any:
+    """Return the tf-idf rows of made documents."""
     from doccluster.vectors import vectorize
 
     with text_file(n_documents).open(encoding="ascii") as lines:
-        return blocks_of(vectorize(list(lines), min_df=2).matrix, n_blocks, folder)
-
-
-def blocks_of(matrix: object, n_blocks: int, folder: str) -> list:
-    """Return unit rows in blocks of nearly the same number of documents."""
-    from doccluster.distributed import write_block
-
-    edges = np.linspace(0, matrix.shape[0], n_blocks + 1).astype(int)
-    return [
-        write_block(f"{folder}/block-{first}", matrix[first:last], first=int(first))
-        for first, last in itertools.pairwise(edges)
-    ]
+        return vectorize(list(lines), min_df=2).matrix
 
 
 def iterations(blocks: list, folder: str) -> tuple[tuple[int, int], ...]:
@@ -216,114 +210,129 @@ def kept_figures(path: pathlib.Path, row_name: str, contender: str) -> dict[str,
     return {line["figure"]: float(line["value"]) for line in lines}
 
 
-@row("streaming-peer", "spherical k-means of blocks on disk (k=20, one start) beside MiniBatchKMeans, fed by blocks")
-def streaming_peer(session: Session) -> None:
-    """Compare processor seconds and the mean cosine of documents to the centroid of their cluster."""
-    n_documents = FEW if session.quick else N_DOCUMENTS
+@row(
+    "peers", "spherical k-means of blocks on disk (k=20, one start) beside Spark's and MiniBatchKMeans, one thread each"
+)
+def peers_over_sparse_rows(session: Session) -> None:
+    """Compare time and the mean cosine of documents to the centroid of their cluster, over our tf-idf rows."""
+    contenders = {"doccluster": "cluster_blocks_on_disk", "MiniBatchKMeans": "cluster_mini_batches"}
+    if peers.is_installed("pyspark"):
+        contenders["Spark"] = "cluster_with_spark"
+    else:
+        session.say("  pyspark is not installed; pip install pyspark, which needs Java")
+    compare_peers(session, made_rows(FEW if session.quick else N_DOCUMENTS), contenders)
+
+
+@row(
+    "peers-dense",
+    "10,000 documents over their 4,000 most frequent terms (k=20): dask-ml's KMeans takes dense rows alone",
+)
+def peers_over_dense_rows(session: Session) -> None:
+    """The same beside dask-ml, over a matrix that fits into memory in full; ours stay sparse."""
+    if not peers.is_installed("dask_ml"):
+        session.say("  dask-ml is not installed; pip install dask-ml")
+        return
+    n_documents, n_terms = (1_000, 500) if session.quick else (10_000, 4_000)
+    rows = peers.of_frequent_terms(made_rows(n_documents), n_terms)
+    compare_peers(session, rows, {"doccluster": "cluster_blocks_on_disk", "dask-ml": "cluster_with_dask_ml"})
+
+
+def compare_peers(session: Session, rows: Any, contenders: dict[str, str]) -> None:
+    """Run programs in turn over the same rows, each in a process of its own, and judge their labels alike."""
+    here = "experiments.benchmarks.peers"
     with tempfile.TemporaryDirectory() as folder:
-        blocks = made_blocks(n_documents, 8, folder)
-        found: dict[str, list[np.ndarray]] = {"doccluster": [], "MiniBatchKMeans": []}
-        session.compare_on_one_thread(
-            {
-                "doccluster": lambda: found["doccluster"].append(_ours(blocks, folder)),
-                "MiniBatchKMeans": lambda: found["MiniBatchKMeans"].append(_mini_batches(blocks)),
-            },
-            repeats=1,
-        )
-        for name, labels in found.items():
-            session.record(name, "mean_cosine", mean_cosine(blocks, labels[-1]))
+        path = peers.write_rows(rows, pathlib.Path(folder))
+        functions = {name: f"{here}:{function}" for name, function in contenders.items()}
+        found = session.compare_memory(functions, repeats=3, path=str(path), n_clusters=N_CLUSTERS)
+        for name in found:
+            labels = np.load(peers.labels_file(path, name))
+            session.record(name, "mean_cosine", peers.mean_cosine(rows, labels, N_CLUSTERS))
+            session.record(name, "clusters", float(np.unique(labels).size))
 
 
-def _ours(blocks: list, folder: str) -> np.ndarray:
-    from doccluster.clustering.k_means.spherical import SphericalParameters
-    from doccluster.distributed import Sequential, cluster_blocks
-
-    parameters = SphericalParameters(N_CLUSTERS, init="subsample", n_init=1, random_state=0, n_threads=1)
-    return cluster_blocks(Sequential(), blocks, parameters, scratch=folder, keep_bytes=0).labels
-
-
-def _mini_batches(blocks: list) -> np.ndarray:
-    from sklearn.cluster import MiniBatchKMeans
-
-    model = MiniBatchKMeans(N_CLUSTERS, random_state=0, n_init=1)
-    for _ in range(3):  # epochs
-        for block in blocks:
-            for first in range(0, block.n_rows, 1024):
-                model.partial_fit(block.matrix[first : first + 1024])
-    return np.concatenate([model.predict(block.matrix) for block in blocks])
-
-
-def mean_cosine(blocks: list, labels: np.ndarray) -> float:
-    """Return the mean cosine of unit rows to the centroid of their cluster: the lengths of the sums by cluster."""
-    from scipy import sparse
-
-    total = 0
-    for block in blocks:
-        own = labels[block.places]
-        members = sparse.csr_array((np.ones(own.size), (own, np.arange(own.size))), shape=(N_CLUSTERS, own.size))
-        total = total + members @ block.matrix.astype(np.float64)
-    return float(np.sqrt(total.multiply(total).sum(axis=1)).sum() / labels.size)
-
-
-@row("model", "a model of larger clusters (assumptions: experiments/benchmarks/cost_model.py), from one run of 100,000")
+@row(
+    "model", "a model of larger clusters (k=100), fitted to runs of 30,000, 100,000 and 300,000 documents on one worker"
+)
 def model(session: Session) -> None:
-    """Fit the costs of a document to a run in blocks on one thread, and say what 10 to 1,000 workers would take."""
-    from experiments.benchmarks import cost_model
-
-    n_documents = FEW if session.quick else N_DOCUMENTS
-    found = session.compare_memory({"measured": "experiments.benchmarks.scale_out:spent"}, n_documents=n_documents)
-    measured = found["measured"]
-    costs = cost_model.Costs(
-        measured["read"] / n_documents,
-        measured["vectorize"] / n_documents,
-        measured["cluster"] / n_documents / N_CLUSTERS / measured["iterations"],
-        (measured["label"] + measured["judge"]) / n_documents,
+    """Say what 10 to 1,000 workers would take, what that assumes, and how far the model was off at a size left out."""
+    sizes = (1_000, 2_000, 4_000) if session.quick else (30_000, 100_000, 300_000)
+    runs = [measured_run(session, f"{n:,} documents", n) for n in sizes]
+    from_disk = measured_run(session, f"{sizes[1]:,} documents, nothing kept", sizes[1], max_memory="64M")
+    of_an_iteration = [run.worker[cost_model.ITERATED] / run.n_iterations for run in (runs[1], from_disk)]
+    costs = cost_model.fit(runs, slower_from_disk=max(1.0, of_an_iteration[1] / of_an_iteration[0]))
+    compare_with_model(session, cost_model.fit(runs[:-1]), runs[-1], "fitted to the others")
+    compare_with_kept(session, costs)
+    for stage in cost_model.STAGES:
+        for who, lines in (("the workers", costs.workers), ("the main machine", costs.main)):
+            micro = 1e6 * lines[stage].of_a_document
+            session.record(f"fitted: {who}", f"microseconds_of_a_document_in_{stage}", micro)
+    session.record(
+        "fitted: the workers", "an_iteration_of_which_nothing_is_kept_takes_longer_by", costs.slower_from_disk
     )
+    for name, value in dataclasses.asdict(cost_model.ASSUMPTIONS).items():
+        session.record("assumed", name.replace("bytes", "B"), float(value))
     for size in (1e8, 1e9):
-        for n_workers in (10, 100, 1000):
-            name = f"modelled: {size:.0e} documents, {n_workers:,} workers"
-            for stage, seconds in cost_model.stages(costs, size, n_workers).items():
-                session.record(name, f"hours_of_{stage}", seconds / 3600)
-        limit = cost_model.table_limit(costs, size)
-        session.record(f"modelled: {size:.0e} documents", "workers_from_which_the_table_takes_longer", limit)
+        record_modelled(session, costs, size)
 
 
-def spent(n_documents: int) -> dict[str, float]:
-    """Return the processor seconds of each stage of a run in blocks on one thread, and its iterations."""
-    path = text_file(n_documents)
-    started: dict[str, float] = {}
-    iterations = [1]
-
-    def note(stage: str, done: int, total: int | None = None) -> None:
-        started.setdefault(stage, time.process_time())
-        if stage == "cluster":
-            iterations[0] = max(iterations[0], done)
-
-    _warm_up()
-    from doccluster.pipeline import run_pipeline
-
-    with tempfile.TemporaryDirectory() as folder:
-        run_pipeline(
-            pathlib.Path(path),
-            n_clusters=N_CLUSTERS,
-            algorithm="spherical-k-means:n_init=1,init=subsample",
-            reader={"format": "lines"},
-            language="none",
-            n_threads=1,
-            scratch=folder,
-            progress=note,
-        )
-    ends = [*(started[stage] for stage in STAGES[1:]), time.process_time()]
-    seconds = {stage: end - started[stage] for stage, end in zip(STAGES, ends, strict=True)}
-    return {**seconds, "iterations": float(iterations[0])}
+def measured_run(session: Session, name: str, n_documents: int, **options: Any) -> cost_model.Measured:
+    """Return what a run on one worker computed, stage by stage."""
+    name = f"measured: {name}"
+    functions = {name: f"{RUNS}:computed_on_one_worker"}
+    found = session.compare_memory(functions, n_documents=n_documents, n_clusters=HUNDRED, **options)
+    return as_measured(found[name], n_documents)
 
 
-def _warm_up() -> None:
-    """Compile what has not been, so that it counts for no stage."""
-    from doccluster.pipeline import run_pipeline
+def as_measured(figures: Mapping[str, float], n_documents: int) -> cost_model.Measured:
+    """Return the figures of a watched run; what several workers computed is added."""
 
-    with tempfile.TemporaryDirectory() as folder:
-        texts = pathlib.Path(folder) / "few.txt"
-        texts.write_text("\n".join(f"oil price {n} wheat rain sun {n % 7}" for n in range(300)), encoding="ascii")
-        few = {"n_clusters": 20, "algorithm": "spherical-k-means:n_init=1,init=subsample", "n_threads": 1}
-        run_pipeline(texts, reader={"format": "lines"}, scratch=folder, **few)
+    def of(who: str, stage: str) -> float:
+        ends = f"_computed_in_{stage}_seconds"
+        return sum(value for name, value in figures.items() if name.startswith(who) and name.endswith(ends))
+
+    main, workers = ({stage: of(who, stage) for stage in cost_model.STAGES} for who in (MAIN, "worker_"))
+    return cost_model.Measured(n_documents, HUNDRED, max(1, int(figures["iterations"])), main, workers)
+
+
+def compare_with_model(
+    session: Session, costs: cost_model.Costs, run: cost_model.Measured, how: str, n_workers: int = 1
+) -> None:
+    """Record the processor seconds that the model says over those of a run, for each stage and in all."""
+    name = f"predicted over measured: {run.n_documents:,} documents, {how}"
+    predicted = cost_model.computed(costs, run, n_workers)
+    measured = {stage: run.main[stage] + run.worker[stage] for stage in cost_model.STAGES}
+    for stage in cost_model.STAGES:
+        session.record(name, stage, predicted[stage] / measured[stage])
+    session.record(name, "all stages", sum(predicted.values()) / sum(measured.values()))
+
+
+def compare_with_kept(session: Session, costs: cost_model.Costs) -> None:
+    """Compare the model with larger runs that other rows have kept, where they have."""
+    kept = kept_figures(session.path, "ten-million-workers", "local:2")
+    if f"{MAIN}_computed_in_read_seconds" in kept and not session.quick:
+        compare_with_model(session, costs, as_measured(kept, TEN_MILLION), "two workers", 2)
+    kept = kept_figures(session.path, "workers-million", "local:1")
+    if "iterations" in kept and not session.quick:
+        like = cost_model.Measured(MILLION, N_CLUSTERS, int(kept["iterations"]), {}, {})
+        predicted = cost_model.computed(costs, like)
+        for stage in STAGES:
+            seconds = kept[f"{stage}_seconds"]
+            session.record("predicted over measured: workers-million, local:1", stage, predicted[stage] / seconds)
+
+
+def record_modelled(session: Session, costs: cost_model.Costs, size: float) -> None:
+    """Record the hours that the model says for so many documents, and where it says the limits are."""
+    for n_workers in (10, 100, 1000):
+        name = f"modelled: {size:.0e} documents, {n_workers:,} workers"
+        on_workers, on_main = cost_model.modelled(costs, size, n_workers)
+        shown = {"what_follows": sum(on_workers.pop(stage) for stage in ("label", "judge", "write")), **on_workers}
+        for stage, seconds in shown.items():
+            session.record(name, f"hours_of_{stage}", seconds / 3600)
+        session.record(name, "hours_of_the_main_machine", sum(on_main.values()) / 3600)
+        session.record(name, "hours_in_all", (sum(shown.values()) + sum(on_main.values())) / 3600)
+    name = f"modelled: {size:.0e} documents"
+    for times, terms in ((1, ""), (10, "_of_a_tenth_of_the_terms")):
+        limit = cost_model.table_limit(costs, size, cost_model.with_fewer_terms(times))
+        session.record(name, f"workers_from_which_the_table{terms}_takes_longer", limit)
+    limit = cost_model.main_limit(costs, size)
+    session.record(name, "workers_from_which_the_main_machine_takes_longer", limit)

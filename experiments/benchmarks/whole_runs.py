@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import os
 import pathlib
 import resource
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from experiments.benchmarks.harness import start_clock
 from experiments.benchmarks.made_text import text_file
-from experiments.benchmarks.process_memory import MemoryWatch, folder_bytes
+from experiments.benchmarks.process_watch import ProcessWatch, folder_bytes
 
 if TYPE_CHECKING:
     from doccluster.record import Run
 
 STAGES = ("read", "vectorize", "cluster", "label", "judge")
+WRITTEN_STAGES = (*STAGES, "write")
 ONE_START = "spherical-k-means:n_init=1,init=subsample"
 MAIN = "main_process"
 WORKER_LIMIT = 3_000_000_000  # bytes: Dask ends a worker that holds 95% of it
@@ -50,6 +52,19 @@ def checksums(run: Run) -> dict[str, float]:
         "checksum_of_labels": float(int(labels_checksum(run)[:12], 16)),
         "checksum_of_scores": float(int(scores[:12], 16)),
     }
+
+
+class Told:
+    """What a run tells of its progress: the stages it begins, and how many iterations it came to."""
+
+    def __init__(self, begin: Callable[[str], object] | None = None) -> None:
+        self.iterations, self._begin = 0, begin
+
+    def __call__(self, stage: str, done: int, total: int | None = None) -> None:
+        if self._begin is not None and stage in WRITTEN_STAGES:
+            self._begin(stage)
+        if stage == "cluster":
+            self.iterations = max(self.iterations, done)
 
 
 def in_one_process(n_documents: int, n_clusters: int) -> dict[str, float]:
@@ -89,26 +104,38 @@ def on_two_workers(n_documents: int, n_clusters: int) -> dict[str, float]:
 
 
 def _by_stage(n_documents: int, n_clusters: int, **where: Any) -> dict[str, float]:
-    path = text_file(n_documents)
+    path, told = text_file(n_documents), Told()
     start_clock()
-    run = run_at(path, n_clusters, **where)
+    run = run_at(path, n_clusters, progress=told, **where)
     stages = {f"{stage}_seconds": float(run.provenance.timings[stage]) for stage in STAGES}
-    return {**stages, "run_seconds": sum(stages.values()), **checksums(run)}
+    return {**stages, "run_seconds": sum(stages.values()), "iterations": float(told.iterations), **checksums(run)}
 
 
 def on_two_limited_workers(n_documents: int, n_clusters: int) -> dict[str, float]:
     """Run on two worker processes, which Dask ends when they hold more than the limit."""
+    return on_limited_workers(n_documents, n_clusters, 2)
+
+
+def computed_on_one_worker(n_documents: int, n_clusters: int, max_memory: str | None = None) -> dict[str, float]:
+    """Run on one worker process, and say what each process computed; `max_memory` bounds what is kept of the rows."""
+    clustering = None if max_memory is None else {"max_memory": max_memory}
+    figures = on_limited_workers(n_documents, n_clusters, 1, clustering=clustering)
+    return {name: value for name, value in figures.items() if "_computed_in_" in name or name == "iterations"}
+
+
+def on_limited_workers(n_documents: int, n_clusters: int, n_workers: int, **options: Any) -> dict[str, float]:
+    """Run on worker processes that Dask ends when they hold more than the limit."""
     from doccluster.distributed.dask_workers import connect
 
-    with connect("local:2", memory_limit=WORKER_LIMIT) as executor, _folder() as folder:
+    with connect(f"local:{n_workers}", memory_limit=WORKER_LIMIT) as executor, _folder() as folder:
         nannies = executor.client.cluster.workers
 
         def processes() -> dict[str, int]:
             started = {f"worker_{name + 1}": nanny.pid for name, nanny in nannies.items()}
             return {MAIN: os.getpid(), **{name: number for name, number in started.items() if number}}
 
-        watch = MemoryWatch(processes, folder)
-        figures = _watched(watch, folder, n_documents, n_clusters, scheduler=executor.client, n_threads=1)
+        watch = ProcessWatch(processes, folder)
+        figures = _watched(watch, folder, n_documents, n_clusters, scheduler=executor.client, n_threads=1, **options)
     workers = sorted(set(watch.numbers) - {MAIN})
     return {
         **figures,
@@ -121,32 +148,30 @@ def on_two_limited_workers(n_documents: int, n_clusters: int) -> dict[str, float
 def from_disk(n_documents: int, n_clusters: int) -> dict[str, float]:
     """Run out of core in this process, on all its processors."""
     with _folder() as folder:
-        watch = MemoryWatch(lambda: {MAIN: os.getpid()}, folder)
+        watch = ProcessWatch(lambda: {MAIN: os.getpid()}, folder)
         clustering = {"max_memory": DISK_LIMIT}
         return _watched(watch, folder, n_documents, n_clusters, clustering=clustering)
 
 
 def _watched(
-    watch: MemoryWatch, folder: pathlib.Path, n_documents: int, n_clusters: int, **where: Any
+    watch: ProcessWatch, folder: pathlib.Path, n_documents: int, n_clusters: int, **where: Any
 ) -> dict[str, float]:
     """Return the figures of a run that writes all that a run writes, with blocks in `folder`."""
     path, output = text_file(n_documents), folder.parent / "run"
 
-    def note(stage: str, done: int, total: int | None = None) -> None:
-        if stage in (*STAGES, "write"):
-            watch.begin(stage)
-
+    told = Told(watch.begin)
     start_clock()
     with watch:
-        run = run_at(path, n_clusters, scratch=folder, output=output, progress=note, **where)
-    figures = {f"{stage}_seconds": watch.seconds[stage] for stage in (*STAGES, "write")}
+        run = run_at(path, n_clusters, scratch=folder, output=output, progress=told, **where)
+    figures = {f"{stage}_seconds": watch.seconds[stage] for stage in WRITTEN_STAGES}
     figures["run_seconds"] = sum(figures.values())
     for name in sorted(watch.resident):
         figures[f"{name}_peak_bytes"] = float(watch.resident[name])
         figures[f"{name}_peak_bytes_without_mapped_files"] = float(watch.peak_of(name))
-    for (name, stage), n_bytes in watch.own.items():
-        if stage in (*STAGES, "write"):
-            figures[f"{name}_bytes_without_mapped_files_in_{stage}"] = float(n_bytes)
+    for name, stage in itertools.product(sorted(watch.resident), WRITTEN_STAGES):
+        figures[f"{name}_bytes_without_mapped_files_in_{stage}"] = float(watch.own[name, stage])
+        figures[f"{name}_computed_in_{stage}_seconds"] = watch.computed[name, stage]
+    figures["iterations"] = float(told.iterations)
     figures["scratch_bytes"] = float(watch.folder_bytes)
     figures["output_bytes"] = float(folder_bytes(output))
     figures["text_bytes"] = float(path.stat().st_size)
@@ -156,7 +181,7 @@ def _watched(
 @contextlib.contextmanager
 def _folder() -> Iterator[pathlib.Path]:
     """Yield a folder for blocks, with an empty place beside it for the run; set TMPDIR for another disk."""
-    with tempfile.TemporaryDirectory(prefix="doccluster-benchmark-") as above:
+    with tempfile.TemporaryDirectory(prefix="whole-run-") as above:
         folder = pathlib.Path(above) / "scratch"
         folder.mkdir()
         yield folder

@@ -95,3 +95,22 @@ def test_a_function_that_fails_gives_its_error():
 def fail():
     """Raise an error."""
     raise ValueError("no such luck")
+
+
+def test_processes_take_turns_and_one_that_fails_is_said_and_left_out(session, monkeypatch):
+    turns = []
+
+    def measured(function, arguments):
+        turns.append(function)
+        if function == "theirs" and len(turns) > 4:
+            return {"error": "no memory left"}
+        return {"seconds": float(len(turns)), "answer": arguments["data"]}
+
+    monkeypatch.setattr(harness, "measure_process", measured)
+    found = session.compare_memory({"we": "ours", "they": "theirs", "others": "other"}, repeats=3, data=5)
+    assert turns == ["ours", "theirs", "other", "ours", "theirs", "other", "ours", "other"]
+    assert found == {"we": {"seconds": 4.0, "answer": 5.0}, "others": {"seconds": 6.0, "answer": 5.0}}
+    figures = {(line["contender"], line["figure"]): float(line["value"]) for line in read_results(session.path)}
+    assert ("they", "failed: no memory left") in figures
+    assert figures["others", "seconds_times_ours"] == 1.5
+    assert any("no memory left" in line for line in session.said)

@@ -13,7 +13,7 @@ import pytest
 
 from experiments.benchmarks import harness, made_text, scale_out, whole_runs
 from experiments.benchmarks.harness import Session, read_results
-from experiments.benchmarks.process_memory import MemoryWatch, folder_bytes
+from experiments.benchmarks.process_watch import ProcessWatch, folder_bytes
 
 on_linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="memory of processes is read from /proc")
 MANY = 60 * 2**20
@@ -32,7 +32,7 @@ def few_texts(tmp_path, monkeypatch):
 @on_linux
 def test_memory_is_kept_by_stage_and_pages_of_mapped_files_are_not_a_process_s_own(tmp_path):
     np.save(tmp_path / "mapped.npy", np.ones(MANY, dtype=np.uint8))
-    with MemoryWatch(lambda: {"this": os.getpid()}, tmp_path) as watch:
+    with ProcessWatch(lambda: {"this": os.getpid()}, tmp_path) as watch:
         watch.begin("mapping")
         mapped = np.load(tmp_path / "mapped.npy", mmap_mode="r")
         assert mapped.sum(dtype=np.int64) == MANY
@@ -51,13 +51,27 @@ def test_memory_is_kept_by_stage_and_pages_of_mapped_files_are_not_a_process_s_o
 @on_linux
 def test_a_process_that_takes_the_place_of_another_is_counted(tmp_path):
     started = []
-    with MemoryWatch(lambda: {"worker": started[-1].pid} if started else {}, tmp_path) as watch:
+    with ProcessWatch(lambda: {"worker": started[-1].pid} if started else {}, tmp_path) as watch:
         for _ in range(2):
             started.append(subprocess.Popen(["sleep", "30"]))
             time.sleep(0.5)
             started[-1].kill()
             started[-1].wait()
     assert watch.numbers["worker"] == {process.pid for process in started}
+
+
+@on_linux
+def test_what_a_process_computes_is_counted_for_the_stage_it_does_it_in(tmp_path):
+    with ProcessWatch(lambda: {"this": os.getpid()}, tmp_path) as watch:
+        watch.begin("waiting")
+        time.sleep(0.4)
+        watch.begin("computing")
+        began = time.process_time()
+        while time.process_time() - began < 0.4:
+            pass
+        watch.begin("done")
+    assert watch.computed["this", "waiting"] < 0.2
+    assert 0.3 < watch.computed["this", "computing"] < 0.6
 
 
 def test_the_size_of_a_folder_is_what_its_files_take_on_the_disk(tmp_path):
@@ -91,18 +105,19 @@ def test_the_first_of_two_rows_has_nothing_to_compare_with(session, few_texts, m
 
 
 @on_linux
-def test_a_run_on_limited_workers_and_one_from_disk_agree_and_each_process_is_measured(few_texts, monkeypatch):
+def test_a_run_on_a_limited_worker_and_one_from_disk_agree_and_each_process_is_measured(few_texts, monkeypatch):
     pytest.importorskip("distributed")
     monkeypatch.setattr(whole_runs, "run_at", functools.partial(whole_runs.run_at, report=False))
-    on_workers = whole_runs.on_two_limited_workers(400, 5)
+    on_worker = whole_runs.on_limited_workers(400, 5, 1)
     from_disk = whole_runs.from_disk(400, 5)
     for what in ("checksum_of_labels", "checksum_of_scores", "text_bytes"):
-        assert on_workers[what] == from_disk[what]
-    assert on_workers["limit_bytes_of_a_worker"] == 3e9
-    assert 5e7 < on_workers["worker_1_peak_bytes_without_mapped_files"] < on_workers["worker_1_peak_bytes"]
-    assert on_workers["most_peak_bytes_of_a_worker"] == max(on_workers[f"worker_{n}_peak_bytes"] for n in (1, 2))
-    assert on_workers["workers_replaced"] == 0
-    for figures in (on_workers, from_disk):
+        assert on_worker[what] == from_disk[what]
+    assert on_worker["limit_bytes_of_a_worker"] == 3e9
+    assert 5e7 < on_worker["worker_1_peak_bytes_without_mapped_files"] < on_worker["worker_1_peak_bytes"]
+    assert on_worker["most_peak_bytes_of_a_worker"] == on_worker["worker_1_peak_bytes"]
+    assert on_worker["worker_1_computed_in_cluster_seconds"] > 0
+    assert on_worker["workers_replaced"] == 0
+    for figures in (on_worker, from_disk):
         assert figures["scratch_bytes"] > figures["text_bytes"]
         assert figures["output_bytes"] > 0
         stages = [figures[f"{stage}_seconds"] for stage in (*whole_runs.STAGES, "write")]

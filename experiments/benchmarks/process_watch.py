@@ -1,4 +1,4 @@
-"""What processes hold in memory, and a folder on disk, while a run goes on: looked at several times a second."""
+"""What processes take while a run goes on, stage by stage: memory, looked at several times a second, disk and time."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ PROC = pathlib.Path("/proc")
 Processes = Callable[[], Mapping[str, int]]
 
 
-class MemoryWatch:
-    """The most that processes held, in all and by stage, as long as the watch is open; it reads /proc (Linux).
+class ProcessWatch:
+    """The most that processes held, and the time they computed, as long as the watch is open; it reads /proc (Linux).
 
     Parameters
     ----------
@@ -37,6 +37,8 @@ class MemoryWatch:
         What the folder took at most.
     seconds : dict of str to float
         How long each stage took, once the watch is closed.
+    computed : dict of (str, str) to float
+        By name and stage, the seconds of processors, once the watch is closed.
     """
 
     def __init__(self, processes: Processes, folder: pathlib.Path) -> None:
@@ -46,11 +48,14 @@ class MemoryWatch:
         self.numbers: dict[str, set[int]] = defaultdict(set)
         self.folder_bytes = 0
         self.seconds: dict[str, float] = {}
+        self.computed: dict[tuple[str, str], float] = defaultdict(float)
+        self._clocks: dict[int, float] = {}
         self._stage, self._began, self._looked_at_folder = "before", time.perf_counter(), 0.0
         self._over, self._lock = threading.Event(), threading.Lock()
         self._thread = threading.Thread(target=self._look_on, daemon=True)
 
-    def __enter__(self) -> MemoryWatch:
+    def __enter__(self) -> ProcessWatch:
+        self._take_times()
         self._thread.start()
         return self
 
@@ -64,6 +69,7 @@ class MemoryWatch:
         if stage == self._stage:
             return
         self._look(with_folder=True)
+        self._take_times()
         now = time.perf_counter()
         self.seconds[self._stage] = self.seconds.get(self._stage, 0.0) + now - self._began
         self._stage, self._began = stage, now
@@ -71,6 +77,15 @@ class MemoryWatch:
     def peak_of(self, name: str) -> int:
         """Return the most that a process held of its own, in any stage."""
         return max((n_bytes for (who, _), n_bytes in self.own.items() if who == name), default=0)
+
+    def _take_times(self) -> None:
+        """Add what each process computed since the last time to the stage; one that ended takes its last with it."""
+        for name, number in self._processes().items():
+            spent = processor_seconds(number)
+            if spent is not None:
+                if number in self._clocks:
+                    self.computed[name, self._stage] += spent - self._clocks[number]
+                self._clocks[number] = spent
 
     def _look_on(self) -> None:
         while not self._over.wait(EVERY):
@@ -102,6 +117,16 @@ def process_memory(number: int) -> tuple[int, int] | None:
     if "VmHWM" not in facts:  # it is ending
         return None
     return _kilobytes(facts["VmHWM"]), _kilobytes(facts["RssAnon"])
+
+
+def processor_seconds(number: int) -> float | None:
+    """Return the seconds of processors that a process has spent; None if it ended."""
+    try:
+        line = (PROC / str(number) / "stat").read_text(encoding="utf-8")
+    except OSError:
+        return None
+    fields = line.rpartition(")")[2].split()  # its name, in parentheses before, may hold anything
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def folder_bytes(folder: pathlib.Path) -> int:
