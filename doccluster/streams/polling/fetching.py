@@ -149,7 +149,7 @@ def _connected(target: Target, network: Reach, deadline: float) -> HTTPConnectio
         raise _Failed("unknown-host", target.host) from error
     for one in addresses:
         if not is_allowed(ipaddress.ip_address(one.partition("%")[0]), network.allowed):
-            raise Refused("refused-address", f"{target.host} is {one}")
+            raise _not_public(target, one)
     failure: Exception = OSError("no address")
     for one in addresses:
         seconds = min(CONNECT_SECONDS, deadline - time.monotonic())
@@ -165,9 +165,14 @@ def _connected(target: Target, network: Reach, deadline: float) -> HTTPConnectio
         peer = connection.sock.getpeername()[0]  # what was dialled in the end is what counts
         if not is_allowed(ipaddress.ip_address(peer.partition("%")[0]), network.allowed):
             connection.close()
-            raise Refused("refused-address", f"{target.host} is {peer}")
+            raise _not_public(target, peer)
         return connection
     raise failure
+
+
+def _not_public(target: Target, address: str) -> Refused:
+    who = address if address == target.host else f"{target.host} is {address}, which"
+    return Refused("refused-address", f"{who} is not public; --allow-network opens a range")
 
 
 def _connection(target: Target, address: str, seconds: float, network: Reach) -> HTTPConnection:
