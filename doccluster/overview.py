@@ -6,7 +6,8 @@ The terminal, `clusters.csv` and the report all take it from here, so that they 
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from functools import lru_cache
@@ -14,6 +15,7 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
+from doccluster.packed_strings import CodedColumn
 from doccluster.record import Documents, Run
 
 HEADLINE_LENGTH = 110
@@ -62,23 +64,23 @@ class Overview:
 
 def overview(run: Run) -> tuple[Overview, ...]:
     """Return what a person sees first of each cluster of a run."""
-    dates = [as_date(text) for text in run.documents.dates]
+    days = days_of(run.documents.dates)
     outlets = outlets_of(run.documents)
     shared = _titles_of_several_clusters(run)
     found = []
     for one in run.clusters:
         members = run.partition.members(one.cluster)
-        rows = members.tolist()
-        own_dates = [day for day in (dates[row] for row in rows) if day is not None]
-        counts = Counter(filter(None, (outlets[row] for row in rows)))
+        own_days = days[members]
+        own_days = own_days[own_days > 0]
+        counts = _counts(outlets, members)
         found.append(
             Overview(
                 cluster=one.cluster,
                 size=one.size,
                 headline=one.name or _headline(run, one.cluster, shared),
                 label=one.label if not one.name else ", ".join(term.term for term in one.descriptive[:N_WORDS]),
-                first=min(own_dates, default=None),
-                last=max(own_dates, default=None),
+                first=date.fromordinal(int(own_days.min())) if own_days.size else None,
+                last=date.fromordinal(int(own_days.max())) if own_days.size else None,
                 outlets=tuple(sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))),
                 n_copies=_count_copies(run, members),
                 similarity=float(run.similarity[members].mean()),
@@ -87,8 +89,34 @@ def overview(run: Run) -> tuple[Overview, ...]:
     return tuple(found)
 
 
-def outlets_of(documents: Documents) -> tuple[str, ...]:
+def _counts(outlets: Sequence[str], members: npt.NDArray[np.int64]) -> Counter[str]:
+    """Return how many of some documents each outlet has."""
+    if not isinstance(outlets, CodedColumn):
+        return Counter(filter(None, (outlets[row] for row in members.tolist())))
+    counts: Counter[str] = Counter()
+    for code, count in zip(*np.unique(outlets.codes[members], return_counts=True), strict=True):
+        if outlets.values[int(code)]:
+            counts[outlets.values[int(code)]] += int(count)
+    return counts
+
+
+def days_of(dates: Sequence[str]) -> npt.NDArray[np.int64]:
+    """Return the ordinal of the day of each date, 0 where there is none.
+
+    >>> days_of(["2026-03-03", "soon"]).tolist() == [date(2026, 3, 3).toordinal(), 0]
+    True
+    """
+    known = dates.values if isinstance(dates, CodedColumn) else dates
+    found = [0 if (day := as_date(text)) is None else day.toordinal() for text in known]
+    days = np.array(found, np.int64)
+    return days[dates.codes] if isinstance(dates, CodedColumn) else days
+
+
+def outlets_of(documents: Documents) -> Sequence[str]:
     """Return who published each document; empty where the source is only the file that it was read from."""
+    sources = documents.sources
+    if isinstance(sources, CodedColumn) and not any(text and _FILE.search(text) is None for text in sources.values):
+        return CodedColumn(("",), np.zeros(len(sources), np.int8))
     return tuple(
         "" if _is_file(source, name) else source for source, name in zip(documents.sources, documents.ids, strict=True)
     )
@@ -144,10 +172,18 @@ def first_sentence(text: str) -> str:
 
 def _titles_of_several_clusters(run: Run) -> frozenset[str]:
     """Return the titles (case ignored) of documents in several clusters: "News in brief" names none of them."""
-    clusters: defaultdict[str, set[int]] = defaultdict(set)
-    for title, cluster in zip(run.documents.titles, run.partition.labels.tolist(), strict=True):
-        clusters[title.strip().casefold()].add(cluster)
-    return frozenset(title for title, found in clusters.items() if len(found) > 1)
+    titles, labels = run.documents.titles, run.partition.labels
+    numbers = _title_numbers(titles)
+    order = np.lexsort((labels, numbers))
+    is_next = (np.diff(numbers[order]) == 0) & (np.diff(labels[order]) != 0)  # the same title, the next cluster
+    return frozenset(titles[row].strip().casefold() for row in order[1:][is_next].tolist())
+
+
+def _title_numbers(titles: Sequence[str]) -> npt.NDArray[np.int64]:
+    """Return a number for each title that only the same one has, case ignored."""
+    known = titles.values if isinstance(titles, CodedColumn) else titles
+    numbers = np.fromiter((hash(title.strip().casefold()) for title in known), np.int64, len(known))
+    return numbers[titles.codes] if isinstance(titles, CodedColumn) else numbers
 
 
 def _count_copies(run: Run, members: npt.NDArray[np.int64]) -> int:

@@ -22,6 +22,7 @@ from doccluster.corpus.stored_texts import PickedTexts, StoredTexts, text_length
 from doccluster.errors import InputError
 from doccluster.labeling.description import ClusterDescription
 from doccluster.markup import html_table, latex_escaped, latex_table
+from doccluster.packed_strings import CodedColumn
 from doccluster.partition import Partition
 from doccluster.short_repr import ShortRepr, cut, listed
 from doccluster.vectors.document_vectors import DocumentVectors
@@ -46,26 +47,26 @@ class Documents:
 
     Attributes
     ----------
-    ids, titles, dates, sources, links : tuple of str, one per document
+    ids, titles, dates, sources, links : sequence of str, one per document
         Dates are ISO 8601 text.
     excerpts : sequence of str, one per document
         The beginning of the text with its white space collapsed; of texts on disk made when it is looked at.
     lengths : int64 array of shape (n_documents,)
         The number of characters of each text.
-    labels : mapping of column name to a tuple (one per document) of tuples of str
+    labels : mapping of column name to a sequence (one per document) of tuples of str
         The class labels that came with the corpus.
     positions : int64 array of shape (n_documents,)
         The place of each document in the order of reading, empty documents included.
     """
 
-    ids: tuple[str, ...]
-    titles: tuple[str, ...]
-    dates: tuple[str, ...]
-    sources: tuple[str, ...]
-    links: tuple[str, ...]
+    ids: Sequence[str]
+    titles: Sequence[str]
+    dates: Sequence[str]
+    sources: Sequence[str]
+    links: Sequence[str]
     excerpts: Sequence[str]
     lengths: npt.NDArray[np.int64]
-    labels: Mapping[str, tuple[tuple[str, ...], ...]]
+    labels: Mapping[str, Sequence[tuple[str, ...]]]
     positions: npt.NDArray[np.int64]
 
     def __len__(self) -> int:
@@ -82,8 +83,8 @@ class Documents:
     def take(self, rows: npt.NDArray[np.int64]) -> Documents:
         """Return the documents of these rows, in this order."""
 
-        def pick(values: Sequence[Any]) -> tuple[Any, ...]:
-            return tuple(values[row] for row in rows)
+        def pick(values: Sequence[Any]) -> Sequence[Any]:
+            return values.take(rows) if isinstance(values, CodedColumn) else tuple(values[row] for row in rows)
 
         return Documents(
             ids=pick(self.ids),
@@ -115,7 +116,7 @@ class Documents:
         )
 
     @classmethod
-    def from_ids(cls, ids: tuple[str, ...], labels: Mapping[str, tuple[tuple[str, ...], ...]]) -> Documents:
+    def from_ids(cls, ids: Sequence[str], labels: Mapping[str, Sequence[tuple[str, ...]]]) -> Documents:
         """Return documents of which only names (and perhaps classes) are known, as with a ready matrix."""
         n = len(ids)
         nothing = ("",) * n
@@ -396,7 +397,7 @@ class Run:
         }
         for column, own in documents.labels.items():
             found[column] = [labels if len(labels) > 1 else "".join(labels) for labels in own]
-        return pd.DataFrame(found, index=pd.Index(documents.ids, name="id", dtype=object))
+        return pd.DataFrame(found, index=pd.Index(list(documents.ids), name="id", dtype=object))
 
     @property
     def cluster_scores(self) -> dict[str, npt.NDArray[np.float64]]:
@@ -412,4 +413,4 @@ class Run:
         """Return the rows that have exactly one label in `column`, and those labels."""
         labels = self.documents.labels[column]
         rows = np.flatnonzero(np.fromiter((len(own) == 1 for own in labels), bool, len(labels)))
-        return rows, tuple(labels[row][0] for row in rows)
+        return rows, tuple(labels[row][0] for row in rows.tolist())

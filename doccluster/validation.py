@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from doccluster.blocks import BLOCK_ENTRIES, entry_blocks
 from doccluster.errors import Argument, DocclusterWarning, InputError, NothingUsable, NotNumeric
 from doccluster.sparse_structure import checked_csr, masked, wrong_dimensions
 
@@ -91,7 +92,8 @@ def _dense(matrix: Any, name: str) -> npt.NDArray[Any]:
 
 def _check_finite(matrix: Any, name: str) -> None:
     values = matrix.data if sparse.issparse(matrix) else matrix
-    if not np.isfinite(values).all():
+    pieces = np.array_split(values, -(-values.size // BLOCK_ENTRIES) or 1)
+    if not all(np.isfinite(piece).all() for piece in pieces):
         raise InputError("contains NaN or infinity", argument=name, remedy="remove or replace those values")
 
 
@@ -128,11 +130,13 @@ def squared_row_norms(matrix: Any) -> npt.NDArray[np.float64]:
     if not sparse.issparse(matrix):
         norms: npt.NDArray[np.float64] = np.einsum("ij,ij->i", matrix, matrix, dtype=np.float64)
         return norms
-    squares = np.square(matrix.data, dtype=np.float64)
     sums = np.zeros(matrix.shape[0])
-    filled = np.flatnonzero(np.diff(matrix.indptr))
-    if filled.size:
-        sums[filled] = np.add.reduceat(squares, matrix.indptr[filled])
+    for rows in entry_blocks(matrix.indptr):  # the squares of all entries would take twice the matrix
+        starts = matrix.indptr[rows.start : rows.stop + 1]
+        filled = np.flatnonzero(np.diff(starts))
+        if filled.size:
+            squares = np.square(matrix.data[starts[0] : starts[-1]], dtype=np.float64)
+            sums[rows][filled] = np.add.reduceat(squares, starts[filled] - starts[0])
     return sums
 
 

@@ -160,3 +160,24 @@ def test_a_run_from_before_families_were_kept_can_be_read(wire, tmp_path):
         kept = {name: file[name] for name in file.files if name != "copy_of"}
     np.savez(path, **kept)
     assert load_run(tmp_path / "out").copy_of is None
+
+
+def test_documents_that_only_share_a_band_are_not_compared_as_texts():
+    rng = np.random.default_rng(3)
+    common, rare = np.arange(18), np.arange(18, 4000)
+    sets = [np.unique([*rng.choice(common, 12, replace=False), *rng.choice(rare, 10)]) for _ in range(1500)]
+    copies = [np.append(one[1:], 4000 + row) for row, one in enumerate(sets[:40])]
+    sets += copies
+    indptr = np.concatenate([[0], np.cumsum([one.size for one in sets])])
+    indices = np.concatenate([np.sort(one) for one in sets])
+    matrix = sparse.csr_array((np.ones(indices.size), indices, indptr), shape=(len(sets), 4040))
+    signatures = near_copies.band_signatures(matrix)
+    in_a_band = np.zeros(len(sets), bool)
+    for band in signatures:
+        _, run, size = np.unique(band, return_inverse=True, return_counts=True)
+        in_a_band |= size[run] > 1
+    found = near_copies.alike_in_a_band(matrix, signatures)
+    assert in_a_band.sum() > 4 * 80
+    assert found.size < 2 * 80
+    assert set(range(40)) <= set(found.tolist())
+    assert set(range(1500, 1540)) <= set(found.tolist())

@@ -188,7 +188,7 @@ def run_record(run: Run) -> dict[str, Any]:
 
 def labels_checksum(run: Run) -> str:
     """Return the checksum of the ids and labels, which two runs share when they agree on every document."""
-    pairs = zip(run.documents.ids, run.partition.labels.tolist(), strict=True)
+    pairs = zip(run.documents.ids, run.partition.labels.data, strict=True)
     return checksum(part for name, label in pairs for part in (name, str(label)))
 
 
@@ -238,11 +238,13 @@ def _threshold(run: Run) -> float | None:
 
 def _plain_documents(documents: Documents) -> dict[str, Any]:
     return {
-        **{name: list(getattr(documents, name)) for name in ("ids", "titles", "dates", "sources", "links")},
-        "excerpts": MadeWhenWritten(documents.excerpts),
-        "lengths": documents.lengths.tolist(),
-        "positions": documents.positions.tolist(),
-        "labels": {column: [list(own) for own in values] for column, values in documents.labels.items()},
+        **{
+            name: MadeWhenWritten(getattr(documents, name))
+            for name in ("ids", "titles", "dates", "sources", "links", "excerpts")
+        },
+        "lengths": MadeWhenWritten(documents.lengths.data),
+        "positions": MadeWhenWritten(documents.positions.data),
+        "labels": {column: MadeWhenWritten(values) for column, values in documents.labels.items()},
     }
 
 

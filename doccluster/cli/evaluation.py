@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -136,7 +137,7 @@ def _evaluated(
     )
 
 
-def _rows_with_a_cluster(path: str, clusters: tuple[str, ...], *, has_ids: bool) -> list[int]:
+def _rows_with_a_cluster(path: str, clusters: Sequence[str], *, has_ids: bool) -> list[int]:
     """Return the rows that have a cluster: a run leaves the cluster of a document without terms blank."""
     keep = [row for row, cluster in enumerate(clusters) if cluster]
     if len(keep) < len(clusters):

@@ -81,19 +81,14 @@ class CorpusBuilder:
     def __len__(self) -> int:
         return len(self._texts)
 
-    @property
-    def column_names(self) -> tuple[str, ...]:
-        """The columns of the metadata."""
-        return tuple(self._metadata)
-
     def skip(self, source: str, reason: str, detail: str = "") -> None:
         """List something that gives no document."""
-        self.skipped.append(Skipped(_cut(clean_line(source)), reason, _cut(clean_line(detail))))
+        self.skipped.append(_listed(source, reason, detail))
 
     def add(self, draft: Draft, *, file: InputFile | None = None) -> bool:
         """Take one document in and return true, or list why not."""
-        text = self._cleaned(draft)
-        refusal = self._refusal(draft, text)
+        text = clean_text(draft.text)
+        refusal = why_refused(text, self._max_length)
         if refusal is not None:
             self.skip(draft.where, *refusal)
             return False
@@ -101,37 +96,23 @@ class CorpusBuilder:
         self._texts.append(text)
         self._ids.append(self._unique(clean_line(draft.id) or clean_line(draft.where), draft.where))
         self._add_columns(draft, number, file)
-        if file is not None and draft.is_whole_file:
-            companion = is_companion(file.place.name)
-            is_plain = file.format == "text"
-            self._places[number] = _Place(file.root, file.place.parent, file.in_archive, is_plain, companion)
+        self._note_place(draft, number, file)
         return True
-
-    def _cleaned(self, draft: Draft) -> str:
-        return clean_text(draft.text)
-
-    def _refusal(self, draft: Draft, text: str) -> tuple[str, str] | None:
-        return why_refused(text, self._max_length)
 
     def mark_collection(self, file: InputFile) -> None:
         """Say that the folder of `file` is a known collection: plain text files beside it are not its documents."""
         self._collections.add((file.root, file.place.parent))
 
     def _add_columns(self, draft: Draft, number: int, file: InputFile | None) -> None:
-        values = {"title": draft.title, "date": draft.date, "source": draft.source, "link": draft.link}
-        if file is not None:
-            values["file"] = file.name
-        values |= draft.extra
-        for column, value in values.items():
-            _padded(self._metadata, column, number, "").append(clean_line(value))
-        for column, names in draft.labels.items():
-            labels = tuple(filter(None, map(clean_line, names)))
-            _padded(self._labels, column, number, ()).append(labels)
+        for column, value in fields_of(draft, None if file is None else file.name).items():
+            padded(self._metadata, column, number, "").append(value)
+        for column, labels in labels_of(draft).items():
+            padded(self._labels, column, number, ()).append(labels)
 
     def _unique(self, wanted: str, where: str) -> str:
         chosen = self._names.take(wanted)
         if chosen != wanted:
-            self.skip(where, RENAMED, f"the id {wanted!r} was taken; this document is kept as {chosen!r}")
+            self.skipped.append(renamed(where, wanted, chosen))
         return chosen
 
     def build(self, *, stripped_html: bool = False) -> Corpus:
@@ -145,12 +126,14 @@ class CorpusBuilder:
         n_documents = len(self._texts)
         if n_documents == 0:
             raise NothingUsable(f"no document could be read: {_summary(self.skipped)}.")
-        self._add_folder_classes()
+        if "class" not in self._labels and any(found := self._folder_classes()):
+            self._labels["class"] = found
         for column in self._metadata:
-            _padded(self._metadata, column, n_documents, "")
+            padded(self._metadata, column, n_documents, "")
         for column in self._labels:
-            _padded(self._labels, column, n_documents, ())
-        kept = self._without_companions()
+            padded(self._labels, column, n_documents, ())
+        left_out = self._leave_out_companions(self._ids)
+        kept = [number for number in range(n_documents) if number not in left_out]
         return Corpus(
             ids=_pick(self._ids, kept),
             texts=_pick(self._texts, kept),
@@ -160,35 +143,61 @@ class CorpusBuilder:
             stripped_html=stripped_html,
         )
 
-    def _add_folder_classes(self) -> None:
-        """Make the folder of a document that is a whole file its class, unless it is only an archive's wrapper."""
+    def _folder_classes(self) -> list[tuple[str, ...]]:
+        """Return the folder of each document that is a whole file; none if it is only an archive's wrapper."""
         places = [place for place in self._places.values() if not place.is_companion]
         folders = {(place.root, place.folder) for place in places}
-        if "class" in self._labels or (len(folders) == 1 and places[0].in_archive):
-            return
-        found = [self._folder_class(number) for number in range(len(self._texts))]
-        if any(found):
-            self._labels["class"] = found
+        if not folders or (len(folders) == 1 and places[0].in_archive):
+            return []
+        return [self._folder_class(number) for number in range(len(self))]
 
     def _folder_class(self, number: int) -> tuple[str, ...]:
         place = self._places.get(number)
         return (place.folder.name,) if place is not None and place.folder.name else ()
 
-    def _without_companions(self) -> list[int]:
-        """Return the documents without a collection's README or licence, unless there is nothing else."""
+    def _leave_out_companions(self, ids: Sequence[str]) -> set[int]:
+        """Return which documents are a collection's README or licence, unless there is nothing else, and list them."""
         companions = {
             number
             for number, place in self._places.items()
             if place.is_companion or (place.is_plain and (place.root, place.folder) in self._collections)
         }
-        if len(companions) == len(self._texts):
-            return list(range(len(self._texts)))
+        if len(companions) == len(self):
+            return set()
         for number in sorted(companions):
-            self.skip(self._ids[number], "companion", "a file about the collection, not one of its documents")
-        return [number for number in range(len(self._texts)) if number not in companions]
+            self.skip(ids[number], "companion", "a file about the collection, not one of its documents")
+        return companions
+
+    def _note_place(self, draft: Draft, number: int, file: InputFile | None) -> None:
+        if file is not None and draft.is_whole_file:
+            companion = is_companion(file.place.name)
+            is_plain = file.format == "text"
+            self._places[number] = _Place(file.root, file.place.parent, file.in_archive, is_plain, companion)
 
 
-def _padded(columns: dict[str, list[_T]], column: str, length: int, missing: _T) -> list[_T]:
+def renamed(where: str, wanted: str, chosen: str) -> Skipped:
+    """Return what is listed of a document whose id another one has."""
+    return _listed(where, RENAMED, f"the id {wanted!r} was taken; this document is kept as {chosen!r}")
+
+
+def _listed(source: str, reason: str, detail: str) -> Skipped:
+    return Skipped(_cut(clean_line(source)), reason, _cut(clean_line(detail)))
+
+
+def fields_of(draft: Draft, file_name: str | None) -> dict[str, str]:
+    """Return the metadata of a document by column."""
+    values = {"title": draft.title, "date": draft.date, "source": draft.source, "link": draft.link}
+    if file_name is not None:
+        values["file"] = file_name
+    return {column: clean_line(value) if value else "" for column, value in {**values, **draft.extra}.items()}
+
+
+def labels_of(draft: Draft) -> dict[str, tuple[str, ...]]:
+    """Return the class labels of a document by column."""
+    return {column: tuple(filter(None, map(clean_line, names))) for column, names in draft.labels.items()}
+
+
+def padded(columns: dict[str, list[_T]], column: str, length: int, missing: _T) -> list[_T]:
     """Return the column, made as long as it should be by now: earlier documents did not have it."""
     values = columns.setdefault(column, [])
     values.extend([missing] * (length - len(values)))

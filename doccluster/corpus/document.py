@@ -9,6 +9,7 @@ from operator import index
 from typing import TYPE_CHECKING, Any, overload
 
 from doccluster.errors import InputError
+from doccluster.packed_strings import CodedColumn
 from doccluster.short_repr import cut, listed, short
 
 if TYPE_CHECKING:
@@ -59,11 +60,11 @@ class Corpus:
 
     Attributes
     ----------
-    ids : tuple of str
+    ids : sequence of str
         Unique names, one per document.
-    texts : tuple of str
+    texts : sequence of str
         The text of each document (the title is part of it where a reader says so).
-    labels : mapping of column name to a tuple (one per document) of tuples of str
+    labels : mapping of column name to a sequence (one per document) of tuples of str
         Class labels as given with the corpus; a document may have none, one or several in each column.
     metadata : DataFrame of shape (n_documents, columns)
         Columns title, date (ISO 8601 text), source (who published it), link, the file it was read from if any, and
@@ -74,17 +75,17 @@ class Corpus:
         Whether the texts of a table turned out to be HTML, whose markup was left out.
     """
 
-    ids: tuple[str, ...]
-    texts: tuple[str, ...]
-    labels: Mapping[str, tuple[tuple[str, ...], ...]]
+    ids: Sequence[str]
+    texts: Sequence[str]
+    labels: Mapping[str, Sequence[tuple[str, ...]]]
     skipped: tuple[Skipped, ...]
     stripped_html: bool
 
     def __init__(
         self,
-        ids: tuple[str, ...],
-        texts: tuple[str, ...],
-        labels: Mapping[str, tuple[tuple[str, ...], ...]] | None = None,
+        ids: Sequence[str],
+        texts: Sequence[str],
+        labels: Mapping[str, Sequence[tuple[str, ...]]] | None = None,
         metadata: Mapping[str, Sequence[Any]] | pd.DataFrame | None = None,
         skipped: tuple[Skipped, ...] = (),
         *,
@@ -103,7 +104,7 @@ class Corpus:
         given = self._given
         return given if isinstance(given, pd.DataFrame) else pd.DataFrame(dict(given), dtype=object)
 
-    def column(self, name: str) -> tuple[Any, ...]:
+    def column(self, name: str) -> Sequence[Any]:
         """Return a column of the metadata, empty strings if there is none of that name."""
         return self._values(name) if name in self._given else ("",) * len(self)
 
@@ -186,7 +187,7 @@ class Corpus:
         found: dict[str, Any] = {"text": self.texts, **{str(name): self._values(name) for name in self._given}}
         for name, own in self.labels.items():
             found[name] = [labels if len(labels) > 1 else "".join(labels) for labels in own]
-        return pd.DataFrame(found, index=pd.Index(self.ids, name="id", dtype=object), dtype=object)
+        return pd.DataFrame(found, index=pd.Index(list(self.ids), name="id", dtype=object), dtype=object)
 
     @classmethod
     def from_frame(cls, frame: pd.DataFrame | pd.Series[Any], **options: Any) -> Corpus:
@@ -211,11 +212,12 @@ class Corpus:
     def _given(self) -> Any:
         return self.__dict__["_given_metadata"]
 
-    def _values(self, name: str) -> tuple[Any, ...]:
+    def _values(self, name: str) -> Sequence[Any]:
         """Return a column of the metadata, made a tuple once."""
-        made: dict[str, tuple[Any, ...]] = self.__dict__["_columns"]
+        made: dict[str, Sequence[Any]] = self.__dict__["_columns"]
         if name not in made:
-            made[name] = tuple(self._given[name])
+            given = self._given[name]
+            made[name] = given if isinstance(given, CodedColumn) else tuple(given)
         return made[name]
 
     def _labels_or_values(self, name: str) -> Sequence[tuple[Any, ...]]:

@@ -2,7 +2,8 @@
 
 Near-copies have nearly the same terms. MinHash (Broder 1997, doi:10.1109/SEQUEN.1997.666900) in 8 bands of 5 minima
 picks out every document that shares a band with another one: it misses one in 1,300 of the pairs whose sets of terms
-have a Jaccard index of 0.9, one in 150,000 of those with 0.95. Only these documents are then compared exactly.
+have a Jaccard index of 0.9, one in 150,000 of those with 0.95. Those of them that have half of their terms in common
+with another one of their band are then compared exactly.
 """
 
 from __future__ import annotations
@@ -19,6 +20,9 @@ from doccluster.corpus.duplicates import Groups, find_near_duplicates, sets_of, 
 THRESHOLD = 0.9
 N_BANDS = 8
 BAND_SIZE = 5
+MOST_COMPARED = 32  # others of one band
+LEAST_ALIKE = 0.5  # as sets of terms: two near-copies are far more
+PAIRS_AT_ONCE = 50_000
 BLOCK_SIZE = 2**14  # rows whose columns are hashed at a time
 
 Hashes = npt.NDArray[np.uint64]
@@ -49,27 +53,70 @@ def find_near_copies(
     >>> find_near_copies(rows)
     ((0, 2),)
     """
-    candidates = _candidates(sparse.csr_array(matrix))
+    matrix = sparse.csr_array(matrix)
+    candidates = alike_in_a_band(matrix, band_signatures(matrix))
     if texts is not None:
         groups = find_near_duplicates([texts[row] for row in candidates.tolist()], threshold=threshold)
     else:
-        row, column = sparse.csr_array(matrix)[candidates].tocoo().coords
+        row, column = matrix[candidates].tocoo().coords
         groups = similar_sets(sets_of(row.astype(np.int64), column.astype(np.int64), candidates.size), threshold)
     return tuple(tuple(candidates[list(group)].tolist()) for group in groups)
 
 
-def _candidates(matrix: sparse.csr_array) -> npt.NDArray[np.int64]:
-    """Return the rows that have a band in common with another row, ascending."""
-    filled = np.flatnonzero(np.diff(matrix.indptr))
+def band_signatures(matrix: sparse.csr_array) -> Hashes:
+    """Return what stands for the terms of each row in each band, array of shape (N_BANDS, n_rows); 0 without terms.
+
+    The rows may be those of one block of a collection.
+    """
     random = np.random.default_rng(1)  # fixed: the same documents have the same near-copies everywhere
-    shared = np.zeros(filled.size, dtype=bool)
-    for _ in range(N_BANDS if filled.size else 0):
-        factors = random.integers(1 << 62, 1 << 63, BAND_SIZE, dtype=np.uint64) | np.uint64(1)
-        blocks = row_blocks(filled.size, BLOCK_SIZE)
-        band = np.concatenate([_band(matrix, filled[rows], factors) for rows in blocks])
-        _, place, count = np.unique(band, return_inverse=True, return_counts=True)
-        shared |= count[place] > 1
-    return filled[shared].astype(np.int64)
+    factors = random.integers(1 << 62, 1 << 63, (N_BANDS, BAND_SIZE), dtype=np.uint64) | np.uint64(1)
+    filled = np.flatnonzero(np.diff(matrix.indptr))
+    found = np.zeros((N_BANDS, matrix.shape[0]), dtype=np.uint64)
+    for block in row_blocks(filled.size, BLOCK_SIZE):
+        rows = filled[block]
+        for own, signatures in zip(factors, found, strict=True):
+            signatures[rows] = np.maximum(_band(matrix, rows, own), np.uint64(1))
+    return found
+
+
+def alike_in_a_band(matrix: sparse.csr_array, signatures: Hashes) -> npt.NDArray[np.int64]:
+    """Return the rows that have a band and many terms in common with another row, ascending.
+
+    Among millions of documents many share a band with one that is nothing like them, so the sets of terms of those in
+    one band are compared: of each with the next `MOST_COMPARED`, those first that share another band too.
+    """
+    found = np.zeros(matrix.shape[0], dtype=bool)
+    for number, band in enumerate(signatures):
+        order = np.lexsort((signatures[(number + 1) % len(signatures)], band))
+        starts = np.flatnonzero(np.diff(band[order], prepend=np.uint64(0)))  # of runs; rows without terms have a 0
+        sizes = np.diff(starts, append=order.size)
+        for apart in range(1, MOST_COMPARED + 1):
+            some = sizes > apart
+            left = np.repeat(starts[some], sizes[some] - apart) + _within(sizes[some] - apart)
+            pairs = np.stack([order[left], order[left + apart]])
+            pairs = pairs[:, ~found[pairs].all(axis=0)]
+            for first in range(0, pairs.shape[1], PAIRS_AT_ONCE):
+                piece = pairs[:, first : first + PAIRS_AT_ONCE]
+                found[piece[:, _jaccard(matrix, *piece) >= LEAST_ALIKE]] = True
+    return np.flatnonzero(found)
+
+
+def _within(sizes: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """Return 0, 1, ... for each of some runs one after the other."""
+    return np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+
+
+def _jaccard(
+    matrix: sparse.csr_array, left: npt.NDArray[np.int64], right: npt.NDArray[np.int64]
+) -> npt.NDArray[np.float64]:
+    """Return the Jaccard index of the sets of terms of pairs of rows."""
+    sets = [_ones(sparse.csr_array(matrix[rows])) for rows in (left, right)]
+    shared = np.asarray(sets[0].multiply(sets[1]).sum(axis=1), dtype=np.float64).ravel()
+    return np.asarray(shared / (np.diff(sets[0].indptr) + np.diff(sets[1].indptr) - shared))
+
+
+def _ones(rows: sparse.csr_array) -> sparse.csr_array:
+    return sparse.csr_array((np.ones(rows.data.size, np.int8), rows.indices, rows.indptr), shape=rows.shape)
 
 
 def _band(matrix: sparse.csr_array, rows: npt.NDArray[np.intp], factors: npt.NDArray[np.uint64]) -> Hashes:

@@ -11,27 +11,19 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-import numpy as np
-
 from doccluster.corpus.assembly import CorpusBuilder, clean_text, why_refused
-from doccluster.corpus.document import Corpus, Skipped
+from doccluster.corpus.document import Skipped
 from doccluster.corpus.draft import Draft, LinkedFile, UnknownColumn
 from doccluster.corpus.file_ranges import MapFiles, in_ranges, is_large
 from doccluster.corpus.input_file import InputFile
 from doccluster.corpus.options import ReadOptions
 from doccluster.corpus.reading import Reading
-from doccluster.corpus.stored_texts import StoredTexts, TextBlock, TextWriter
+from doccluster.corpus.stored_builder import ROWS_AT_ONCE, StoredBuilder, StoredDraft
+from doccluster.corpus.stored_columns import RowCollector, StoredRows
+from doccluster.corpus.stored_texts import TextBlock, TextWriter
 from doccluster.corpus.walking import ListedFile, Walk, check_paths, expanded
 from doccluster.errors import InputError
 from doccluster.progress import silent
-
-
-@dataclass(slots=True)
-class StoredDraft(Draft):
-    """A document whose text lies on disk: its number among the texts of the part, or why it is none."""
-
-    number: int = -1
-    refusal: tuple[str, str] | None = None
 
 
 @dataclass(frozen=True)
@@ -51,9 +43,11 @@ class FileSeen:
         return None if file is None else cls(**{one.name: getattr(file, one.name) for one in fields(cls)})
 
 
-Event = tuple[StoredDraft | Skipped | LinkedFile | None, FileSeen | None]  # None: the file is one of a collection
+# None: the file is one of a collection
+Event = tuple[StoredRows | StoredDraft | Skipped | LinkedFile | None, FileSeen | None]
 
 
+FEW_ROWS = 16  # of a file are not worth columns
 PART_BYTES = 8 * 2**20  # files are read together up to so many bytes
 
 
@@ -71,11 +65,12 @@ class FileRead:
 
 @dataclass(frozen=True)
 class ReadTask:
-    """How parts are read, the same for all of them."""
+    """How parts are read, the same for all of them; `in_columns` if nothing is asked of each document by itself."""
 
     options: ReadOptions
     format: str | None
     folder: str
+    in_columns: bool = False
 
 
 @dataclass(frozen=True)
@@ -100,6 +95,7 @@ def read_part(part: Part, task: ReadTask) -> list[FileRead]:
         reading = _PartReading(task, writer)
         reading.walk = Walk([], task.options.limits)
         reading.read_items(reading.walk.read(listed))
+        reading.end_rows()
         told = (reading.guessed, reading.stripped, reading.unknown_column)
         files.append(FileRead(reading.found, part.number, [], *told))
     writer.flush()
@@ -136,71 +132,82 @@ class _PartReading(Reading):
     def __init__(self, task: ReadTask, writer: TextWriter) -> None:
         super().__init__(task.options, task.format, None, None, silent)
         self.found: list[Event] = []
+        self._in_columns = task.in_columns
+        self._rows: list[tuple[StoredDraft, str] | Skipped] = []
         self._seen: tuple[InputFile | None, FileSeen | None] = (None, None)
         self.writer = writer
-        self.builder = _Recorder(self.found, max_length=task.options.limits.document_length)
+        self.builder = _Recorder(self, max_length=task.options.limits.document_length)
 
     def read_items(self, items: Iterator[InputFile | Skipped]) -> None:
         """Write down what is in some files; what they point to is another part."""
         for item in items:
             links = reversed(self.read_item(item))
-            self.found += [(link, FileSeen.of(by)) for link, by in links]
+            self.note([(link, FileSeen.of(by)) for link, by in links])
 
     def take(self, item: Draft | Skipped, file: InputFile | None = None) -> None:
         """Write the text of a document to disk, and the rest down."""
         if isinstance(item, Skipped):
-            self.found.append((item, None))
+            self.skip(item)
             return
         text = clean_text(item.text)
         refusal = why_refused(text, self.options.limits.document_length)
         number = self.writer.add(text) if refusal is None else -1
         known = {one.name: getattr(item, one.name) for one in fields(Draft)}
         if self._seen[0] is not file:
+            self.end_rows()
             self._seen = file, FileSeen.of(file)
-        self.found.append((StoredDraft(**{**known, "text": ""}, number=number, refusal=refusal), self._seen[1]))
+        stored = StoredDraft(**{**known, "text": ""}, number=number, refusal=refusal)
+        if not self._in_columns or file is None or item.is_whole_file:
+            self.note([(stored, self._seen[1])])
+        elif refusal is not None:
+            self.skip(Skipped(item.where, *refusal))
+        else:
+            self._rows.append((stored, file.name))
+            if len(self._rows) >= ROWS_AT_ONCE:
+                self.end_rows()
+
+    def skip(self, skipped: Skipped) -> None:
+        """Note that something gives no document."""
+        if self._rows:
+            self._rows.append(skipped)
+        else:
+            self.found.append((skipped, None))
+
+    def note(self, events: Sequence[Event]) -> None:
+        """Note what comes after the rows so far."""
+        if events:
+            self.end_rows()
+            self.found += events
+
+    def end_rows(self) -> None:
+        """Write the rows so far down, in columns if that is worth it."""
+        rows, self._rows = self._rows, []
+        if len(rows) < FEW_ROWS:
+            self.found += [(one, None) if isinstance(one, Skipped) else (one[0], self._seen[1]) for one in rows]
+            return
+        collected = RowCollector()
+        for one in rows:
+            if isinstance(one, Skipped):
+                collected.skip(one)
+            else:
+                collected.add(one[0], one[0].number, one[1])
+        self.found.append((collected.rows(), self._seen[1]))
 
 
 class _Recorder(CorpusBuilder):
     """Writes down what else a reading tells its builder."""
 
-    def __init__(self, found: list[Event], *, max_length: int) -> None:
+    def __init__(self, reading: _PartReading, *, max_length: int) -> None:
         super().__init__(max_length=max_length)
-        self._found = found
+        self._reading = reading
 
     def skip(self, source: str, reason: str, detail: str = "") -> None:
         """Note that something gives no document."""
-        self._found.append((Skipped(source, reason, detail), None))
+        self._reading.skip(Skipped(source, reason, detail))
 
     def mark_collection(self, file: Any) -> None:
         """Note that a file is one of a known collection."""
-        self._found.append((None, FileSeen.of(file)))
-
-
-class StoredBuilder(CorpusBuilder):
-    """Builds a corpus of documents whose texts lie on disk."""
-
-    def __init__(self, *, max_length: int) -> None:
-        super().__init__(max_length=max_length)
-        self.blocks: dict[int, list[TextBlock]] = {}  # of each part
-        self.part = 0  # whose documents come now
-
-    def _cleaned(self, draft: Draft) -> Any:
-        return (self.part, draft.number) if isinstance(draft, StoredDraft) else draft.text
-
-    def _refusal(self, draft: Draft, text: Any) -> tuple[str, str] | None:
-        return draft.refusal if isinstance(draft, StoredDraft) else None
-
-    def build(self, *, stripped_html: bool = False) -> Corpus:
-        """Return the corpus, its texts read from disk when they are asked for."""
-        built = super().build(stripped_html=stripped_html)
-        columns = {name: built.column(name) for name in self.column_names}
-        parts = sorted(self.blocks)
-        sizes = [sum(block.n_texts for block in self.blocks[part]) for part in parts]
-        before = dict(zip(parts, np.cumsum([0, *sizes[:-1]]).tolist(), strict=True))
-        references: Any = built.texts  # here they say which text of which part a document has
-        numbers = np.array([before[part] + number for part, number in references], np.int64)
-        texts: Any = StoredTexts([block for part in parts for block in self.blocks[part]], numbers)
-        return Corpus(built.ids, texts, built.labels, columns, built.skipped, stripped_html=stripped_html)
+        self._reading.note([(None, FileSeen.of(file))])
 
 
 class FilesInParts:
@@ -240,7 +247,8 @@ class FilesInParts:
         listed = list(Walk(paths, reading.options.limits).listed())
         if any(isinstance(one, ListedFile) and one.is_stdin for one in listed):
             raise InputError("standard input has no parts", remedy="write it to files first, and give these")
-        task = ReadTask(reading.options, reading.format, str(self._folder))
+        in_columns = reading.labels is None and reading.split is None
+        task = ReadTask(reading.options, reading.format, str(self._folder), in_columns)
         whole = [one for one in listed if isinstance(one, ListedFile)]
         ranges = [[one] for one in whole]
         if self._map_files is not None:
@@ -295,6 +303,9 @@ class _Replay:
                 linked += [self._read(one) for one in self.walk.listed_by(item.path, seen)]
             elif isinstance(item, Skipped):
                 self.builder.skip(item.source, item.reason, item.detail)
+            elif isinstance(item, StoredRows):
+                self.builder.add_rows(item)
+                self.reading.progress("read", len(self.builder))
             else:
                 self.reading.take(item, seen)
         self.reading.guessed += file.guessed

@@ -127,14 +127,16 @@ class StoredTexts(Sequence[str]):
     @property
     def blocks(self) -> list[TextRows]:
         """The documents in their order, those that follow one another in a block together."""
+        return [TextRows(self._blocks[at], rows, first) for at, rows, first in self._runs()]
+
+    def _runs(self) -> Iterator[tuple[int, Integers, int]]:
+        """Yield the number of a block, the rows in it that follow one another, and the place of the first of them."""
         at = np.searchsorted(self._ends, self._numbers, side="right")
         edges = np.flatnonzero(np.diff(at, prepend=-1, append=-1))
-        found = []
         for first, last in pairwise(edges.tolist()):
-            block = self._blocks[at[first]]
-            start = int(self._ends[at[first]]) - block.n_texts
-            found.append(TextRows(block, self._numbers[first:last] - start, first))
-        return found
+            number = int(at[first])
+            start = int(self._ends[number]) - self._blocks[number].n_texts
+            yield number, self._numbers[first:last] - start, first
 
     def __len__(self) -> int:
         return int(self._numbers.size)
@@ -161,8 +163,16 @@ class StoredTexts(Sequence[str]):
             self._open[at] = open_array(folder / "characters.npy"), open_array(folder / "ends.npy")
         return self._open[at]
 
+    def encoded(self) -> Iterator[bytes]:
+        """Yield each text in UTF-8."""
+        for at, rows, _ in self._runs():
+            characters, ends = self._mapped(at)
+            bounds = zip(np.concatenate([[0], ends[:-1]])[rows].tolist(), ends[rows].tolist(), strict=True)
+            whole = memoryview(characters)
+            yield from (bytes(whole[start:end]) for start, end in bounds)
+
     def __iter__(self) -> Iterator[str]:
-        return (self[place] for place in range(len(self)))
+        return (text.decode("utf-8") for text in self.encoded())
 
 
 class PickedTexts(Sequence[str]):

@@ -28,7 +28,7 @@ from doccluster.geometry.products import (
     read_group,
 )
 from doccluster.geometry.rows import Rows
-from doccluster.geometry.sums import ClusterSums, ExactSums, joined, sum_block
+from doccluster.geometry.sums import ClusterSums, ExactSums, count_presence, joined, sum_block
 from doccluster.labeling.placement import Placement, place_labels
 from doccluster.partition import Partition
 from doccluster.progress import Progress, silent
@@ -101,6 +101,12 @@ class BlockEvidence(ClusterEvidence):
         parts = self.labels, self.n_clusters
         return ClusterSums(self._executor.reduce(sum_labelled, joined, self._blocks, *parts).by_cluster())
 
+    @cached_property
+    def support(self) -> Any:
+        """How many documents of each cluster have each term, added in a tree."""
+        parts = self.labels, self.n_clusters
+        return self._executor.reduce(count_labelled, joined, self._blocks, *parts).by_cluster()
+
     def _read(self, *, with_tables: bool) -> SimilarityPass:
         known = known_of_clusters(self.rows.squared_norms, self.partition, self.cluster_sums)
         rows = self.rows
@@ -115,6 +121,11 @@ class BlockEvidence(ClusterEvidence):
 def sum_labelled(block: MatrixBlock, labels: Integers, n_clusters: int) -> ExactSums:
     """Return the sums by cluster of the rows of a block; `labels` are those of all documents."""
     return sum_block(block.documents.under("cosine"), np.arange(block.n_rows), labels[block.places], n_clusters)
+
+
+def count_labelled(block: MatrixBlock, labels: Integers, n_clusters: int) -> ExactSums:
+    """Return in how many documents of a block with each label each term is; `labels` are those of all documents."""
+    return count_presence(block.matrix, labels[block.places], n_clusters)
 
 
 def read_groups(

@@ -36,8 +36,8 @@ class LabelFile:
     """
 
     path: str
-    ids: tuple[str, ...] | None
-    columns: Mapping[str, tuple[Any, ...]]
+    ids: Sequence[str] | None
+    columns: Mapping[str, Sequence[Any]]
 
     @property
     def n_documents(self) -> int:

@@ -16,7 +16,7 @@ from scipy import sparse
 from doccluster.errors import InputError
 from doccluster.geometry.documents import as_documents
 from doccluster.geometry.products import SimilarityPass, read_similarities
-from doccluster.geometry.sums import ClusterSums, cluster_order, cluster_sums
+from doccluster.geometry.sums import ClusterSums, cluster_order, cluster_sums, count_presence
 from doccluster.partition import Partition
 from doccluster.progress import Progress, silent
 from doccluster.validation import squared_row_norms
@@ -152,6 +152,11 @@ class ClusterEvidence:
     def cluster_sums(self) -> ClusterSums:
         """Sums of rows by cluster."""
         return cluster_sums(self.rows, self.partition, n_threads=self.n_threads)
+
+    @cached_property
+    def support(self) -> Any:
+        """How many documents of each cluster have each term, float64 csr array of shape (k, n_terms)."""
+        return count_presence(self.rows.matrix, self.labels, self.n_clusters).by_cluster()
 
     @cached_property
     def squares(self) -> Any:

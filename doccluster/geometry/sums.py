@@ -158,6 +158,14 @@ def sums_by_label(matrix: Any, labels: npt.NDArray[np.integer[Any]], n_clusters:
     return exact.by_cluster() if sparse.issparse(matrix) else exact.table()
 
 
+def count_presence(matrix: Any, labels: npt.NDArray[np.integer[Any]], n_clusters: int) -> ExactSums:
+    """Return in how many of the rows with each label each term is; rows of blocks may be counted by themselves."""
+    rows = sparse.csr_array(matrix)
+    ones = np.ones(rows.shape[0])
+    present = sparse.csr_array(((rows.data != 0).astype(rows.dtype), rows.indices, rows.indptr), shape=rows.shape)
+    return sum_block(Rows(present, ones, ones, True), np.arange(labels.size), labels, n_clusters)
+
+
 def _sum_dense(
     rows: Rows, order: Integers, starts: Integers, inverse_steps: Floats, *, squared: bool
 ) -> tuple[Integers, npt.NDArray[np.int32], Integers, Integers]:

@@ -12,7 +12,6 @@ from scipy import sparse
 
 from doccluster.errors import InputError
 from doccluster.geometry import ClusterEvidence, Documents, as_documents
-from doccluster.geometry.sums import sums_by_label
 from doccluster.labeling.association import mutual_information
 from doccluster.partition import Partition
 from doccluster.short_repr import ShortRepr
@@ -52,10 +51,7 @@ class ClusterProfiles(ShortRepr):
     @classmethod
     def from_evidence(cls, evidence: ClusterEvidence) -> ClusterProfiles:
         """Return the profiles of clusters whose sums under the cosine may be known already."""
-        rows = sparse.csr_array(evidence.rows.matrix)
-        present = sparse.csr_array(((rows.data != 0).astype(rows.dtype), rows.indices, rows.indptr), shape=rows.shape)
-        support = sums_by_label(present, evidence.labels, evidence.n_clusters)
-        return cls(sparse.csr_array(evidence.sums), support, evidence.sizes)
+        return cls(sparse.csr_array(evidence.sums), evidence.support, evidence.sizes)
 
     @property
     def n_clusters(self) -> int:

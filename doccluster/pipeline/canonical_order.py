@@ -7,11 +7,17 @@ once, by sorting the rows. Documents with equal rows are as good as each other w
 from __future__ import annotations
 
 import hashlib
+import itertools
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
+
+from doccluster.blocks import entry_blocks
+
+DIGEST_BYTES = 16
 
 
 def canonical_order(matrix: Any, counts: Any | None = None) -> npt.NDArray[np.int64]:
@@ -26,20 +32,31 @@ def canonical_order(matrix: Any, counts: Any | None = None) -> npt.NDArray[np.in
     >>> bool(np.array_equal(rows[canonical_order(rows)], rows[shuffled][canonical_order(rows[shuffled])]))
     True
     """
-    digests = row_digests(matrix)
-    if counts is not None:
-        digests = [own + of_counts for own, of_counts in zip(digests, row_digests(counts), strict=True)]
-    return np.argsort(np.array(digests), kind="stable")
+    return np.argsort(row_digests(matrix, counts), kind="stable")
 
 
-def row_digests(matrix: Any) -> list[bytes]:
-    """Return a digest of the content of each row, the same for whichever form and place the row has."""
+def row_digests(matrix: Any, counts: Any | None = None) -> npt.NDArray[np.bytes_]:
+    """Return a digest of the content of each row, and behind it one of its counts where there are some.
+
+    It is the same for whichever form and place the row has; array of shape (n_rows,), of 16 or 32 bytes each.
+    """
+    found = [b"".join(map(_digest, _contents(one))) for one in (matrix, counts) if one is not None]
+    parts = [np.frombuffer(digests, np.uint8).reshape(-1, DIGEST_BYTES) for digests in found]
+    together = np.ascontiguousarray(np.concatenate(parts, axis=1))
+    return together.view(f"S{together.shape[1]}").ravel()
+
+
+def _contents(matrix: Any) -> Iterator[bytes]:
     if not sparse.issparse(matrix):
-        return [_digest(np.ascontiguousarray(row).tobytes()) for row in np.asarray(matrix)]
-    columns = matrix.indices.astype(np.int64, copy=False)
-    ends = zip(matrix.indptr[:-1].tolist(), matrix.indptr[1:].tolist(), strict=True)
-    return [_digest(columns[a:b].tobytes() + matrix.data[a:b].tobytes()) for a, b in ends]
+        yield from (np.ascontiguousarray(row).tobytes() for row in np.asarray(matrix))
+        return
+    for rows in entry_blocks(matrix.indptr):
+        starts = matrix.indptr[rows.start : rows.stop + 1]
+        columns = matrix.indices[starts[0] : starts[-1]].astype(np.int64)
+        data = matrix.data[starts[0] : starts[-1]]
+        for first, end in itertools.pairwise((starts - starts[0]).tolist()):
+            yield columns[first:end].tobytes() + data[first:end].tobytes()
 
 
 def _digest(content: bytes) -> bytes:
-    return hashlib.blake2b(content, digest_size=16).digest()
+    return hashlib.blake2b(content, digest_size=DIGEST_BYTES).digest()

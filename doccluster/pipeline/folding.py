@@ -25,7 +25,7 @@ def find_first_copies(vectors: DocumentVectors, documents: Documents, corpus: Co
     """
     if isinstance(vectors.matrix, np.ndarray):
         return None
-    texts = None if corpus is None else PickedTexts(corpus.texts, documents.positions.tolist())
+    texts = None if corpus is None else PickedTexts(corpus.texts, documents.positions)
     first = np.arange(len(documents), dtype=np.int64)
     for family in find_near_copies(vectors.matrix, texts):
         # a document without a date is later than those with one

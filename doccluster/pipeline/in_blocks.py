@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from doccluster import __version__
 from doccluster.clustering.algorithms import SPHERICAL
@@ -120,7 +121,9 @@ class BlockWork:
             )
         matrix, counts = joined_rows(blocks, self.folder)
         documents = read.documents.take(places)
-        empty = read.documents.take(np.setdiff1d(np.arange(len(corpus)), places))
+        is_empty = np.ones(len(corpus), np.bool_)
+        is_empty[places] = False
+        empty = read.documents.take(np.flatnonzero(is_empty))
         terms = vectorizer.get_feature_names_out()
         vectors = DocumentVectors(matrix, documents.ids, terms, vectorizer.display_terms_, counts)
         return Vectorized(vectors, vectorizer, languages, writing), documents, empty, blocks
@@ -134,7 +137,7 @@ class BlockWork:
         progress: Progress,
     ) -> Fit:
         """Return the clusters of the rows, by the algorithms that work in blocks."""
-        digests = np.array(self._digests(blocks))
+        digests = np.concatenate(list(self.executor.map(block_digests, blocks)))
         order = np.argsort(digests, kind="stable")
         options = {name: value for name, value in (settings.clustering or {}).items() if value is not None}
         known: dict[str, Any] = {"n_clusters": settings.n_clusters, "random_state": seed, "progress": progress}
@@ -148,7 +151,8 @@ class BlockWork:
         checkpoints = None
         if self.checkpoints is not None:
             asked_for = (settings.algorithm, settings.n_clusters, sorted(options.items()), seed, __version__)
-            checkpoints = self.checkpoints.of(checksum([repr(asked_for), *(one.hex() for one in digests.tolist())]))
+            checkpoints = self.checkpoints.of(checksum([repr(asked_for), digests.view(np.uint8).data]))
+        del digests
         interrupted = False
         try:
             fit = cluster_blocks(
@@ -196,9 +200,6 @@ class BlockWork:
         left_out = (NOT_SMOOTHED,) if settings.algorithm == SMOOTHED else ()
         return Found(settled.labels, rule=settled.parameters.rule, starts=starts, notes=fit.notes, left_out=left_out)
 
-    def _digests(self, blocks: Sequence[MatrixBlock]) -> list[bytes]:
-        return [digest for part in self.executor.map(block_digests, blocks) for digest in part]
-
     def tell_stage(self, name: str, seconds: float) -> None:
         """Say in a line what a stage took: its rate, the workers, and the bytes that travelled in it."""
         sent, received = self.executor.bytes_sent, self.executor.bytes_received
@@ -215,8 +216,6 @@ class BlockWork:
         self.announce(f"{name}: {seconds:.1f} s{rate}, {at_a_time}{moved}")
 
 
-def block_digests(block: MatrixBlock) -> list[bytes]:
+def block_digests(block: MatrixBlock) -> npt.NDArray[np.bytes_]:
     """Return a digest of each row and its counts, as `canonical_order` sorts them."""
-    counts = block.counts
-    own = row_digests(block.matrix)
-    return own if counts is None else [row + more for row, more in zip(own, row_digests(counts), strict=True)]
+    return row_digests(block.matrix, block.counts)

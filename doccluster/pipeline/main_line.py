@@ -288,7 +288,7 @@ def _make_run(
         else:
             evidence = work.evidence(blocks, vectors, fit.partition, progress)
             placed = work.place(blocks, fit)
-        texts = None if read.corpus is None else PickedTexts(read.corpus.texts, documents.positions.tolist())
+        texts = None if read.corpus is None else PickedTexts(read.corpus.texts, documents.positions)
         vectors, clusters = name_clusters(made, vectors, evidence, placed, texts, copy_of)
     with clock.stage("judge"):
         evaluation = evaluate(

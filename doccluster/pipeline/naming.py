@@ -42,7 +42,7 @@ def name_clusters(
     if texts is None or made.vectorizer is None:
         return vectors, describe_clusters(vectors, partition, function_words=made.function_words, **known)
     vectors = in_written_forms(made, vectors, (texts[row] for row in _most_central(partition, placed, texts)))
-    once = texts if copy_of is None else PickedTexts(texts, np.unique(copy_of).tolist())
+    once = texts if copy_of is None else PickedTexts(texts, np.unique(copy_of))
     unwanted = made.function_words | boilerplate_words(once)
     phrases = phrases_of(made, vectors, partition, texts, unwanted)
     described = describe_clusters(vectors, partition, texts=texts, phrases=phrases, function_words=unwanted, **known)

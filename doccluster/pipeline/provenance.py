@@ -5,7 +5,7 @@ from __future__ import annotations
 import platform
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from importlib import metadata
@@ -62,7 +62,14 @@ def versions(package_version: str) -> dict[str, str]:
 
 def corpus_checksum(corpus: Corpus) -> str:
     """Return the checksum of the ids and texts of a corpus, in their order, wherever they lie."""
-    return checksum(part for pair in zip(corpus.ids, corpus.texts, strict=True) for part in pair)
+    parts = (encoded(corpus.ids), encoded(corpus.texts))
+    return checksum(part for pair in zip(*parts, strict=True) for part in pair)
+
+
+def encoded(strings: Sequence[str]) -> Iterator[str | bytes]:
+    """Return strings in UTF-8 where they lie in it already, else as they are: their checksum is the same."""
+    found: Iterator[str | bytes] = strings.encoded() if hasattr(strings, "encoded") else iter(strings)
+    return found
 
 
 def peak_memory() -> int | None:

@@ -63,4 +63,4 @@ def texts_of_run(folder: str | Path, run: Run) -> Sequence[str]:
         raise InputError(
             "the documents have changed since the run: their checksums differ", remedy="make the run again"
         )
-    return PickedTexts(read.corpus.texts, run.documents.positions.tolist())
+    return PickedTexts(read.corpus.texts, run.documents.positions)

@@ -15,7 +15,7 @@ from doccluster.overview import as_date
 from doccluster.record import Run
 from doccluster.report.packing import packed, packed_gaps
 from doccluster.report.plane import Plane
-from doccluster.report.stories import MAX_STORIES
+from doccluster.report.stories import MAX_STORIES, explored_sizes
 from doccluster.report.wording import one_line
 
 GRID = 4095  # places on the map are whole numbers up to this
@@ -32,18 +32,23 @@ Rows = npt.NDArray[np.int64]
 
 def page_order(run: Run) -> Rows:
     """Return the rows of a run as the page counts them: cluster by cluster, the nearest to the centroid first."""
-    return np.lexsort((np.arange(run.n_documents), -run.similarity, run.partition.labels))
+    order = np.lexsort((np.arange(run.n_documents), -run.similarity, run.partition.labels))
+    explored, sizes = explored_sizes(run), run.partition.sizes
+    if explored.sum() == order.size:
+        return order
+    rank = np.arange(order.size) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    return order[rank < np.repeat(explored, sizes)]
 
 
 def explore_data(run: Run, plane: Plane | None) -> dict[str, Any]:
     """Return what the script of the page needs, as plain data for JSON; every list is in the order of `page_order`."""
     order = page_order(run)
-    place = np.empty_like(order)
+    place = np.full(run.n_documents, -1)
     place[order] = np.arange(order.size)
     shown = run.clusters[:MAX_STORIES]
     return {
-        "n": run.n_documents,
-        "sizes": run.partition.sizes.tolist(),
+        "n": order.size,
+        "sizes": explored_sizes(run).tolist(),
         "labels": [one_line(one.label, 60) for one in shown],
         "medoids": [int(place[one.representatives[0].row]) if one.representatives else -1 for one in shown],
         "stability": None
@@ -110,12 +115,12 @@ def _terms(run: Run, order: Rows) -> dict[str, Any] | None:
     if names is None or not sparse.issparse(vectors.matrix):
         return None
     matrix = sparse.csr_array(vectors.matrix)
-    heaviest, weights = _heaviest(run, matrix)
+    heaviest, weights = _heaviest(run, matrix, None if order.size == run.n_documents else np.sort(order))
     columns = _by_rank(heaviest)[:MAX_TERMS]
     number = np.full(matrix.shape[1], -1)
     number[columns] = np.arange(columns.size)
-    strongest = max(FEWEST_TERMS, MAX_POSTINGS // run.n_documents)
-    documents, terms, whole = _postings(matrix, order, number, strongest)
+    strongest = max(FEWEST_TERMS, MAX_POSTINGS // order.size)
+    documents, terms, whole = _postings(matrix[order], number, strongest)
     counts = np.bincount(terms, minlength=columns.size)
     before = np.concatenate([[0], documents[:-1]])
     before[(np.cumsum(counts) - counts)[counts > 0]] = 0
@@ -135,15 +140,19 @@ def _terms(run: Run, order: Rows) -> dict[str, Any] | None:
     }
 
 
-def _heaviest(run: Run, matrix: Any) -> tuple[list[Rows], list[npt.NDArray[np.float64]]]:
+def _heaviest(run: Run, matrix: Any, explored: Rows | None) -> tuple[list[Rows], list[npt.NDArray[np.float64]]]:
     """Return the columns with the largest mean weight in each cluster with a card, largest first, and the weights."""
-    n, shown = run.n_documents, min(run.n_clusters, MAX_STORIES)
-    members = sparse.csr_array((np.ones(n), (run.partition.labels, np.arange(n))), shape=(run.n_clusters, n))
+    labels = run.partition.labels
+    if explored is not None:
+        matrix, labels = matrix[explored], labels[explored]
+    n, shown = labels.size, min(run.n_clusters, MAX_STORIES)
+    sizes = np.bincount(labels, minlength=run.n_clusters)
+    members = sparse.csr_array((np.ones(n), (labels, np.arange(n))), shape=(run.n_clusters, n))
     sums = sparse.csr_array(members @ matrix)
     columns, weights = [], []
     for cluster in range(shown):
         own = slice(sums.indptr[cluster], sums.indptr[cluster + 1])
-        found, values = sums.indices[own].astype(np.int64), sums.data[own] / run.partition.sizes[cluster]
+        found, values = sums.indices[own].astype(np.int64), sums.data[own] / sizes[cluster]
         first = np.lexsort((found, -values))[:TERMS_PER_CLUSTER]
         columns.append(found[first])
         weights.append(values[first])
@@ -156,9 +165,8 @@ def _by_rank(lists: list[Rows]) -> Rows:
     return np.array(list(dict.fromkeys(column for _, _, column in sorted(ranked))), dtype=np.int64)
 
 
-def _postings(matrix: Any, order: Rows, number: Rows, strongest: int) -> tuple[Rows, Rows, bool]:
+def _postings(rows: Any, number: Rows, strongest: int) -> tuple[Rows, Rows, bool]:
     """Return pairs of document and term, by term and then document; only the strongest if there are too many."""
-    rows = matrix[order]
     documents = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))
     known = number[rows.indices] >= 0
     documents, terms, weights = documents[known], number[rows.indices[known]], rows.data[known]

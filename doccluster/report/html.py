@@ -16,6 +16,7 @@ from doccluster.report.figures import figures_of
 from doccluster.report.page import page_script, page_style, page_templates, write_page
 from doccluster.report.plane import FEWEST, MOST_UNASKED, Plane, plane_of
 from doccluster.report.still_map import still_map, tiles_of
+from doccluster.report.stories import explored_sizes
 from doccluster.report.summary import summarize
 from doccluster.report.wording import one_line
 
@@ -108,6 +109,7 @@ def render_report(run: Run, *, with_map: bool | None = None, texts: Sequence[str
             tiles=tiles_of(run),
             texts=None if texts is None else _texts(run, texts),
             data=as_json(explore_data(run, plane)),
+            n_explored=int(explored_sizes(run).sum()),
             style=page_style("report", "explore", "print"),
             script=page_script(SCRIPTS),
             version=__version__,

@@ -11,12 +11,13 @@ import numpy.typing as npt
 
 from doccluster.labeling import BORDERLINE_MARGIN
 from doccluster.labeling.description import ClusterDescription, Representative, Term
-from doccluster.overview import Overview, as_date, first_sentence, outlets_of
+from doccluster.overview import Overview, as_date, days_of, first_sentence, outlets_of
 from doccluster.record import Run
 from doccluster.report.wording import date_words, one_line, safe_link, span_words
 
 MAX_STORIES = 500
 MAX_LISTED = 4000  # documents listed in the whole page
+MAX_EXPLORED = 200_000  # documents whose terms and dates the page holds
 MAX_BORDERLINE = 8
 MAX_TERMS = 8
 MAX_OUTLETS = 4
@@ -94,12 +95,28 @@ class Story:
 
 def stories_of(run: Run, seen: Sequence[Overview]) -> tuple[Story, ...]:
     """Return the clusters of a run as stories, the `MAX_STORIES` first (largest) of them; `seen` is its overview."""
-    dates = tuple(as_date(text) for text in run.documents.dates)
-    known = [day for day in dates if day is not None]
-    period = (min(known), max(known)) if known else None
+    days = days_of(run.documents.dates)
+    known = days[days > 0]
+    period = (int(known.min()), int(known.max())) if known.size else None
     shown = run.clusters[:MAX_STORIES]
-    lines = Lines(run, outlets_of(run.documents), listed_per_cluster([cluster.size for cluster in shown], MAX_LISTED))
-    return tuple(_story(lines, cluster, seen[cluster.cluster], dates, period) for cluster in shown)
+    lines = Lines(run, outlets_of(run.documents), _listed(run))
+    begins = np.concatenate([[0], np.cumsum(explored_sizes(run))]).tolist()
+    return tuple(
+        _story(lines, cluster, seen[cluster.cluster], days, period, begins[cluster.cluster]) for cluster in shown
+    )
+
+
+def explored_sizes(run: Run) -> npt.NDArray[np.int64]:
+    """Return how many documents of each cluster the page explores, the most typical ones: all, unless there are very
+    many, but always those that it lists."""
+    sizes = run.partition.sizes
+    if run.n_documents <= MAX_EXPLORED:
+        return sizes
+    return np.minimum(sizes, np.maximum(sizes * MAX_EXPLORED // run.n_documents, _listed(run)))
+
+
+def _listed(run: Run) -> int:
+    return listed_per_cluster([cluster.size for cluster in run.clusters[:MAX_STORIES]], MAX_LISTED)
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,7 +124,7 @@ class Lines:
     """The documents of a run as lines: with their outlets, at most `most` of each cluster."""
 
     run: Run
-    outlets: tuple[str, ...]
+    outlets: Sequence[str]
     most: int
 
     def of(self, row: int, *, n_copies: int = 0) -> DocumentLine:
@@ -165,8 +182,9 @@ def _story(
     lines: Lines,
     cluster: ClusterDescription,
     seen: Overview,
-    dates: Sequence[date | None],
-    period: tuple[date, date] | None,
+    days: npt.NDArray[np.int64],
+    period: tuple[int, int] | None,
+    begins_at: int,
 ) -> Story:
     run = lines.run
     members = run.partition.members(cluster.cluster)
@@ -176,7 +194,7 @@ def _story(
     headline, label = headline_of(seen), one_line(cluster.label, 120)
     return Story(
         number=cluster.cluster,
-        begins_at=int(run.partition.sizes[: cluster.cluster].sum()),
+        begins_at=begins_at,
         headline=headline,
         label=label if label not in (headline, f"cluster {cluster.cluster}") else "",
         size=cluster.size,
@@ -195,7 +213,7 @@ def _story(
         first=seen.first,
         last=seen.last,
         span=span_words(seen.first, seen.last) if seen.first is not None and seen.last is not None else "",
-        bins=_bins([day for day in (dates[row] for row in members) if day is not None], period),
+        bins=_bins(days[members], period),
         similarity=seen.similarity,
         stability=None if run.stability is None else float(run.stability.clusters[cluster.cluster]),
     )
@@ -223,11 +241,11 @@ def _bars(terms: Sequence[Term]) -> tuple[TermBar, ...]:
     )
 
 
-def _bins(days: Sequence[date], period: tuple[date, date] | None) -> tuple[int, ...]:
+def _bins(days: npt.NDArray[np.int64], period: tuple[int, int] | None) -> tuple[int, ...]:
     """Return how many documents fall in each part of the period of the whole run, so that cards can be compared."""
-    if not days or period is None or period[0] == period[1]:
+    known = days[days > 0]
+    if not known.size or period is None or period[0] == period[1]:
         return ()
-    length = (period[1] - period[0]).days + 1
+    length = period[1] - period[0] + 1
     n_bins = min(N_BINS, length)
-    places = [(day - period[0]).days * n_bins // length for day in days]
-    return tuple(np.bincount(places, minlength=n_bins).tolist())
+    return tuple(np.bincount((known - period[0]) * n_bins // length, minlength=n_bins).tolist())

@@ -120,7 +120,9 @@ def fit_corpus_model(
     k = check_n_clusters(n_clusters, matrix.shape[0])
     seed = int(as_generator(random_state).integers(2**31))
     found = SphericalKMeans(k, random_state=seed, n_threads=n_threads).fit(matrix)
-    fitted = DocumentVectors(matrix, tuple(vectors.ids[row] for row in filled), vectors.terms, vectors.display_terms)
+    fitted = DocumentVectors(
+        matrix, tuple(vectors.ids[row] for row in filled.tolist()), vectors.terms, vectors.display_terms
+    )
     return _describe(fitted, filled, found.labels_, found.centroids_.shape[0])
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -22,7 +23,7 @@ class DocumentVectors:
     ----------
     matrix : csr array of shape (n_documents, n_terms), or a dense array
         Rows of unit length or zero; float32 by default.
-    ids : tuple of str, of length n_documents
+    ids : sequence of str, of length n_documents
         The name of each document.
     terms : str array of shape (n_terms,), or None
         The term of each column as the model knows it (stemmed when stemming is on).
@@ -33,7 +34,7 @@ class DocumentVectors:
     """
 
     matrix: Any
-    ids: tuple[str, ...]
+    ids: Sequence[str]
     terms: npt.NDArray[np.object_] | None = None
     display_terms: npt.NDArray[np.object_] | None = None
     counts: Any | None = None
@@ -79,7 +80,7 @@ class DocumentVectors:
     @property
     def empty_ids(self) -> tuple[str, ...]:
         """The names of the documents that have no term left."""
-        return tuple(self.ids[row] for row in np.flatnonzero(self.is_empty))
+        return tuple(self.ids[row] for row in np.flatnonzero(self.is_empty).tolist())
 
 
 def _carrying(documents: Documents, vectors: DocumentVectors) -> DocumentVectors:

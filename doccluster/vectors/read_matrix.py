@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from doccluster.blocks import BLOCK_ENTRIES
 from doccluster.errors import Argument, DocclusterWarning, InputError
 from doccluster.packed_strings import pack_strings
 from doccluster.sparse_structure import checked_csr
@@ -110,7 +111,7 @@ def matrix_arrays(vectors: DocumentVectors, *, classes: Sequence[str] | None = N
     if sparse.issparse(vectors.matrix):
         csr = checked_csr(vectors.matrix, name="vectors")[0]
         arrays |= {"data": csr.data, "indices": csr.indices, "indptr": csr.indptr, "shape": np.array(csr.shape)}
-        if vectors.counts is not None and np.array_equal(vectors.counts.indices, csr.indices):
+        if vectors.counts is not None and _are_equal(vectors.counts.indices, csr.indices):
             arrays["counts"] = _packed(vectors.counts.data)
     else:
         arrays["dense"] = np.asarray(vectors.matrix)
@@ -123,6 +124,11 @@ def matrix_arrays(vectors: DocumentVectors, *, classes: Sequence[str] | None = N
         if strings is not None:
             arrays[f"{name}_characters"], arrays[f"{name}_ends"] = pack_strings(strings)
     return arrays
+
+
+def _are_equal(one: npt.NDArray[Any], other: npt.NDArray[Any]) -> bool:
+    pieces = (slice(first, first + BLOCK_ENTRIES) for first in range(0, one.size, BLOCK_ENTRIES))
+    return one.size == other.size and all(np.array_equal(one[piece], other[piece]) for piece in pieces)
 
 
 def _packed(counts: npt.NDArray[Any]) -> npt.NDArray[Any]:

@@ -13,12 +13,13 @@ from matplotlib.figure import Figure
 from doccluster.errors import InputError
 from doccluster.geometry.projection import unit
 from doccluster.pipeline import run_pipeline
-from doccluster.report import plane, render_report
+from doccluster.report import plane, render_report, stories
 from doccluster.report.explore import as_json, explore_data, page_order
 from doccluster.report.packing import packed, packed_gaps
 from doccluster.report.plane import neighbour_purity, plane_of
 from doccluster.report.small_tsne import neighbour_similarities, small_tsne
 from doccluster.report.still_map import still_map, tiles_of
+from doccluster.report.summary import summarize
 from doccluster.report.treemap import squarified
 
 FEW = [
@@ -253,3 +254,20 @@ def test_the_map_is_drawn_into_axes(newsroom_run):
     assert drawn == newsroom_run.n_documents
     with pytest.raises(InputError, match="names no column of classes"):
         plots.document_map(newsroom_run, color_by="weather")
+
+
+def test_of_very_many_documents_the_page_explores_the_most_typical(monkeypatch, newsroom_run):
+    whole = page_order(newsroom_run)
+    monkeypatch.setattr(stories, "MAX_EXPLORED", newsroom_run.n_documents // 4)
+    monkeypatch.setattr(stories, "MAX_LISTED", 30)
+    given, order = explore_data(newsroom_run, None), page_order(newsroom_run)
+    sizes, firsts = newsroom_run.partition.sizes, np.concatenate([[0], np.cumsum(newsroom_run.partition.sizes)])
+    assert given["n"] == sum(given["sizes"]) == order.size < newsroom_run.n_documents
+    nearest = [whole[first : first + n] for first, n in zip(firsts[:-1], given["sizes"], strict=True)]
+    assert order.tolist() == np.concatenate(nearest).tolist()
+    assert all(n <= size for n, size in zip(given["sizes"], sizes.tolist(), strict=True))
+    begins = np.concatenate([[0], np.cumsum(given["sizes"])]).tolist()
+    shown = summarize(newsroom_run).stories
+    assert [one.begins_at for one in shown] == begins[: len(shown)]
+    assert all(len(one.documents) <= n for one, n in zip(shown, given["sizes"], strict=False))
+    assert f"this tab holds {order.size:,}" in render_report(newsroom_run, with_map=False)
