@@ -220,7 +220,8 @@ def connect(scheduler: Any, *, n_threads: int = 1, memory_limit: str | int | Non
             "a scheduler needs dask and distributed", remedy='install them with: pip install "doccluster[dask]"'
         ) from error
     if not isinstance(scheduler, str):
-        yield DaskExecutor(scheduler)
+        with _executor_of(scheduler) as executor:
+            yield executor
         return
     local = _LOCAL.fullmatch(scheduler)
     if local is None and "://" not in scheduler:
@@ -230,8 +231,8 @@ def connect(scheduler: Any, *, n_threads: int = 1, memory_limit: str | int | Non
     # tables and vocabularies go through the scheduler on purpose, so that it can give them to workers that come later
     with dask.config.set({"distributed.admin.large-graph-warning-threshold": "4GB"}):
         if local is None:
-            with _client(Client, scheduler) as client:
-                yield DaskExecutor(client)
+            with _client(Client, scheduler) as client, _executor_of(client) as executor:
+                yield executor
             return
         more = {} if memory_limit is None else {"memory_limit": memory_limit}
         with (
@@ -243,8 +244,23 @@ def connect(scheduler: Any, *, n_threads: int = 1, memory_limit: str | int | Non
                 **more,
             ) as cluster,
             Client(cluster) as client,
+            _executor_of(client) as executor,
         ):
-            yield DaskExecutor(client)
+            yield executor
+
+
+@contextmanager
+def _executor_of(client: Any) -> Iterator[DaskExecutor]:
+    """Yield the executor of a client; what fails because its scheduler is gone ends in a sentence."""
+    try:
+        yield DaskExecutor(client)
+    except Exception as error:
+        if client.status == "running":
+            raise
+        raise InputError(
+            f"the scheduler of the cluster has ended, or cannot be reached any more ({str(error)[:200]})",
+            remedy=("start it again; a run with checkpoints goes on from the last one with ", Argument("resume", True)),
+        ) from error
 
 
 def dask_setup(worker: Any) -> None:

@@ -193,6 +193,26 @@ def test_a_cluster_without_workers_ends_the_run_in_a_sentence(monkeypatch):
             list(executor.map(pow, [2, 3], 2))
 
 
+def test_a_scheduler_that_ends_in_an_iteration_is_told_in_a_sentence(blocks, tmp_path, monkeypatch):
+    monkeypatch.setattr(dask_workers, "LOOK_EVERY", 0.2)
+
+    def end(stage, done, total=None):
+        if done == 2:
+            cluster.sync(cluster.scheduler.close)
+
+    parameters = SphericalParameters(7, n_init=1, random_state=1, init="random", tol=0.0, progress=end)
+    told = pytest.raises(InputError, match="scheduler of the cluster has ended")
+    with (
+        dask.config.set({"distributed.comm.timeouts.connect": "0.5s"}),
+        threads_as_workers(1) as cluster,
+        distributed.Client(cluster) as client,
+        told,
+        connect(client) as executor,
+    ):
+        cluster_blocks(executor, blocks, parameters, scratch=tmp_path)
+    assert [path.name for path in tmp_path.iterdir() if path.name.startswith("clustering")] == []
+
+
 def test_workers_that_do_not_see_the_scratch_folder_are_named(tmp_path):
     with threads_as_workers(1) as cluster, distributed.Client(cluster) as client, connect(client) as executor:
         executor.check_folder(tmp_path)
