@@ -19,18 +19,21 @@ from doccluster.streams.story_lines import StoryArticle, closed_line, headline_o
 MOST_STORIES = 100
 MOST_CLOSED = 100
 
+# CROSS JOIN keeps SQLite to the order written here: the few open stories first, of a store whose others are many
 _MEMBERS = """
 SELECT m.story_id, d.doc_id, d.published, d.family, d.source, d.title, SUBSTR(d.text, 1, 800), d.link, d.batch_id
-FROM membership m JOIN document d USING (doc_id) JOIN story s USING (story_id)
-WHERE m.to_batch IS NULL AND s.state = 'open' ORDER BY d.number
+FROM story s CROSS JOIN membership m ON m.story_id = s.story_id AND m.to_batch IS NULL
+CROSS JOIN document d ON d.doc_id = m.doc_id
+WHERE s.state = 'open' ORDER BY d.number
 """
 _LEADS = "SELECT s.story_id, d.doc_id FROM story s JOIN document d ON d.number = s.lead WHERE s.state = 'open'"
 _CLOSED = """
 SELECT s.story_id, s.first, s.last, s.n_documents, COUNT(DISTINCT NULLIF(d.source, '')), l.title,
     SUBSTR(l.text, 1, 400), l.link
-FROM story s JOIN membership m ON m.story_id = s.story_id AND m.to_batch IS NULL JOIN document d USING (doc_id)
+FROM (SELECT * FROM story WHERE state = 'closed' ORDER BY last DESC, story_id LIMIT ?) s
+CROSS JOIN membership m ON m.story_id = s.story_id AND m.to_batch IS NULL CROSS JOIN document d ON d.doc_id = m.doc_id
 LEFT JOIN document l ON l.number = s.lead
-WHERE s.state = 'closed' GROUP BY s.story_id ORDER BY s.last DESC, s.story_id LIMIT ?
+GROUP BY s.story_id ORDER BY s.last DESC, s.story_id
 """
 
 
