@@ -13,14 +13,15 @@ from doccluster.streams.polling.options import PollOptions
 
 LOOPBACK = parse_networks(["127.0.0.0/8"])
 NOW = 1_772_400_000  # 2026-03-01T21:20:00Z
-_GUARDED = []
+_GUARDED = []  # the attempts that each guard has met
 
 
 def _refuse_connections(event, arguments):
     if event == "socket.connect" and _GUARDED:
         address = arguments[1]
         if isinstance(address, tuple) and not str(address[0]).startswith("127."):
-            raise AssertionError(f"a test connects to {address}")
+            _GUARDED[-1].append(address)
+            raise OSError(f"a test connects to {address}")
 
 
 sys.addaudithook(_refuse_connections)
@@ -28,12 +29,14 @@ sys.addaudithook(_refuse_connections)
 
 @contextmanager
 def loopback_only():
-    """Let any connection to another address than the loopback one fail the test."""
-    _GUARDED.append(True)
+    """Let any attempt to connect to another address than the loopback one fail the test, whoever catches its error."""
+    attempts = []
+    _GUARDED.append(attempts)
     try:
         yield
     finally:
         _GUARDED.pop()
+    assert attempts == [], f"a test connects to {attempts}"
 
 
 class FakeClock:

@@ -7,7 +7,6 @@ import itertools
 import json
 import pathlib
 import re
-import socket
 import sqlite3
 import ssl
 import subprocess
@@ -32,12 +31,6 @@ from tests.streams.loopback import BANK, FERRY, LOOPBACK, NOW, FakeClock, FeedSe
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 FEEDS = ROOT / "corpora" / "samples" / "newsroom" / "feeds"
-
-
-@pytest.fixture(autouse=True)
-def guarded():
-    with loopback_only():
-        yield
 
 
 @pytest.fixture
@@ -600,6 +593,7 @@ def test_no_other_verb_opens_a_connection(tmp_path):
     assert done.stdout.endswith("met [] {0}\n")
 
 
-def test_a_connection_to_another_address_than_the_loopback_one_fails_a_test():
-    with socket.socket() as one, pytest.raises(AssertionError, match="a test connects"):
-        one.connect(("192.0.2.1", 80))
+def test_a_connection_to_another_address_than_the_loopback_one_fails_a_test_also_where_its_error_is_caught():
+    reach = Reach(allowed=parse_networks(["192.0.2.0/24"]), resolve=lambda host, port: ["192.0.2.1"])
+    with pytest.raises(AssertionError, match="a test connects"), loopback_only():
+        assert fetch("http://news.example/", reach).reason == "unreachable"
