@@ -65,7 +65,8 @@ class TableChange:
     def n_bytes(self) -> int:
         """The size of the message."""
         rows = self.rows
-        return int(rows.data.nbytes + rows.indices.nbytes + rows.indptr.nbytes + 8 * self.clusters.size)
+        arrays = (rows.data, rows.indices, rows.indptr, self.clusters, self.movements)
+        return sum(array.nbytes for array in arrays)
 
 
 class _KeptTables:

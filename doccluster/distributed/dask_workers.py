@@ -144,6 +144,8 @@ class DaskExecutor:
         return [self._share(value) for value in shared]
 
     def _submit(self, function: Callable[..., Result], items: Sequence[Any], sent: Sequence[Any]) -> list[Any]:
+        small = size_of([value for value in sent if not _is_task(value)])  # large ones were counted when shared
+        self.bytes_sent += sum(small + size_of(item) for item in items)
         return [self.client.submit(function, item, *sent, pure=False) for item in items]
 
     def _share(self, value: Any) -> Any:
@@ -170,11 +172,11 @@ def unchanged(value: Result) -> Result:
 
 
 def size_of(value: Any) -> int:
-    """Return about how many bytes a value takes on the wire."""
-    from dask.sizeof import sizeof
+    """Return how many bytes a value takes on the wire, as Dask would send it; arrays are not copied for that."""
+    from distributed.protocol import serialize
 
-    known = getattr(value, "n_bytes", None)
-    return int(known) if known is not None else int(sizeof(value))
+    _, frames = serialize(value)
+    return sum(memoryview(frame).nbytes for frame in frames)
 
 
 def _lost() -> tuple[type[BaseException], ...]:

@@ -33,12 +33,6 @@ class CountSums:
     sums: Any
     sizes: npt.NDArray[np.int64]
 
-    @property
-    def n_bytes(self) -> int:
-        """The size of the message."""
-        sums = self.sums
-        return int(sums.data.nbytes + sums.indices.nbytes + sums.indptr.nbytes + self.sizes.nbytes)
-
 
 def settle_blocks(
     executor: Executor,

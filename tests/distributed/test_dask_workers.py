@@ -19,6 +19,7 @@ from doccluster.clustering.k_means.spherical import SphericalParameters, spheric
 from doccluster.corpus import read_corpus
 from doccluster.corpus.parts import FilesInParts, Part, read_part
 from doccluster.distributed import cluster_blocks, connect, dask_workers, write_block
+from doccluster.distributed.cluster_table import TableChange
 from doccluster.distributed.text_vectors import count_block, weigh_block
 from doccluster.errors import InputError
 from doccluster.scratch_files import scratch_failed
@@ -315,3 +316,23 @@ def test_an_address_where_nothing_answers_is_told_in_a_sentence(address, said, m
     monkeypatch.setattr(dask_workers, "PATIENCE", 1)
     with pytest.raises(InputError, match=said), connect(address):
         pass
+
+
+def with_arrays(item, shared):
+    return [{"kept": sparse.csr_array(np.ones((1, item))), "also": shared.sum()}]
+
+
+def test_bytes_are_those_of_the_arrays_in_the_messages():
+    shared, items = np.ones(250_000), [100_000, 200_000]
+    with threads_as_workers(2) as cluster, distributed.Client(cluster) as client, connect(client) as executor:
+        assert len(list(executor.map(with_arrays, items, shared))) == 2
+        sent, received = executor.bytes_sent, executor.bytes_received
+    assert sent == pytest.approx(2 * shared.nbytes, rel=0.01)  # to each of two workers
+    assert received == pytest.approx((8 + 4) * sum(items), rel=0.01)  # values and columns
+
+
+def test_a_change_of_the_table_counts_what_it_takes_on_the_wire():
+    table = sparse.random_array((50, 3000), density=0.2, format="csr", dtype=np.float32, rng=np.random.default_rng(1))
+    change = TableChange("fit", 1, np.arange(50), table, np.ones(50))
+    _, frames = distributed.protocol.serialize(change)
+    assert change.n_bytes == pytest.approx(sum(memoryview(frame).nbytes for frame in frames), rel=0.02)
