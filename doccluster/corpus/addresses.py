@@ -17,10 +17,11 @@ _THIS_MACHINE = "file"
 
 
 class Found(NamedTuple):
-    """A file behind an address: the address as a path, and where it lies below what the user named."""
+    """A file behind an address: the address as a path, where it lies below what the user named, its size if known."""
 
     path: Path
     place: PurePosixPath
+    n_bytes: int | None
 
 
 def address_of(path: Path) -> str | None:
@@ -59,16 +60,20 @@ def find_files(address: str) -> list[Found]:
     scheme = address.partition("://")[0]
     try:
         if any(one in path for one in "*?["):
-            names, top = sorted(name for name in system.glob(path) if system.isfile(name)), None
+            known, top = system.glob(path, detail=True), None
+            known = {name: facts for name, facts in known.items() if facts.get("type") == "file"}
         elif system.isdir(path):
-            names, top = sorted(system.find(path)), path.rstrip("/")
+            known, top = system.find(path, detail=True), path.rstrip("/")
         else:
-            names, top = ([path] if system.exists(path) else []), None
+            known, top = ({path: system.info(path)} if system.exists(path) else {}), None
     except Exception as error:  # whatever a driver raises on what cannot be reached
         raise _unreachable(address, error) from error
-    if not names:
+    if not known:
         raise InputError(f"there is nothing at {address}", remedy="give the address of files, of a folder or a pattern")
-    return [Found(Path(f"{scheme}://{name.lstrip('/')}"), _place(name, top)) for name in names]
+    return [
+        Found(Path(f"{scheme}://{name.lstrip('/')}"), _place(name, top), facts.get("size"))
+        for name, facts in sorted(known.items())
+    ]
 
 
 def open_address(address: str) -> Any:

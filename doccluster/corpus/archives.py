@@ -102,7 +102,7 @@ def _opened_member(member: InputFile, limits: Limits, budget: Budget, depth: int
 def _uncompressed(file: InputFile, kind: str, budget: Budget) -> InputFile:
     stream = counted_stream(_OPENERS[kind](file.stream), budget=budget, broken="broken-archive")
     place = file.place.with_name(_COMPRESSED_NAME.sub("", file.place.name) or file.place.name)
-    return replace(file, place=place, stream=stream, local=None)
+    return replace(file, place=place, stream=stream, local=None, is_seekable=False)
 
 
 def _member(archive: InputFile, inner: str, stream: io.BufferedReader) -> InputFile:

@@ -3,12 +3,14 @@
 A file of lines, json lines or rows is cut at ends of lines, a Parquet table between groups of rows. What a reader
 learns from the beginning (the format, the columns, whether texts are HTML) is looked up once, and the records before
 each range are counted, so that documents get the names they have in one piece. A file that does not clearly come apart
-is read in one piece: one that is packed or not UTF-8, or a csv of which a row is skipped, or goes on behind a cut.
+is read in one piece: one that is packed or not UTF-8, a csv of which a row is skipped, or goes on behind a cut, or a
+Parquet table behind an address.
 """
 
 from __future__ import annotations
 
 import codecs
+import io
 import itertools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -20,6 +22,7 @@ from doccluster.corpus.draft import Draft, ReadFailure
 from doccluster.corpus.formats import FORMATS, check_format
 from doccluster.corpus.input_file import FileRange, InputFile
 from doccluster.corpus.json_records import line_values, names_of_first
+from doccluster.corpus.opening import open_path
 from doccluster.corpus.options import ReadOptions
 from doccluster.corpus.parquet import row_groups
 from doccluster.corpus.sniffing import check_is_text, recognise
@@ -75,10 +78,7 @@ def _numbered(file: ListedFile, parts: Sequence[FileRange], counts: Sequence[Cou
 
 def is_large(file: ListedFile) -> bool:
     """Say whether a file is worth reading in ranges."""
-    try:
-        return file.path.stat().st_size > 2 * RANGE_BYTES
-    except OSError:
-        return False
+    return file.size > 2 * RANGE_BYTES
 
 
 def cut_file(listed: ListedFile, options: ReadOptions, format: str | None) -> list[FileRange]:
@@ -91,7 +91,7 @@ def cut_file(listed: ListedFile, options: ReadOptions, format: str | None) -> li
             kind = check_format(format) or recognise(file, options)
             check_is_text(file)
             if kind == "parquet":
-                return _cut_table(file, listed, options)
+                return [] if file.local is None else _cut_table(file, listed, options)
             if kind not in ("lines", *_TABLES) or not file.is_plain_utf8:
                 return []
         return _cut_lines(listed, kind, options)
@@ -107,10 +107,15 @@ class _opened:
 
     def __enter__(self) -> InputFile | None:
         item = next(self._items, None)
-        return item if isinstance(item, InputFile) and item.local is not None and not item.in_archive else None
+        return item if isinstance(item, InputFile) and item.is_seekable else None
 
     def __exit__(self, *_: object) -> None:
         self._items.close()  # type: ignore[attr-defined]  # it is a generator, and has the file open
+
+
+def _bytes_of(listed: ListedFile) -> io.BufferedReader:
+    """Return a file, or what is behind an address, open for reading from any byte on."""
+    return io.BufferedReader(open_path(listed.path, is_explicit=listed.is_explicit)[0])
 
 
 def _cut_lines(listed: ListedFile, kind: str, options: ReadOptions) -> list[FileRange]:
@@ -122,9 +127,9 @@ def _cut_lines(listed: ListedFile, kind: str, options: ReadOptions) -> list[File
         elif kind != "lines":
             columns = tuple(column_names(file, options))
     is_html = kind in _TABLES and options.strip_html is None and _is_html(listed, kind, options)
-    size = listed.path.stat().st_size
+    size = listed.size
     edges = [0]
-    with listed.path.open("rb") as raw:
+    with _bytes_of(listed) as raw:
         while edges[-1] + RANGE_BYTES < size:
             raw.seek(edges[-1] + RANGE_BYTES)
             raw.readline()
@@ -178,7 +183,7 @@ def count_range(listed: ListedFile, options: ReadOptions, format: str | None) ->
 def _count_lines(listed: ListedFile, part: FileRange) -> int | None:
     decoder = codecs.getincrementaldecoder("utf-8")()
     lines, left = 0, part.last - part.first
-    with listed.path.open("rb") as raw:
+    with _bytes_of(listed) as raw:
         raw.seek(part.first)
         while left and (piece := raw.read(min(_PIECE, left))):
             left -= len(piece)

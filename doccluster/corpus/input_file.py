@@ -127,7 +127,8 @@ class InputFile:
     """A file to read once, from start to end.
 
     `name` is how a person finds it; `place` where it lies below the source (its parent is the class of a text file).
-    `is_explicit`: the user named this file; `is_only`: and no other. `local` is its path when it is a plain file.
+    `is_explicit`: the user named this file; `is_only`: and no other. `local` is its path when it is a plain file;
+    `is_seekable` says whether it can be read from any byte on, as plain files and those behind addresses can.
     Of a file that is read in ranges `part` says which one this is, and `beginning` are the first bytes of the whole.
     """
 
@@ -139,6 +140,7 @@ class InputFile:
     is_only: bool = False
     in_archive: bool = False
     local: Path | None = None
+    is_seekable: bool = False
     encoding: str | None = None
     format: str = ""
     guessed: list[str] = field(default_factory=list)

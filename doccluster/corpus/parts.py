@@ -108,22 +108,13 @@ def as_parts(files: Sequence[ListedFile]) -> list[Part]:
     groups: list[list[ListedFile]] = []
     filled = 0
     for file in files:
-        size = _size_of(file)
+        size = file.size if file.part is None else PART_BYTES
         if not groups or filled + size > PART_BYTES:
             groups.append([])
             filled = 0
         groups[-1].append(file)
         filled += size
     return [Part(number, tuple(group)) for number, group in enumerate(groups)]
-
-
-def _size_of(file: ListedFile) -> int:
-    if file.part is not None:
-        return PART_BYTES
-    try:
-        return file.path.stat().st_size
-    except OSError:
-        return 0  # it is gone again, and will be listed as unreadable
 
 
 class _PartReading(Reading):

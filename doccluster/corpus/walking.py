@@ -100,6 +100,17 @@ class ListedFile:
     is_explicit: bool = True
     is_stdin: bool = False
     part: FileRange | None = None  # of a file that is read in ranges
+    n_bytes: int | None = None  # of one behind an address, where its driver says
+
+    @property
+    def size(self) -> int:
+        """How many bytes it has; 0 if it is gone again, or its driver does not say."""
+        if address_of(self.path) is not None:
+            return self.n_bytes or 0
+        try:
+            return self.path.stat().st_size
+        except OSError:
+            return 0
 
 
 class Walk:
@@ -153,11 +164,11 @@ class Walk:
         with raw:
             local = listed.path if is_plain else None
             if listed.part is not None:
-                yield _ranged(listed, raw, listed.part)
+                yield _ranged(listed, raw, listed.part, local)
                 return
             stream = counted_stream(raw)
             file = InputFile(name, listed.place, stream, listed.root, listed.is_explicit, listed.is_only, local=local)
-            yield from self._unpacked(file)
+            yield from self._unpacked(replace(file, is_seekable=is_plain or address_of(listed.path) is not None))
 
     def opened(self, stream: io.BufferedIOBase, name: str) -> Iterator[InputFile | Skipped]:
         """Return what is in an open binary stream."""
@@ -217,11 +228,11 @@ class Walk:
         """Return the files behind an address, each once."""
         found = find_files(address)
         is_one = len(found) == 1 and len(found[0].place.parts) == 1
-        for path, place in found:
+        for path, place, n_bytes in found:
             if any(is_junk(PurePosixPath(part)) for part in place.parts):
                 yield Skipped(str(place), "hidden", "hidden files and folders are not read")
             elif not self._is_known(str(path)):
-                yield ListedFile(path, place, address, is_only and is_one, is_explicit=is_one)
+                yield ListedFile(path, place, address, is_only and is_one, is_explicit=is_one, n_bytes=n_bytes)
 
     def _file(self, entry: _Entry, *, root: str, is_only: bool, is_explicit: bool = True) -> Iterator[ListedFile]:
         if not self._is_known(entry.real):
@@ -244,12 +255,13 @@ class Walk:
         return known
 
 
-def _ranged(listed: ListedFile, raw: io.FileIO, part: FileRange) -> InputFile:
+def _ranged(listed: ListedFile, raw: io.FileIO, part: FileRange, local: Path | None) -> InputFile:
     """Return a range of an open file; of a Parquet table its reader takes the groups of rows from the path."""
-    found = InputFile(str(listed.place), listed.place, counted_stream(raw), listed.root, listed.is_explicit)
+    name, is_explicit = str(listed.place), listed.is_explicit
+    found = InputFile(name, listed.place, counted_stream(raw), listed.root, is_explicit, local=local, is_seekable=True)
     head = raw.read(HEAD_SIZE)
     stream = found.stream if part.format == "parquet" else counted_stream(ByteRange(raw, part.first, part.last))
-    return replace(found, stream=stream, is_only=listed.is_only, local=listed.path, part=part, beginning=head)
+    return replace(found, stream=stream, is_only=listed.is_only, part=part, beginning=head)
 
 
 def is_junk(place: PurePosixPath) -> bool:

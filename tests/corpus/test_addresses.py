@@ -6,10 +6,14 @@ import bz2
 import gzip
 import json
 import sys
+from pathlib import Path
 
 import pytest
 
 from doccluster.corpus import read_corpus
+from doccluster.corpus.options import ReadOptions
+from doccluster.corpus.parts import FilesInParts, as_parts, read_part
+from doccluster.corpus.walking import ListedFile, Walk
 from doccluster.errors import InputError, MissingDependency
 from doccluster.pipeline import repeat_run, run_pipeline
 
@@ -97,3 +101,52 @@ def test_what_is_not_installed_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "fsspec", None)
     with pytest.raises(MissingDependency, match=r"needs fsspec.*doccluster\[dask\]"):
         read_corpus("s3://bucket/articles")
+
+
+def in_this_process(function, items, *shared):
+    return (function(item, *shared) for item in items)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "is_cut"),
+    [
+        ("lines.txt", "".join(f"été {n} oil and wheat\n" for n in range(300)), True),
+        ("rows.jsonl", "".join(json.dumps({"id": n // 2, "text": f"oil {n}"}) + "\n" for n in range(300)), True),
+        ("cells.csv", "id,text\n" + "".join(f'{n},"oil, {n}\n and wheat"\n' for n in range(300)), None),
+        ("lines.txt.gz", "".join(f"{n} oil and wheat\n" for n in range(300)), False),
+    ],
+)
+def test_large_files_behind_addresses_are_read_in_ranges(monkeypatch, tmp_path, name, content, is_cut):
+    monkeypatch.setattr("doccluster.corpus.file_ranges.RANGE_BYTES", 900)
+    monkeypatch.setattr("doccluster.corpus.parts.PART_BYTES", 900)
+    data = content.encode()
+    (tmp_path / name).write_bytes(gzip.compress(data, 0) if name.endswith("gz") else data)
+    memory = fsspec.filesystem("memory")
+    memory.pipe(f"/large/{name}", (tmp_path / name).read_bytes())
+    (tmp_path / "texts").mkdir()
+    asked = []
+
+    def read_all(parts, task):
+        asked.extend(parts)
+        return in_this_process(read_part, parts, task)
+
+    options = {"format": "lines"} if name.startswith("lines") else {}
+    source = FilesInParts([Path("memory://large")], tmp_path / "texts", read_all, in_this_process)
+    try:
+        found = read_corpus(source, **options)
+    finally:
+        memory.rm("/large", recursive=True)
+    expected = read_corpus(tmp_path / name, **options)
+    assert (found.ids, tuple(found.texts), found.skipped) == (expected.ids, expected.texts, expected.skipped)
+    assert found.metadata.equals(expected.metadata)
+    if is_cut is not None:
+        assert (len(asked) > 3) == is_cut
+
+
+def test_small_files_behind_addresses_are_grouped_by_their_sizes(monkeypatch, folder):
+    monkeypatch.setattr("doccluster.corpus.parts.PART_BYTES", 600)
+    listed = [
+        one for one in Walk([Path("memory://parts")], ReadOptions().limits).listed() if isinstance(one, ListedFile)
+    ]
+    assert [one.size for one in listed] == [(folder / one.place).stat().st_size for one in listed]
+    assert len(as_parts(listed)) > 1
