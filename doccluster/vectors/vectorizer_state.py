@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from doccluster.errors import InputError, SchemaError
 from doccluster.packed_strings import pack_strings, unpack_strings
+from doccluster.vectors.parameters import check_hashing
 
 VECTORIZER_SCHEMA = 3
 # 2 knows the analyzer "script" and lists of several languages, 3 hashed columns; what these describe means the same
@@ -66,6 +67,7 @@ def _rebuild(cls: Any, arrays: Mapping[str, npt.NDArray[Any]], settings: Mapping
     parameters["dtype"] = np.dtype(parameters["dtype"]).type
     parameters["vocabulary"] = terms if settings["fixed_vocabulary"] else None
     vectorizer = cls(**parameters)
+    check_hashing(vectorizer)
     vectorizer.vocabulary_ = dict(zip(terms, range(len(terms)), strict=True))
     vectorizer.fixed_vocabulary_ = settings["fixed_vocabulary"]
     vectorizer.display_terms_ = np.array(

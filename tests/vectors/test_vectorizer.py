@@ -46,8 +46,14 @@ def test_hashed_columns_are_those_of_the_hashing_that_has_no_names(analysis):
     assert json.dumps(batches.state()[1]) == json.dumps(vectorizer.state()[1])
     for name, values in vectorizer.state()[0].items():
         np.testing.assert_array_equal(batches.state()[0][name], values)
-    again = TfidfVectorizer.from_state(*vectorizer.state())
+    arrays, settings = vectorizer.state()
+    again = TfidfVectorizer.from_state(arrays, settings)
     np.testing.assert_array_equal(again.transform(MIXED).toarray(), rows.toarray())
+    for damage in ({"hashes": arrays["hashes"][::-1]}, {"sharing": arrays["sharing"][1:]}):
+        with pytest.raises(SchemaError, match="damaged"):
+            TfidfVectorizer.from_state({**arrays, **damage}, settings)
+    with pytest.raises(InputError, match="n_features"):
+        TfidfVectorizer.from_state(arrays, {**settings, "parameters": {**settings["parameters"], "n_features": 0}})
 
 
 def test_hashes_that_no_terms_share_leave_rows_as_they_are_without_and_prune_alike():
