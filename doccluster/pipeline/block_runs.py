@@ -115,7 +115,7 @@ def block_work(
             executor = on_cluster
             if announce is not None and on_cluster.dashboard:
                 announce(f"the dashboard of the scheduler: {on_cluster.dashboard}")
-        yield BlockWork(executor, folder, keep_bytes, announce, checkpoints)
+        yield BlockWork(executor, folder, keep_bytes, announce, checkpoints, n_threads)
 
 
 def begin_checkpoints(

@@ -68,6 +68,7 @@ class BlockWork:
     keep_bytes: int
     announce: Announce | None = None
     checkpoints: Checkpoints | None = None
+    n_threads: int | None = None
     so_far: SoFar = field(default_factory=SoFar)
 
     def parted(self, source: Any) -> FilesInParts:
@@ -176,7 +177,8 @@ class BlockWork:
     ) -> BlockEvidence:
         """Return what measures ask of the clusters, made where the blocks are."""
         rows = JoinedRows(str(self.folder), vectors.n_terms)
-        return BlockEvidence(self.executor, blocks, rows, vectors.documents, partition, progress=progress)
+        given = self.executor, blocks, rows, vectors.documents, partition
+        return BlockEvidence(*given, n_threads=self.n_threads, progress=progress)
 
     def place(self, blocks: Sequence[MatrixBlock], fit: Fit) -> Placement:
         """Return how each document sits in its cluster."""

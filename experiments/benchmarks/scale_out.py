@@ -40,6 +40,8 @@ def memory(session: Session) -> None:
         session.record(name, "multiple_of_the_text", figures["peak_bytes_beyond_data"] / n_bytes)
     same = found["one process"]["checksum_of_labels"] == found["blocks on disk"]["checksum_of_labels"]
     session.record("blocks on disk", "same_labels", float(same))
+    same = found["one process"]["checksum_of_scores"] == found["blocks on disk"]["checksum_of_scores"]
+    session.record("blocks on disk", "same_scores", float(same))
 
 
 @row("travelling", "what an iteration moves: made documents in 8 blocks, k=20, to the last iteration")
