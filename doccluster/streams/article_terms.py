@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -35,6 +37,8 @@ class ArticleTerms:
         Numbers, and words written with a capital where no sentence begins.
     language : str
         As in the stop lists; "" where the function words do not tell.
+    codes : uint64 array or None
+        The numbers of all words, by which copies are found, where they are known.
     """
 
     terms: tuple[str, ...]
@@ -42,6 +46,14 @@ class ArticleTerms:
     in_text: npt.NDArray[np.int32]
     is_name: npt.NDArray[np.bool_]
     language: str
+    codes: npt.NDArray[np.uint64] | None = None
+
+
+class Reader(Protocol):
+    """What cuts articles into terms."""
+
+    def read(self, title: str, text: str) -> ArticleTerms:
+        """Return the terms of an article."""
 
 
 class TermReader:
@@ -50,33 +62,47 @@ class TermReader:
     def __init__(self, *, most_characters: int = MOST_CHARACTERS) -> None:
         self._most_characters = most_characters
         self._function_words = FunctionWords(LANGUAGES, preprocess=str.lower, tokenize=tokenize_separated)
-        self._votes = WordTable(self._function_words.votes, np.int64, (len(LANGUAGES),))
+        self._numbers_of_votes: dict[tuple[int, ...], int] = {}  # many words, few different votes
+        self._votes = np.zeros((0, len(LANGUAGES)), dtype=np.int64)
+        self._votes_of = WordTable(self._number_of_votes, np.int32)
 
-    def read(self, title: str, text: str) -> ArticleTerms:
-        """Return the terms of an article."""
+    def read(self, title: str, text: str, codes: npt.NDArray[np.uint64] | None = None) -> ArticleTerms:
+        """Return the terms of an article, with the numbers of its words if they are given."""
         text = text[: self._most_characters]
         in_title, in_text = _tokens_in(title), _tokens_in(text)
         language = self._language({*in_title, *in_text[:TOLD_BY]})
-        left_out = self._function_words.lists[LANGUAGES.index(language)] if language else frozenset()
-        terms = tuple(word for word in dict.fromkeys((*in_title, *in_text)) if word not in left_out)
-        names = _names_in(text)
+        words: Iterable[str] = dict.fromkeys((*in_title, *in_text))
+        if language:
+            words = itertools.filterfalse(self._function_words.lists[LANGUAGES.index(language)].__contains__, words)
+        terms = tuple(words)
+        names = _names_in(text) | {word for word in terms if word[0].isdigit()}
         return ArticleTerms(
             terms,
             _counts(in_title, terms),
             _counts(in_text, terms),
-            np.array([word in names or word[0].isdigit() for word in terms], dtype=np.bool_),
+            np.fromiter(map(names.__contains__, terms), dtype=np.bool_, count=len(terms)),
             language,
+            codes,
         )
 
     def _language(self, words: set[str]) -> str:
         """Return the language that most distinct words speak for; "" where that is not sure."""
         if not words:
             return ""
-        votes: list[int] = self._votes.look_up(words).sum(axis=0).tolist()
+        numbers = self._votes_of.look_up(words)
+        votes: list[int] = (np.bincount(numbers, minlength=len(self._votes)) @ self._votes).tolist()
         second, first = sorted(votes)[-2:]
         best = votes.index(first)
         hits = len(words & self._function_words.lists[best])
         return LANGUAGES[best] if first - second >= FULL_VOTE and hits >= SURE_HITS else ""
+
+    def _number_of_votes(self, word: str) -> int:
+        """Return the row of the votes of a word."""
+        votes = tuple(self._function_words.votes(word))
+        number = self._numbers_of_votes.setdefault(votes, len(self._numbers_of_votes))
+        if number == len(self._votes):
+            self._votes = np.vstack([self._votes, votes])
+        return number
 
 
 def _tokens_in(text: str) -> list[str]:
@@ -88,8 +114,8 @@ def _tokens_in(text: str) -> list[str]:
 
 
 def _counts(words: Sequence[str], terms: Sequence[str]) -> npt.NDArray[np.int32]:
-    counted = Counter(words)  # which gives 0 for what it has not counted
-    return np.fromiter(map(counted.__getitem__, terms), dtype=np.int32, count=len(terms))
+    counted = Counter(words)
+    return np.fromiter(map(counted.get, terms, itertools.repeat(0)), dtype=np.int32, count=len(terms))
 
 
 def _names_in(text: str) -> frozenset[str]:

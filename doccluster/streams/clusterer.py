@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from doccluster.streams.article import Article, Moment
-from doccluster.streams.article_terms import TermReader
-from doccluster.streams.copies import Families
+from doccluster.streams.article_terms import Reader, TermReader
+from doccluster.streams.copies import Families, Shingles, codes_of
 from doccluster.streams.frequencies import DAY, TermFrequencies, WeightedTerms
 from doccluster.streams.identity import story_id
 from doccluster.streams.joining import Floats, logit, probability, shipped_coefficients
@@ -126,7 +126,7 @@ class Clusterer:
         self.stories = OpenStories(self.settings, weights)
         self.frequencies = TermFrequencies()
         self.families = Families()
-        self.reader = TermReader()
+        self.reader: Reader = TermReader()
         self.story_of_family: dict[int, str] = {}
         self.next_number = 1
         self._cut = logit(self.settings.join)
@@ -142,7 +142,8 @@ class Clusterer:
         self.frequencies.begin_batch(now // DAY)
         for article, terms, ids in zip(articles, read, counted, strict=True):
             vectors = self.frequencies.weigh(terms, ids)
-            self._place(article, terms.language, self._member(article, vectors), result, repair)
+            codes = codes_of(f"{article.title}\n{article.text}") if terms.codes is None else terms.codes
+            self._place(article, terms.language, codes, self._member(article, vectors), result, repair)
             self.next_number += 1
         repair.run(now)
         self._follow_moves(result)
@@ -169,8 +170,10 @@ class Clusterer:
                     Event(story.ends(self.settings), "closed", story.id, n_documents=story.n_documents)
                 )
 
-    def _place(self, article: Article, language: str, member: Member, result: BatchResult, repair: Repair) -> None:
-        family, joined = self.families.add(member.number, article.time, f"{article.title}\n{article.text}")
+    def _place(
+        self, article: Article, language: str, codes: Shingles, member: Member, result: BatchResult, repair: Repair
+    ) -> None:
+        family, joined = self.families.add(member.number, article.time, codes)
         member.family = family
         home = self._home_of(family, joined)
         self._join_families(family, joined, result)

@@ -9,7 +9,6 @@ candidate is compared exactly.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from hashlib import blake2b
 
 import numpy as np
 import numpy.typing as npt
@@ -18,7 +17,7 @@ from doccluster.corpus.duplicates import words_of
 from doccluster.kernels.shingling import count_shared, mix_shingles
 from doccluster.streams.article import Moment
 from doccluster.streams.prefix_index import PrefixIndex
-from doccluster.streams.words import WordTable, plain_words
+from doccluster.streams.words import plain_words, word_codes
 
 Shingles = npt.NDArray[np.uint64]
 
@@ -91,27 +90,14 @@ def shingles_of(text: str, n_words: int) -> Shingles:
     >>> a.size, bool((a == b).all())
     (3, True)
     """
-    return shingles_of_words(_words_in(text), n_words)
+    codes = codes_of(text)
+    return mix_shingles(codes, n_words) if codes.size else codes
 
 
-def _words_in(text: str) -> list[str]:
-    """Return what `words_of` returns."""
+def codes_of(text: str) -> Shingles:
+    """Return the numbers of the words that `words_of` returns."""
     words = plain_words(text)
-    return words_of(text) if words is None else words
-
-
-def shingles_of_words(words: list[str], n_words: int) -> Shingles:
-    """Return the shingles of a text that is cut into words."""
-    codes: Shingles = _CODES.look_up(words)
-    return mix_shingles(codes, n_words) if words else codes
-
-
-def _code_of(word: str) -> int:
-    """Return the number of a word, the same everywhere."""
-    return int.from_bytes(blake2b(word.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little")
-
-
-_CODES = WordTable(_code_of, np.uint64)
+    return word_codes(words_of(text) if words is None else words)
 
 
 class Families:
@@ -122,13 +108,15 @@ class Families:
         self._short = ShingleIndex(threshold=0.9, n_words=3)
         self._family: dict[int, int] = {}
 
-    def add(self, number: int, time: Moment, text: str) -> tuple[int, list[int]]:
-        """Add an article; return the number of its family, and the families that it joins to that one."""
-        words = _words_in(text)
-        if not words:  # a copy of nothing
+    def add(self, number: int, time: Moment, codes: Shingles) -> tuple[int, list[int]]:
+        """Add an article, given as `codes_of` its text.
+
+        Return the number of its family, and the families that it joins to that one.
+        """
+        if codes.size == 0:  # a copy of nothing
             return number, []
-        index = self._long if len(words) >= LONG else self._short
-        copies = index.add(number, time, shingles_of_words(words, index.n_words))
+        index = self._long if codes.size >= LONG else self._short
+        copies = index.add(number, time, mix_shingles(codes, index.n_words))
         families = sorted({self._family[other] for other in copies})
         family = families[0] if families else number
         self._family[number] = family

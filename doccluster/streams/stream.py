@@ -10,6 +10,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from doccluster.blocks import available_threads
 from doccluster.errors import InputError
 from doccluster.progress import Progress, silent
 from doccluster.streams.article import Moment, articles_of, in_order
@@ -17,7 +18,8 @@ from doccluster.streams.check import Finding, check_store
 from doccluster.streams.clusterer import Clusterer
 from doccluster.streams.database import back_up, close, open_to_write, transaction
 from doccluster.streams.intake import take_in
-from doccluster.streams.replay import Replayed, batches_of, by_commit, dated_corpus
+from doccluster.streams.reading_ahead import LEAST_ARTICLES, ReaderAhead
+from doccluster.streams.replay import Batch, Replayed, batches_of, by_commit, dated_corpus
 from doccluster.streams.restoring import restore
 from doccluster.streams.retention import Pruned, prune
 from doccluster.streams.settings import HOUR, StreamSettings
@@ -102,14 +104,15 @@ class StoryStream:
         outcomes = {"new": 0, "edited": 0, "known": 0, "elsewhere": 0}
         begins = last_batch(self._connection)
         n_done = 0
-        for batches in by_commit(batches_of(articles, int(batch))):
-            with self._writing():
-                for moment, together in batches:
-                    for one in together:
-                        outcomes[take_in(self._connection, one, moment).outcome] += 1
-                    self._cluster(moment, "replay")
-                    n_done += len(together)
-                    progress(STAGE, n_done, len(articles))
+        with self._reading_ahead(by_commit(batches_of(articles, int(batch))), len(articles)) as blocks:
+            for batches in blocks:
+                with self._writing():
+                    for moment, together in batches:
+                        for one in together:
+                            outcomes[take_in(self._connection, one, moment).outcome] += 1
+                        self._cluster(moment, "replay")
+                        n_done += len(together)
+                        progress(STAGE, n_done, len(articles))
         n_batches, events = events_since(self._connection, 0 if begins is None else begins[0])
         return Replayed(len(articles), outcomes["new"], outcomes["edited"], n_batches, events, corpus.skipped)
 
@@ -247,6 +250,20 @@ class StoryStream:
             self._clusterer = Clusterer(self.settings)
             restore(self._connection, self._clusterer)
             raise
+
+    @contextmanager
+    def _reading_ahead(self, blocks: Iterator[list[Batch]], n_articles: int) -> Iterator[Iterator[list[Batch]]]:
+        """Let a second process read the articles of blocks ahead, if there are many and there is a core for it."""
+        if n_articles < LEAST_ARTICLES or available_threads() < 2:
+            yield blocks
+            return
+        clusterer, reader = self._clusterer, self._clusterer.reader
+        with ReaderAhead(reader) as ahead:
+            clusterer.reader = ahead
+            try:
+                yield ahead.through(blocks)
+            finally:
+                clusterer.reader = reader
 
     def _cluster(self, moment: Moment, kind: str) -> int:
         waiting = waiting_articles(self._connection)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 import string
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
+from hashlib import blake2b
 from typing import Any
 
 import numpy as np
@@ -77,3 +78,15 @@ class _Numbers(dict[str, int]):
         number = self[word] = len(self)
         self.fresh.append(word)
         return number
+
+
+def word_codes(words: Sequence[str]) -> npt.NDArray[np.uint64]:
+    """Return a number of 64 bits for each word, the same everywhere."""
+    return _CODES.look_up(words)
+
+
+def _code_of(word: str) -> int:
+    return int.from_bytes(blake2b(word.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little")
+
+
+_CODES = WordTable(_code_of, np.uint64)

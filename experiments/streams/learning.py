@@ -16,7 +16,7 @@ import numpy as np
 from scipy.optimize import minimize
 
 from doccluster.streams.article_terms import TermReader
-from doccluster.streams.copies import Families
+from doccluster.streams.copies import Families, codes_of
 from doccluster.streams.frequencies import DAY, TermFrequencies
 from doccluster.streams.joining import FEATURES, Floats
 from doccluster.streams.open_stories import OpenStories
@@ -55,7 +55,7 @@ def examples(stream: LabelledStream, reader: TermReader) -> tuple[Floats, Floats
             label = stream.story_of.get(one.id, one.id)
             own = true_story.get(label)
             own = own if own is not None and own.id in stories.open else None
-            family, _ = families.add(number, one.time, f"{one.title}\n{one.text}")
+            family, _ = families.add(number, one.time, codes_of(f"{one.title}\n{one.text}"))
             if family != number and own is not None:  # copies are folded before anything is decided
                 own.last = max(own.last, one.time)
                 stories.note(own)
