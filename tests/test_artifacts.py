@@ -23,6 +23,7 @@ from doccluster.artifacts import (
     storable,
     write_csv,
 )
+from doccluster.artifacts.csv_files import write_csv_rows
 from doccluster.artifacts.storage import pack_matrix, read_arrays, unpack_matrix, write_arrays, write_json
 from doccluster.corpus.document import Corpus
 from doccluster.errors import InputError, SchemaError
@@ -278,3 +279,16 @@ def test_a_folder_that_is_no_run_says_what_is_missing(tmp_path):
         load_run(tmp_path)
     with pytest.raises(InputError, match="is not there"):
         load_run(tmp_path / "nowhere")
+
+
+def test_a_table_by_columns_is_the_one_written_cell_by_cell(tmp_path):
+    columns = {
+        "text": ["plain", "", "=1+1", "a,b", 'says "no"', "-", "two\nlines"],
+        "odd": ["é", "\x07bell", "\udc80", "+1", "", "\tx", "@"],
+        "whole": [1, None, True, -3, 0, None, 2],
+        "number": [0.1, float("nan"), None, -1e-9, 3, float("inf"), 2.0],
+        "mixed": ["x", None, 1.5, float("nan"), "=x", 2, np.float64(3)],
+        "empty": [None] * 7,
+    }
+    write_csv_rows(tuple(columns), zip(*columns.values(), strict=True), tmp_path / "by_cells.csv")
+    assert csv_text(columns) == (tmp_path / "by_cells.csv").read_text(encoding="utf-8")
