@@ -181,3 +181,9 @@ def test_documents_that_only_share_a_band_are_not_compared_as_texts():
     assert found.size < 2 * 80
     assert set(range(40)) <= set(found.tolist())
     assert set(range(1500, 1540)) <= set(found.tolist())
+
+
+def test_signatures_of_blocks_are_those_of_the_whole(wire):
+    matrix = vectors_of(list(wire["text"]))
+    parts = [near_copies.band_signatures(matrix[first:last]) for first, last in ((0, 9), (9, 10), (10, 70))]
+    assert np.array_equal(np.concatenate(parts, axis=1), near_copies.band_signatures(matrix))

@@ -29,7 +29,11 @@ Hashes = npt.NDArray[np.uint64]
 
 
 def find_near_copies(
-    matrix: sparse.csr_array, texts: Sequence[str] | None = None, *, threshold: float = THRESHOLD
+    matrix: sparse.csr_array,
+    texts: Sequence[str] | None = None,
+    *,
+    threshold: float = THRESHOLD,
+    signatures: Hashes | None = None,
 ) -> Groups:
     """Return groups of documents that are near-copies of one another.
 
@@ -41,6 +45,8 @@ def find_near_copies(
         With them two documents are near-copies if `find_near_duplicates` says so; without them, if the Jaccard index of
         their sets of terms reaches `threshold`.
     threshold : float in (0, 1]
+    signatures : uint64 array of shape (N_BANDS, n_documents), optional
+        What `band_signatures` says of the rows, where that was made elsewhere.
 
     Returns
     -------
@@ -54,7 +60,7 @@ def find_near_copies(
     ((0, 2),)
     """
     matrix = sparse.csr_array(matrix)
-    candidates = alike_in_a_band(matrix, band_signatures(matrix))
+    candidates = alike_in_a_band(matrix, band_signatures(matrix) if signatures is None else signatures)
     if texts is not None:
         groups = find_near_duplicates([texts[row] for row in candidates.tolist()], threshold=threshold)
     else:

@@ -20,6 +20,7 @@ from doccluster.clustering.k_means.spherical import FitInterrupted, SphericalFit
 from doccluster.clustering.smoothed.document_clusters import DocumentParameters
 from doccluster.clustering.task import Found
 from doccluster.corpus import Corpus
+from doccluster.corpus.near_copies import Hashes, band_signatures
 from doccluster.corpus.parts import FileRead, FilesInParts, Part, ReadTask, read_part
 from doccluster.corpus.reading import as_paths
 from doccluster.corpus.stored_texts import StoredTexts
@@ -129,6 +130,10 @@ class BlockWork:
         vectors = DocumentVectors(matrix, documents.ids, terms, vectorizer.display_terms_, counts)
         return Vectorized(vectors, vectorizer, languages, writing), documents, empty, blocks
 
+    def signatures(self, blocks: Sequence[MatrixBlock]) -> Hashes:
+        """Return what near-copies are looked for by."""
+        return np.concatenate(list(self.executor.map(block_signatures, blocks)), axis=1)
+
     def cluster(
         self,
         blocks: Sequence[MatrixBlock],
@@ -216,6 +221,11 @@ class BlockWork:
         n_workers = self.executor.n_workers
         at_a_time = "1 worker thread" if n_workers == 1 else f"{n_workers} worker threads"
         self.announce(f"{name}: {seconds:.1f} s{rate}, {at_a_time}{moved}")
+
+
+def block_signatures(block: MatrixBlock) -> Hashes:
+    """Return what near-copies of the rows of a block are looked for by."""
+    return band_signatures(block.matrix)
 
 
 def block_digests(block: MatrixBlock) -> npt.NDArray[np.bytes_]:

@@ -272,7 +272,9 @@ def _make_run(
         else:
             made, documents, empty, blocks = work.vectorize(read, settings)
             vectors = made.vectors
-        copy_of = find_first_copies(vectors, documents, read.corpus)
+        copy_of = find_first_copies(
+            vectors, documents, read.corpus, signatures=None if work is None else work.signatures(blocks)
+        )
         fitted = without_copies(vectors, copy_of) if settings.fold_copies else vectors
     with clock.stage("cluster"):
         if work is None:
