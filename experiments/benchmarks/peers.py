@@ -6,7 +6,7 @@ it, and writes a label for each row. All are held to one thread. Peers are impor
 
 from __future__ import annotations
 
-import importlib.util
+import importlib.metadata
 import itertools
 import pathlib
 import tempfile
@@ -30,9 +30,12 @@ EPOCHS, BATCH = 3, 1024  # of MiniBatchKMeans
 Labels = npt.NDArray[np.int32]
 
 
-def is_installed(package: str) -> bool:
-    """Return whether a peer can be imported."""
-    return importlib.util.find_spec(package) is not None
+def installed_version(package: str) -> str | None:
+    """Return the version of a peer; None if it is not installed."""
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return None
 
 
 def write_rows(matrix: Any, folder: pathlib.Path) -> pathlib.Path:
@@ -46,9 +49,9 @@ def read_rows(path: str) -> Any:
     return sparse.csr_array(sparse.load_npz(path))
 
 
-def labels_file(path: str | pathlib.Path, name: str) -> pathlib.Path:
-    """Return where the labels of a program lie."""
-    return pathlib.Path(path).with_name(f"labels-{name}.npy")
+def labels_file(path: str | pathlib.Path, function: str) -> pathlib.Path:
+    """Return where the labels lie that a function of this module found."""
+    return pathlib.Path(path).with_name(f"labels-{function}.npy")
 
 
 def cluster_blocks_on_disk(path: str, n_clusters: int) -> dict[str, float]:
@@ -59,7 +62,7 @@ def cluster_blocks_on_disk(path: str, n_clusters: int) -> dict[str, float]:
     parameters = SphericalParameters(n_clusters, init="subsample", n_init=1, random_state=0, n_threads=1)
     with tempfile.TemporaryDirectory() as folder:
         blocks = blocks_of(read_rows(path), N_BLOCKS, folder)
-        with _measured(path, "doccluster") as (figures, keep):
+        with _measured(path, "cluster_blocks_on_disk") as (figures, keep):
             keep(cluster_blocks(Sequential(), blocks, parameters, scratch=folder, keep_bytes=0).labels)
     return figures
 
@@ -70,7 +73,7 @@ def cluster_mini_batches(path: str, n_clusters: int) -> dict[str, float]:
 
     with tempfile.TemporaryDirectory() as folder:
         blocks = blocks_of(read_rows(path), N_BLOCKS, folder)
-        with _measured(path, "MiniBatchKMeans") as (figures, keep):
+        with _measured(path, "cluster_mini_batches") as (figures, keep):
             model = MiniBatchKMeans(n_clusters, random_state=0, n_init=1)
             for block in blocks * EPOCHS:
                 for first in range(0, block.n_rows, BATCH):
@@ -110,7 +113,7 @@ def cluster_with_spark(path: str, n_clusters: int) -> dict[str, float]:
             rows = spark.read.schema(schema).parquet(f"{folder}/rows")
             java = psutil.Process().children(recursive=True)
             held = held_by(java)[1]
-            with _measured(path, "Spark", processes=java) as (figures, keep):
+            with _measured(path, "cluster_with_spark", processes=java) as (figures, keep):
                 model = KMeans(k=n_clusters, distanceMeasure="cosine", seed=1).fit(rows)
                 model.transform(rows).select("row", "prediction").write.parquet(f"{folder}/found")
                 keep(read_predictions(f"{folder}/found"))
@@ -129,7 +132,7 @@ def cluster_with_dask_ml(path: str, n_clusters: int) -> dict[str, float]:
     from dask_ml.cluster import KMeans
 
     rows = array.from_array(dense_rows(read_rows(path)), chunks=(2_500, -1))
-    with dask.config.set(scheduler="synchronous"), _measured(path, "dask-ml") as (figures, keep):
+    with dask.config.set(scheduler="synchronous"), _measured(path, "cluster_with_dask_ml") as (figures, keep):
         model = KMeans(n_clusters, random_state=0)
         model.fit(rows)
         keep(np.asarray(model.labels_.compute()))
@@ -138,7 +141,7 @@ def cluster_with_dask_ml(path: str, n_clusters: int) -> dict[str, float]:
 
 @contextmanager
 def _measured(
-    path: str, name: str, processes: list[Any] | None = None
+    path: str, function: str, processes: list[Any] | None = None
 ) -> Iterator[tuple[dict[str, float], Callable[[Labels], None]]]:
     """Yield figures, which get the processor seconds of this process, or of others, and what keeps labels."""
 
@@ -151,7 +154,7 @@ def _measured(
     with threadpool_limits(1):
         start_clock()
         began, clock = spent(), time.perf_counter()
-        yield figures, lambda labels: np.save(labels_file(path, name), labels)
+        yield figures, lambda labels: np.save(labels_file(path, function), labels)
         figures["processor_seconds"] = spent() - began
         figures["seconds"] = time.perf_counter() - clock
 

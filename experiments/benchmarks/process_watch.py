@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping
 
 EVERY, FOLDER_EVERY = 0.2, 5.0  # seconds
+BEFORE = "before"  # the stage until another begins
 PROC = pathlib.Path("/proc")
 
 Processes = Callable[[], Mapping[str, int]]
@@ -50,7 +51,7 @@ class ProcessWatch:
         self.seconds: dict[str, float] = {}
         self.computed: dict[tuple[str, str], float] = defaultdict(float)
         self._clocks: dict[int, float] = {}
-        self._stage, self._began, self._looked_at_folder = "before", time.perf_counter(), 0.0
+        self._stage, self._began, self._looked_at_folder = BEFORE, time.perf_counter(), 0.0
         self._over, self._lock = threading.Event(), threading.Lock()
         self._thread = threading.Thread(target=self._look_on, daemon=True)
 
@@ -86,6 +87,14 @@ class ProcessWatch:
                 if number in self._clocks:
                     self.computed[name, self._stage] += spent - self._clocks[number]
                 self._clocks[number] = spent
+
+    def beyond_idle(self, name: str, stage: str) -> float:
+        """Return what a process computed in a stage beyond what it did in the same time before any stage began.
+
+        The processes of a cluster that waits call one another, and on a busy machine a stage takes long.
+        """
+        idle = self.computed[name, BEFORE] / self.seconds[BEFORE]
+        return max(0.0, self.computed[name, stage] - idle * self.seconds[stage])
 
     def _look_on(self) -> None:
         while not self._over.wait(EVERY):

@@ -218,8 +218,9 @@ def kept_figures(path: pathlib.Path, row_name: str, contender: str) -> dict[str,
 def peers_over_sparse_rows(session: Session) -> None:
     """Compare time and the mean cosine of documents to the centroid of their cluster, over our tf-idf rows."""
     contenders = {"doccluster": "cluster_blocks_on_disk", "MiniBatchKMeans": "cluster_mini_batches"}
-    if peers.is_installed("pyspark"):
-        contenders["Spark"] = "cluster_with_spark"
+    version = peers.installed_version("pyspark")
+    if version is not None:
+        contenders[f"Spark {version}"] = "cluster_with_spark"
     else:
         session.say("  pyspark is not installed; pip install pyspark, which needs Java")
     compare_peers(session, made_rows(FEW if session.quick else N_DOCUMENTS), contenders)
@@ -231,12 +232,13 @@ def peers_over_sparse_rows(session: Session) -> None:
 )
 def peers_over_dense_rows(session: Session) -> None:
     """The same beside dask-ml, over a matrix that fits into memory in full; ours stay sparse."""
-    if not peers.is_installed("dask_ml"):
+    version = peers.installed_version("dask-ml")
+    if version is None:
         session.say("  dask-ml is not installed; pip install dask-ml")
         return
     n_documents, n_terms = (1_000, 500) if session.quick else (10_000, 4_000)
     rows = peers.of_frequent_terms(made_rows(n_documents), n_terms)
-    compare_peers(session, rows, {"doccluster": "cluster_blocks_on_disk", "dask-ml": "cluster_with_dask_ml"})
+    compare_peers(session, rows, {"doccluster": "cluster_blocks_on_disk", f"dask-ml {version}": "cluster_with_dask_ml"})
 
 
 def compare_peers(session: Session, rows: Any, contenders: dict[str, str]) -> None:
@@ -247,7 +249,7 @@ def compare_peers(session: Session, rows: Any, contenders: dict[str, str]) -> No
         functions = {name: f"{here}:{function}" for name, function in contenders.items()}
         found = session.compare_memory(functions, repeats=3, path=str(path), n_clusters=N_CLUSTERS)
         for name in found:
-            labels = np.load(peers.labels_file(path, name))
+            labels = np.load(peers.labels_file(path, contenders[name]))
             session.record(name, "mean_cosine", peers.mean_cosine(rows, labels, N_CLUSTERS))
             session.record(name, "clusters", float(np.unique(labels).size))
 

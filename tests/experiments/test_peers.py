@@ -28,8 +28,7 @@ def test_each_program_writes_a_label_for_each_row(program, grouped, tmp_path):
     if program == "cluster_with_dask_ml":
         pytest.importorskip("dask_ml")
     figures = getattr(peers, program)(str(peers.write_rows(grouped, tmp_path)), N_GROUPS)
-    (found,) = tmp_path.glob("labels-*.npy")
-    labels = np.load(found)
+    labels = np.load(peers.labels_file(tmp_path / "rows.npz", program))
     assert [len(set(labels[group::N_GROUPS])) for group in range(N_GROUPS)] == [1, 1, 1]
     assert set(labels) == set(range(N_GROUPS))
     assert figures["processor_seconds"] > 0
@@ -90,14 +89,13 @@ def test_the_mean_cosine_is_that_of_each_row_and_the_mean_of_its_cluster(grouped
 def test_a_peer_that_is_not_installed_is_named_and_the_others_are_compared(tmp_path, monkeypatch):
     monkeypatch.setattr(made_text, "CACHE", tmp_path / "texts")
     monkeypatch.setattr(scale_out, "FEW", 60)
-    monkeypatch.setattr(peers, "is_installed", lambda package: False)
+    monkeypatch.setattr(peers, "installed_version", lambda package: None)
     asked = []
 
     def measured(function, arguments):
         asked.append(function.split(":")[1])
-        name = {"cluster_blocks_on_disk": "doccluster", "cluster_mini_batches": "MiniBatchKMeans"}[asked[-1]]
         n_rows = peers.read_rows(arguments["path"]).shape[0]
-        np.save(peers.labels_file(arguments["path"], name), np.zeros(n_rows, np.int32))
+        np.save(peers.labels_file(arguments["path"], asked[-1]), np.zeros(n_rows, np.int32))
         return {"seconds": 1.0, "processor_seconds": 2.0}
 
     monkeypatch.setattr(harness, "measure_process", measured)

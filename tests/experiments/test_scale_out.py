@@ -74,6 +74,14 @@ def test_what_a_process_computes_is_counted_for_the_stage_it_does_it_in(tmp_path
     assert 0.3 < watch.computed["this", "computing"] < 0.6
 
 
+def test_what_a_process_computes_while_it_waits_is_taken_off(tmp_path):
+    watch = ProcessWatch(dict, tmp_path)
+    watch.seconds = {"before": 10.0, "read": 100.0, "write": 50.0}
+    watch.computed |= {("main", "before"): 0.3, ("main", "read"): 8.0, ("main", "write"): 1.0}
+    assert watch.beyond_idle("main", "read") == pytest.approx(8.0 - 3.0)
+    assert watch.beyond_idle("main", "write") == 0.0
+
+
 def test_the_size_of_a_folder_is_what_its_files_take_on_the_disk(tmp_path):
     (tmp_path / "below").mkdir()
     for place in (tmp_path / "one", tmp_path / "below" / "two"):
@@ -107,6 +115,7 @@ def test_the_first_of_two_rows_has_nothing_to_compare_with(session, few_texts, m
 @on_linux
 def test_a_run_on_a_limited_worker_and_one_from_disk_agree_and_each_process_is_measured(few_texts, monkeypatch):
     pytest.importorskip("distributed")
+    monkeypatch.setattr(whole_runs, "IDLE", 0.5)
     monkeypatch.setattr(whole_runs, "run_at", functools.partial(whole_runs.run_at, report=False))
     on_worker = whole_runs.on_limited_workers(400, 5, 1)
     from_disk = whole_runs.from_disk(400, 5)
