@@ -10,6 +10,7 @@ import click
 from doccluster.cli.console import json_option, overwrite_option, print_json, say
 from doccluster.cli.values import checked
 from doccluster.cli.verb import Verb
+from doccluster.errors import InputError
 from doccluster.streams.settings import parse_duration
 
 MOST_FINDINGS = 20
@@ -91,6 +92,8 @@ def backup_command(store: str, output: str, overwrite: bool, as_json: bool) -> N
     from doccluster.streams.database import back_up, reading
 
     check_file(Path(output), overwrite=overwrite)
+    if Path(output).exists() and Path(store).exists() and Path(output).samefile(store):
+        raise InputError(f"{output} is the store itself; choose another file for the copy.")
     with reading(Path(store), any_version=True) as connection, new_file(Path(output)) as beside:
         back_up(connection, beside)
     n_bytes = Path(output).stat().st_size

@@ -117,6 +117,10 @@ def test_the_verb_backup_writes_a_store_that_is_the_same(doccluster, store, tmp_
     assert (again.code, "--overwrite" in again.err) == (2, True)
     again = doccluster("stream", "backup", "--store", store, "-o", tmp_path / "copy.db", "--overwrite", "--json")
     assert json.loads(again.out)["n_bytes"] == (tmp_path / "copy.db").stat().st_size
+    (tmp_path / "link.db").symlink_to(store)
+    for same in (store, tmp_path / "link.db"):  # whoever writes to the store would go on in a file that has no name
+        itself = doccluster("stream", "backup", "--store", store, "-o", same, "--overwrite")
+        assert (itself.code, "is the store itself" in itself.err) == (2, True)
 
 
 def test_a_store_of_an_older_version_can_be_copied_before_it_is_changed(doccluster, store, tmp_path):  # noqa: F811
