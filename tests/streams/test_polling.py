@@ -200,7 +200,7 @@ def test_a_certificate_is_sound_only_for_its_name_its_time_and_who_trusts_its_au
     with served(lambda: BEGINS, outlets, slow=60) as addresses:
         by_name = {one.rpartition("/")[2]: one for one in addresses if one.startswith("https://")}
         ports = frozenset(int(one.split(":")[2].split("/")[0]) for one in addresses)
-        given = {"allowed": LOOPBACK, "resolve": lambda host, port: ["127.0.0.1"], "ports": ports, "whole_seconds": 1.0}
+        given = {"allowed": LOOPBACK, "resolve": lambda host, port: ["127.0.0.1"], "ports": ports, "whole_seconds": 2.0}
         told = {name: fetch(one, Reach(**given, context=trusting)) for name, one in by_name.items()}
         distrusted = fetch(by_name["secure"], Reach(**given))
     assert {name: one.reason for name, one in told.items()} == {
