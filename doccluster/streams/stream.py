@@ -5,25 +5,21 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from doccluster.blocks import available_threads
 from doccluster.errors import InputError
 from doccluster.progress import Progress, silent
 from doccluster.streams.article import Moment, articles_of, in_order
 from doccluster.streams.check import Finding, check_store
-from doccluster.streams.clusterer import Clusterer
-from doccluster.streams.database import back_up, close, open_to_write, transaction
+from doccluster.streams.database import back_up, close, open_to_write
 from doccluster.streams.intake import take_in
-from doccluster.streams.reading_ahead import LEAST_ARTICLES, ReaderAhead
-from doccluster.streams.replay import Batch, Replayed, batches_of, by_commit, dated_corpus
-from doccluster.streams.restoring import restore
+from doccluster.streams.kept_stories import KeptStories
+from doccluster.streams.replay import Replayed, batches_of, by_commit, dated_corpus
 from doccluster.streams.retention import Pruned, prune
 from doccluster.streams.settings import HOUR, StreamSettings
-from doccluster.streams.store import agreed_settings, events_since, last_batch, waiting_articles, write_batch
+from doccluster.streams.store import agreed_settings, events_since, last_batch
 from doccluster.streams.tables import StreamTables, read_tables
 
 if TYPE_CHECKING:
@@ -63,8 +59,7 @@ class StoryStream:
         self._parser: FeedParser | None = None  # begun by the first poll, used again by the next ones
         try:
             self.settings = agreed_settings(self._connection, settings)
-            self._clusterer = Clusterer(self.settings)
-            restore(self._connection, self._clusterer)
+            self._stories = KeptStories(self._connection, self.settings)
         except BaseException:
             self.close()
             raise
@@ -104,13 +99,13 @@ class StoryStream:
         outcomes = {"new": 0, "edited": 0, "known": 0, "elsewhere": 0}
         begins = last_batch(self._connection)
         n_done = 0
-        with self._reading_ahead(by_commit(batches_of(articles, int(batch))), len(articles)) as blocks:
+        with self._stories.reading_ahead(by_commit(batches_of(articles, int(batch))), len(articles)) as blocks:
             for batches in blocks:
-                with self._writing():
+                with self._stories.writing():
                     for moment, together in batches:
                         for one in together:
                             outcomes[take_in(self._connection, one, moment).outcome] += 1
-                        self._cluster(moment, "replay")
+                        self._stories.place_waiting(moment, "replay")
                         n_done += len(together)
                         progress(STAGE, n_done, len(articles))
         n_batches, events = events_since(self._connection, 0 if begins is None else begins[0])
@@ -170,7 +165,7 @@ class StoryStream:
             chosen.allowing(allow_network),
             self._parser,
             force=force,
-            commit=self._writing,
+            commit=self._stories.writing,
             progress=progress,
         )
         self.cluster(int(chosen.clock.now()))
@@ -204,8 +199,8 @@ class StoryStream:
 
     def cluster(self, moment: Moment, kind: str = "poll") -> int:
         """Place what has come in and is in no story yet; return how many articles that was."""
-        with self._writing():
-            return self._cluster(moment, kind)
+        with self._stories.writing():
+            return self._stories.place_waiting(moment, kind)
 
     def tables(self, *, at: str | Moment | None = None) -> StreamTables:
         """Return documents, stories and lineage as they are, or as they were at a moment."""
@@ -239,38 +234,3 @@ class StoryStream:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
-
-    @contextmanager
-    def _writing(self) -> Iterator[None]:
-        """Let what is done inside be in the store as a whole, or not at all; the state in memory goes with it."""
-        try:
-            with transaction(self._connection):
-                yield
-        except BaseException:
-            self._clusterer = Clusterer(self.settings)
-            restore(self._connection, self._clusterer)
-            raise
-
-    @contextmanager
-    def _reading_ahead(self, blocks: Iterator[list[Batch]], n_articles: int) -> Iterator[Iterator[list[Batch]]]:
-        """Let a second process read the articles of blocks ahead, if there are many and there is a core for it."""
-        if n_articles < LEAST_ARTICLES or available_threads() < 2:
-            yield blocks
-            return
-        clusterer, reader = self._clusterer, self._clusterer.reader
-        with ReaderAhead(reader) as ahead:
-            clusterer.reader = ahead
-            try:
-                yield ahead.through(blocks)
-            finally:
-                clusterer.reader = reader
-
-    def _cluster(self, moment: Moment, kind: str) -> int:
-        waiting = waiting_articles(self._connection)
-        last = last_batch(self._connection)
-        moment = moment if last is None else max(moment, last[1])
-        if not waiting and (kind == "replay" or not self._clusterer.has_ended_stories(moment)):
-            return 0
-        result = self._clusterer.run_batch(waiting, moment)
-        write_batch(self._connection, self._clusterer, result, moment, kind)
-        return len(waiting)

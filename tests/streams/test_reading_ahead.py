@@ -9,7 +9,7 @@ from dataclasses import fields
 import numpy as np
 import pytest
 
-from doccluster.streams import StoryStream, replay, stream
+from doccluster.streams import StoryStream, kept_stories, replay
 from doccluster.streams.article import articles_of, in_order
 from doccluster.streams.article_terms import ArticleTerms, TermReader
 from doccluster.streams.copies import codes_of
@@ -85,9 +85,9 @@ def dumped(tmp_path, monkeypatch):
     """What a store holds after a replay, with and without the second process, or with one that dies."""
 
     def replayed(name, *, least, kill_after=None):
-        monkeypatch.setattr(stream, "LEAST_ARTICLES", least)
+        monkeypatch.setattr(kept_stories, "LEAST_ARTICLES", least)
         monkeypatch.setattr(replay, "ARTICLES_PER_COMMIT", 20)
-        monkeypatch.setattr(stream, "available_threads", lambda: 2)
+        monkeypatch.setattr(kept_stories, "available_threads", lambda: 2)
         used = []
 
         class Watched(ReaderAhead):
@@ -98,7 +98,7 @@ def dumped(tmp_path, monkeypatch):
                         self._process.kill()
                     yield block
 
-        monkeypatch.setattr(stream, "ReaderAhead", Watched)
+        monkeypatch.setattr(kept_stories, "ReaderAhead", Watched)
         path = tmp_path / name
         with StoryStream(path) as one:
             one.replay(made_rows(8))

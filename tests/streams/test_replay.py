@@ -85,7 +85,7 @@ KILLED = """
 import os, signal, sys
 import doccluster.streams.database as database
 import doccluster.streams.replay as replay
-import doccluster.streams.stream as stream
+import doccluster.streams.kept_stories as stories
 n_left = 0
 replay.ARTICLES_PER_COMMIT = 1
 commit = database.transaction
@@ -106,7 +106,7 @@ class Dying:
             os.kill(os.getpid(), signal.SIGKILL)
         return done
 
-stream.transaction = Dying
+stories.transaction = Dying
 from doccluster.streams import StoryStream
 for kill in range(1, 1000):
     child = os.fork()

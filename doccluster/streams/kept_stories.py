@@ -1,0 +1,73 @@
+"""The stories in memory and in the store, in step: what changes is in both, or in neither."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from doccluster.blocks import available_threads
+from doccluster.streams.article import Moment
+from doccluster.streams.clusterer import Clusterer
+from doccluster.streams.database import transaction
+from doccluster.streams.reading_ahead import LEAST_ARTICLES, ReaderAhead
+from doccluster.streams.replay import Batch
+from doccluster.streams.restoring import restore
+from doccluster.streams.settings import StreamSettings
+from doccluster.streams.store import last_batch, waiting_articles, write_batch
+
+
+class KeptStories:
+    """The stories of a store, as its last batch left them.
+
+    Parameters
+    ----------
+    connection : sqlite3.Connection
+        A store that is open to be written to.
+    settings : StreamSettings
+        Those of the store.
+    """
+
+    def __init__(self, connection: sqlite3.Connection, settings: StreamSettings) -> None:
+        self._connection, self._settings = connection, settings
+        self._clusterer = self._restored()
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """Let what is done inside be in the store as a whole, or not at all; the stories in memory go with it."""
+        try:
+            with transaction(self._connection):
+                yield
+        except BaseException:
+            self._clusterer = self._restored()
+            raise
+
+    @contextmanager
+    def reading_ahead(self, blocks: Iterator[list[Batch]], n_articles: int) -> Iterator[Iterator[list[Batch]]]:
+        """Let a second process read the articles of blocks ahead, if there are many and there is a core for it."""
+        if n_articles < LEAST_ARTICLES or available_threads() < 2:
+            yield blocks
+            return
+        clusterer, reader = self._clusterer, self._clusterer.reader
+        with ReaderAhead(reader) as ahead:
+            clusterer.reader = ahead
+            try:
+                yield ahead.through(blocks)
+            finally:
+                clusterer.reader = reader
+
+    def place_waiting(self, moment: Moment, kind: str) -> int:
+        """Place what has come in and is in no story yet, inside `writing`; return how many articles that was."""
+        waiting = waiting_articles(self._connection)
+        last = last_batch(self._connection)
+        moment = moment if last is None else max(moment, last[1])
+        if not waiting and (kind == "replay" or not self._clusterer.has_ended_stories(moment)):
+            return 0
+        result = self._clusterer.run_batch(waiting, moment)
+        write_batch(self._connection, self._clusterer, result, moment, kind)
+        return len(waiting)
+
+    def _restored(self) -> Clusterer:
+        clusterer = Clusterer(self._settings)
+        restore(self._connection, clusterer)
+        return clusterer
