@@ -18,6 +18,8 @@ import numpy.typing as npt
 
 from doccluster.errors import InputError
 
+SPARE_FILES = 512  # open besides: libraries, connections, files that are read
+
 
 def open_array(path: Path) -> npt.NDArray[Any]:
     """Return an array that is mapped from its file; one without entries is read.
@@ -35,6 +37,19 @@ def open_array(path: Path) -> npt.NDArray[Any]:
             f"{path} cannot be read ({getattr(error, 'strerror', None) or error})",
             remedy="the scratch folder has to stay, for all workers, until the run ends; begin again",
         ) from error
+
+
+def allow_open_files(n_more: int) -> None:
+    """Let this process have so many more files open, as far as the system lets it raise its own limit."""
+    try:
+        import resource
+    except ImportError:  # Windows has no such limit
+        return
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = n_more + SPARE_FILES
+    if soft != resource.RLIM_INFINITY and wanted > soft:
+        allowed = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, allowed), hard))
 
 
 def write_arrays(folder: Path, arrays: Mapping[str, npt.NDArray[Any]]) -> None:

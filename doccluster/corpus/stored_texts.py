@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from doccluster.packed_strings import pack_strings
-from doccluster.scratch_files import open_array, write_arrays
+from doccluster.scratch_files import allow_open_files, open_array, write_arrays
 
 BLOCK_CHARACTERS = 16 * 2**20
 
@@ -114,6 +114,7 @@ class StoredTexts(Sequence[str]):
 
     def hold(self) -> StoredTexts:
         """Map all files now, so that texts can be looked up when their folder is gone; return self."""
+        allow_open_files(2 * len(self._blocks))  # a mapped file counts as open
         for at in range(len(self._blocks)):
             self._mapped(at)
         return self

@@ -160,3 +160,18 @@ def test_stored_texts_are_found_by_place_in_any_order(tmp_path):
     assert stored[::7] == expected[::7]
     assert [text for rows in stored.blocks for text in rows.texts] == expected
     assert stored.blocks[0].first == 0
+
+
+def test_texts_of_more_blocks_than_a_process_may_have_files_open_are_held(tmp_path):
+    resource = pytest.importorskip("resource", reason="the system has no limit of open files")
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    lowered = 128
+    writer = TextWriter(tmp_path, "part", characters=1)
+    for number in range(lowered):
+        writer.add(f"text {number}")
+    stored = StoredTexts(writer.blocks, np.arange(lowered))
+    resource.setrlimit(resource.RLIMIT_NOFILE, (lowered, hard))
+    try:
+        assert stored.hold()[lowered - 1] == f"text {lowered - 1}"
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
