@@ -109,7 +109,16 @@ def _by_stage(n_documents: int, n_clusters: int, **where: Any) -> dict[str, floa
     start_clock()
     run = run_at(path, n_clusters, progress=told, **where)
     stages = {f"{stage}_seconds": float(run.provenance.timings[stage]) for stage in STAGES}
-    return {**stages, "run_seconds": sum(stages.values()), "iterations": float(told.iterations), **checksums(run)}
+    held = {f"{MAIN}_peak_bytes": peak_bytes(resource.RUSAGE_SELF)}
+    if "scheduler" in where:  # its workers have ended by now
+        held["most_peak_bytes_of_a_worker"] = peak_bytes(resource.RUSAGE_CHILDREN)
+    told_of = {"run_seconds": sum(stages.values()), "iterations": float(told.iterations)}
+    return {**stages, **told_of, **held, **checksums(run)}
+
+
+def peak_bytes(whose: int) -> float:
+    """Return the most that this process, or the largest of its children that ended, held; mapped pages included."""
+    return resource.getrusage(whose).ru_maxrss * 1024.0
 
 
 def on_two_limited_workers(n_documents: int, n_clusters: int) -> dict[str, float]:

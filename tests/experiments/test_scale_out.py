@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import os
+import resource
 import subprocess
 import sys
 import time
@@ -11,6 +12,7 @@ import time
 import numpy as np
 import pytest
 
+from doccluster.pipeline.provenance import peak_memory
 from experiments.benchmarks import harness, made_text, scale_out, whole_runs
 from experiments.benchmarks.harness import Session, read_results
 from experiments.benchmarks.process_watch import ProcessWatch, folder_bytes
@@ -131,3 +133,10 @@ def test_a_run_on_a_limited_worker_and_one_from_disk_agree_and_each_process_is_m
         assert figures["output_bytes"] > 0
         stages = [figures[f"{stage}_seconds"] for stage in (*whole_runs.STAGES, "write")]
         assert figures["run_seconds"] == pytest.approx(sum(stages))
+
+
+@on_linux
+def test_the_peak_of_workers_is_that_of_the_largest_child_that_ended():
+    subprocess.run([sys.executable, "-c", "held = b'x' * 400_000_000"], check=True)
+    assert whole_runs.peak_bytes(resource.RUSAGE_CHILDREN) > 4e8
+    assert whole_runs.peak_bytes(resource.RUSAGE_SELF) == peak_memory()
