@@ -4,13 +4,13 @@
 bundled sample and of a made stream, prints them, and with ``--keep`` writes them to join_weights.json of the package.
 ``evaluate`` prints what the stories found are worth on the second halves, beside the peers, and how well the lineage of
 made streams is told; with ``--keep`` it writes results/ and the page docs/explanation/stories.md.
-``speed`` prints how many made articles a second go into a store on disk, in processor time of one core.
+``speed`` prints how many made articles a second go into a store on disk, in processor time of two cores and of one.
 ``growth`` prints the same for stores that hold ten thousand, a hundred thousand and a million articles already.
 ``manners`` prints how long one pass over 200 feeds on the loopback address takes with spacing off, and which rules of
 politeness a simulated week of them breaks, as the server counts them.
 ``day`` follows misbehaving feeds for a simulated day, undisturbed and killed ten times at random, and prints
 whether the two stores differ.
-``thresholds`` prints what a lower probability of joining does to the sample, BASIL and "In the news".
+``thresholds`` prints what another probability of joining does to the sample, BASIL and "In the news".
 ``languages`` prints what stories across languages are worth on "In the news" in ten languages at once.
 """
 

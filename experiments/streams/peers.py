@@ -23,7 +23,7 @@ RADII = (0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)  # cosine distances, of TextClust
 REACHES = (0.5, 0.7, 0.9, 1.0, 1.1, 1.2)  # distances of unit vectors, of DBSTREAM
 WINDOW = 10 * 86400  # seconds without an article after which a story is left alone, as in the stream
 N_DIMENSIONS = 100
-MOST_DENSE = 3000  # documents; HDBSCAN looks at all pairs
+MOST_MEANS = 2**30  # bytes; the means of spherical k-means are dense rows, one for each story
 
 
 def vectors_of(stream: LabelledStream) -> sparse.csr_array:
@@ -53,9 +53,14 @@ def single_pass(stream: LabelledStream, rows: sparse.csr_array, threshold: float
     return _named(stream, story_of)
 
 
-def k_means(stream: LabelledStream, rows: sparse.csr_array) -> dict[str, str]:
-    """Return the clusters of spherical k-means on the whole, with as many as there are true stories."""
+def k_means(stream: LabelledStream, rows: sparse.csr_array) -> dict[str, str] | None:
+    """Return the clusters of spherical k-means on the whole, with as many as there are true stories.
+
+    An article without a label counts as a story. None if the means would take too much memory.
+    """
     n_stories = len(set(stream.story_of.values())) + len(stream.articles) - len(stream.story_of)
+    if 8 * n_stories * rows.shape[1] > MOST_MEANS:
+        return None
     return _named(stream, SphericalKMeans(n_stories, random_state=0).fit_predict(rows))
 
 
@@ -67,8 +72,11 @@ def whole_run(stream: LabelledStream) -> dict[str, str]:
 
 
 def hdbscan(stream: LabelledStream, rows: sparse.csr_array) -> dict[str, str]:
-    """Return the clusters of scikit-learn's HDBSCAN on the whole; what it calls noise is a story of its own."""
-    labels = HDBSCAN(min_cluster_size=2, copy=True).fit_predict(_latent(rows))
+    """Return the clusters of scikit-learn's HDBSCAN on the whole; what it calls noise is a story of its own.
+
+    With a tree of the articles it looks at all pairs without holding them.
+    """
+    labels = HDBSCAN(min_cluster_size=2, algorithm="kd_tree", copy=True).fit_predict(_latent(rows))
     return _named(stream, [label if label >= 0 else -1 - place for place, label in enumerate(labels.tolist())])
 
 
