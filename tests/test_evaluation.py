@@ -14,7 +14,7 @@ import doccluster
 from doccluster.errors import DocclusterWarning, InputError, NotComputable
 from doccluster.evaluation import evaluate, score
 from doccluster.geometry.evidence import ClusterEvidence
-from doccluster.measures import get_measure, list_measures
+from doccluster.measures import get_measure, list_measures, pair_costs
 from doccluster.measures.contingency import ContingencyTable
 from doccluster.measures.distances import Estimate, PairwiseDistances
 
@@ -343,6 +343,17 @@ def test_measures_of_all_pairs_above_the_limit_are_reported_with_their_cost():
     assert all(math.isnan(s.value) for s in left_out)
     by_name = evaluate(FOUND, vectors=ROWS, pairwise_seconds=0.0, measures=["dunn"])
     assert by_name["dunn"].is_defined
+
+
+def test_what_is_left_out_and_its_note_do_not_depend_on_the_number_of_threads(monkeypatch):
+    monkeypatch.setattr(pair_costs, "SECONDS_PER_PAIR", 100.0)
+
+    def told(n_threads):
+        scores = evaluate(FOUND, vectors=ROWS, n_threads=n_threads)
+        return [(score.name, score.status, score.note) for score in scores]
+
+    assert any(str(note).startswith("needs ~") for _, _, note in told(1))
+    assert told(1) == told(2) == told(5)
 
 
 def test_measures_that_compare_pairs_with_pairs_have_a_cost_of_their_own(monkeypatch):

@@ -116,15 +116,14 @@ def test_a_scheduler_is_found_by_its_address(tmp_path, cluster):
     assert_same_files(tmp_path / "typed", tmp_path / "one")
 
 
-def test_the_number_of_threads_holds_for_the_scores_in_blocks_too(tmp_path, monkeypatch):
-    monkeypatch.setattr(
-        "doccluster.measures.distances.estimate_seconds", lambda rows, n_threads: 100.0 * (n_threads or 5)
-    )
-    few = {"n_clusters": 2, "algorithm": "spherical-k-means", "n_threads": 1, "report": False}
-    run_pipeline(NEWSROOM.parent / "tiny", output=tmp_path / "one", **few)
-    run_pipeline(NEWSROOM.parent / "tiny", output=tmp_path / "blocks", scratch=tmp_path / "scratch", **few)
-    assert "needs ~100 s" in (tmp_path / "one" / "scores.csv").read_text(encoding="utf-8")
-    assert_same_files(tmp_path / "blocks", tmp_path / "one")
+def test_scores_have_the_same_bytes_for_any_number_of_threads_and_in_blocks(tmp_path, monkeypatch):
+    monkeypatch.setattr("doccluster.measures.pair_costs.SECONDS_PER_PAIR", 10.0)
+    few = {"n_clusters": 2, "algorithm": "spherical-k-means", "report": False}
+    run_pipeline(NEWSROOM.parent / "tiny", output=tmp_path / "one", n_threads=1, **few)
+    run_pipeline(NEWSROOM.parent / "tiny", output=tmp_path / "blocks", n_threads=3, scratch=tmp_path / "scratch", **few)
+    scores = (tmp_path / "one" / "scores.csv").read_bytes()
+    assert b"needs ~" in scores
+    assert scores == (tmp_path / "blocks" / "scores.csv").read_bytes()
 
 
 def test_what_is_shown_of_texts_on_disk_is_not_held_and_outlives_their_folder(in_one_process, tmp_path):

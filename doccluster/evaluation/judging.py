@@ -140,9 +140,9 @@ def evaluate(
         External measures have one score per column.
     measures : names, a mapping of name to parameters, or "all", optional
         By default every measure that is no variant or alias and that the input allows. Of those that look at all pairs
-        of documents, and of those that compare pairs with pairs, the default leaves out what would take longer than
-        `pairwise_seconds`: their score is nan, and the note says how long it would take and that they can be asked for
-        by name.
+        of documents, and of those that compare pairs with pairs, the default leaves out what would take one processor
+        longer than `pairwise_seconds`: their score is nan, and the note says how long it would take and that they can
+        be asked for by name. So the scores do not depend on the number of threads.
     pairwise_seconds : float
         See `measures`.
     evidence : ClusterEvidence, optional

@@ -33,7 +33,7 @@ MAX_MEMORY = 512 * 2**20  # working memory by default, besides the matrix and it
 
 @dataclass(frozen=True)
 class Estimate:
-    """What meeting all pairs costs: seconds, and bytes besides the matrix."""
+    """What meeting all pairs costs: seconds of one processor, and bytes besides the matrix."""
 
     seconds: float
     bytes: int
@@ -75,12 +75,11 @@ class PairwiseDistances:
 
     def estimate(self) -> Estimate:
         """Return what one sweep costs before it is run."""
-        return Estimate(estimate_seconds(self.geometry.documents, n_threads=self._n_threads), self._bytes())
+        return Estimate(estimate_seconds(self.geometry.documents), self._bytes())
 
     def estimate_order(self) -> Estimate:
         """Return what counting the order of pairs (Gamma, G+, tau) costs before it is done."""
-        seconds = estimate_order_seconds(self.geometry, memory=self._memory, n_threads=self._n_threads)
-        return Estimate(seconds, self._bytes())
+        return Estimate(estimate_order_seconds(self.geometry, memory=self._memory), self._bytes())
 
     def _bytes(self) -> int:
         rows = self.geometry.rows

@@ -1,4 +1,4 @@
-"""What visiting all pairs of documents costs, said before it is done; the constants are measured on one processor.
+"""What visiting all pairs of documents costs one processor, said before it is done; the constants are measured on one.
 
 A sweep gives sums and extremes. The measures of pair order besides compare pairs with pairs: with float32 rows each
 pair adds one to a table of distances, with finer rows the smaller kind of pairs (within or between) is collected in
@@ -13,10 +13,9 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from doccluster.blocks import resolve_threads
 from doccluster.geometry.documents import as_documents
 from doccluster.geometry.evidence import ClusterEvidence
-from doccluster.measures.order_counts import BYTES_PER_KEY, COUNTED_KEYS, LEAST_HELD, MOST_TABLES, number_of_keys
+from doccluster.measures.order_counts import BYTES_PER_KEY, COUNTED_KEYS, LEAST_HELD, number_of_keys
 from doccluster.measures.sorted_documents import common_terms, largest_squared
 
 SECONDS_PER_POSTING = 1.2e-9  # one product through the inverted index
@@ -29,28 +28,26 @@ SECONDS_PER_SORTED_KEY = 1.4e-8  # one pair of the larger kind, sorted in its bl
 SECONDS_PER_COLLECTED_KEY = 1.2e-7  # one pair of the smaller kind, sorted and summed with all others of its part
 
 
-def estimate_seconds(matrix: Any, *, n_threads: int | None = None) -> float:
-    """Return about how many seconds one sweep over all pairs of rows takes."""
+def estimate_seconds(matrix: Any) -> float:
+    """Return about how many seconds one sweep over all pairs of rows takes one processor."""
     checked = as_documents(matrix).matrix
-    seconds = _products(checked) + _pairs(checked) * SECONDS_PER_PAIR
-    return float(seconds / resolve_threads(n_threads))
+    return _products(checked) + _pairs(checked) * SECONDS_PER_PAIR
 
 
-def estimate_order_seconds(geometry: ClusterEvidence, *, memory: int, n_threads: int | None = None) -> float:
-    """Return about how many seconds it takes to count in which order all comparisons of two pairs come out."""
+def estimate_order_seconds(geometry: ClusterEvidence, *, memory: int) -> float:
+    """Return about how many seconds one processor takes to count in which order all comparisons of pairs come out."""
     rows = geometry.rows
     distances = _products(rows.matrix) + _pairs(rows.matrix) * SECONDS_PER_DISTANCE
-    threads = resolve_threads(n_threads)
     share = _share_met(rows.matrix) if rows.is_unit else 1.0
     if number_of_keys(largest_squared(rows, geometry.metric), rows.grid) <= COUNTED_KEYS:
         counted = geometry.n_pairs * share * SECONDS_PER_COUNT
-        return float((distances + counted) / min(threads, MOST_TABLES))
+        return float(distances + counted)
     smaller, larger = sorted((geometry.n_inner_pairs, geometry.n_outer_pairs))
     held = max(LEAST_HELD, memory // BYTES_PER_KEY)
     n_parts = 1 if smaller <= held else math.ceil(smaller * share / held)
     each_part = distances + larger * share * SECONDS_PER_SORTED_KEY
-    collected = smaller * share * SECONDS_PER_COLLECTED_KEY  # in one thread
-    return float(n_parts * each_part / threads + collected)
+    collected = smaller * share * SECONDS_PER_COLLECTED_KEY
+    return float(n_parts * each_part + collected)
 
 
 def _pairs(matrix: Any) -> float:

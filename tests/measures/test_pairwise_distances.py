@@ -148,19 +148,19 @@ def test_cost_is_stated_before_the_sweep():
     estimate = pairs_of(matrix, labels, max_memory="1M").estimate()
     assert estimate.seconds == estimate_seconds(matrix)
     assert 2**20 <= estimate.bytes < 2**21
-    assert estimate_seconds(sparse.vstack([matrix] * 4), n_threads=1) > 8 * estimate_seconds(matrix, n_threads=1)
+    assert estimate_seconds(sparse.vstack([matrix] * 4)) > 8 * estimate_seconds(matrix)
 
 
 def estimated(matrix, labels, memory="512M", metric="cosine"):
     pairs = pairs_of(matrix, labels, metric=metric)
-    return estimate_order_seconds(pairs.geometry, memory=parse_size(memory), n_threads=1)
+    return estimate_order_seconds(pairs.geometry, memory=parse_size(memory))
 
 
 def test_comparing_pairs_with_pairs_is_told_to_cost_more_than_a_sweep():
     labels = np.arange(3000) % 2
     matrix = sparse.random_array((3000, 400), density=0.1, random_state=np.random.default_rng(0), format="csr")
     for kind in (matrix, matrix.astype(np.float32), matrix.toarray()):
-        assert estimated(kind, labels) > estimate_seconds(kind, n_threads=1)
+        assert estimated(kind, labels) > estimate_seconds(kind)
     # float32 rows are counted in a table, finer ones are sorted; in little memory they are sorted over and over
     assert estimated(matrix.astype(np.float32), labels) < estimated(matrix, labels) / 2
     assert estimated(matrix, labels, "4M") > 3 * estimated(matrix, labels)
@@ -178,7 +178,7 @@ def test_terms_of_many_documents_are_told_to_cost_less_than_as_many_postings():
     blocks = sparse.block_diag([rng.random((40, 20)) for _ in range(50)], format="csr")
     assert common.nnz == blocks.nnz
     for matrix in (common, sparse.csr_array(blocks)):
-        assert 0.01 < estimate_seconds(matrix, n_threads=1) < 0.1
+        assert 0.01 < estimate_seconds(matrix) < 0.1
 
 
 def test_progress_ends_with_all_pairs_and_an_interrupt_passes_through():
