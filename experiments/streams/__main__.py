@@ -5,7 +5,7 @@ bundled sample and of a made stream, prints them, and with ``--keep`` writes the
 ``evaluate`` prints what the stories found are worth on the second halves, beside the peers, and how well the lineage of
 made streams is told; with ``--keep`` it writes results/ and the page docs/explanation/stories.md.
 ``speed`` prints how many made articles a second go into a store on disk, in processor time of two cores and of one.
-``growth`` prints the same for stores that hold ten thousand, a hundred thousand and a million articles already.
+``growth`` prints what an article costs in stores that hold ten thousand, a hundred thousand and a million already.
 ``manners`` prints how long one pass over 200 feeds on the loopback address takes with spacing off, and which rules of
 politeness a simulated week of them breaks, as the server counts them.
 ``day`` follows misbehaving feeds for a simulated day, undisturbed and killed ten times at random, and prints
