@@ -56,6 +56,22 @@ def checked_csr(matrix: Any, *, name: str = "X") -> tuple[sparse.csr_array, bool
     return rows, is_canonical
 
 
+def document_frequencies(matrix: Any) -> npt.NDArray[np.int64]:
+    """Return how many entries each column of a csr or dense matrix has, int64 array of shape (n_columns,).
+
+    >>> document_frequencies(sparse.csr_array([[1.0, 2.0, 0.0], [0.0, 3.0, 0.0]])).tolist()
+    [1, 2, 0]
+    """
+    if not sparse.issparse(matrix):
+        return np.asarray(np.count_nonzero(matrix, axis=0), np.int64)
+    n_columns = matrix.shape[1]
+    found = np.zeros(n_columns, np.int64)
+    step = max(_AT_ONCE, n_columns)  # numpy would copy all indices at once to a wider type
+    for first in range(0, len(matrix.indices), step):
+        found += np.bincount(matrix.indices[first : first + step], minlength=n_columns)
+    return found
+
+
 def wrong_dimensions(n_dimensions: int, name: str) -> InputError:
     """Return the error for what is no table."""
     return InputError(

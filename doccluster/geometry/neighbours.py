@@ -15,6 +15,7 @@ from doccluster.errors import InputError
 from doccluster.kernels.arguments import Csr
 from doccluster.kernels.neighbours import ProbedCells, nearest_in_cells, nearest_rows
 from doccluster.short_repr import ShortRepr
+from doccluster.sparse_structure import document_frequencies
 from doccluster.validation import check_positive_int, row_norms
 
 BLOCK_ROWS = 128  # rows a thread takes at a time; long and short ones even out
@@ -163,7 +164,7 @@ def _rare_terms_first(matrix: Any) -> Any:
         raise InputError(
             "the matrix has negative values", remedy="nearest neighbours need weights >= 0, such as tf-idf"
         )
-    frequency = np.bincount(rows.indices, minlength=rows.shape[1])
+    frequency = document_frequencies(rows)
     rank = np.empty(rows.shape[1], dtype=np.int32)
     rank[np.argsort(frequency, kind="stable")] = np.arange(rows.shape[1], dtype=np.int32)
     norms = row_norms(rows)

@@ -17,6 +17,7 @@ from doccluster.geometry.documents import as_documents
 from doccluster.geometry.evidence import ClusterEvidence
 from doccluster.measures.order_counts import BYTES_PER_KEY, COUNTED_KEYS, LEAST_HELD, number_of_keys
 from doccluster.measures.sorted_documents import common_terms, largest_squared
+from doccluster.sparse_structure import document_frequencies
 
 SECONDS_PER_POSTING = 1.2e-9  # one product through the inverted index
 SECONDS_PER_LINE_CELL = 1.5e-10  # one product with a dense line of a common term
@@ -59,7 +60,7 @@ def _products(matrix: Any) -> float:
     n = matrix.shape[0]
     if not sparse.issparse(matrix):
         return float(_pairs(matrix) * matrix.shape[1] * SECONDS_PER_DENSE_PRODUCT)
-    met = np.bincount(matrix.indices, minlength=matrix.shape[1]).astype(np.float64)
+    met = document_frequencies(matrix).astype(np.float64)
     common = common_terms(met, n, matrix.dtype.itemsize)
     cells = met[common].sum() * n / 2
     met[common] = 0
@@ -70,5 +71,5 @@ def _share_met(matrix: Any) -> float:
     """Return a bound on the share of pairs with a common term; the others, all at one distance, are not sorted."""
     if not sparse.issparse(matrix):
         return 1.0
-    met = np.bincount(matrix.indices, minlength=matrix.shape[1]).astype(np.float64)
+    met = document_frequencies(matrix).astype(np.float64)
     return min(1.0, float(met @ met) / 2 / max(1.0, _pairs(matrix)))

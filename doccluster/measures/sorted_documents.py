@@ -23,6 +23,7 @@ from doccluster.kernels.pair_order import squared_of_pairs
 from doccluster.kernels.pairwise import Distance, PairDocuments, ReadyProducts, places_after
 from doccluster.kernels.posting_lists import InvertedIndex
 from doccluster.progress import Progress
+from doccluster.sparse_structure import document_frequencies
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
@@ -133,7 +134,7 @@ def common_terms(met: npt.NDArray[Any], n: int, itemsize: int) -> IntArray:
 def _common_terms(matrix: sparse.csr_array) -> tuple[npt.NDArray[np.int32], npt.NDArray[Any]]:
     """Return the line of each common term (-1 for the others), and its weights in all documents, one line a term."""
     n, n_terms = matrix.shape
-    common = common_terms(np.bincount(matrix.indices, minlength=n_terms), n, matrix.dtype.itemsize)
+    common = common_terms(document_frequencies(matrix), n, matrix.dtype.itemsize)
     line = np.full(n_terms, -1, np.int32)
     line[common] = np.arange(common.size)
     return line, np.ascontiguousarray(matrix[:, common].toarray().T)

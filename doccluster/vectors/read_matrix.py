@@ -15,7 +15,7 @@ from scipy import sparse
 from doccluster.blocks import BLOCK_ENTRIES
 from doccluster.errors import Argument, DocclusterWarning, InputError
 from doccluster.packed_strings import pack_strings
-from doccluster.sparse_structure import checked_csr
+from doccluster.sparse_structure import checked_csr, document_frequencies
 from doccluster.validation import check_matrix, compact_indices, unit_rows, within_range
 from doccluster.vectors.document_vectors import DocumentVectors, with_values
 from doccluster.vectors.matrix_files import MATRIX_SCHEMA, MatrixFile, load_matrix_file
@@ -169,7 +169,7 @@ def _weighted(file: MatrixFile, weighting: str, dtype: npt.DTypeLike, name: str)
     if scheme is None:
         return counts, counts
     rows = with_values(counts, counts.data.copy())
-    df = np.bincount(counts.indices, minlength=counts.shape[1])
+    df = document_frequencies(counts)
     factors = collection_weights(df, counts.shape[0], weighting=scheme, dtype=dtype)
     total = float(counts.data.sum(dtype=np.float64))
     weigh_rows(rows, factors, weighting=scheme, mean_length=max(1.0, total / counts.shape[0]))

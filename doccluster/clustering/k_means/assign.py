@@ -15,7 +15,6 @@ from doccluster.clustering.k_means.dense_rows import rows_left_open
 from doccluster.clustering.k_means.document_matrix import (
     BLOCK_ROWS,
     SERIAL_WORK,
-    document_frequencies,
     frequency_order,
     reorder,
 )
@@ -26,6 +25,7 @@ from doccluster.errors import InputError
 from doccluster.geometry.documents import as_documents
 from doccluster.kernels.assignment import Bounds, LaneTable, RowArrays, assign_rows, place_rows, similarity_rows
 from doccluster.short_repr import ShortRepr
+from doccluster.sparse_structure import document_frequencies
 
 
 @dataclass(frozen=True, eq=False, repr=False)

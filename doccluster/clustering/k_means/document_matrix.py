@@ -20,6 +20,7 @@ from doccluster.blocks import Item, Result, row_blocks, share_blocks
 from doccluster.geometry.documents import as_documents
 from doccluster.kernels.assignment import RowArrays
 from doccluster.kernels.reordering import hash_rows, reorder_rows
+from doccluster.sparse_structure import document_frequencies
 
 BLOCK_ROWS = 2048
 SERIAL_WORK = 4_000_000  # multiplications below which starting threads costs more than it gains
@@ -148,13 +149,6 @@ class DocumentMatrix:
         """Return `function(block)` for each block of rows, all of them by default."""
         blocks = self.blocks() if blocks is None else blocks
         return self.share(function, blocks, multiplications=self.values.size * per_entry)
-
-
-def document_frequencies(matrix: Any) -> npt.NDArray[np.int64]:
-    """Return how many entries each column of a csr or dense matrix has."""
-    if sparse.issparse(matrix):
-        return np.bincount(matrix.indices, minlength=matrix.shape[1])
-    return np.asarray(np.count_nonzero(matrix, axis=0))
 
 
 def frequency_order(frequencies: npt.NDArray[np.int64]) -> npt.NDArray[np.int32]:

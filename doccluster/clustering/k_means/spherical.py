@@ -11,7 +11,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from doccluster.blocks import resolve_threads
-from doccluster.clustering.k_means.document_matrix import DocumentMatrix, as_given, document_frequencies, prepare
+from doccluster.clustering.k_means.document_matrix import DocumentMatrix, as_given, prepare
 from doccluster.clustering.k_means.lloyd import Limits
 from doccluster.clustering.k_means.memory import MemoryPlan, plan_memory, size_of
 from doccluster.clustering.k_means.pruning import may_prune
@@ -22,6 +22,7 @@ from doccluster.errors import InputError, NothingUsable
 from doccluster.geometry.documents import as_documents
 from doccluster.progress import Progress, silent
 from doccluster.sizes import parse_size
+from doccluster.sparse_structure import document_frequencies
 from doccluster.validation import RandomState, as_generator, check_n_clusters, check_positive_int
 
 DEFAULT_STARTS = 10  # restarts chosen by the objective are worth more than any seeding, and cheap

@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from doccluster.blocks import resolve_threads
 from doccluster.clustering.fitted_columns import check_columns
-from doccluster.clustering.k_means.document_matrix import document_frequencies, frequency_order
+from doccluster.clustering.k_means.document_matrix import frequency_order
 from doccluster.clustering.mixtures.vmf_documents import UnitDocuments
 from doccluster.clustering.mixtures.vmf_sampling import VmfRows, spawn_entropy
 from doccluster.clustering.mixtures.vmf_seeds import check_mixture_init, seed_labels
@@ -33,6 +33,7 @@ from doccluster.clustering.mixtures.vmf_steps import (
 from doccluster.errors import DocclusterWarning, InputError, NothingUsable
 from doccluster.kernels.vmf import MAX_CONCENTRATION
 from doccluster.progress import Progress, silent
+from doccluster.sparse_structure import document_frequencies
 from doccluster.validation import (
     RandomState,
     as_generator,
