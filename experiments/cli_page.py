@@ -75,7 +75,11 @@ def _row(option: click.Option) -> str:
     if isinstance(default, str | int | float | tuple) and not option.is_flag and default not in (None, (), ""):
         notes += f" Default: {', '.join(map(str, default)) if isinstance(default, tuple) else default}."
     text = " ".join((option.help or "").split())
-    return f"| {names}{value} | {(text + notes).replace('|', chr(92) + '|')} |"
+    return f"| {names}{_cell(value)} | {_cell(text + notes)} |"
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", r"\|")
 
 
 def _value(option: click.Option) -> str:

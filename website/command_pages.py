@@ -7,7 +7,7 @@ import re
 from doccluster.cli.main import COMMANDS
 from experiments.cli_page import cli_page
 
-row = re.compile(r"^\| (?P<names>`-.*?`)(?P<value>(?: (?!\|)[^|]*?)?) \| (?P<text>.*) \|$")
+row = re.compile(r"^\| (?P<names>`-.*?`)(?P<value>(?: (?!\|)(?:[^|\\]|\\\|)*?)?) \| (?P<text>.*) \|$")
 heading = re.compile(r"^(#{2,4}) (.+)$")
 
 
@@ -40,7 +40,7 @@ def _verb(text: str) -> str:
 
 
 def _option(found: re.Match[str]) -> list[str]:
-    value = found["value"].strip()
+    value = found["value"].strip().replace(r"\|", "|")
     names = [name.strip("`") for name in found["names"].split(", ")]
     shown = ", ".join(f"{name} {value}".strip() for name in names)
     return ["", f":::{{option}} {shown}", found["text"].replace(r"\|", "|"), ":::", ""]

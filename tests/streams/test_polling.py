@@ -493,7 +493,7 @@ def test_follow_sleeps_until_a_feed_of_the_list_is_due_whatever_else_the_store_k
     passes = stream.follow(server.url("/feed"), **given)
     next(passes), next(passes)
     assert [path for path, _ in server.asked] == ["/left", "/feed", "/feed"]
-    assert min(clock.slept) >= 60
+    assert len(clock.slept) <= 1 + sum(clock.slept) / 900  # in the longest pauses there are, the last one shorter
     assert len(clock.slept) < 10
 
 
