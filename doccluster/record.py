@@ -141,8 +141,12 @@ class StoredExcerpts(Sequence[str]):
 
     def __getitem__(self, place: int | slice) -> str | list[str]:
         if isinstance(place, slice):
-            return [_excerpt(text) for text in self._texts[place]]
+            return self.take(np.arange(len(self))[place])
         return _excerpt(self._texts[place])
+
+    def take(self, places: npt.NDArray[np.int64]) -> list[str]:
+        """Return the excerpts of some texts."""
+        return [_excerpt(text) for text in self._texts.take(places)]
 
 
 def _excerpt(text: str) -> str:

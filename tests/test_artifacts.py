@@ -21,10 +21,18 @@ from doccluster.artifacts import (
     read_json,
     save_run,
     storable,
+    storage,
     write_csv,
 )
 from doccluster.artifacts.csv_files import write_csv_rows
-from doccluster.artifacts.storage import pack_matrix, read_arrays, unpack_matrix, write_arrays, write_json
+from doccluster.artifacts.storage import (
+    MadeWhenWritten,
+    pack_matrix,
+    read_arrays,
+    unpack_matrix,
+    write_arrays,
+    write_json,
+)
 from doccluster.corpus.document import Corpus
 from doccluster.errors import InputError, SchemaError
 from doccluster.pipeline import run_pipeline
@@ -190,6 +198,22 @@ def test_titles_with_quotes_newlines_and_lone_surrogates_survive(tmp_path):
     (tmp_path / "t.csv").write_text(text, encoding="utf-8", newline="")
     back = pd.read_csv(tmp_path / "t.csv")["title"].tolist()
     assert back == ['say "hi", twice', "two\nlines", "caf\\udce9", "東京"]
+
+
+def test_long_lists_are_written_as_json_writes_them(tmp_path, monkeypatch):
+    monkeypatch.setattr(storage, "ITEMS_AT_A_TIME", 3)
+    lists = {
+        "names": ["a", 'b\n"x"', "é", "", "\u2028"],
+        "classes": [("x", "y"), (), ("z",), ("w",)],
+        "numbers": [1, -2, 3],
+        "mixed": [None, 0.1, True, "a"],
+        "none": [],
+    }
+    others = {"also": {"empty": {}, 3: [], "list": [1, [2, {"deep": None}]]}, "text": "=1"}
+    long = {name: MadeWhenWritten(iter(items)) for name, items in lists.items()}
+    write_json(tmp_path / "x.json", {"lists": long, **others})
+    expected = json.dumps({"schema": 1, "lists": lists, **others}, ensure_ascii=False, indent=1)
+    assert (tmp_path / "x.json").read_text(encoding="utf-8") == expected + "\n"
 
 
 def test_json_with_lone_surrogates_comes_back_as_it_was(tmp_path):

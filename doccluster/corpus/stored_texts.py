@@ -12,10 +12,12 @@ from typing import Any, overload
 import numpy as np
 import numpy.typing as npt
 
+from doccluster.blocks import row_blocks
 from doccluster.packed_strings import pack_strings
 from doccluster.scratch_files import allow_open_files, open_array, write_arrays
 
 BLOCK_CHARACTERS = 16 * 2**20
+AT_A_TIME = 1000  # texts that are read together
 
 Integers = npt.NDArray[np.int64]
 
@@ -150,13 +152,29 @@ class StoredTexts(Sequence[str]):
 
     def __getitem__(self, place: int | slice) -> str | list[str]:
         if isinstance(place, slice):
-            return [self[one] for one in range(len(self))[place]]
+            return self.take(np.arange(len(self))[place])
         number = int(self._numbers[place])
         at = int(np.searchsorted(self._ends, number, side="right"))
         characters, ends = self._mapped(at)
         row = number - int(self._ends[at]) + self._blocks[at].n_texts
         start = int(ends[row - 1]) if row else 0
         return bytes(characters[start : int(ends[row])]).decode("utf-8")
+
+    def take(self, places: Integers) -> list[str]:
+        """Return the texts at some places."""
+        numbers = self._numbers[places]
+        at = np.searchsorted(self._ends, numbers, side="right")
+        edges = np.flatnonzero(np.diff(at, prepend=-1, append=-1))
+        found: list[str] = []
+        for first, last in pairwise(edges.tolist()):
+            number = int(at[first])
+            rows = numbers[first:last] - int(self._ends[number]) + self._blocks[number].n_texts
+            characters, ends = self._mapped(number)
+            starts = np.where(rows > 0, ends[rows - 1], 0)
+            bounds = zip(starts.tolist(), ends[rows].tolist(), strict=True)
+            whole = memoryview(characters)
+            found.extend(str(whole[start:end], "utf-8") for start, end in bounds)
+        return found
 
     def _mapped(self, at: int) -> tuple[Any, Any]:
         if at not in self._open:
@@ -202,8 +220,25 @@ class PickedTexts(Sequence[str]):
 
     def __getitem__(self, place: int | slice) -> str | list[str]:
         if isinstance(place, slice):
-            return [self._texts[row] for row in self._rows[place].tolist()]
+            return texts_at(self._texts, self._rows[place])
         return self._texts[int(self._rows[place])]
+
+    def __iter__(self) -> Iterator[str]:
+        for some in row_blocks(len(self), AT_A_TIME):
+            yield from self[some]
+
+
+def texts_at(texts: Sequence[str], places: Integers) -> list[str]:
+    """Return some of the texts; those on disk are looked up together.
+
+    >>> texts_at(("a", "b", "c"), np.array([2, 0]))
+    ['c', 'a']
+    """
+    if isinstance(texts, PickedTexts):
+        return texts_at(texts._texts, texts._rows[places])
+    together = getattr(texts, "take", None)
+    found: list[str] = [texts[place] for place in places.tolist()] if together is None else together(places)
+    return found
 
 
 def text_lengths(texts: Sequence[str]) -> Integers:

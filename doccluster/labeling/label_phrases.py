@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from doccluster.corpus.stored_texts import text_lengths
+from doccluster.corpus.stored_texts import PickedTexts, text_lengths
 from doccluster.partition import Partition
 from doccluster.short_repr import ShortRepr
 from doccluster.text.phrases import Phrase, find_phrases
@@ -69,7 +69,7 @@ def count_label_phrases(
     rows = _sample(texts, partition, max_characters)
     labels = partition.labels[rows]
     n_read = np.bincount(labels, minlength=partition.n_clusters)
-    read = (texts[row][:PER_DOCUMENT] for row in rows.tolist())
+    read = (text[:PER_DOCUMENT] for text in PickedTexts(texts, rows))
     shown: list[str] = []
     columns: list[tuple[int, ...]] = []
     parts: list[tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]] = []

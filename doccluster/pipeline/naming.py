@@ -41,7 +41,7 @@ def name_clusters(
     known: dict[str, Any] = {"placement": placed, "evidence": evidence}
     if texts is None or made.vectorizer is None:
         return vectors, describe_clusters(vectors, partition, function_words=made.function_words, **known)
-    vectors = in_written_forms(made, vectors, (texts[row] for row in _most_central(partition, placed, texts)))
+    vectors = in_written_forms(made, vectors, PickedTexts(texts, _most_central(partition, placed, texts)))
     once = texts if copy_of is None else PickedTexts(texts, np.unique(copy_of))
     unwanted = made.function_words | boilerplate_words(once)
     phrases = phrases_of(made, vectors, partition, texts, unwanted)
@@ -100,7 +100,7 @@ def _prepare(made: Vectorized) -> Callable[[str], str]:
     )
 
 
-def _most_central(partition: Partition, placed: Placement, texts: Sequence[str]) -> list[int]:
+def _most_central(partition: Partition, placed: Placement, texts: Sequence[str]) -> npt.NDArray[np.int64]:
     """Return the rows nearest to their centroids, as many of each cluster, up to `MAX_CHARACTERS`."""
     by_nearness = np.lexsort((-placed.similarity, partition.labels))
     rank = np.empty(by_nearness.size, dtype=np.int64)
@@ -109,5 +109,5 @@ def _most_central(partition: Partition, placed: Placement, texts: Sequence[str])
     )
     order = np.lexsort((partition.labels, rank))
     lengths = np.minimum(text_lengths(texts), PER_DOCUMENT)[order]
-    taken: list[int] = order[: int(np.searchsorted(np.cumsum(lengths), MAX_CHARACTERS)) + 1].tolist()
+    taken: npt.NDArray[np.int64] = order[: int(np.searchsorted(np.cumsum(lengths), MAX_CHARACTERS)) + 1]
     return taken
