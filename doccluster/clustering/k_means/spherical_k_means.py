@@ -39,9 +39,10 @@ class SphericalKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
     ----------
     n_clusters : int, default 8
     init : {'k-means++', 'random', 'subsample', 'k-means||'}, matrix of shape (n_clusters, n_terms), or callable
-        Greedy k-means++ in cosine form, random documents, the centroids of a clustered sample of one document in ten,
-        k-means++ among documents that a few rounds over all have drawn (k-means||: Bahmani et al. 2012), centroids
-        (dense or sparse, made unit), or a function ``(X, n_clusters, random_state)`` that returns such.
+        Greedy k-means++ in cosine form, random documents, the centroids of a clustered sample (one document in ten, 20
+        to 1,000 for each cluster), k-means++ among documents that a few rounds over all have drawn (k-means||: Bahmani
+        et al. 2012), centroids (dense or sparse, made unit), or a function ``(X, n_clusters, random_state)`` that
+        returns such.
     n_init : int or 'auto', default 10
         Number of starts; the one with the highest objective is kept. Given centroids are started from once.
     max_iter : int, default 300
