@@ -9,6 +9,7 @@ from __future__ import annotations
 import shutil
 import threading
 from collections import OrderedDict
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -17,12 +18,14 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from doccluster.blocks import entry_blocks
 from doccluster.geometry.sums import ExactSums, joined
 from doccluster.kernels.accumulation import CANCELLED
 from doccluster.scratch_files import open_array, write_arrays
 
 Floats = npt.NDArray[np.float64]
 
+ENTRIES_AT_ONCE = 2**20
 MOST_KEPT = 2  # tables that a worker keeps: those of the runs it works on
 
 
@@ -165,10 +168,13 @@ class RunningSums:
         A cluster whose members have no direction together (none, or they cancel out) keeps the row it had `before`.
         """
         sums = self.sums.by_cluster()
-        lengths = np.sqrt(np.bincount(entry_rows(sums), weights=sums.data**2, minlength=sums.shape[0]))
+        lengths = row_lengths(sums)
         known = lengths > CANCELLED * self.n_members
-        divisors = np.repeat(np.where(known, lengths, 1.0), np.diff(sums.indptr))
-        rows = sparse.csr_array(((sums.data / divisors).astype(np.float32), sums.indices, sums.indptr), sums.shape)
+        directions = np.empty(sums.data.size, np.float32)
+        for rows, own in _pieces(sums):
+            divisors = np.repeat(np.where(known, lengths, 1.0)[rows], np.diff(sums.indptr)[rows])
+            directions[own] = sums.data[own] / divisors
+        rows = sparse.csr_array((directions, sums.indices, sums.indptr), sums.shape)
         rows.eliminate_zeros()
         if not known.all():
             rows = with_rows(before, np.flatnonzero(known), sparse.csr_array(rows[np.flatnonzero(known)]))
@@ -192,11 +198,37 @@ def without_zeros(sums: ExactSums) -> ExactSums:
 
 def chords(before: Any, after: Any) -> Floats:
     """Return how far each centroid moved: the length of the difference of its rows."""
-    difference = sparse.csr_array(after.astype(np.float64) - before.astype(np.float64))
-    squares = np.bincount(entry_rows(difference), weights=difference.data**2, minlength=after.shape[0])
-    return np.sqrt(squares)
+    found = [
+        row_lengths(sparse.csr_array(after[rows].astype(np.float64) - before[rows].astype(np.float64)))
+        for rows, _ in _pieces(after)
+    ]
+    return np.concatenate(found)
 
 
-def entry_rows(matrix: Any) -> npt.NDArray[np.int64]:
-    """Return the row of each stored entry."""
-    return np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
+def row_lengths(matrix: Any) -> Floats:
+    """Return the length of each row of a csr array."""
+    starts, squares = matrix.indptr, []
+    for rows, own in _pieces(matrix):
+        squares.append(_row_totals(starts[rows.start : rows.stop + 1], matrix.data[own] ** 2))
+    return np.sqrt(np.concatenate(squares))
+
+
+def row_products(sums: Any, table: Any) -> Floats:
+    """Return the product of each row of a csr array of float64 with the same row of another."""
+    found = []
+    for rows, _ in _pieces(sums):
+        products = sparse.csr_array(sums[rows].multiply(table[rows].astype(np.float64)))
+        found.append(_row_totals(products.indptr, products.data))
+    return np.concatenate(found)
+
+
+def _row_totals(starts: npt.NDArray[np.integer[Any]], values: Floats) -> Floats:
+    """Return the sum of the values of each row, in their order."""
+    rows = np.repeat(np.arange(starts.size - 1), np.diff(starts))
+    return np.asarray(np.bincount(rows, weights=values, minlength=starts.size - 1), np.float64)
+
+
+def _pieces(table: Any) -> Iterator[tuple[slice, slice]]:
+    """Yield consecutive rows of a table and where their entries are, a few at a time: arrays of its size are large."""
+    for rows in entry_blocks(table.indptr, ENTRIES_AT_ONCE):
+        yield rows, slice(int(table.indptr[rows.start]), int(table.indptr[rows.stop]))

@@ -29,7 +29,14 @@ from doccluster.distributed.block_steps import (
     take_labels,
     unit_steps,
 )
-from doccluster.distributed.cluster_table import RunningSums, TableChange, chords, entry_rows, remove_table, write_table
+from doccluster.distributed.cluster_table import (
+    RunningSums,
+    TableChange,
+    chords,
+    remove_table,
+    row_products,
+    write_table,
+)
 from doccluster.distributed.executors import Executor
 from doccluster.distributed.matrix_block import MatrixBlock
 from doccluster.geometry.sums import ExactSums
@@ -259,6 +266,4 @@ class Done:
     @property
     def objective(self) -> float:
         """The sum of the cosines of documents to their centroids, from the sums and the table."""
-        products = sparse.csr_array(self.running.sums.by_cluster().multiply(self.table.astype(np.float64)))
-        own = np.bincount(entry_rows(products), weights=products.data, minlength=products.shape[0])
-        return float(own.sum())
+        return float(row_products(self.running.sums.by_cluster(), self.table).sum())

@@ -27,6 +27,7 @@ from doccluster.validation import squared_row_norms
 
 TASKS = 16  # ranges of clusters that are summed at a time
 DENSE_ROWS = 4096
+SUMS_AT_ONCE = 2**20  # that are rounded at a time
 SORTED_SUMS = 2**22  # that are sorted at a time: 300 MiB
 
 Floats = npt.NDArray[np.float64]
@@ -61,9 +62,13 @@ class ExactSums:
     @property
     def values(self) -> Floats:
         """The sums, each rounded once."""
-        carried = (self.low + (1 << (LOW_BITS - 1))) >> LOW_BITS
-        rest = self.low - (carried << LOW_BITS)
-        return (np.ldexp(rest.astype(np.float64), -LOW_BITS) + (self.high + carried)) * self.steps[self.terms]
+        found = np.empty(self.terms.size)
+        for some in row_blocks(found.size, SUMS_AT_ONCE):
+            low = self.low[some]
+            carried = (low + (1 << (LOW_BITS - 1))) >> LOW_BITS
+            rest = np.ldexp((low - (carried << LOW_BITS)).astype(np.float64), -LOW_BITS)
+            found[some] = (rest + (self.high[some] + carried)) * self.steps[self.terms[some]]
+        return found
 
     def of_clusters(self, clusters: slice, edges: Integers) -> ExactSums:
         """Return the sums of consecutive clusters, from where those of each cluster begin."""

@@ -10,11 +10,14 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from doccluster.blocks import entry_blocks
 from doccluster.errors import InputError
 from doccluster.geometry import ClusterEvidence, Documents, as_documents
 from doccluster.labeling.association import mutual_information
 from doccluster.partition import Partition
 from doccluster.short_repr import ShortRepr
+
+ENTRIES_AT_ONCE = 2**20  # of the table of clusters and terms, where several arrays of its size would be held
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
@@ -104,10 +107,14 @@ class ClusterProfiles(ShortRepr):
 
     def mutual_information(self) -> sparse.csr_array:
         """Return how much having each term says about being in each cluster, in bits; 0 where it is rarer inside."""
-        per_entry = np.repeat(self.sizes.astype(np.float64), np.diff(self.support.indptr))
-        support = self.support.data.astype(np.float64)
-        frequency = self.document_frequency[self.support.indices]
-        found = mutual_information(support, frequency, per_entry, int(self.sizes.sum()))
+        starts, n = self.support.indptr, int(self.sizes.sum())
+        found = np.empty(int(starts[-1]))
+        for clusters in entry_blocks(starts, ENTRIES_AT_ONCE):
+            own = slice(int(starts[clusters.start]), int(starts[clusters.stop]))
+            lengths = np.diff(starts[clusters.start : clusters.stop + 1])
+            sizes = np.repeat(self.sizes[clusters].astype(np.float64), lengths)
+            support = self.support.data[own].astype(np.float64)
+            found[own] = mutual_information(support, self.document_frequency[self.support.indices[own]], sizes, n)
         return sparse.csr_array((found, self.support.indices, self.support.indptr), shape=self.support.shape)
 
     def _with_data(self, data: Floats) -> sparse.csr_array:
