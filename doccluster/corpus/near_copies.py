@@ -8,7 +8,8 @@ with another one of their band are then compared exactly.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -22,10 +23,11 @@ N_BANDS = 8
 BAND_SIZE = 5
 MOST_COMPARED = 32  # others of one band
 LEAST_ALIKE = 0.5  # as sets of terms: two near-copies are far more
-PAIRS_AT_ONCE = 50_000
+PAIRS_AT_ONCE = 4096
 BLOCK_SIZE = 2**14  # rows whose columns are hashed at a time
 
 Hashes = npt.NDArray[np.uint64]
+Rows = npt.NDArray[np.int64]
 
 
 def find_near_copies(
@@ -33,7 +35,7 @@ def find_near_copies(
     texts: Sequence[str] | None = None,
     *,
     threshold: float = THRESHOLD,
-    signatures: Hashes | None = None,
+    candidates: Rows | None = None,
 ) -> Groups:
     """Return groups of documents that are near-copies of one another.
 
@@ -45,8 +47,8 @@ def find_near_copies(
         With them two documents are near-copies if `find_near_duplicates` says so; without them, if the Jaccard index of
         their sets of terms reaches `threshold`.
     threshold : float in (0, 1]
-    signatures : uint64 array of shape (N_BANDS, n_documents), optional
-        What `band_signatures` says of the rows, where that was made elsewhere.
+    candidates : int64 array, optional
+        What `alike_in_a_band` says of the rows, where that was found elsewhere.
 
     Returns
     -------
@@ -60,7 +62,8 @@ def find_near_copies(
     ((0, 2),)
     """
     matrix = sparse.csr_array(matrix)
-    candidates = alike_in_a_band(matrix, band_signatures(matrix) if signatures is None else signatures)
+    if candidates is None:
+        candidates = alike_in_a_band(matrix, band_signatures(matrix))
     if texts is not None:
         groups = find_near_duplicates([texts[row] for row in candidates.tolist()], threshold=threshold)
     else:
@@ -85,7 +88,7 @@ def band_signatures(matrix: sparse.csr_array) -> Hashes:
     return found
 
 
-def alike_in_a_band(matrix: sparse.csr_array, signatures: Hashes) -> npt.NDArray[np.int64]:
+def alike_in_a_band(matrix: sparse.csr_array, signatures: Hashes) -> Rows:
     """Return the rows that have a band and many terms in common with another row, ascending.
 
     Among millions of documents many share a band with one that is nothing like them, so the sets of terms of those in
@@ -93,18 +96,28 @@ def alike_in_a_band(matrix: sparse.csr_array, signatures: Hashes) -> npt.NDArray
     """
     found = np.zeros(matrix.shape[0], dtype=bool)
     for number, band in enumerate(signatures):
-        order = np.lexsort((signatures[(number + 1) % len(signatures)], band))
-        starts = np.flatnonzero(np.diff(band[order], prepend=np.uint64(0)))  # of runs; rows without terms have a 0
-        sizes = np.diff(starts, append=order.size)
-        for apart in range(1, MOST_COMPARED + 1):
-            some = sizes > apart
-            left = np.repeat(starts[some], sizes[some] - apart) + _within(sizes[some] - apart)
-            pairs = np.stack([order[left], order[left + apart]])
-            pairs = pairs[:, ~found[pairs].all(axis=0)]
-            for first in range(0, pairs.shape[1], PAIRS_AT_ONCE):
-                piece = pairs[:, first : first + PAIRS_AT_ONCE]
-                found[piece[:, _jaccard(matrix, *piece) >= LEAST_ALIKE]] = True
+        mark_alike(partial(_terms_of, matrix), band, signatures[(number + 1) % N_BANDS], found)
     return np.flatnonzero(found)
+
+
+def mark_alike(
+    terms_of: Callable[[Rows], sparse.csr_array], band: Hashes, next_band: Hashes, found: npt.NDArray[np.bool_]
+) -> None:
+    """Set `found` for the rows that `alike_in_a_band` finds by one band; pairs that were found are not compared.
+
+    `terms_of` returns some rows with a 1 in place of each value.
+    """
+    order = np.lexsort((next_band, band))
+    starts = np.flatnonzero(np.diff(band[order], prepend=np.uint64(0)))  # of runs; rows without terms have a 0
+    sizes = np.diff(starts, append=order.size)
+    for apart in range(1, MOST_COMPARED + 1):
+        some = sizes > apart
+        starts, sizes = starts[some], sizes[some]
+        left = np.repeat(starts, sizes - apart) + _within(sizes - apart)
+        pairs = np.stack([order[left], order[left + apart]])
+        pairs = pairs[:, ~found[pairs].all(axis=0)]
+        for piece in row_blocks(pairs.shape[1], PAIRS_AT_ONCE):
+            found[pairs[:, piece][:, _jaccard(*map(terms_of, pairs[:, piece])) >= LEAST_ALIKE]] = True
 
 
 def _within(sizes: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
@@ -112,17 +125,15 @@ def _within(sizes: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
     return np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes)
 
 
-def _jaccard(
-    matrix: sparse.csr_array, left: npt.NDArray[np.int64], right: npt.NDArray[np.int64]
-) -> npt.NDArray[np.float64]:
-    """Return the Jaccard index of the sets of terms of pairs of rows."""
-    sets = [_ones(sparse.csr_array(matrix[rows])) for rows in (left, right)]
-    shared = np.asarray(sets[0].multiply(sets[1]).sum(axis=1), dtype=np.float64).ravel()
-    return np.asarray(shared / (np.diff(sets[0].indptr) + np.diff(sets[1].indptr) - shared))
+def _jaccard(left: sparse.csr_array, right: sparse.csr_array) -> npt.NDArray[np.float64]:
+    """Return the Jaccard index of the sets of terms of each row of one matrix and the same row of another."""
+    shared = np.asarray(left.multiply(right).sum(axis=1), dtype=np.float64).ravel()
+    return np.asarray(shared / (np.diff(left.indptr) + np.diff(right.indptr) - shared))
 
 
-def _ones(rows: sparse.csr_array) -> sparse.csr_array:
-    return sparse.csr_array((np.ones(rows.data.size, np.int8), rows.indices, rows.indptr), shape=rows.shape)
+def _terms_of(matrix: sparse.csr_array, rows: Rows) -> sparse.csr_array:
+    some = sparse.csr_array(matrix[rows])
+    return sparse.csr_array((np.ones(some.data.size, np.int8), some.indices, some.indptr), shape=some.shape)
 
 
 def _band(matrix: sparse.csr_array, rows: npt.NDArray[np.intp], factors: npt.NDArray[np.uint64]) -> Hashes:

@@ -9,14 +9,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from doccluster.distributed.executors import Executor
-from doccluster.distributed.matrix_block import MatrixBlock, csr_over
+from doccluster.distributed.joined_rows import JoinedRows
+from doccluster.distributed.matrix_block import MatrixBlock
+from doccluster.geometry.closeness import count_close
+from doccluster.geometry.cooccurrence import counts_added, documents_together
 from doccluster.geometry.documents import Documents
 from doccluster.geometry.evidence import ClusterEvidence
 from doccluster.geometry.products import (
@@ -32,29 +34,10 @@ from doccluster.geometry.sums import ClusterSums, ExactSums, count_presence, joi
 from doccluster.labeling.placement import Placement, place_labels
 from doccluster.partition import Partition
 from doccluster.progress import Progress, silent
-from doccluster.scratch_files import open_array
 
 Integers = npt.NDArray[np.int64]
 
 GROUPS_OF_A_TASK = 16
-
-
-@dataclass(frozen=True)
-class JoinedRows:
-    """The rows of all blocks in the files that `joined_rows` wrote, which every worker sees."""
-
-    folder: str
-    n_columns: int
-
-    def take(self, rows: Integers) -> Any:
-        """Return some rows, csr array; of the files only their pages are read."""
-        data, indices, starts = (
-            open_array(Path(self.folder) / f"{name}.npy") for name in ("data", "indices", "starts")
-        )
-        first = starts[rows]
-        ends = np.concatenate([[0], np.cumsum(starts[rows + 1] - first)])
-        at = np.repeat(first - ends[:-1], np.diff(ends)) + np.arange(ends[-1])
-        return csr_over(data[at], indices[at], ends, (rows.size, self.n_columns))
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,6 +90,21 @@ class BlockEvidence(ClusterEvidence):
         parts = self.labels, self.n_clusters
         return self._executor.reduce(count_labelled, joined, self._blocks, *parts).by_cluster()
 
+    @cached_property
+    def squares(self) -> Any:
+        """The sums of the squared weights of each cluster, added in a tree."""
+        parts = self.labels, self.n_clusters
+        return self._executor.reduce(sum_squared, joined, self._blocks, *parts).by_cluster()
+
+    def documents_together(self, lists: Sequence[Integers]) -> list[Integers]:
+        """Return for each list of terms in how many documents each two of them occur together, arrays (T, T)."""
+        return self._executor.reduce(count_together, counts_added, self._blocks, list(lists))
+
+    def count_close(self, chosen: Sequence[Integers], least: float) -> list[Integers]:
+        """Return for some documents of each cluster how many of the cluster have at least this cosine to each."""
+        rows = [self._joined.take(own) for own in chosen]
+        return self._executor.reduce(close_in_block, counts_added, self._blocks, self.labels, rows, least)
+
     def _read(self, *, with_tables: bool) -> SimilarityPass:
         known = known_of_clusters(self.rows.squared_norms, self.partition, self.cluster_sums)
         rows = self.rows
@@ -121,6 +119,22 @@ class BlockEvidence(ClusterEvidence):
 def sum_labelled(block: MatrixBlock, labels: Integers, n_clusters: int) -> ExactSums:
     """Return the sums by cluster of the rows of a block; `labels` are those of all documents."""
     return sum_block(block.documents.under("cosine"), np.arange(block.n_rows), labels[block.places], n_clusters)
+
+
+def sum_squared(block: MatrixBlock, labels: Integers, n_clusters: int) -> ExactSums:
+    """Return the sums by cluster of the squared values of a block; `labels` are those of all documents."""
+    every, own = np.arange(block.n_rows), labels[block.places]
+    return sum_block(block.documents.under("cosine"), every, own, n_clusters, squared=True)
+
+
+def count_together(block: MatrixBlock, lists: list[Integers]) -> list[Integers]:
+    """Return for each list of terms in how many documents of a block each two of them occur together."""
+    return documents_together(block.matrix, lists, n_threads=1)
+
+
+def close_in_block(block: MatrixBlock, labels: Integers, chosen: list[Any], least: float) -> list[Integers]:
+    """Return how many documents of a block are close to some of their cluster; `labels` are those of all documents."""
+    return count_close(block.matrix, labels[block.places], chosen, least)
 
 
 def count_labelled(block: MatrixBlock, labels: Integers, n_clusters: int) -> ExactSums:

@@ -245,7 +245,7 @@ def connect(scheduler: Any, *, n_threads: int = 1, memory_limit: str | int | Non
                 preload=[__name__],
                 **more,
             ) as cluster,
-            Client(cluster) as client,
+            Client(cluster, direct_to_workers=True) as client,
             _executor_of(client) as executor,
         ):
             yield executor

@@ -22,7 +22,7 @@ from doccluster.distributed.executors import Executor
 from doccluster.distributed.matrix_block import MatrixBlock, csr_over, write_block
 from doccluster.geometry.documents import as_documents
 from doccluster.packed_strings import pack_strings, unpack_strings
-from doccluster.scratch_files import open_array, write_array, write_arrays, write_in_pieces
+from doccluster.scratch_files import open_array, write_arrays
 from doccluster.validation import unit_rows
 from doccluster.vectors.hashed_terms import columns_of_hashes
 from doccluster.vectors.parameters import dtype_of
@@ -120,28 +120,3 @@ def single_threaded(vectorizer: TfidfVectorizer) -> TfidfVectorizer:
     for name, value in learned.items():
         setattr(alone, name, value)
     return alone
-
-
-def joined_rows(blocks: Sequence[MatrixBlock], folder: Path) -> tuple[Any, Any | None]:
-    """Return the rows of all blocks as one matrix, and their counts, mapped from files that are written to `folder`.
-
-    Raises
-    ------
-    InputError
-        If there is no room.
-    """
-    n_entries = sum(block.n_entries for block in blocks)
-    index_type = np.int32 if n_entries <= _INT32_MAX else np.int64
-    ends = accumulate((block.n_entries for block in blocks), initial=0)
-    starts = [np.zeros(1, np.int64), *(at + block.matrix.indptr[1:] for at, block in zip(ends, blocks, strict=False))]
-    paths = {name: folder / f"{name}.npy" for name in ("data", "indices", "counts", "starts")}
-    write_array(paths["starts"], np.concatenate(starts).astype(np.int64))
-    write_in_pieces(paths["data"], (block.matrix.data for block in blocks), np.float32, n_entries)
-    write_in_pieces(paths["indices"], (block.matrix.indices for block in blocks), index_type, n_entries)
-    data, indices, mapped_starts = (open_array(paths[name]) for name in ("data", "indices", "starts"))
-    shape = (mapped_starts.size - 1, blocks[0].n_columns)
-    rows = csr_over(data, indices, mapped_starts, shape)
-    if any(block.counts is None for block in blocks):
-        return rows, None
-    write_in_pieces(paths["counts"], (block.counts.data for block in blocks), np.float32, n_entries)  # type: ignore[union-attr]
-    return rows, csr_over(open_array(paths["counts"]), rows.indices, rows.indptr, shape)

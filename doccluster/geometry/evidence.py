@@ -6,6 +6,7 @@ the unit vector along the sum (Sharma & Sharma's measures and the objective of s
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
@@ -14,6 +15,8 @@ import numpy.typing as npt
 from scipy import sparse
 
 from doccluster.errors import InputError
+from doccluster.geometry.closeness import count_close
+from doccluster.geometry.cooccurrence import documents_together
 from doccluster.geometry.documents import as_documents
 from doccluster.geometry.products import SimilarityPass, read_similarities
 from doccluster.geometry.sums import ClusterSums, cluster_order, cluster_sums, count_presence
@@ -157,6 +160,15 @@ class ClusterEvidence:
     def support(self) -> Any:
         """How many documents of each cluster have each term, float64 csr array of shape (k, n_terms)."""
         return count_presence(self.rows.matrix, self.labels, self.n_clusters).by_cluster()
+
+    def documents_together(self, lists: Sequence[npt.NDArray[np.int64]]) -> list[npt.NDArray[np.int64]]:
+        """Return for each list of terms in how many documents each two of them occur together, arrays (T, T)."""
+        return documents_together(self.rows.matrix, lists, n_threads=self.n_threads)
+
+    def count_close(self, chosen: Sequence[npt.NDArray[np.int64]], least: float) -> list[npt.NDArray[np.int64]]:
+        """Return for some documents of each cluster how many of the cluster have at least this cosine to each."""
+        rows = self.documents.unit
+        return count_close(rows, self.labels, [rows[own] for own in chosen], least)
 
     @cached_property
     def squares(self) -> Any:

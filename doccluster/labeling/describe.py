@@ -92,7 +92,7 @@ def describe_clusters(
         longer=longer,
     )
     labels = short_labels(ranked)
-    shown = representative_documents(documents, partition, placed.similarity, n_documents=n_documents)
+    shown = representative_documents(documents, partition, placed.similarity, n_documents=n_documents, evidence=known)
     border = borderline_documents(partition, placed, n_documents=n_documents)
     return [
         ClusterDescription(

@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from doccluster.geometry import ClusterEvidence
+from doccluster.geometry.closeness import cosines
 from doccluster.labeling.description import Borderline, Representative
 from doccluster.labeling.placement import Placement
 from doccluster.labeling.profiles import checked_documents
@@ -24,6 +26,7 @@ def representative_documents(
     *,
     n_documents: int = 5,
     near_copy: float = NEAR_COPY,
+    evidence: ClusterEvidence | None = None,
 ) -> list[tuple[Representative, ...]]:
     """Return for each cluster the documents nearest to its centroid, near-copies of a listed one left out.
 
@@ -37,32 +40,32 @@ def representative_documents(
         At most so many per cluster, taken from the nearest eight times as many.
     near_copy : float
         Two documents with at least this cosine count as copies; each representative says how many the cluster has.
+    evidence : ClusterEvidence, optional
+        That of the same documents and clusters, if it is there.
     """
     if n_documents == 0:
         return [()] * partition.n_clusters
-    matrix = checked_documents(matrix, partition).unit
+    documents = checked_documents(matrix, partition)
+    known, rows = evidence or ClusterEvidence(documents, partition), documents.unit
+    chosen = []
+    for cluster in range(partition.n_clusters):
+        members = partition.members(cluster)
+        nearest = members[_smallest(-similarity[members], n_documents * CANDIDATES_PER_PLACE)]
+        chosen.append(nearest[_distinct(cosines(rows[nearest], rows[nearest]), n_documents, near_copy)])
+    copies = known.count_close(chosen, near_copy)
     return [
-        _representatives(matrix, partition.members(cluster), similarity, n_documents, near_copy)
-        for cluster in range(partition.n_clusters)
+        tuple(
+            Representative(int(row), float(similarity[row]), int(max(number - 1, 0)))
+            for row, number in zip(shown, numbers, strict=True)
+        )
+        for shown, numbers in zip(chosen, copies, strict=True)
     ]
 
 
-def _representatives(
-    matrix: Any, members: npt.NDArray[np.int64], similarity: npt.NDArray[np.float64], count: int, near_copy: float
-) -> tuple[Representative, ...]:
-    nearest = members[_smallest(-similarity[members], count * CANDIDATES_PER_PLACE)]
-    chosen = _distinct(_cosines(matrix[nearest], matrix[nearest]), count, near_copy)
-    copies = (_cosines(matrix[members], matrix[nearest[chosen]]) >= near_copy).sum(axis=0) - 1
-    return tuple(
-        Representative(int(row), float(similarity[row]), int(max(number, 0)))
-        for row, number in zip(nearest[chosen], copies, strict=True)
-    )
-
-
-def _distinct(cosines: npt.NDArray[np.float64], count: int, near_copy: float) -> list[int]:
+def _distinct(products: npt.NDArray[np.float64], count: int, near_copy: float) -> list[int]:
     chosen: list[int] = []
-    for candidate in range(len(cosines)):
-        if len(chosen) < count and (cosines[candidate, chosen] < near_copy).all():
+    for candidate in range(len(products)):
+        if len(chosen) < count and (products[candidate, chosen] < near_copy).all():
             chosen.append(candidate)
     return chosen
 
@@ -109,9 +112,3 @@ def _smallest(values: npt.NDArray[np.float64], count: int) -> npt.NDArray[np.int
     else:
         candidates = np.arange(values.size)
     return candidates[np.argsort(values[candidates], kind="stable")][:count]
-
-
-def _cosines(rows: Any, others: Any) -> npt.NDArray[np.float64]:
-    """Return the cosines of some rows to a few others; dense, but only as wide as the few."""
-    product = rows @ others.T
-    return np.asarray(product if isinstance(product, np.ndarray) else product.toarray(), dtype=np.float64)

@@ -6,7 +6,7 @@ the corpus (or of a reference corpus with the same columns), from the columns of
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import Any
 
@@ -15,6 +15,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from doccluster.errors import InputError
+from doccluster.geometry.cooccurrence import documents_together
 from doccluster.geometry.evidence import ClusterEvidence
 from doccluster.validation import check_matrix, check_positive_int
 
@@ -22,6 +23,7 @@ FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 
 TOP_TERMS = 10
+CANDIDATES = 8  # for each place among the top terms, so that not all terms are sorted
 
 
 class TopicWords:
@@ -58,7 +60,7 @@ class TopicWords:
                 f"reference has {matrix.shape[1]} columns and the documents have {geometry.rows.n_terms}",
                 remedy="count both with the same vocabulary",
             )
-        self._columns = sparse.csc_array(matrix) if sparse.issparse(matrix) else matrix
+        self._reference = None if reference is None else matrix
         self.n_reference_documents = int(matrix.shape[0])
         self._counted = lru_cache(maxsize=8)(self._count)
 
@@ -69,11 +71,15 @@ class TopicWords:
         number = TOP_TERMS if n_top_terms is None else check_positive_int(n_top_terms, "n_top_terms")
         return [self._largest(cluster, number) for cluster in range(self.geometry.n_clusters)]
 
-    def mean_weights(self, terms: IntArray) -> FloatArray:
-        """Return the mean weight of some terms in every cluster, array of shape (k, len(terms))."""
-        sums = self.geometry.sums[:, terms]
-        values = sums.toarray() if sparse.issparse(sums) else sums
-        return np.asarray(values / self.geometry.sizes[:, None])
+    def mean_weights(self, lists: list[IntArray]) -> Iterator[FloatArray]:
+        """Yield for each list of terms their mean weights in every cluster, array of shape (k, n_terms_of_the_list)."""
+        columns = np.unique(np.concatenate(lists))
+        sums = self.geometry.sums[:, columns]
+        by_term = sparse.csc_array(sums) if sparse.issparse(sums) else sums
+        for terms in lists:
+            some = by_term[:, np.searchsorted(columns, terms)]
+            values = some.toarray() if sparse.issparse(some) else some
+            yield np.asarray(values / self.geometry.sizes[:, None])
 
     def counts(self, n_top_terms: int | None = None) -> list[IntArray]:
         """Return, for each cluster, in how many documents each pair of its top terms occurs, arrays (T, T)."""
@@ -81,15 +87,10 @@ class TopicWords:
         return counted
 
     def _count(self, n_top_terms: int | None) -> list[IntArray]:
-        return [self._documents_with(terms) for terms in self.top_terms(n_top_terms)]
-
-    def _documents_with(self, terms: IntArray) -> IntArray:
-        occurs = self._columns[:, terms] > 0
-        if sparse.issparse(occurs):
-            whole = sparse.csc_array(occurs, dtype=np.int64)
-            return np.asarray((whole.T @ whole).toarray(), dtype=np.int64)
-        whole = occurs.astype(np.float64)  # exact below 2^53 documents
-        return np.asarray(np.rint(whole.T @ whole), dtype=np.int64)
+        lists = self.top_terms(n_top_terms)
+        if self._reference is None:
+            return self.geometry.documents_together(lists)
+        return documents_together(self._reference, lists, n_threads=self.geometry.n_threads)
 
     def _largest(self, cluster: int, number: int) -> IntArray:
         sums = self.geometry.sums
@@ -101,12 +102,33 @@ class TopicWords:
         weights = weights / self.geometry.sizes[cluster]
         positive = weights > 0
         terms, weights = terms[positive], weights[positive]
+        n_kept = CANDIDATES * number
+        while True:
+            ranked, is_whole = self._ranked(*_heaviest(terms, weights, n_kept), number)
+            if is_whole or n_kept >= terms.size:
+                return ranked
+            n_kept *= CANDIDATES
+
+    def _ranked(self, terms: IntArray, weights: FloatArray, number: int) -> tuple[IntArray, bool]:
+        """Return the heaviest terms, and whether lighter ones than these could not be among them.
+
+        Weights that differ by rounding are ties, and ties go to the lowest column.
+        """
         order = np.argsort(-weights, kind="stable")
         terms, weights = terms[order], weights[order]
-        # Weights that differ by rounding are ties, and ties go to the lowest column.
         slack = 1e-12 if self.geometry.rows.slack <= 1e-12 else 1e-6 * weights[1:]
-        run = np.concatenate([[0], np.cumsum(weights[:-1] - weights[1:] > slack)]) if terms.size else terms
-        return np.asarray(terms[np.lexsort((terms, run))][:number], dtype=np.int64)
+        is_apart = weights[:-1] - weights[1:] > slack
+        run = np.concatenate([[0], np.cumsum(is_apart)]) if terms.size else terms
+        ranked = np.asarray(terms[np.lexsort((terms, run))][:number], dtype=np.int64)
+        return ranked, bool(is_apart[number - 1 :].any())
+
+
+def _heaviest(terms: IntArray, weights: FloatArray, count: int) -> tuple[IntArray, FloatArray]:
+    """Return the terms of at least so many of the largest weights, those that weigh as much as the last included."""
+    if weights.size <= count:
+        return terms, weights
+    heavy = weights >= np.partition(weights, weights.size - count)[weights.size - count]
+    return terms[heavy], weights[heavy]
 
 
 def _checked_terms(terms: Any, geometry: ClusterEvidence) -> list[IntArray]:

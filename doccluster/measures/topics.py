@@ -136,8 +136,7 @@ def exclusivity(topics: TopicWords, *, n_top_terms: int | None = None) -> Values
     """Return the mean share that clusters have of the weight of their top terms."""
     lists = topics.top_terms(n_top_terms)
     values = np.full(len(lists), np.nan)
-    for cluster, terms in enumerate(lists):
-        if terms.size:
-            weights = topics.mean_weights(terms)
+    for cluster, weights in enumerate(topics.mean_weights(lists)):
+        if weights.size:
             values[cluster] = np.mean(weights[cluster] / weights.sum(axis=0))
     return _mean_over_clusters(values, "no cluster has terms")

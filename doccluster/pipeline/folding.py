@@ -8,7 +8,6 @@ import numpy as np
 import numpy.typing as npt
 
 from doccluster.corpus import Corpus, find_near_copies
-from doccluster.corpus.near_copies import Hashes
 from doccluster.corpus.stored_texts import PickedTexts
 from doccluster.errors import Argument, InputError
 from doccluster.pipeline.fitting import Fit, largest_first, new_numbers
@@ -19,18 +18,18 @@ Rows = npt.NDArray[np.int64]
 
 
 def find_first_copies(
-    vectors: DocumentVectors, documents: Documents, corpus: Corpus | None, signatures: Hashes | None = None
+    vectors: DocumentVectors, documents: Documents, corpus: Corpus | None, candidates: Rows | None = None
 ) -> Rows | None:
     """Return the row of the first document of each one's family of near-copies, its own where it has no copy.
 
     The first is the earliest; without dates, the first that was read. None for dense vectors, which have no terms to
-    tell copies by. `signatures` are those of the rows (`band_signatures`), if they were made elsewhere.
+    tell copies by. `candidates` are the rows that may be copies (`alike_in_a_band`), if they were found elsewhere.
     """
     if isinstance(vectors.matrix, np.ndarray):
         return None
     texts = None if corpus is None else PickedTexts(corpus.texts, documents.positions)
     first = np.arange(len(documents), dtype=np.int64)
-    for family in find_near_copies(vectors.matrix, texts, signatures=signatures):
+    for family in find_near_copies(vectors.matrix, texts, candidates=candidates):
         # a document without a date is later than those with one
         first[list(family)] = min(family, key=lambda row: (not documents.dates[row], documents.dates[row], row))
     return first

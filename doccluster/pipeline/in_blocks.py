@@ -20,18 +20,19 @@ from doccluster.clustering.k_means.spherical import FitInterrupted, SphericalFit
 from doccluster.clustering.smoothed.document_clusters import DocumentParameters
 from doccluster.clustering.task import Found
 from doccluster.corpus import Corpus
-from doccluster.corpus.near_copies import Hashes, band_signatures
 from doccluster.corpus.parts import FileRead, FilesInParts, Part, ReadTask, read_part
 from doccluster.corpus.reading import as_paths
 from doccluster.corpus.stored_texts import StoredTexts
 from doccluster.digests import checksum
 from doccluster.distributed.block_clustering import cluster_blocks
-from doccluster.distributed.block_evidence import BlockEvidence, JoinedRows, place_in_blocks
+from doccluster.distributed.block_copies import likely_copies
+from doccluster.distributed.block_evidence import BlockEvidence, place_in_blocks
 from doccluster.distributed.checkpoints import Checkpoints
 from doccluster.distributed.executors import Executor
+from doccluster.distributed.joined_rows import JoinedRows, joined_rows
 from doccluster.distributed.matrix_block import MatrixBlock
 from doccluster.distributed.settling import settle_blocks
-from doccluster.distributed.text_vectors import joined_rows, learn_terms, write_rows
+from doccluster.distributed.text_vectors import learn_terms, write_rows
 from doccluster.errors import Argument, InputError, NothingUsable
 from doccluster.labeling import Placement
 from doccluster.partition import Partition
@@ -130,9 +131,9 @@ class BlockWork:
         vectors = DocumentVectors(matrix, documents.ids, terms, vectorizer.display_terms_, counts)
         return Vectorized(vectors, vectorizer, languages, writing), documents, empty, blocks
 
-    def signatures(self, blocks: Sequence[MatrixBlock]) -> Hashes:
-        """Return what near-copies are looked for by."""
-        return np.concatenate(list(self.executor.map(block_signatures, blocks)), axis=1)
+    def likely_copies(self, blocks: Sequence[MatrixBlock], n_terms: int) -> npt.NDArray[np.int64]:
+        """Return the rows that may be near-copies of others, ascending."""
+        return likely_copies(self.executor, blocks, JoinedRows(str(self.folder), n_terms), self.folder)
 
     def cluster(
         self,
@@ -221,11 +222,6 @@ class BlockWork:
         n_workers = self.executor.n_workers
         at_a_time = "1 worker thread" if n_workers == 1 else f"{n_workers} worker threads"
         self.announce(f"{name}: {seconds:.1f} s{rate}, {at_a_time}{moved}")
-
-
-def block_signatures(block: MatrixBlock) -> Hashes:
-    """Return what near-copies of the rows of a block are looked for by."""
-    return band_signatures(block.matrix)
 
 
 def block_digests(block: MatrixBlock) -> npt.NDArray[np.bytes_]:

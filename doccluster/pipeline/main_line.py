@@ -273,7 +273,7 @@ def _make_run(
             made, documents, empty, blocks = work.vectorize(read, settings)
             vectors = made.vectors
         copy_of = find_first_copies(
-            vectors, documents, read.corpus, signatures=None if work is None else work.signatures(blocks)
+            vectors, documents, read.corpus, None if work is None else work.likely_copies(blocks, vectors.n_terms)
         )
         fitted = without_copies(vectors, copy_of) if settings.fold_copies else vectors
     with clock.stage("cluster"):

@@ -10,9 +10,11 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from doccluster.corpus.near_copies import alike_in_a_band, band_signatures
 from doccluster.distributed import Sequential, write_block
-from doccluster.distributed.block_evidence import BlockEvidence, JoinedRows, place_in_blocks
-from doccluster.distributed.text_vectors import joined_rows
+from doccluster.distributed.block_copies import likely_copies
+from doccluster.distributed.block_evidence import BlockEvidence, place_in_blocks
+from doccluster.distributed.joined_rows import JoinedRows, joined_rows
 from doccluster.errors import InputError
 from doccluster.evaluation import evaluate
 from doccluster.geometry import ClusterEvidence, as_documents, products
@@ -58,8 +60,27 @@ def test_evidence_of_blocks_is_that_of_one_process(rows, tmp_path, edges, monkey
         assert getattr(found.similarities, name).tobytes() == getattr(expected.similarities, name).tobytes(), name
     scores = (evaluate(partition, evidence=evidence).to_frame()["value"] for evidence in (found, expected))
     np.testing.assert_array_equal(*scores)
+    chosen = [partition.members(cluster)[:3] for cluster in range(7)]
+    for one, other in zip(found.count_close(chosen, 0.5), expected.count_close(chosen, 0.5), strict=True):
+        np.testing.assert_array_equal(one, other)
     centroids = unit_rows(expected.sums, warn=False).astype(np.float32)
     placed = place_in_blocks(Sequential(), blocks, partition, centroids)
     alone = place_documents(rows, partition, centroids)
     for name in ("similarity", "runner_up", "runner_up_similarity"):
         assert getattr(placed, name).tobytes() == getattr(alone, name).tobytes()
+
+
+@pytest.mark.parametrize("edges", [[0, N], [0, 1, 170, 171, 400, N]])
+def test_likely_copies_in_blocks_are_those_of_one_process(rows, tmp_path, edges):
+    order = np.random.default_rng(4).integers(N // 2, size=N)  # most rows come more than once
+    rows = sparse.csr_array(rows[order])
+    blocks = [
+        write_block(tmp_path / f"block-{first}", sparse.csr_array(rows[first:last]), first=first)
+        for first, last in itertools.pairwise(edges)
+    ]
+    joined_rows(blocks, tmp_path)
+    found = likely_copies(Sequential(2), blocks, JoinedRows(str(tmp_path), rows.shape[1]), tmp_path)
+    expected = alike_in_a_band(rows, band_signatures(rows))
+    assert 0 < expected.size < N
+    np.testing.assert_array_equal(found, expected)
+    assert not list(tmp_path.glob("signatures-*"))

@@ -54,6 +54,33 @@ def test_ties_of_weight_go_to_the_lowest_column():
     assert topics.top_terms(4)[0].tolist() == [1, 3, 0, 2]
 
 
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_top_terms_are_those_of_sorting_all_however_many_tie(dtype):
+    rng = np.random.default_rng(3)
+    weights = rng.choice([0.0, 1.0, 2.0, 3.0], size=(6, 500), p=[0.5, 0.2, 0.2, 0.1]).astype(dtype)
+    weights[1, 100:] = 0
+    weights[2] = 1 + rng.random(500) * 1e-4  # a chain of small steps in float32
+    weights[3, 3:] = 0
+    topics = topics_of(sparse.csr_array(weights), range(6))
+    for number in (1, 4, 10, 700):
+        for cluster, found in enumerate(topics.top_terms(number)):
+            assert found.tolist() == _all_sorted(weights[cluster].astype(np.float64), number, dtype)
+
+
+def _all_sorted(weights, number, dtype):
+    """Rank the terms of one document one by one: within rounding of the one before is a tie with it."""
+    weights = weights / np.sqrt((weights**2).sum())
+    left = sorted(np.flatnonzero(weights > 0), key=lambda term: (-weights[term], term))
+    ranked, run = [], []
+    for term in left:
+        slack = 1e-12 if dtype == np.float64 else 1e-6 * weights[term]
+        if run and weights[run[-1]] - weights[term] > slack:
+            ranked += sorted(run)
+            run = []
+        run.append(term)
+    return [int(term) for term in (ranked + sorted(run))[:number]]
+
+
 def test_a_cluster_without_terms_is_left_out_with_a_note():
     topics = topics_of(np.array([[1.0, 1.0], [1.0, 1.0], [0.0, 0.0]]), [0, 0, 1])
     result = get_measure("umass").compute(topics)

@@ -1,0 +1,79 @@
+"""The rows of all blocks as one matrix in files, for what reads rows of several blocks together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from doccluster.distributed.matrix_block import MatrixBlock, csr_over
+from doccluster.scratch_files import open_array, write_array, write_in_pieces
+
+_INT32_MAX = int(np.iinfo(np.int32).max)
+
+Integers = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class JoinedRows:
+    """The rows of all blocks in the files that `joined_rows` wrote, which every worker sees.
+
+    Take a few thousand at a time: pages of mapped files count for the memory of a worker until its call is over.
+    """
+
+    folder: str
+    n_columns: int
+
+    @property
+    def matrix(self) -> Any:
+        """The rows as a csr array over the files."""
+        data, indices, starts = (self._open(name) for name in ("data", "indices", "starts"))
+        return csr_over(data, indices, starts, (starts.size - 1, self.n_columns))
+
+    def take(self, rows: Integers) -> Any:
+        """Return some rows, csr array; of the files only their pages are read."""
+        at, ends = self._places(rows)
+        return csr_over(self._open("data")[at], self._open("indices")[at], ends, (rows.size, self.n_columns))
+
+    def terms_of(self, rows: Integers) -> Any:
+        """Return some rows with a 1 in place of each value, csr array of int8."""
+        at, ends = self._places(rows)
+        return csr_over(np.ones(at.size, np.int8), self._open("indices")[at], ends, (rows.size, self.n_columns))
+
+    def _places(self, rows: Integers) -> tuple[Integers, Integers]:
+        """Return where the entries of some rows are in the files, and where each row begins and ends among them."""
+        starts = self._open("starts")
+        first = starts[rows]
+        ends = np.concatenate([[0], np.cumsum(starts[rows + 1] - first)])
+        return np.repeat(first - ends[:-1], np.diff(ends)) + np.arange(ends[-1]), ends
+
+    def _open(self, name: str) -> npt.NDArray[Any]:
+        return open_array(Path(self.folder) / f"{name}.npy")
+
+
+def joined_rows(blocks: Sequence[MatrixBlock], folder: Path) -> tuple[Any, Any | None]:
+    """Return the rows of all blocks as one matrix, and their counts, mapped from files that are written to `folder`.
+
+    Raises
+    ------
+    InputError
+        If there is no room.
+    """
+    n_entries = sum(block.n_entries for block in blocks)
+    index_type = np.int32 if n_entries <= _INT32_MAX else np.int64
+    ends = accumulate((block.n_entries for block in blocks), initial=0)
+    starts = [np.zeros(1, np.int64), *(at + block.matrix.indptr[1:] for at, block in zip(ends, blocks, strict=False))]
+    paths = {name: folder / f"{name}.npy" for name in ("data", "indices", "counts", "starts")}
+    write_array(paths["starts"], np.concatenate(starts).astype(np.int64))
+    write_in_pieces(paths["data"], (block.matrix.data for block in blocks), np.float32, n_entries)
+    write_in_pieces(paths["indices"], (block.matrix.indices for block in blocks), index_type, n_entries)
+    rows = JoinedRows(str(folder), blocks[0].n_columns).matrix
+    if any(block.counts is None for block in blocks):
+        return rows, None
+    write_in_pieces(paths["counts"], (block.counts.data for block in blocks), np.float32, n_entries)  # type: ignore[union-attr]
+    return rows, csr_over(open_array(paths["counts"]), rows.indices, rows.indptr, rows.shape)
