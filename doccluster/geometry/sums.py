@@ -21,14 +21,14 @@ from scipy import sparse
 from doccluster.blocks import entry_blocks, map_blocks, row_blocks
 from doccluster.geometry.rows import Rows
 from doccluster.geometry.table import TermTable
-from doccluster.kernels.sums import LOW_BITS, sum_rows
+from doccluster.kernels.sums import LOW_BITS, add_sums, sum_rows
 from doccluster.partition import Partition
 from doccluster.validation import squared_row_norms
 
 TASKS = 16  # ranges of clusters that are summed at a time
 DENSE_ROWS = 4096
 SUMS_AT_ONCE = 2**20  # that are rounded at a time
-SORTED_SUMS = 2**22  # that are sorted at a time: 300 MiB
+ADDED_SUMS = 2**22  # that are added at a time: 300 MiB
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
@@ -88,12 +88,12 @@ class ExactSums:
 
 
 def joined(parts: Sequence[ExactSums]) -> ExactSums:
-    """Return the sums of all parts together; a few clusters at a time, where there are many sums to sort."""
+    """Return the sums of all parts together; a few clusters at a time, where there are many."""
     steps = parts[0].steps
     if any(not np.array_equal(part.steps, steps) for part in parts):
         raise ValueError("sums that count in different steps cannot be added; take the steps of the whole collection")
     totals = np.cumsum(np.sum([part.counts for part in parts], axis=0))
-    pieces = entry_blocks(np.concatenate([[0], totals]), SORTED_SUMS)
+    pieces = entry_blocks(np.concatenate([[0], totals]), ADDED_SUMS)
     if len(pieces) == 1 or len(parts) == 1:
         return _joined(parts)
     edges = [np.concatenate([[0], np.cumsum(part.counts)]) for part in parts]
@@ -114,14 +114,10 @@ def _joined(parts: Sequence[ExactSums]) -> ExactSums:
     met = np.concatenate(filled)
     if np.all(met[1:] > met[:-1]):  # each part has clusters of its own
         return ExactSums(np.sum([part.counts for part in parts], axis=0), terms, high, low, steps)
-    clusters = np.concatenate([np.repeat(np.arange(part.counts.size), part.counts) for part in parts])
-    cells = clusters * steps.size + terms
-    order = np.argsort(cells, kind="stable")
-    cells = cells[order]
-    begins = np.flatnonzero(np.concatenate([[True], cells[1:] != cells[:-1]]))
-    counts = np.bincount(cells[begins] // steps.size, minlength=parts[0].counts.size)
-    high, low = (np.add.reduceat(numbers[order], begins) for numbers in (high, low))
-    return ExactSums(counts, terms[order][begins], high, low, steps)
+    ends = np.cumsum([[0, *part.counts.tolist()] for part in parts], axis=1)
+    before = np.cumsum([0, *(part.terms.size for part in parts[:-1])])
+    added = add_sums(ends + before[:, None], terms, high, low, steps.size)
+    return ExactSums(*added, steps)
 
 
 def sum_block(

@@ -167,8 +167,10 @@ def _geometry() -> None:
     from doccluster.clustering.search_cells import search_cells
     from doccluster.geometry.neighbours import nearest_neighbours
     from doccluster.geometry.projection import latent_semantic_space
+    from doccluster.geometry.sums import count_presence, joined
 
     matrix = _matrix(60, 40, np.float32)
+    joined([count_presence(matrix, np.arange(60) % 2, 2)] * 2)
     nearest_neighbours(matrix, 3)
     nearest_neighbours(matrix, 3, cells=search_cells(matrix, random_state=0))
     latent_semantic_space(matrix, 4)

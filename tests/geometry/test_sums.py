@@ -12,6 +12,7 @@ from scipy import sparse
 
 from doccluster.geometry import ClusterEvidence, as_documents
 from doccluster.geometry.sums import cluster_sums, joined, sum_block
+from doccluster.kernels.sums import add_sums
 from doccluster.partition import Partition
 
 KINDS = [("cosine", np.float32), ("cosine", np.float64), ("euclidean", np.float32), ("euclidean", np.float64)]
@@ -67,23 +68,20 @@ def test_many_sums_are_joined_a_few_clusters_at_a_time_with_the_same_bytes(monke
     rows = as_documents(matrix).under("cosine")
     blocks = np.array_split(np.random.default_rng(0).permutation(partition.n_documents), 9)
     parts = [sum_block(rows, block, partition.labels, partition.n_clusters) for block in blocks]
-    expected, sorted_at_once = joined(parts), []
-    sort = np.argsort
+    expected, at_once = joined(parts), []
 
-    def noted(values, **kind):
-        sorted_at_once.append(values.size)
-        return sort(values, **kind)
+    def noted(edges, *sums):
+        at_once.append(sums[0].size)
+        return add_sums(edges, *sums)
 
-    monkeypatch.setattr("doccluster.geometry.sums.SORTED_SUMS", 500)
-    monkeypatch.setattr(
-        np, "argsort", lambda values, **kind: sorted_at_once.append(values.size) or sort(values, **kind)
-    )
+    monkeypatch.setattr("doccluster.geometry.sums.ADDED_SUMS", 500)
+    monkeypatch.setattr("doccluster.geometry.sums.add_sums", noted)
     found = joined(parts)
     for name in ("counts", "terms", "high", "low"):
         assert getattr(found, name).tobytes() == getattr(expected, name).tobytes()
     n_sums = sum(part.terms.size for part in parts)
-    assert sum(sorted_at_once) == n_sums
-    assert max(sorted_at_once) <= 500 + max(sum(part.counts[cluster] for part in parts) for cluster in range(7))
+    assert sum(at_once) == n_sums
+    assert max(at_once) <= 500 + max(sum(part.counts[cluster] for part in parts) for cluster in range(7))
 
 
 def test_sums_of_float32_unit_rows_are_those_of_float64_where_these_are_exact():
