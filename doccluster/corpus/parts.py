@@ -117,6 +117,9 @@ def as_parts(files: Sequence[ListedFile]) -> list[Part]:
     return [Part(number, tuple(group)) for number, group in enumerate(groups)]
 
 
+_OF_A_DRAFT = tuple(one.name for one in fields(Draft))
+
+
 class _PartReading(Reading):
     """A reading that writes down what it finds instead of building a corpus of it."""
 
@@ -143,7 +146,7 @@ class _PartReading(Reading):
         text = clean_text(item.text)
         refusal = why_refused(text, self.options.limits.document_length)
         number = self.writer.add(text) if refusal is None else -1
-        known = {one.name: getattr(item, one.name) for one in fields(Draft)}
+        known = {name: getattr(item, name) for name in _OF_A_DRAFT}
         if self._seen[0] is not file:
             self.end_rows()
             self._seen = file, FileSeen.of(file)
