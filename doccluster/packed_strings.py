@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import Any, TypeVar, overload
 
 import numpy as np
@@ -22,9 +22,11 @@ def pack_strings(strings: Iterable[str]) -> tuple[npt.NDArray[np.uint8], npt.NDA
     >>> pack_strings(["ab", "", "é"])
     (array([ 97,  98, 195, 169], dtype=uint8), array([2, 2, 4]))
     """
-    encoded = [text.encode("utf-8", "surrogatepass") for text in strings]
-    ends = np.cumsum(np.fromiter(map(len, encoded), dtype=np.int64, count=len(encoded)), dtype=np.int64)
-    return np.frombuffer(b"".join(encoded), dtype=np.uint8).copy(), ends
+    texts, pieces, sizes = iter(strings), [], [np.empty(0, np.int64)]
+    while encoded := [text.encode("utf-8", "surrogatepass") for text in islice(texts, AT_A_TIME)]:
+        pieces.append(b"".join(encoded))
+        sizes.append(np.fromiter(map(len, encoded), dtype=np.int64, count=len(encoded)))
+    return np.frombuffer(bytearray().join(pieces), dtype=np.uint8), np.cumsum(np.concatenate(sizes), dtype=np.int64)
 
 
 def unpack_strings(characters: npt.NDArray[np.uint8], ends: npt.NDArray[np.int64]) -> list[str]:

@@ -11,6 +11,7 @@ import math
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from scipy import sparse
 
 from doccluster.geometry.documents import as_documents
@@ -32,14 +33,15 @@ SECONDS_PER_COLLECTED_KEY = 1.2e-7  # one pair of the smaller kind, sorted and s
 def estimate_seconds(matrix: Any) -> float:
     """Return about how many seconds one sweep over all pairs of rows takes one processor."""
     checked = as_documents(matrix).matrix
-    return _products(checked) + _pairs(checked) * SECONDS_PER_PAIR
+    return _products(checked, _documents_with(checked)) + _pairs(checked) * SECONDS_PER_PAIR
 
 
 def estimate_order_seconds(geometry: ClusterEvidence, *, memory: int) -> float:
     """Return about how many seconds one processor takes to count in which order all comparisons of pairs come out."""
     rows = geometry.rows
-    distances = _products(rows.matrix) + _pairs(rows.matrix) * SECONDS_PER_DISTANCE
-    share = _share_met(rows.matrix) if rows.is_unit else 1.0
+    met = _documents_with(rows.matrix)
+    distances = _products(rows.matrix, met) + _pairs(rows.matrix) * SECONDS_PER_DISTANCE
+    share = _share_met(rows.matrix, met) if rows.is_unit else 1.0
     if number_of_keys(largest_squared(rows, geometry.metric), rows.grid) <= COUNTED_KEYS:
         counted = geometry.n_pairs * share * SECONDS_PER_COUNT
         return float(distances + counted)
@@ -55,21 +57,25 @@ def _pairs(matrix: Any) -> float:
     return float(matrix.shape[0]) ** 2 / 2
 
 
-def _products(matrix: Any) -> float:
-    """Return the seconds for the products of all pairs of rows."""
+def _documents_with(matrix: Any) -> npt.NDArray[np.float64]:
+    """Return how many rows have each term, array of shape (n_terms,); nothing of a dense matrix."""
+    return document_frequencies(matrix).astype(np.float64) if sparse.issparse(matrix) else np.empty(0)
+
+
+def _products(matrix: Any, met: npt.NDArray[np.float64]) -> float:
+    """Return the seconds for the products of all pairs of rows; `met` says how many rows have each term."""
     n = matrix.shape[0]
     if not sparse.issparse(matrix):
         return float(_pairs(matrix) * matrix.shape[1] * SECONDS_PER_DENSE_PRODUCT)
-    met = document_frequencies(matrix).astype(np.float64)
     common = common_terms(met, n, matrix.dtype.itemsize)
     cells = met[common].sum() * n / 2
-    met[common] = 0
-    return float(met @ met / 2 * SECONDS_PER_POSTING + cells * SECONDS_PER_LINE_CELL)
+    rare = met.copy()
+    rare[common] = 0
+    return float(rare @ rare / 2 * SECONDS_PER_POSTING + cells * SECONDS_PER_LINE_CELL)
 
 
-def _share_met(matrix: Any) -> float:
+def _share_met(matrix: Any, met: npt.NDArray[np.float64]) -> float:
     """Return a bound on the share of pairs with a common term; the others, all at one distance, are not sorted."""
     if not sparse.issparse(matrix):
         return 1.0
-    met = document_frequencies(matrix).astype(np.float64)
     return min(1.0, float(met @ met) / 2 / max(1.0, _pairs(matrix)))
