@@ -282,11 +282,22 @@ def test_connections_are_encrypted_by_the_settings_of_dask(matrix, blocks, tmp_p
         with connect(cluster.scheduler_address) as executor:
             assert executor.client.scheduler.address.startswith("tls://")
             found = cluster_blocks(executor, blocks, parameters, scratch=tmp_path)
+        with handed_in(cluster, ours) as client, connect(client) as executor:
+            again = cluster_blocks(executor, blocks, parameters, scratch=tmp_path)
         other = dask.config.set({f"{roles[0]}.{part}": path for part, path in stranger.items()})
         refused = pytest.raises(InputError, match="no scheduler answers")
         with other, refused, connect(cluster.scheduler_address):
             pass
     np.testing.assert_array_equal(found.labels, spherical_k_means(matrix, parameters).labels)
+    np.testing.assert_array_equal(again.labels, found.labels)
+
+
+def handed_in(cluster, ours):
+    """Return a client that has its certificates from its own object, not from the settings."""
+    own = {"tls_ca_file": ours["cert"], "tls_client_cert": ours["cert"], "tls_client_key": ours["key"]}
+    with dask.config.set({f"distributed.comm.tls.client.{part}": None for part in ours}):
+        security = distributed.Security(**own, require_encryption=True)
+        return distributed.Client(cluster.scheduler_address, security=security, timeout="10s")
 
 
 def test_a_worker_that_joins_later_takes_part(matrix, blocks, tmp_path):
