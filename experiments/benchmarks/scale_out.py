@@ -205,6 +205,22 @@ def compare_places(session: Session, n_documents: int) -> None:
         session.record("local:2", f"same_{what}", float(len(different) == 1))
 
 
+@row(
+    "beside", "100,000 made documents (k=20, one start) on one thread: alone, and beside a second process that does it"
+)
+def beside(session: Session) -> None:
+    """Say what two processes that share nothing reach on this machine: no two workers can be faster."""
+    found = session.compare_memory(
+        {"alone": f"{RUNS}:on_one_thread", "two at once": f"{RUNS}:two_at_once"},
+        repeats=3,
+        n_documents=FEW if session.quick else N_DOCUMENTS,
+        n_clusters=N_CLUSTERS,
+    )
+    if len(found) == 2:
+        times = 2 * found["alone"]["run_seconds"] / found["two at once"]["run_seconds"]
+        session.record("two at once", "times_as_fast_as_one_after_the_other", times)
+
+
 @row("ten-million-workers", "10,000,000 made documents (k=100, one start) end to end on local:2, 3 GB for each worker")
 def ten_million_on_workers(session: Session) -> None:
     """Run with Dask's limit on the workers, and record what each process held; labels are compared with the other row.

@@ -10,10 +10,11 @@ import resource
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 from doccluster.pipeline import run_pipeline  # here, so that it is loaded before a clock starts
-from experiments.benchmarks.harness import start_clock
+from experiments.benchmarks.harness import measure_process, start_clock
 from experiments.benchmarks.made_text import text_file
 from experiments.benchmarks.process_watch import ProcessWatch, folder_bytes
 
@@ -92,6 +93,24 @@ def _spent(n_documents: int, n_clusters: int, **where: Any) -> dict[str, float]:
 def on_threads(n_documents: int, n_clusters: int) -> dict[str, float]:
     """Run in this process, on two threads."""
     return _by_stage(n_documents, n_clusters, n_threads=2)
+
+
+def on_one_thread(n_documents: int, n_clusters: int) -> dict[str, float]:
+    """Run in this process, on one thread."""
+    return _by_stage(n_documents, n_clusters, n_threads=1)
+
+
+def two_at_once(n_documents: int, n_clusters: int) -> dict[str, float]:
+    """Run in two processes at the same time, on one thread each; the seconds are those of the slower one."""
+    arguments: dict[str, object] = {"n_documents": n_documents, "n_clusters": n_clusters}
+    text_file(n_documents)
+    start_clock()
+    with ThreadPoolExecutor(2) as pool:
+        found = list(pool.map(lambda one: measure_process(f"{__name__}:on_one_thread", one), [arguments] * 2))
+    failed = [str(one["error"]) for one in found if "error" in one]
+    if failed:
+        raise RuntimeError(failed[0])
+    return {"run_seconds": max(float(str(one["run_seconds"])) for one in found)}
 
 
 def on_one_worker(n_documents: int, n_clusters: int) -> dict[str, float]:

@@ -135,6 +135,15 @@ def test_a_run_on_a_limited_worker_and_one_from_disk_agree_and_each_process_is_m
         assert figures["run_seconds"] == pytest.approx(sum(stages))
 
 
+def test_two_at_once_take_as_long_as_the_slower_one_and_say_what_failed(few_texts, monkeypatch):
+    seconds = iter([2.0, 3.0])
+    monkeypatch.setattr(whole_runs, "measure_process", lambda *_: {"run_seconds": next(seconds)})
+    assert whole_runs.two_at_once(20, 2) == {"run_seconds": 3.0}
+    monkeypatch.setattr(whole_runs, "measure_process", lambda *_: {"error": "no memory"})
+    with pytest.raises(RuntimeError, match="no memory"):
+        whole_runs.two_at_once(20, 2)
+
+
 @on_linux
 def test_the_peak_of_workers_is_that_of_the_largest_child_that_ended():
     subprocess.run([sys.executable, "-c", "held = b'x' * 400_000_000"], check=True)
