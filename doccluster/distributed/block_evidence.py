@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from doccluster.distributed.executors import Executor
 from doccluster.distributed.joined_rows import JoinedRows
-from doccluster.distributed.matrix_block import MatrixBlock
+from doccluster.distributed.matrix_block import MatrixBlock, in_their_places
 from doccluster.geometry.closeness import count_close
 from doccluster.geometry.cooccurrence import counts_added, documents_together
 from doccluster.geometry.documents import Documents
@@ -158,9 +158,8 @@ def place_in_blocks(
     executor: Executor, blocks: Sequence[MatrixBlock], partition: Partition, centroids: Any
 ) -> Placement:
     """Return how each document sits in the cluster of its label, as `place_documents` does."""
-    parts = list(executor.map(place_rows_of, blocks, partition.labels, centroids))
-    names = ("similarity", "runner_up", "runner_up_similarity")
-    return Placement(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))
+    parts = executor.map(place_rows_of, blocks, partition.labels, centroids)
+    return Placement(**in_their_places(blocks, map(vars, parts)))
 
 
 def place_rows_of(block: MatrixBlock, labels: Integers, centroids: Any) -> Placement:

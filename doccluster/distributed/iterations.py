@@ -187,7 +187,7 @@ class Iterations:
         self.table, lengths = self.running.centroids(before)
         movements = chords(before, self.table)
         clusters = np.flatnonzero(movements > 0)
-        rows = sparse.csr_array(self.table[clusters])
+        rows = self.table if clusters.size == movements.size else sparse.csr_array(self.table[clusters])
         self.change = replace(
             self.change, version=self.change.version + 1, clusters=clusters, rows=rows, movements=movements
         )

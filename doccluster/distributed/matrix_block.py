@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -68,6 +69,17 @@ class MatrixBlock:
 
     def _open(self, name: str) -> npt.NDArray[Any]:
         return open_array(Path(self.folder) / name)
+
+
+def in_their_places(
+    blocks: Sequence[MatrixBlock], found: Iterable[Mapping[str, npt.NDArray[Any]]]
+) -> dict[str, npt.NDArray[Any]]:
+    """Return what was found of the documents of each block, by name, as arrays of all documents; copied as it comes."""
+    n_documents, whole = sum(block.n_rows for block in blocks), dict[str, npt.NDArray[Any]]()
+    for block, own in zip(blocks, found, strict=True):
+        for name, values in own.items():
+            whole.setdefault(name, np.empty(n_documents, values.dtype))[block.places] = values
+    return whole
 
 
 def csr_over(data: Any, indices: Any, starts: Any, shape: tuple[int, int]) -> Any:

@@ -30,7 +30,7 @@ from doccluster.distributed.block_evidence import BlockEvidence, place_in_blocks
 from doccluster.distributed.checkpoints import Checkpoints
 from doccluster.distributed.executors import Executor
 from doccluster.distributed.joined_rows import JoinedRows, joined_rows
-from doccluster.distributed.matrix_block import MatrixBlock
+from doccluster.distributed.matrix_block import MatrixBlock, in_their_places
 from doccluster.distributed.settling import settle_blocks
 from doccluster.distributed.text_vectors import learn_terms, write_rows
 from doccluster.errors import Argument, InputError, NothingUsable
@@ -144,7 +144,8 @@ class BlockWork:
         progress: Progress,
     ) -> Fit:
         """Return the clusters of the rows, by the algorithms that work in blocks."""
-        digests = np.concatenate(list(self.executor.map(block_digests, blocks)))
+        of_blocks = ({"digests": own} for own in self.executor.map(block_digests, blocks))
+        digests = in_their_places(blocks, of_blocks)["digests"]
         order = np.argsort(digests, kind="stable")
         options = {name: value for name, value in (settings.clustering or {}).items() if value is not None}
         known: dict[str, Any] = {"n_clusters": settings.n_clusters, "random_state": seed, "progress": progress}
