@@ -205,10 +205,8 @@ def compare_places(session: Session, n_documents: int) -> None:
         session.record("local:2", f"same_{what}", float(len(different) == 1))
 
 
-@row(
-    "beside", "100,000 made documents (k=20, one start) on one thread: alone, and beside a second process that does it"
-)
-def beside(session: Session) -> None:
+@row("two-at-once", "100,000 made documents (k=20, one start) on one thread: alone, and in two processes at once")
+def two_at_once(session: Session) -> None:
     """Say what two processes that share nothing reach on this machine: no two workers can be faster."""
     found = session.compare_memory(
         {"alone": f"{RUNS}:on_one_thread", "two at once": f"{RUNS}:two_at_once"},
@@ -225,7 +223,7 @@ def beside(session: Session) -> None:
 def ten_million_on_workers(session: Session) -> None:
     """Run with Dask's limit on the workers, and record what each process held; labels are compared with the other row.
 
-    It takes an hour or more, 40 GB on the disk of temporary files, and 4 GB for the text.
+    It takes half an hour, 30 GB on the disk of temporary files, and 4 GB for the text.
     """
     run_ten_million(session, "local:2", "on_two_limited_workers", beside=("ten-million-disk", "blocks on disk"))
 
