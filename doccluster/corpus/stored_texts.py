@@ -162,18 +162,20 @@ class StoredTexts(Sequence[str]):
 
     def take(self, places: Integers) -> list[str]:
         """Return the texts at some places."""
-        numbers = self._numbers[places]
+        order = np.argsort(self._numbers[places], kind="stable")  # those of one block together
+        numbers = self._numbers[places][order]
         at = np.searchsorted(self._ends, numbers, side="right")
         edges = np.flatnonzero(np.diff(at, prepend=-1, append=-1))
-        found: list[str] = []
+        found = [""] * numbers.size
         for first, last in pairwise(edges.tolist()):
             number = int(at[first])
             rows = numbers[first:last] - int(self._ends[number]) + self._blocks[number].n_texts
             characters, ends = self._mapped(number)
             starts = np.where(rows > 0, ends[rows - 1], 0)
-            bounds = zip(starts.tolist(), ends[rows].tolist(), strict=True)
             whole = memoryview(characters)
-            found.extend(str(whole[start:end], "utf-8") for start, end in bounds)
+            bounds = zip(order[first:last].tolist(), starts.tolist(), ends[rows].tolist(), strict=True)
+            for place, start, end in bounds:
+                found[place] = str(whole[start:end], "utf-8")
         return found
 
     def _mapped(self, at: int) -> tuple[Any, Any]:

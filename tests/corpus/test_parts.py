@@ -13,7 +13,7 @@ import pytest
 
 from doccluster.corpus import read_corpus
 from doccluster.corpus.parts import PART_BYTES, FilesInParts, Part, as_parts, read_part
-from doccluster.corpus.stored_texts import StoredTexts, TextBlock, TextWriter
+from doccluster.corpus.stored_texts import PickedTexts, StoredTexts, TextBlock, TextWriter
 from doccluster.corpus.walking import ListedFile, Walk
 from doccluster.errors import DocclusterWarning, InputError, NothingUsable
 
@@ -142,7 +142,7 @@ def test_standard_input_and_nothing_are_refused_in_a_sentence(tmp_path):
         in_parts([tmp_path / "empty"], tmp_path / "none")
 
 
-def test_stored_texts_are_found_by_place_in_any_order(tmp_path):
+def test_stored_texts_are_found_by_place_in_any_order(tmp_path, monkeypatch):
     texts = [f"text {number} é" * (number % 4) for number in range(50)]
     writer = TextWriter(tmp_path, "part", characters=60)
     assert [writer.add(text) for text in texts] == list(range(50))
@@ -158,6 +158,10 @@ def test_stored_texts_are_found_by_place_in_any_order(tmp_path):
     assert stored[-1] == expected[-1]
     assert list(stored) == stored[:] == expected
     assert stored[::7] == expected[::7]
+    assert stored.take(np.array([29, 3, 3, 0])) == [expected[place] for place in (29, 3, 3, 0)]
+    monkeypatch.setattr("doccluster.corpus.stored_texts.AT_A_TIME", 4)
+    picked = PickedTexts(PickedTexts(stored, np.arange(30)[::-1]), np.arange(0, 30, 2))
+    assert list(picked) == picked[:] == expected[::-1][::2]
     assert [text for rows in stored.blocks for text in rows.texts] == expected
     assert stored.blocks[0].first == 0
 
