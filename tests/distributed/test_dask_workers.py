@@ -239,6 +239,15 @@ def test_items_wait_until_the_results_before_them_are_taken(tmp_path):
         assert list(results) == list(range(1, 100))
 
 
+@pytest.fixture
+def ctrl_c_is_heard():
+    """A suite that is run in the background has it ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("ctrl_c_is_heard")
 @pytest.mark.parametrize("how", ["map", "reduce"])
 def test_ctrl_c_leaves_nothing_under_way_on_the_cluster(how):
     with threads_as_workers(1) as cluster, distributed.Client(cluster) as client, connect(client) as executor:
