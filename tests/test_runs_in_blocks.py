@@ -79,6 +79,16 @@ def test_workers_of_a_cluster_give_the_same_files(in_one_process, tmp_path, clus
     assert all("documents a second" in sentence for sentence in stages[1:])
 
 
+@pytest.mark.parametrize("algorithm", ["spherical-k-means:n_init=1", None], ids=["spherical", "settled"])
+def test_two_worker_processes_give_reuters_the_same_files(real_corpora, tmp_path, algorithm):
+    pytest.importorskip("distributed", reason="the extra dask is not installed")
+    asked = {"algorithm": algorithm} if algorithm else {"quality": "fast", "clustering": {"n_init": 1}}
+    asked |= {"n_clusters": 40, "truth": "topics", "report": False}
+    run_pipeline(real_corpora / "reuters21578", output=tmp_path / "one", **asked)
+    run_pipeline(real_corpora / "reuters21578", output=tmp_path / "two", scheduler="local:2", **asked)
+    assert_same_files(tmp_path / "two", tmp_path / "one")
+
+
 @pytest.fixture(scope="module")
 def settled(tmp_path_factory):
     folder = tmp_path_factory.mktemp("settled") / "run"
