@@ -107,8 +107,9 @@ def _print_polled(done: Polled, store: str, *, as_json: bool) -> None:
     asked = f"{done.n_due:,} of {done.n_feeds:,} feeds asked, {done.n_unchanged:,} unchanged, {done.n_failed:,} failed"
     say(f"  poll       {asked}")
     say(f"  entries    {done.n_entries:,}, {done.n_new:,} new, {done.n_edited:,} edited")
-    for url, reason, detail in done.failures[:MOST_FAILURES]:
-        say(f"  failed     {url}: {reason}{f' ({detail})' if detail else ''}")
+    for word, troubles in (("skipped", done.skipped), ("failed", done.failures)):
+        for url, reason, detail in troubles[:MOST_FAILURES]:
+            say(f"  {word:<11}{url}: {reason}{f' ({detail})' if detail else ''}")
     told = ", ".join(f"{count:,} {event}" for event, count in done.events.items())
     say(f"  stories    {told or 'nothing has changed'}")
     say(f"  {store}")

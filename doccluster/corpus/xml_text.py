@@ -32,11 +32,15 @@ def read_xml(file: InputFile, options: ReadOptions) -> Iterator[Draft]:
 
 
 def parse_xml(file: InputFile, *, limit: int | None = None) -> Element:
-    """Return the root element; raise ReadFailure for what is not well-formed or defines entities."""
+    """Return the root element of a file; raise ReadFailure for what is not well-formed or defines entities."""
     data = file.read(limit)
-    text = _DECLARATION.sub("", file.decode(data, declared=declared_encoding(data)), count=1)
+    return root_of(file.decode(data, declared=declared_encoding(data)))
+
+
+def root_of(text: str) -> Element:
+    """Return the root element of a text; raise ReadFailure for what is not well-formed or defines entities."""
     try:
-        root: Element = defusedxml.ElementTree.fromstring(text)
+        root: Element = defusedxml.ElementTree.fromstring(_DECLARATION.sub("", text, count=1))
     except DefusedXmlException as error:
         raise ReadFailure("unsafe-xml", "it defines entities, which are not expanded") from error
     except (ParseError, ValueError) as error:

@@ -140,7 +140,7 @@ class StoryStream:
         InputError
             If a list cannot be read or names no address, or a range is none.
         """
-        return self._poll(feeds, force, allow_network, options, progress)[0]
+        return self._poll(feeds, force, allow_network, options, progress, is_first=True)[0]
 
     def _poll(
         self,
@@ -149,6 +149,8 @@ class StoryStream:
         allow_network: Sequence[str],
         options: PollOptions | None,
         progress: Progress,
+        *,
+        is_first: bool,
     ) -> tuple[Polled, list[int]]:
         """Make one pass; return what it has done, and the numbers of the feeds in the list."""
         # what opens connections is imported only here
@@ -165,6 +167,7 @@ class StoryStream:
             chosen.allowing(allow_network),
             self._parser,
             force=force,
+            is_first=is_first,
             commit=self._stories.writing,
             progress=progress,
         )
@@ -189,12 +192,12 @@ class StoryStream:
         from doccluster.streams.polling.subscribing import soonest_poll
 
         chosen = options or PollOptions()
-        clock = chosen.clock
+        clock, is_first = chosen.clock, True
         while True:
-            done, numbers = self._poll(feeds, force, allow_network, chosen, progress)
+            done, numbers = self._poll(feeds, force and is_first, allow_network, chosen, progress, is_first=is_first)
             if done.n_due:
                 yield done
-            force = False
+            is_first = False
             clock.sleep(min(max(1.0, soonest_poll(self._connection, numbers) - clock.now()), MOST_SLEEP))
 
     def cluster(self, moment: Moment, kind: str = "poll") -> int:

@@ -150,7 +150,7 @@ def _shuffled(request: Request) -> Answer:
     return sent(rss(items[turn:] + items[:turn]))
 
 
-def _endless() -> bytes:
+def endless_feed() -> bytes:
     named = b" ".join(b"a%d='1'" % number for number in range(100_000))
     return b"<!-- " + ENDLESS + b" --><rss><channel><item " + named + b"/></channel></rss>"
 
@@ -190,7 +190,7 @@ def behaviours(slow: float) -> dict[str, Callable[[Request], Answer | None]]:
     """Return how each feed answers, by its name; `slow` is for how many seconds those that are slow are."""
     until = BEGINS + slow
     bomb, png = gzip.compress(b"0" * 40_000_000), b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 20
-    whole, endless = rss(notices("whole", 0)), _endless()
+    whole, endless = rss(notices("whole", 0)), endless_feed()
     latin = whole.replace(b"Courier", "Übersicht".encode("latin-1"))
     html = b"<!doctype html><html><body><p>We are moving</p></body></html>"
     busy = formatdate(BEGINS + 5 * HOUR, usegmt=True)

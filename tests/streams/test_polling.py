@@ -5,12 +5,14 @@ from __future__ import annotations
 import gzip
 import itertools
 import json
+import os
 import pathlib
 import re
 import sqlite3
 import ssl
 import subprocess
 import sys
+import threading
 import time
 import zlib
 
@@ -24,7 +26,7 @@ from doccluster.streams.polling.parsing import FeedParser
 from doccluster.streams.polling.reasons import REASONS
 from doccluster.streams.polling.subscribing import subscriptions
 from experiments.streams.certificates import AUTHORITY
-from experiments.streams.misbehaving import BEGINS
+from experiments.streams.misbehaving import BEGINS, endless_feed
 from experiments.streams.serving import Outlets, served
 from tests.cli.conftest import doccluster  # noqa: F401  a fixture
 from tests.streams.loopback import BANK, FERRY, LOOPBACK, NOW, FakeClock, FeedServer, loopback_only, options_for, rss
@@ -250,6 +252,32 @@ def test_a_slow_drip_ends_at_the_deadline(server, stream):
     assert done.failures[0][1] == "too-slow"
 
 
+@pytest.mark.parametrize("way", ["behind", "chunks", "interim"])
+def test_bytes_are_counted_as_they_come_in_whatever_becomes_of_them(server, monkeypatch, way):
+    monkeypatch.setattr("doccluster.streams.polling.fetching.MOST_SENT", 300_000)
+    n_sent = []
+    begins, piece = {
+        "behind": (b"200 OK\r\nContent-Encoding: gzip\r\n\r\n" + gzip.compress(rss(FERRY)), b"\0" * 60_000),
+        "chunks": (b"200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", b"1;" + b"x" * 60_000 + b"\r\nx\r\n"),
+        "interim": (b"100 Continue\r\n\r\n", b"HTTP/1.1 100 Continue\r\nX: " + b"x" * 60_000 + b"\r\n\r\n"),
+    }[way]
+
+    def flood(request):
+        try:
+            request.wfile.write(b"HTTP/1.1 " + begins)
+            for _ in range(2000):
+                request.wfile.write(piece)
+                n_sent.append(len(piece))
+        except OSError:
+            pass
+        request.close_connection = True
+
+    server.routes["/feed"] = flood
+    found = fetch(server.url("/feed"), options_for(server, whole_seconds=60.0).reach)
+    assert (found.reason, found.was_asked) == ("too-large", True)
+    assert sum(n_sent) < 100_000_000
+
+
 def test_headers_that_never_end_stop_at_the_deadline(server):
     def headers(request):
         try:
@@ -341,6 +369,29 @@ def test_private_addresses_are_refused_before_anything_is_sent(server, host):
     assert server.asked == []
 
 
+def test_a_refused_address_was_not_asked(server, stream):
+    for number in range(9):
+        server.routes[f"/{number}"] = (200, {}, rss((str(number), "Title", "words", FERRY[3])))
+    feeds = [server.url(f"/{number}") for number in range(9)]
+    clock = FakeClock()
+    closed = options_for(server, clock, allowed=(), spacing=5.0)
+    assert stream.poll(feeds, options=closed).n_failed == 9
+    assert clock.slept == []
+    assert stream.poll(feeds, options=closed).n_due == 0
+    before = list(stream._connection.iterdump())
+    elsewhere = options_for(server, clock, allowed=parse_networks(["10.0.0.0/8"]), spacing=5.0)
+    assert stream.poll(feeds, options=elsewhere).n_failed == 9
+    assert list(stream._connection.iterdump()) == before
+    assert stream.poll(feeds, options=closed, force=True).n_due == 9
+    done = stream.poll(feeds, options=closed, allow_network=["127.0.0.0/8"])
+    assert (done.n_due, done.n_failed, done.n_entries) == (9, 0, 9)
+    assert clock.slept == [5.0] * 8
+    clock.moment += 61
+    server.routes["/0"] = (302, {"Location": "http://169.254.169.254/"}, b"")
+    assert stream.poll(feeds[0], options=options_for(server, clock), force=True).failures[0][1] == "refused-address"
+    assert stream.poll(feeds[0], options=options_for(server, clock)).n_due == 0  # its host was asked
+
+
 def test_a_name_with_one_private_address_among_public_ones_is_refused(server):
     reach = Reach(resolve=lambda host, port: ["93.184.216.34", "127.0.0.1"], ports=frozenset({server.port}))
     assert fetch(server.url("/feed", "news.example"), reach).reason == "refused-address"
@@ -367,7 +418,8 @@ def test_the_name_is_sent_and_the_checked_address_is_dialled(server, stream):
             "224.0.0.1",
         ),
         *("255.255.255.255", "::", "::1", "::ffff:127.0.0.1", "64:ff9b::7f00:1", "2001:db8::1", "2002:7f00:1::1"),
-        *("fc00::1", "fe80::1", "ff02::1", "2001::1"),
+        *("fc00::1", "fe80::1", "ff02::1", "2001::1", "3fff::1", "3fff:fff::1", "5f00::1", "4000::1", "::7f00:1"),
+        *("100::1", "64:ff9b:1::a00:1", "2001:1ff:ffff::1", "1fff::1", "fec0::1", "8000::1"),
     ],
 )
 def test_addresses_that_are_not_public_are_not_allowed_unless_asked_for(address):
@@ -381,7 +433,8 @@ def test_addresses_that_are_not_public_are_not_allowed_unless_asked_for(address)
 def test_public_addresses_are_allowed():
     import ipaddress
 
-    assert all(is_allowed(ipaddress.ip_address(one), ()) for one in ("93.184.216.34", "2606:2800:220:1::1"))
+    public = ("93.184.216.34", "2606:2800:220:1::1", "2001:200::1", "3ffe::1")
+    assert all(is_allowed(ipaddress.ip_address(one), ()) for one in public)
 
 
 @pytest.mark.parametrize(
@@ -401,6 +454,66 @@ def test_addresses_that_are_none_are_refused(url):
         target_of(url)
 
 
+BAD = ["http://[::1", "http://[", "http://a\uff0fb@c/", "http://a.b:99999/", "http://a.b/\udcff", "https://u:p@a.b/"]
+
+
+def test_what_a_list_names_that_is_no_address_is_skipped_with_a_reason(server, stream, tmp_path):
+    server.routes["/feed"] = (200, {}, rss(FERRY))
+    lines = "\n".join([*BAD[:4], BAD[5], server.url("/feed")])
+    (tmp_path / "list.txt").write_text(lines, encoding="utf-8")
+    outlines = "".join(f'<outline xmlUrl="{address}"/>' for address in (BAD[1], server.url("/feed")))
+    (tmp_path / "list.opml").write_text(f"<opml><body>{outlines}</body></opml>", encoding="utf-8")
+    given = [str(tmp_path / "list.txt"), str(tmp_path / "list.opml"), BAD[4]]
+    done = stream.poll(given, options=options_for(server))
+    assert (done.n_feeds, done.n_due, done.n_failed, done.n_new) == (1, 1, 0, 1)
+    assert sorted(address.encode("utf-8") for address, _, _ in done.skipped) == sorted(
+        address.encode("utf-8", "backslashreplace") for address in BAD
+    )
+    assert {reason for _, reason, _ in done.skipped} == {"bad-address"}
+    assert stream._connection.execute("SELECT url FROM feed").fetchall() == [(server.url("/feed"),)]
+
+
+@pytest.mark.parametrize("address", BAD)
+def test_a_list_of_nothing_but_bad_addresses_is_refused_and_fetch_says_so(stream, address):
+    with pytest.raises(InputError, match="is a bad-address"):
+        stream.poll(address)
+    assert fetch(address, Reach()).reason == "bad-address"
+
+
+def test_an_outline_may_be_nested_however_deep(tmp_path):
+    inner = '<outline text="F" xmlUrl="https://a.example/f"/>'
+    n_folders = 100_000
+    folders, ends = '<outline text="ab">' * n_folders, "</outline>" * n_folders
+    (tmp_path / "deep.opml").write_text(f"<opml><body>{folders}{inner}{ends}</body></opml>")
+    ((found,), _) = subscriptions([str(tmp_path / "deep.opml")])
+    assert (found.url, found.title, len(found.category)) == ("https://a.example/f", "F", 1000)
+    assert found.category.startswith("ab/ab/ab/")
+
+
+def test_what_is_no_file_of_addresses_is_refused_without_waiting_for_ever(tmp_path, monkeypatch):
+    monkeypatch.setattr("doccluster.corpus.opening.PATIENCE", 0.2)
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    for path, says in (
+        (pipe, "nothing was written for 0.2 seconds"),
+        ("/dev/zero", "larger than 16"),
+        (tmp_path, "cannot be read"),
+        ("a\0b", "cannot be read"),
+        ("x" * 300, "cannot be read"),
+    ):
+        with pytest.raises(InputError, match=says):
+            subscriptions([str(path)])
+
+
+def test_a_pipe_that_somebody_writes_to_is_a_list(tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=pipe.write_text, args=("https://a.example/f\n",))
+    writer.start()
+    assert [one.url for one in subscriptions([str(pipe)])[0]] == ["https://a.example/f"]
+    writer.join()
+
+
 def test_https_is_never_left_for_http():
     with pytest.raises(Refused, match="downgrade"):
         redirected("https://a.example/feed", "http://a.example/feed")
@@ -413,7 +526,7 @@ def test_lists_are_opml_files_text_files_and_addresses(tmp_path):
     )
     (tmp_path / "list.opml").write_text(opml)
     (tmp_path / "list.txt").write_text("# mine\nhttps://b.example/f  B\n\nhttps://a.example/f\n")
-    found = subscriptions([str(tmp_path / "list.opml"), str(tmp_path / "list.txt"), "http://c.example/"])
+    found, _ = subscriptions([str(tmp_path / "list.opml"), str(tmp_path / "list.txt"), "http://c.example/"])
     assert [(one.url, one.category) for one in found] == [
         ("https://a.example/f", "News"),
         ("https://b.example/f", ""),
@@ -422,15 +535,16 @@ def test_lists_are_opml_files_text_files_and_addresses(tmp_path):
     bomb = "<!DOCTYPE a [<!ENTITY b 'c'>]><opml><body><outline xmlUrl='https://a.example/&b;'/></body></opml>"
     (tmp_path / "bomb.opml").write_text(bomb)
     (tmp_path / "empty.txt").write_text("nothing here\n")
-    for name, says in (("bomb.opml", "is no OPML"), ("empty.txt", "lists no address"), ("nosuch", "cannot be read")):
+    says_of = {"bomb.opml": "defines entities", "empty.txt": "lists no address", "nosuch": "cannot be read"}
+    for name, says in says_of.items():
         with pytest.raises(InputError, match=says):
             subscriptions([str(tmp_path / name)])
 
 
 def test_a_parser_that_hangs_or_dies_is_ended_and_the_next_feed_is_read(monkeypatch):
-    parser = FeedParser(seconds=0.0)
-    assert parser.parse(rss(FERRY)).reason == "unreadable-feed"
-    parser._seconds = 20.0
+    parser = FeedParser(seconds=0.3)
+    assert parser.parse(endless_feed()).reason == "unreadable-feed"
+    assert parser._process is None
     assert [entry["title"] for entry in parser.parse(rss(FERRY, BANK)).entries] == ["Ferry aground", "Bank holds rates"]
     parser._process.kill()
     assert parser.parse(rss(FERRY)).reason == "unreadable-feed"
@@ -439,6 +553,16 @@ def test_a_parser_that_hangs_or_dies_is_ended_and_the_next_feed_is_read(monkeypa
     before = parser._process
     assert parser.parse(rss(FERRY)).reason == parser.parse(rss(FERRY)).reason == ""
     assert before.poll() is not None
+    parser.close()
+
+
+def test_only_the_time_that_a_feed_takes_counts_for_its_reader(tmp_path, monkeypatch):
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    slow = "import time\nends = time.process_time() + 1\nwhile time.process_time() < ends:\n    pass\n"
+    (tmp_path / "sitecustomize.py").write_text(slow)  # the process takes a second of work to start
+    parser = FeedParser(seconds=0.5)
+    assert [entry["title"] for entry in parser.parse(rss(FERRY)).entries] == ["Ferry aground"]
+    assert len(parser.parse(rss(FERRY, BANK)).entries) == 2
     parser.close()
 
 
@@ -519,16 +643,16 @@ def test_the_command_polls_and_refuses_the_loopback_address_unless_allowed(doccl
     assert refused.code == 0
     assert "refused-address" in refused.out
     assert server.asked == []
-    store.unlink()
     given = ("--store", store, "--allow-network", "127.0.0.0/8", "--spacing", "0")
-    done = doccluster("stream", "poll", server.url("/feed"), *given, "--json")
+    done = doccluster("stream", "poll", server.url("/feed"), BAD[0], *given, "--json")
     assert json.loads(done.out)["n_new"] == 2
+    assert json.loads(done.out)["skipped"] == [[BAD[0], "bad-address", "Invalid IPv6 URL"]]
     again = doccluster("stream", "poll", server.url("/feed"), *given, "--force")
     assert "0 of 1 feeds asked" in again.out
     wrong = doccluster("stream", "poll", server.url("/feed"), "--store", store, "--allow-network", "everything")
     assert (wrong.code, "not a range" in wrong.err) == (2, True)
     connection = sqlite3.connect(store)
-    assert connection.execute("SELECT status, n_entries FROM fetch").fetchall() == [(200, 2)]
+    assert connection.execute("SELECT status, n_entries FROM fetch").fetchall() == [(0, 0), (200, 2)]
     connection.close()
 
 

@@ -25,11 +25,11 @@ _DENIED = tuple(
             *("0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12"),
             *("192.0.0.0/24", "192.0.2.0/24", "192.88.99.0/24", "192.168.0.0/16", "198.18.0.0/15", "198.51.100.0/24"),
             *("203.0.113.0/24", "224.0.0.0/4", "240.0.0.0/4"),
-            *("::/128", "::1/128", "::ffff:0:0/96", "64:ff9b::/96", "64:ff9b:1::/48", "100::/64", "2001::/23"),
-            *("2001:db8::/32", "2002::/16", "fc00::/7", "fe80::/10", "fec0::/10", "ff00::/8"),
+            *("2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20"),
         ),
     )
 )
+_PUBLIC_6 = ipaddress.ip_network("2000::/3")  # of version 6 nothing else has been given out (RFC 4291)
 
 
 class Refused(Exception):
@@ -78,17 +78,32 @@ def is_allowed(address: Address, allowed: Sequence[Network]) -> bool:
     if any(address.version == network.version and address in network for network in allowed):
         return True
     denied = any(address.version == network.version and address in network for network in _DENIED)
+    if address.version == 6 and address not in _PUBLIC_6:
+        return False
     return address.is_global and not address.is_multicast and not denied
 
 
-def target_of(url: str, *, ports: frozenset[int] = USUAL_PORTS) -> Target:
-    """Return where an address leads.
+def target_of(url: str, *, ports: frozenset[int] = frozenset()) -> Target:
+    """Return where an address leads that may be asked.
 
     Raises
     ------
     Refused
-        If it is not an address of the web, holds a password, is too long, or has a port that is neither usual nor in
-        `ports`.
+        If `listed_target` refuses it, or it has a port that is neither usual nor in `ports`.
+    """
+    target = listed_target(url)
+    if target.port not in USUAL_PORTS | ports:
+        raise Refused("bad-port", f"port {target.port}")
+    return target
+
+
+def listed_target(url: str) -> Target:
+    """Return where an address of a list leads, which may name any port.
+
+    Raises
+    ------
+    Refused
+        If it is not an address of the web, holds a password, or is too long.
     """
     if len(url) > LONGEST or any(ord(character) <= 32 or ord(character) == 127 for character in url):
         raise Refused("bad-address", "it is too long, or holds blanks or control characters")
@@ -96,6 +111,7 @@ def target_of(url: str, *, ports: frozenset[int] = USUAL_PORTS) -> Target:
         parts = urlsplit(url)
         port, name = parts.port, parts.hostname or ""
         host = name if name.isascii() else name.encode("idna").decode("ascii")
+        path = quote(urlunsplit(("", "", parts.path or "/", parts.query, "")), safe=_SAFE)
     except (ValueError, UnicodeError) as error:
         raise Refused("bad-address", str(error)) from error
     if parts.scheme not in PORTS:
@@ -104,11 +120,7 @@ def target_of(url: str, *, ports: frozenset[int] = USUAL_PORTS) -> Target:
         raise Refused("bad-address", "it names no host")
     if parts.username is not None or parts.password is not None:
         raise Refused("bad-address", "it holds a name or a password")
-    number = PORTS[parts.scheme] if port is None else port
-    if number not in USUAL_PORTS | ports:
-        raise Refused("bad-port", f"port {number}")
-    path = quote(urlunsplit(("", "", parts.path or "/", parts.query, "")), safe=_SAFE)
-    return Target(parts.scheme, host, number, path)
+    return Target(parts.scheme, host, PORTS[parts.scheme] if port is None else port, path)
 
 
 def redirected(url: str, location: str) -> str:

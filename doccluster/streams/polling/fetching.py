@@ -5,6 +5,7 @@ This is the only module that opens a connection.
 
 from __future__ import annotations
 
+import io
 import ipaddress
 import socket
 import ssl
@@ -27,6 +28,7 @@ from doccluster.streams.polling.reasons import Reason
 CONNECT_SECONDS = 10.0
 WHOLE_SECONDS = 60.0  # from the first byte sent to the last one read, redirections included
 MOST_BYTES = 15 * 1024**2  # after decompression
+MOST_SENT = 16 * 1024**2  # as they come in, with headers and the frames of chunks
 MOST_HOPS = 5
 CHUNK = 64 * 1024
 FOR_GOOD, FOR_NOW = (301, 308), (302, 303, 307)
@@ -54,7 +56,7 @@ class Reach:
 
 @dataclass(frozen=True)
 class Fetched:
-    """An answer: `reason` is a fixed word if there is none that can be used; `moved_to` as in `Answer`."""
+    """An answer: `reason` is a fixed word if there is none that can be used; `was_asked`, `moved_to` as in `Answer`."""
 
     status: int = 0
     reason: str = ""
@@ -63,6 +65,7 @@ class Fetched:
     body: bytes = b""
     url: str = ""
     moved_to: str = ""
+    was_asked: bool = True
 
 
 class _Failed(Exception):
@@ -85,10 +88,11 @@ def fetch(url: str, network: Reach, *, etag: str = "", last_modified: str = "") 
     headers = {"User-Agent": AGENT, "Accept": ACCEPT, "Accept-Encoding": "gzip, deflate"}
     headers |= {"If-None-Match": etag} if etag else {}
     headers |= {"If-Modified-Since": last_modified} if last_modified else {}
-    here, is_for_good, visited = url, True, {url}
+    here, is_for_good, visited, has_answered = url, True, {url}, False
     try:
         for _ in range(MOST_HOPS + 1):
             found = _ask(here, headers, network, deadline)
+            has_answered = True
             if found.status not in FOR_GOOD + FOR_NOW:
                 moved = here if is_for_good and here != url else ""
                 return Fetched(found.status, "", "", found.headers, found.body, here, moved)
@@ -99,7 +103,8 @@ def fetch(url: str, network: Reach, *, etag: str = "", last_modified: str = "") 
             visited.add(here)
         raise _Failed("redirect-loop", f"more than {MOST_HOPS} redirections")
     except (Refused, _Failed) as error:
-        return Fetched(reason=error.reason, detail=error.detail, url=here)
+        was_asked = has_answered or not isinstance(error, Refused)
+        return Fetched(reason=error.reason, detail=error.detail, url=here, was_asked=was_asked)
 
 
 def _ask(url: str, headers: Mapping[str, str], network: Reach, deadline: float) -> Fetched:
@@ -108,6 +113,7 @@ def _ask(url: str, headers: Mapping[str, str], network: Reach, deadline: float) 
     connection, stop = None, None
     try:
         connection = _connected(target, network, deadline)
+        connection.sock = _Metered(connection.sock)
         stop = threading.Timer(max(0.0, deadline - time.monotonic()), _shut, [connection.sock])
         stop.daemon = True
         stop.start()
@@ -237,6 +243,39 @@ def _inflated(inflate: Any, some: bytes, most: int, *, is_first: bool) -> tuple[
             with suppress(zlib.error):
                 return bare.decompress(some, max_length=most), bare
         raise _Failed("bad-encoding", str(error)) from error
+
+
+class _Metered:
+    """A socket from which no more is read than `MOST_SENT` bytes, whatever they are."""
+
+    def __init__(self, sock: Any) -> None:
+        self._sock = sock
+
+    def makefile(self, mode: str) -> io.BufferedReader:
+        return io.BufferedReader(_Meter(self._sock.makefile(mode, buffering=0)))
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._sock, name)
+
+
+class _Meter(io.RawIOBase):
+    def __init__(self, source: Any) -> None:
+        self._source = source
+        self._n_left = MOST_SENT
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int | None:
+        n_read: int | None = self._source.readinto(buffer)
+        self._n_left -= n_read or 0
+        if self._n_left < 0:
+            raise _Failed("too-large", f"more than {MOST_SENT:,} bytes were sent")
+        return n_read
+
+    def close(self) -> None:
+        self._source.close()
+        super().close()
 
 
 def _shut(sock: Any) -> None:

@@ -6,9 +6,8 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
-from urllib.parse import urlsplit
 
-from doccluster.streams.polling.addresses import parse_networks
+from doccluster.streams.polling.addresses import listed_target, parse_networks
 from doccluster.streams.polling.fetching import Reach
 from doccluster.streams.polling.subscribing import Subscription
 
@@ -59,6 +58,5 @@ class PollOptions:
 
     def for_list(self, listed: Sequence[Subscription]) -> PollOptions:
         """Return the options with the ports that a list names."""
-        named = {urlsplit(feed.url).netloc.rpartition(":")[2] for feed in listed}
-        ports = frozenset(int(port) for port in named if port.isdecimal() and len(port) <= 5)
+        ports = frozenset(listed_target(feed.url).port for feed in listed)
         return replace(self, reach=replace(self.reach, ports=self.reach.ports | ports))

@@ -1,7 +1,7 @@
 """Feeds are read in a process of their own, with a limit on time and memory: what harms it harms nothing else.
 
-``python -m doccluster.streams.polling.parsing`` is that process. It reads feeds from standard input, each after its
-length, and answers each with one line of JSON.
+``python -m doccluster.streams.polling.parsing SECONDS`` is that process. It reads feeds from standard input, each after
+its length, and answers each with one line of JSON. Only the processor time that a feed takes counts.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import io
 import json
 import re
 import selectors
+import signal
 import struct
 import subprocess
 import sys
@@ -20,7 +21,8 @@ from typing import Any
 
 from doccluster.streams.polling.scheduling import Hints, period_of
 
-SECONDS = 20.0
+SECONDS = 20.0  # of processor time for a feed
+PATIENCE = 300.0  # seconds on the clock, for a process that neither works nor answers
 MEMORY = 2 * 1024**3
 FEEDS_PER_PROCESS = 1000  # what a process keeps of each feed would add up over months
 MOST_ENTRIES = 2000
@@ -74,18 +76,18 @@ class FeedParser:
             process.communicate()
 
     def _start(self) -> subprocess.Popen[bytes]:
-        command = [sys.executable, "-m", "doccluster.streams.polling.parsing"]
+        command = [sys.executable, "-m", "doccluster.streams.polling.parsing", str(self._seconds)]
         self._process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
         )
         return self._process
 
     def _answer(self, process: subprocess.Popen[bytes]) -> bytes:
-        """Return the line that the process answers, as much as it sent of it in the time it has."""
+        """Return the line that the process answers, as much as it sent of it before it ended."""
         assert process.stdout is not None
         with selectors.DefaultSelector() as ready:
             ready.register(process.stdout, selectors.EVENT_READ)
-            if not ready.select(self._seconds):
+            if not ready.select(PATIENCE):
                 return b""
         return process.stdout.readline()
 
@@ -164,20 +166,30 @@ def _limit_memory() -> None:
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
 
 
-def _serve(source: Any, target: Any) -> None:
+def _limit_time(seconds: float) -> None:
+    """Let the system end this process once it has worked for so long; 0 for never."""
+    if hasattr(signal, "setitimer"):  # Windows has no such timers: there the parent's patience is the limit
+        signal.signal(signal.SIGPROF, signal.SIG_DFL)
+        signal.setitimer(signal.ITIMER_PROF, seconds)
+
+
+def _serve(source: Any, target: Any, seconds: float) -> None:
     import warnings
 
+    entries_of(b"<rss><channel><item><title>a</title></item></channel></rss>")  # imports what reads feeds
     while len(length := source.read(_LENGTH.size)) == _LENGTH.size:
         body = source.read(_LENGTH.unpack(length)[0])
         with warnings.catch_warnings(record=True):  # nobody reads what is warned of here
+            _limit_time(seconds)
             try:
                 entries, reason = entries_of(body)
             except Exception:  # noqa: BLE001  whatever a reader raises, the feed is unreadable and the next one is read
                 entries, reason = [], "unreadable-feed"
+            _limit_time(0)
         target.write(json.dumps({"entries": entries, "reason": reason}).encode("ascii") + b"\n")
         target.flush()
 
 
 if __name__ == "__main__":
     _limit_memory()
-    _serve(sys.stdin.buffer, sys.stdout.buffer)
+    _serve(sys.stdin.buffer, sys.stdout.buffer, float(sys.argv[1]))

@@ -20,6 +20,7 @@ from doccluster.streams.polling.options import PollOptions
 from doccluster.streams.polling.parsing import FeedParser, Parsed
 from doccluster.streams.polling.scheduling import Answer, FeedState, must_be_whole, next_poll
 from doccluster.streams.polling.subscribing import (
+    Unusable,
     host_of,
     read_due_feeds,
     read_last_requests,
@@ -42,7 +43,8 @@ class Polled:
     n_feeds, n_due, n_unchanged, n_failed : int
         Feeds in the list, those asked, those that had nothing new to send, those that failed.
     n_entries, n_new, n_edited : int
-    failures : list of (address, reason, detail)
+    failures, skipped : list of (address, reason, detail)
+        Feeds that failed, and what the list names that is no address.
     events : mapping of event to int
         What has happened to stories, filled in by the stream.
     """
@@ -54,7 +56,8 @@ class Polled:
     n_entries: int = 0
     n_new: int = 0
     n_edited: int = 0
-    failures: list[tuple[str, str, str]] = field(default_factory=list)
+    failures: list[Unusable] = field(default_factory=list)
+    skipped: list[Unusable] = field(default_factory=list)
     events: Mapping[str, int] = field(default_factory=dict)
 
 
@@ -65,24 +68,29 @@ def poll_list(
     parser: FeedParser,
     *,
     force: bool,
+    is_first: bool,
     commit: Callable[[], AbstractContextManager[object]],
     progress: Progress = silent,
 ) -> tuple[Polled, list[int]]:
-    """Ask the feeds of lists that are due; return what was done, and the numbers of all feeds in the lists."""
-    listed = subscriptions(given)
+    """Ask the feeds of lists that are due; return what was done, and the numbers of all feeds in the lists.
+
+    Where ranges are allowed, the first of several passes asks what was refused before, too.
+    """
+    listed, skipped = subscriptions(given)
     with commit():
         numbers = subscribe(connection, listed)
-    due = due_feeds(connection, numbers, int(options.clock.now()), force=force)
+    refused_too = is_first and bool(options.reach.allowed)
+    due = due_feeds(connection, numbers, int(options.clock.now()), force=force, refused_too=refused_too)
     done = poll_feeds(connection, due, options.for_list(listed), parser, commit=commit, progress=progress)
-    done.n_feeds = len(numbers)
+    done.n_feeds, done.skipped = len(numbers), skipped
     return done, numbers
 
 
 def due_feeds(
-    connection: sqlite3.Connection, numbers: Sequence[int], now: Moment, *, force: bool
+    connection: sqlite3.Connection, numbers: Sequence[int], now: Moment, *, force: bool, refused_too: bool = False
 ) -> dict[int, FeedState]:
     """Return which of the feeds are to be asked now; `force` asks the others too, if a minute has passed."""
-    due = read_due_feeds(connection, now, now - LEAST_BETWEEN if force else -1)
+    due = read_due_feeds(connection, now, now - LEAST_BETWEEN if force else -1, refused_too=refused_too)
     return {number: due[number] for number in numbers if number in due}
 
 
@@ -166,18 +174,18 @@ def _ask_host(
     answers: queue.SimpleQueue[tuple[int, Fetched] | BaseException],
     stop: threading.Event,
 ) -> None:
-    too_soon = earliest - options.clock.now()
-    if options.spacing and too_soon > 0:
-        options.clock.sleep(too_soon)
-    for place, number in enumerate(numbers):
-        if place and options.spacing:
-            options.clock.sleep(options.spacing)
+    pause = earliest - options.clock.now()
+    for number in numbers:
+        if options.spacing and pause > 0:
+            options.clock.sleep(pause)
         if stop.is_set():
             return
         feed = due[number]
         is_whole = must_be_whole(feed, int(options.clock.now()))
         conditions = {} if is_whole else {"etag": feed.etag, "last_modified": feed.last_modified}
-        answers.put((number, fetch(feed.url, options.reach, **conditions)))
+        fetched = fetch(feed.url, options.reach, **conditions)
+        answers.put((number, fetched))
+        pause = options.spacing if fetched.was_asked else 0.0
 
 
 def _store(
@@ -209,19 +217,11 @@ def _store(
         n_entries=n_entries,
         n_new=outcomes["new"],
         hints=parsed.hints,
+        was_asked=fetched.was_asked,
     )
     later = next_poll(feed, answer, now)
-    write_feed_state(connection, number, later)
-    connection.execute(
-        "INSERT INTO fetch (feed_id, at, url, status, n_bytes, reason, n_entries, n_new)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-        (number, now, fetched.url, fetched.status, len(fetched.body), later.reason, n_entries, outcomes["new"]),
-    )
-    connection.execute(
-        "DELETE FROM fetch WHERE feed_id = ?1 AND fetch_id NOT IN"
-        " (SELECT fetch_id FROM fetch WHERE feed_id = ?1 ORDER BY fetch_id DESC LIMIT ?2)",
-        (number, FETCHES_KEPT),
-    )
+    if fetched.was_asked or feed.next_poll <= now:  # what is refused again before its time leaves no trace
+        _record(connection, number, fetched, later, n_entries, outcomes["new"], now)
     done.n_unchanged += is_unchanged
     done.n_entries += n_entries
     done.n_new += outcomes["new"]
@@ -229,6 +229,29 @@ def _store(
     if later.reason:
         done.n_failed += 1
         done.failures.append((feed.url, later.reason, fetched.detail))
+
+
+def _record(
+    connection: sqlite3.Connection,
+    number: int,
+    fetched: Fetched,
+    later: FeedState,
+    n_entries: int,
+    n_new: int,
+    now: Moment,
+) -> None:
+    """Remember what came of asking a feed, and of as many requests before it as are kept."""
+    write_feed_state(connection, number, later)
+    connection.execute(
+        "INSERT INTO fetch (feed_id, at, url, status, n_bytes, reason, n_entries, n_new)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        (number, now, fetched.url, fetched.status, len(fetched.body), later.reason, n_entries, n_new),
+    )
+    connection.execute(
+        "DELETE FROM fetch WHERE feed_id = ?1 AND fetch_id NOT IN"
+        " (SELECT fetch_id FROM fetch WHERE feed_id = ?1 ORDER BY fetch_id DESC LIMIT ?2)",
+        (number, FETCHES_KEPT),
+    )
 
 
 def _article(entry: Mapping[str, str], url: str, now: Moment) -> Article:

@@ -82,6 +82,8 @@ class Answer:
     ----------
     status : int
         Of HTTP; 0 if there was no answer.
+    was_asked : bool
+        Whether anything was sent; not if the address was refused.
     reason : str
         A fixed word if it failed (unreachable, too-large, too-slow, not-a-feed, refused-address, ...), else empty.
     headers : mapping of lower-case name to str
@@ -100,6 +102,7 @@ class Answer:
     n_entries: int = 0
     n_new: int = 0
     hints: Hints = field(default_factory=Hints)
+    was_asked: bool = True
 
 
 def next_poll(feed: FeedState, answer: Answer, now: Moment) -> FeedState:
@@ -109,7 +112,11 @@ def next_poll(feed: FeedState, answer: Answer, now: Moment) -> FeedState:
     Other failures wait longer each time, at most a day; after 30 of them a week. Anything that answers as it should
     sets failures to 0.
     """
-    asked = replace(feed, last_asked=now, reason=answer.reason or _reason_of(answer.status))
+    asked = replace(
+        feed,
+        last_asked=now if answer.was_asked else feed.last_asked,
+        reason=answer.reason or _reason_of(answer.status),
+    )
     if answer.status == 410:
         return replace(asked, state="gone", next_poll=now + GONE_FOR)
     if answer.status in (429, 503) and not answer.reason:

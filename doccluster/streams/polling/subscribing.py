@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import io
 import math
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
-from xml.etree.ElementTree import ParseError
 
-import defusedxml.ElementTree
-from defusedxml import DefusedXmlException
-
+from doccluster.corpus.boundary import boundary
+from doccluster.corpus.draft import ReadFailure
 from doccluster.corpus.encodings import declared_encoding, decode
+from doccluster.corpus.opening import open_path
+from doccluster.corpus.xml_text import root_of
 from doccluster.errors import InputError
+from doccluster.sizes import format_size
+from doccluster.streams.polling.addresses import LONGEST, Refused, listed_target
 from doccluster.streams.polling.scheduling import BASE, FeedState
 
+MOST_BYTES = 16 * 1024**2  # of a list
+MOST_TITLE = 1000  # characters of a feed's title, and of the folders it lies in
 _FIELDS = (
     *("url", "state", "interval_s", "failures", "etag", "last_modified", "body_hash", "redirect_to", "redirect_seen"),
     *("last_ok_at", "last_full_at", "last_asked_at", "next_poll_at", "reason"),
@@ -32,20 +37,35 @@ class Subscription:
     category: str = ""
 
 
-def subscriptions(given: Sequence[str]) -> list[Subscription]:
-    """Return the feeds that lists and addresses name, each once, in order.
+Unusable = tuple[str, str, str]  # an address, the reason, details for a person
+
+
+def subscriptions(given: Sequence[str]) -> tuple[list[Subscription], list[Unusable]]:
+    """Return the feeds that lists and addresses name, each once, in order; and what is no address that can be asked.
 
     Raises
     ------
     InputError
-        If one is neither an address of the web nor a file that lists any.
+        If one is neither an address of the web nor a file that lists any, or no address can be asked.
     """
     found: dict[str, Subscription] = {}
+    skipped: dict[str, Unusable] = {}
     for one in given:
-        listed = [Subscription(one.strip())] if _is_address(one) else _read_list(Path(one))
-        for feed in listed:
-            found.setdefault(feed.url, feed)
-    return list(found.values())
+        for feed in [Subscription(one.strip())] if _is_address(one) else _read_list(Path(one)):
+            try:
+                listed_target(feed.url)
+            except Refused as refused:
+                address = feed.url[:LONGEST].encode("utf-8", "backslashreplace").decode("utf-8")
+                skipped[address] = (address, refused.reason, refused.detail)
+            else:
+                found.setdefault(feed.url, feed)
+    if not found:
+        raise InputError(
+            "no address can be asked, of {:,} in the list: {:.200} is a {}, {}; give one that can.".format(
+                len(skipped), *next(iter(skipped.values()))
+            )
+        )
+    return list(found.values()), list(skipped.values())
 
 
 def subscribe(connection: sqlite3.Connection, feeds: Iterable[Subscription]) -> list[int]:
@@ -66,10 +86,17 @@ def subscribe(connection: sqlite3.Connection, feeds: Iterable[Subscription]) -> 
     return list(dict.fromkeys(numbers))
 
 
-def read_due_feeds(connection: sqlite3.Connection, now: int, asked_by: int) -> dict[int, FeedState]:
-    """Return what is remembered of the feeds that are due now, or were last asked at a moment or before, by number."""
+def read_due_feeds(
+    connection: sqlite3.Connection, now: int, asked_by: int, *, refused_too: bool
+) -> dict[int, FeedState]:
+    """Return what is remembered of the feeds that are due now, or were last asked at a moment or before, by number.
+
+    With `refused_too` also those that were never asked, since their addresses were refused.
+    """
     rows = connection.execute(
-        f"SELECT feed_id, {', '.join(_FIELDS)} FROM feed WHERE next_poll_at <= ? OR last_asked_at <= ?", (now, asked_by)
+        f"SELECT feed_id, {', '.join(_FIELDS)} FROM feed WHERE next_poll_at <= ?1 OR last_asked_at <= ?2"
+        " OR (?3 AND last_asked_at = 0 AND reason = 'refused-address')",
+        (now, asked_by, refused_too),
     )
     return {
         number: FeedState(url, state, interval, failures / 2, *rest)
@@ -95,7 +122,10 @@ def read_last_requests(connection: sqlite3.Connection, since: int) -> dict[str, 
 
 def host_of(url: str) -> str:
     """Return the host of an address, and its port where one is given."""
-    return urlsplit(url).netloc.lower()
+    try:
+        return urlsplit(url).netloc.lower()
+    except ValueError:  # an older version kept whatever a list named
+        return ""
 
 
 def write_feed_state(connection: sqlite3.Connection, number: int, feed: FeedState) -> None:
@@ -125,39 +155,46 @@ def _is_address(text: str) -> bool:
 
 def _read_list(path: Path) -> list[Subscription]:
     try:
-        data = path.read_bytes()
-    except OSError as error:
+        data = _bytes_of(path)
+        text = decode(data, declared=declared_encoding(data)).text
+        is_opml = text.lstrip("\ufeff \t\r\n").startswith("<")
+        found = list(_from_opml(text) if is_opml else _from_lines(text))
+    except ReadFailure as failure:
         raise InputError(
-            f"{path} cannot be read: {error.strerror or error}; give an OPML file, a file of addresses, or addresses."
-        ) from error
-    text = decode(data, declared=declared_encoding(data)).text
-    found = _from_opml(text, path) if text.lstrip("\ufeff \t\r\n").startswith("<") else _from_lines(text)
+            f"{path} cannot be read: {failure.detail}; give an OPML file, a text file with an address a line, or "
+            "addresses."
+        ) from failure
     if not found:
         raise InputError(f"{path} lists no address that begins with http:// or https://; give one that does.")
     return found
 
 
-def _from_lines(text: str) -> list[Subscription]:
-    return [Subscription(line.split()[0]) for line in text.splitlines() if _is_address(line)]
+def _bytes_of(path: Path) -> bytes:
+    with boundary("unreadable"):
+        file, _ = open_path(path, is_explicit=True)
+        with io.BufferedReader(file) as whole:
+            data = whole.read(MOST_BYTES + 1) or b""
+    if len(data) > MOST_BYTES:
+        raise ReadFailure("too-large", f"it is larger than {format_size(MOST_BYTES)}")
+    return data
 
 
-def _from_opml(text: str, path: Path) -> list[Subscription]:
-    try:
-        root = defusedxml.ElementTree.fromstring(text.encode("utf-8", "replace").partition(b"?>")[2] or text)
-    except (ParseError, DefusedXmlException, ValueError) as error:
-        raise InputError(
-            f"{path} is no OPML file: {error}; give one, or a text file with an address a line."
-        ) from error
-    found: list[Subscription] = []
+def _from_lines(text: str) -> Iterator[Subscription]:
+    return (Subscription(line.split()[0]) for line in text.splitlines() if _is_address(line))
 
-    def walk(element: object, folders: tuple[str, ...]) -> None:
-        for outline in element.findall("outline"):  # type: ignore[attr-defined]
-            title = (outline.get("title") or outline.get("text") or "").strip()
-            address = (outline.get("xmlUrl") or outline.get("xmlurl") or outline.get("url") or "").strip()
+
+def _from_opml(text: str) -> Iterator[Subscription]:
+    """Yield the feeds of an outline with the folders they lie in, however deep."""
+    root = root_of(text)
+    body = root.find("body")
+    waiting = [(root if body is None else body, "")]
+    while waiting:
+        element, folder = waiting.pop()
+        if element.tag == "outline":
+            title = (element.get("title") or element.get("text") or "").strip()[:MOST_TITLE]
+            address = (element.get("xmlUrl") or element.get("xmlurl") or element.get("url") or "").strip()
             if _is_address(address):
-                found.append(Subscription(address, title, "/".join(folders)))
-            walk(outline, (*folders, title) if title and not address else folders)
-
-    for body in [root.find("body") if root.find("body") is not None else root]:
-        walk(body, ())
-    return found
+                yield Subscription(address, title, folder)
+            if title and not address:
+                folder = f"{folder}/{title}".lstrip("/")[:MOST_TITLE]
+        waiting += [(one, folder) for one in reversed(element.findall("outline"))]
