@@ -44,13 +44,13 @@ def generate_command() -> None:
     """
 
 
-def _output(default: str, endings: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Return the options that every kind has."""
+def _output(default: str, endings: str, *, in_threads: bool = True) -> Callable[..., Any]:
+    """Return the options that every kind has, and --threads for those that work in threads."""
     return options(
         click.option("-o", "--output", default=default, show_default=True, metavar="FILE", help=f"Ends in {endings}."),
         seed_option,
         overwrite_option,
-        threads_option,
+        *((threads_option,) if in_threads else ()),
         json_option,
     )
 
@@ -165,8 +165,8 @@ def sparse_vmf_command(
     "--documents-per-cluster", "documents_per_cluster", None, "Documents per cluster, instead of 4 times the scale."
 )
 @_count("--terms-per-cluster", "terms_per_cluster", None, "Terms per cluster, instead of 10 times the scale.")
-@_output("corpus.npz", ".npz or .mtx")
-def sharma_command(output: str, seed: int, overwrite: bool, threads: int | None, as_json: bool, **given: Any) -> None:
+@_output("corpus.npz", ".npz or .mtx", in_threads=False)
+def sharma_command(output: str, seed: int, overwrite: bool, as_json: bool, **given: Any) -> None:
     """The matrices of Algorithm 1 of Sharma and Sharma."""
     from doccluster.synthetic import make_sharma, write_vectors
 
@@ -223,10 +223,8 @@ def zipf_command(output: str, seed: int, overwrite: bool, threads: int | None, a
 @_number("--background", 0.4, "Share of words of no topic.")
 @_number("--story-share", 0.35, "Share of words of the story.")
 @_count("--median-length", "median_length", 180, "The number of words in an article (the median), 80 or more.")
-@_output("stream.jsonl", ".jsonl or .jsonl.gz")
-def newsstream_command(
-    output: str, seed: int, overwrite: bool, threads: int | None, as_json: bool, **given: Any
-) -> None:
+@_output("stream.jsonl", ".jsonl or .jsonl.gz", in_threads=False)
+def newsstream_command(output: str, seed: int, overwrite: bool, as_json: bool, **given: Any) -> None:
     """Dated articles of outlets, with reprints, and the true lineage of their stories beside them.
 
     Stories are born, fade, merge, split and end at known moments. `doccluster stream replay` reads the file.

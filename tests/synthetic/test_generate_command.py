@@ -40,7 +40,8 @@ def test_vectors_from_the_shell_have_a_truth_and_a_record(tmp_path, capsys, kind
     assert record["n_documents"] == vectors.n_documents
     first = (tmp_path / name).read_bytes()
     assert run(capsys, kind, *SMALL[kind], "-o", tmp_path / name, "--seed", "4")[0] == 2
-    code, _, _ = run(capsys, kind, *SMALL[kind], "-o", tmp_path / name, "--seed", "4", "--overwrite", "--threads", "3")
+    threads = [] if kind == "sharma" else ["--threads", "3"]
+    code, _, _ = run(capsys, kind, *SMALL[kind], "-o", tmp_path / name, "--seed", "4", "--overwrite", *threads)
     assert code == 0
     assert (tmp_path / name).read_bytes() == first
 
@@ -138,3 +139,10 @@ def test_a_twin_of_fewer_documents_than_clusters_is_refused(tmp_path, capsys):
     assert code == 2
     assert "-n 2 is below the 3 clusters" in err
     assert not (tmp_path / "b.npz").exists()
+
+
+@pytest.mark.parametrize("kind", ["sharma", "newsstream"])
+def test_a_kind_that_works_in_one_thread_takes_no_number_of_them(tmp_path, capsys, kind):
+    code, _, err = run(capsys, kind, "-o", tmp_path / "made", "--threads", "2")
+    assert code == 2
+    assert "no option --threads" in err
