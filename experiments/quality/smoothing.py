@@ -23,7 +23,7 @@ import pandas as pd
 import doccluster
 from doccluster.clustering.k_means.spherical import SphericalParameters, spherical_k_means
 from doccluster.clustering.mixtures.multinomial import settle_labels
-from doccluster.clustering.smoothed.document_spaces import tfidf_factors, weighted_rows
+from doccluster.clustering.smoothed.document_spaces import shared_term_rows
 from doccluster.geometry import Documents, latent_semantic_space, nearest_neighbours, smoothed_rows
 from doccluster.geometry.projection import unit
 from doccluster.vectors.weighting import Weighting
@@ -82,10 +82,10 @@ class Timed:
 def measure(folder: str, corpus: str, seed: int) -> Iterator[dict[str, object]]:
     """Yield a line for each kind."""
     counts, _, classes = load(folder, corpus)
-    k, factors = len(set(classes)), tfidf_factors(counts)
+    k = len(set(classes))
     done = Timed()
     weights = {w for kind in KINDS.values() for w in (*kind.parts, kind.graph)}
-    rows = {w: weighted_rows(counts, factors, weighting=Weighting(term=w)) for w in sorted(weights)}
+    rows = {w: shared_term_rows(counts, k, weighting=Weighting(term=w)).rows for w in sorted(weights)}
     spherical_k_means(Documents(rows["n"][:2000]), parameters(k, 10, seed))  # loads the compiled code
     done("plain", lambda: spherical_k_means(Documents(rows["n"]), parameters(k, 10, seed)))
     for name, kind in KINDS.items():

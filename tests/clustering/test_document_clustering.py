@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+import warnings
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -141,6 +144,42 @@ def test_small_and_odd_matrices_have_a_sensible_result(matrix, quality):
     assert labels.shape == (len(matrix),)
     assert labels.min() >= 0
     assert labels.max() < k
+
+
+def n_directions(counts):
+    """Return how many rows differ in more than their length, by arithmetic on whole numbers."""
+    divisors = [math.gcd(*row) for row in counts.tolist()]
+    return len({tuple(n // d for n in row) for row, d in zip(counts.tolist(), divisors, strict=True) if d})
+
+
+def test_three_documents_without_a_term_in_common_are_two_clusters():
+    model = DocumentClustering(2, random_state=0).fit([[1, 0, 0], [0, 1, 0], [0, 0, 1], [0, 1, 0]])
+    assert set(model.labels_) == {0, 1}
+    assert model.labels_[1] == model.labels_[3]
+    assert model.notes_ == ("Terms of one document kept their weight: without them too few documents would differ.",)
+    again = DocumentClustering(2, random_state=0).fit([[1, 1, 0, 0], [1, 1, 0, 1], [0, 0, 1, 0], [0, 0, 1, 0]])
+    assert again.notes_ == ()
+
+
+@pytest.mark.parametrize(("quality", "rounds"), [("fast", 120), ("default", 120), ("best", 25)])
+def test_fewer_clusters_are_returned_only_for_a_reason_that_is_true(quality, rounds):
+    draw, seen = np.random.default_rng(11), set()
+    for _ in range(rounds):
+        shape = draw.integers(2, 9), draw.integers(1, 7)
+        counts = draw.integers(0, 4, shape) * (draw.random(shape) < draw.choice([0.2, 0.4, 0.7]))
+        if not counts.any():
+            continue
+        k = int(draw.integers(1, shape[0] + 1))
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            model = DocumentClustering(k, quality=quality, n_init=2, random_state=0).fit(counts)
+        found, can_be = np.unique(model.labels_).size, n_directions(counts) >= k
+        told = [str(one.message) for one in caught]
+        few = f"fewer distinct rows than the {k} clusters asked for; {found} are returned."
+        assert told == ([few] if found < k and not can_be else []), counts
+        assert any("Settling" in note for note in model.notes_) == (found < k and can_be), counts
+        seen.add((found < k, can_be))
+    assert {(False, True), (True, False)} <= seen
 
 
 def test_half_of_the_documents_may_be_copies(counts):

@@ -15,7 +15,7 @@ from doccluster.clustering.fitted_columns import check_columns
 from doccluster.clustering.linear_rule import capped
 from doccluster.clustering.mixtures.multinomial import BLOCK_ROWS, Multinomials, Settled, settle_labels
 from doccluster.clustering.mixtures.vmf_seeds import check_mixture_init, seed_labels
-from doccluster.clustering.smoothed.document_spaces import tfidf_factors, weighted_rows
+from doccluster.clustering.smoothed.document_spaces import shared_term_rows
 from doccluster.errors import InputError, NothingUsable
 from doccluster.progress import Progress, silent
 from doccluster.validation import RandomState, as_generator, check_matrix, check_n_clusters, check_positive_int
@@ -148,7 +148,7 @@ class MultinomialMixture(ClusterMixin, BaseEstimator):
         rng = as_generator(self.random_state)
         progress = self.progress or silent
         n_starts = self.n_init if isinstance(self.init, str) else 1
-        rows = weighted_rows(counts, tfidf_factors(counts), n_threads=self.n_threads)
+        rows = shared_term_rows(counts, k, n_threads=self.n_threads).rows
         best: tuple[Settled, float] | None = None
         for start in range(n_starts):
             progress("start", start, n_starts)

@@ -22,10 +22,12 @@ from doccluster.clustering.consensus.label_stability import LabelStability, meas
 from doccluster.clustering.k_means.assign import assign_to_centroids
 from doccluster.clustering.k_means.seeding import Init
 from doccluster.clustering.smoothed.document_clusters import DocumentParameters, cluster_documents
-from doccluster.clustering.smoothed.document_spaces import holds_counts, tfidf_factors, weighted_rows
+from doccluster.clustering.smoothed.document_spaces import WeighedRows, holds_counts, shared_term_rows, weighted_rows
 from doccluster.errors import DocclusterWarning
 from doccluster.progress import Progress
-from doccluster.validation import RandomState, check_matrix, unit_rows
+from doccluster.validation import RandomState, check_matrix, check_n_clusters, unit_rows
+
+KEPT_SINGLE = "Terms of one document kept their weight: without them too few documents would differ."
 
 
 class DocumentClustering(ClusterMixin, BaseEstimator):
@@ -58,6 +60,12 @@ class DocumentClustering(ClusterMixin, BaseEstimator):
         Changes no result.
     progress : callable, optional
         Called with the stage, the work done and the total.
+
+    Notes
+    -----
+    Of counts, a term that occurs in one document weighs nothing in the rows, as it makes no document like another;
+    the mixture counts it. Where fewer than `n_clusters` documents would then differ such terms keep their weight, and
+    `notes_` says so. Settling may leave a cluster empty, which `notes_` says too.
 
     Attributes
     ----------
@@ -146,8 +154,12 @@ class DocumentClustering(ClusterMixin, BaseEstimator):
         X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32])
         matrix = check_matrix(X)
         counts = sparse.csr_array(matrix) if holds_counts(matrix) else None
-        self._factors = None if counts is None else tfidf_factors(counts)
-        rows = self._rows(matrix)
+        check_n_clusters(self.n_clusters, matrix.shape[0])
+        if counts is None:
+            weighed = WeighedRows(unit_rows(matrix, warn=False), None, keeps_single=False)
+        else:
+            weighed = shared_term_rows(counts, self.n_clusters, n_threads=self.n_threads)
+        rows, self._factors = weighed.rows, weighed.factors
         parameters = DocumentParameters(**self.get_params(deep=False))
         fit = cluster_documents(rows, counts, parameters)
         runs = fit.candidates
@@ -158,7 +170,7 @@ class DocumentClustering(ClusterMixin, BaseEstimator):
             measure_stability(self.labels_, list(runs.values()), n_clusters=self.n_clusters) if runs else None
         )
         self.centroids_ = sum_directions(rows, self.labels_, self.n_clusters)
-        self.notes_ = fit.left_out
+        self.notes_ = (*fit.left_out, *((KEPT_SINGLE,) if weighed.keeps_single else ()))
         for note in fit.notes:
             warnings.warn(note, DocclusterWarning, stacklevel=2)
         if fit.interrupted:

@@ -17,9 +17,9 @@ from doccluster.clustering.mixtures.multinomial import Multinomials, settle_labe
 from doccluster.clustering.smoothed.document_spaces import (
     DocumentSpaces,
     check_memory,
+    has_as_many_rows,
+    shared_term_rows,
     side_by_side,
-    tfidf_factors,
-    weighted_rows,
 )
 from doccluster.errors import InputError
 from doccluster.geometry import Documents
@@ -131,7 +131,7 @@ class _Work:
         self.rng = as_generator(parameters.random_state)
         self.progress = parameters.progress or silent
         self.left_out: list[str] = []
-        self.notes: dict[str, None] = {}  # each once, though a dozen fits may say it
+        self.notes: list[str] = []
         self.interrupted = False
         self.n_iter = 1
 
@@ -150,8 +150,19 @@ class _Work:
         labels, mixture = self._settled(labels)
         if self.counts is None:
             self.left_out.append(NOT_SETTLED)
+        self._count_clusters(labels)
         told = tuple(self.left_out), tuple(self.notes)
         return DocumentFit(labels, mixture, starts, self.n_iter, candidates, *told, interrupted=self.interrupted)
+
+    def _count_clusters(self, labels: Labels) -> None:
+        """Say why there are fewer clusters than were asked for, where there are."""
+        asked, found = self.parameters.n_clusters, np.unique(labels).size
+        if found == asked:
+            return
+        if has_as_many_rows(self.rows, asked):
+            self.left_out.append(f"Settling the labels left {asked - found:,} of the {asked:,} clusters empty.")
+        else:
+            self.notes.append(f"fewer distinct rows than the {asked} clusters asked for; {found} are returned.")
 
     def _no_graph(self) -> str | None:
         """Return why the rows cannot be smoothed, None if they can."""
@@ -225,7 +236,6 @@ class _Work:
             if stopped.so_far is None:
                 raise
             found, self.interrupted = stopped.so_far, True
-        self.notes |= dict.fromkeys(found.notes)
         self.n_iter = found.n_iter
         return found
 
@@ -246,7 +256,8 @@ class _Work:
     def _consensus(self, runs: dict[str, Labels], *, has_graph: bool) -> Labels:
         """Return what the candidates have in common, and write them into `runs`; of those made so far if stopped.
 
-        Spherical k-means of their memberships begins at the candidate that agrees most with the others.
+        Spherical k-means of their memberships begins at the candidate that agrees most with the others, which is
+        returned itself where the memberships do not tell enough documents apart.
         """
         candidates = usable_candidates(has_counts=self.counts is not None, has_graph=has_graph)
         made: dict[TermPart, DocumentSpaces] = {}
@@ -263,9 +274,11 @@ class _Work:
             if not self.interrupted:
                 made.clear()
                 ensemble = Ensemble.from_labels(list(runs.values()))
-                start = medoid_centroids(ensemble, self.parameters.n_clusters)
-                found: Labels = self._spherical(co_association_rows(ensemble), init=start).labels.astype(np.int64)
-                return found
+                together = co_association_rows(ensemble)
+                if has_as_many_rows(together, self.parameters.n_clusters):
+                    start = medoid_centroids(ensemble, self.parameters.n_clusters)
+                    found: Labels = self._spherical(together, init=start).labels.astype(np.int64)
+                    return found
         except KeyboardInterrupt:
             if not runs:
                 raise
@@ -284,6 +297,7 @@ class _Work:
                 if weights not in made:
                     made[weights] = self._shared_spaces(weights, candidates)
             points = self._candidate_points(candidate, made)
+            points = points if has_as_many_rows(points, self.parameters.n_clusters) else self.rows
         labels = self._spherical(points, refine=candidate.refine).labels.astype(np.int64)
         return self._settled(labels)[0]
 
@@ -313,19 +327,6 @@ class _Work:
     def _weighted(self, term: TermPart) -> Any:
         """Return the rows of the counts, weighted anew."""
         assert self.counts is not None
-        factors = tfidf_factors(self.counts)
-        return weighted_rows(self.counts, factors, weighting=Weighting(term=term), n_threads=self.parameters.n_threads)
-
-
-def has_as_many_rows(points: Any, number: int) -> bool:
-    """Return whether so many rows differ: near-copies share a place once smoothed, and so do two that have no others.
-
-    >>> has_as_many_rows(np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1e-9]]), 3)
-    False
-    """
-    places: set[bytes] = set()
-    for row in np.round(points, 6) + 0.0:  # adding zero makes -0 0
-        places.add(row.tobytes())
-        if len(places) >= number:
-            return True
-    return False
+        asked = self.parameters
+        weighting = Weighting(term=term)
+        return shared_term_rows(self.counts, asked.n_clusters, weighting=weighting, n_threads=asked.n_threads).rows

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -129,17 +129,60 @@ def holds_counts(matrix: Any) -> bool:
     return bool(values.size == 0 or (values.min() >= 0 and values.max() <= LARGEST_COUNT and (values % 1 == 0).all()))
 
 
-def tfidf_factors(counts: Any) -> npt.NDArray[np.float32]:
-    """Return the weight of each term, idf as `TfidfVectorizer` takes it; 0 for terms of at most one document.
+class WeighedRows(NamedTuple):
+    """Unit rows, the factor of each term (None where they are not of counts), and whether single terms kept theirs."""
 
-    Such a term makes no document like another.
+    rows: Any
+    factors: npt.NDArray[np.float32] | None
+    keeps_single: bool
+
+
+def shared_term_rows(
+    counts: Any, n_clusters: int, *, weighting: Weighting | None = None, n_threads: int | None = None
+) -> WeighedRows:
+    """Return the unit rows of counts as `weighted_rows` has them.
+
+    The factors are idf as `TfidfVectorizer` takes it, but 0 for terms of one document, which make no document like
+    another. Where fewer than `n_clusters` of the rows would then differ these terms keep their idf.
     """
     frequency = np.bincount(counts.indices[counts.data > 0], minlength=counts.shape[1])
     factors = collection_weights(
         frequency, counts.shape[0], weighting=parse_weighting("tfidf"), dtype=np.dtype(np.float32)
     )
     assert factors is not None  # this weighting has them
-    return np.where(frequency > 1, factors, 0).astype(np.float32) if (frequency > 1).any() else factors
+    shared = np.where(frequency > 1, factors, 0).astype(np.float32)
+    rows = weighted_rows(counts, shared, weighting=weighting, n_threads=n_threads)
+    if has_as_many_rows(rows, n_clusters) or not (frequency == 1).any():
+        return WeighedRows(rows, shared, keeps_single=False)
+    rows = weighted_rows(counts, factors, weighting=weighting, n_threads=n_threads)
+    return WeighedRows(rows, factors, keeps_single=True)
+
+
+def has_as_many_rows(points: Any, number: int) -> bool:
+    """Return whether so many rows differ that are not zero, in a csr or dense matrix.
+
+    Near-copies share a place once smoothed, and so do two documents that have no other neighbours.
+
+    >>> has_as_many_rows(np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1e-9], [0.0, 0.0]]), 3)
+    False
+    """
+    places: set[bytes] = set()
+    for row in range(points.shape[0]):
+        columns, values = _entries(points, row)
+        values = np.round(values, 6)
+        if values.any():
+            places.add(columns[values != 0].tobytes() + values[values != 0].tobytes())
+        if len(places) >= number:
+            return True
+    return False
+
+
+def _entries(points: Any, row: int) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+    """Return the columns and the values of a row."""
+    if not sparse.issparse(points):
+        return np.arange(points.shape[1]), points[row]
+    own = slice(points.indptr[row], points.indptr[row + 1])
+    return points.indices[own], points.data[own]
 
 
 def weighted_rows(
