@@ -7,11 +7,15 @@ a page of the web can see or do anything.
 from __future__ import annotations
 
 import secrets
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from http import HTTPStatus
-from http.server import BaseHTTPRequestHandler, HTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs, urlsplit
 
+from doccluster.cli.browse_connections import BoundedServer
 from doccluster.errors import DocclusterError, InputError
 from doccluster.report.browse_page import POLICY, render_browse_page
 
@@ -21,11 +25,12 @@ if TYPE_CHECKING:
 LOOPBACK = "127.0.0.1"
 MOST_BYTES = 10_000  # of a form
 LISTED = 100
-SECONDS = 10.0  # that a client may take to send its request
+
+Form = dict[str, list[str]]
 
 
-class BrowseServer(HTTPServer):
-    """Serves one browser, one request after the other.
+class BrowseServer(BoundedServer):
+    """Serves one browser; requests are answered one after the other, however slowly they are sent.
 
     Parameters
     ----------
@@ -41,6 +46,7 @@ class BrowseServer(HTTPServer):
 
     def __init__(self, browser: Browser, port: int = 0) -> None:
         self.browser, self.token, self.message = browser, secrets.token_urlsafe(24), ""
+        self.turn = threading.Lock()  # a step changes what the next page shows
         try:
             super().__init__((LOOPBACK, port), _Requests)
         except (OSError, OverflowError) as error:
@@ -54,38 +60,56 @@ class BrowseServer(HTTPServer):
 
 class _Requests(BaseHTTPRequestHandler):
     server: BrowseServer
-    timeout = SECONDS
     server_version, sys_version = "doccluster", ""
+    asked: Form
+
+    def parse_request(self) -> bool:
+        """Return whether to answer; before all else a request needs the name of this machine and the token."""
+        if not super().parse_request():
+            return False
+        try:
+            place = urlsplit(self.path)
+            self.place, self.asked = place.path, parse_qs(place.query, max_num_fields=20)
+        except ValueError:
+            self.place, self.asked = "", {}  # no address at all, and so one without the token
+        own = {f"{name}:{self.server.server_port}" for name in (LOOPBACK, "localhost")}
+        given = self.asked.get("token", [""])[0].encode("utf-8", "replace")
+        known = secrets.compare_digest(given, self.server.token.encode())
+        hosts = self.headers.get_all("Host", [])
+        if known and len(hosts) == 1 and hosts[0] in own:
+            return True
+        self._answer(HTTPStatus.FORBIDDEN, "open the address that doccluster browse has printed")
+        return False
 
     def do_GET(self) -> None:
         """Answer with a page."""
-        place = urlsplit(self.path)
-        asked = parse_qs(place.query, max_num_fields=20)
-        if not self._is_allowed(asked.get("token", [""])[0]):
-            return
-        if place.path != "/":
+        if self.place != "/":
             self._answer(HTTPStatus.NOT_FOUND, "there is no such page")
             return
-        self._page(asked)
+        with self._turn():
+            page = self._page()
+        self._answer(HTTPStatus.OK, page, kind="text/html")
 
     def do_POST(self) -> None:
         """Do what a form asks for, and lead back to the page."""
         length = self.headers.get("Content-Length", "")
-        if not (length.isascii() and length.isdigit()) or int(length) > MOST_BYTES:
+        if not (length.isascii() and length.isdigit() and len(length) < 10) or int(length) > MOST_BYTES:
             self._answer(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "the form is too long")
             return
+        sent = self.rfile.read(int(length))
+        if len(sent) < int(length):
+            return  # the client went away, or its time was up
         try:
-            asked = parse_qs(self.rfile.read(int(length)).decode("utf-8", "replace"), max_num_fields=200)
+            form = parse_qs(sent.decode("utf-8", "replace"), max_num_fields=200)
         except ValueError:
             self._answer(HTTPStatus.BAD_REQUEST, "the form has too many fields")
             return
-        if not self._is_allowed(asked.get("token", [""])[0]):
-            return
-        try:
-            self._do(asked)
-            self.server.message = ""
-        except DocclusterError as error:
-            self.server.message = str(error)
+        with self._turn():
+            try:
+                self._do(form)
+                self.server.message = ""
+            except DocclusterError as error:
+                self.server.message = str(error)
         self.send_response(HTTPStatus.SEE_OTHER)
         self.send_header("Location", f"/?token={self.server.token}")
         self.send_header("Content-Length", "0")
@@ -94,15 +118,13 @@ class _Requests(BaseHTTPRequestHandler):
     def log_message(self, format: str, *arguments: Any) -> None:
         """Say nothing of each request."""
 
-    def _is_allowed(self, token: str) -> bool:
-        own = {f"{name}:{self.server.server_port}" for name in (LOOPBACK, "localhost")}
-        known = secrets.compare_digest(token.encode("utf-8", "replace"), self.server.token.encode())
-        if known and self.headers.get("Host") in own:
-            return True
-        self._answer(HTTPStatus.FORBIDDEN, "open the address that doccluster browse has printed")
-        return False
+    @contextmanager
+    def _turn(self) -> Iterator[None]:
+        """Have the browser to oneself; a person who waits for it is not cut off."""
+        with self.server.working(self.connection), self.server.turn:
+            yield
 
-    def _do(self, asked: dict[str, list[str]]) -> None:
+    def _do(self, asked: Form) -> None:
         verb, browser = asked.get("verb", [""])[0], self.server.browser
         if verb == "gather":
             browser.gather([_number(value) for value in asked.get("cluster", [])])
@@ -113,8 +135,8 @@ class _Requests(BaseHTTPRequestHandler):
         else:
             raise InputError("the form asks for nothing that is known", remedy="use the buttons of the page")
 
-    def _page(self, asked: dict[str, list[str]]) -> None:
-        browser = self.server.browser
+    def _page(self) -> str:
+        browser, asked = self.server.browser, self.asked
         given: dict[str, Any] = {"message": self.server.message}
         self.server.message = ""
         try:
@@ -123,8 +145,7 @@ class _Requests(BaseHTTPRequestHandler):
         except InputError as error:
             given = {"message": str(error)}
         path = " > ".join(step.told for step in browser.steps) or "everything"
-        page = render_browse_page(browser.cards, path, self.server.token, **given)
-        self._answer(HTTPStatus.OK, page, kind="text/html")
+        return render_browse_page(browser.cards, path, self.server.token, **given)
 
     def _listing(self, number: int, first: int) -> dict[str, Any]:
         card, documents = self.server.browser.card(number), self.server.browser.documents

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import html
 import http.client
+import socket
+import struct
 import threading
+import time
 from urllib.parse import urlencode, urlsplit
 
 import pandas as pd
 import pytest
 
+from doccluster.cli.browse_connections import MOST_CONNECTIONS
 from doccluster.cli.browse_server import LOOPBACK, MOST_BYTES, BrowseServer
 from doccluster.corpus import Corpus
 from doccluster.pipeline.browsing import open_browser
@@ -45,7 +50,7 @@ def ask(server, method="GET", target=None, body=None, **headers):
 
 
 def do(server, **form):
-    return ask(server, "POST", "/do", urlencode({"token": server.token, **form}, doseq=True))
+    return ask(server, "POST", f"/do?token={server.token}", urlencode(form, doseq=True))
 
 
 def test_only_the_loopback_address_is_listened_on(server):
@@ -80,13 +85,123 @@ def test_without_the_token_nothing_is_told(server, target):
     status, _, text = ask(server, target=target)
     assert status == 403
     assert "boats" not in text
-    assert ask(server, "POST", "/do", urlencode({"token": "wrong", "verb": "gather", "cluster": "1"}))[0] == 403
+    form = urlencode({"token": server.token, "verb": "gather", "cluster": "1"})
+    assert ask(server, "POST", "/do?token=wrong", form)[0] == 403
+    assert ask(server, "POST", "/do", form)[0] == 403, "the token of a form that nobody may send is not looked for"
     assert server.browser.steps == ()
 
 
 def test_a_request_to_another_name_of_this_machine_is_refused(server):
     assert ask(server, Host="evil.example")[0] == 403
     assert ask(server, Host=f"localhost:{server.server_port}")[0] == 200
+
+
+def send(server, *pieces, wait=0.0):
+    """Send bytes as they are, and return what comes back until the connection ends."""
+    place = LOOPBACK, server.server_port
+    with socket.create_connection(place, timeout=30) as client, contextlib.suppress(ConnectionError):
+        for piece in pieces:
+            client.sendall(piece)
+            time.sleep(wait)
+        return b"".join(iter(lambda: client.recv(65_536), b""))
+    return b""  # it was cut off
+
+
+# what is sent before anybody looked for the token
+ODD_REQUESTS = [
+    b"",
+    b"\r\n\r\n",
+    b"\0\xff\r\n\r\n",
+    b"GET /\r\n\r\n",
+    b"GET http://[::1 HTTP/1.0\r\n\r\n",
+    b"GET //[ HTTP/1.1\r\nHost: x\r\n\r\n",
+    b"GET /?" + b"a=1&" * 30 + b" HTTP/1.0\r\n\r\n",
+    b"GET /?token=\xff\xfe%ff%00 HTTP/1.0\r\n\r\n",
+    b"GET /" + b"x" * 70_000 + b" HTTP/1.0\r\n\r\n",
+    b"GET / HTTP/9.9\r\n\r\n",
+    b"GET / HTTP/" + b"1" * 5000 + b".0\r\n\r\n",
+    b"BREW / HTTP/1.0\r\n\r\n",
+    b"GET / HTTP/1.0\r\n" + b"a: b\r\n" * 200 + b"\r\n",
+    b"GET / HTTP/1.0\r\nHost: \xff\xfe\r\n: \r\n\r\n",
+    b"POST /do HTTP/1.0\r\nContent-Length: " + b"9" * 5000 + b"\r\n\r\n",
+    b"POST /do HTTP/1.0\r\nContent-Length: -1\r\n\r\n",
+    b"POST /do HTTP/1.0\r\nContent-Length: 5\r\n\r\n",
+    b"POST /do HTTP/1.1\r\nTransfer-Encoding: chunked\r\nExpect: 100-continue\r\n\r\nffffffff\r\n",
+]
+
+
+@pytest.mark.parametrize("sent", ODD_REQUESTS, ids=lambda sent: repr(sent[:40]))
+def test_no_request_without_the_token_is_answered_with_more_than_a_refusal(server, capfd, monkeypatch, sent):
+    monkeypatch.setattr("doccluster.cli.browse_connections.SECONDS", 0.3)
+    answer = send(server, sent)
+    assert not answer or answer.startswith((b"HTTP/1.0 4", b"HTTP/1.0 5", b"<!DOCTYPE", b"open the address")), answer
+    assert b"boats" not in answer
+    assert ask(server)[0] == 200
+    assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        b"GET /?token=%s&list=99999999999 HTTP/1.0",
+        b"GET /?token=%s&list=1&from=999999999 HTTP/1.0",
+        b"GET /?token=%s&list=%%ff HTTP/1.0",
+        b"POST /do?token=%s HTTP/1.0\r\nContent-Length: " + b"9" * 5000,
+        b"POST /do?token=%s HTTP/1.0\r\nContent-Length: \xb2",
+        b"POST /do?token=%s HTTP/1.0\r\nContent-Length: 9000",
+        b"POST /?token=%s HTTP/1.0",
+        b"PUT /?token=%s HTTP/1.0",
+    ],
+    ids=lambda sent: repr(sent[:40]),
+)
+def test_no_request_with_the_token_ends_in_a_traceback(server, capfd, monkeypatch, sent):
+    monkeypatch.setattr("doccluster.cli.browse_connections.SECONDS", 0.3)
+    head = (sent % server.token.encode()) + f"\r\nHost: {LOOPBACK}:{server.server_port}\r\n\r\n".encode()
+    answer = send(server, head)
+    assert answer.startswith((b"HTTP/1.0 2", b"HTTP/1.0 4", b"HTTP/1.0 501")) or b"9000" in sent, answer
+    assert ask(server)[0] == 200
+    assert capfd.readouterr() == ("", "")
+
+
+def test_a_client_that_goes_away_before_its_answer_is_forgotten(server, capfd):
+    for _ in range(20):
+        with socket.create_connection((LOOPBACK, server.server_port)) as client:
+            client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))  # ends with a reset
+            client.sendall(f"GET /?token={server.token} HTTP/1.0\r\nHost: localhost".encode())
+    assert ask(server)[0] == 200
+    assert capfd.readouterr() == ("", "")
+
+
+def test_one_deadline_holds_for_a_whole_request_however_often_a_byte_comes(server, monkeypatch):
+    monkeypatch.setattr("doccluster.cli.browse_connections.SECONDS", 0.5)
+    drops = (b"x" for _ in range(1000))
+    assert send(server, b"GET /", *drops, wait=0.05) == b"", "a hundred times the deadline would have passed"
+    assert ask(server)[0] == 200
+
+
+def test_clients_that_send_nothing_keep_nobody_out(server):
+    with contextlib.ExitStack() as kept:
+        silent = [
+            kept.enter_context(socket.create_connection((LOOPBACK, server.server_port), timeout=30))
+            for _ in range(3 * MOST_CONNECTIONS)
+        ]
+        assert ask(server)[0] == 200
+        assert do(server, verb="gather", cluster=[1])[0] == 303
+        assert threading.active_count() < 3 * MOST_CONNECTIONS
+        assert silent[0].recv(1) == b"", "the one that waited longest was cut off"
+
+
+def test_a_long_step_is_waited_for(server, monkeypatch):
+    monkeypatch.setattr("doccluster.cli.browse_connections.SECONDS", 0.2)
+    gather = server.browser.gather
+
+    def slow(numbers):
+        time.sleep(1.5)
+        gather(numbers)
+
+    monkeypatch.setattr(server.browser, "gather", slow)
+    assert do(server, verb="gather", cluster=[1])[0] == 303
+    assert "3 documents" in ask(server)[2]
 
 
 def test_a_page_may_load_and_run_nothing(server):
