@@ -73,7 +73,7 @@ def test_a_merge_keeps_the_partitions_and_documents_no_longer_move_within_it(fin
     shutil.copytree(finished[0], tmp_path / "run")
     before = load_run(tmp_path / "run")
     pair = movements(before.partition.labels, before.stability)[0]
-    after = edit_run(tmp_path / "run", Edit("merge", pair.clusters))
+    after = edit_run(tmp_path / "run", Edit("merge", pair.clusters)).run
     assert (
         after.stability.documents[list(pair.documents)].mean() > before.stability.documents[list(pair.documents)].mean()
     )

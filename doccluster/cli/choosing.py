@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,10 +12,10 @@ from doccluster.cli.console import (
     granularity_option,
     json_option,
     print_json,
+    print_table,
     progress_shown,
     say,
     seed_option,
-    standard_output,
     threads_option,
 )
 from doccluster.cli.source_options import (
@@ -28,13 +29,30 @@ from doccluster.cli.streams import write_error
 from doccluster.cli.values import Whole, check_algorithm, checked, numbers_of_clusters
 from doccluster.cli.verb import Verb
 from doccluster.errors import InputError
+from doccluster.text_table import Column
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from doccluster.pipeline import Choice
 
-COLUMNS = ("cohesion", "prediction", "agreement", "topics", "stories")
+# what each column is called, how its numbers are written, and what they say; choose_k.csv has the figures as they are
+COLUMNS = {
+    "cohesion": (
+        "closer",
+        "{:.3f}",
+        "how much closer two documents of a cluster are than any two: 0 no closer, 1 the same",
+    ),
+    "prediction": ("foretold", "{:.1%}", "how much of a document the others of its cluster foretell"),
+    "agreement": (
+        "found twice",
+        "{:.2f}",
+        "how alike the clusters found from each half of the words are: 0 chance, 1 the same",
+    ),
+    "topics": ("as topics", "{:.0%}", "how good the number is for broad clusters, the best number being 100%"),
+    "stories": ("as stories", "{:.0%}", "the same for narrow ones"),
+}
+PARTS_OF_THE_BEST = ("topics", "stories")
 RULE_COLUMNS = (
     "silhouette",
     "null_silhouette",
@@ -172,25 +190,46 @@ def print_choice(choice: Choice) -> None:
     found = choice.recommendation
     say(f"  {found.sentence}")
     say()
-    _print_table(found.table, COLUMNS, found.k)
+    _print_evidence(found.table, found.k)
     if choice.rules is None or choice.excess is None:
         return
     say()
-    _print_table(choice.rules.table, RULE_COLUMNS, None)
+    _print_rules(choice.rules.table)
     say()
     for name, k in {**choice.rules.choices, "excess": choice.excess.k}.items():
         say(f"  {name.replace('_', ' '):<24}{'no k qualifies' if k is None else k}")
 
 
-def _print_table(frame: pd.DataFrame, names: tuple[str, ...], chosen: int | None) -> None:
-    """Print a table over k; a star marks the k that is nearest to the chosen one."""
-    from rich.table import Table
-
-    shown = [name for name in names if name in frame]
-    table = Table(box=None, pad_edge=False)
-    for name in ("k", *shown):
-        table.add_column(name.replace("_", " "), justify="right")
+def _print_evidence(frame: pd.DataFrame, chosen: int | None) -> None:
+    """Print what was looked at for each k, and what the columns say; a star marks the k nearest to the chosen one."""
     nearest = None if chosen is None else min(frame["k"], key=lambda k: abs(k - chosen))
-    for row in frame.to_dict("records"):
-        table.add_row(f"{row['k']}{' *' if row['k'] == nearest else ''}", *(f"{row[name]:.4g}" for name in shown))
-    standard_output().print(table)
+    columns = [Column("clusters", [f"{'* ' if k == nearest else ''}{k:,}" for k in frame["k"]])]
+    shown = [name for name in COLUMNS if name in frame]
+    for name in shown:
+        head, form, _ = COLUMNS[name]
+        values = frame[name] / (max(frame[name].max(), 1e-300) if name in PARTS_OF_THE_BEST else 1)
+        columns.append(Column(head, [form.format(value) for value in values]))
+    print_table(columns, has_rule=False, indent=2)
+    say()
+    meanings = [COLUMNS[name] for name in shown]
+    words = [Column("", [head for head, _, _ in meanings], "left")]
+    print_table(
+        [*words, Column("", [meaning for _, _, meaning in meanings], "left", fit="wrap")], has_rule=False, indent=2
+    )
+
+
+def _print_rules(frame: pd.DataFrame) -> None:
+    shown = [name for name in RULE_COLUMNS if name in frame]
+    columns = [Column(name.replace("_", " "), [_readable(value) for value in frame[name]]) for name in shown]
+    print_table([Column("clusters", [f"{k:,}" for k in frame["k"]]), *columns], has_rule=False, indent=2)
+
+
+def _readable(value: float) -> str:
+    """Return a figure without powers of ten.
+
+    >>> _readable(0.01234), _readable(12345.6), _readable(float("nan"))
+    ('0.012', '12,346', '-')
+    """
+    if math.isnan(value):
+        return "-"
+    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3f}"

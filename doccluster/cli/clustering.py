@@ -8,13 +8,22 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from doccluster.cli.console import json_option, overwrite_option, print_json, progress_shown, say, threads_option
+from doccluster.cli.console import (
+    json_option,
+    overwrite_option,
+    print_json,
+    print_table,
+    progress_shown,
+    say,
+    threads_option,
+)
 from doccluster.cli.run import clustering_options, execute, map_option, worker_options
 from doccluster.cli.source_options import reader_arguments, reader_options
 from doccluster.cli.streams import write_error, write_out
 from doccluster.cli.values import check_weighting, checked
 from doccluster.cli.verb import Verb
 from doccluster.errors import InputError
+from doccluster.text_table import Column
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -143,9 +152,14 @@ def _print_csv(table: pd.DataFrame) -> None:
 
 def _print_counts(table: pd.DataFrame, output: str) -> None:
     placed = table.dropna(subset=["cluster"])
-    counts = Counter(zip(placed["cluster"], placed["label"], strict=True))
-    for (cluster, label), size in sorted(counts.items()):
-        say(f"  {size:>7,}  {cluster:>4}  {label}")
+    counts = sorted(Counter(zip(placed["cluster"], placed["label"], strict=True)).items())
+    rows = [(f"{size:,}", f"{cluster}", str(label)) for (cluster, label), size in counts]
     if len(placed) < len(table):
-        say(f"  {len(table) - len(placed):>7,}        no term of the model")
+        rows.append((f"{len(table) - len(placed):,}", "", "no word that the run knows"))
+    sizes, clusters, labels = zip(*rows, strict=True) if rows else ((), (), ())
+    print_table(
+        [Column("documents", sizes), Column("cluster", clusters), Column("label", labels, "left", fit="cut")],
+        has_rule=False,
+        indent=2,
+    )
     say(f"  {output}")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from doccluster.cli.console import json_option, print_json, progress_shown, say, standard_output, threads_option
+from doccluster.cli.console import json_option, print_json, print_table, progress_shown, say, threads_option
 from doccluster.cli.source_options import (
     language_argument,
     reader_arguments,
@@ -18,6 +18,7 @@ from doccluster.cli.source_options import (
 )
 from doccluster.cli.values import Whole, check_algorithm, checked, measure_names
 from doccluster.cli.verb import Verb
+from doccluster.text_table import Column
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -200,23 +201,20 @@ def _print_corpus(row: Mapping[Any, Any]) -> None:
 
 def _print_means(summary: pd.DataFrame) -> None:
     """Print a line per headline measure and a column per algorithm."""
-    from rich.table import Table
-
     from doccluster.selection.comparison_tables import headline, mean_and_interval, title_of
 
     algorithms = list(dict.fromkeys(summary["algorithm"]))
     cells = {(row["algorithm"], row["measure"]): row for row in summary.to_dict("records")}
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    table.add_column("")
+    measures = headline(summary)
+    columns = [Column("", [title_of(measure) for measure in measures], "left")]
     for algorithm in algorithms:
-        table.add_column(str(algorithm), justify="right", overflow="fold")
-    for measure in headline(summary):
-        own = [cells.get((algorithm, measure)) for algorithm in algorithms]
+        own = [cells.get((algorithm, measure)) for measure in measures]
         shown = [
-            "-" if row is None else mean_and_interval(row["mean"], row["low"], row["high"], measure) for row in own
+            "-" if row is None else mean_and_interval(row["mean"], row["low"], row["high"], measure)
+            for row, measure in zip(own, measures, strict=True)
         ]
-        table.add_row(f"  {title_of(measure)}", *shown)
-    standard_output().print(table)
+        columns.append(Column(str(algorithm), shown))
+    print_table(columns, has_rule=False, indent=2)
 
 
 def _tests_of_quality(found: Comparison) -> pd.DataFrame:
@@ -228,22 +226,22 @@ def _tests_of_quality(found: Comparison) -> pd.DataFrame:
 
 def _print_tests(tests: pd.DataFrame) -> None:
     """Print the paired tests of measures of quality, corrected for their number."""
-    from rich.table import Table
-
     if tests.empty:
         return
     say()
     say("  Wilcoxon's signed-rank test over paired seeds, p corrected by Holm; effect 1: the first is always better")
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    heads = ("measure", "first", "second", "difference", "effect", "p", "n")
-    for number, head in enumerate(heads):
-        table.add_column(
-            f"  {head}" if number == 0 else head, justify="left" if number < 3 else "right", overflow="fold"
-        )
-    for row in tests.head(MOST_TESTS).to_dict("records"):
-        figures = (f"{row['mean_difference']:+.3f}", f"{row['effect']:+.2f}", f"{row['p_holm']:.3g}", str(row["n"]))
-        table.add_row(f"  {row['measure']}", str(row["first"]), str(row["second"]), *figures)
-    standard_output().print(table)
+    rows = tests.head(MOST_TESTS).to_dict("records")
+    print_table(
+        [
+            *(Column(head, [str(row[head]) for row in rows], "left") for head in ("measure", "first", "second")),
+            Column("difference", [f"{row['mean_difference']:+.3f}" for row in rows]),
+            Column("effect", [f"{row['effect']:+.2f}" for row in rows]),
+            Column("p", [f"{row['p_holm']:.3f}" for row in rows]),
+            Column("n", [str(row["n"]) for row in rows]),
+        ],
+        has_rule=False,
+        indent=2,
+    )
     if len(tests) > MOST_TESTS:
         say(f"  and {len(tests) - MOST_TESTS} more in tests.csv")
 

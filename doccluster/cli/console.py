@@ -2,42 +2,55 @@
 
 from __future__ import annotations
 
-import errno
 import json
 import math
+import os
 import re
+import shutil
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import Any
 
 import click
 
 from doccluster.cli.collected_warnings import collected_warnings, warning_lines
-from doccluster.cli.streams import OutputFailed, is_unicode, write_error, write_out
+from doccluster.cli.streams import STAND_INS, is_unicode, write_error, write_out
 from doccluster.cli.values import Whole, number_of_clusters
 from doccluster.control_characters import CONTROLS, DIRECTIONS, LATER_CONTROLS, MARKS
 from doccluster.kernels.compile_clock import CLOCK
 from doccluster.progress import Progress, silent
-
-if TYPE_CHECKING:
-    from rich.console import Console
+from doccluster.text_table import Column, table_lines
 
 Command = Callable[..., Any]
 
 _ACTING = re.compile(f"[{CONTROLS}\t\n\f\r{LATER_CONTROLS}{DIRECTIONS}{MARKS}]+")
 
 
-def standard_output() -> Console:
-    """Return the console for people: plain text without colour when it is not a terminal, never narrower than 100."""
-    from rich.console import Console
+WIDTH_OF_A_FILE = 120  # characters of a line where no terminal says how many
 
-    class Output(Console):
-        def on_broken_pipe(self) -> None:  # rich would end the process here
-            raise OutputFailed(BrokenPipeError(errno.EPIPE, "its reader has stopped"))
 
-    width = None if sys.stdout.isatty() else 120
-    return Output(file=sys.stdout, highlight=False, markup=False, emoji=False, width=width)
+def print_table(columns: Sequence[Column], *, has_rule: bool = True, indent: int = 0) -> None:
+    """Print a table as wide as the terminal."""
+    shown = [replace(column, cells=[_printable(cell) for cell in column.cells]) for column in columns]
+    for line in table_lines(shown, **table_room(has_rule=has_rule, indent=indent)):
+        say(f"{' ' * indent}{line}" if line else "")
+
+
+def table_room(*, has_rule: bool = True, indent: int = 0) -> dict[str, Any]:
+    """Return what `table_lines` has to know of standard output: its width, and what rules and marks are made of."""
+    is_wide = is_unicode(sys.stdout)
+    asked = sys.stdout.isatty() or "COLUMNS" in os.environ
+    width = shutil.get_terminal_size((WIDTH_OF_A_FILE, 24)).columns if asked else WIDTH_OF_A_FILE
+    rule = ("─" if is_wide else "-") if has_rule else ""
+    return {"width": width - indent, "rule": rule, "mark": "…" if is_wide else "..."}
+
+
+def _printable(cell: str) -> str:
+    """Return a cell as it will stand on standard output, where another encoding makes it longer."""
+    lines = "\n".join(plain(line) for line in cell.split("\n"))
+    return lines if is_unicode(sys.stdout) else lines.encode(sys.stdout.encoding, STAND_INS).decode(sys.stdout.encoding)
 
 
 def say(line: str = "") -> None:

@@ -10,7 +10,7 @@ from doccluster.cli.console import json_option, print_json, say
 from doccluster.cli.verb import Verb
 
 if TYPE_CHECKING:
-    from doccluster.record import Run
+    from doccluster.pipeline.editing import Edited
 
 
 @click.command("label", cls=Verb, short_help="Give a cluster of a run a name.")
@@ -50,15 +50,21 @@ def undo_command(folder: str, as_json: bool) -> None:
     """Take back the last label or merge of a run; call it again for the one before."""
     from doccluster.pipeline.editing import undo_edit
 
-    run, edit = undo_edit(folder)
-    _print(run, f"undone: {edit.verb} {' '.join(map(str, edit.clusters))}", as_json)
+    done = undo_edit(folder)
+    _print(done, f"undone: {done.edit.verb} {' '.join(map(str, done.edit.clusters))}", as_json)
 
 
-def _print(run: Run, sentence: str, as_json: bool) -> None:
+def _print(done: Edited, sentence: str, as_json: bool) -> None:
+    """Print what was done, and the clusters that it changed."""
+    from doccluster.cli.cluster_table import print_clusters
+    from doccluster.overview import overview
+
     if as_json:
-        rows = [{"cluster": one.cluster, "size": one.size, "label": one.label} for one in run.clusters]
+        changed = [done.run.clusters[number] for number in done.clusters]
+        rows = [{"cluster": one.cluster, "size": one.size, "label": one.label} for one in changed]
         print_json({"done": sentence, "clusters": rows})
         return
     say(sentence)
-    for one in run.clusters:
-        say(f"{one.cluster:>5}  {one.size:>7,}  {one.label}")
+    say()
+    seen = overview(done.run)
+    print_clusters([seen[number] for number in done.clusters])

@@ -13,15 +13,17 @@ from doccluster.cli.console import (
     options,
     plain,
     print_json,
+    print_table,
     progress_shown,
     say,
-    standard_output,
+    table_room,
     threads_option,
 )
 from doccluster.cli.streams import write_error, write_out
 from doccluster.cli.values import measure_names, some_text
 from doccluster.cli.verb import Verb
 from doccluster.errors import InputError
+from doccluster.text_table import Column
 
 if TYPE_CHECKING:
     from doccluster.evaluation import Evaluation
@@ -199,7 +201,10 @@ def _print_evaluation(evaluation: Evaluation, *, as_json: bool, latex: bool, as_
     elif as_csv:
         write_out(evaluation.to_frame().to_csv(index=False, lineterminator="\n"))
     else:
-        standard_output().print(evaluation)
+        from doccluster.evaluation.tables import text_table
+
+        for line in text_table(evaluation, **table_room()).splitlines():
+            say(line)
 
 
 @click.command("measures", cls=Verb)
@@ -234,21 +239,21 @@ def _record(record: Measure) -> dict[str, Any]:
 
 
 def _print_measures(records: list[Measure]) -> None:
-    from rich import box
-    from rich.table import Table
-
     from doccluster.evaluation.result import ARROWS
 
     if not records:
         say("no measure matches")
         return
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
-    for head in ("measure", "", "family", "cost", "range", "source"):
-        table.add_column(head, no_wrap=head == "measure")
-    for record in records:
-        name = record.name if record.is_counted else f"  {record.name}"
-        table.add_row(name, ARROWS[record.direction], record.family, record.cost, record.range, record.source)
-    standard_output().print(table)
+    print_table(
+        [
+            Column("measure", [record.name if record.is_counted else f"  {record.name}" for record in records], "left"),
+            Column("", [ARROWS[record.direction] for record in records], "left"),
+            Column("family", [record.family for record in records], "left", leaves=1),
+            Column("cost", [record.cost for record in records], "left", leaves=3),
+            Column("range", [record.range for record in records], "left", leaves=2),
+            Column("source", [record.source for record in records], "left", fit="wrap"),
+        ]
+    )
     counted = sum(record.is_counted for record in records)
     say()
     say(f"{counted} measures; {len(records) - counted} variants and aliases of them (indented)")

@@ -28,8 +28,9 @@ def explain_cluster(folder: str, wanted: str | None, as_json: bool) -> None:
 
     run = load_run(folder)
     if wanted is None:
-        content, lines = _all_clusters(run)
-    elif _is_cluster(wanted, run):
+        _print_all(run, as_json)
+        return
+    if _is_cluster(wanted, run):
         content, lines = _one_cluster(run, run.clusters[int(wanted)])
     elif wanted in run.documents.ids:
         content, lines = _one_document(run, run.documents.ids.index(wanted))
@@ -49,16 +50,16 @@ def _is_cluster(wanted: str, run: Run) -> bool:
     return wanted.isdecimal() and int(wanted) < run.n_clusters
 
 
-def _all_clusters(run: Run) -> tuple[dict[str, Any], list[str]]:
+def _print_all(run: Run, as_json: bool) -> None:
+    from doccluster.cli.cluster_table import print_clusters
     from doccluster.overview import overview
 
-    rows = [
-        {"cluster": one.cluster, "size": one.size, "headline": one.headline, "label": one.label}
-        for one in overview(run)
-    ]
-    return {"clusters": rows}, [
-        f"{row['cluster']:>5}  {row['size']:>7,}  {row['headline']}   ({row['label']})" for row in rows
-    ]
+    seen = overview(run)
+    if not as_json:
+        print_clusters(seen)
+        return
+    rows = [{"cluster": one.cluster, "size": one.size, "headline": one.headline, "label": one.label} for one in seen]
+    print_json({"clusters": rows})
 
 
 def _one_cluster(run: Run, one: ClusterDescription) -> tuple[dict[str, Any], list[str]]:

@@ -13,10 +13,10 @@ from doccluster.cli.console import (
     options,
     overwrite_option,
     print_json,
+    print_table,
     progress_shown,
     say,
     seed_option,
-    standard_output,
     threads_option,
 )
 from doccluster.cli.source_options import (
@@ -29,6 +29,7 @@ from doccluster.cli.source_options import (
 from doccluster.cli.values import Whole
 from doccluster.cli.verb import Verb
 from doccluster.errors import InputError
+from doccluster.text_table import Column
 
 if TYPE_CHECKING:
     from doccluster.vectors import DocumentVectors
@@ -299,13 +300,7 @@ def _source(sources: tuple[str, ...], given: dict[str, Any]) -> tuple[DocumentVe
 
 
 def _print_likeness(real: dict[str, float], twin: dict[str, float]) -> None:
-    from rich.table import Table
-
-    table = Table(box=None, pad_edge=False)
-    table.add_column("")
-    table.add_column("real", justify="right")
-    table.add_column("twin", justify="right")
-    for name, value in real.items():
-        table.add_row(name, *("-" if number != number else f"{number:,.4g}" for number in (value, twin[name])))
+    names = list(real)
+    shown = [["-" if one[name] != one[name] else f"{one[name]:,.4g}" for name in names] for one in (real, twin)]
     say()
-    standard_output().print(table)
+    print_table([Column("", names, "left"), Column("real", shown[0]), Column("twin", shown[1])], has_rule=False)

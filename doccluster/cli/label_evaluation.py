@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from doccluster.cli.console import plain, print_json, say
+from doccluster.cli.console import print_json, print_table, say
+from doccluster.text_table import Column
 
 if TYPE_CHECKING:
     from doccluster.labeling.label_quality import LabelScores
@@ -24,12 +25,16 @@ def print_label_evaluation(
     if as_json:
         print_json(asdict(found))
         return
-    for name, value in _rows(found.scores):
-        say(f"  {name:<34} {value}")
+    names_of_rows, values = zip(*_rows(found.scores), strict=True)
+    print_table([Column("", names_of_rows, "left"), Column("", values, "left")], has_rule=False, indent=2)
     say()
-    for one in found.labels:
-        named = f"{one.class_name}: " if one.class_name else ""
-        say(f"{one.cluster:>4}  {plain(named)}{plain(', '.join(one.terms[:SHOWN]))}")
+    print_table(
+        [
+            Column("cluster", [str(one.cluster) for one in found.labels]),
+            Column("class", [one.class_name or "" for one in found.labels], "left", fit="cut"),
+            Column("label", [", ".join(one.terms[:SHOWN]) for one in found.labels], "left", fit="cut"),
+        ]
+    )
 
 
 def _rows(scores: LabelScores) -> list[tuple[str, str]]:

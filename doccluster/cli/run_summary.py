@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from doccluster.artifacts import per_cluster_values
-from doccluster.cli.console import plain, say, standard_output
+from doccluster.cli.cluster_table import print_clusters
+from doccluster.cli.console import say
 from doccluster.clustering.algorithms import SPHERICAL, STARTS, get_algorithm
 from doccluster.overview import Overview, overview
 from doccluster.pipeline.provenance import COMPILING
 from doccluster.record import NO_TERMS
-from doccluster.report.wording import month_words, span_words
+from doccluster.report.wording import span_words
 
 if TYPE_CHECKING:
     from doccluster.record import Run
@@ -47,7 +48,7 @@ def print_run(run: Run, output: Path | None) -> None:
     if stability is not None:
         say(f"             The other starts agree with the best to {stability:.2f} (mean adjusted Rand).")
     say()
-    _print_clusters(seen)
+    print_clusters(seen[:MAX_SHOWN])
     if len(seen) > MAX_SHOWN:
         where = "" if output is None else f"; all are in {output / 'clusters.csv'}"
         say(f"  the {MAX_SHOWN} largest of {len(seen):,} clusters{where}")
@@ -162,43 +163,6 @@ def _where_and_when(seen: Sequence[Overview]) -> str:
     outlets = {name for one in seen for name, _ in one.outlets}
     when = f", {span_words(firsts[0], lasts[-1])}" if firsts else ""
     return when + (f", {len(outlets):,} outlets" if len(outlets) > 1 else "")
-
-
-def _print_clusters(seen: Sequence[Overview]) -> None:
-    """Print two lines for each of the largest clusters: its headline, and its label below."""
-    from rich import box
-    from rich.table import Table
-    from rich.text import Text
-
-    years = {day.year for one in seen for day in (one.first, one.last) if day is not None}
-    several_outlets = len({name for one in seen for name, _ in one.outlets}) > 1
-    columns = {
-        "dates": [_dates(one, with_year=len(years) > 1) for one in seen],
-        "outlets": [f"{len(one.outlets):,}" if several_outlets else "" for one in seen],
-        "similarity": [f"{one.similarity:.2f}" for one in seen],
-    }
-    columns = {name: cells for name, cells in columns.items() if any(cells)}
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
-    for name in ("cluster", "size"):
-        table.add_column(name, justify="right", no_wrap=True, min_width=len(name))
-    table.add_column("headline, label", no_wrap=True, overflow="ellipsis", min_width=24, max_width=60)
-    for name in columns:
-        table.add_column(name, justify="left" if name == "dates" else "right", no_wrap=True, min_width=len(name))
-    for place, one in enumerate(seen[:MAX_SHOWN]):
-        lines = [plain(one.headline), plain(one.label)] if one.label != one.headline else [plain(one.label)]
-        cells = (values[place] for values in columns.values())
-        table.add_row(str(one.cluster), f"{one.size:,}", Text("\n".join(lines)), *cells)
-    standard_output().print(table)
-
-
-def _dates(one: Overview, *, with_year: bool) -> str:
-    if one.first is None or one.last is None:
-        return ""
-    if one.first.year != one.last.year:
-        return f"{month_words(one.first)} – {month_words(one.last)}"
-    words = span_words(one.first, one.last)
-    # all of one year: the first line says which
-    return words if with_year else words.replace(f" {one.first.year}", "")
 
 
 def _iso(day: date | None) -> str | None:

@@ -224,11 +224,6 @@ class Evaluation:
 
         return notebook_table(self)
 
-    def __rich__(self) -> Any:
-        from doccluster.evaluation.tables import rich_table
-
-        return rich_table(self)
-
     def __str__(self) -> str:
         from doccluster.evaluation.tables import text_table
 

@@ -1,16 +1,15 @@
-"""Evaluations for people: a rich table, plain text and LaTeX, grouped by family, with the better direction."""
+"""Evaluations for people: plain text, HTML and LaTeX, grouped by family, with the better direction."""
 
 from __future__ import annotations
 
 import html
-import io
 import math
-from typing import Any
 
 from doccluster.choices import FAMILIES
 from doccluster.evaluation.result import ARROWS, Evaluation, Score
 from doccluster.evaluation.truth import coverage_note
 from doccluster.markup import html_table, latex_escaped
+from doccluster.text_table import Column, table_lines
 
 # truth columns, and the families of measures that have a value for each of them
 Part = tuple[list[str | None], list[tuple[str, list[Score]]]]
@@ -70,42 +69,45 @@ def _parts(evaluation: Evaluation) -> list[Part]:
     return [part for part in parts if part[1]]
 
 
-def rich_table(evaluation: Evaluation) -> Any:
-    """Return a rich table with one section per family; with several truth columns, one table for them, one without."""
-    from rich.console import Group
+def text_table(evaluation: Evaluation, *, width: int = 140, rule: str = "─", mark: str = "…") -> str:
+    """Return the scores as plain text, by family; with several truth columns, what needs no truth stands below.
 
+    Parameters
+    ----------
+    evaluation : Evaluation
+    width, rule, mark
+        As for `table_lines`.
+    """
     parts = _parts(evaluation)
-    caption = _captions(evaluation) or None
-    if all(len(columns) == 1 for columns, _ in parts):
-        return _table(evaluation, parts, caption)
-    tables = [_table(evaluation, [part], caption if len(part[0]) > 1 else None) for part in parts]
-    return Group(*tables[:1], *(line for table in tables[1:] for line in ("", table)))
+    # one column of values serves all families
+    together = [(parts[0][0], parts)] if all(len(heads) == 1 for heads, _ in parts) else [(p[0], [p]) for p in parts]
+    told = [
+        "\n".join(table_lines(_columns(evaluation, heads, own), width, rule=rule, mark=mark)) for heads, own in together
+    ]
+    captions = _captions(evaluation)
+    return "\n\n".join([told[0] + (f"\n{captions}" if captions else ""), *told[1:]])
 
 
-def _table(evaluation: Evaluation, parts: list[Part], caption: str | None) -> Any:
-    """Return one table of parts that have as many columns of values."""
-    from rich import box
-    from rich.table import Table
-    from rich.text import Text
-
-    heads = parts[0][0]
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, caption=caption)
-    table.caption_justify = "left"
-    table.add_column("measure", no_wrap=True)
-    table.add_column("", no_wrap=True)
-    for column in heads:
-        table.add_column(str(column) if len(heads) > 1 else "value", justify="right", no_wrap=True)
-    table.add_column("range")
-    table.add_column("note", style="dim")
+def _columns(evaluation: Evaluation, heads: list[str | None], parts: list[Part]) -> list[Column]:
+    """Return the columns of parts that have as many columns of values."""
+    rows: list[list[str]] = []
+    n_values = len(heads)
     for columns, families in parts:
         for family, scores in families:
-            table.add_row(Text(HEADINGS[family], style="bold"))
+            rows.append([HEADINGS[family], *[""] * (n_values + 3)])
             for first, cells in by_measure(scores, columns):
-                values = ["" if score is None else format_score(score) for score in cells]
-                row = [f"  {first.name}", ARROWS[first.measure.direction], *values]
-                table.add_row(*map(Text, [*row, first.measure.range, _notes(evaluation, cells)]))
-            table.add_section()
-    return table
+                shown = ["" if score is None else format_score(score) for score in cells]
+                row = [f"  {first.name}", ARROWS[first.measure.direction], *shown]
+                rows.append([*row, first.measure.range, _notes(evaluation, cells)])
+    names, arrows, *values, ranges, notes = zip(*rows, strict=True)
+    value_names = ["value"] if n_values == 1 else [str(head) for head in heads]
+    return [
+        Column("measure", names, "left"),
+        Column("", arrows, "left"),
+        *(Column(name, cells) for name, cells in zip(value_names, values, strict=True)),
+        Column("range", ranges, "left", leaves=2),
+        Column("note", notes, "left", fit="wrap", leaves=1),
+    ]
 
 
 def _captions(evaluation: Evaluation) -> str:
@@ -119,15 +121,6 @@ def _notes(evaluation: Evaluation, cells: list[Score | None]) -> str:
     said = [coverage_note(counts) for counts in evaluation.coverage.values()]
     notes = [note for score in cells if score for note in score.notes if note not in said]
     return "; ".join(dict.fromkeys(notes))
-
-
-def text_table(evaluation: Evaluation, *, width: int = 140) -> str:
-    """Return the rich table as plain text."""
-    from rich.console import Console
-
-    stream = io.StringIO()
-    Console(file=stream, width=width, color_system=None).print(rich_table(evaluation))
-    return stream.getvalue().rstrip("\n")
 
 
 def notebook_table(evaluation: Evaluation) -> str:

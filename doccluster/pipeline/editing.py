@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 
 from doccluster.artifacts import BEFORE_EDITS, EDITS, load_run, read_record, save_run, write_json
@@ -40,7 +39,24 @@ class EditLog:
     edits: tuple[Edit, ...] = ()
 
 
-def edit_run(folder: str | Path, edit: Edit) -> Run:
+@dataclass(frozen=True)
+class Edited:
+    """A run after an edit was made or taken back.
+
+    Attributes
+    ----------
+    run : Run
+    edit : Edit
+    clusters : tuple of int
+        Those that it changed, as they are numbered in the run.
+    """
+
+    run: Run
+    edit: Edit
+    clusters: tuple[int, ...]
+
+
+def edit_run(folder: str | Path, edit: Edit) -> Edited:
     """Name a cluster or merge clusters in a run folder, and return the run as it then is.
 
     The tables, the model and the report (where there is one) are rewritten, whole or not at all.
@@ -53,11 +69,12 @@ def edit_run(folder: str | Path, edit: Edit) -> Run:
         If a file of the folder is damaged.
     """
     place = Path(folder)
-    return _write(place, EditLog((*read_edits(place).edits, edit)))
+    run, clusters = _write(place, EditLog((*read_edits(place).edits, edit)))
+    return Edited(run, edit, clusters)
 
 
-def undo_edit(folder: str | Path) -> tuple[Run, Edit]:
-    """Take back the last edit of a run folder; return the run as it then is, and the edit.
+def undo_edit(folder: str | Path) -> Edited:
+    """Take back the last edit of a run folder.
 
     Raises
     ------
@@ -68,7 +85,8 @@ def undo_edit(folder: str | Path) -> tuple[Run, Edit]:
     edits = read_edits(place).edits
     if not edits:
         raise InputError(f"{place} has no edit to undo", remedy="it is as the run made it")
-    return _write(place, EditLog(edits[:-1])), edits[-1]
+    run, _ = _write(place, EditLog(edits[:-1]))
+    return Edited(run, edits[-1], edits[-1].clusters)  # they have the numbers again that they had then
 
 
 def read_edits(folder: Path) -> EditLog:
@@ -77,14 +95,15 @@ def read_edits(folder: Path) -> EditLog:
     return read_record(path, EditLog) if path.is_file() else EditLog()
 
 
-def _write(place: Path, log: EditLog) -> Run:
+def _write(place: Path, log: EditLog) -> tuple[Run, tuple[int, ...]]:
+    """Write a run folder with these edits; return the run, and the clusters that the last of them changed."""
     if not (place / "run.json").is_file():
         load_run(place)  # says what is missing
         raise InputError(
             f"{place} is not the folder of a run but one in it", remedy="give the folder that holds run.json"
         )
     base = place / BEFORE_EDITS if (place / BEFORE_EDITS).is_dir() else place
-    run = apply_edits(load_run(base), log.edits)
+    run, changed = apply_edits(load_run(base), log.edits)
     also: dict[str, Any] = {}
     if log.edits:
         also[EDITS] = lambda _run, path: write_json(path, {"edits": [asdict(edit) for edit in log.edits]})
@@ -94,7 +113,7 @@ def _write(place: Path, log: EditLog) -> Run:
 
         also["report.html"] = write_report
     save_run(run, place, overwrite=True, also=also)
-    return run
+    return run, changed
 
 
 def _keep(base: Path, path: Path) -> None:
@@ -107,27 +126,32 @@ def _keep(base: Path, path: Path) -> None:
             shutil.copyfile(base / name, path / name)
 
 
-def apply_edits(run: Run, edits: tuple[Edit, ...]) -> Run:
-    """Return a run with an editor's names and merges; after a merge clusters are numbered by size again.
+def apply_edits(run: Run, edits: tuple[Edit, ...]) -> tuple[Run, tuple[int, ...]]:
+    """Return a run with an editor's names and merges, and the clusters that the last of them changed.
+
+    After a merge clusters are numbered by size again.
 
     Raises
     ------
     InputError
         If an edit names a cluster that is not there, or a label that cannot be one.
     """
+    changed: tuple[int, ...] = ()
     for edit in edits:
         _check(edit, run)
+        is_of_it = np.isin(run.partition.labels, edit.clusters)
         if edit.verb == "label":
             run = _with_label(run, edit.clusters[0], str(edit.label))
         else:
             run = _merged(run, edit.clusters)
+        changed = tuple(np.unique(run.partition.labels[is_of_it]).tolist())
     if any(edit.verb == "merge" for edit in edits):
         run = replace(run, evaluation=_judged(run))
     if not edits:
-        return run
+        return run, ()
     n_merges = sum(edit.verb == "merge" for edit in edits)
     note = f"Edited by hand: {len(edits) - n_merges} labels, {n_merges} merges; edits.json lists them."
-    return replace(run, notes=(*run.notes, note))
+    return replace(run, notes=(*run.notes, note)), changed
 
 
 def _check(edit: Edit, run: Run) -> None:
@@ -192,13 +216,6 @@ def _merged(run: Run, numbers: tuple[int, ...]) -> Run:
         if run.rule is None
         else run.rule.renumbered(np.where(np.isin(np.arange(run.n_clusters), numbers), place[first], place)),
     )
-
-
-def _renumbered(place: npt.NDArray[np.int64], merged: tuple[int, ...]) -> npt.NDArray[np.int64]:
-    """Return the new number of each cluster; those that were merged have one."""
-    numbers = place.copy()
-    numbers[list(merged)] = place[merged[0]]
-    return numbers
 
 
 def _described(
