@@ -8,7 +8,7 @@ GROUPS_STAMP := $(VENV)/.installed
 SITE_STAMP := $(VENV)/.installed-for-the-site
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check fuzz bench reproduce docs site check-site clean
+.PHONY: help demo test screens check fuzz bench reproduce docs site check-site clean
 
 help:  ## list what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -30,6 +30,9 @@ demo: $(GROUPS_STAMP)  ## cluster the bundled newsroom sample and print where th
 
 test: $(GROUPS_STAMP)  ## run the test suite
 	$(BIN)/python -m pytest --numprocesses auto --dist worksteal
+
+screens: $(GROUPS_STAMP)  ## write tests/golden/cli again, after a change of what a command prints; review the diff
+	$(BIN)/python -m tests.golden.screens
 
 check: $(GROUPS_STAMP)  ## lint, types, import layers, doctests
 	$(BIN)/ruff check .
