@@ -52,6 +52,8 @@ def divergence_from_random_baseline(
             received=measure,
             remedy="try purity or nmi",
         )
+    if not isinstance(parameters, Mapping | None):
+        raise InputError("is no mapping of names to values", argument="parameters", received=parameters)
     arguments = dict(parameters or {})
     own = record.compute(table, **arguments)
     if math.isnan(own.value):

@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from doccluster.errors import InputError
 from doccluster.short_repr import ShortRepr
+from doccluster.validation import as_generator, check_positive_int
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -134,11 +135,16 @@ class Measure:
         return {a.name: self.parameters.get(a.name, a.default) for a in arguments if a.kind is a.KEYWORD_ONLY}
 
     def check_parameters(self, parameters: Mapping[str, Any]) -> None:
-        """Raise InputError if the measure does not take one of `parameters`."""
+        """Raise InputError if the measure does not take one of `parameters`, or not such a value.
+
+        Checked here is what several measures have in common; its function checks the rest.
+        """
         unknown = sorted(set(parameters) - set(self.options))
         if unknown:
             takes = f"it takes {', '.join(self.options)}" if self.options else "it takes none"
             raise InputError(f"the measure {self.name!r} has no parameter {', '.join(unknown)}", remedy=takes)
+        for name, value in parameters.items():
+            _check_value(name, value, self.options[name])
 
     def compute(self, evidence: Any, **parameters: Any) -> Values:
         """Return what this measure says of the evidence.
@@ -151,6 +157,16 @@ class Measure:
         self.check_parameters(parameters)
         result = self.function(evidence, **{**self.parameters, **parameters})
         return result if isinstance(result, Values) else Values(float(result))
+
+
+def _check_value(name: str, value: Any, default: Any) -> None:
+    if isinstance(default, bool):
+        if not isinstance(value, bool | np.bool_):
+            raise InputError("is not known", argument=name, received=value, expected="True or False")
+    elif name == "random_state":
+        as_generator(value)
+    elif name in ("n_classes", "sample") and value is not None:
+        check_positive_int(value, name)
 
 
 _MEASURES: dict[str, Measure] = {}
