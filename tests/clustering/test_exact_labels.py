@@ -387,7 +387,7 @@ def test_any_sequence_of_means_is_followed_exactly(data, seed, table_bytes):
     matrix = DATA[data]()
     documents, _ = prepare(matrix)
     k = int(rng.integers(2, 45))
-    pruning = Pruning(documents, always=True, most_groups=int(rng.integers(1, 5)))
+    pruning = Pruning(documents, True, change_bytes=table_bytes, most_groups=int(rng.integers(1, 5)))
     assigner = Assigner(documents, pruning, table_bytes=table_bytes)
     means, changed, movements = some_means(rng, matrix, k), np.ones(k, np.bool_), None
     for step in range(10):
