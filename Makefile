@@ -8,7 +8,7 @@ GROUPS_STAMP := $(VENV)/.installed
 SITE_STAMP := $(VENV)/.installed-for-the-site
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test screens check fuzz bench reproduce docs site check-site clean
+.PHONY: help demo test screens check fuzz mutants bench reproduce docs site check-site clean
 
 help:  ## list what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -44,6 +44,9 @@ check: $(GROUPS_STAMP)  ## lint, types, import layers, doctests
 
 fuzz: $(GROUPS_STAMP)  ## read thousands of damaged inputs of every kind (an hour); what fails is kept in fuzz-failures
 	$(BIN)/python -m tests.fuzz
+
+mutants: $(GROUPS_STAMP)  ## change the program at random, N times (30), and see whether a test notices
+	$(BIN)/python -m tests.mutants $(or $(N),30) $(if $(SEED),--seed $(SEED))
 
 bench: $(GROUPS_STAMP)  ## time doccluster beside its peers and write docs/explanation/performance.md
 	$(BIN)/doccluster benchmark

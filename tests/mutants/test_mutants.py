@@ -1,0 +1,39 @@
+"""The changes that `make mutants` draws from: each kind is made, each is a program, what people read is left alone."""
+
+from __future__ import annotations
+
+import ast
+
+from tests.mutants import __main__ as driver
+from tests.mutants.changes import changes
+
+SOURCE = '''
+"""A text of 3 words."""
+
+def half(values: list[int] = 7, *, most) -> "3":
+    """Return 2 things."""
+    if most < 4 and not values:
+        raise ValueError(f"at least {5 + 5}")
+    values[0] = min(most, values)
+    return -values[0] / most
+'''
+
+
+def test_every_kind_of_change_is_made_and_no_text_is_changed():
+    made = [(change.kind, change.of(SOURCE)) for change in changes(SOURCE)]
+    assert {kind for kind, _ in made} == {
+        *("comparison", "arithmetic", "boolean", "sign", "constant"),
+        *("negated condition", "swapped arguments", "dropped statement", "returns None"),
+    }
+    assert len({text for _, text in made}) == len(made)
+    for _, text in made:
+        assert ast.dump(ast.parse(text)) != ast.dump(ast.parse(SOURCE))
+        for kept in ('"""A text of 3 words."""', '"""Return 2 things."""', "{5 + 5}", '-> "3"', "list[int]"):
+            assert kept in text
+
+
+def test_every_file_of_the_program_has_tests_that_are_there():
+    for path in sorted((driver.ROOT / "doccluster").rglob("*.py"))[::25]:
+        tests = driver.tests_of(path.relative_to(driver.ROOT))
+        assert tests
+        assert all((driver.ROOT / test).exists() for test in tests)
