@@ -13,6 +13,7 @@ from doccluster.clustering.k_means.document_matrix import DocumentMatrix, as_giv
 from doccluster.clustering.k_means.scalable_seeding import draw_candidates, scalable_rows
 from doccluster.clustering.k_means.spherical import FitInterrupted, SphericalParameters, spherical_k_means
 from doccluster.distributed import Sequential, cluster_blocks, write_block
+from doccluster.distributed.block_steps import _Followed
 from doccluster.distributed.cluster_table import TableChange, current_table, write_table
 from doccluster.distributed.seeds import SeedRows, scalable_seeds
 from doccluster.errors import InputError, NothingUsable
@@ -230,3 +231,16 @@ def test_a_scratch_folder_without_room_is_told_in_a_sentence(matrix, tmp_path, m
     with pytest.raises(InputError, match=r"cannot be written .No space left on device"):
         write_block(tmp_path / "block", matrix)
     assert not list(tmp_path.iterdir())
+
+
+def test_what_a_block_is_said_to_take_is_at_least_what_it_holds(tmp_path):
+    n = 4_000
+    rows = sparse.csr_array((np.ones(n, np.float32), np.arange(n) % 5, np.arange(n + 1)), shape=(n, 5))
+    block = write_block(tmp_path / "block", rows, first=0)
+    followed = _Followed(block)
+    followed.assigner.assign(followed.means(sparse.csr_array(np.eye(5, dtype=np.float32))), np.ones(5, np.bool_))
+    documents = followed.documents
+    arrays = (documents.values, documents.columns, documents.starts, documents.weights, *followed.assigner._bounds)
+    held = sum(array.nbytes for array in arrays)
+    assert held > 30 * n
+    assert held <= _Followed.size(block, 5) <= 3 * held
