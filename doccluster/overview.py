@@ -15,8 +15,10 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
+from doccluster.corpus.markup import holds_tags, strip_markup
 from doccluster.packed_strings import CodedColumn
 from doccluster.record import Documents, Run
+from doccluster.text.sentences import sentences
 
 HEADLINE_LENGTH = 110
 N_WORDS = 3  # of the line below the name an editor gave
@@ -26,7 +28,7 @@ _FILE = re.compile(
     r"\.(txt|text|csv|tsv|json|jsonl|ndjson|parquet|xml|rss|atom|opml|html?|eml|mbox|sgml?|tar|t?gz|bz2|xz)$",
     re.IGNORECASE,
 )
-_SENTENCE = re.compile(r".{20,}?(?:[.!?…](?=\s)|[。！？])")
+SHORTEST_SENTENCE = 20  # characters; a shorter one says too little
 
 
 @dataclass(frozen=True)
@@ -147,12 +149,21 @@ def as_date(text: str) -> date | None:
 def _headline(run: Run, cluster: int, shared: frozenset[str]) -> str:
     described, documents = run.clusters[cluster], run.documents
     rows = [one.row for one in described.representatives]
-    titles = [documents.titles[row].strip() for row in rows]
+    titles = [plain_title(documents.titles[row]) for row in rows]
     own = [title for title in titles if title and title.casefold() not in shared]
     if own or any(titles):
         return (own or [title for title in titles if title])[0]
     begins = next((documents.excerpts[row] for row in rows if documents.excerpts[row]), "")
     return first_sentence(begins) or described.label
+
+
+def plain_title(title: str) -> str:
+    """Return a title without markup.
+
+    >>> plain_title("Example <b>Atom</b>"), plain_title("History of the <blink> tag")
+    ('Example Atom', 'History of the <blink> tag')
+    """
+    return (strip_markup(title) if holds_tags(title) else title).strip()
 
 
 def first_sentence(text: str) -> str:
@@ -161,9 +172,13 @@ def first_sentence(text: str) -> str:
     >>> first_sentence("A ferry ran aground off the islands. All 40 people on board are safe.")
     'A ferry ran aground off the islands.'
     """
-    sentence = _SENTENCE.match(text)
-    if sentence is not None and len(sentence[0]) <= HEADLINE_LENGTH:
-        return sentence[0]
+    first = ""
+    for sentence in sentences(text):
+        first = text[: text.index(sentence, len(first)) + len(sentence)]
+        if len(first) >= SHORTEST_SENTENCE:
+            break
+    if len(first) < len(text) and SHORTEST_SENTENCE <= len(first) <= HEADLINE_LENGTH:
+        return first
     if len(text) <= HEADLINE_LENGTH:
         return text
     cut = text[:HEADLINE_LENGTH]
@@ -176,7 +191,7 @@ def _titles_of_several_clusters(run: Run) -> frozenset[str]:
     numbers = _title_numbers(titles)
     order = np.lexsort((labels, numbers))
     is_next = (np.diff(numbers[order]) == 0) & (np.diff(labels[order]) != 0)  # the same title, the next cluster
-    return frozenset(titles[row].strip().casefold() for row in order[1:][is_next].tolist())
+    return frozenset(plain_title(titles[row]).casefold() for row in order[1:][is_next].tolist())
 
 
 def _title_numbers(titles: Sequence[str]) -> npt.NDArray[np.int64]:

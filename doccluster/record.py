@@ -8,6 +8,7 @@ documents that have terms. Documents without any term are in `empty_documents`, 
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -18,6 +19,8 @@ import numpy.typing as npt
 
 from doccluster.clustering.linear_rule import LinearRule
 from doccluster.corpus.document import Corpus, Skipped
+from doccluster.corpus.mail_headers import split_headers
+from doccluster.corpus.markup import holds_tags, strip_markup
 from doccluster.corpus.stored_texts import PickedTexts, StoredTexts, text_lengths
 from doccluster.errors import InputError
 from doccluster.labeling.description import ClusterDescription
@@ -37,6 +40,8 @@ if TYPE_CHECKING:
 
 NO_TERMS = "no-terms"  # why a document is among the skipped although it was read
 EXCERPT_LENGTH = 320
+# the head of a message that was read as plain text, which nobody wants to read first
+_MAIL_HEADERS = re.compile(r"(?:(?:From|Subject|Date|To|Newsgroups|Organization|Reply-To|Message-ID):.*\n){2}")
 NAME_LENGTH = 70
 MOST_CLUSTERS_SHOWN = 30  # in a notebook; the report has all
 
@@ -151,7 +156,12 @@ class StoredExcerpts(Sequence[str]):
 
 def _excerpt(text: str) -> str:
     # a document may be megabytes long: look only at its beginning
-    collapsed = " ".join(text[: 4 * EXCERPT_LENGTH].split())
+    start = text[: 4 * EXCERPT_LENGTH]
+    if _MAIL_HEADERS.match(start):
+        start = split_headers(start)[1] or start
+    if holds_tags(start):
+        start = strip_markup(start)
+    collapsed = " ".join(start.split())
     return _shortened(collapsed, EXCERPT_LENGTH)
 
 

@@ -90,3 +90,26 @@ def test_near_copies_are_counted_beyond_the_first():
     frame = pd.DataFrame({"text": [OIL[0], OIL[0], OIL[0] + "!", *WHEAT]})
     seen = overview(run_pipeline(frame, n_clusters=2, language="english"))
     assert sorted(one.n_copies for one in seen) == [0, 2]
+
+
+def test_excerpts_are_plain_text_without_the_head_of_a_message():
+    import pandas as pd
+
+    from doccluster.corpus import Corpus
+    from doccluster.record import Documents
+
+    texts = ["From: a@b.org\nSubject: Re: tides\n\nThe <b>ferry</b> is late.", "From: here to there\nwe walked."]
+    assert list(Documents.from_corpus(Corpus.from_frame(pd.DataFrame({"text": texts}))).excerpts) == [
+        "The ferry is late.",
+        "From: here to there we walked.",
+    ]
+
+
+def test_a_headline_does_not_end_at_a_shortened_word():
+    from doccluster.overview import first_sentence
+
+    text = "A court told the U.S. envoy, Mr. J. Hill, to leave. He left."
+    assert first_sentence(text) == "A court told the U.S. envoy, Mr. J. Hill, to leave."
+    assert (
+        first_sentence("Fog. The ferry to the islands is late. It rained.") == "Fog. The ferry to the islands is late."
+    )

@@ -7,11 +7,10 @@ from collections.abc import Mapping
 
 from doccluster.report.wording import one_line
 from doccluster.text.scripts import is_unspaced
+from doccluster.text.sentences import sentences
 
 LENGTH = 220
 Pieces = tuple[tuple[str, bool], ...]
-
-_SENTENCE_ENDS = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])")
 
 
 def marked_excerpt(text: str, terms: Mapping[str, float], *, length: int = LENGTH) -> Pieces:
@@ -40,7 +39,7 @@ def marked_excerpt(text: str, terms: Mapping[str, float], *, length: int = LENGT
     if pattern is None:
         return ()
     best, most = "", 0.0
-    for sentence in _SENTENCE_ENDS.split(text):
+    for sentence in sentences(text):
         line = one_line(sentence, length)
         value = sum(terms.get(word, 0.0) for word in {found[0].lower() for found in pattern.finditer(line)})
         if value > most:
