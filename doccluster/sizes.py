@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 
-from doccluster.errors import InputError
+from doccluster.errors import InputError, shown
 
 _UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
 _SIZE = re.compile(r"\s*([0-9]*\.?[0-9]+)\s*([kmgt]?)i?b?\s*", re.IGNORECASE)
@@ -22,6 +22,8 @@ def parse_size(size: str | int | float) -> int:
     InputError
         If the text is not a size, or the size is not positive.
     """
+    if isinstance(size, bool) or not isinstance(size, str | int | float):
+        raise InputError(f"{shown(size)} is not a size in bytes", remedy="write for instance 500M or 2G")
     if isinstance(size, int | float):
         number, unit = float(size), ""
     else:

@@ -19,6 +19,7 @@ from doccluster.sparse_structure import checked_csr, masked, wrong_dimensions
 RandomState = None | int | np.random.Generator | np.random.RandomState
 
 EXPONENTS = 60  # rows with a largest value outside 2^-60..2^60 are brought into it, which float32 can hold too
+MAX_STARTS = 10_000
 UNIT_TOLERANCE = 1e-5  # float32 rows normalised elsewhere are off by a few 1e-7
 
 
@@ -206,6 +207,19 @@ def check_positive_int(value: Any, name: str) -> int:
             "is not a positive whole number", argument=name, received=value, remedy=("give ", Argument(name), " >= 1")
         )
     return int(value)
+
+
+def check_n_init(n_init: Any) -> int:
+    """Return a number of starts between 1 and `MAX_STARTS`, or raise InputError."""
+    number = check_positive_int(n_init, "n_init")
+    if number > MAX_STARTS:
+        raise InputError(
+            "is more starts than any run comes to the end of",
+            argument="n_init",
+            received=number,
+            remedy=("give ", Argument("n_init"), f" <= {MAX_STARTS:,}"),
+        )
+    return number
 
 
 def check_n_clusters(n_clusters: Any, n_documents: int) -> int:

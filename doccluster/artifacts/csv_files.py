@@ -15,9 +15,9 @@ from doccluster.corpus.columns import is_missing
 if TYPE_CHECKING:
     import pandas as pd
 
-# What a spreadsheet takes for the beginning of a formula (OWASP, "CSV injection"), tab and return included.
-_FORMULA = re.compile(r"^[=+\-@\t\r]")
-_FORMULA_SIGNS = frozenset("=+-@\t\r")
+# What a spreadsheet takes for the beginning of a formula (OWASP, "CSV injection"): tab, return and the full-width signs
+# of East Asian keyboards included.
+_FORMULA_SIGNS = frozenset("=+-@\t\r＝＋－＠")
 _WHOLE, _NUMBERS = {int, bool, type(None)}, {float, int, bool, type(None)}
 _UNPRINTABLE = re.compile(f"[{CONTROLS}\f]")
 
@@ -27,11 +27,13 @@ def safe_cell(value: Any) -> Any:
 
     >>> safe_cell("=HYPERLINK(1)"), safe_cell("- a dash"), safe_cell("plain"), safe_cell(-1.5)
     ("'=HYPERLINK(1)", "'- a dash", 'plain', -1.5)
+    >>> safe_cell("＝HYPERLINK(1)")  # the signs of East Asian keyboards
+    "'＝HYPERLINK(1)"
     """
     if not isinstance(value, str):
         return value
     cleaned = _UNPRINTABLE.sub("", storable(value))
-    return f"'{cleaned}" if _FORMULA.match(cleaned) else cleaned
+    return f"'{cleaned}" if cleaned[:1] in _FORMULA_SIGNS else cleaned
 
 
 def storable(text: str) -> str:

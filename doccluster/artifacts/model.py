@@ -26,6 +26,7 @@ from doccluster.artifacts.storage import (
 from doccluster.artifacts.typed_json import read_as
 from doccluster.clustering.linear_rule import LinearRule
 from doccluster.errors import DocclusterError, InputError, SchemaError
+from doccluster.file_names import usable_path
 from doccluster.short_repr import ShortRepr
 from doccluster.text.token_patterns import check_safe_pattern
 from doccluster.vectors.vectorizer_settings import SavedVectorizer
@@ -197,6 +198,7 @@ def _load_rule(path: Path, record: ModelRecord) -> LinearRule:
 
 def model_folder(path: Path) -> Path:
     """Return the folder that holds model.json: `path` itself, or its folder ``model``."""
+    usable_path(path)
     for folder in (path / "model", path):
         if (folder / "model.json").exists():
             return folder

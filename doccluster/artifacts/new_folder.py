@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from doccluster.errors import Argument, InputError
+from doccluster.file_names import usable_path
 from doccluster.unfinished import Rescue, clear_abandoned, finished_file, unfinished_folder
 
 MARK = "run.json"  # what makes a folder one of ours, which --overwrite may replace
@@ -34,6 +35,7 @@ OURS = frozenset(
 
 def check_output(folder: Path, *, overwrite: bool) -> None:
     """Raise InputError, before any work is done, if a run cannot be written to `folder`."""
+    usable_path(folder)
     if not folder.is_symlink():
         clear_abandoned(folder.absolute(), rescue=partial_rescue(folder.absolute()))
     if folder.is_symlink() and not folder.exists():
@@ -74,6 +76,7 @@ def check_folder(folder: Path, *, name: Path | None = None) -> None:
 
     `name` is what the output is called in the message, if that is not the folder.
     """
+    usable_path(folder)
     nearest = next(place for place in (folder.absolute(), *folder.absolute().parents) if place.exists())
     if not nearest.is_dir():
         raise InputError(
@@ -85,6 +88,7 @@ def check_folder(folder: Path, *, name: Path | None = None) -> None:
 
 def check_file(path: Path, *, overwrite: bool) -> None:
     """Raise InputError, before any work is done, if a file cannot be written to `path`."""
+    usable_path(path)
     if path.is_dir():
         raise InputError(f"{path} is a folder", remedy="choose another output, the name of a file")
     if path.exists() and not overwrite:

@@ -180,10 +180,11 @@ def _vectors(found: Any, path: str, metric: str, keep: list[int]) -> Any:
 
     from doccluster.artifacts import load_run
     from doccluster.evaluation.label_files import rows_of
+    from doccluster.file_names import usable_path
     from doccluster.vectors import read_matrix
     from doccluster.vectors.matrix_files import load_matrix_file
 
-    if Path(path).is_dir():
+    if usable_path(path).is_dir():
         read = load_run(path).vectors
         matrix = read.matrix
     else:
@@ -269,9 +270,9 @@ def explain_command(subject: str, cluster: str | None, other: str | None, as_jso
 
     Two clusters are compared: what they share, what separates them, and which documents lie between them.
     """
-    from pathlib import Path
+    from doccluster.file_names import usable_path
 
-    if Path(subject).is_dir():
+    if usable_path(subject).is_dir():
         from doccluster.cli.explain_cluster import explain_cluster
 
         if cluster is not None and other is not None:
@@ -331,4 +332,4 @@ def _wrapped(name: str, text: str) -> list[str]:
     import textwrap
 
     lines = textwrap.wrap(text, width=88) or [""]
-    return [f"  {name:<11}{lines[0]}", *(f"  {'':<11}{line}" for line in lines[1:])]
+    return [f"  {name:<14}{lines[0]}", *(f"  {'':<14}{line}" for line in lines[1:])]

@@ -26,6 +26,7 @@ from doccluster.clustering.options import (
 from doccluster.clustering.task import STARTS as STARTS
 from doccluster.clustering.task import Found, Task
 from doccluster.errors import Argument, InputError
+from doccluster.validation import check_n_init
 
 Metric = Literal["cosine", "euclidean"]
 SPHERICAL = "spherical-k-means"  # what runs used before they wrote it down
@@ -76,10 +77,12 @@ class Algorithm:
         return tuple(one.name for one in fields(self.options))
 
     def check_options(self, given: Any) -> None:
-        """Raise InputError if one of the options that were given is not among those the algorithm has."""
+        """Raise InputError if an option that was given is unknown, or asks for endless work."""
         for name in given:
             if name not in self.option_names:
                 raise InputError(f"{self.name} has no option {name!r}", remedy=f"it has {', '.join(self.option_names)}")
+        if given.get("n_init", "auto") != "auto":
+            check_n_init(given["n_init"])
 
 
 def get_algorithm(name: str) -> Algorithm:

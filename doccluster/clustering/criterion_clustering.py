@@ -18,7 +18,7 @@ from doccluster.geometry.criterion_functions import SMALLEST_IS_BEST, criterion_
 from doccluster.partition import Partition
 from doccluster.progress import Progress, silent
 from doccluster.sizes import format_size, parse_size
-from doccluster.validation import RandomState, as_generator, check_n_clusters, check_positive_int
+from doccluster.validation import RandomState, as_generator, check_n_clusters, check_n_init, check_positive_int
 
 FIT_BYTES = 10 * 2**20  # small arrays, and what the starts of few documents need
 
@@ -106,7 +106,7 @@ class CriterionClustering(CentroidEstimator):
         """
         rows = self._unit_rows(X)
         k = check_n_clusters(self.n_clusters, rows.shape[0])
-        n_starts = check_positive_int(self.n_init, "n_init")
+        n_starts = check_n_init(self.n_init)
         check_positive_int(self.max_passes, "max_passes")
         sign = -1.0 if check_criterion(self.criterion) in SMALLEST_IS_BEST else 1.0
         rng = as_generator(self.random_state)

@@ -11,8 +11,7 @@ from doccluster.corpus.columns import cell_labels, listed
 from doccluster.corpus.delimited import LARGEST_FIELD, choose_dialect
 from doccluster.corpus.draft import Draft, ReadFailure
 from doccluster.corpus.encodings import decode
-from doccluster.corpus.input_file import counted_stream
-from doccluster.corpus.opening import open_path
+from doccluster.corpus.opening import read_whole
 from doccluster.corpus.options import ReadOptions
 from doccluster.errors import InputError
 
@@ -39,7 +38,7 @@ class LabelFile:
         """
         try:
             with boundary("unreadable"):
-                text = decode(_content(path)).text
+                text = decode(read_whole(path)).text
                 if path.suffix.lower() in (".csv", ".tsv"):
                     return cls(path.name, lines=None, by_id=_table(text, path, options))
         except ReadFailure as failure:
@@ -63,12 +62,6 @@ class LabelFile:
                 f"{self._name} has {len(self._lines)} label(s) for {self._n_given} document(s)",
                 remedy="give one line for each, or a csv with the columns id and label",
             )
-
-
-def _content(path: Path) -> bytes:
-    file, _ = open_path(path, is_explicit=True)
-    with file:
-        return counted_stream(file).read()
 
 
 def _table(text: str, path: Path, options: ReadOptions) -> dict[str, dict[str, tuple[str, ...]]]:

@@ -12,7 +12,11 @@ from typing import Any
 from doccluster.corpus.addresses import address_of, open_address
 from doccluster.corpus.boundary import boundary
 from doccluster.corpus.draft import ReadFailure
+from doccluster.corpus.input_file import counted_stream
+from doccluster.file_names import usable_path
+from doccluster.sizes import format_size
 
+MOST_BYTES = 256 * 1024**2  # of a pipe or device, which may never end; a file ends by itself
 PATIENCE = 10.0  # seconds that a pipe which the user names may stay without its first byte
 _AT_ONCE = getattr(os, "O_NONBLOCK", 0)  # a file that only streams, as /proc has them, says that it has nothing yet
 _PROCESS_FILES = ("/proc/", "/dev/")  # where the shell puts the pipe of a process substitution
@@ -37,6 +41,35 @@ def open_path(path: Path, *, is_explicit: bool) -> tuple[Any, bool]:
         device = _opened(path, _AT_ONCE)
         os.set_blocking(device.fileno(), device.isatty())
         return device, False
+
+
+def read_whole(path: str | os.PathLike[str], *, limit: int | None = None) -> bytes:
+    """Return all bytes of a file, pipe or device that the user names.
+
+    Parameters
+    ----------
+    path : path
+        What to read; a pipe may stay `PATIENCE` seconds without its first byte.
+    limit : int, optional
+        The most bytes it may have; by default only pipes and devices have a limit, `MOST_BYTES`.
+
+    Raises
+    ------
+    InputError
+        If no file can have this name.
+    ReadFailure
+        If it cannot be read, or has more bytes.
+    """
+    place = usable_path(path)
+    with boundary("unreadable"):
+        file, is_plain = open_path(place, is_explicit=True)
+        most = MOST_BYTES if limit is None and not is_plain else limit
+        with file:
+            stream = counted_stream(file)
+            data = stream.read() if most is None else stream.read(most + 1)
+    if most is not None and len(data) > most:
+        raise ReadFailure("too-large", f"it is larger than {format_size(most)}")
+    return data
 
 
 def _opened(path: Path, flags: int) -> io.FileIO:

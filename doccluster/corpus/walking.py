@@ -21,8 +21,10 @@ from doccluster.corpus.input_file import HEAD_SIZE, ByteRange, FileRange, InputF
 from doccluster.corpus.opening import open_path
 from doccluster.corpus.options import Limits
 from doccluster.errors import InputError
+from doccluster.file_names import shown_path
 
 STDIN = "-"
+MAX_SOURCES = 50_000  # named one by one; a folder may hold any number of files
 _ADDRESS = re.compile(r"(https?|ftp|feed|file):/+", re.IGNORECASE)
 _WRITTEN_BY_RUNS = ("run.json", "assignments.csv", "clusters.csv")  # in every folder of a run, and in no other
 _JUNK = {"__MACOSX", "Thumbs.db", "desktop.ini"}
@@ -30,30 +32,45 @@ _JUNK = {"__MACOSX", "Thumbs.db", "desktop.ini"}
 
 def expanded(paths: list[Path]) -> list[Path]:
     """Return the paths with patterns (`art*.jsonl`) that the shell left as they are in place of what fits them."""
+    _check_number(paths)
     found: list[Path] = []
     for path in map(on_this_machine, paths):
         if address_of(path) is not None or os.path.lexists(path) or not glob.has_magic(str(path)):
             found.append(path)
             continue
+        parts = Path(os.path.normpath(path)).parts
+        if path.is_absolute() and glob.has_magic(parts[1]) and (len(parts) == 2 or parts[1] == "**"):
+            raise _everything(path)
         fitting = sorted(map(Path, glob.iglob(str(path), recursive=True)))  # noqa: PTH207  of the whole path
         if not fitting:
             raise InputError(
-                f"no file fits the pattern {_shown(path)!r}", remedy="give files, a folder, or another pattern"
+                f"no file fits the pattern {shown_path(path)!r}", remedy="give files, a folder, or another pattern"
             )
         found += fitting
+    _check_number(found)
     return found
 
 
-def _shown(path: Path) -> str:
-    return str(path) if len(str(path)) <= 200 else f"{str(path)[:80]} ..."
+def _check_number(paths: list[Path]) -> None:
+    if len(paths) > MAX_SOURCES:
+        raise InputError(
+            f"{len(paths):,} sources are more than the {MAX_SOURCES:,} that can be named",
+            remedy="give the folder that holds them",
+        )
+
+
+def _everything(path: Path) -> InputError:
+    return InputError(
+        f"{shown_path(path)!r} is everything on this machine", remedy="give the folder that holds the documents"
+    )
 
 
 def check_paths(paths: list[Path]) -> None:
-    """Raise InputError for the first path that does not exist, that is an address, or that no file can have."""
+    """Raise InputError for the first path that does not exist, is an address, or that cannot hold documents."""
     for path in paths:
         if str(path) == STDIN or address_of(path) is not None:
             continue
-        shown = _shown(path)
+        shown = shown_path(path)
         try:
             path.lstat()
         except (OSError, ValueError) as error:
@@ -68,6 +85,11 @@ def check_paths(paths: list[Path]) -> None:
             places = "give a file, a folder, or - for standard input"
             remedy = f"{places}; a text goes into a list" if " " in shown else places
             raise InputError(f"{shown!r} does not exist", remedy=remedy) from error
+        real = _resolved(path)
+        if real == path.absolute().anchor:
+            raise _everything(path)
+        if real.startswith("/proc") and os.path.isdir(path):  # noqa: PTH112
+            raise InputError(f"{shown!r} describes processes and holds no documents", remedy="give another folder")
 
 
 def holds_run(folder: Path) -> bool:
@@ -86,7 +108,15 @@ class _Entry(NamedTuple):
         """Return what lies in this folder; only a link is resolved again, which would take long in deep folders."""
         path = self.path / name
         is_link = os.path.islink(path)  # noqa: PTH114  Path.is_symlink raises where a name is too long
-        return _Entry(path, self.place / name, os.path.realpath(path) if is_link else f"{self.real}{os.sep}{name}")
+        return _Entry(path, self.place / name, _resolved(path) if is_link else f"{self.real}{os.sep}{name}")
+
+
+def _resolved(path: Path) -> str:
+    """Return a path without links; the path itself where a link cannot be read, as those of processes in /proc."""
+    try:
+        return os.path.realpath(path)
+    except OSError:
+        return str(path)
 
 
 @dataclass(frozen=True)
@@ -142,7 +172,7 @@ class Walk:
             elif os.path.isdir(path):  # noqa: PTH112  Path.is_dir raises where a name is too long
                 if holds_run(path):
                     raise InputError(
-                        f"{_shown(path)!r} is the folder of a run and holds no documents",
+                        f"{shown_path(path)!r} is the folder of a run and holds no documents",
                         remedy=(
                             "see its clusters with doccluster report or explain, or put new documents into them "
                             "with assign"

@@ -16,6 +16,8 @@ import numpy as np
 import numpy.typing as npt
 
 from doccluster.corpus.columns import has_text_column
+from doccluster.corpus.draft import ReadFailure
+from doccluster.corpus.opening import read_whole
 from doccluster.corpus.options import ReadOptions
 from doccluster.errors import DocclusterWarning, InputError
 
@@ -67,11 +69,9 @@ def read_labels(
     """
     place = Path(path)
     try:
-        text = place.read_text(encoding="utf-8-sig")
-    except OSError as error:
-        raise InputError(
-            f"{place} cannot be read: {error.strerror or error}", remedy=f"give {FORMS}, in UTF-8"
-        ) from error
+        text = read_whole(place).decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
+    except ReadFailure as error:
+        raise InputError(f"{place} cannot be read: {error.detail}", remedy=f"give {FORMS}, in UTF-8") from error
     except UnicodeDecodeError as error:
         raise InputError(
             f"{place} is not text in UTF-8: the character at byte {error.start} is not valid",

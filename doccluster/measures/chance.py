@@ -10,13 +10,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from doccluster.errors import InputError
+from doccluster.errors import Argument, InputError
 from doccluster.measures.contingency import ContingencyTable
 from doccluster.measures.registry import Values, external_measure, get_measure, undefined
 from doccluster.partition import Partition
 from doccluster.validation import RandomState, as_generator, check_positive_int
 
 EXACT_BELOW = 10_000  # arrangements
+MAX_SAMPLES = 1_000_000  # the standard error is then a thousandth of the spread
 NAME = "divergence_from_random_baseline"
 
 
@@ -55,12 +56,19 @@ def divergence_from_random_baseline(
     if not isinstance(parameters, Mapping | None):
         raise InputError("is no mapping of names to values", argument="parameters", received=parameters)
     arguments = dict(parameters or {})
+    if check_positive_int(n_samples, "n_samples") > MAX_SAMPLES:
+        raise InputError(
+            "is more samples than anything needs",
+            argument="n_samples",
+            received=n_samples,
+            remedy=("give ", Argument("n_samples"), f" <= {MAX_SAMPLES:,}"),
+        )
     own = record.compute(table, **arguments)
     if math.isnan(own.value):
         return undefined(f"{record.name} is undefined: {own.note}")
     if table.has_single_group or table.has_singletons_only:
         return Values(0.0, note="every rearrangement scores the same", standard_error=0.0)
-    draws, how = _rearrangements(table, check_positive_int(n_samples, "n_samples"), random_state)
+    draws, how = _rearrangements(table, n_samples, random_state)
     values = np.fromiter((record.compute(other, **arguments).value for other in draws), np.float64)
     return _divergence(own.value, values, how)
 

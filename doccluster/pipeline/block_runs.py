@@ -13,6 +13,7 @@ from doccluster.artifacts import CHECKPOINT
 from doccluster.blocks import resolve_threads
 from doccluster.clustering.algorithms import SPHERICAL
 from doccluster.corpus.reading import as_paths
+from doccluster.corpus.walking import check_paths, expanded
 from doccluster.errors import Argument, InputError
 from doccluster.pipeline.run_settings import RunSettings
 from doccluster.pipeline.sources import is_matrix
@@ -170,13 +171,23 @@ def _scratch_folder(scheduler: Any, scratch: str | Path | None) -> Iterator[Path
 
 
 def source_bytes(source: Any) -> int:
-    """Return about how many bytes of text the files of a source hold; 0 for what is not in files."""
+    """Return about how many bytes of text the files of a source hold; 0 for what is not in files.
+
+    Raises
+    ------
+    InputError
+        If one of them cannot be a source.
+    """
     paths = as_paths(source)
-    return sum(map(_text_bytes, paths or ()))
+    if paths is None:
+        return 0
+    paths = expanded(paths)
+    check_paths(paths)
+    return sum(map(_text_bytes, paths))
 
 
 def _text_bytes(path: Path) -> int:
-    if path.is_dir():
+    if os.path.isdir(path):  # noqa: PTH112  Path.is_dir raises where a name cannot be looked up
         return sum(_text_bytes(Path(folder) / name) for folder, _, names in os.walk(path) for name in names)
     try:
         return path.stat().st_size * (UNPACKED_TIMES if path.suffix.lower() in PACKED else 1)

@@ -18,6 +18,7 @@ from scipy import sparse
 from doccluster.artifacts import load_run, read_record, write_json
 from doccluster.artifacts.browse_tree import load_browse_tree, save_browse_tree
 from doccluster.errors import InputError, NothingUsable
+from doccluster.file_names import usable_path
 from doccluster.geometry import ClusterEvidence
 from doccluster.labeling import ClusterProfiles, rank_label_terms, representative_documents, short_labels
 from doccluster.labeling.placement import own_similarity
@@ -334,7 +335,7 @@ def open_browser(
         As for `run_pipeline`; of documents only.
     """
     given: dict[str, Any] = {"n_clusters": n_clusters, "seed": seed, "n_threads": n_threads, "progress": progress}
-    if isinstance(source, str | Path) and (Path(source) / "run.json").is_file():
+    if isinstance(source, str | Path) and (usable_path(source) / "run.json").is_file():
         run = load_run(source)
         words = _function_words(run.parameters.get("resolved", {}).get("languages", ()))
         given |= {"vectorizer": run.vectorizer, "function_words": words, "folder": source}
@@ -358,7 +359,7 @@ def read_path(path: str | Path) -> BrowsePath:
     SchemaError
         If it is damaged.
     """
-    place = Path(path)
+    place = usable_path(path)
     if not place.is_file():
         raise InputError(f"{path} is no file", remedy="give a path that `save` has written")
     kept = read_record(place, BrowsePath)

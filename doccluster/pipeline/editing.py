@@ -15,6 +15,7 @@ from scipy import sparse
 from doccluster.artifacts import BEFORE_EDITS, EDITS, load_run, read_record, save_run, write_json
 from doccluster.errors import InputError
 from doccluster.evaluation import evaluate
+from doccluster.file_names import usable_path
 from doccluster.labeling import ClusterDescription, describe_clusters, place_documents
 from doccluster.partition import Partition
 from doccluster.record import Run
@@ -91,7 +92,7 @@ def undo_edit(folder: str | Path) -> Edited:
 
 def read_edits(folder: Path) -> EditLog:
     """Return what was done to a run; nothing where there is no edits.json."""
-    path = folder / EDITS
+    path = usable_path(folder) / EDITS
     return read_record(path, EditLog) if path.is_file() else EditLog()
 
 

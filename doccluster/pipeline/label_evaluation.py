@@ -13,6 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from doccluster.artifacts import load_run
+from doccluster.corpus.draft import ReadFailure
+from doccluster.corpus.opening import read_whole
 from doccluster.errors import InputError
 from doccluster.geometry import ClusterEvidence
 from doccluster.labeling import ClusterDescription, place_documents
@@ -103,9 +105,9 @@ def read_synonyms(path: str | Path) -> dict[str, list[str]]:
         If the file cannot be read, or holds something else.
     """
     try:
-        content = json.loads(Path(path).read_text(encoding="utf-8"))
-    except OSError as error:
-        raise InputError(f"{path} cannot be read: {error.strerror or error}.") from error
+        content = json.loads(read_whole(path))
+    except ReadFailure as error:
+        raise InputError(f"{path} cannot be read: {error.detail}.") from error
     except (ValueError, RecursionError) as error:
         raise InputError(
             f"{path} is not JSON ({str(error)[:80]}); give an object of classes and lists of names."

@@ -9,6 +9,7 @@ from pathlib import Path
 import pandas as pd
 
 from doccluster.artifacts import BEFORE_EDITS, RunRecord, labels_checksum, read_record
+from doccluster.file_names import usable_path
 from doccluster.pipeline.main_line import make_run
 from doccluster.pipeline.run_settings import recorded_run, recorded_sources
 from doccluster.progress import Progress, silent
@@ -45,7 +46,8 @@ def repeat_run(
     SchemaError
         If run.json is damaged or from a newer version.
     """
-    path = Path(record) / "run.json" if Path(record).is_dir() else Path(record)
+    path = usable_path(record)
+    path = path / "run.json" if path.is_dir() else path
     if (path.parent / BEFORE_EDITS / "run.json").is_file():  # an editor merged clusters; the run made others
         path = path.parent / BEFORE_EDITS / "run.json"
     then = read_record(path, RunRecord)

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from doccluster.artifacts import load_run
 from doccluster.corpus import Corpus
 from doccluster.errors import InputError, NothingUsable
+from doccluster.file_names import usable_path
 from doccluster.pipeline.grouping_hits import MAX_GROUPS, cluster_search_results, vectorize_short_texts
 from doccluster.pipeline.sources import read_source
 from doccluster.progress import Progress, silent
@@ -163,7 +164,7 @@ def open_search(
     NothingUsable
         If no document has a term.
     """
-    if isinstance(source, str | Path) and (Path(source) / "run.json").is_file():
+    if isinstance(source, str | Path) and (usable_path(source) / "run.json").is_file():
         return _of_run(source)
     read = read_source(source, reader=dict(reader or {}), progress=progress)
     if read.corpus is None:

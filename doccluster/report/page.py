@@ -12,6 +12,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from doccluster.errors import InputError
+from doccluster.file_names import usable_path
 from doccluster.markup import visible
 from doccluster.report.wording import counted, decimal, safe_link
 
@@ -61,7 +62,7 @@ def write_page(page: str, path: str | os.PathLike[str], *, what: str) -> Path:
     InputError
         If the file cannot be written.
     """
-    target = Path(path)
+    target = usable_path(path)
     try:
         target.write_text(page, encoding="utf-8", newline="\n")
     except OSError as error:

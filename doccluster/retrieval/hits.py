@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from doccluster.corpus.draft import ReadFailure
+from doccluster.corpus.opening import read_whole
 from doccluster.errors import InputError, NothingUsable
 
 FIELDS = ("id", "title", "snippet", "url")
@@ -58,11 +60,11 @@ def read_hits(path: str | Path) -> tuple[SearchHit, ...]:
         If there is no hit in it.
     """
     try:
-        text = Path(path).read_text(encoding="utf-8-sig")
+        text = read_whole(path).decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
     except UnicodeDecodeError as error:
         raise InputError(f"{path} is not UTF-8 text ({error.reason}); write JSON lines in UTF-8.") from error
-    except OSError as error:
-        raise InputError(f"{path} cannot be read: {error.strerror or error}.") from error
+    except ReadFailure as error:
+        raise InputError(f"{path} cannot be read: {error.detail}.") from error
     records = _records(text, path)
     if not records:
         raise NothingUsable(f"{path} has no hits; give JSON lines with title, snippet, url and rank.")

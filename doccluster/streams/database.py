@@ -9,6 +9,7 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 from doccluster.errors import InputError, SchemaError
+from doccluster.file_names import usable_path
 from doccluster.streams.schema import VERSION, make_tables, migrate, version_of
 
 try:
@@ -147,6 +148,7 @@ def _described(path: Path) -> Iterator[None]:
 
 def _locked(path: Path) -> int | None:
     """Return a lock on the store that lives as long as this process, or until it is let go."""
+    usable_path(path)
     if not path.absolute().parent.is_dir():
         raise InputError(f"{path} cannot be written: there is no folder {path.parent}; choose another store.")
     if path.is_dir():

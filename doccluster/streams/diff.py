@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from doccluster.errors import InputError
+from doccluster.file_names import usable_path
 from doccluster.streams.database import reading
 from doccluster.streams.tables import batch_at, label_of
 
@@ -148,7 +149,7 @@ def read_sides(before: str | os.PathLike[str], after: str | os.PathLike[str]) ->
     Documents of two stores are matched by their keys, of others by their ids.
     """
     names = [os.fspath(before), os.fspath(after)]
-    by_key = not any(Path(name).is_dir() for name in names)
+    by_key = not any(usable_path(name).is_dir() for name in names)
     first, second = (_read_run(Path(name)) if Path(name).is_dir() else _read_store(name, by_key) for name in names)
     return first, second
 

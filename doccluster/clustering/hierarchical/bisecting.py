@@ -19,7 +19,7 @@ from doccluster.clustering.k_means.spherical import SphericalParameters, spheric
 from doccluster.errors import DocclusterWarning, InputError, NothingUsable
 from doccluster.geometry.criteria import check_criterion, refine_by_moves
 from doccluster.progress import Progress, silent
-from doccluster.validation import RandomState, as_generator, check_n_clusters, check_positive_int
+from doccluster.validation import RandomState, as_generator, check_n_clusters, check_n_init
 
 Members = npt.NDArray[np.int64]
 SPLITS = ("gain", "largest", "loosest")
@@ -103,7 +103,7 @@ class BisectingSphericalKMeans(CentroidEstimator):
         """
         rows = self._unit_rows(X)
         k = check_n_clusters(self.n_clusters, rows.shape[0])
-        check_positive_int(self.n_init, "n_init")
+        check_n_init(self.n_init)
         check_criterion(self.criterion)
         if self.split not in SPLITS:
             raise InputError(

@@ -23,7 +23,7 @@ from doccluster.geometry.documents import as_documents
 from doccluster.progress import Progress, silent
 from doccluster.sizes import parse_size
 from doccluster.sparse_structure import document_frequencies
-from doccluster.validation import RandomState, as_generator, check_n_clusters, check_positive_int
+from doccluster.validation import RandomState, as_generator, check_n_clusters, check_n_init, check_positive_int
 
 DEFAULT_STARTS = 10  # restarts chosen by the objective are worth more than any seeding, and cheap
 LARGEST_WEIGHT = 1e100  # the squares of sums of weights are taken in float64, where they would overflow or vanish
@@ -61,7 +61,7 @@ class SphericalParameters:
                 "is not a share of the objective", argument="tol", received=self.tol, expected="a number >= 0"
             )
         if self._draws_seeds and self.n_init != "auto":
-            check_positive_int(self.n_init, "n_init")
+            check_n_init(self.n_init)
 
     @property
     def n_starts(self) -> int:

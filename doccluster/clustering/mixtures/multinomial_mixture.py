@@ -18,7 +18,14 @@ from doccluster.clustering.mixtures.vmf_seeds import check_mixture_init, seed_la
 from doccluster.clustering.smoothed.document_spaces import shared_term_rows
 from doccluster.errors import InputError, NothingUsable
 from doccluster.progress import Progress, silent
-from doccluster.validation import RandomState, as_generator, check_matrix, check_n_clusters, check_positive_int
+from doccluster.validation import (
+    RandomState,
+    as_generator,
+    check_matrix,
+    check_n_clusters,
+    check_n_init,
+    check_positive_int,
+)
 
 Floats = npt.NDArray[np.float64]
 
@@ -141,7 +148,7 @@ class MultinomialMixture(ClusterMixin, BaseEstimator):
         if not 0 <= self.tol <= 1:
             raise InputError(f"tol={self.tol!r} is not a share of the documents; give a number from 0 to 1.")
         check_mixture_init(self.init, n_documents, self.n_clusters)
-        check_positive_int(self.n_init, "n_init")
+        check_n_init(self.n_init)
         check_positive_int(self.max_iter, "max_iter")
 
     def _best_start(self, counts: Any, k: int) -> tuple[Settled, float]:

@@ -39,6 +39,7 @@ from doccluster.validation import (
     as_generator,
     check_matrix,
     check_n_clusters,
+    check_n_init,
     check_positive_int,
     unit_rows,
 )
@@ -186,7 +187,7 @@ class VonMisesFisherMixture(ClusterMixin, BaseEstimator):
             raise InputError("is unknown", argument="assignment", received=self.assignment, expected="'soft' or 'hard'")
         check_mixture_init(self.init, X.shape[0], self.n_clusters)
         _check_concentration(self.concentration, self.max_concentration)
-        check_positive_int(self.n_init, "n_init")
+        check_n_init(self.n_init)
         check_positive_int(self.max_iter, "max_iter")
         if not isinstance(self.tol, int | float | np.number) or not self.tol >= 0:
             raise InputError(

@@ -82,12 +82,13 @@ def fetch(url: str, network: Reach, *, etag: str = "", last_modified: str = "") 
     url : str
     network : Reach
     etag, last_modified : str
-        Sent back exactly as they were given, so that a feed that has not changed need not be sent.
+        Sent back exactly as they were given, so that a feed that has not changed need not be sent; left out where
+        no header can hold them.
     """
     deadline = time.monotonic() + network.whole_seconds
     headers = {"User-Agent": AGENT, "Accept": ACCEPT, "Accept-Encoding": "gzip, deflate"}
-    headers |= {"If-None-Match": etag} if etag else {}
-    headers |= {"If-Modified-Since": last_modified} if last_modified else {}
+    headers |= {"If-None-Match": etag} if _can_be_sent(etag) else {}
+    headers |= {"If-Modified-Since": last_modified} if _can_be_sent(last_modified) else {}
     here, is_for_good, visited, has_answered = url, True, {url}, False
     try:
         for _ in range(MOST_HOPS + 1):
@@ -105,6 +106,11 @@ def fetch(url: str, network: Reach, *, etag: str = "", last_modified: str = "") 
     except (Refused, _Failed) as error:
         was_asked = has_answered or not isinstance(error, Refused)
         return Fetched(reason=error.reason, detail=error.detail, url=here, was_asked=was_asked)
+
+
+def _can_be_sent(value: str) -> bool:
+    """Return whether there is a value, and a header can hold it."""
+    return bool(value) and all("\x20" <= character <= "\xff" and character != "\x7f" for character in value)
 
 
 def _ask(url: str, headers: Mapping[str, str], network: Reach, deadline: float) -> Fetched:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import math
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
@@ -10,13 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from doccluster.corpus.boundary import boundary
 from doccluster.corpus.draft import ReadFailure
 from doccluster.corpus.encodings import declared_encoding, decode
-from doccluster.corpus.opening import open_path
+from doccluster.corpus.opening import read_whole
 from doccluster.corpus.xml_text import root_of
 from doccluster.errors import InputError
-from doccluster.sizes import format_size
 from doccluster.streams.polling.addresses import LONGEST, Refused, listed_target
 from doccluster.streams.polling.scheduling import BASE, FeedState
 
@@ -155,7 +152,7 @@ def _is_address(text: str) -> bool:
 
 def _read_list(path: Path) -> list[Subscription]:
     try:
-        data = _bytes_of(path)
+        data = read_whole(path, limit=MOST_BYTES)
         text = decode(data, declared=declared_encoding(data)).text
         is_opml = text.lstrip("\ufeff \t\r\n").startswith("<")
         found = list(_from_opml(text) if is_opml else _from_lines(text))
@@ -167,16 +164,6 @@ def _read_list(path: Path) -> list[Subscription]:
     if not found:
         raise InputError(f"{path} lists no address that begins with http:// or https://; give one that does.")
     return found
-
-
-def _bytes_of(path: Path) -> bytes:
-    with boundary("unreadable"):
-        file, _ = open_path(path, is_explicit=True)
-        with io.BufferedReader(file) as whole:
-            data = whole.read(MOST_BYTES + 1) or b""
-    if len(data) > MOST_BYTES:
-        raise ReadFailure("too-large", f"it is larger than {format_size(MOST_BYTES)}")
-    return data
 
 
 def _from_lines(text: str) -> Iterator[Subscription]:
