@@ -5,6 +5,7 @@ from __future__ import annotations
 from tests.fuzz.campaign import Target
 from tests.fuzz.matrices import MATRICES
 from tests.fuzz.readers import READERS
+from tests.fuzz.requests import REQUESTS
 from tests.fuzz.run_folders import RUN_FOLDERS
 
-TARGETS: dict[str, Target] = {target.name: target for target in (*READERS, *RUN_FOLDERS, *MATRICES)}
+TARGETS: dict[str, Target] = {target.name: target for target in (*READERS, *RUN_FOLDERS, *MATRICES, *REQUESTS)}
