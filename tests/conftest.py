@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import pathlib
 import shutil
 
 import pytest
 from hypothesis import settings
+
+# Tests run side by side: threads of BLAS and OpenMP wait for each other in busy loops, which costs four times the work.
+# Our own threads are Python's and stay. Set before numpy is loaded, and for the processes that tests start.
+for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ.setdefault(_variable, "1")
 
 # how long an example takes is no matter of the tests; a busy machine takes longer
 settings.register_profile("any speed", deadline=None)

@@ -18,12 +18,12 @@ from doccluster.measures import list_measures
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 
 
-@pytest.mark.parametrize("record", list_measures(), ids=lambda record: record.name)
-def test_every_year_and_name_in_the_source_of_a_measure_has_a_reference(record):
-    found = references_of(record.name)
-    assert found
-    years = set(re.findall(r"\b(?:1[89]|20)\d\d\b", record.source))
-    assert years <= {reference.year for reference in found}
+def test_every_year_and_name_in_the_source_of_a_measure_has_a_reference():
+    for record in list_measures():
+        found = references_of(record.name)
+        assert found, record.name
+        years = set(re.findall(r"\b(?:1[89]|20)\d\d\b", record.source))
+        assert years <= {reference.year for reference in found}, record.name
 
 
 def test_every_algorithm_that_can_be_compared_can_be_cited():
@@ -37,17 +37,17 @@ def test_every_work_is_cited_by_something_and_has_a_key_of_its_own():
     assert {reference.key for reference in cite()} == {"doccluster", *keys}
 
 
-@pytest.mark.parametrize("reference", cite(), ids=lambda reference: reference.key)
-def test_an_entry_is_bibtex_that_any_program_reads(reference):
-    entry = reference.bibtex
-    assert entry.isascii()
-    assert entry.count("{") == entry.count("}")
-    assert re.match(r"@(article|book|inproceedings|phdthesis|techreport|misc)\{[a-z]+\d*,\n", entry)
-    assert "author = " in entry
-    assert "title = " in entry
-    assert reference.doi == "" or re.fullmatch(r"10\.\d{4,5}/[\x21-\x7e]+", reference.doi)
-    assert len(reference.text.splitlines()) == 1
-    assert ("doi:" in reference.text) != ("No DOI" in reference.text)
+def test_an_entry_is_bibtex_that_any_program_reads():
+    for reference in cite():
+        entry = reference.bibtex
+        assert entry.isascii()
+        assert entry.count("{") == entry.count("}"), entry
+        assert re.match(r"@(article|book|inproceedings|phdthesis|techreport|misc)\{[a-z]+\d*,\n", entry)
+        assert "author = " in entry
+        assert "title = " in entry
+        assert reference.doi == "" or re.fullmatch(r"10\.\d{4,5}/[\x21-\x7e]+", reference.doi)
+        assert len(reference.text.splitlines()) == 1
+        assert ("doi:" in reference.text) != ("No DOI" in reference.text), entry
 
 
 def test_letters_with_accents_become_latex():

@@ -74,17 +74,16 @@ def several_maps(found, truth):
 # --- what every measure must have -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", EVERY)
-def test_measure_has_an_oracle_a_citation_and_a_line_of_documentation(name):
-    record = get_measure(name)
+def test_measure_has_an_oracle_a_citation_and_a_line_of_documentation():
     oracles = [importlib.import_module(f"tests.oracles.{module}").ORACLES for module in ORACLE_MODULES]
-    assert any(name in each for each in oracles), f"{name} has no oracle in tests/oracles"
-    assert re.search(r"\d|\b[IVX]+\.", record.source), f"{name} cites no year, equation or section"
-    for field in (record.title, record.formula, record.range, record.meaning, record.edges):
-        assert field.strip()
-        assert not field.endswith(" ")
-    function = inspect.unwrap(record.function)
-    assert inspect.getdoc(function), f"the function of {name} has no docstring"
+    for name, record in zip(EVERY, map(get_measure, EVERY), strict=True):
+        assert any(name in each for each in oracles), f"{name} has no oracle in tests/oracles"
+        assert re.search(r"\d|\b[IVX]+\.", record.source), f"{name} cites no year, equation or section"
+        for field in (record.title, record.formula, record.range, record.meaning, record.edges):
+            assert field.strip(), name
+            assert not field.endswith(" "), name
+        function = inspect.unwrap(record.function)
+        assert inspect.getdoc(function), f"the function of {name} has no docstring"
 
 
 def test_no_oracle_is_left_over():
@@ -93,19 +92,18 @@ def test_no_oracle_is_left_over():
         assert not unknown, f"tests/oracles/{module}.py has oracles of unknown measures {sorted(unknown)}"
 
 
-@pytest.mark.parametrize("name", EVERY)
-def test_names_of_records_refer_to_records(name):
-    record = get_measure(name)
-    assert not (record.variant_of and record.alias_of)
-    for other in (record.variant_of, record.alias_of, record.swapped):
-        assert other is None or get_measure(other) is not None
-    if record.swapped:
-        assert get_measure(record.swapped).swapped == name
-    base = record.variant_of or record.alias_of
-    assert base != name
-    assert record.is_counted == (base is None)
-    assert set(record.parts) <= {"per_cluster", "per_class", "per_document", "per_pair"}
-    assert record.direction in {"higher", "lower", "none"}
+def test_names_of_records_refer_to_records():
+    for name, record in zip(EVERY, map(get_measure, EVERY), strict=True):
+        assert not (record.variant_of and record.alias_of), name
+        for other in (record.variant_of, record.alias_of, record.swapped):
+            assert other is None or get_measure(other) is not None, name
+        if record.swapped:
+            assert get_measure(record.swapped).swapped == name
+        base = record.variant_of or record.alias_of
+        assert base != name
+        assert record.is_counted == (base is None), name
+        assert set(record.parts) <= {"per_cluster", "per_class", "per_document", "per_pair"}, name
+        assert record.direction in {"higher", "lower", "none"}, name
 
 
 def test_measures_are_counted_as_specified():
