@@ -201,7 +201,7 @@ def test_the_second_process_is_started_for_two_threads_and_ends_with_the_run(mon
     started = []
     start = compiling_ahead._start
     monkeypatch.setattr(compiling_ahead, "is_first_run", lambda: True)
-    monkeypatch.setattr(compiling_ahead, "_start", lambda: started.append(start()) or started[0])
+    monkeypatch.setattr(compiling_ahead, "_start", lambda tasks: started.append(start(tasks)) or started[0])
     with compiling_ahead.compiling_ahead(1):
         assert started == []
     with compiling_ahead.compiling_ahead(2):
@@ -210,5 +210,5 @@ def test_the_second_process_is_started_for_two_threads_and_ends_with_the_run(mon
 
 
 def test_the_second_process_ends_when_the_first_is_gone():
-    command = compiling_ahead.command()
+    command = compiling_ahead.command("BACKWARDS")
     assert subprocess.run(command, stdin=subprocess.DEVNULL, timeout=60, check=False).returncode == 0

@@ -1,5 +1,7 @@
 """The first run on a machine compiles in two processes: itself from the start of the line on, a second from its end.
 
+`doccluster warm-up` does the same with all that is compiled.
+
 Both keep the code in the same folder, and what one has compiled the other loads; so they meet in the middle, after
 little more than half of the time. The second ends with the first, whatever becomes of that.
 """
@@ -28,12 +30,15 @@ def is_first_run() -> bool:
 
 
 @contextmanager
-def compiling_ahead(n_threads: int | None = None) -> Iterator[None]:
-    """Let a second process compile what a run needs last, if this is the first run and two threads are allowed."""
+def compiling_ahead(n_threads: int | None = None, *, tasks: str = "AHEAD") -> Iterator[None]:
+    """Let a second process compile what comes last, if this is the first run and two threads are allowed.
+
+    tasks: the name of the list in `warming` that the second process goes through.
+    """
     if resolve_threads(n_threads) < SEVERAL or not is_first_run():
         yield
         return
-    helper = _start()
+    helper = _start(tasks)
     try:
         yield
     finally:
@@ -42,28 +47,28 @@ def compiling_ahead(n_threads: int | None = None) -> Iterator[None]:
             helper.communicate()
 
 
-def command() -> list[str]:
+def command(tasks: str = "AHEAD") -> list[str]:
     """Return the command of the second process, which imports from where this one does."""
-    code = f"import sys; sys.path[:] = sys.argv[1:]; from {compiling_ahead.__module__} import main; main()"
-    return [sys.executable, "-P", "-c", code, *sys.path]
+    code = f"import sys; sys.path[:] = sys.argv[2:]; from {compiling_ahead.__module__} import main; main(sys.argv[1])"
+    return [sys.executable, "-P", "-c", code, tasks, *sys.path]
 
 
-def _start() -> subprocess.Popen[bytes] | None:
+def _start(tasks: str) -> subprocess.Popen[bytes] | None:
     nothing = subprocess.DEVNULL
     try:
         return subprocess.Popen(
-            command(), stdin=subprocess.PIPE, stdout=nothing, stderr=nothing, start_new_session=True
+            command(tasks), stdin=subprocess.PIPE, stdout=nothing, stderr=nothing, start_new_session=True
         )
     except OSError:  # without a second process the run only takes longer
         return None
 
 
-def main() -> None:
-    """Compile what judging needs, then what clustering needs, from its last step to its first, until the run ends."""
+def main(tasks: str) -> None:
+    """Compile what the tasks of a list need until the first process ends."""
     threading.Thread(target=_end_with_parent, daemon=True).start()
-    from doccluster.pipeline.warming import AHEAD
+    from doccluster.pipeline import warming
 
-    for task in AHEAD:
+    for task in getattr(warming, tasks):
         task()
 
 

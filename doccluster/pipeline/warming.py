@@ -16,6 +16,7 @@ from scipy import sparse
 
 from doccluster.kernels.code_cache import cache_folders
 from doccluster.kernels.compile_clock import CLOCK
+from doccluster.pipeline.compiling_ahead import compiling_ahead
 from doccluster.progress import Progress, silent
 
 STAGE = "compiling for this machine, once"
@@ -40,9 +41,10 @@ class Warmth:
 def warm_up(progress: Progress = silent) -> Warmth:
     """Compile all that was not compiled on this machine yet, and keep it for later processes."""
     began, compiled = time.perf_counter(), CLOCK.count
-    for number, task in enumerate(TASKS):
-        progress(STAGE, number, len(TASKS))
-        task()
+    with compiling_ahead(tasks="BACKWARDS"):
+        for number, task in enumerate(TASKS):
+            progress(STAGE, number, len(TASKS))
+            task()
     progress(STAGE, len(TASKS), len(TASKS))
     folders = tuple(str(folder) for folder in cache_folders() if folder.is_dir())
     return Warmth(CLOCK.count - compiled, time.perf_counter() - began, folders)
@@ -221,5 +223,6 @@ TASKS: tuple[Callable[[], None], ...] = (
     _synthetic,
     _streaming,
 )
+BACKWARDS = TASKS[::-1]
 # what the first run of a machine needs, from its end on
 AHEAD: tuple[Callable[[], None], ...] = (_end_of_a_run, _clusters_of_smoothed_rows, _geometry, _whole_run)
