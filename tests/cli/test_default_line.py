@@ -84,16 +84,16 @@ def smallest_cluto_matrix(corpora, folder):
 
 
 def run_without_options(source, output, *, locale="C.UTF-8"):
-    """Return the finished process of ``doccluster run SOURCE -o OUTPUT``."""
+    """Return the exit code of a process of ``doccluster run SOURCE -o OUTPUT``, and what it said."""
     command = [sys.executable, "-m", "doccluster.cli.main", "run", str(source), "-o", str(output)]
     environment = {**os.environ, "LC_ALL": locale, "PYTHONPATH": str(ROOT)}
-    return subprocess.run(command, capture_output=True, env=environment, timeout=600)
+    done = subprocess.run(command, capture_output=True, env=environment, timeout=600)
+    return done.returncode, done.stderr.decode("utf-8", "replace")
 
 
-def assert_complete(done, output):
+def assert_complete(code, told, output):
     """Assert that a run ended well, said nothing twice, and gave every document that has terms a cluster."""
-    told = done.stderr.decode("utf-8", "replace")
-    assert done.returncode == 0, told
+    assert code == 0, told
     assert "Traceback" not in told
     warnings = [line for line in told.splitlines() if line.startswith("warning:")]
     assert len(warnings) == len(set(warnings)), warnings
@@ -108,25 +108,22 @@ def assert_complete(done, output):
 
 @pytest.fixture(scope="module")
 def articles_run(tmp_path_factory):
-    """The folder of a run of the newsroom's articles, and its finished process."""
+    """The folder of a run of the newsroom's articles in a process of its own."""
     folder = tmp_path_factory.mktemp("articles") / "run"
-    return folder, run_without_options(SAMPLES / "newsroom" / "articles.jsonl", folder)
-
-
-def test_a_table_of_articles_runs_without_options(articles_run):
-    folder, done = articles_run
-    assert_complete(done, folder)
+    assert_complete(*run_without_options(SAMPLES / "newsroom" / "articles.jsonl", folder), folder)
+    return folder
 
 
 @pytest.mark.parametrize("sample", ["newsroom/feeds", "newsroom/folder", "tiny"])
-def test_every_other_sample_runs_without_options(sample, tmp_path):
-    assert_complete(run_without_options(SAMPLES / sample, tmp_path / "run"), tmp_path / "run")
+def test_every_other_sample_runs_without_options(doccluster, sample, tmp_path):
+    done = doccluster("run", SAMPLES / sample, "-o", tmp_path / "run")
+    assert_complete(done.code, done.err, tmp_path / "run")
 
 
-def test_a_locale_without_utf_8_changes_nothing_but_what_the_terminal_shows(articles_run, tmp_path):
+def test_articles_run_without_options_and_a_locale_without_utf_8_changes_no_cluster(articles_run, tmp_path):
     in_c = tmp_path / "run"
-    assert_complete(run_without_options(SAMPLES / "newsroom" / "articles.jsonl", in_c, locale="C"), in_c)
-    same = [(folder / "assignments.csv").read_bytes() for folder in (articles_run[0], in_c)]
+    assert_complete(*run_without_options(SAMPLES / "newsroom" / "articles.jsonl", in_c, locale="C"), in_c)
+    same = [(folder / "assignments.csv").read_bytes() for folder in (articles_run, in_c)]
     assert same[0] == same[1]
 
 
@@ -147,4 +144,4 @@ def test_a_locale_without_utf_8_changes_nothing_but_what_the_terminal_shows(arti
 def test_a_cut_of_every_real_corpus_runs_without_options(cut, real_corpora, tmp_path):
     folder = tmp_path / "source"
     folder.mkdir()
-    assert_complete(run_without_options(cut(real_corpora, folder), tmp_path / "run"), tmp_path / "run")
+    assert_complete(*run_without_options(cut(real_corpora, folder), tmp_path / "run"), tmp_path / "run")
