@@ -11,7 +11,8 @@ import importlib
 import os
 import re
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -202,9 +203,22 @@ def _built(value: Any) -> Any:
 def _attribute(place: str) -> Any:
     """Return what ``module:name`` names; modules of the current folder are found too, as Python itself finds them."""
     module, _, name = place.partition(":")
-    if os.getcwd() not in sys.path and "" not in sys.path:  # noqa: PTH109
-        sys.path.append(os.getcwd())  # noqa: PTH109
-    found = importlib.import_module(module)
+    with _current_folder_is_searched():
+        found = importlib.import_module(module)
     if not hasattr(found, name):
         raise InputError(f"the module {module} has no {name!r}")
     return getattr(found, name)
+
+
+@contextmanager
+def _current_folder_is_searched() -> Iterator[None]:
+    """Let imports look in the current folder too, last of all, and leave the path as it was."""
+    here = os.getcwd()  # noqa: PTH109
+    is_new = here not in sys.path and "" not in sys.path
+    if is_new:
+        sys.path.append(here)
+    try:
+        yield
+    finally:
+        if is_new and here in sys.path:
+            sys.path.remove(here)

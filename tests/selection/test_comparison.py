@@ -21,7 +21,7 @@ from sklearn.pipeline import make_pipeline
 import doccluster
 from doccluster.clustering import VonMisesFisherMixture
 from doccluster.errors import InputError
-from doccluster.selection import Comparison, LabelledCorpus, compare, fit_workers, peak_memory
+from doccluster.selection import Comparison, LabelledCorpus, clusterers, compare, fit_workers, peak_memory
 from doccluster.selection.significance import (
     friedman_nemenyi,
     holm,
@@ -179,6 +179,16 @@ def test_any_clusterer_is_compared_as_object_as_factory_and_by_name():
     assert set(value) == set(given)
     memory = {name: number for (name, _), number in values_of(found, "peak_memory").items()}
     assert math.isnan(memory["here"])  # fitted in this process, which does other work
+
+
+def test_a_factory_of_the_current_folder_is_found_and_the_path_of_imports_stays_as_it_was(tmp_path, monkeypatch):
+    (tmp_path / "mine_alone.py").write_text("from sklearn.cluster import KMeans as Mine\n", encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [place for place in sys.path if place])
+    monkeypatch.delitem(sys.modules, "mine_alone", raising=False)
+    before = list(sys.path)
+    assert clusterers.make_estimator({"factory": "mine_alone:Mine", "settings": {}}).__class__.__name__ == "KMeans"
+    assert sys.path == before
 
 
 @pytest.mark.parametrize(
