@@ -9,34 +9,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from doccluster.pipeline import comparison_files
-from doccluster.selection import fit_worker, fit_workers
-
 # one process that fits is enough, and costs the imports of one
 FAST = (
     *("--threads", 1, "--algorithm", "spherical-kmeans:n_init=1", "--seeds", 2),
     *("--measures", "adjusted_rand,nmi,silhouette"),
 )
-
-
-class FitsHere:
-    """What a process that fits is to those who ask it, without the start of a process."""
-
-    def __init__(self):
-        self.warm = set()
-
-    def ask(self, job):
-        return json.loads(json.dumps(fit_worker.answer(json.loads(json.dumps(job)), self.warm)))
-
-    def end(self):
-        pass
-
-
-@pytest.fixture
-def in_short(monkeypatch):
-    """Draw figures in one format and fit in this process; the last test of this file does all in full."""
-    monkeypatch.setattr(comparison_files, "FIGURES", ("svg",))
-    monkeypatch.setattr(fit_workers, "_Worker", FitsHere)
 
 
 @pytest.fixture(scope="module")

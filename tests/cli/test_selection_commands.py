@@ -94,6 +94,7 @@ def test_inspect_tests_tendency_if_asked(doccluster, newsroom):
     assert json.loads(doccluster("inspect", newsroom, "--json").out)["tendency"] is None
 
 
+@pytest.mark.usefixtures("in_short")
 def test_compare_gives_summary_tests_and_agreement(doccluster, newsroom, tmp_path):
     out = tmp_path / "compared"
     arguments = ("--algorithm", "spherical-kmeans:n_init=1", "--algorithm", "bisecting-kmeans", "--seeds", 3)
@@ -106,20 +107,14 @@ def test_compare_gives_summary_tests_and_agreement(doccluster, newsroom, tmp_pat
     assert (out / "summary.tex").read_text(encoding="utf-8").startswith(r"\begin{tabular}")
 
 
-def test_reproduce_prints_one_row_for_each_printed_number():
-    command = [sys.executable, "-m", "doccluster.cli.main", "reproduce", "iir-16", "--quick", "--json"]
-    done = subprocess.run(command, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    rows = json.loads(done.stdout)
-    assert {"source", "place", "printed", "ours", "tolerance", "verdict"} <= set(rows[0])
-    assert {row["verdict"] for row in rows} <= {"agrees", "as the note says"}
-
-
-def test_reproduce_writes_only_where_it_is_asked_to(tmp_path):
+def test_reproduce_prints_one_row_for_each_printed_number_and_writes_only_where_it_is_asked_to(tmp_path):
     before = _written(ROOT / "experiments")
     command = [sys.executable, "-m", "doccluster.cli.main", "reproduce", "iir-16", "--quick"]
-    bare = subprocess.run(command, capture_output=True, text=True)
+    bare = subprocess.run([*command, "--json"], capture_output=True, text=True)
     assert bare.returncode == 0, bare.stderr
+    rows = json.loads(bare.stdout)
+    assert {"source", "place", "printed", "ours", "tolerance", "verdict"} <= set(rows[0])
+    assert {row["verdict"] for row in rows} <= {"agrees", "as the note says"}
     assert _written(ROOT / "experiments") == before
     asked = subprocess.run([*command, "-o", str(tmp_path / "out")], capture_output=True, text=True)
     assert asked.returncode == 0, asked.stderr
