@@ -28,8 +28,9 @@ endif
 demo: $(GROUPS_STAMP)  ## cluster the bundled newsroom sample and print where the report is
 	$(BIN)/doccluster run corpora/samples/newsroom/articles.jsonl --output demo --clusters 32 --stemming english --truth story --seed 7 --overwrite
 
-test: $(GROUPS_STAMP)  ## run the test suite
-	$(BIN)/python -m pytest --numprocesses auto --dist worksteal
+test: $(GROUPS_STAMP)  ## run the test suite; SEED=fresh runs it in random order with fresh examples
+	@$(BIN)/doccluster warm-up
+	$(BIN)/python -m pytest --numprocesses auto --dist worksteal $(if $(SEED),--seed $(SEED)) $(ONLY)
 
 screens: $(GROUPS_STAMP)  ## write tests/golden/cli again, after a change of what a command prints; review the diff
 	$(BIN)/python -m tests.golden.screens

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import pathlib
+import random
+import secrets
 import shutil
 
 import pytest
@@ -15,8 +17,63 @@ for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(_variable, "1")
 
 # how long an example takes is no matter of the tests; a busy machine takes longer
-settings.register_profile("any speed", deadline=None)
-settings.load_profile("any speed")
+settings.register_profile("fixed", deadline=None, derandomize=True)
+settings.register_profile("fresh", deadline=None)
+
+
+def pytest_addoption(parser):
+    """Add the option for random order and fresh examples; without it a run is the same each time."""
+    parser.addoption("--seed", help="of random order, examples and damaged inputs: a number, or `fresh` to draw one")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_configure(config):
+    """Draw the seed, once for all workers, and hand it to what draws."""
+    if hasattr(config, "workerinput"):
+        config.option.seed = config.workerinput["seed"]
+    elif config.option.seed == "fresh":
+        config.option.seed = str(secrets.randbelow(2**32))
+    settings.load_profile("fixed" if config.option.seed is None else "fresh")
+    if config.option.seed is not None:
+        config.option.hypothesis_seed = config.option.seed
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node):
+    """Hand the seed to a worker."""
+    node.workerinput["seed"] = node.config.option.seed
+
+
+def pytest_report_header(config):
+    """Say how to run the same again."""
+    return None if config.option.seed is None else f"run again with: --seed {config.option.seed}"
+
+
+def pytest_terminal_summary(terminalreporter, config):
+    """Say it at the end too, where a failure is read."""
+    if config.option.seed is not None:
+        terminalreporter.write_line(pytest_report_header(config))
+
+
+def pytest_collection_modifyitems(config, items):
+    """Shuffle the files, and the tests of each, so that what a file sets up is still set up once."""
+    if config.option.seed is None:
+        return
+    draw = random.Random(int(config.option.seed))
+    files = {}
+    for item in items:
+        files.setdefault(item.path, []).append(item)
+    for tests in files.values():
+        draw.shuffle(tests)
+    order = list(files.values())
+    draw.shuffle(order)
+    items[:] = [item for tests in order for item in tests]
+
+
+@pytest.fixture(scope="session")
+def seed(pytestconfig):
+    """The seed of what a test draws: the same in each run that has no `--seed`."""
+    return int(pytestconfig.option.seed or 1)
 
 
 def stable_id(value: object) -> str:

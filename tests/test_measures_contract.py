@@ -26,8 +26,8 @@ EVERY = [record.name for record in list_measures()]
 EXTERNAL = [record.name for record in list_measures(family="external")]
 ORACLE_MODULES = [module.name for module in pkgutil.iter_modules(tests.oracles.__path__)]
 
-EXAMPLES = settings(max_examples=25, deadline=None, derandomize=True)
-FEW_EXAMPLES = settings(max_examples=8, deadline=None, derandomize=True)
+EXAMPLES = settings(max_examples=25)
+FEW_EXAMPLES = settings(max_examples=8)
 
 # the best value is not that of identical partitions: Strehl's NMI of unbalanced classes, values less their own chance
 NOT_BEST_AT_IDENTITY = {"nmi_strehl", "divergence_from_random_baseline"}

@@ -12,7 +12,7 @@ from doccluster.errors import InputError
 from doccluster.partition import Partition
 
 
-@settings(max_examples=80, deadline=None, derandomize=True)
+@settings(max_examples=80)
 @given(
     st.one_of(
         st.lists(st.integers(-5, 5), min_size=1, max_size=12),

@@ -30,7 +30,7 @@ def naive_groups(texts: list[str], threshold: float, n_words: int) -> tuple[tupl
     return tuple(sorted(one for one in found if len(one) > 1))
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(
     st.lists(st.lists(st.sampled_from("abcde"), max_size=9).map(" ".join), max_size=12),
     st.sampled_from([0.2, 0.5, 0.75, 0.9, 1.0]),

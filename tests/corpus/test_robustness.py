@@ -52,7 +52,7 @@ def read_quietly(data: bytes, **options):
     return corpus
 
 
-@settings(deadline=None, max_examples=150, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=150, suppress_health_check=[HealthCheck.too_slow])
 @given(st.binary(max_size=400), st.sampled_from([None, *FORMATS]))
 def test_random_bytes_in_any_format_end_well(data, format):
     read_quietly(data, format=format)

@@ -35,7 +35,7 @@ def unit_columns(rng, shape, kind):
     return (drawn / np.linalg.norm(drawn, axis=0)).astype(np.float32)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(st.integers(0, 2**32 - 1), st.sampled_from(["positive", "signed", "uneven"]), st.integers(1, N_TERMS))
 def test_the_float32_sums_of_a_row_err_by_no_more_than_the_bound(seed, kind, length):
     rng = np.random.default_rng(seed)

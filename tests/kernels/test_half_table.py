@@ -27,7 +27,7 @@ def sparse_rows(rng, kind):
     return unit(drawn ** (12 if kind == "uneven" else 1))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.integers(0, 2**32 - 1), st.sampled_from(["even", "uneven"]), st.integers(2, 40), st.sampled_from([30, 90]))
 def test_labels_and_bounds_are_those_of_the_definition(seed, kind, k, n_head):
     rng = np.random.default_rng(seed)

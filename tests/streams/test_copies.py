@@ -39,7 +39,7 @@ def edited(text, seed):
 
 
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 50)), max_size=14), st.sampled_from([0.5, 0.8, 0.9, 1.0]))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_on_every_prefix_the_copies_are_those_of_the_batch_function(made, threshold):
     bases = [" ".join(random.Random(base).choices(WORDS, k=25)) for base in range(4)]
     texts = [edited(bases[base], seed) for base, seed in made]

@@ -19,7 +19,7 @@ OTHERS = ["\xe9", "\u0130", "\u00df", "\u6771", "\u0e01", "\u200d", "\u0301", "\
 
 
 @given(st.lists(st.sampled_from(PRINTED + OTHERS[:1]), max_size=40).map("".join))
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 def test_plain_words_are_those_of_the_patterns(text):
     found = plain_words(text)
     if found is not None:

@@ -63,7 +63,7 @@ def test_pictures_are_no_words():
     assert tokens_by_script("ok ❤️ 1️⃣ 👍🏽 東京") == ["ok", "東京"]
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.text(st.characters(codec="utf-8", exclude_categories=["Cs"]), max_size=60))
 def test_compiled_and_plain_counting_find_the_same_tokens(text):
     """The compiled counter and the regular expressions see the same tokens of any text, beside a text they share."""
@@ -73,7 +73,7 @@ def test_compiled_and_plain_counting_find_the_same_tokens(text):
     assert set(terms) == plain
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.text(st.characters(max_codepoint=0x2FF), max_size=80))
 def test_latin_text_gives_the_terms_of_the_word_analyzer(text):
     words = TfidfVectorizer().fit([text, "harbour bridge"]).vocabulary_
