@@ -7,6 +7,7 @@ import pathlib
 import random
 import secrets
 import shutil
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from hypothesis import settings
@@ -102,6 +103,37 @@ def real_corpora() -> pathlib.Path:
 def oracle() -> pathlib.Path:
     """The folder of reference values: numbers found by enumerating every pair, matching and permutation."""
     return ROOT / "tests" / "golden" / "reference"
+
+
+WORTH_A_THREAD = (  # how much work threads are started for, and the rows that one of them takes at a time
+    ("clustering.k_means.document_matrix.SERIAL_WORK", 0),
+    ("clustering.k_means.document_matrix.BLOCK_ROWS", 32),
+    ("clustering.k_means.assign.SERIAL_WORK", 0),
+    ("clustering.k_means.assign.BLOCK_ROWS", 32),
+    ("clustering.k_means.whole_table.BLOCK_ROWS", 32),
+    ("clustering.k_means.seeding.WORTH_A_THREAD", 0),
+    ("clustering.mixtures.vmf_documents._SERIAL_WORK", 0),
+    ("geometry.projection.BLOCK_ROWS", 64),
+)
+
+
+@pytest.fixture
+def starts_threads(request, monkeypatch):
+    """Give small work to threads too, and hold a test that threads change nothing to starting some."""
+    for name, value in WORTH_A_THREAD:
+        monkeypatch.setattr(f"doccluster.{name}", value)
+    given_away = []
+    submit = ThreadPoolExecutor.submit
+
+    def counted(pool, *work, **named):
+        given_away.append(work)
+        return submit(pool, *work, **named)
+
+    monkeypatch.setattr(ThreadPoolExecutor, "submit", counted)
+    yield
+    asked = getattr(request.node, "callspec", None)
+    is_alone = asked is not None and asked.params.get("n_threads") == 1
+    assert given_away or is_alone, "all was done in the calling thread"
 
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)

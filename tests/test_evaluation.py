@@ -345,6 +345,7 @@ def test_measures_of_all_pairs_above_the_limit_are_reported_with_their_cost():
     assert by_name["dunn"].is_defined
 
 
+@pytest.mark.usefixtures("starts_threads")
 def test_what_is_left_out_and_its_note_do_not_depend_on_the_number_of_threads(monkeypatch):
     monkeypatch.setattr(pair_costs, "SECONDS_PER_PAIR", 100.0)
 

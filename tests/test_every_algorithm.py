@@ -78,6 +78,7 @@ def test_the_page_and_the_explanations_are_made(run_folder):
     assert run.clusters[0].label in explained.output
 
 
+@pytest.mark.usefixtures("starts_threads")
 @pytest.mark.parametrize("name", sorted(ALGORITHMS))
 def test_labels_do_not_depend_on_the_number_of_threads(name):
     found = [run_pipeline(NEWSROOM, n_clusters=8, algorithm=name, n_threads=n).partition.labels for n in (1, 2, 4)]

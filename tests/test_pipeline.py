@@ -109,6 +109,7 @@ def test_the_largest_cluster_comes_first_and_says_what_it_was():
     assert before.tolist() == [2, 4, 0]
 
 
+@pytest.mark.usefixtures("starts_threads")
 @pytest.mark.parametrize("n_threads", [1, 3])
 def test_the_same_seed_gives_the_same_labels_for_any_number_of_threads(news_folder, n_threads):
     again = run_pipeline(NEWSROOM, n_clusters=12, random_state=7, n_threads=n_threads)

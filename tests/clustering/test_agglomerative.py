@@ -83,6 +83,7 @@ def test_the_clusters_are_those_of_scikit_learn(documents, linkage, metric):
     assert adjusted_rand_score(model.predict(rows), topics) > 0.8
 
 
+@pytest.mark.usefixtures("starts_threads")
 @pytest.mark.parametrize("linkage", LINKAGES)
 def test_threads_and_the_form_of_the_matrix_change_nothing(documents, linkage):
     rows, _ = documents

@@ -117,6 +117,7 @@ def test_refinement_ends_at_a_better_criterion_than_the_tree(documents):
         assert values[1] > values[0]
 
 
+@pytest.mark.usefixtures("starts_threads")
 @pytest.mark.parametrize("model", [CriterionClustering(5, criterion="h1"), BisectingSphericalKMeans(5, refine=True)])
 def test_threads_and_the_form_of_the_matrix_change_no_label(documents, model):
     rows, _ = documents

@@ -72,6 +72,7 @@ def test_dense_and_signed_rows_are_clustered_and_the_notes_say_what_was_left_out
     assert "negative" in DocumentClustering(4, random_state=0).fit(signed).notes_[0]
 
 
+@pytest.mark.usefixtures("starts_threads")
 @pytest.mark.parametrize("quality", ["default", "best"])
 def test_threads_change_no_label(counts, quality):
     model = DocumentClustering(5, quality=quality, random_state=1)

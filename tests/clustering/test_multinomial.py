@@ -69,6 +69,7 @@ def test_settling_mends_wrong_labels(documents):
     assert found.converged
 
 
+@pytest.mark.usefixtures("starts_threads")
 def test_threads_and_blocks_change_nothing(documents, monkeypatch):
     counts, _, labels = documents
     plain = settle_labels(sparse.csr_array(counts), labels, 3, soft=True)

@@ -92,6 +92,7 @@ def test_given_labels_are_settled(documents):
     assert np.array_equal(model.mixture_.odds.toarray(), expected.parameters.odds.toarray())
 
 
+@pytest.mark.usefixtures("starts_threads")
 @pytest.mark.parametrize("assignment", ["soft", "hard"])
 def test_threads_and_the_form_of_the_matrix_change_no_label(documents, assignment):
     counts, _ = documents

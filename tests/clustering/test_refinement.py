@@ -111,6 +111,7 @@ def test_a_chain_passes_through_a_loss(seed, stuck):
     assert objective(rows.astype(float), np.ones(12), refined.labels, 3) > before + 0.03
 
 
+@pytest.mark.usefixtures("starts_threads")
 def test_refinement_never_lowers_the_objective_and_is_the_same_for_any_threads(documents):
     results = [
         SphericalKMeans(7, random_state=3, n_init=3, refine=True, n_threads=threads).fit(documents)

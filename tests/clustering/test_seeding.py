@@ -54,6 +54,7 @@ def test_seeds_do_not_depend_on_the_order_of_the_columns(rows):
         assert np.array_equal(found, kmeans_plus_plus(given, 12, np.random.default_rng(4)))
 
 
+@pytest.mark.usefixtures("starts_threads")
 @pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize("n_threads", [1, 3])
 def test_seeds_are_those_of_the_definition(rows, seed, n_threads):
@@ -63,6 +64,7 @@ def test_seeds_are_those_of_the_definition(rows, seed, n_threads):
     assert list(found) == naive_seeds(rows, weights, 20, np.random.default_rng(seed))
 
 
+@pytest.mark.usefixtures("starts_threads")
 def test_the_index_is_the_transpose_for_any_number_of_threads(rows, monkeypatch):
     monkeypatch.setattr("doccluster.clustering.k_means.document_matrix.SERIAL_WORK", 0)
     for n_threads in (1, 2, 5):
@@ -113,6 +115,7 @@ def test_much_seeding_takes_a_sample_and_then_fewer_candidates():
     assert affordable_seeding(10 * frequencies, 1_000_000, 50_000) == (250_000, 2)
 
 
+@pytest.mark.usefixtures("starts_threads")
 @pytest.mark.parametrize("init", ["k-means++", "random", "subsample", "k-means||"])
 def test_the_same_seed_gives_the_same_labels_for_any_number_of_threads(rows, init, monkeypatch):
     monkeypatch.setattr("doccluster.clustering.k_means.document_matrix.SERIAL_WORK", 0)
@@ -148,6 +151,7 @@ def test_common_terms_change_no_seed(rows, monkeypatch):
     assert InvertedIndex.of(documents).common[1].size == 0
 
 
+@pytest.mark.usefixtures("starts_threads")
 @pytest.mark.parametrize("n_threads", [1, 3])
 def test_seeds_of_rows_without_zeros_are_those_of_the_definition_and_need_no_lists(n_threads):
     rng = np.random.default_rng(6)

@@ -160,6 +160,7 @@ def test_float32_rows_give_nearly_the_float64_result():
     assert narrow.log_likelihood_ == pytest.approx(wide.log_likelihood_, rel=1e-5)
 
 
+@pytest.mark.usefixtures("starts_threads")
 @pytest.mark.parametrize("assignment", ["soft", "hard"])
 def test_result_does_not_depend_on_threads(assignment):
     vectors, _ = make_vmf_mixture(40_000, 25, 20, kappa=20.0, random_state=0)
@@ -199,6 +200,7 @@ def test_sums_by_cluster_and_by_term_are_the_product_of_posteriors_and_rows(
         np.testing.assert_allclose(found.masses, shares.sum(axis=0), rtol=rtol, atol=1e-18)
 
 
+@pytest.mark.usefixtures("starts_threads")
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("few", [BY_TERM, BY_CLUSTER])
 @pytest.mark.parametrize("kappa", [0.5, 500.0])

@@ -99,6 +99,7 @@ def test_the_symmetric_graph_has_an_edge_where_either_end_has_one():
     assert np.array_equal(both, np.maximum(one_way, one_way.T))
 
 
+@pytest.mark.usefixtures("starts_threads")
 def test_threads_and_lengths_change_nothing():
     matrix = zipf_rows(2)
     longer = sparse.csr_array(sparse.diags_array(2.0 ** np.arange(150) / 2.0**70) @ matrix.astype(np.float64))

@@ -50,6 +50,7 @@ def test_small_matrices_have_a_space(shape):
     assert space.project(matrix) @ space.components == pytest.approx(matrix.toarray(), rel=1e-9)
 
 
+@pytest.mark.usefixtures("starts_threads")
 def test_threads_change_no_bit(matrix, monkeypatch):
     monkeypatch.setattr("doccluster.geometry.projection.BLOCK_ROWS", 37)
     found = [latent_semantic_space(matrix, 12, random_state=3, n_threads=n) for n in (1, 2, 5)]

@@ -63,6 +63,7 @@ def test_copies_are_folded_in_cells_too(rows):
     assert np.array_equal(found.families[:300], found.families[300:])
 
 
+@pytest.mark.usefixtures("starts_threads")
 def test_threads_change_nothing(rows):
     found = [
         nearest_neighbours(rows, 6, cells=search_cells(rows, n_probes=4, random_state=2, n_threads=n), n_threads=n)

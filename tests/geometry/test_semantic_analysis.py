@@ -40,6 +40,7 @@ def test_it_is_scikit_learns_truncated_svd(matrix):
     assert back == pytest.approx(theirs_back, abs=1e-8)
 
 
+@pytest.mark.usefixtures("starts_threads")
 def test_dense_rows_and_threads_give_the_same(matrix):
     found = [
         LatentSemanticAnalysis(5, random_state=3, n_threads=threads).fit_transform(given)

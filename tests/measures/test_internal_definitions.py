@@ -20,8 +20,8 @@ from tests.oracles.internal import ORACLES, Case
 
 NAMES = [record.name for record in list_measures() if record.family != "external"]
 PAIRED = [name for name in NAMES if "pairwise" in {get_measure(name).evidence_for(m) for m in ("cosine", "euclidean")}]
-EXAMPLES = settings(max_examples=40, deadline=None, derandomize=True)
-FEW = settings(max_examples=12, deadline=None, derandomize=True)
+EXAMPLES = settings(max_examples=40)
+FEW = settings(max_examples=12)
 
 
 class Judge:
@@ -131,6 +131,7 @@ def test_float32_agrees_with_float64(case, metric):
     assert not differences(single, double, names, tolerance=1e-4)
 
 
+@pytest.mark.usefixtures("starts_threads")
 @FEW
 @given(inputs(max_documents=12), st.sampled_from(["cosine", "euclidean"]), st.integers(1, 5))
 def test_block_size_threads_and_memory_do_not_matter(case, metric, block_size):

@@ -38,6 +38,7 @@ def test_every_document_is_in_one_cluster_and_the_largest_comes_first():
     assert agreement(found, truth) > 0.9
 
 
+@pytest.mark.usefixtures("starts_threads")
 def test_the_same_seed_gives_the_same_clusters_for_any_order_of_members_and_number_of_threads():
     rows, _ = topics(6000)
     first = scatter(rows, np.arange(6000), 8, n_threads=1)

@@ -63,6 +63,7 @@ def test_near_copies_are_folded_and_stay_with_the_first():
     assert [one.label for one in alone.groups] == [one.label for one in found.groups]  # copies weigh nothing
 
 
+@pytest.mark.usefixtures("starts_threads")
 @pytest.mark.parametrize("n_threads", [1, 2, 4])
 def test_threads_change_nothing(n_threads):
     texts, _ = hits_of(3, 12, n_strange=3)

@@ -77,6 +77,7 @@ def test_the_excess_finds_the_right_number_and_calls_noise_noise(topics):
     assert recommend(swept(noise, ks=range(2, 7), n_null=19, n_init=2, n_stability=4)).k is None
 
 
+@pytest.mark.usefixtures("starts_threads")
 def test_the_same_seed_gives_the_same_answer_for_any_number_of_threads(topics):
     one = sweep(topics, ks=[2, 3], n_null=3, n_init=2, n_stability=3, random_state=5, n_threads=1)
     two = sweep(topics, ks=[2, 3], n_null=3, n_init=2, n_stability=3, random_state=5, n_threads=2)

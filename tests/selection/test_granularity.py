@@ -106,6 +106,7 @@ def test_uniform_directions_have_no_structure():
     assert choose_k(points, random_state=0).k is None
 
 
+@pytest.mark.usefixtures("starts_threads")
 def test_the_answer_and_its_figures_do_not_depend_on_the_number_of_threads(ten):
     one, three = (choose_k(ten, random_state=5, n_threads=n) for n in (1, 3))
     assert one.table.equals(three.table)

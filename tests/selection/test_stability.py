@@ -91,6 +91,7 @@ def test_topics_are_most_stable_at_their_number_on_text(method):
     assert found.values[3] > 0.8
 
 
+@pytest.mark.usefixtures("starts_threads")
 def test_threads_do_not_change_the_answer():
     results = [stability(blocks_of_topics(), ks=[2, 3], n_samples=4, random_state=1, n_threads=n) for n in (1, 2)]
     assert results[0].values == results[1].values

@@ -91,6 +91,7 @@ def write_each(folder, n_threads):
     return {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
 
 
+@pytest.mark.usefixtures("starts_threads")
 def test_same_bytes_for_the_same_seed_and_any_number_of_threads(tmp_path):
     first, second = write_each(tmp_path / "one", 1), write_each(tmp_path / "two", 3)
     assert list(first) == ["a.jsonl.gz", "b.npy", "b.rclass", "c.npz", "corpus.toml", "d.mtx", "d.rclass"]

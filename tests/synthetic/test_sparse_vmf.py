@@ -76,6 +76,7 @@ def _refused(*sizes, **settings):
     return True
 
 
+@pytest.mark.usefixtures("starts_threads")
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_same_bytes_for_any_number_of_threads(dtype):
     made = [make_sparse_vmf(9000, 5000, 4, random_state=3, dtype=dtype, n_threads=n).vectors.matrix for n in (1, 3)]

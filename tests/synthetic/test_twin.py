@@ -41,6 +41,7 @@ def test_rows_are_unit_non_negative_with_distinct_terms(given):
     assert len(twin.truth) == 800
 
 
+@pytest.mark.usefixtures("starts_threads")
 def test_same_seed_same_bytes_for_any_number_of_threads(given):
     one, three = (make_twin(given.vectors, 5, random_state=3, n_threads=n).vectors.matrix for n in (1, 3))
     assert one.data.tobytes() == three.data.tobytes()

@@ -97,6 +97,7 @@ def test_moments_agree_with_scipy(n_terms, kappa):
     np.testing.assert_allclose(rows.T @ rows / 20_000, other.T @ other / 20_000, atol=standard_error)
 
 
+@pytest.mark.usefixtures("starts_threads")
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_same_bytes_for_any_number_of_threads(dtype):
     options = {"kappa": [5.0, 80.0, 1e4], "random_state": 4, "dtype": dtype}

@@ -37,6 +37,7 @@ def test_words_are_no_stop_words_and_stay_apart_when_stemmed():
     assert len({stem(word) for word in words}) == 20_000
 
 
+@pytest.mark.usefixtures("starts_threads")
 def test_same_documents_for_any_number_of_threads_and_the_same_seed():
     plan = plan_zipf(1200, random_state=3)
     one, three = list(plan.documents(n_threads=1)), list(plan.documents(n_threads=3))

@@ -111,7 +111,7 @@ WORDS = ["the", "cat", "Cat", "naïve", "STRASSE", "straße", "東京", "東", "
 wordy = st.lists(st.sampled_from(WORDS), max_size=12).map(" ".join)
 
 
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=150)
 @given(st.lists(anything | wordy, min_size=1, max_size=6), st.sampled_from([r"(?u)\b\w\w+\b", r"\w+", r"\w{3,}"]))
 def test_any_text_is_cut_as_the_regular_expression_cuts_it(documents, pattern):
     analysis = TfidfVectorizer(token_pattern=pattern)
@@ -121,7 +121,7 @@ def test_any_text_is_cut_as_the_regular_expression_cuts_it(documents, pattern):
     assert set(analysis.vocabulary_) == expected
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(
     st.lists(anything | wordy, min_size=2, max_size=6),
     st.sampled_from(["word", "char", "char_wb"]),
@@ -145,7 +145,7 @@ def test_any_text_gives_what_scikit_learn_gives(documents, analyzer, strip_accen
     assert_same_as_peer(documents, dtype=np.float64, **parameters)
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(st.lists(st.text("abcdefgh", min_size=14, max_size=20), min_size=2, max_size=40))
 def test_long_tokens_that_share_a_beginning_stay_apart(tokens):
     documents = [" ".join(tokens), "aaaaaaaaaaaaaaaaaaaa " + " ".join("aaaaaaaaaaaaaaaa" + token for token in tokens)]
@@ -165,6 +165,7 @@ def test_tokens_of_one_hash_are_told_apart_by_their_bytes(monkeypatch):
     np.testing.assert_array_equal(found.toarray(), expected.toarray())
 
 
+@pytest.mark.usefixtures("starts_threads")
 @pytest.mark.parametrize("n_threads", [1, 2, 5])
 @pytest.mark.parametrize("block_characters", [1, 64, 4096])
 def test_threads_and_blocks_change_nothing(monkeypatch, n_threads, block_characters):
