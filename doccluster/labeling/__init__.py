@@ -15,6 +15,7 @@ from doccluster.labeling.representatives import (
 )
 from doccluster.labeling.short_labels import short_labels
 from doccluster.labeling.terms import descriptive_terms, discriminating_terms
+from doccluster.labeling.title_counts import TitleCounts
 
 __all__ = [
     "BORDERLINE_MARGIN",
@@ -28,6 +29,7 @@ __all__ = [
     "Placement",
     "Representative",
     "Term",
+    "TitleCounts",
     "borderline_documents",
     "contrast_clusters",
     "count_label_phrases",

@@ -17,6 +17,7 @@ from doccluster.labeling.recurring_strings import merge_pieces, recurring_string
 from doccluster.labeling.representatives import borderline_documents, representative_documents
 from doccluster.labeling.short_labels import short_labels
 from doccluster.labeling.terms import descriptive_terms, discriminating_terms
+from doccluster.labeling.title_counts import TitleCounts
 from doccluster.partition import Partition
 from doccluster.text.scripts import is_unspaced
 from doccluster.vectors.document_vectors import DocumentVectors
@@ -33,6 +34,7 @@ def describe_clusters(
     evidence: ClusterEvidence | None = None,
     texts: Sequence[str] | None = None,
     phrases: LabelPhrases | None = None,
+    in_titles: TitleCounts | None = None,
     function_words: Collection[str] = frozenset(),
     n_terms: int = 10,
     n_documents: int = 5,
@@ -54,6 +56,8 @@ def describe_clusters(
         in the texts of a cluster are shown in their place.
     phrases : LabelPhrases, optional
         Phrases that may stand in a label, besides the terms.
+    in_titles : TitleCounts, optional
+        How many titles have each term: what titles have names a cluster before what they have not.
     function_words : collection of str
         Words that may not stand in a label (lower case).
     n_terms, n_documents : int
@@ -88,6 +92,7 @@ def describe_clusters(
         rows=known.rows.matrix,
         partition=partition,
         phrases=phrases,
+        in_titles=in_titles,
         function_words=function_words,
         longer=longer,
     )

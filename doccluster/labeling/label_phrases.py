@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+import re
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,18 +11,24 @@ import numpy.typing as npt
 from scipy import sparse
 
 from doccluster.corpus.stored_texts import PickedTexts, text_lengths
+from doccluster.labeling.title_counts import subject_of
 from doccluster.partition import Partition
 from doccluster.short_repr import ShortRepr
-from doccluster.text.phrases import Phrase, find_phrases
+from doccluster.text.phrases import Phrase, find_phrases, written_as
+from doccluster.text.running_text import RunningText
+from doccluster.text.weak_words import linking_words
+from doccluster.text.word_uses import word_uses
 
 MAX_CHARACTERS = 2_000_000  # of all texts that are read for phrases
 PER_DOCUMENT = 4_000
 MIN_SHARE = 0.02  # of the documents of a cluster
 
+_PART = re.compile(r"\w+")  # the terms of a word with a hyphen
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LabelPhrases(ShortRepr):
-    """Phrases that may name clusters.
+    """Phrases that may name clusters, and words that may not.
 
     Attributes
     ----------
@@ -31,20 +38,24 @@ class LabelPhrases(ShortRepr):
         The columns of their words that are terms, at least one each.
     support : csr array of shape (k, n_phrases), float64
         How many documents of each cluster have each: the share of those that were read, times its size.
+    unfit : frozenset of str
+        Words (lower case) that can name nothing alone, by the way the texts use them.
     """
 
     names: tuple[str, ...]
     columns: tuple[tuple[int, ...], ...]
     support: sparse.csr_array
+    unfit: frozenset[str] = frozenset()
 
 
 def count_label_phrases(
     texts: Sequence[str],
     partition: Partition,
-    names: npt.NDArray[np.object_],
     column_of: Callable[[str], int | None],
     *,
+    titles: Sequence[str] | None = None,
     function_words: Collection[str] = frozenset(),
+    languages: Collection[str] = (),
     prepare: Callable[[str], str] = str.lower,
     max_characters: int = MAX_CHARACTERS,
 ) -> LabelPhrases:
@@ -55,12 +66,14 @@ def count_label_phrases(
     texts : sequence of str
         The documents of the partition; evenly spaced ones of each cluster are read, as much text of each.
     partition : Partition
-    names : array of str of shape (n_terms,)
-        The written form of each term.
     column_of : function word -> column
         The column of a word as `prepare` leaves it; None where it is no term.
+    titles : sequence of str, optional
+        Of the documents; no phrase goes on from a title into the text.
     function_words : collection of str
         Words that begin and end no phrase.
+    languages : collection of str
+        Of the texts.
     prepare : callable
         What is done to a text before it is cut into words.
     max_characters : int
@@ -69,27 +82,42 @@ def count_label_phrases(
     rows = _sample(texts, partition, max_characters)
     labels = partition.labels[rows]
     n_read = np.bincount(labels, minlength=partition.n_clusters)
-    read = (text[:PER_DOCUMENT] for text in PickedTexts(texts, rows))
+    running = RunningText.of_texts(_with_titles(PickedTexts(texts, rows), titles, rows), prepare=prepare)
+    uses = word_uses(running, function_words, languages)
     shown: list[str] = []
     columns: list[tuple[int, ...]] = []
     parts: list[tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]] = []
     known: dict[str, int | None] = {}
-    for phrase in find_phrases(read, function_words=function_words, prepare=prepare):
-        counts = np.bincount(labels[phrase.documents], minlength=partition.n_clusters)
+    for phrase in find_phrases(running, uses, function_words=function_words, links=linking_words(languages)):
+        counts = np.bincount(labels[phrase.texts], minlength=partition.n_clusters)
         if not ((counts >= 2) & (counts >= MIN_SHARE * n_read)).any():
             continue
         own = _columns(phrase, column_of, known)
         if not own:
             continue
         clusters = np.flatnonzero(counts)
-        shown.append(_written(phrase, names, known))
+        shown.append(written_as(phrase, running))
         columns.append(own)
         parts.append((clusters, counts[clusters] * partition.sizes[clusters] / n_read[clusters]))
     indices = np.concatenate([np.empty(0, dtype=np.int64), *(clusters for clusters, _ in parts)])
     values = np.concatenate([np.empty(0), *(estimated for _, estimated in parts)])
     edges = np.concatenate([[0], np.cumsum([clusters.size for clusters, _ in parts], dtype=np.int64)])
     by_phrase = sparse.csr_array((values, indices, edges), shape=(len(parts), partition.n_clusters))
-    return LabelPhrases(tuple(shown), tuple(columns), sparse.csr_array(by_phrase.T))
+    unfit = frozenset(
+        word for word, may in zip(running.words, uses.may_stand_alone.tolist(), strict=True) if word and not may
+    )
+    return LabelPhrases(tuple(shown), tuple(columns), sparse.csr_array(by_phrase.T), unfit)
+
+
+def _with_titles(texts: Sequence[str], titles: Sequence[str] | None, rows: npt.NDArray[np.int64]) -> Iterator[str]:
+    """Return the beginnings of texts, an empty line after each title; a title that came before is left out."""
+    told: set[str] = set()
+    for text, row in zip(texts, rows.tolist(), strict=True):
+        title = "" if titles is None else titles[row].strip()
+        body = text[: len(title) + PER_DOCUMENT].removeprefix(title)
+        subject = subject_of(title)
+        yield f"{title}\n\n{body}" if title and subject not in told else body
+        told.add(subject)
 
 
 def _sample(texts: Sequence[str], partition: Partition, max_characters: int) -> npt.NDArray[np.int64]:
@@ -106,18 +134,9 @@ def _sample(texts: Sequence[str], partition: Partition, max_characters: int) -> 
 
 
 def _columns(phrase: Phrase, column_of: Callable[[str], int | None], known: dict[str, int | None]) -> tuple[int, ...]:
-    for word in phrase.words:
-        if word not in known:
-            known[word] = column_of(word)
-    columns = (known[word] for word in phrase.words)
+    parts = [part for word in phrase.words for part in _PART.findall(word)]
+    for part in parts:
+        if part not in known:
+            known[part] = column_of(part)
+    columns = (known[part] for part in parts)
     return tuple(dict.fromkeys(column for column in columns if column is not None))
-
-
-def _written(phrase: Phrase, names: npt.NDArray[np.object_], known: Mapping[str, int | None]) -> str:
-    """Return a phrase as it is written: words that are terms in their commonest form, if that is the same word."""
-    words = []
-    for word in phrase.words:
-        column = known[word]
-        name = word if column is None else str(names[column])
-        words.append(name if name.casefold() == word.casefold() else word)
-    return " ".join(words)

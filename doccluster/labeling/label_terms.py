@@ -19,6 +19,7 @@ from doccluster.labeling.label_phrases import LabelPhrases
 from doccluster.labeling.label_queries import LabelQueries
 from doccluster.labeling.profiles import ClusterProfiles, Floats, Integers, entries, largest_per_row
 from doccluster.labeling.readable_terms import is_content
+from doccluster.labeling.title_counts import TitleCounts
 from doccluster.partition import Partition
 from doccluster.text.scripts import is_unspaced
 
@@ -29,6 +30,7 @@ MIN_SHARE_KNOWN = 0.02  # where no word is in a twentieth
 MAX_SHARE_OUTSIDE = 0.1  # a word in more of the other documents than this says nothing about a cluster
 MAX_SHARE_OF_ALL = 0.25  # nor does a word in more of all documents, unless it is in hardly any but the cluster's
 MIN_LIFT = 2.0  # how many times as common a word must be in the cluster as outside it
+MOST = 0.6  # of the documents of a cluster: a word in so many is told by a higher lift alone
 NEARLY_ALL = 0.9
 SCORE_DIGITS = 9
 PHRASE_FOR_WORD = 0.5  # a phrase in so much of the documents that have one of its words stands for the word
@@ -52,6 +54,7 @@ def rank_label_terms(
     rows: Any = None,
     partition: Partition | None = None,
     phrases: LabelPhrases | None = None,
+    in_titles: TitleCounts | None = None,
     function_words: Collection[str] = frozenset(),
     longer: LongerStrings | None = None,
 ) -> list[tuple[LabelTerm, ...]]:
@@ -65,6 +68,7 @@ def rank_label_terms(
     rows, partition : csr array of shape (n_documents, n_terms) and Partition, optional
         With them candidates are tried as queries.
     phrases : LabelPhrases, optional
+    in_titles : TitleCounts, optional
     function_words : collection of str
         Words that may not stand in a label (lower case).
     longer : function (cluster, terms) -> mapping of term to string, optional
@@ -80,16 +84,17 @@ def rank_label_terms(
     if names is None:
         return [()] * profiles.n_clusters
     scores = profiles.mutual_information()
+    unfit = function_words if phrases is None else phrases.unfit.union(function_words)
     found = []
     for cluster, (columns, values) in enumerate(largest_per_row(scores, N_CANDIDATES)):
-        words = _words(profiles, cluster, columns, values, names, function_words)
+        words = _words(profiles, cluster, columns, values, names, unfit)
         found.append(_with_phrases(words, _phrases_of(phrases, profiles, cluster, function_words))[:N_SEARCHED])
     queries = None
     if rows is not None and partition is not None:
         wanted = {column for own in found for one in own for column in one.columns}
         queries = LabelQueries.of_partition(rows, partition, wanted)
     return [
-        _shown(own, cluster, int(profiles.sizes[cluster]), queries, function_words, longer)
+        _shown(own, cluster, int(profiles.sizes[cluster]), queries, in_titles, function_words, longer)
         for cluster, own in enumerate(found)
     ]
 
@@ -99,12 +104,15 @@ def _shown(
     cluster: int,
     size: int,
     queries: LabelQueries | None,
+    in_titles: TitleCounts | None,
     function_words: Collection[str],
     longer: LongerStrings | None,
 ) -> tuple[LabelTerm, ...]:
     """Return the candidates as terms of a label, those first that bring most of the cluster back."""
     if queries is not None:
         candidates = [replace(one, score=one.score * queries.share_found(one.columns, cluster)) for one in candidates]
+    if in_titles is not None:
+        candidates = [replace(one, score=one.score * in_titles.factor(one.columns, cluster)) for one in candidates]
     candidates = sorted(candidates, key=_best_first)
     strings = {} if longer is None else longer(cluster, [one.name for one in candidates])
     terms: dict[str, LabelTerm] = {}
@@ -152,6 +160,7 @@ def _tiers(
     inside, outside = support / size, (frequency - support) / max(n_others, 1)
     supported = support >= min(max(2, int(np.ceil(MIN_SHARE_OF_DOCUMENTS * size))), size)
     telling = (outside <= MAX_SHARE_OUTSIDE) & (inside >= MIN_LIFT * outside)
+    telling |= (inside >= MOST) & (inside >= 2 * MIN_LIFT * outside)
     marks = (inside >= NEARLY_ALL) & (support >= NEARLY_ALL * frequency)
     rare = frequency <= np.where(marks, 0.5, MAX_SHARE_OF_ALL) * (size + n_others)
     known = support >= min(max(2, MIN_SHARE_KNOWN * size), size)
@@ -172,7 +181,6 @@ def _phrases_of(
     return [
         _Candidate(phrases.names[columns[place]], phrases.columns[columns[place]], scores[place], support[place])
         for place in np.flatnonzero(wanted).tolist()
-        if is_content(phrases.names[columns[place]], function_words)
     ]
 
 

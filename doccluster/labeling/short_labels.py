@@ -12,6 +12,8 @@ from collections.abc import Collection, Mapping, Sequence
 from doccluster.labeling.description import LabelTerm
 from doccluster.labeling.readable_terms import same_family
 
+MIN_OF_BEST = 0.1  # a term that says less than this part of what the best says stands in no label
+
 
 def short_labels(ranked: Sequence[Sequence[LabelTerm]], *, n_words: int = 3) -> list[str]:
     """Return one label per cluster, all different; ``cluster 3`` where no term can be shown.
@@ -32,7 +34,8 @@ def short_labels(ranked: Sequence[Sequence[LabelTerm]], *, n_words: int = 3) -> 
     users: defaultdict[str, list[int]] = defaultdict(list)
     labels: dict[str, None] = {}
     for cluster, terms in enumerate(ranked):
-        chosen = _choose([one.term for one in terms], users, n_words)
+        floor = MIN_OF_BEST * max((one.score for one in terms), default=0.0)
+        chosen = _choose([one.term for one in terms if one.score >= floor], users, n_words)
         for term in chosen:
             users[term].append(cluster)
         labels[_unused(", ".join(chosen) or f"cluster {cluster}", labels)] = None

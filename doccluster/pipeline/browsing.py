@@ -6,7 +6,7 @@ steps that can be kept and done again.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -19,18 +19,14 @@ from doccluster.artifacts import load_run, read_record, write_json
 from doccluster.artifacts.browse_tree import load_browse_tree, save_browse_tree
 from doccluster.errors import InputError, NothingUsable
 from doccluster.file_names import usable_path
-from doccluster.geometry import ClusterEvidence
-from doccluster.labeling import ClusterProfiles, rank_label_terms, representative_documents, short_labels
-from doccluster.labeling.placement import own_similarity
 from doccluster.partition import Partition
-from doccluster.pipeline.naming import in_written_forms, phrases_of
+from doccluster.pipeline.naming import describe_texts, in_written_forms, vectorized_of
 from doccluster.pipeline.sources import read_source, split_empty
 from doccluster.pipeline.vectorizing import Vectorized
 from doccluster.progress import Progress, silent
 from doccluster.record import Documents
 from doccluster.retrieval import MetaDocuments, build_meta_documents, scatter
 from doccluster.retrieval.scattering import DOCUMENTS_UP_TO
-from doccluster.text.stopwords import STOP_WORD_LANGUAGES, load_stop_words
 from doccluster.validation import check_positive_int
 from doccluster.vectors import DocumentVectors, TfidfVectorizer
 
@@ -102,8 +98,8 @@ class Browser:
         Row for row.
     vectorizer : TfidfVectorizer, optional
         What turns the words of a search into terms; without it there is no search.
-    function_words : collection of str
-        Words that name no cluster.
+    languages : sequence of str
+        Of the texts: their function words name no cluster.
     n_clusters : int
         Clusters of a scatter.
     seed : int
@@ -130,7 +126,7 @@ class Browser:
         documents: Documents,
         *,
         vectorizer: TfidfVectorizer | None = None,
-        function_words: Collection[str] = frozenset(),
+        languages: Sequence[str] = (),
         n_clusters: int = N_CLUSTERS,
         seed: int = 0,
         n_threads: int | None = None,
@@ -141,7 +137,7 @@ class Browser:
         self.vectors, self.documents = vectors, documents
         self.n_clusters, self.seed = n_clusters, seed
         self._rows = sparse.csr_array(vectors.documents.unit)
-        self._vectorizer, self._function_words, self._n_threads = vectorizer, frozenset(function_words), n_threads
+        self._how, self._n_threads = Vectorized(vectors, vectorizer, tuple(languages)), n_threads
         self._tree: MetaDocuments | None = None
         if self._rows.shape[0] > DOCUMENTS_UP_TO:
             progress("group", 0)
@@ -190,10 +186,10 @@ class Browser:
         """
         if not words.strip():
             raise InputError("the query is empty", remedy="give the words to search for")
-        if self._vectorizer is None:
+        if self._how.vectorizer is None:
             raise InputError("the collection is a matrix without texts", remedy="gather clusters instead")
         members = np.sort(np.concatenate([card.members for card in self.cards]))
-        wanted = sparse.csr_array(self._vectorizer.transform([words]))
+        wanted = sparse.csr_array(self._how.vectorizer.transform([words]))
         query = np.zeros(self._rows.shape[1])
         query[wanted.indices] = wanted.data
         scores = (self._rows @ query)[members]
@@ -285,28 +281,18 @@ class Browser:
         rows = np.concatenate(parts)
         partition = Partition(np.repeat(np.arange(len(parts)), [part.size for part in parts]), tuple(range(len(parts))))
         vectors = self.vectors.take(rows)
-        names = vectors.display_terms if vectors.display_terms is not None else vectors.terms
-        evidence = ClusterEvidence(vectors.documents, partition, n_threads=self._n_threads)
-        profiles = ClusterProfiles.from_evidence(evidence)
-        ranked = rank_label_terms(
-            profiles,
-            names,
-            rows=evidence.rows.matrix,
-            partition=partition,
-            phrases=phrases_of(
-                Vectorized(vectors, self._vectorizer, ()),
-                vectors,
-                partition,
-                [self.documents.excerpts[row] for row in rows.tolist()],
-                self._function_words,
-                MAX_PHRASE_CHARACTERS,
-            ),
-            function_words=self._function_words,
+        described = describe_texts(
+            self._how,
+            vectors,
+            partition,
+            [self.documents.excerpts[row] for row in rows.tolist()],
+            [self.documents.titles[row] for row in rows.tolist()],
+            max_characters=MAX_PHRASE_CHARACTERS,
+            n_documents=N_TITLES,
+            n_threads=self._n_threads,
         )
-        labels = [""] * len(parts) if names is None else short_labels(ranked)
-        near = own_similarity(vectors.documents, partition, profiles.centroids)
-        shown = representative_documents(vectors.documents, partition, near, n_documents=N_TITLES)
-        titles = [tuple(self.documents.name(int(rows[one.row])) for one in own) for own in shown]
+        labels = ["" if vectors.terms is None else one.label for one in described]
+        titles = [tuple(self.documents.name(int(rows[own.row])) for own in one.representatives) for one in described]
         return tuple(
             Card(number, own, label, central)
             for number, (own, label, central) in enumerate(zip(clusters, labels, titles, strict=True), 1)
@@ -337,8 +323,8 @@ def open_browser(
     given: dict[str, Any] = {"n_clusters": n_clusters, "seed": seed, "n_threads": n_threads, "progress": progress}
     if isinstance(source, str | Path) and (usable_path(source) / "run.json").is_file():
         run = load_run(source)
-        words = _function_words(run.parameters.get("resolved", {}).get("languages", ()))
-        given |= {"vectorizer": run.vectorizer, "function_words": words, "folder": source}
+        how = vectorized_of(run)
+        given |= {"vectorizer": how.vectorizer, "languages": how.languages, "folder": source}
         return Browser(run.vectors, run.documents, **given)
     read = read_source(source, reader=reader or {}, progress=progress)
     made = read.vectorize(language=language, n_threads=n_threads)
@@ -346,7 +332,7 @@ def open_browser(
     if read.corpus is not None:
         texts = read.corpus.texts
         vectors = in_written_forms(made, vectors, texts[:: max(1, len(texts) // N_READ)])
-    return Browser(vectors, documents, vectorizer=made.vectorizer, function_words=made.function_words, **given)
+    return Browser(vectors, documents, vectorizer=made.vectorizer, languages=made.languages, **given)
 
 
 def read_path(path: str | Path) -> BrowsePath:
@@ -366,11 +352,6 @@ def read_path(path: str | Path) -> BrowsePath:
     if kept.kind != PATH_KIND:
         raise InputError(f"{path} is no path of browse", remedy="give a file that `save` has written")
     return kept
-
-
-def _function_words(languages: Collection[Any]) -> frozenset[str]:
-    known = [name for name in languages if isinstance(name, str) and name in STOP_WORD_LANGUAGES]
-    return frozenset().union(*(load_stop_words(name) for name in known))
 
 
 def _evenly(members: Integers, count: int) -> Integers:

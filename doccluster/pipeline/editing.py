@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -16,10 +15,10 @@ from doccluster.artifacts import BEFORE_EDITS, EDITS, load_run, read_record, sav
 from doccluster.errors import InputError
 from doccluster.evaluation import evaluate
 from doccluster.file_names import usable_path
-from doccluster.labeling import ClusterDescription, describe_clusters, place_documents
+from doccluster.labeling import ClusterDescription, place_documents
 from doccluster.partition import Partition
+from doccluster.pipeline.naming import describe_texts, vectorized_of
 from doccluster.record import Run
-from doccluster.text.stopwords import STOP_WORD_LANGUAGES, load_stop_words
 
 LONGEST_LABEL = 200
 
@@ -195,7 +194,9 @@ def _merged(run: Run, numbers: tuple[int, ...]) -> Run:
     partition = Partition(place[labels], tuple(range(len(order))))
     centroids = _centroids(run, labels, first, order)
     placed = place_documents(run.vectors.matrix, partition, centroids)
-    told = describe_clusters(run.vectors, partition, placement=placed, function_words=_function_words(run.parameters))
+    told = describe_texts(
+        vectorized_of(run), run.vectors, partition, run.documents.excerpts, run.documents.titles, placement=placed
+    )
     name = next((run.clusters[number].name for number in numbers if run.clusters[number].name), "")
     clusters = tuple(
         _described(run.clusters[old], told[new], is_merged=old == first, name=name) for new, old in enumerate(order)
@@ -242,13 +243,6 @@ def _centroids(run: Run, labels: Any, merged: int, order: list[int]) -> Any:
     new_row = sparse.csr_array(direction[None, :].astype(run.centroids.dtype))
     parts = [new_row if number == merged else run.centroids[[number]] for number in order]
     return sparse.csr_array(sparse.vstack(parts, format="csr"))
-
-
-def _function_words(parameters: Mapping[str, Any]) -> frozenset[str]:
-    resolved = parameters.get("resolved")
-    languages = resolved.get("languages") if isinstance(resolved, Mapping) else None
-    known = [name for name in languages or () if isinstance(name, str) and name in STOP_WORD_LANGUAGES]
-    return frozenset().union(*(load_stop_words(name) for name in known))
 
 
 def _judged(run: Run) -> Any:

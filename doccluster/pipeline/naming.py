@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,10 +10,19 @@ import numpy.typing as npt
 
 from doccluster.corpus.stored_texts import PickedTexts, text_lengths
 from doccluster.geometry import ClusterEvidence
-from doccluster.labeling import ClusterDescription, LabelPhrases, Placement, count_label_phrases, describe_clusters
+from doccluster.labeling import (
+    ClusterDescription,
+    LabelPhrases,
+    Placement,
+    TitleCounts,
+    count_label_phrases,
+    describe_clusters,
+)
 from doccluster.partition import Partition
 from doccluster.pipeline.vectorizing import Vectorized
+from doccluster.record import Run
 from doccluster.text.boilerplate import boilerplate_words
+from doccluster.text.stopwords import STOP_WORD_LANGUAGES
 from doccluster.text.tokens import build_preprocessor
 from doccluster.text.written_forms import written_forms
 from doccluster.vectors import DocumentVectors
@@ -22,6 +31,7 @@ from doccluster.vectors.parameters import analysis_of
 MAX_CHARACTERS = 4_000_000  # of text that is read again for the way its words are written
 PER_DOCUMENT = 4_000
 MAX_PHRASE_CHARACTERS = 2_000_000
+MAX_TITLES = 50_000  # of more, about as many evenly spaced ones are read
 
 
 def name_clusters(
@@ -30,41 +40,88 @@ def name_clusters(
     evidence: ClusterEvidence,
     placed: Placement,
     texts: Sequence[str] | None,
+    titles: Sequence[str] | None,
     copy_of: npt.NDArray[np.int64] | None,
 ) -> tuple[DocumentVectors, list[ClusterDescription]]:
     """Return what each cluster is about, and the vectors with their terms in the commonest written form.
 
-    `texts` are those of the rows of `vectors`, None for a ready matrix. The vectorizer learns the written forms too, so
-    that whoever asks later shows the same words.
+    `texts` and `titles` are those of the rows of `vectors`, None for a ready matrix. The vectorizer learns the written
+    forms too, so that whoever asks later shows the same words.
     """
     partition = evidence.partition
-    known: dict[str, Any] = {"placement": placed, "evidence": evidence}
     if texts is None or made.vectorizer is None:
-        return vectors, describe_clusters(vectors, partition, function_words=made.function_words, **known)
+        described = describe_clusters(
+            vectors, partition, placement=placed, evidence=evidence, function_words=made.function_words
+        )
+        return vectors, described
     vectors = in_written_forms(made, vectors, PickedTexts(texts, _most_central(partition, placed, texts)))
     once = texts if copy_of is None else PickedTexts(texts, np.unique(copy_of))
-    unwanted = made.function_words | boilerplate_words(once)
-    phrases = phrases_of(made, vectors, partition, texts, unwanted)
-    described = describe_clusters(vectors, partition, texts=texts, phrases=phrases, function_words=unwanted, **known)
-    return vectors, described
+    unwanted = boilerplate_words(once)
+    given: dict[str, Any] = {"placement": placed, "evidence": evidence}
+    return vectors, describe_texts(made, vectors, partition, texts, titles, unwanted=unwanted, **given)
 
 
-def phrases_of(
+def describe_texts(
     made: Vectorized,
     vectors: DocumentVectors,
     partition: Partition,
     texts: Sequence[str],
-    unwanted: Collection[str],
+    titles: Sequence[str] | None = None,
+    *,
+    unwanted: Collection[str] = frozenset(),
     max_characters: int = MAX_PHRASE_CHARACTERS,
-) -> LabelPhrases | None:
-    """Return the phrases that may name clusters; None where terms are not words, or phrases already.
+    **given: Any,
+) -> list[ClusterDescription]:
+    """Return what clusters of texts are about: the one way in which runs, searches and browsers name clusters.
 
-    They are looked for in `max_characters` of the texts.
+    Parameters
+    ----------
+    made : Vectorized
+        How texts become terms; its own vectors are not looked at.
+    vectors : DocumentVectors
+    partition : Partition
+    texts, titles : sequence of str
+        Row for row.
+    unwanted : collection of str
+        Words that may not stand in a label, besides the function words of the languages.
+    max_characters : int
+        In so much of the texts phrases are looked for.
+    **given
+        As for `describe_clusters`.
     """
-    chosen, names = made.vectorizer, vectors.display_terms
-    if chosen is None or names is None or chosen.analyzer not in ("word", "script") or tuple(chosen.ngram_range)[1] > 1:
+    words = made.function_words.union(unwanted)
+    phrases = _phrases_of(made, vectors, partition, texts, titles, words, max_characters)
+    in_titles = _title_counts(made, partition, titles)
+    return describe_clusters(
+        vectors, partition, texts=texts, phrases=phrases, in_titles=in_titles, function_words=words, **given
+    )
+
+
+def vectorized_of(run: Run) -> Vectorized:
+    """Return how the texts of a run became terms."""
+    resolved = run.parameters.get("resolved")
+    languages = resolved.get("languages") if isinstance(resolved, Mapping) else None
+    known = [name for name in languages or () if isinstance(name, str) and name in STOP_WORD_LANGUAGES]
+    return Vectorized(run.vectors, run.vectorizer, tuple(known))
+
+
+def _phrases_of(
+    made: Vectorized,
+    vectors: DocumentVectors,
+    partition: Partition,
+    texts: Sequence[str],
+    titles: Sequence[str] | None,
+    unwanted: Collection[str],
+    max_characters: int,
+) -> LabelPhrases | None:
+    """Return the phrases that may name clusters; None where terms are not words, or phrases already."""
+    chosen = made.vectorizer
+    if chosen is None or vectors.terms is None:
         return None
-    column, term_of = chosen.vocabulary_, analysis_of(chosen).term_of
+    if chosen.analyzer not in ("word", "script") or tuple(chosen.ngram_range)[1] > 1:
+        return None
+    column = {term: place for place, term in enumerate(vectors.terms.tolist())}
+    term_of = analysis_of(chosen).term_of
 
     def column_of(word: str) -> int | None:
         term = term_of(word)
@@ -73,12 +130,26 @@ def phrases_of(
     return count_label_phrases(
         texts,
         partition,
-        names,
         column_of,
+        titles=titles,
         function_words=unwanted,
+        languages=made.languages,
         prepare=_prepare(made),
         max_characters=max_characters,
     )
+
+
+def _title_counts(made: Vectorized, partition: Partition, titles: Sequence[str] | None) -> TitleCounts | None:
+    """Return how many titles of each cluster have each term; None where less than half of the documents have one."""
+    if titles is None or made.vectorizer is None:
+        return None
+    rows = np.arange(len(titles))
+    if rows.size > MAX_TITLES:
+        rows = rows[:: rows.size // MAX_TITLES]
+    read = [titles[row] for row in rows.tolist()]
+    if 2 * sum(map(bool, read)) < len(read):
+        return None
+    return TitleCounts.of_titles(read, made.vectorizer.transform_counts, partition.labels[rows], partition.n_clusters)
 
 
 def in_written_forms(made: Vectorized, vectors: DocumentVectors, texts: Iterable[str]) -> DocumentVectors:

@@ -1,161 +1,222 @@
-"""Phrases of two to four words that many documents have, found in texts as they are written.
+"""Phrases of two to six words that several texts have, written as they are most often written.
 
-A phrase lies between two breaks (punctuation, an empty line). It is kept if it is complete, as in the labels of Lingo
-(Osinski, Stefanowski and Weiss 2004): where most of its occurrences go on with the same word, or follow the same word,
-the longer phrase stands for it.
+A phrase lies between two breaks (punctuation, quotation marks, an empty line) and is complete, as in the labels of
+Lingo (Osinski, Stefanowski and Weiss 2004): where most of its occurrences go on with the same word, or follow the same
+word, the longer phrase stands for it. A name is complete too: "Kim Jong" is none where another capital follows it.
 """
 
 from __future__ import annotations
 
-import re
-from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable
+from collections import Counter
+from collections.abc import Collection
 from dataclasses import dataclass
-from itertools import count
 
 import numpy as np
-import numpy.typing as npt
 
-from doccluster.text.scripts import is_unspaced
+from doccluster.text.running_text import Flags, Integers, RunningText
+from doccluster.text.word_uses import WordUses
 
-LONGEST = 4
-MIN_DOCUMENTS = 2
+LONGEST = 6
+MOST_CONTENT = 4  # words of a phrase that are no function words
+MIN_TEXTS = 2
 COMPLETE = 0.6  # a phrase is a part of a longer one that covers so much of its occurrences
-MAX_FUNCTION_WORDS = 1  # inside a phrase: "Bank of England"
-
-Integers = npt.NDArray[np.int64]
-
-_TOKEN = re.compile(r"\n\s*\n|\w+(?:['’]\w+)*|[^\w\s]+")
-_BREAK = 0
+MAX_LINKS = 1  # function words inside a phrase: "Bank of England"
+MAX_LINKS_OF_NAMES = 2  # "Department of Health and Human Services"
+NAMES_JOINED_BY = frozenset({"of", "and", "for", "the", "&", "de", "del", "und", "et", "y"})
 
 
 @dataclass(frozen=True)
 class Phrase:
-    """The words of a phrase, and the documents (positions, ascending) that have it."""
+    """The words of a phrase, the texts (positions, ascending) that have it, and where it begins in the running text."""
 
     words: tuple[str, ...]
-    documents: Integers
+    texts: Integers
+    places: Integers
 
 
 def find_phrases(
-    texts: Iterable[str], *, function_words: Collection[str] = frozenset(), prepare: Callable[[str], str] = str.lower
+    running: RunningText,
+    uses: WordUses,
+    *,
+    function_words: Collection[str] = frozenset(),
+    links: Collection[str] | None = None,
 ) -> list[Phrase]:
     """Return the complete phrases that at least two texts have, in the order of their first occurrence.
 
     Parameters
     ----------
-    texts : iterable of str
+    running : RunningText
+    uses : WordUses
+        Which words may begin and end a phrase (`word_uses`).
     function_words : collection of str
-        Words, as `prepare` leaves them, that begin and end no phrase; one may stand inside.
-    prepare : callable
-        What is done to a text before it is cut into words.
-
-    Notes
-    -----
-    A phrase begins and ends with a word that begins with a letter. Words with an apostrophe and words of scripts
-    without blanks break phrases.
+    links : collection of str, optional
+        The function words that may stand inside a phrase, one in a phrase and two in a name; any by default.
 
     Examples
     --------
-    >>> texts = ["War in the Middle East", "The Middle East, again", "a middle east war"]
-    >>> [(" ".join(phrase.words), phrase.documents.tolist()) for phrase in find_phrases(texts, function_words={"the"})]
-    [('middle east', [0, 1, 2])]
+    >>> from doccluster.text.word_uses import word_uses
+    >>> running = RunningText.of_texts(["War in the Middle East", "In the Middle East, again", "a Middle East war"])
+    >>> found = find_phrases(running, word_uses(running, {"the", "in", "a"}), function_words={"the", "in", "a"})
+    >>> [(written_as(phrase, running), phrase.texts.tolist()) for phrase in found]
+    [('Middle East', [0, 1, 2])]
     """
-    words, tokens, text_of = _tokens(texts, prepare)
-    may_end = np.array([word[:1].isalpha() and word not in function_words for word in words], dtype=bool)
-    is_function = np.array([word in function_words for word in words], dtype=bool)
+    marks = _Marks.of_words(running, uses, function_words, links)
     found: list[tuple[int, Phrase]] = []
-    shorter = _Runs.of_words(tokens, len(words))
-    for length in range(2, LONGEST + 1):
-        runs = shorter.longer(text_of)
-        if length > 2:
-            found += _complete_phrases(shorter, runs, tokens, text_of, words, may_end, is_function)
-        if runs.first.size == 0:
+    shorter = _Runs.of_words(running)
+    for length in range(2, LONGEST + 2):
+        longer = shorter.longer(running)
+        if length == 2:
+            found += _compounds(running, uses)
+        else:
+            found += _complete_phrases(shorter, longer, running, marks)
+        if longer.first.size == 0:
             break
-        shorter = runs
-    else:
-        found += _complete_phrases(shorter, None, tokens, text_of, words, may_end, is_function)
+        shorter = longer
     return [phrase for _, phrase in sorted(found, key=lambda pair: (pair[0], len(pair[1].words)))]
+
+
+def written_as(phrase: Phrase, running: RunningText) -> str:
+    """Return how a phrase is most often written where its case says something; else word by word."""
+    length = len(phrase.words)
+    inside = phrase.places[running.says_case[phrase.places[:, None] + np.arange(length)].all(axis=1)]
+    if inside.size == 0:
+        words = running.word[phrase.places[0] : phrase.places[0] + length]
+        return " ".join(running.best_forms[word] for word in words.tolist())
+    counts = Counter(map(tuple, running.form[inside[:, None] + np.arange(length)].tolist()))
+    forms = min(counts, key=lambda own: (-counts[own], own))
+    return " ".join(running.forms[form] for form in forms)
+
+
+@dataclass(frozen=True, eq=False)
+class _Marks:
+    """What words may do in a phrase, one entry per word, and where a name goes on, one entry per place."""
+
+    begins: Flags
+    begins_name: Flags
+    ends: Flags
+    is_function: Flags
+    is_link: Flags
+    joins: Flags
+    name_before: Flags
+    name_after: Flags
+
+    @classmethod
+    def of_words(
+        cls, running: RunningText, uses: WordUses, function_words: Collection[str], links: Collection[str] | None
+    ) -> _Marks:
+        is_function = running.are(function_words)
+        is_letters = running.matching(lambda word: word[:1].isalpha())
+        is_link = is_function if links is None else running.are(links)
+        joins = running.are(NAMES_JOINED_BY)
+        capital = running.has_capital & ~is_function[running.word]
+        name_before, name_after = np.zeros_like(capital), np.zeros_like(capital)
+        name_before[1:] = capital[:-1]
+        name_before[2:] |= joins[running.word[1:-1]] & capital[:-2]
+        name_after[:-1] = capital[1:]
+        return cls(
+            uses.may_begin,
+            is_letters & ~is_function,
+            uses.may_end,
+            is_function,
+            is_link,
+            joins,
+            name_before,
+            name_after,
+        )
 
 
 @dataclass(frozen=True, eq=False)
 class _Runs:
-    """The runs of so many words that are frequent, by number from 1; `number` says which begins at each token."""
+    """The runs of so many words that are frequent, by number from 1; `number` says which begins at each place."""
 
     length: int
     number: Integers
-    first: Integers  # the token at which each begins for the first time
+    first: Integers  # the place at which each begins for the first time
     times: Integers
 
     @classmethod
-    def of_words(cls, tokens: Integers, n_words: int) -> _Runs:
+    def of_words(cls, running: RunningText) -> _Runs:
         """Return the runs of one word, none of them left out; number 0 is a break."""
-        times = np.bincount(tokens, minlength=n_words)[1:]
-        return cls(1, tokens, np.zeros(n_words - 1, dtype=np.int64), times)
+        n_words = len(running.words)
+        times = np.bincount(running.word, minlength=n_words)[1:]
+        return cls(1, running.word, np.zeros(n_words - 1, dtype=np.int64), times)
 
-    def longer(self, text_of: Integers) -> _Runs:
+    def longer(self, running: RunningText) -> _Runs:
         """Return the runs of one word more that are in enough texts; both their shorter parts are frequent too."""
         places = np.flatnonzero((self.number[:-1] > 0) & (self.number[1:] > 0))
         keys = self.number[places] * np.int64(self.times.size + 1) + self.number[places + 1]
         _, first, run, times = np.unique(keys, return_index=True, return_inverse=True, return_counts=True)
-        n_texts = int(text_of[-1]) + 1 if text_of.size else 0
-        pairs = np.unique(run * np.int64(max(n_texts, 1)) + text_of[places])
-        kept = np.bincount(pairs // max(n_texts, 1), minlength=times.size) >= MIN_DOCUMENTS
+        n_texts = max(running.n_texts, 1)
+        pairs = np.unique(run * np.int64(n_texts) + running.text[places])
+        kept = np.bincount(pairs // n_texts, minlength=times.size) >= MIN_TEXTS
         number = np.zeros_like(self.number)
         number[places] = (np.cumsum(kept) * kept)[run]
         return _Runs(self.length + 1, number, places[first[kept]], times[kept])
 
 
-def _tokens(texts: Iterable[str], prepare: Callable[[str], str]) -> tuple[list[str], Integers, Integers]:
-    """Return the distinct words (a break first), the words of all texts by number, and the text of each."""
-    numbers: defaultdict[str, int] = defaultdict(count(1).__next__)
-    found: list[int] = []
-    lengths: list[int] = []
-    for text in texts:
-        own = [numbers[token] for token in _TOKEN.findall(prepare(text)) if token != "-"]
-        found += own
-        found.append(_BREAK)
-        lengths.append(len(own) + 1)
-    words = ["", *numbers]
-    breaks = np.array([not word.replace("_", "").isalnum() or is_unspaced(word) for word in words], dtype=bool)
-    tokens = np.array(found, dtype=np.int64)
-    tokens[breaks[tokens]] = _BREAK
-    return words, tokens, np.repeat(np.arange(len(lengths), dtype=np.int64), lengths)
+def _compounds(running: RunningText, uses: WordUses) -> list[tuple[int, Phrase]]:
+    """Return the words with a hyphen or a dot inside that several texts have: to the vectors they are several words."""
+    is_compound = running.matching(lambda word: "-" in word or "." in word[:-1]) & uses.may_end
+    places = np.flatnonzero(is_compound[running.word])
+    order = places[np.argsort(running.word[places], kind="stable")]
+    found = []
+    for own in np.split(order, np.flatnonzero(np.diff(running.word[order])) + 1):
+        texts = np.unique(running.text[own])
+        if texts.size >= MIN_TEXTS:
+            found.append((int(own[0]), Phrase((running.words[running.word[own[0]]],), texts, own)))
+    return found
 
 
-def _complete_phrases(
-    runs: _Runs,
-    longer: _Runs | None,
-    tokens: Integers,
-    text_of: Integers,
-    words: list[str],
-    may_end: npt.NDArray[np.bool_],
-    is_function: npt.NDArray[np.bool_],
-) -> list[tuple[int, Phrase]]:
+def _complete_phrases(runs: _Runs, longer: _Runs, running: RunningText, marks: _Marks) -> list[tuple[int, Phrase]]:
     """Return the phrases of one length that are no part of a longer one, each with its first place."""
     if runs.first.size == 0:
         return []
-    written = tokens[runs.first[:, None] + np.arange(runs.length)]
-    kept = may_end[written[:, 0]] & may_end[written[:, -1]]
-    kept &= is_function[written].sum(axis=1) <= MAX_FUNCTION_WORDS
-    if longer is not None:
-        covered = np.zeros(runs.times.size + 1, dtype=np.int64)
-        places = np.flatnonzero(longer.number)
-        times = longer.times[longer.number[places] - 1]
-        for part, added in ((places, places + runs.length), (places + 1, places)):
-            counts = may_end[tokens[added]]  # a function word before or after it makes no other phrase
-            np.maximum.at(covered, runs.number[part[counts]], times[counts])
-        kept &= covered[1:] < COMPLETE * runs.times
     places = np.flatnonzero(runs.number)
-    order = places[np.argsort(runs.number[places], kind="stable")]
-    bounds = np.searchsorted(runs.number[order], np.arange(1, runs.times.size + 2))
-    return [
-        (
-            int(runs.first[run]),
-            Phrase(
-                tuple(words[token] for token in written[run].tolist()),
-                np.unique(text_of[order[bounds[run] : bounds[run + 1]]]),
-            ),
-        )
-        for run in np.flatnonzero(kept).tolist()
-    ]
+    run_of = runs.number[places] - 1
+    last = places + runs.length - 1
+    capital, tells = running.has_capital, running.says_case
+    is_name = _mostly(run_of, capital[places] & capital[last], tells[places] | tells[last], runs.times.size)
+    written = running.word[runs.first[:, None] + np.arange(runs.length)]
+    kept = _well_made(written, is_name, marks)
+    kept &= _covered(runs, longer, running, marks) < COMPLETE * runs.times
+    goes_on = (marks.name_before[places] & capital[places]) | (marks.name_after[last] & capital[last])
+    kept &= ~_mostly(run_of, goes_on, np.ones_like(goes_on), runs.times.size)
+    order = np.argsort(run_of, kind="stable")
+    bounds = np.searchsorted(run_of[order], np.arange(runs.times.size + 1))
+    found = []
+    for run in np.flatnonzero(kept).tolist():
+        own = places[order[bounds[run] : bounds[run + 1]]]
+        words = tuple(running.words[word] for word in written[run].tolist())
+        texts = running.text[own]
+        found.append((int(runs.first[run]), Phrase(words, texts[np.diff(texts, prepend=-1) > 0], own)))
+    return found
+
+
+def _well_made(written: Integers, is_name: Flags, marks: _Marks) -> Flags:
+    """Return which runs begin and end well, and have no more inside than links."""
+    first, last = written[:, 0], written[:, -1]
+    n_function = marks.is_function[written].sum(axis=1)
+    kept: Flags = (marks.begins[first] | (is_name & marks.begins_name[first])) & marks.ends[last]
+    kept &= n_function <= np.where(is_name, MAX_LINKS_OF_NAMES, MAX_LINKS)
+    links = marks.is_link[written] | (is_name[:, None] & marks.joins[written])
+    kept &= (links | ~marks.is_function[written]).all(axis=1)
+    kept &= written.shape[1] - n_function <= MOST_CONTENT
+    return kept
+
+
+def _covered(runs: _Runs, longer: _Runs, running: RunningText, marks: _Marks) -> Integers:
+    """Return how many occurrences of each run the commonest run of one word more covers."""
+    covered = np.zeros(runs.times.size + 1, dtype=np.int64)
+    places = np.flatnonzero(longer.number)
+    times = longer.times[longer.number[places] - 1]
+    # a word that may not stand at the end makes no other phrase
+    for part, added, may in ((places, places + runs.length, marks.ends), (places + 1, places, marks.begins_name)):
+        counts = may[running.word[added]]
+        np.maximum.at(covered, runs.number[part[counts]], times[counts])
+    return covered[1:]
+
+
+def _mostly(run_of: Integers, holds: Flags, of: Flags, n_runs: int) -> Flags:
+    """Return for which runs something holds in most of the places that count."""
+    mostly: Flags = 2 * np.bincount(run_of[holds & of], minlength=n_runs) > np.bincount(run_of[of], minlength=n_runs)
+    return mostly

@@ -35,7 +35,7 @@ from doccluster.labeling.label_queries import LabelQueries
 from doccluster.labeling.profiles import largest_per_row
 from doccluster.labeling.readable_terms import is_content
 from doccluster.partition import Partition
-from doccluster.pipeline.naming import in_written_forms, phrases_of
+from doccluster.pipeline.naming import in_written_forms, phrases_of, title_counts
 from doccluster.pipeline.vectorizing import Vectorized, vectorize_texts
 from doccluster.text.boilerplate import boilerplate_words
 from doccluster.text.stemming import build_stemmer
@@ -79,14 +79,15 @@ def compare(corpus: Corpus, stemming: str | None, names: dict[str, list[str]]) -
     unwanted = made.function_words | boilerplate_words(texts)
     given: dict[str, Any] = {"rows": evidence.rows.matrix, "partition": partition, "function_words": unwanted}
     assert vectors.display_terms is not None  # made of texts
-    phrases = phrases_of(made, vectors, partition, texts, unwanted)
+    titles = [corpus.column("title")[row] for row in kept.tolist()]
+    phrases = phrases_of(made, vectors, partition, texts, titles, unwanted)
+    in_titles = title_counts(made, partition, titles)
     ways: dict[str, Ranked] = {
         **plain_rankings(profiles, vectors.display_terms, unwanted),
         "words, as queries": rank_label_terms(profiles, vectors.display_terms, **given),
         "and phrases": rank_label_terms(profiles, vectors.display_terms, phrases=phrases, **given),
+        "and titles": rank_label_terms(profiles, vectors.display_terms, phrases=phrases, in_titles=in_titles, **given),
     }
-    titles = [corpus.column("title")[row] for row in kept.tolist()]
-    ways["and titles"] = by_titles(ways["and phrases"], made, titles, partition)
     accepted = names_of_classes([str(name) for name in partition.names], names)
     return [
         {"ranked by": way, **judged(ranked, made, evidence, [accepted[str(name)] for name in partition.names])}
@@ -106,27 +107,6 @@ def plain_rankings(profiles: ClusterProfiles, names: Any, unwanted: frozenset[st
         "times coverage beyond siblings": alone,
     }
     return {way: _ranked(information, values, names, unwanted) for way, values in factors.items()}
-
-
-def by_titles(ranked: Ranked, made: Vectorized, titles: Sequence[str], partition: Partition) -> Ranked:
-    """Return ranked terms by their scores times the square root of the share of the titles of a cluster with them.
-
-    A phrase is in as many titles as the rarest of its words; one title is added, for terms that no title has.
-    """
-    assert made.vectorizer is not None  # made of texts
-    counts = sparse.csr_array(made.vectorizer.transform_counts(titles))
-    counts.data[:] = 1
-    found = []
-    for cluster, terms in enumerate(ranked):
-        members = partition.members(cluster)
-        having = np.asarray(counts[members].sum(axis=0)).ravel()
-        scores = []
-        for one in terms:
-            columns = made.vectorizer.transform_counts([one.term]).indices
-            in_titles = having[columns].min() if columns.size else 0
-            scores.append(one.score * np.sqrt((in_titles + 1) / members.size))
-        found.append(tuple(terms[place] for place in np.argsort(-np.array(scores), kind="stable")))
-    return found
 
 
 def _beyond_siblings(coverage: sparse.csr_array, cluster: int) -> Any:

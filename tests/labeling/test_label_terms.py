@@ -50,8 +50,8 @@ def test_the_support_of_a_phrase_is_that_of_a_plain_count_when_all_is_read():
     texts, labels = [*EAST, *FARM], [0] * 4 + [1] * 4
     names = np.array(["east", "farm", "middle", "wheat"], dtype=object)
     column = {name: place for place, name in enumerate(names)}
-    found = count_label_phrases(texts, Partition.from_labels(labels), names, column.get, function_words={"the"})
-    place = found.names.index("middle east")
+    found = count_label_phrases(texts, Partition.from_labels(labels), column.get, function_words={"the"})
+    place = found.names.index("Middle East")
     assert found.support.toarray()[:, place].tolist() == [4.0, 0.0]
     assert sorted(found.columns[place]) == [0, 2]
 
@@ -62,9 +62,9 @@ def test_a_sample_of_texts_is_scaled_to_the_size_of_the_cluster():
     column = {name: place for place, name in enumerate(names)}
     partition = Partition.from_labels([0] * 50 + [1] * 10)
     given = {"function_words": {"the"}, "max_characters": 1000}
-    found = count_label_phrases(texts, partition, names, column.get, **given)
+    found = count_label_phrases(texts, partition, column.get, **given)
     support = found.support.toarray()
-    assert support[:, found.names.index("middle east " + "x" * 90)].tolist() == [50.0, 0.0]
+    assert support[:, found.names.index("Middle East " + "x" * 90)].tolist() == [50.0, 0.0]
 
 
 def test_a_term_whose_search_brings_the_cluster_back_comes_before_one_that_does_not():

@@ -8,13 +8,17 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from doccluster.text.phrases import COMPLETE, find_phrases
+from doccluster.text.phrases import COMPLETE, find_phrases, written_as
+from doccluster.text.running_text import RunningText
+from doccluster.text.word_uses import word_uses
 
 STOP = frozenset({"the", "of", "in", "a", "and"})
 
 
 def phrases_of(*texts):
-    return {" ".join(one.words): one.documents.tolist() for one in find_phrases(texts, function_words=STOP)}
+    running = RunningText.of_texts(texts)
+    found = find_phrases(running, word_uses(running, STOP), function_words=STOP)
+    return {" ".join(one.words): one.texts.tolist() for one in found}
 
 
 def test_a_part_of_a_longer_phrase_is_left_out_and_a_phrase_of_its_own_is_kept():
@@ -33,7 +37,7 @@ def test_punctuation_empty_lines_and_apostrophes_break_a_phrase():
 
 
 def test_a_hyphen_joins_and_a_number_ends_no_phrase():
-    assert phrases_of("x-ray tube 1987", "x-ray tube 1987") == {"x ray tube": [0, 1]}
+    assert phrases_of("x-ray tube 1987", "x-ray tube 1987") == {"x-ray": [0, 1], "x-ray tube": [0, 1]}
 
 
 def test_words_of_scripts_without_blanks_form_no_phrases():
@@ -42,7 +46,7 @@ def test_words_of_scripts_without_blanks_form_no_phrases():
 
 @pytest.mark.parametrize("texts", [[], [""], ["", " \n"], ["one"], ["..."], ["a b", "c d"]])
 def test_texts_without_a_common_phrase_have_none(texts):
-    assert find_phrases(texts) == []
+    assert phrases_of(*texts) == {}
 
 
 def test_phrases_are_those_of_a_plain_count():
@@ -58,7 +62,7 @@ def plain_count(texts):
     times, documents = Counter(), {}
     for number, text in enumerate(texts):
         words = re.findall(r"\w+", text)
-        for length in (2, 3, 4):
+        for length in (2, 3, 4, 5, 6, 7):
             for start in range(len(words) - length + 1):
                 gram = tuple(words[start : start + length])
                 times[gram] += 1
@@ -68,7 +72,26 @@ def plain_count(texts):
     for gram in frequent:
         longer = [one for one in frequent if (one[:-1] == gram and one[-1] not in STOP)]
         longer += [one for one in frequent if (one[1:] == gram and one[0] not in STOP)]
+        content = sum(word not in STOP for word in gram)
+        if len(gram) > 6 or content > 4:
+            continue
         ends = gram[0] not in STOP and gram[-1] not in STOP and sum(word in STOP for word in gram) <= 1
         if ends and all(times[one] < COMPLETE * times[gram] for one in longer):
             found[" ".join(gram)] = sorted(documents[gram])
     return found
+
+
+def test_a_phrase_is_written_as_a_whole_and_not_as_in_headlines():
+    texts = ["He sued at the Supreme Court of a state.", "The Supreme Court ruled.", "Supreme Court Ruling Court Day"]
+    texts += ["the court met again in court", "a court of the court"]
+    running = RunningText.of_texts(texts)
+    found = find_phrases(running, word_uses(running, STOP), function_words=STOP)
+    assert "Supreme Court" in [written_as(one, running) for one in found]
+
+
+def test_an_english_phrase_begins_with_no_verb_and_ends_with_no_verb_of_saying():
+    texts = ["he drew Gattine and the storm said no", "she drew Gattine and the storm said no", "they drew on"] * 3
+    running = RunningText.of_texts(texts)
+    words = STOP | {"he", "she", "they", "no", "on"}
+    found = find_phrases(running, word_uses(running, words, ["english"]), function_words=words)
+    assert [one.words for one in found] == []

@@ -1,0 +1,184 @@
+"""Texts as numbered words in their order: what breaks a phrase, how words are written, where a capital counts."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import count
+
+import numpy as np
+import numpy.typing as npt
+
+from doccluster.short_repr import ShortRepr
+from doccluster.text.scripts import is_unspaced
+
+HEADLINE_SHARE = 0.75  # of the longer words of a line, from which on its capitals say nothing
+LONGER_WORD = 4
+BREAK = 0
+
+Integers = npt.NDArray[np.int64]
+Flags = npt.NDArray[np.bool_]
+
+_TOKEN = re.compile(
+    r"[^\s@<>]+@[^\s@<>]+\.\w+|(?:https?://|www\.)\S+|(?:[^\W\d_]\.)+(?!\w)|\w+(?:['’.-]\w+)*|\n\s*\n|\n|[^\w\s]+"
+)
+_ADDRESS = re.compile(r"[^@]+@[^@]+|https?://.*|www\..*", re.DOTALL)
+_PART = re.compile(r"\w+")
+_ABBREVIATION = re.compile(r"(?:[^\W\d_]\.){2,}|(?!I)[A-Z]\.")  # "U.S.", and the initial of a name
+_CLITIC = re.compile(r"['’](?:s|t|d|m|re|ve|ll)$", re.IGNORECASE)
+_LINE_END, _TEXT_END = "\n", "\n\n"
+_INSIDE = re.compile(r"[,&%$#@*/)\]}+=<>|~^_-]+$")  # after these a sentence goes on
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RunningText(ShortRepr):
+    """The words of some texts, one entry per word and per break, and a break at the end of each text.
+
+    Attributes
+    ----------
+    words, forms : list of str
+        The distinct words as they are counted, and as they are written; number 0 is a break in both.
+    word, form : int64 arrays of shape (n_tokens,)
+        The word at each place, and the form in which it is written.
+    text : int64 array of shape (n_tokens,)
+        The text of each place.
+    torn : mapping of str to int
+        How often each word is only a part: of a word with a hyphen or a dot, or of an address.
+    says_case : bool array of shape (n_tokens,)
+        Whether the way a word is written there says how it is written elsewhere: not where it begins a sentence, and
+        not in a headline or a line of capitals.
+    """
+
+    words: list[str]
+    forms: list[str]
+    word: Integers
+    form: Integers
+    text: Integers
+    says_case: Flags
+    torn: Mapping[str, int]
+
+    @classmethod
+    def of_texts(cls, texts: Iterable[str], *, prepare: Callable[[str], str] = str.lower) -> RunningText:
+        """Return the words of texts.
+
+        Parameters
+        ----------
+        texts : iterable of str
+        prepare : callable
+            What is done to a word before it is counted.
+
+        Notes
+        -----
+        Punctuation, empty lines, words such as "Iran's" or "don't", and words of scripts without blanks are breaks. A
+        word may have hyphens, and "U.S." is one.
+
+        Examples
+        --------
+        >>> running = RunningText.of_texts(["The U.S. Supreme Court, again"])
+        >>> [running.forms[form] for form in running.form]
+        ['The', 'U.S.', 'Supreme', 'Court', '', 'again', '']
+        """
+        numbers: defaultdict[str, int] = defaultdict(count(1).__next__)
+        end = numbers[_TEXT_END]
+        found: list[int] = []
+        ends: list[int] = []
+        for text in texts:
+            found += [numbers[token] for token in _TOKEN.findall(text)]
+            found.append(end)
+            ends.append(len(found))
+        tokens = np.array(found, dtype=np.int64)
+        text_of = np.repeat(np.arange(len(ends), dtype=np.int64), np.diff(np.array(ends, dtype=np.int64), prepend=0))
+        written = ["", *numbers]
+        says_case = _says_case(tokens, written)
+        kept = tokens != numbers.get(_LINE_END, -1)
+        of_words: defaultdict[str, int] = defaultdict(count(1).__next__)
+        word_of = np.array([of_words[prepare(form)] if _is_word(form) else BREAK for form in written], dtype=np.int64)
+        form = np.where(word_of[tokens] == BREAK, BREAK, tokens)[kept]
+        torn = _torn(tokens, written, prepare)
+        return cls(["", *of_words], written, word_of[tokens][kept], form, text_of[kept], says_case[kept], torn)
+
+    @property
+    def n_texts(self) -> int:
+        """The number of texts."""
+        return int(self.text[-1]) + 1 if self.text.size else 0
+
+    @cached_property
+    def has_capital(self) -> Flags:
+        """Whether the word at each place begins with a capital that says something."""
+        return self._capitals[self.form] & self.says_case
+
+    @cached_property
+    def mostly_capital(self) -> Flags:
+        """Whether each word has a capital in most of the places that say something, one entry per word."""
+        n_words = len(self.words)
+        capital = np.bincount(self.word[self.has_capital], minlength=n_words)
+        return 2 * capital > np.bincount(self.word[self.says_case], minlength=n_words)
+
+    @cached_property
+    def best_forms(self) -> list[str]:
+        """How each word is most often written, where its case says something if it is there at all."""
+        best = [""] * len(self.words)
+        for places in (slice(None), self.says_case):
+            pairs, times = np.unique(np.stack([self.word[places], self.form[places]]), axis=1, return_counts=True)
+            # ascending counts, so that the commonest form is written last; of equal ones the first that was met
+            for place in np.lexsort((-pairs[1], times)).tolist():
+                best[pairs[0, place]] = self.forms[pairs[1, place]]
+        best[BREAK] = ""
+        return best
+
+    def are(self, words: Collection[str]) -> Flags:
+        """Return which of the distinct words are among some."""
+        return np.array([word in words for word in self.words], dtype=bool)
+
+    def matching(self, holds: Callable[[str], object]) -> Flags:
+        """Return for which of the distinct words something holds."""
+        return np.array([bool(holds(word)) for word in self.words], dtype=bool)
+
+    def counts_after(self, words: Collection[str]) -> Integers:
+        """Return how often each of the distinct words follows one of some."""
+        return np.bincount(self.word[1:][self.are(words)[self.word[:-1]]], minlength=len(self.words))
+
+    @cached_property
+    def _capitals(self) -> Flags:
+        return np.array([form[:1].isupper() for form in self.forms], dtype=bool)
+
+
+def _is_word(form: str) -> bool:
+    if _ABBREVIATION.fullmatch(form):
+        return True
+    if _ADDRESS.fullmatch(form):
+        return False
+    return form[:1].isalnum() and not is_unspaced(form) and _CLITIC.search(form) is None
+
+
+def _torn(tokens: Integers, written: list[str], prepare: Callable[[str], str]) -> Counter[str]:
+    times = np.bincount(tokens, minlength=len(written)).tolist()
+    torn: Counter[str] = Counter()
+    for form, count_of in zip(written, times, strict=True):
+        parts = _PART.findall(form)
+        if len(parts) > 1:
+            for part in parts:
+                torn[prepare(part)] += count_of
+    return torn
+
+
+def _says_case(tokens: Integers, written: list[str]) -> Flags:
+    """Return where capitals say something: inside sentences, outside lines most of whose longer words have one."""
+    is_line_end = np.array([form[:1] == "\n" for form in written], dtype=bool)
+    is_longer = np.array([len(form) >= LONGER_WORD and form[0].isalpha() for form in written], dtype=bool)
+    is_capital = np.array([form[:1].isupper() for form in written], dtype=bool)
+    ends_sentence = np.array([not (form[:1].isalnum() or _INSIDE.match(form) or form == "\n") for form in written])
+    line = np.cumsum(is_line_end[tokens])
+    longer = is_longer[tokens]
+    n_longer = np.bincount(line[longer], minlength=int(line[-1]) + 1 if line.size else 0)
+    n_capital = np.bincount(line[longer & is_capital[tokens]], minlength=n_longer.size)
+    headline = n_capital >= HEADLINE_SHARE * np.maximum(n_longer, 1)
+    in_text = ~headline[line]
+    not_lines = np.flatnonzero(tokens != (written.index("\n") if "\n" in written else -1))
+    begins = np.ones(tokens.size, dtype=bool)  # a sentence
+    begins[not_lines[1:]] = ends_sentence[tokens[not_lines[:-1]]]
+    says: Flags = in_text & ~begins
+    return says
