@@ -90,8 +90,8 @@ def describe_texts(
         As for `describe_clusters`.
     """
     words = made.function_words.union(unwanted)
-    phrases = _phrases_of(made, vectors, partition, texts, titles, words, max_characters)
-    in_titles = _title_counts(made, partition, titles)
+    phrases = phrases_of(made, vectors, partition, texts, titles, words, max_characters)
+    in_titles = title_counts(made, partition, titles)
     return describe_clusters(
         vectors, partition, texts=texts, phrases=phrases, in_titles=in_titles, function_words=words, **given
     )
@@ -105,14 +105,14 @@ def vectorized_of(run: Run) -> Vectorized:
     return Vectorized(run.vectors, run.vectorizer, tuple(known))
 
 
-def _phrases_of(
+def phrases_of(
     made: Vectorized,
     vectors: DocumentVectors,
     partition: Partition,
     texts: Sequence[str],
     titles: Sequence[str] | None,
     unwanted: Collection[str],
-    max_characters: int,
+    max_characters: int = MAX_PHRASE_CHARACTERS,
 ) -> LabelPhrases | None:
     """Return the phrases that may name clusters; None where terms are not words, or phrases already."""
     chosen = made.vectorizer
@@ -139,7 +139,7 @@ def _phrases_of(
     )
 
 
-def _title_counts(made: Vectorized, partition: Partition, titles: Sequence[str] | None) -> TitleCounts | None:
+def title_counts(made: Vectorized, partition: Partition, titles: Sequence[str] | None) -> TitleCounts | None:
     """Return how many titles of each cluster have each term; None where less than half of the documents have one."""
     if titles is None or made.vectorizer is None:
         return None

@@ -84,13 +84,14 @@ class RunningText(ShortRepr):
         numbers: defaultdict[str, int] = defaultdict(count(1).__next__)
         end = numbers[_TEXT_END]
         found: list[int] = []
-        ends: list[int] = []
+        lengths: list[int] = []
         for text in texts:
-            found += [numbers[token] for token in _TOKEN.findall(text)]
+            own = [numbers[token] for token in _TOKEN.findall(text)]
+            found += own
             found.append(end)
-            ends.append(len(found))
+            lengths.append(len(own) + 1)
         tokens = np.array(found, dtype=np.int64)
-        text_of = np.repeat(np.arange(len(ends), dtype=np.int64), np.diff(np.array(ends, dtype=np.int64), prepend=0))
+        text_of = np.repeat(np.arange(len(lengths), dtype=np.int64), np.array(lengths, dtype=np.int64))
         written = ["", *numbers]
         says_case = _says_case(tokens, written)
         kept = tokens != numbers.get(_LINE_END, -1)

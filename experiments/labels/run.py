@@ -9,10 +9,9 @@ and with stems, and prints for several ways to rank terms
   written out, with their forms and synonyms;
 - of the labels (three terms): P@10 and MRR of a search for them, where a message of the group is right.
 
-"And phrases" is the way of `doccluster.labeling`: words and phrases by mutual information, times the share of the group
-that a search for the term brings back. `doccluster evaluate labels` prints the same numbers for a run. The last way
-multiplies that by the square root of the share of the group whose titles have the term: subjects are what authors call
-their messages.
+"And titles" is the way of `doccluster.labeling`: words and phrases by mutual information, times the share of the group
+that a search for the term brings back, times the square root of the share of the group's titles that have the term.
+`doccluster evaluate labels` prints the same numbers for a run.
 """
 
 from __future__ import annotations
