@@ -6,6 +6,7 @@ that whoever reads the lines knows which one ended the process.
 
 from __future__ import annotations
 
+import functools
 import sys
 import tempfile
 import warnings
@@ -32,7 +33,7 @@ def calls() -> dict[str, Call]:
     found: dict[str, Call] = {f"use {number}": use for number, use in enumerate(uses())}
     good, partition = good_matrix(), Partition.from_labels(LABELS)
     for name in ESTIMATORS:
-        make: Callable[[], Any] = lambda kind=getattr(clustering, name): kind(n_clusters=3)  # noqa: E731
+        make: Callable[[], Any] = functools.partial(getattr(clustering, name), n_clusters=3)
         found[f"{name}.fit"] = lambda matrix, make=make: make().fit(matrix)
         fitted = make().fit(good)
         for method in ("predict", "predict_proba", "transform", "score", "score_samples", "bic", "icl"):
@@ -75,7 +76,9 @@ def calls() -> dict[str, Call]:
         "query_likelihood": lambda matrix: retrieval.query_likelihood(matrix, good[[0]]),
         "cluster_likelihood": lambda matrix: retrieval.cluster_likelihood(matrix, good[[0]], LABELS),
         "contrast_clusters": lambda matrix: labeling.contrast_clusters(vectors(matrix), partition, centroids, 0, 1),
-        "contrast_clusters, centroids": lambda matrix: labeling.contrast_clusters(vectors(good), partition, matrix, 0, 1),
+        "contrast_clusters, centroids": lambda matrix: labeling.contrast_clusters(
+            vectors(good), partition, matrix, 0, 1
+        ),
         "DocumentVectors.take": lambda matrix: vectors(matrix).take([0, 1]),
         "choose_k": lambda matrix: selection.choose_k(matrix, granularity="topics", random_state=0, **ONE),
     }
@@ -92,7 +95,7 @@ def main(first: int) -> None:
             if number <= first:
                 continue
             names = {"X": good_matrix(), "np": np, "sparse": sparse}
-            exec(code, names)  # noqa: S102  the damages are ours
+            exec(code, names)  # the damages are ours
             sys.stdout.write(f"{number} {name}: {damage}\n")
             sys.stdout.flush()
             try:
