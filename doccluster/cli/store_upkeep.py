@@ -24,7 +24,8 @@ store_option = click.option(
 @store_option
 @json_option
 def check_command(store: str, as_json: bool) -> None:
-    """Check that a store is sound: its file, its references, and that its history leads to what it says today.
+    """Check that a store is sound: its file, tables and references, what is kept of texts, terms and settings, and its
+    history, which has to lead to what it says today.
 
     Exit code 0 if it is, 1 if not.
     """
@@ -40,7 +41,10 @@ def check_command(store: str, as_json: bool) -> None:
         for one in findings[:MOST_FINDINGS]:
             say(f"  {one.check:<11}{one.detail}")
         more = len(findings) - MOST_FINDINGS
-        say(f"  ... and {more:,} more" if more > 0 else f"  {store} is {'not ' if findings else ''}sound")
+        if more > 0:
+            say(f"  ... and {more:,} more")
+        advice = "not sound; put a copy that `doccluster stream backup` made in its place"
+        say(f"  {store} is {advice if findings else 'sound'}")
     if findings:
         raise click.exceptions.Exit(1)
 

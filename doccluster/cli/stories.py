@@ -226,8 +226,9 @@ def report_command(store: str, output: str, since: str | None, as_json: bool) ->
     check_file(Path(output), overwrite=True)
     with reading(Path(store)) as connection:
         page = front_page(connection, since=since)
+        rendered = render_front_page(page)
     with new_file(Path(output)) as beside:
-        beside.write_text(render_front_page(page), encoding="utf-8", newline="\n")
+        beside.write_text(rendered, encoding="utf-8", newline="\n")
     if as_json:
         print_json({"report": output, "n_open": len(page.stories) + page.n_more, "facts": dict(page.facts)})
     else:

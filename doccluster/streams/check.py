@@ -1,89 +1,85 @@
-"""Is a store sound? Its file, its references, and that its history leads to what it says today."""
+"""Is a store sound? Its file and tables, its references, what it keeps of the stream, and that its history is whole."""
 
 from __future__ import annotations
 
 import sqlite3
-from collections import Counter
-from dataclasses import dataclass
-from sys import intern
+from collections.abc import Callable, Iterator
+from contextlib import closing
 
+from doccluster.streams.check_contents import CONTENTS
+from doccluster.streams.check_rules import RULES
+from doccluster.streams.finding import Finding
+from doccluster.streams.schema import make_tables
 
-@dataclass(frozen=True)
-class Finding:
-    """Something wrong with a store: which check found it, and what."""
-
-    check: str
-    detail: str
-
-
-_RULES = {
-    "one-story": (
-        "SELECT doc_id || ' is in ' || COUNT(*) || ' stories' FROM membership WHERE to_batch IS NULL"
-        " GROUP BY doc_id HAVING COUNT(*) <> 1"
-    ),
-    "placed": (
-        "SELECT d.doc_id || ' was placed and is in no story' FROM document d WHERE d.batch_id IS NOT NULL"
-        " AND NOT EXISTS (SELECT 1 FROM membership m WHERE m.doc_id = d.doc_id AND m.to_batch IS NULL)"
-    ),
-    "first-story": (
-        "SELECT d.doc_id || ' has no first story' FROM document d LEFT JOIN story s ON s.story_id = d.first_story"
-        " WHERE d.batch_id IS NOT NULL AND s.story_id IS NULL"
-    ),
-    "sighting": (
-        "SELECT d.doc_id || ' was never met' FROM document d"
-        " WHERE NOT EXISTS (SELECT 1 FROM sighting s WHERE s.doc_id = d.doc_id)"
-    ),
-    "history": (
-        "SELECT a.doc_id || ' is in two stories at one batch' FROM membership a JOIN membership b"
-        " ON a.doc_id = b.doc_id AND a.from_batch < b.from_batch AND (a.to_batch IS NULL OR a.to_batch > b.from_batch)"
-    ),
+_SCHEMA = "SELECT type, name FROM sqlite_schema WHERE name NOT LIKE 'sqlite_%' ORDER BY type, name"
+_COLUMNS = {
+    "table": 'SELECT name, type, "notnull", pk FROM pragma_table_info(?)',
+    "index": "SELECT name FROM pragma_index_info(?)",
 }
 
 
 def check_store(connection: sqlite3.Connection) -> list[Finding]:
-    """Return what is wrong: of the file, of references, of the membership, and where the lineage does not give it."""
-    found = [
-        Finding("integrity", str(row[0])) for row in connection.execute("PRAGMA integrity_check") if row[0] != "ok"
-    ]
-    found += [
-        Finding("reference", f"row {row[1]} of {row[0]} refers to nothing in {row[2]}")
-        for row in connection.execute("PRAGMA foreign_key_check")
-    ]
-    for name, query in _RULES.items():
-        found += [Finding(name, f"document {row[0]}") for row in connection.execute(query)]
-    return found + _lineage_findings(connection)
+    """Return what is wrong: of the file, the tables, references, rows, and where the lineage does not give the rest."""
+    found = _findings("integrity", _file_findings, connection) + _findings("tables", _table_findings, connection)
+    if found:  # what is said of rows would only follow from that
+        return found
+    found = _findings("reference", _reference_findings, connection)
+    for name, query in RULES:
+        found += _findings(name, lambda one, name=name, query=query: _rows(one, name, query), connection)  # type: ignore[misc]
+    for name, look in CONTENTS.items():
+        found += _findings(name, look, connection)
+    return found
 
 
-def _lineage_findings(connection: sqlite3.Connection) -> list[Finding]:
-    """Return where the lineage, folded from the start, does not give the membership and sizes of today."""
-    today = dict(connection.execute("SELECT doc_id, story_id FROM membership WHERE to_batch IS NULL"))
-    sizes: Counter[str] = Counter()
-    found: list[Finding] = []
-    folded: dict[int, str] = {}
-    for event, story, other, n_documents, doc_id in connection.execute(
-        "SELECT event, story_id, other_id, n_documents, doc_id FROM lineage WHERE event IN ('born', 'grew', 'moved')"
-        " ORDER BY seq"
-    ):
-        before = folded.get(doc_id, "")
-        if before != (other if event == "moved" else ""):
-            found.append(Finding("lineage", f"document {doc_id} is in {before or 'no story'} when it has {event}"))
-        folded[doc_id] = intern(story)
-        sizes[story] += n_documents
-        sizes[before] -= n_documents if event == "moved" else 0
-    found += [
-        Finding("lineage", f"document {one} is in {today.get(one)}, by its lineage in {folded.get(one)}")
-        for one in sorted({*today, *folded})
-        if today.get(one) != folded.get(one)
-    ]
-    return found + _size_findings(connection, sizes, Counter(today.values()))
+def _findings(
+    name: str, look: Callable[[sqlite3.Connection], Iterator[Finding]], connection: sqlite3.Connection
+) -> list[Finding]:
+    """Return what one look finds; what it cannot even read is a finding too."""
+    found = []
+    try:
+        for one in look(connection):
+            found.append(one)  # stays, also where the next one cannot be read
+    except Exception as error:  # noqa: BLE001  no list of what damaged rows raise is ever complete
+        found.append(Finding(name, f"it cannot be read: {' '.join(str(error).split()) or type(error).__name__}"))
+    return found
 
 
-def _size_findings(connection: sqlite3.Connection, folded: Counter[str], counted: Counter[str]) -> list[Finding]:
-    kept = Counter(dict(connection.execute("SELECT story_id, n_documents FROM story WHERE state <> 'merged'")))
-    return [
-        Finding(
-            "lineage", f"story {one} has {counted[one]} documents, by its lineage {folded[one]}, by its row {kept[one]}"
-        )
-        for one in sorted({*folded, *counted, *kept} - {""})
-        if not folded[one] == counted[one] == kept[one]
-    ]
+def _file_findings(connection: sqlite3.Connection) -> Iterator[Finding]:
+    for (said,) in connection.execute("PRAGMA integrity_check"):
+        if said != "ok":
+            yield Finding("integrity", " ".join(str(said).split()))
+
+
+def _table_findings(connection: sqlite3.Connection) -> Iterator[Finding]:
+    with closing(sqlite3.connect(":memory:")) as fresh:
+        make_tables(fresh)
+        wanted = _shape(fresh)
+    there = _shape(connection)
+    for one in sorted({*wanted, *there}):
+        if one not in there:
+            yield Finding("tables", f"there is no {one}")
+        elif one not in wanted:
+            yield Finding("tables", f"the {one} is not one of a store")
+        elif there[one] != wanted[one]:
+            yield Finding("tables", f"the {one} has other columns")
+    for name in (one.partition(" ")[2] for one in wanted if one in there and one.startswith("table ")):
+        for _ in connection.execute(f"SELECT * FROM {name}"):  # reads every text, which has to be one
+            pass
+
+
+def _shape(connection: sqlite3.Connection) -> dict[str, list[tuple[object, ...]]]:
+    return {
+        f"{kind} {name}": connection.execute(_COLUMNS[kind], (name,)).fetchall() if kind in _COLUMNS else []
+        for kind, name in connection.execute(_SCHEMA).fetchall()
+    }
+
+
+def _reference_findings(connection: sqlite3.Connection) -> Iterator[Finding]:
+    for table, row, other, _ in connection.execute("PRAGMA foreign_key_check"):
+        where = "a row" if row is None else f"row {row}"
+        yield Finding("reference", f"{where} of {table} refers to nothing in {other}")
+
+
+def _rows(connection: sqlite3.Connection, name: str, query: str) -> Iterator[Finding]:
+    for (detail,) in connection.execute(query):
+        yield Finding(name, str(detail))

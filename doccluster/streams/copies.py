@@ -94,6 +94,23 @@ def shingles_of(text: str, n_words: int) -> Shingles:
     return mix_shingles(codes, n_words) if codes.size else codes
 
 
+def shingles_from_bytes(data: bytes) -> tuple[bool, Shingles]:
+    """Return whether an article is a long one, and its shingles, of what `shingles_as_bytes` returned.
+
+    Raises
+    ------
+    ValueError
+        If it never returns that.
+    """
+    mark, rest = data[:1], len(data) - 1
+    if mark not in (b"\0", b"\1") or rest < 8 or rest % 8:
+        raise ValueError(f"shingles of {len(data)} bytes that are not a mark and 8 for each")
+    shingles = np.frombuffer(data, dtype="<u8", offset=1).astype(np.uint64)
+    if (shingles[1:] <= shingles[:-1]).any():
+        raise ValueError("shingles that do not rise")
+    return mark == b"\1", shingles
+
+
 def codes_of(text: str) -> Shingles:
     """Return the numbers of the words that `words_of` returns."""
     words = plain_words(text)

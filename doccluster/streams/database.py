@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
-from doccluster.errors import InputError, SchemaError
+from doccluster.errors import DocclusterError, InputError, SchemaError
 from doccluster.file_names import usable_path
 from doccluster.streams.schema import VERSION, make_tables, migrate, version_of
 
@@ -21,6 +21,13 @@ BUSY_SECONDS = 30
 # before it, two connections to one file could lose a write-ahead log that was being reset (sqlite.org/wal.html)
 SAFE_LOG = (3, 51, 3)
 MEMORY = ":memory:"
+# no database at all, or what is wrong is the disk, the folder, or another process
+_NOT_THE_STORE = frozenset(
+    (
+        sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_FULL,
+        sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_PERM, sqlite3.SQLITE_NOMEM,
+    )
+)  # fmt: skip
 
 
 def open_to_write(path: Path | None) -> tuple[sqlite3.Connection, int | None]:
@@ -39,7 +46,7 @@ def open_to_write(path: Path | None) -> tuple[sqlite3.Connection, int | None]:
         return connection, None
     lock = _locked(path)
     try:
-        with _described(path):
+        with described(path):
             connection = _connect(f"{path.resolve().as_uri()}?mode=rwc")
             _prepare(connection, str(path))
     except BaseException:
@@ -54,7 +61,7 @@ def open_to_read(path: Path, *, any_version: bool = False) -> sqlite3.Connection
     `any_version` lets older tables pass, for what only copies them.
     """
     _check_is_there(path)
-    with _described(path):
+    with described(path):
         connection = _connect(f"{path.resolve().as_uri()}?mode=ro")
         connection.execute("PRAGMA query_only = ON")
         version = version_of(connection, str(path))
@@ -67,20 +74,20 @@ def open_to_read(path: Path, *, any_version: bool = False) -> sqlite3.Connection
 
 @contextmanager
 def reading(path: Path, *, any_version: bool = False) -> Iterator[sqlite3.Connection]:
-    """Open a store to read one state of it; errors of SQLite come out as sentences."""
+    """Open a store to read one state of it; what goes wrong inside because it is damaged comes out as a sentence."""
     connection = open_to_read(path, any_version=any_version)
-    with closing(connection), _described(path):
+    with closing(connection), described(path, connection):
         connection.execute("BEGIN")  # all that is read is of one moment, whoever writes meanwhile
         yield connection
 
 
 @contextmanager
 def changing(path: Path) -> Iterator[sqlite3.Connection]:
-    """Open a store that is there to write to it; errors of SQLite come out as sentences."""
+    """Open a store that is there to write to it; errors come out as in `reading`."""
     _check_is_there(path)
     connection, lock = open_to_write(path)
     try:
-        with _described(path):
+        with described(path, connection):
             yield connection
     finally:
         close(connection, lock)
@@ -104,7 +111,8 @@ def transaction(connection: sqlite3.Connection) -> Iterator[None]:
     try:
         yield
     except BaseException:
-        connection.execute("ROLLBACK")
+        if connection.in_transaction:  # SQLite itself has ended it where the file is damaged or the disk is full
+            connection.execute("ROLLBACK")
         raise
     connection.execute("COMMIT")
 
@@ -139,11 +147,43 @@ def _prepare(connection: sqlite3.Connection, name: str) -> None:
 
 
 @contextmanager
-def _described(path: Path) -> Iterator[None]:
+def described(path: Path, connection: sqlite3.Connection | None = None) -> Iterator[None]:
+    """Let what goes wrong inside because of a store come out as a sentence that says what to do.
+
+    What is no error of SQLite is blamed on the store only where a check of `connection` finds it damaged.
+
+    Raises
+    ------
+    InputError
+        If SQLite cannot use the file.
+    SchemaError
+        If it is damaged.
+    """
     try:
         yield
-    except sqlite3.DatabaseError as error:
-        raise InputError(f"{path} cannot be used as a store: {error}; choose another file.") from error
+    except DocclusterError:
+        raise
+    except sqlite3.Error as error:
+        if getattr(error, "sqlite_errorcode", 0) & 0xFF in _NOT_THE_STORE:
+            raise InputError(f"{path} cannot be used as a store: {error}; choose another file.") from error
+        raise _damaged(path, str(error)) from error
+    except UnicodeDecodeError as error:  # of a name in the schema, which SQLite repeats in a message
+        raise _damaged(path, "it holds text that is not UTF-8") from error
+    except Exception as error:
+        from doccluster.streams.check import check_store
+
+        findings = [] if connection is None else check_store(connection)
+        if not findings:
+            raise
+        raise _damaged(path, f"{findings[0].check}, {findings[0].detail}") from error
+
+
+def _damaged(path: Path, problem: str) -> SchemaError:
+    told = " ".join(problem.split())
+    return SchemaError(
+        f"{path} is damaged: {told:.300}; `doccluster stream check` lists what is wrong, and a copy that"
+        " `doccluster stream backup` made can take its place."
+    )
 
 
 def _locked(path: Path) -> int | None:

@@ -40,11 +40,18 @@ class WeightedTerms:
         return self.ids.astype("<i4").tobytes() + self.values.astype("<f4").tobytes()
 
     @classmethod
-    def from_bytes(cls, data: bytes) -> WeightedTerms:
-        """Return what `to_bytes` was called on."""
-        n_terms = len(data) // 16
-        ids = np.frombuffer(data, dtype="<i4", count=n_terms).astype(np.int32)
-        values = np.frombuffer(data, dtype="<f4", offset=4 * n_terms).reshape(n_terms, 3).astype(np.float32)
+    def from_bytes(cls, data: bytes, *, n_terms: int) -> WeightedTerms:
+        """Return what `to_bytes` was called on; raise ValueError for what it never returns.
+
+        `n_terms` is above the numbers of all terms: arrays are indexed by them, in machine code too.
+        """
+        size, rest = divmod(len(data), 16)
+        if rest:
+            raise ValueError(f"vectors of {len(data)} bytes, which is not 16 for each term")
+        ids = np.frombuffer(data, dtype="<i4", count=size).astype(np.int32)
+        values = np.frombuffer(data, dtype="<f4", offset=4 * size).reshape(size, 3).astype(np.float32)
+        if size and not (ids.min() >= 0 and ids.max() < n_terms and values.min() >= 0 and values.max() < 2):
+            raise ValueError("vectors of terms, or with values, that there are not")
         return cls(ids, values)
 
 
@@ -110,7 +117,15 @@ class TermFrequencies:
         return [int(self._settled[number]) for number in numbers]
 
     def restore(self, terms: Sequence[tuple[int, str, int]], n_settled: Counter[str], day: int, following: int) -> None:
-        """Take over terms (number, term, settled count) as they were stored."""
+        """Take over terms (number, term, settled count) as they were stored.
+
+        Raises
+        ------
+        ValueError
+            If a number is not between 0 and `following`, or that is more than there can be.
+        """
+        if following > np.iinfo(np.int32).max or any(not 0 <= number < following for number, _, _ in terms):
+            raise ValueError(f"terms whose numbers are not between 0 and {following}")
         self.numbers = {term: number for number, term, _ in terms}
         self.next_number, self.settled_day, self.n_settled = following, day, n_settled
         self._make_room()

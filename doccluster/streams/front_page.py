@@ -109,7 +109,8 @@ def front_page(connection: sqlite3.Connection, *, since: str | Moment | None = N
 def _since(connection: sqlite3.Connection, since: str | Moment | None, now: Moment) -> tuple[int, Moment]:
     """Return the last batch that is not new, and its moment (the moment given, if one is)."""
     if isinstance(since, str) and since.isdecimal() and len(since) != 4:
-        row = connection.execute("SELECT batch_id, moment FROM batch WHERE batch_id = ?", (int(since),)).fetchone()
+        number = int(since) if len(since) < 19 else -1  # more digits than SQLite's numbers have
+        row = connection.execute("SELECT batch_id, moment FROM batch WHERE batch_id = ?", (number,)).fetchone()
         if row is None:
             raise InputError(f"since={since!r} is not a batch of the store; give a moment or another number.")
         return int(row[0]), int(row[1])

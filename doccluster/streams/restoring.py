@@ -8,38 +8,37 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 
-import numpy as np
-
 from doccluster.streams.clusterer import Clusterer
+from doccluster.streams.copies import shingles_from_bytes
 from doccluster.streams.frequencies import WeightedTerms
 from doccluster.streams.store import STORY_FIELDS, read_meta
 from doccluster.streams.story import Member, Story
 
 
 def restore(connection: sqlite3.Connection, clusterer: Clusterer) -> None:
-    """Bring a new clusterer to the state that the last batch left."""
+    """Bring a new clusterer to the state that the last batch left; raise ValueError for bytes that cannot be that."""
     meta = read_meta(connection)
     if "next_number" not in meta:
         return
-    clusterer.next_number = int(meta["next_number"])
+    clusterer.next_number, n_terms = int(meta["next_number"]), int(meta["next_term"])
     terms = connection.execute("SELECT number, term, settled FROM term ORDER BY number").fetchall()
     clusterer.frequencies.restore(
         terms,
         Counter(json.loads(meta.get("n_settled", "{}"))),
         int(meta.get("settled_day", -1)),
-        int(meta["next_term"]),
+        n_terms,
     )
     settled = int(meta.get("settled_batch", 0))
     for data, language in connection.execute(
         "SELECT vectors, language FROM document WHERE batch_id > ? AND vectors IS NOT NULL ORDER BY number", (settled,)
     ):
-        clusterer.frequencies.add_pending(WeightedTerms.from_bytes(data).ids, language)
-    for story, state in _stories_of(connection):
+        clusterer.frequencies.add_pending(WeightedTerms.from_bytes(data, n_terms=n_terms).ids, language)
+    for story, state in _stories_of(connection, n_terms):
         (clusterer.stories.open_new if state == "open" else clusterer.stories.take_closed)(story)
     _restore_families(connection, clusterer)
 
 
-def _stories_of(connection: sqlite3.Connection) -> Iterator[tuple[Story, str]]:
+def _stories_of(connection: sqlite3.Connection, n_terms: int) -> Iterator[tuple[Story, str]]:
     members: dict[str, list[Member]] = {}
     counts: Counter[tuple[str, int]] = Counter()
     for story_id, family, count in connection.execute(
@@ -52,7 +51,7 @@ def _stories_of(connection: sqlite3.Connection) -> Iterator[tuple[Story, str]]:
         " FROM document d JOIN membership m ON m.doc_id = d.doc_id AND m.to_batch IS NULL"
         " WHERE d.in_sums = 1 AND d.vectors IS NOT NULL ORDER BY d.number"
     ):
-        member = Member(number, family, key, time, WeightedTerms.from_bytes(vectors))
+        member = Member(number, family, key, time, WeightedTerms.from_bytes(vectors, n_terms=n_terms))
         members.setdefault(story_id, []).append(replace(member, n_documents=counts[story_id, family]))
     names = ", ".join(STORY_FIELDS)
     for story_id, state, *values in connection.execute(
@@ -68,6 +67,6 @@ def _restore_families(connection: sqlite3.Connection, clusterer: Clusterer) -> N
         " ON m.doc_id = d.doc_id AND m.to_batch IS NULL WHERE d.shingles IS NOT NULL ORDER BY d.number"
     )
     for number, published, family, shingles, story in rows:
-        is_long, keys = shingles[0] == 1, np.frombuffer(shingles, dtype="<u8", offset=1).astype(np.uint64)
+        is_long, keys = shingles_from_bytes(shingles)
         clusterer.families.restore(number, published, keys, family, is_long=is_long)
         clusterer.story_of_family[family] = story

@@ -135,6 +135,8 @@ def version_of(connection: sqlite3.Connection, name: str) -> int:
     (n_tables,) = connection.execute("SELECT COUNT(*) FROM sqlite_schema").fetchone()
     if n_tables == 0 and application == 0:
         return 0
+    if version < 1 and application == APPLICATION:
+        raise SchemaError(f"{name} is damaged: its tables have no version; go back to a copy of it.")
     if application != APPLICATION:
         raise SchemaError(
             f"{name} is a SQLite file of another program, not a store of doccluster; choose another name."

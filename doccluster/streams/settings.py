@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
-from doccluster.errors import InputError
+from doccluster.errors import InputError, shown
 
 HOUR = 3600
 DAY = 24 * HOUR
@@ -82,6 +83,10 @@ class StreamSettings:
     across_languages: bool = False
 
     def __post_init__(self) -> None:
+        for one in fields(self):
+            value, is_flag = getattr(self, one.name), one.name == "across_languages"
+            if isinstance(value, bool) != is_flag or not isinstance(value, int | float) or not math.isfinite(value):
+                raise InputError(f"{one.name}={shown(value)} is not {'true or false' if is_flag else 'a number'}.")
         for name in ("join", "merge", "split", "resume"):
             if not 0 < getattr(self, name) < 1:
                 raise InputError(f"{name}={getattr(self, name)!r} is not between 0 and 1; give for instance 0.5.")
@@ -93,6 +98,12 @@ class StreamSettings:
         for name in ("half_life", "time_scale", "close_after_least", "close_after_most", "copy_window"):
             if not getattr(self, name) > 0:
                 raise InputError(f"{name}={getattr(self, name)!r} is not a time; give seconds above 0.")
+        for name, least in (("merge_gap", 0), ("quiet", 0), ("resume_within", 0), ("close_gaps", 0)):
+            if not getattr(self, name) >= least:
+                raise InputError(f"{name}={getattr(self, name)!r} is below {least}; give more.")
+        for name in ("n_newest", "least_families"):
+            if not (isinstance(getattr(self, name), int) and getattr(self, name) >= 1):
+                raise InputError(f"{name}={getattr(self, name)!r} is not a whole number above 0.")
 
     def copies_from(self, now: float) -> int:
         """Return from when on articles can still have copies: the window before the day that `now` is in."""
@@ -105,6 +116,8 @@ class StreamSettings:
     @classmethod
     def from_dict(cls, given: dict[str, Any]) -> StreamSettings:
         """Return the settings of `to_dict`; names it does not know are refused."""
+        if not isinstance(given, dict):
+            raise InputError(f"{shown(given)} is not the settings of a stream.")
         unknown = sorted(set(given) - {field.name for field in fields(cls)})
         if unknown:
             raise InputError(f"{unknown[0]!r} is not a setting of a stream; the store was written by a newer version.")

@@ -43,7 +43,8 @@ def shared_terms(
     if len(rows) < 2:
         return {}
     latest = max(published for _, published, _ in rows)
-    vectors = {family: WeightedTerms.from_bytes(data) for family, _, data in rows}
+    n_terms = np.iinfo(np.int32).max  # what is looked up below may be any number
+    vectors = {family: WeightedTerms.from_bytes(data, n_terms=n_terms) for family, _, data in rows}
     weights = {family: 2.0 ** ((published - latest) / settings.half_life) for family, published, _ in rows}
     ids, places = np.unique(np.concatenate([one.ids for one in vectors.values()]), return_inverse=True)
     sums = np.zeros(ids.size)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -12,8 +13,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from doccluster.errors import InputError
 from doccluster.progress import Progress, silent
 from doccluster.streams.article import Moment, articles_of, in_order
-from doccluster.streams.check import Finding, check_store
-from doccluster.streams.database import back_up, close, open_to_write
+from doccluster.streams.check import check_store
+from doccluster.streams.database import MEMORY, back_up, close, described, open_to_write
+from doccluster.streams.finding import Finding
 from doccluster.streams.intake import take_in
 from doccluster.streams.kept_stories import KeptStories
 from doccluster.streams.replay import Replayed, batches_of, by_commit, dated_corpus
@@ -55,11 +57,13 @@ class StoryStream:
     """
 
     def __init__(self, store: str | os.PathLike[str] | None = None, *, settings: StreamSettings | None = None) -> None:
-        self._connection, self._lock = open_to_write(None if store is None else Path(store))
+        self._path = Path(MEMORY if store is None else store)
+        self._connection, self._lock = open_to_write(None if store is None else self._path)
         self._parser: FeedParser | None = None  # begun by the first poll, used again by the next ones
         try:
-            self.settings = agreed_settings(self._connection, settings)
-            self._stories = KeptStories(self._connection, self.settings)
+            with self._described():
+                self.settings = agreed_settings(self._connection, settings)
+                self._stories = KeptStories(self._connection, self.settings)
         except BaseException:
             self.close()
             raise
@@ -97,9 +101,11 @@ class StoryStream:
         corpus = dated_corpus(source, reader)
         articles = in_order(articles_of(corpus, now=int(time.time()) if now is None else now))
         outcomes = {"new": 0, "edited": 0, "known": 0, "elsewhere": 0}
-        begins = last_batch(self._connection)
+        with self._described():
+            begins = last_batch(self._connection)
         n_done = 0
-        with self._stories.reading_ahead(by_commit(batches_of(articles, int(batch))), len(articles)) as blocks:
+        blocks_of = by_commit(batches_of(articles, int(batch)))
+        with self._described(), self._stories.reading_ahead(blocks_of, len(articles)) as blocks:
             for batches in blocks:
                 with self._stories.writing():
                     for moment, together in batches:
@@ -108,7 +114,8 @@ class StoryStream:
                         self._stories.place_waiting(moment, "replay")
                         n_done += len(together)
                         progress(STAGE, n_done, len(articles))
-        n_batches, events = events_since(self._connection, 0 if begins is None else begins[0])
+        with self._described():
+            n_batches, events = events_since(self._connection, 0 if begins is None else begins[0])
         return Replayed(len(articles), outcomes["new"], outcomes["edited"], n_batches, events, corpus.skipped)
 
     def poll(
@@ -159,20 +166,21 @@ class StoryStream:
         from doccluster.streams.polling.poller import poll_list
 
         chosen = options or PollOptions()
-        begins = last_batch(self._connection)
         self._parser = self._parser or FeedParser()
-        done, numbers = poll_list(
-            self._connection,
-            [os.fspath(feeds)] if isinstance(feeds, str | os.PathLike) else list(feeds),
-            chosen.allowing(allow_network),
-            self._parser,
-            force=force,
-            is_first=is_first,
-            commit=self._stories.writing,
-            progress=progress,
-        )
-        self.cluster(int(chosen.clock.now()))
-        _, done.events = events_since(self._connection, 0 if begins is None else begins[0])
+        with self._described():
+            begins = last_batch(self._connection)
+            done, numbers = poll_list(
+                self._connection,
+                [os.fspath(feeds)] if isinstance(feeds, str | os.PathLike) else list(feeds),
+                chosen.allowing(allow_network),
+                self._parser,
+                force=force,
+                is_first=is_first,
+                commit=self._stories.writing,
+                progress=progress,
+            )
+            self.cluster(int(chosen.clock.now()))
+            _, done.events = events_since(self._connection, 0 if begins is None else begins[0])
         return done, numbers
 
     def follow(
@@ -198,16 +206,19 @@ class StoryStream:
             if done.n_due:
                 yield done
             is_first = False
-            clock.sleep(min(max(1.0, soonest_poll(self._connection, numbers) - clock.now()), MOST_SLEEP))
+            with self._described():
+                soonest = soonest_poll(self._connection, numbers)
+            clock.sleep(min(max(1.0, soonest - clock.now()), MOST_SLEEP))
 
     def cluster(self, moment: Moment, kind: str = "poll") -> int:
         """Place what has come in and is in no story yet; return how many articles that was."""
-        with self._stories.writing():
+        with self._described(), self._stories.writing():
             return self._stories.place_waiting(moment, kind)
 
     def tables(self, *, at: str | Moment | None = None) -> StreamTables:
         """Return documents, stories and lineage as they are, or as they were at a moment."""
-        return read_tables(self._connection, at=at)
+        with self._described():
+            return read_tables(self._connection, at=at)
 
     def check(self) -> list[Finding]:
         """Return what is wrong with the store; nothing in a sound one."""
@@ -218,11 +229,16 @@ class StoryStream:
 
         The articles and their stories stay.
         """
-        return prune(self._connection, before)
+        with self._described():
+            return prune(self._connection, before)
 
     def back_up(self, path: str | os.PathLike[str]) -> None:
         """Write a copy of the store."""
-        back_up(self._connection, Path(path))
+        with self._described():
+            back_up(self._connection, Path(path))
+
+    def _described(self) -> AbstractContextManager[None]:
+        return described(self._path, self._connection)
 
     def close(self) -> None:
         """Close the store."""

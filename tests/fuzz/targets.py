@@ -7,5 +7,7 @@ from tests.fuzz.matrices import MATRICES
 from tests.fuzz.readers import READERS
 from tests.fuzz.requests import REQUESTS
 from tests.fuzz.run_folders import RUN_FOLDERS
+from tests.fuzz.stores import STORES
 
-TARGETS: dict[str, Target] = {target.name: target for target in (*READERS, *RUN_FOLDERS, *MATRICES, *REQUESTS)}
+_ALL = (*READERS, *RUN_FOLDERS, *MATRICES, *REQUESTS, *STORES)
+TARGETS: dict[str, Target] = {target.name: target for target in _ALL}

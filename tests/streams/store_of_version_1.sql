@@ -81,26 +81,30 @@ CREATE TABLE term (number INTEGER PRIMARY KEY, term TEXT NOT NULL UNIQUE, settle
 
 INSERT INTO meta VALUES ('settings', '{"across_languages": false, "close_after_least": 864000, "close_after_most": 1209600, "close_gaps": 3.0, "copy_window": 1209600, "half_life": 259200, "join": 0.5, "least_families": 6, "merge": 0.7, "merge_gap": 259200, "n_newest": 5, "quiet": 86400, "resume": 0.5, "resume_within": 2592000, "split": 0.25, "time_scale": 259200}');
 INSERT INTO meta VALUES ('n_settled', '{"english": 4}'), ('next_number', '5'), ('next_term', '3');
-INSERT INTO meta VALUES ('settled_batch', '2'), ('settled_day', '20515');
+INSERT INTO meta VALUES ('settled_batch', '2'), ('settled_day', '20514');
 INSERT INTO batch VALUES (1, 1772442000, 'replay', 3), (2, 1772445600, 'replay', 1);
 INSERT INTO document VALUES
-    (1, 'key1', 'a1', 1772438400, '2026-03-02', 1772442000, 1, 1, 'english', 'wire', '', 'a1', 'Ferry aground', 'Off Skerrow', 'h1', 1, 1, 'aaaaaaaa', 0, NULL, NULL, NULL, NULL),
-    (2, 'key2', 'a2', 1772438460, '2026-03-02', 1772442000, 1, 2, 'english', 'wire', '', 'a2', 'Hull examined', 'By divers', 'h2', 1, 2, 'bbbbbbbb', 0, NULL, NULL, NULL, NULL),
-    (3, 'key3', 'a3', 1772438520, '2026-03-02', 1772442000, 1, 3, 'english', 'post', '', 'a3', 'Rates unchanged', 'Says the bank', 'h3', 1, 3, 'cccccccc', 0, NULL, NULL, NULL, NULL),
-    (4, 'key4', 'a4', 1772442060, '2026-03-02', 1772445600, 2, 4, 'english', 'post', '', 'a4', 'Ferry refloated', 'At high tide', 'h4', 1, 4, 'aaaaaaaa', 0, 0.5, 0.2, NULL, NULL);
+    (1, '447493d45f71abbee0bf', 'a1', 1772438400, '2026-03-02', 1772442000, 1, 1, 'english', 'wire', '', 'a1', 'Ferry aground', 'Off Skerrow', 'c05bc5541f74604b4e54', 1, 1, 'sxc472ol', 1, NULL, NULL,
+        X'000000000000803f0000803f00000000', X'00d65060a312b56db8a1afa2b68962f6ed'),
+    (2, '45dc7c089efe946affe4', 'a2', 1772438460, '2026-03-02', 1772442000, 1, 2, 'english', 'wire', '', 'a2', 'Hull examined', 'By divers', '6a41fc1fd5a1680868cd', 1, 2, 'ag4he3bz', 1, NULL, NULL,
+        X'010000000000803f0000803f00000000', X'002bb438f5637c0740fab30e3c0c17a0aa'),
+    (3, '99970bf776eff239a786', 'a3', 1772438520, '2026-03-02', 1772442000, 1, 3, 'english', 'post', '', 'a3', 'Rates unchanged', 'Says the bank', 'f12c9b35ef6b21dfac26', 1, 3, 'upy6qhzi', 1, NULL, NULL,
+        X'020000000000803f0000803f00000000', X'0035ae28e12da325311d0042ec65bf794e5cc66ce236f6f1d9'),
+    (4, '16d30a4c5e910c2c947c', 'a4', 1772442060, '2026-03-02', 1772445600, 2, 4, 'english', 'post', '', 'a4', 'Ferry refloated', 'At high tide', '0b0c4c699acfa814b6fc', 1, 4, 'sxc472ol', 1, 0.5, 0.2,
+        X'000000000000803f0000803f00000000', X'00f2598a3882c53421f165e9902489664648ffc552cdb63163');
 INSERT INTO sighting VALUES
     ('wire', 'a1', 1, 1772442000), ('wire', 'a2', 2, 1772442000), ('post', 'a3', 3, 1772442000),
     ('post', 'a4', 4, 1772445600);
 INSERT INTO story VALUES
-    ('aaaaaaaa', 'key1', 1772438400, 1772438400, 1772442060, 1772438400, 'english', '', 1, 1, 3, 3, 1772445600, 0, 'open', 0),
-    ('bbbbbbbb', 'key2', 1772438460, 1772438460, 1772438460, 1772438460, 'english', '', 2, 1, 1, 1, 0, 0, 'merged', 1),
-    ('cccccccc', 'key3', 1772438520, 1772438520, 1772438520, 1772438520, 'english', '', 3, 1, 1, 1, 0, 0, 'open', 0);
-INSERT INTO story_lead VALUES ('aaaaaaaa', 1, 1), ('bbbbbbbb', 1, 2), ('cccccccc', 1, 3);
+    ('sxc472ol', '447493d45f71abbee0bf', 1772438400, 1772438400, 1772442060, 1772438400, 'english', '', 1, 1, 3, 3, 1772445600, 0, 'open', 0),
+    ('ag4he3bz', '45dc7c089efe946affe4', 1772438460, 1772438460, 1772438460, 1772438460, 'english', '', 2, 1, 1, 1, 0, 0, 'merged', 1),
+    ('upy6qhzi', '99970bf776eff239a786', 1772438520, 1772438520, 1772438520, 1772438520, 'english', '', 3, 1, 1, 1, 0, 0, 'open', 0);
+INSERT INTO story_lead VALUES ('sxc472ol', 1, 1), ('ag4he3bz', 1, 2), ('upy6qhzi', 1, 3);
 INSERT INTO membership VALUES
-    (1, 'aaaaaaaa', 1, NULL), (2, 'bbbbbbbb', 1, 2), (2, 'aaaaaaaa', 2, NULL), (3, 'cccccccc', 1, NULL),
-    (4, 'aaaaaaaa', 2, NULL);
+    (1, 'sxc472ol', 1, NULL), (2, 'ag4he3bz', 1, 2), (2, 'sxc472ol', 2, NULL), (3, 'upy6qhzi', 1, NULL),
+    (4, 'sxc472ol', 2, NULL);
 INSERT INTO lineage VALUES
-    (1, 1, 1772438400, 'born', 'aaaaaaaa', '', 1, 0), (2, 1, 1772438460, 'born', 'bbbbbbbb', '', 1, 0),
-    (3, 1, 1772438520, 'born', 'cccccccc', '', 1, 0), (4, 2, 1772442060, 'grew', 'aaaaaaaa', '', 1, 0.5),
-    (5, 2, 1772445600, 'merged', 'aaaaaaaa', 'bbbbbbbb', 1, 0.8);
+    (1, 1, 1772438400, 'born', 'sxc472ol', '', 1, 0), (2, 1, 1772438460, 'born', 'ag4he3bz', '', 1, 0),
+    (3, 1, 1772438520, 'born', 'upy6qhzi', '', 1, 0), (4, 2, 1772442060, 'grew', 'sxc472ol', '', 1, 0.5),
+    (5, 2, 1772445600, 'merged', 'sxc472ol', 'ag4he3bz', 1, 0.8);
 INSERT INTO term VALUES (0, 'ferry', 2), (1, 'hull', 1), (2, 'rates', 1);

@@ -57,8 +57,8 @@ def test_a_store_of_version_1_becomes_one_of_this_version_with_its_history(old_s
         assert stream.check() == []
     assert pragma(old_store, "user_version") == schema.VERSION
     assert columns_of(old_store) == columns_of(tmp_path / "new.db")
-    assert tables.documents["story"] == ["aaaaaaaa", "aaaaaaaa", "cccccccc", "aaaaaaaa"]
-    assert then.documents["story"] == ["aaaaaaaa", "bbbbbbbb", "cccccccc"]
+    assert tables.documents["story"] == ["sxc472ol", "sxc472ol", "upy6qhzi", "sxc472ol"]
+    assert then.documents["story"] == ["sxc472ol", "ag4he3bz", "upy6qhzi"]
     assert tables.lineage["event"].count("moved") == 1
     assert done.n_new == 1
 

@@ -6,9 +6,11 @@ import json
 import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 
 import pytest
 
+from doccluster.errors import SchemaError
 from doccluster.streams import StoryStream
 from doccluster.streams.check import check_store
 from doccluster.streams.database import back_up, open_to_read
@@ -163,3 +165,30 @@ def test_upkeep_of_what_is_no_store_is_refused_in_a_sentence(doccluster, tmp_pat
     assert says in done.err
     assert "Traceback" not in done.err
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("damage", "check"),
+    [
+        ("DROP TABLE story_lead", "tables"),
+        ("UPDATE meta SET value = 'open' WHERE key = 'next_term'", "meta"),
+        ("UPDATE document SET vectors = SUBSTR(vectors, 1, 5) WHERE doc_id = 7", "vectors"),
+        ("UPDATE document SET shingles = X'0001' WHERE doc_id = 7", "shingles"),
+        ("DELETE FROM term WHERE number = 3", "terms"),
+        ("UPDATE membership SET story_id = 'nowhere' WHERE doc_id = 7", "reference"),
+    ],
+)
+def test_a_damage_is_found_and_named_and_using_the_store_ends_in_a_sentence(tmp_path, damage, check):
+    path = tmp_path / "news.db"
+    with StoryStream(path) as stream:
+        stream.replay(written(made_rows(60), tmp_path / "all.jsonl"), now=NOW)
+        assert stream.check() == []
+        assert stream._connection.execute("SELECT COUNT(vectors) FROM document WHERE doc_id = 7").fetchone() == (1,)
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.execute(damage)
+        assert check in {one.check for one in check_store(connection)}
+    if check in ("tables", "meta", "vectors", "shingles"):
+        with pytest.raises(
+            SchemaError, match=r"is damaged: .*; `doccluster stream check` lists .* `doccluster stream backup`"
+        ):
+            StoryStream(path).replay([("2026-05-01", "Orchestra tours the islands")], now=NOW)

@@ -1,0 +1,169 @@
+"""What a store keeps as text, numbers in text, or bytes: settings, terms, vectors, shingles; and its whole history."""
+
+from __future__ import annotations
+
+import heapq
+import json
+import sqlite3
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from itertools import groupby
+from operator import itemgetter
+
+import numpy as np
+
+from doccluster.streams.article_terms import LANGUAGES
+from doccluster.streams.copies import codes_of, shingles_from_bytes
+from doccluster.streams.finding import Finding
+from doccluster.streams.frequencies import DAY, HALVED_ABOVE, WeightedTerms
+from doccluster.streams.identity import document_key, story_id, text_hash
+from doccluster.streams.settings import StreamSettings
+
+_NUMBERS = ("next_number", "next_term", "settled_day", "settled_batch")
+_ROUNDING = 1e-3  # by which the length of a rounded vector may miss 1
+_LINES = """
+SELECT doc_id, 0, batch_id, event, story_id, other_id FROM lineage WHERE event IN ('born', 'grew', 'moved')
+ORDER BY doc_id, batch_id, seq
+"""
+_ROWS = "SELECT doc_id, 1, from_batch, to_batch, story_id, '' FROM membership ORDER BY doc_id, from_batch"
+_TEXTS = """
+SELECT doc_id, doc_key, source, link, guid, title, text, text_hash, n_versions,
+    number IS NOT NULL AND vectors IS NULL AND shingles IS NULL FROM document
+"""
+
+
+def _meta_findings(connection: sqlite3.Connection) -> Iterator[Finding]:
+    meta = dict(connection.execute("SELECT key, value FROM meta"))
+    if "settings" in meta:
+        StreamSettings.from_dict(json.loads(meta["settings"]))
+    (n_placed, highest) = connection.execute("SELECT COUNT(DISTINCT number), MAX(number) FROM document").fetchone()
+    (n_batches,) = connection.execute("SELECT COUNT(*) FROM batch").fetchone()
+    expected = {"settings"} & set(meta) if n_batches == 0 else {"settings", "n_settled", *_NUMBERS}
+    if set(meta) != expected:
+        yield Finding("meta", f"it lacks or has too much: {', '.join(sorted(expected ^ set(meta)))}")
+    elif n_batches:
+        numbers = {name: int(meta[name]) for name in _NUMBERS}
+        if not numbers["next_number"] - 1 == n_placed == (highest or 0):
+            yield Finding("meta", f"next_number is {numbers['next_number']}, with {n_placed} documents placed")
+        yield from _term_findings(connection, numbers, json.loads(meta["n_settled"]), n_placed)
+
+
+def _term_findings(
+    connection: sqlite3.Connection, numbers: Mapping[str, int], settled: Mapping[str, int], n_placed: int
+) -> Iterator[Finding]:
+    row = connection.execute("SELECT moment FROM batch WHERE batch_id = ?", (numbers["settled_batch"],)).fetchone()
+    if row is None or row[0] // DAY != numbers["settled_day"]:
+        yield Finding("meta", "settled_day is not the day of settled_batch")
+    counted = dict(
+        connection.execute(
+            "SELECT language, COUNT(*) FROM document WHERE batch_id <= ? GROUP BY 1", (numbers["settled_batch"],)
+        )
+    )
+    n_terms, least, highest, rarest, commonest, shortest = connection.execute(
+        "SELECT COUNT(*), MIN(number), MAX(number), MIN(settled), MAX(settled), MIN(LENGTH(term)) FROM term"
+    ).fetchone()
+    following = numbers["next_term"]
+    has_forgotten = n_placed > HALVED_ABOVE  # then old terms are gone, and counts were halved
+    if not has_forgotten and {key: value for key, value in settled.items() if value} != counted:
+        yield Finding("meta", f"n_settled is {settled}, by the documents {counted}")
+    if n_terms and (least < 0 or highest >= following or shortest == 0):
+        yield Finding("terms", f"a term is empty, or its number is not between 0 and {following}")
+    if not has_forgotten and n_terms != following:
+        yield Finding("terms", f"there are {n_terms} of {following}")
+    if n_terms and not 0 <= rarest <= commonest <= sum(settled.values()) + len(settled):
+        yield Finding("terms", "a term is counted in less than no article, or in more than there are")
+
+
+def _text_findings(connection: sqlite3.Connection) -> Iterator[Finding]:
+    versions = connection.execute("SELECT doc_id, version, title, text, text_hash FROM document_version")
+    firsts: dict[int, tuple[str, str]] = {}
+    for doc_id, version, title, text, kept_hash in versions:
+        if version == 1:
+            firsts[doc_id] = (title, text)
+        if version < 1 or text_hash(title, text) != kept_hash:
+            yield Finding("text", f"version {version} of document {doc_id} has not the text that it came with")
+    for doc_id, key, *given, title, text, kept_hash, n_versions, may_be_pruned in connection.execute(_TEXTS):
+        is_whole = text_hash(title, text) == kept_hash
+        if not is_whole and not may_be_pruned:
+            yield Finding("text", f"document {doc_id} has not the text that it came with")
+        first = firsts.get(doc_id) if n_versions > 1 else (title, text) if is_whole else None
+        if first is not None and key not in _keys(first, *given):
+            yield Finding("text", f"document {doc_id} has a key that is not its own")
+    for name, founder, born in connection.execute("SELECT story_id, founder, born FROM story"):
+        if name not in (story_id(founder), story_id(founder, born)):
+            yield Finding("story", f"story {name} has an id that is not of its founder")
+    for table in ("document", "story"):
+        for (language,) in connection.execute(f"SELECT DISTINCT language FROM {table}"):
+            if language not in ("", *LANGUAGES):
+                yield Finding(table, f"{language!r} is no language that is known")
+
+
+def _keys(words: tuple[str, str], source: str, link: str, guid: str) -> tuple[str, str]:
+    """Return the keys that an article can have: its own, or where its link was another's, that of its words."""
+    title, text = words
+    return (
+        document_key(link=link, guid=guid, source=source, title=title, text=text),
+        document_key(link="", guid="", source="", title=title, text=text),
+    )
+
+
+def _blob_findings(connection: sqlite3.Connection) -> Iterator[Finding]:
+    meta = dict(connection.execute("SELECT key, value FROM meta"))
+    n_terms = int(meta.get("next_term", 0))
+    for doc_id, data in connection.execute("SELECT doc_id, vectors FROM document WHERE vectors IS NOT NULL"):
+        try:
+            vectors = WeightedTerms.from_bytes(data, n_terms=n_terms)
+            lengths = (vectors.values.astype(np.float64) ** 2).sum(axis=0)
+            if np.unique(vectors.ids).size < vectors.ids.size or (np.abs(lengths - (lengths > 0)) > _ROUNDING).any():
+                raise ValueError("vectors of another length than 1")
+        except ValueError as error:
+            yield Finding("vectors", f"document {doc_id}: {error}")
+    for doc_id, data in connection.execute("SELECT doc_id, shingles FROM document WHERE shingles IS NOT NULL"):
+        try:
+            shingles_from_bytes(data)
+        except ValueError as error:
+            yield Finding("shingles", f"document {doc_id}: {error}")
+    last = connection.execute("SELECT MAX(moment) FROM batch").fetchone()[0]
+    if last is not None and "settings" in meta:
+        window = StreamSettings.from_dict(json.loads(meta["settings"])).copies_from(last)
+        for doc_id, title, text in connection.execute(
+            "SELECT doc_id, title, text FROM document WHERE number IS NOT NULL AND shingles IS NULL AND published >= ?"
+            " AND n_versions = 1",
+            (window,),
+        ):
+            if codes_of(f"{title}\n{text}").size:
+                yield Finding("shingles", f"document {doc_id} has none, and may have copies")
+
+
+def _history_findings(connection: sqlite3.Connection) -> Iterator[Finding]:
+    """Yield where the lineage, folded from the start, does not give the membership at every batch, and the sizes."""
+    sizes: Counter[str] = Counter()
+    lines, rows = connection.execute(_LINES), connection.execute(_ROWS)
+    for doc_id, own in groupby(heapq.merge(lines, rows, key=itemgetter(0)), key=itemgetter(0)):
+        story, stories, kept = "", {}, []
+        for _, is_row, batch, *told in own:
+            if is_row:
+                kept.append((batch, told[0], told[1]))
+                continue
+            event, after, before = told
+            if story != before:
+                yield Finding("lineage", f"document {doc_id} is in {story or 'no story'} when it has {event}")
+            story = stories[batch] = after
+        ends = [*list(stories)[1:], None]
+        folded = [(batch, end, name) for (batch, name), end in zip(stories.items(), ends, strict=True)]
+        if kept != folded:
+            yield Finding("lineage", f"document {doc_id} was not in the stories, or not as long, as by its lineage")
+        sizes[story] += 1
+    for name, n_documents in connection.execute("SELECT story_id, n_documents FROM story WHERE state <> 'merged'"):
+        if sizes.pop(name, 0) != n_documents:
+            yield Finding("lineage", f"story {name} has not the {n_documents} documents of its row")
+    for name in sizes:
+        yield Finding("lineage", f"story {name} has documents, and has ended in another or is not there")
+
+
+CONTENTS: dict[str, Callable[[sqlite3.Connection], Iterator[Finding]]] = {
+    "meta": _meta_findings,
+    "text": _text_findings,
+    "vectors": _blob_findings,
+    "lineage": _history_findings,
+}

@@ -1,0 +1,215 @@
+"""What holds between the rows of a store: each rule is a check and a query, which returns what breaks it."""
+
+from __future__ import annotations
+
+# moments that have a date with a year of four digits, and days to spare
+_MOMENTS = "BETWEEN -62135596800 AND 253370764800"
+_SHARE = "BETWEEN -0.001 AND 1.001"
+_LAST_MOMENT = (
+    "(SELECT MAX(COALESCE((SELECT MAX(moment) FROM batch), 0), COALESCE((SELECT MAX(published) FROM document), 0)))"
+)
+_FIRST_MOMENT = "(SELECT MIN(published) FROM document WHERE number IS NOT NULL)"
+
+
+def _rule(check: str, what: str, table: str, where: str, told: str) -> tuple[str, str]:
+    """Return a rule on the rows of one table: those for which `where` holds break it."""
+    return check, f"SELECT '{what} ' || {told} FROM {table} WHERE {where}"
+
+
+def _documents(check: str, where: str, told: str) -> tuple[str, str]:
+    return _rule(check, "document", "document d", where, f"d.doc_id || ' {told}'")
+
+
+def _stories(check: str, where: str, told: str) -> tuple[str, str]:
+    return _rule(check, "story", "story s", where, f"s.story_id || ' {told}'")
+
+
+def _lines(where: str, told: str) -> tuple[str, str]:
+    return _rule("lineage", "line", "lineage e", where, f"e.seq || ' of the lineage {told}'")
+
+
+_BATCHES = (
+    (
+        "batch",
+        "SELECT 'batch ' || b.batch_id || ' has ' || COUNT(d.doc_id) || ' documents instead of ' || b.n_documents"
+        " FROM batch b LEFT JOIN document d USING (batch_id) GROUP BY b.batch_id"
+        " HAVING COUNT(d.doc_id) <> b.n_documents",
+    ),
+    (
+        "batch",
+        "SELECT 'batch ' || batch_id || ' does not follow the one before' FROM (SELECT batch_id, moment,"
+        " LAG(batch_id, 1, 0) OVER (ORDER BY batch_id) AS former, LAG(moment) OVER (ORDER BY batch_id) AS earlier"
+        " FROM batch) WHERE batch_id <> former + 1 OR moment < earlier",
+    ),
+    _rule(
+        "batch",
+        "batch",
+        "batch",
+        f"moment NOT {_MOMENTS} OR kind NOT IN ('poll', 'replay')",
+        "batch_id || ' has no moment, or no kind, that can be'",
+    ),
+)
+_FEEDS = (
+    _rule(
+        "feed",
+        "feed",
+        "feed",
+        f"next_poll_at NOT {_MOMENTS} OR last_ok_at NOT {_MOMENTS} OR last_full_at NOT {_MOMENTS}"
+        f" OR last_asked_at NOT {_MOMENTS} OR interval_s NOT BETWEEN 1 AND 864000"
+        " OR failures NOT BETWEEN 0 AND 1000000 OR redirect_seen NOT BETWEEN 0 AND 1000",
+        "feed_id || ' has a number that cannot be'",
+    ),
+    _rule(
+        "feed",
+        "request",
+        "fetch",
+        f"at NOT {_MOMENTS} OR status NOT BETWEEN 0 AND 999 OR n_bytes < 0 OR n_entries < 0"
+        " OR n_new NOT BETWEEN 0 AND n_entries",
+        "fetch_id || ' has a number that cannot be'",
+    ),
+)
+_DOCUMENTS = (
+    _documents(
+        "placed",
+        "(d.batch_id IS NULL) + (d.number IS NULL) + (d.family IS NULL) + (d.first_story IS NULL) NOT IN (0, 4)",
+        "is half placed",
+    ),
+    _documents(
+        "placed",
+        "d.batch_id IS NOT NULL AND NOT EXISTS"
+        " (SELECT 1 FROM membership m WHERE m.doc_id = d.doc_id AND m.to_batch IS NULL)",
+        "was placed and is in no story",
+    ),
+    _documents(
+        "first-story",
+        "d.batch_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM lineage e WHERE e.doc_id = d.doc_id"
+        " AND e.event IN ('born', 'grew') AND e.story_id = d.first_story AND e.batch_id = d.batch_id)",
+        "was placed in another story than its first",
+    ),
+    _documents("sighting", "NOT EXISTS (SELECT 1 FROM sighting s WHERE s.doc_id = d.doc_id)", "was never met"),
+    _documents(
+        "family",
+        "d.family > d.number OR (d.family IS NOT NULL AND NOT EXISTS"
+        " (SELECT 1 FROM document f WHERE f.number = d.family AND f.family = f.number))",
+        "is of a family that there is not",
+    ),
+    _documents(
+        "document",
+        f"d.published NOT {_MOMENTS} OR d.first_seen NOT {_MOMENTS} OR d.similarity NOT {_SHARE}"
+        f" OR d.margin NOT {_SHARE} OR d.in_sums NOT IN (0, 1)",
+        "has a number that cannot be",
+    ),
+    _documents(
+        "document",
+        "(SELECT COUNT(*) FROM document_version v WHERE v.doc_id = d.doc_id AND v.version < d.n_versions)"
+        " <> d.n_versions - 1 AND NOT (d.n_versions > 1 AND d.vectors IS NULL AND d.shingles IS NULL AND NOT EXISTS"
+        " (SELECT 1 FROM document_version v WHERE v.doc_id = d.doc_id))",
+        "has not the versions that it should have",
+    ),
+    _documents("vectors", "d.in_sums = 1 AND d.vectors IS NULL", "counts in its story and has no vectors"),
+    _documents(
+        "vectors",
+        "d.vectors IS NULL AND d.batch_id > (SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'settled_batch')"
+        " AND NOT EXISTS (SELECT 1 FROM membership m JOIN story s USING (story_id) WHERE m.doc_id = d.doc_id"
+        " AND s.is_forgotten = 1)",
+        "has no vectors, and its terms are not counted yet",
+    ),
+)
+_STORIES = (
+    _stories(
+        "story",
+        f"s.first > s.last OR s.first NOT BETWEEN {_FIRST_MOMENT} AND {_LAST_MOMENT} OR s.last > {_LAST_MOMENT}"
+        f" OR s.born NOT BETWEEN {_FIRST_MOMENT} AND {_LAST_MOMENT}"
+        f" OR s.reference NOT BETWEEN {_FIRST_MOMENT} AND {_LAST_MOMENT} OR s.changed NOT BETWEEN 0 AND {_LAST_MOMENT}",
+        "has a moment that cannot be",
+    ),
+    _stories(
+        "story",
+        "(s.state <> 'merged' AND s.n_families NOT BETWEEN 1 AND s.n_documents) OR s.led_at < 0 OR s.split_checked < 0"
+        " OR s.is_forgotten NOT IN (0, 1) OR (s.state = 'merged' AND s.is_forgotten = 0)"
+        " OR (s.state = 'open' AND s.is_forgotten = 1)",
+        "has a number that cannot be",
+    ),
+    _stories(
+        "story",
+        "s.state <> 'merged' AND s.is_forgotten = 0 AND NOT EXISTS (SELECT 1 FROM membership m JOIN document d"
+        " USING (doc_id) WHERE m.story_id = s.story_id AND m.to_batch IS NULL AND d.in_sums = 1"
+        " AND d.published BETWEEN s.first AND s.last)",
+        "has no article in its sums",
+    ),
+    _stories(
+        "story",
+        "NOT EXISTS (SELECT 1 FROM document d WHERE d.doc_key = s.founder)",
+        "was founded by no document",
+    ),
+    _stories(
+        "story",
+        "s.parent <> '' AND NOT EXISTS (SELECT 1 FROM lineage e WHERE (e.event = 'resumed' AND e.story_id = s.story_id"
+        " AND e.other_id = s.parent) OR (e.event = 'split' AND e.story_id = s.parent AND e.other_id = s.story_id))",
+        "has a parent that its lineage does not know",
+    ),
+    _stories(
+        "lead",
+        "(s.state <> 'merged' OR s.lead <> 0) AND NOT EXISTS (SELECT 1 FROM document d WHERE d.number = s.lead"
+        " AND d.doc_id = (SELECT l.doc_id FROM story_lead l WHERE l.story_id = s.story_id"
+        " ORDER BY l.from_batch DESC LIMIT 1))",
+        "is not named by the article that is said to",
+    ),
+    (
+        "lead",
+        "SELECT 'story ' || m.story_id || ' has no name in batch ' || MIN(m.from_batch) FROM membership m"
+        " WHERE NOT EXISTS (SELECT 1 FROM story_lead l WHERE l.story_id = m.story_id AND l.from_batch <= m.from_batch)"
+        " GROUP BY m.story_id",
+    ),
+    (
+        "lead",
+        "SELECT 'story ' || l.story_id || ' is named by an article that was not in it in batch ' || l.from_batch"
+        " FROM story_lead l WHERE NOT EXISTS (SELECT 1 FROM membership m WHERE m.doc_id = l.doc_id"
+        " AND m.story_id = l.story_id AND m.from_batch <= l.from_batch"
+        " AND (m.to_batch IS NULL OR m.to_batch > l.from_batch))",
+    ),
+    (
+        "lineage",
+        "SELECT 'story ' || s.story_id || ' is ' || s.state || ', by its lineage it is not' FROM story s"
+        " WHERE (s.state = 'closed') <> (SELECT COUNT(*) FROM lineage e WHERE e.event = 'closed'"
+        " AND e.story_id = s.story_id) OR (s.state = 'merged') <> (s.story_id IN"
+        " (SELECT e.other_id FROM lineage e WHERE e.event = 'merged'))",
+    ),
+    (
+        "lineage",
+        "SELECT 'story ' || s.story_id || ' does not begin once' FROM story s LEFT JOIN"
+        " (SELECT CASE event WHEN 'born' THEN story_id ELSE other_id END AS story_id, COUNT(*) AS n FROM lineage"
+        " WHERE event IN ('born', 'split') GROUP BY 1) begun USING (story_id) WHERE COALESCE(begun.n, 0) <> 1",
+    ),
+)
+_LINEAGE = (
+    _lines(
+        "e.event NOT IN ('born', 'grew', 'merged', 'split', 'moved', 'closed', 'resumed')"
+        " OR (e.event IN ('born', 'grew', 'moved')) <> (e.doc_id IS NOT NULL)",
+        "is about nothing that happens",
+    ),
+    _lines(
+        f"e.moment NOT BETWEEN {_FIRST_MOMENT} AND {_LAST_MOMENT} OR e.similarity NOT {_SHARE} OR e.n_documents < 1"
+        " OR (e.doc_id IS NOT NULL AND e.n_documents <> 1)",
+        "has a number that cannot be",
+    ),
+    _lines(
+        "(e.event IN ('born', 'grew', 'closed')) <> (e.other_id = '') OR (e.other_id <> ''"
+        " AND NOT EXISTS (SELECT 1 FROM story s WHERE s.story_id = e.other_id))",
+        "names another story that there is not",
+    ),
+    _lines(
+        "e.event = 'born' AND NOT EXISTS (SELECT 1 FROM story s JOIN document d ON d.doc_key = s.founder"
+        " WHERE s.story_id = e.story_id AND d.doc_id = e.doc_id)",
+        "names another founder",
+    ),
+    _lines(
+        "(e.event = 'resumed' AND NOT EXISTS"
+        " (SELECT 1 FROM story s WHERE s.story_id = e.story_id AND s.parent = e.other_id))"
+        " OR (e.event = 'split' AND NOT EXISTS"
+        " (SELECT 1 FROM story s WHERE s.story_id = e.other_id AND s.parent = e.story_id))",
+        "names another parent",
+    ),
+)
+
+RULES: tuple[tuple[str, str], ...] = (*_BATCHES, *_FEEDS, *_DOCUMENTS, *_STORIES, *_LINEAGE)
