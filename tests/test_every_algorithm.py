@@ -113,7 +113,7 @@ def test_options_may_follow_the_name_and_are_written_down():
         (["--algorithm", "dbscan"], "there is no algorithm 'dbscan'"),
         (["--algorithm", "k-means:depth=3"], "k-means has no option 'depth'; it has init"),
         (["--algorithm", "k-means", "--refine"], "k-means has no option 'refine'; it has init"),
-        (["--algorithm", "k-means:n_init=none"], "KMeans refuses its options"),
+        (["--algorithm", "k-means:n_init=none"], "'none' is not a positive whole number"),
     ],
 )
 def test_what_an_algorithm_has_not_is_refused_in_a_sentence(tmp_path, options, message):

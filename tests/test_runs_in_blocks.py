@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
+from scipy.io import mmwrite
 
 from doccluster.artifacts import csv_text, load_run
 from doccluster.artifacts.csv_files import write_csv_parts
@@ -264,7 +265,9 @@ def test_what_blocks_cannot_do_is_told_before_any_work(tmp_path, wrong, said):
 
 
 @pytest.mark.parametrize("source", [["a text", "another one"], "rows.mtx"])
-def test_only_files_of_documents_have_blocks(tmp_path, source):
+def test_only_files_of_documents_have_blocks(tmp_path, monkeypatch, source):
+    monkeypatch.chdir(tmp_path)
+    mmwrite(tmp_path / "rows.mtx", sparse.csr_array(np.eye(3)))
     with pytest.raises(InputError, match="only files of documents can be divided"):
         run_pipeline(source, n_clusters=2, algorithm="settled", scratch=tmp_path)
 

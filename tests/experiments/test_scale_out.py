@@ -40,14 +40,15 @@ def test_memory_is_kept_by_stage_and_pages_of_mapped_files_are_not_a_process_s_o
         assert mapped.sum(dtype=np.int64) == MANY
         watch.begin("holding")
         held = np.ones(2 * MANY, dtype=np.uint8)
-        time.sleep(0.5)
+        while watch.own["this", "holding"] < watch.own["this", "mapping"] + 1.8 * MANY:  # it looks on from a thread
+            time.sleep(0.01)
         del held
         watch.begin("done")
     more = watch.own["this", "holding"] - watch.own["this", "mapping"]
     assert 1.8 * MANY < more < 2.5 * MANY
     assert watch.resident["this"] >= watch.peak_of("this") + 0.9 * MANY
     assert watch.folder_bytes >= MANY
-    assert watch.seconds["holding"] >= 0.5
+    assert watch.seconds["holding"] > 0
 
 
 @on_linux
