@@ -60,7 +60,8 @@ class StreamTables:
         That of the last batch; None for a store without any.
     documents : mapping of column to list
         id, date, first_seen, source, title, link, story, first_story, family, similarity, margin, in the order in which
-        they were placed; family is the key of its first document.
+        they were placed; family is the key of its first document, as is known now: a later copy can show that two
+        families are one.
     stories : mapping of column to list
         id, label, state, born, last, documents, families, outlets, parent: the open and closed ones by birth, then
         those that have become part of another.
