@@ -103,13 +103,13 @@ def fractions(tmp_path):
 def test_a_matrix_without_counts_is_not_settled_and_the_run_says_so(fractions):
     folder, topics = fractions
     run = run_pipeline(folder / "fractions.npz", n_clusters=3)
-    assert run.notes == ("The labels were not settled: the matrix does not hold counts.",)
+    assert run.notes == ("The counts of terms were left aside: the matrix holds none.",)
     assert doccluster.score("adjusted_rand", run.partition.labels, truth=topics).value > 0.9
     assert run.rule is None
     signed = run_pipeline(folder / "signed.npz", n_clusters=3)
-    assert any("not smoothed: they have negative values" in note for note in signed.notes)
+    assert any("left aside: the rows have negative values" in note for note in signed.notes)
     dense = run_pipeline(folder / "dense.npy", n_clusters=3)
-    assert any("not smoothed: they are dense" in note for note in dense.notes)
+    assert any("left aside: the rows are dense" in note for note in dense.notes)
 
 
 def test_a_mixture_of_multinomials_is_fitted_to_the_counts():
@@ -126,7 +126,7 @@ def test_a_mixture_of_multinomials_takes_weighted_rows_but_no_negative_values(fr
     folder, topics = fractions
     given = {"n_clusters": 3, "algorithm": "multinomial-mixture"}
     run = run_pipeline(folder / "fractions.npz", **given)
-    assert run.notes == ("The mixture was fitted to the weighted rows: the matrix does not hold counts.",)
+    assert run.notes == ("The mixture was fitted to weights of terms: the matrix holds no counts.",)
     assert doccluster.score("adjusted_rand", run.partition.labels, truth=topics).value > 0.9
     assert np.array_equal(run.rule.labels(run.vectors.matrix), run.partition.labels)
     with pytest.raises(InputError, match="needs counts of terms >= 0"):
@@ -184,7 +184,7 @@ def test_as_many_clusters_as_documents_are_had_though_copies_share_a_place():
     texts = [text for one, other in pairs for text in (f"{one} {one} {other}", f"{one} {other} {other}")]
     run = run_pipeline(texts, n_clusters=8, language="none", vectorizer={"token_pattern": "[a-z]+"}, quality="default")
     assert run.n_clusters == 8
-    assert any("fewer than 8 would still differ" in note for note in run.notes)
+    assert any("fewer than 8 documents would still differ" in note for note in run.notes)
 
 
 @pytest.mark.parametrize("algorithm", ["smoothed", "consensus"])
@@ -268,7 +268,7 @@ def test_the_run_of_the_command_line_takes_a_quality_and_an_algorithm(tmp_path):
 
     arguments = ["run", str(NEWSROOM), "-o", str(tmp_path / "run"), "-k", "8", "--no-report"]
     shown = CliRunner().invoke(commands, [*arguments, "--quality", "fast"], catch_exceptions=False).output
-    assert "settled spherical k-means, k=8, best of 10 starts" in shown
+    assert "k-means, then term counts, k=8, best of 10 starts" in shown
     record = json.loads((tmp_path / "run" / "run.json").read_text(encoding="utf-8"))
     assert record["parameters"]["algorithm"] == "settled"
     both = CliRunner().invoke(commands, [*arguments, "--overwrite", "--quality", "fast", "--algorithm", "k-means"])

@@ -55,11 +55,12 @@ def inspect_command(sources: tuple[str, ...], as_json: bool, tendency: bool, see
 
 
 def _print_inspection(found: Inspection) -> None:
+    from doccluster.cli.run_summary import terms_told
+
     say(f"  documents  {found.n_documents:,}")
     if found.n_terms is not None and found.n_entries is not None:
-        filled = 100 * found.n_entries / (found.n_documents * found.n_terms)
-        shape = f"{found.n_documents:,} x {found.n_terms:,}"
-        say(f"  matrix     {shape}, {filled:.2f} % filled, {found.n_empty:,} empty rows")
+        told = terms_told(found.n_documents, found.n_terms, found.n_entries)
+        say(f"  matrix     {told}, {found.n_empty:,} documents without any")
     if found.lengths is not None:
         told = ", ".join(f"{name} {value:,.0f}" for name, value in found.lengths.items())
         say(f"  characters {told}")
@@ -73,7 +74,7 @@ def _print_inspection(found: Inspection) -> None:
     for column in found.labels:
         _print_labels(column)
     for reason, count in found.reasons.items():
-        say(f"  skipped    {count:,} {reason}")
+        say(f"  skipped    {count:,} {reason.replace('-', ' ')}")
     if found.renamed:
         told = "document is" if len(found.renamed) == 1 else "documents are"
         say(f"  renamed    {len(found.renamed):,} {told} kept under a new id: {found.renamed[0].detail}")
@@ -107,7 +108,7 @@ def _coverage(column: LabelColumn) -> str:
 @json_option
 def vectorize_command(sources: tuple[str, ...], output: str, **given: Any) -> None:
     """Turn documents into a matrix file (npz) that `cluster` and `run` take, and other programs can read."""
-    from doccluster.cli.run_summary import say_analysis
+    from doccluster.cli.run_summary import say_analysis, terms_told
     from doccluster.pipeline import write_vectors
 
     with progress_shown(quiet=given["as_json"]) as progress:
@@ -137,8 +138,8 @@ def vectorize_command(sources: tuple[str, ...], output: str, **given: Any) -> No
             }
         )
         return
-    filled = 100 * n_entries / (vectors.n_documents * vectors.n_terms)
-    say(f"  vectorize  {vectors.n_documents:,} x {vectors.n_terms:,}, {filled:.2f} % filled")
+    told = terms_told(vectors.n_documents, vectors.n_terms, n_entries)
+    say(f"  vectorize  {vectors.n_documents:,} documents, {told}")
     say_analysis(made.analysis_told)
     if vectors.empty_ids:
         say(f"  empty      {len(vectors.empty_ids):,} documents have no term")

@@ -115,7 +115,7 @@ def _one_document(run: Run, row: int) -> tuple[dict[str, Any], list[str]]:
         lines += [f"    {reason.contribution:.3f}  {plain(reason.term)}" for reason in reasons[:N_REASONS]]
     if run.rule is not None and run.margin[row] < 0:
         lines.append(
-            f"  it is in {own} by {BY_COUNTS if run.rule.on_counts else BY_ROWS}; cosines are of the weighted rows"
+            f"  it is in {own} by {BY_COUNTS if run.rule.on_counts else BY_ROWS}; by cosine {next_best} is nearer"
         )
     return content, lines
 

@@ -51,8 +51,8 @@ clustering_options = options(
     click.option(
         "--quality",
         type=click.Choice(["fast", "default", "best"]),
-        help="fast: spherical k-means, settled by the counts of terms. default: the same of rows smoothed over "
-        "their neighbours. best: the consensus of a dozen such partitions, in four to nine times the time.",
+        help="fast: k-means, then the counts of terms decide. default: the same, of documents taken together with "
+        "those most like them. best: what a dozen such clusterings agree on, in four to nine times the time.",
     ),
     click.option(
         "--algorithm",

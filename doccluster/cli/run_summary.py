@@ -26,7 +26,7 @@ SHOWN_SECONDS = 0.05  # of compiling
 FILES = ("report.html", "assignments.csv", "clusters.csv", "scores.csv", "skipped.csv", "model", "run.json")
 MAX_MOVEMENTS = 5  # pairs of clusters on the screen; assignments.csv has all
 MAX_SHOWN = 40  # clusters on the screen; all are in clusters.csv
-SPACE = "like similarity, measured on the weighted rows"  # though labels may come from smoothed rows and counts
+SILHOUETTE = "how much nearer documents are to their own cluster, -1 to 1"
 HEADLINES = ("silhouette", "objective", "purity", "nmi", "adjusted_rand", "pair_f")
 
 
@@ -38,8 +38,8 @@ def print_run(run: Run, output: Path | None) -> None:
     seen = overview(run)
     n_read = run.n_documents + len(run.empty_documents)
     say(f"  read       {n_read:,} documents{_where_and_when(seen)}{_skipped(run, output)}")
-    filled = f"{100 * _filled(run.vectors.matrix):.2f} % filled"
-    say(f"  vectorize  {run.n_documents:,} x {run.vectors.n_terms:,}, {filled}{_without_terms(run)}")
+    terms = terms_told(run.n_documents, run.vectors.n_terms, _stored(run.vectors.matrix))
+    say(f"  vectorize  {terms}{_without_terms(run)}")
     say_analysis(run.parameters.get("resolved", {}).get("analysis", {}))
     say(f"  cluster    {_method(run)}")
     for note in run.notes:
@@ -73,6 +73,15 @@ def movements_told(run: Run) -> list[str]:
         other = f"{one.share:.0%} of the {run.stability.n_runs} partitions"
         told.append(f"{subject} between clusters {one.clusters[0]} and {one.clusters[1]}, in {other} to the other one")
     return told
+
+
+def terms_told(n_documents: int, n_terms: int, n_entries: int) -> str:
+    """Return in words how many terms documents have.
+
+    >>> terms_told(9, 1069, 91)
+    '1,069 terms, 10.1 in a document on average'
+    """
+    return f"{n_terms:,} terms, {n_entries / n_documents:,.1f} in a document on average"
 
 
 def say_analysis(told: Mapping[str, str]) -> None:
@@ -131,7 +140,7 @@ def _skipped(run: Run, output: Path | None) -> str:
     n_renamed = sum(one.is_renamed for one in run.skipped)
     told = []
     if reasons:
-        counts = ", ".join(f"{count:,} {reason}" for reason, count in reasons.most_common())
+        counts = ", ".join(f"{count:,} {reason.replace('-', ' ')}" for reason, count in reasons.most_common())
         told.append(f"{reasons.total():,} skipped: {counts}")
     if n_renamed:
         told.append(f"{n_renamed:,} kept under a new id")
@@ -144,9 +153,8 @@ def _without_terms(run: Run) -> str:
     return f"   ({n_empty:,} without a term have no cluster)" if n_empty else ""
 
 
-def _filled(matrix: Any) -> float:
-    stored = int(np.count_nonzero(matrix) if isinstance(matrix, np.ndarray) else matrix.nnz)
-    return stored / int(matrix.shape[0] * matrix.shape[1])
+def _stored(matrix: Any) -> int:
+    return int(np.count_nonzero(matrix) if isinstance(matrix, np.ndarray) else matrix.nnz)
 
 
 def _method(run: Run) -> str:
@@ -175,7 +183,7 @@ def _headlines(run: Run) -> list[str]:
         for score in run.evaluation.scores:
             if score.name == name:
                 against = f" against {score.truth}" if score.truth else ""
-                notes = [score.note, SPACE if name == "silhouette" and score.status == "computed" else ""]
+                notes = [score.note, SILHOUETTE if name == "silhouette" and score.status == "computed" else ""]
                 note = "".join(f"   {one}" for one in notes if one)
                 value = "not computed" if score.status == "skipped" else _number(score.value)
                 lines.append(f"{name}{against}  {value}{note}")

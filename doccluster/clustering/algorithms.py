@@ -268,7 +268,7 @@ _ROWS = (
     ),
     Algorithm(
         name="settled",
-        title="settled spherical k-means",
+        title="k-means, then term counts",
         criterion="sum of the cosines of documents to their centroids, then the likelihood of their counts",
         metric="cosine",
         needs="counts",
@@ -279,7 +279,7 @@ _ROWS = (
     ),
     Algorithm(
         name="smoothed",
-        title="smoothed and settled spherical k-means",
+        title="k-means with neighbours, then term counts",
         criterion="sum of the cosines of smoothed documents to their centroids, then the likelihood of their counts",
         metric="cosine",
         needs="counts",
@@ -290,7 +290,7 @@ _ROWS = (
     ),
     Algorithm(
         name="consensus",
-        title="settled consensus of a dozen partitions",
+        title="what a dozen clusterings agree on, then term counts",
         criterion="agreement with all of them, then the likelihood of the counts of documents",
         metric="cosine",
         needs="counts",

@@ -165,7 +165,7 @@ class CorpusBuilder:
         if len(companions) == len(self):
             return set()
         for number in sorted(companions):
-            self.skip(ids[number], "companion", "a file about the collection, not one of its documents")
+            self.skip(ids[number], "about-the-collection", "a file about the collection, not one of its documents")
         return companions
 
     def _note_place(self, draft: Draft, number: int, file: InputFile | None) -> None:

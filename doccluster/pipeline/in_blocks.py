@@ -48,8 +48,8 @@ from doccluster.sizes import format_size
 from doccluster.vectors import DocumentVectors
 
 NOT_SMOOTHED = (
-    "The rows were not smoothed over their neighbours, which takes all of them in one process: the clusters are those "
-    "of the quality fast."
+    "Neighbours were left aside, since finding them takes all documents in one process: the clusters are those of "
+    "--quality fast."
 )
 
 

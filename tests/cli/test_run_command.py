@@ -32,9 +32,9 @@ def test_first_screen_says_what_was_read_vectorized_and_clustered(doccluster, ti
     assert done.code == 0
     lines = done.out.splitlines()
     assert lines[0].startswith("  read       9 documents")
-    assert lines[1].startswith("  vectorize  9 x ")
+    assert lines[1].startswith("  vectorize  69 terms, 10.1 in a document")
     assert lines[2] == "  languages  English 100 %; function words left out"
-    assert lines[3].startswith("  cluster    smoothed and settled spherical k-means, k=3, best of 10 starts")
+    assert lines[3].startswith("  cluster    k-means with neighbours, then term counts, k=3, best of 10 starts")
     assert lines[4].strip().startswith("The other starts agree with the best to ")
     assert lines[6].split() == ["cluster", "size", "headline,", "label", "similarity"]
     assert "coherence" not in done.out
@@ -79,7 +79,7 @@ def test_a_note_stands_with_the_work_it_belongs_to_and_does_not_look_like_an_err
     lines = doccluster(*command, "--language", "english").out.splitlines()
     assert "skipped" not in lines[0]
     assert lines[1].endswith("(1 without a term have no cluster)")
-    assert lines[3].startswith("  cluster    smoothed and settled spherical k-means")
+    assert lines[3].startswith("  cluster    k-means with neighbours, then term counts")
     assert (
         lines[4] == "             Near-copies were folded: 1 of the documents has the cluster of the text it repeats."
     )

@@ -60,7 +60,7 @@ def test_fast_without_settling_is_spherical_k_means(counts):
     model = DocumentClustering(4, quality="fast", random_state=3).fit(weighted)
     unit = sparse.csr_array(sparse.diags_array(1 / np.sqrt(weighted.multiply(weighted).sum(axis=1))) @ weighted)
     assert np.array_equal(model.labels_, SphericalKMeans(4, random_state=np.random.default_rng(3)).fit(unit).labels_)
-    assert model.notes_ == ("The labels were not settled: the matrix does not hold counts.",)
+    assert model.notes_ == ("The counts of terms were left aside: the matrix holds none.",)
     assert not hasattr(model, "predict_proba")
     assert np.array_equal(model.predict(weighted), model.labels_)
 
@@ -178,7 +178,7 @@ def test_fewer_clusters_are_returned_only_for_a_reason_that_is_true(quality, rou
         told = [str(one.message) for one in caught]
         few = f"fewer distinct rows than the {k} clusters asked for; {found} are returned."
         assert told == ([few] if found < k and not can_be else []), counts
-        assert any("Settling" in note for note in model.notes_) == (found < k and can_be), counts
+        assert any("came out empty" in note for note in model.notes_) == (found < k and can_be), counts
         seen.add((found < k, can_be))
     assert {(False, True), (True, False)} <= seen
 

@@ -62,7 +62,7 @@ def test_what_is_empty_binary_hidden_or_beside_the_point_is_listed_and_the_rest_
         "a/5.pdf": "unsupported-format",
         "a/.hidden": "hidden",
         "__MACOSX": "hidden",
-        "README.md": "companion",
+        "README.md": "about-the-collection",
     }
 
 

@@ -72,7 +72,7 @@ def test_the_files_beside_the_collection_are_no_documents(tmp_path):
     (tmp_path / "README.txt").write_text("About the collection.")
     corpus = read_corpus(tmp_path)
     assert corpus.ids == ("1", "2", "3")
-    assert sorted(one.reason for one in corpus.skipped) == ["companion"] * 3 + ["empty"]
+    assert sorted(one.reason for one in corpus.skipped) == ["about-the-collection"] * 3 + ["empty"]
     with tarfile.open(tmp_path.parent / "reuters.tar.gz", "w:gz") as archive:
         archive.add(tmp_path, "reuters21578")
     assert read_corpus(tmp_path.parent / "reuters.tar.gz").texts == corpus.texts

@@ -103,6 +103,6 @@ def test_a_folder_with_everything_in_it_is_read(tmp_path):
         "binary",
         "unreadable",
         "duplicate-id",
-        "companion",
+        "about-the-collection",
     }  # text beside Reuters files is not a document
     assert corpus.labels["topics"][corpus.ids.index("1")] in (("earn",), ("a",), ())

@@ -119,6 +119,7 @@ reproduce nothing
 
 # What differs between machines and days: a pattern, and what is kept in its place.
 SHOWN_AS = (
+    (r"(?m)^  compile  .*\n", ""),  # only the first call on a machine says it
     (r"\b\d+(\.\d+)? (s|KiB)\b", r"# \2"),
     (r'("n_bytes\w*"|"seconds"): [\d.e-]+', r"\1: #"),
     (r'("timings"|"seconds"): \{[^}]*\}', r"\1: {#}"),

@@ -10,7 +10,7 @@ from doccluster.clustering.linear_rule import LinearRule
 from doccluster.clustering.mixtures.multinomial_mixture import MultinomialMixture
 from doccluster.clustering.task import Found, Task
 
-WITHOUT_COUNTS = "The mixture was fitted to the weighted rows: the matrix does not hold counts."
+WITHOUT_COUNTS = "The mixture was fitted to weights of terms: the matrix holds no counts."
 
 
 def find_multinomials(task: Task) -> Found:

@@ -31,7 +31,7 @@ from doccluster.vectors.weighting import TermPart, Weighting
 Labels = npt.NDArray[np.int64]
 Quality = Literal["fast", "default", "best"]
 QUALITIES = ("fast", "default", "best")
-NOT_SETTLED = "The labels were not settled: the matrix does not hold counts."
+NOT_SETTLED = "The counts of terms were left aside: the matrix holds none."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -139,7 +139,7 @@ class _Work:
         """Return the labels, settled."""
         refused = None if self.parameters.quality == "fast" else self._no_graph()
         if refused:
-            self.left_out.append(f"The rows were not smoothed: {refused}.")
+            self.left_out.append(f"Neighbours were left aside: {refused}.")
         candidates: dict[str, Labels] = {}
         starts: tuple[npt.NDArray[np.integer[Any]], ...] = ()
         if self.parameters.quality == "best":
@@ -160,15 +160,15 @@ class _Work:
         if found == asked:
             return
         if has_as_many_rows(self.rows, asked):
-            self.left_out.append(f"Settling the labels left {asked - found:,} of the {asked:,} clusters empty.")
+            self.left_out.append(f"By the counts of terms, {asked - found:,} of the {asked:,} clusters came out empty.")
         else:
             self.notes.append(f"fewer distinct rows than the {asked} clusters asked for; {found} are returned.")
 
     def _no_graph(self) -> str | None:
         """Return why the rows cannot be smoothed, None if they can."""
         if not sparse.issparse(self.rows):
-            return "they are dense"
-        return "they have negative values" if self.rows.nnz and self.rows.data.min() < 0 else None
+            return "the rows are dense"
+        return "the rows have negative values" if self.rows.nnz and self.rows.data.min() < 0 else None
 
     def _points(self, refused: str | None) -> Any:
         """Return the rows that spherical k-means is given: smoothed ones where that is asked for and can be."""
@@ -178,7 +178,9 @@ class _Work:
         points = self._smoothed()
         if has_as_many_rows(points, asked.n_clusters):
             return points
-        self.left_out.append(f"The rows were not smoothed: fewer than {asked.n_clusters:,} would still differ.")
+        self.left_out.append(
+            f"Neighbours were left aside: fewer than {asked.n_clusters:,} documents would still differ."
+        )
         return self.rows
 
     def _smoothed(self) -> npt.NDArray[np.float32]:

@@ -19,7 +19,7 @@ const explore = () => {
     byId("chips").replaceChildren(...choiceWords(data).map(([kind, words]) => make("button", { type: "button", class: "small", "aria-label": `Do not limit to ${words}`, text: words + " ×", click: () => { dropChoice(kind); changed(); } })));
     if (map) map.show(mask);
     showClusters(data, counts);
-    if (data.terms) { showTerms(data, choice.term ? chosenDocuments(data, "term") : mask, act); byId("lambda").value = choice.lambda; byId("lambda-value").textContent = choice.lambda.toFixed(2); }
+    if (data.terms) { showTerms(data, choice.term ? chosenDocuments(data, "term") : mask, act); byId("lambda").value = choice.lambda; }
     if (data.days) showTimes(data, chosenDocuments(data, "time"), act);
     if (data.truths.length) showClasses(data, choice.truth >= 0 ? chosenDocuments(data, "class") : mask, act);
     showDocuments(data, mask, n);
