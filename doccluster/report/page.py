@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from doccluster.markup import visible
 from doccluster.report.wording import counted, decimal, safe_link
 
 
+@cache
 def page_templates() -> Environment:
     """Return the templates of pages; what they put in is escaped, and undefined names are errors."""
     environment = Environment(

@@ -8,7 +8,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Protocol
 
 import numpy as np
@@ -56,12 +56,17 @@ class Reader(Protocol):
         """Return the terms of an article."""
 
 
+@cache
+def _function_words() -> FunctionWords:
+    return FunctionWords(LANGUAGES, preprocess=str.lower, tokenize=tokenize_separated)
+
+
 class TermReader:
     """Cuts articles into terms, leaving out the function words of each article's own language."""
 
     def __init__(self, *, most_characters: int = MOST_CHARACTERS) -> None:
         self._most_characters = most_characters
-        self._function_words = FunctionWords(LANGUAGES, preprocess=str.lower, tokenize=tokenize_separated)
+        self._function_words = _function_words()
         self._numbers_of_votes: dict[tuple[int, ...], int] = {}  # many words, few different votes
         self._votes = np.zeros((0, len(LANGUAGES)), dtype=np.int64)
         self._votes_of = WordTable(self._number_of_votes, np.int32)

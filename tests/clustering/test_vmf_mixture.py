@@ -86,13 +86,13 @@ def test_a_converged_fit_is_a_fixed_point_of_the_equations():
 
 @pytest.mark.parametrize("assignment", ["soft", "hard"])
 @pytest.mark.parametrize("concentration", ["free", "shared", 25.0])
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_likelihood_never_falls(assignment, concentration, seed):
     vectors, _ = make_vmf_mixture(300, 12, 4, kappa=8.0, separation=0.5, random_state=seed, dtype=np.float64)
     options = {"assignment": assignment, "concentration": concentration, "init": "random", "random_state": seed}
     # one iteration at a time from given labels, so that no stopping rule can hide a fall
     values = []
-    for max_iter in range(1, 12):
+    for max_iter in range(1, 9):
         model = VonMisesFisherMixture(4, max_iter=max_iter, tol=0.0, **options).fit(vectors.matrix)
         values.append(naive_log_joint(model, vectors.matrix))
     alive = [v[:, np.isfinite(v).all(axis=0)] for v in values]
@@ -162,8 +162,9 @@ def test_float32_rows_give_nearly_the_float64_result():
 
 @pytest.mark.usefixtures("starts_threads")
 @pytest.mark.parametrize("assignment", ["soft", "hard"])
-def test_result_does_not_depend_on_threads(assignment):
-    vectors, _ = make_vmf_mixture(40_000, 25, 20, kappa=20.0, random_state=0)
+def test_result_does_not_depend_on_threads(assignment, monkeypatch):
+    monkeypatch.setattr(vmf_documents, "_MOST_ROWS", 300)  # several blocks
+    vectors, _ = make_vmf_mixture(2000, 25, 20, kappa=20.0, random_state=0)
     fits = [
         VonMisesFisherMixture(20, assignment=assignment, max_iter=5, random_state=0, n_threads=n).fit(vectors.matrix)
         for n in (1, 3)

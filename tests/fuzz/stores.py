@@ -73,7 +73,7 @@ def small_store() -> bytes:
 def turning_store() -> bytes:
     """Return a store with merges, splits, closed stories, copies and edits, and a feed that was refused."""
     path = _folder() / "turning.db"
-    corpus = make_news_stream(12, merges=3, splits=3, days=5, n_topics=2, random_state=1).to_corpus()
+    corpus = make_news_stream(6, merges=1, splits=1, days=3, n_topics=2, random_state=1).to_corpus()
     with StoryStream(path) as stream:
         stream.replay(corpus, now=NOW)
         late = max(stream.tables().documents["date"])
