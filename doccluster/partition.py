@@ -17,7 +17,9 @@ from doccluster.short_repr import cut, listed
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Partition:
-    """Documents divided into clusters (or classes) 0..k-1, none of them empty.
+    """Documents divided into clusters (or classes) 0..k-1, none of them empty; it keeps its labels for good.
+
+    What is counted of the labels is counted once, so all arrays are read-only; the labels are a copy of those given.
 
     Attributes
     ----------
@@ -31,9 +33,26 @@ class Partition:
     names: tuple[Hashable, ...]
 
     def __post_init__(self) -> None:
-        is_empty = isinstance(self.labels, np.ndarray) and self.labels.shape == (0,) and self.labels.dtype.kind in "iu"
-        if not is_empty or self.names:  # within the package a truth may be one of no document; `check` refuses it
-            self.check()
+        """Take a copy of the labels; raise InputError unless they are 0..k-1 without gaps."""
+        labels, k = self.labels, len(self.names)
+        if not isinstance(labels, np.ndarray) or labels.ndim != 1 or labels.dtype.kind not in "iu":
+            raise InputError(
+                "labels of a partition are not a vector of whole numbers", remedy="use Partition.from_labels"
+            )
+        if labels.min(initial=0) < 0 or labels.max(initial=k - 1) >= k:
+            raise InputError(
+                f"of a partition go from {labels.min()} to {labels.max()}, expected 0 to {k - 1}",
+                argument="labels",
+                remedy="use Partition.from_labels",
+            )
+        object.__setattr__(self, "labels", _fixed(np.array(labels)))
+        # within the package a truth may be one of no document
+        if not self.sizes.all():
+            raise InputError("labels of a partition leave a cluster empty", remedy="use Partition.from_labels")
+
+    def __reduce__(self) -> tuple[type[Partition], tuple[npt.NDArray[np.int64], tuple[Hashable, ...]]]:
+        """Let a copy be made of the labels, so that it is read-only too."""
+        return Partition, (self.labels, self.names)
 
     @classmethod
     def from_labels(cls, labels: Iterable[Any], *, name: str = "labels") -> Partition:
@@ -50,7 +69,8 @@ class Partition:
         array([1, 0, 1])
         """
         if isinstance(labels, Partition):
-            labels.check(name=name)
+            if not labels.n_documents:
+                raise InputError("is empty", argument=name, expected="one label per document")
             return labels
         plain = _as_plain_array(labels)
         if plain is not None:
@@ -74,26 +94,6 @@ class Partition:
         code = {value: index for index, value in enumerate(names)}
         return cls(np.fromiter((code[value] for value in values), np.int64, len(values)), tuple(names))
 
-    def check(self, *, name: str = "labels") -> None:
-        """Raise InputError unless the labels are 0..k-1 without gaps, as they were when the sizes were counted."""
-        labels = self.labels
-        if not isinstance(labels, np.ndarray) or labels.ndim != 1 or labels.dtype.kind not in "iu" or not labels.size:
-            raise InputError(
-                f"{name} of a partition are not a vector of whole numbers", remedy="use Partition.from_labels"
-            )
-        k = len(self.names)
-        if labels.min() < 0 or labels.max() >= k:
-            raise InputError(
-                f"of a partition go from {labels.min()} to {labels.max()}, expected 0 to {k - 1}",
-                argument=name,
-                remedy="use Partition.from_labels",
-            )
-        counts = np.bincount(labels, minlength=k)
-        if not counts.all() or not np.array_equal(self.__dict__.get("sizes", counts), counts):
-            raise InputError(
-                f"{name} of a partition leave a cluster empty or were changed", remedy="use Partition.from_labels"
-            )
-
     def __repr__(self) -> str:
         sizes = listed(self.sizes.tolist(), 8)
         return cut(f"Partition({self.n_documents:,} documents in {self.n_clusters:,} clusters of {sizes})")
@@ -111,13 +111,15 @@ class Partition:
     @cached_property
     def sizes(self) -> npt.NDArray[np.int64]:
         """The number of documents of each cluster, int64 array of shape (k,), all >= 1."""
-        return np.bincount(self.labels, minlength=self.n_clusters).astype(np.int64)
+        return _fixed(np.bincount(self.labels, minlength=self.n_clusters).astype(np.int64))
 
     @cached_property
     def membership(self) -> sparse.csr_array:
         """One-hot csr array of shape (n_documents, k)."""
         n = self.n_documents
-        return sparse.csr_array((np.ones(n), self.labels, np.arange(n + 1)), shape=(n, self.n_clusters))
+        found = sparse.csr_array((np.ones(n), self.labels, np.arange(n + 1)), shape=(n, self.n_clusters))
+        found.data, found.indices, found.indptr = map(_fixed, (found.data, found.indices, found.indptr))
+        return found
 
     def members(self, cluster: int) -> npt.NDArray[np.int64]:
         """Return the row numbers of the documents of one cluster, ascending."""
@@ -125,11 +127,17 @@ class Partition:
 
     @cached_property
     def _order(self) -> npt.NDArray[np.int64]:
-        return np.argsort(self.labels, kind="stable")
+        return _fixed(np.argsort(self.labels, kind="stable"))
 
     @cached_property
     def _starts(self) -> npt.NDArray[np.int64]:
         return np.concatenate([[0], np.cumsum(self.sizes)])
+
+
+def _fixed(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return an array that nobody can write to by mistake."""
+    array.flags.writeable = False
+    return array
 
 
 def _as_plain_array(labels: Any) -> npt.NDArray[Any] | None:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import copy
+
 import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from doccluster.clustering.k_means.assign import place_documents
 from doccluster.errors import InputError
+from doccluster.kernels.assignment import place_rows
 from doccluster.partition import Partition
 
 
@@ -83,3 +87,28 @@ def test_masked_labels_are_missing():
     with pytest.raises(InputError, match="missing values"):
         Partition.from_labels(labels)
     assert Partition.from_labels(labels[:2]).labels.tolist() == [0, 1]
+
+
+@pytest.mark.parametrize("copied", [lambda one: one, copy.copy, copy.deepcopy])
+def test_a_partition_cannot_be_changed_in_place(copied):
+    given = np.array([1, 0, 1, 2])
+    partition = copied(Partition(given, ("a", "b", "c")))
+    given[:] = 0
+    counted = {"labels": partition.labels, "sizes": partition.sizes, "members": partition.members(1)}
+    counted |= {f"membership.{part}": getattr(partition.membership, part) for part in ("data", "indices", "indptr")}
+    for name, array in counted.items():
+        before = array.copy()
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 2
+        assert array.tolist() == before.tolist(), name
+    assert partition.labels.tolist() == [1, 0, 1, 2]
+    assert partition.sizes.tolist() == [1, 2, 1]
+    assert partition.members(1).tolist() == [0, 2]
+
+
+def test_no_kernel_is_compiled_once_more_for_labels_that_are_read_only():
+    rows = np.eye(4)
+    for labels in (np.array([1, 0, 1, 2]), Partition.from_labels([1, 0, 1, 2]).labels):
+        place_documents(rows, rows[:3], labels, n_threads=1)
+    signatures = {str(one[2]) for one in place_rows.signatures}
+    assert signatures == {"array(int64, 1d, C)"}

@@ -130,7 +130,6 @@ def checked_documents(matrix: Any, partition: Partition) -> Documents:
         If the matrix cannot be used, or has another number of rows than the partition has labels.
     """
     documents = as_documents(matrix, name="vectors")
-    partition.check()
     if documents.n_documents != partition.n_documents:
         raise InputError(
             f"the partition has {partition.n_documents} labels, vectors has {documents.n_documents} rows",

@@ -82,7 +82,8 @@ def place_documents(
     Without `labels` that is the nearest one.
     """
     sweep = _Sweep(matrix, centroids, n_threads)
-    given = np.empty(0, np.int64) if labels is None else labels.astype(np.int64, copy=False)
+    # a copy, since kernels are compiled for arrays that can be written, and labels may not be one
+    given = np.empty(0, np.int64) if labels is None else labels.astype(np.int64)
 
     def place(rows: Any, block: slice) -> tuple[npt.NDArray[Any], ...]:
         placed: tuple[npt.NDArray[Any], ...] = place_rows(rows, sweep.table.arrays, given[block])
