@@ -33,6 +33,7 @@ SWAPS = {
 }
 # what people read, and what only checkers of types read, changes no result
 SAID = ("Error", "Warning", "say", "warn", "write_error", "option", "argument", "undefined", "measure")
+SYMMETRIC = ("min", "max", "minimum", "maximum", "array_equal", "logical_and", "logical_or")  # in their arguments
 OF_TYPES = ("annotation", "returns", "decorator_list", "type_params", "bases", "keywords")
 NAMES_OF_TEXT = ("__repr__", "__str__", "_repr_html_")
 
@@ -119,9 +120,9 @@ def _variants(node: ast.expr | ast.stmt) -> Iterator[tuple[str, ast.expr | ast.s
             yield "constant", ast.Constant(value - 1)
         case ast.If() | ast.While() | ast.IfExp():
             yield "negated condition", like(test=ast.UnaryOp(ast.Not(), node.test))
-        case ast.Call(args=[first, second, *others]) if not any(
+        case ast.Call(func=function, args=[first, second, *others]) if not any(
             isinstance(one, ast.Starred) for one in (first, second)
-        ):
+        ) and not ast.unparse(function).endswith(SYMMETRIC):
             yield "swapped arguments", like(args=[second, first, *others])
         case ast.AugAssign(op=operator) if type(operator) in SWAPS:
             yield "arithmetic", like(op=SWAPS[type(operator)][0]())
