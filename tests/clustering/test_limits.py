@@ -81,6 +81,9 @@ def test_the_parts_of_a_memory_plan_are_what_their_names_say():
     assert full.head_bytes == 4 * 9_000 * width
     assert full.documents == 8 * frequencies.sum() + 16 * 5_000 + 12 * 9_000
     assert full.threads == 3 * (28 * 9_000 + 64 * width)
+    means = np.minimum(frequencies, 100).sum()
+    assert full.whole_tables
+    assert full.table == full.head_bytes + full.change_bytes + 8 * means + 16 * 9_000 + 8 * 9_000 * width
     squeezed = 0
     for limit in range(full.total - 2**20, 0, -(2**19)):
         try:

@@ -12,6 +12,7 @@ import pytest
 from scipy import sparse
 
 from doccluster.clustering import SphericalKMeans
+from doccluster.clustering.k_means import mean_table
 from doccluster.errors import MemoryLimitError
 from doccluster.sizes import parse_size
 
@@ -84,7 +85,7 @@ def test_too_little_is_refused_with_the_smallest_value_that_would_do(documents):
         SphericalKMeans(40, max_memory=int(0.9 * parse_size(smallest))).plan_memory(documents)
 
 
-def test_limits_change_the_plan_and_not_the_labels(documents):
+def test_limits_change_the_plan_and_not_the_labels(documents, monkeypatch):
     generous = SphericalKMeans(40, init=documents[:40], max_memory="1G", algorithm="pruned")
     tight = SphericalKMeans(40, init=documents[:40], algorithm="pruned")
     smallest = min(
@@ -92,7 +93,18 @@ def test_limits_change_the_plan_and_not_the_labels(documents):
     )
     tight.set_params(max_memory=smallest)
     assert tight.plan_memory(documents).head_bytes < generous.plan_memory(documents).head_bytes
-    assert np.array_equal(tight.fit_predict(documents), generous.fit_predict(documents))
+    entries, place_tail = [], mean_table.place_tail
+
+    def placed(columns, *others):
+        entries.append(columns.size)
+        place_tail(columns, *others)
+
+    monkeypatch.setattr(mean_table, "place_tail", placed)
+    monkeypatch.setattr(mean_table, "SMALL_TABLE", 0)
+    labels = generous.fit_predict(documents)
+    assert sum(entries) == 0
+    assert np.array_equal(tight.fit_predict(documents), labels)
+    assert sum(entries) > 1_000
 
 
 def _fits(model, documents):
