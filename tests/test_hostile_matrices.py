@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
 import gzip
+import importlib
+import inspect
 import io
 import json
+import pkgutil
 import subprocess
 import sys
 import zipfile
@@ -14,82 +18,25 @@ import pytest
 from scipy import io as scipy_io
 from scipy import sparse
 
+import doccluster
 from doccluster import Partition
-from doccluster.clustering import SphericalKMeans, VonMisesFisherMixture, assign_to_centroids
+from doccluster.clustering import SphericalKMeans
 from doccluster.errors import InputError, MemoryLimitError, NotNumeric, SchemaError
-from doccluster.evaluation import evaluate, score
-from doccluster.labeling import ClusterProfiles, describe_clusters, explain_membership
-from doccluster.selection import LabelledCorpus, compare, hopkins
+from doccluster.evaluation import evaluate
+from doccluster.labeling import describe_clusters, explain_membership
 from doccluster.sparse_structure import checked_csr
 from doccluster.synthetic import describe_vectors
 from doccluster.validation import check_matrix
-from doccluster.vectors import DocumentVectors, open_vectors, read_matrix, vectorize_stream, write_matrix
+from doccluster.vectors import DocumentVectors, open_vectors, read_matrix, vectorize_stream
+from tests.hostile_calls import DAMAGES
 
-# Each in a process of its own: what is not refused ends it.
-DAMAGES = {
-    "a column beyond the width": "X.indices[3] = 10**6",
-    "a column far beyond": "X.indices[3] = 2**31 - 1",
-    "a negative column": "X.indices[3] = -5",
-    "a row start beyond the values": "X.indptr[7] = 10**6",
-    "a negative row start": "X.indptr[7] = -10**6",
-    "a first row start above 0": "X.indptr[0] = 2",
-    "a negative last row start": "X.indptr[-1] = -3",
-    "row starts that descend": "X.indptr[4:6] = X.indptr[4:6][::-1].copy() + [1, 0]",
-    "columns in 64 bits, beyond 32": "X.indices = X.indices.astype(np.int64); X.indices[3] = 2**40",
-    "columns that are 0 in 32 bits": "X.indices = X.indices.astype(np.int64) + 2**32",
-    "columns that are fractions": "X.indices = X.indices.astype(float)",
-    "columns of objects": "X.indices = X.indices.astype(object)",
-    "fewer columns than values": "X.indices = X.indices[:-3]",
-    "fewer values than columns": "X.data = X.data[:-3]",
-    "no columns": "X.indices = None",
-    "values in a table": "X.data = X.data.reshape(-1, 1)",
-    "too few row starts": "X.indptr = X.indptr[:-2]",
-    "too many row starts": "X.indptr = np.append(X.indptr, X.indptr[-1])",
-    "row starts in a table": "X.indptr = X.indptr[None]",
-    "a csc with a row beyond the height": "X = X.tocsc(); X.indices[3] = 10**6",
-    "a csc with a column start beyond the values": "X = X.tocsc(); X.indptr[2] = 10**6",
-    "a coo with a row beyond the height": "X = X.tocoo(); X.row[3] = 10**6",
-    "a coo with a negative column": "X = X.tocoo(); X.col[3] = -10**6",
-    "a coo of two billion rows": "X = sparse.coo_array(([1.0], ([0], [1])), shape=(2 * 10**9, 12))",
-    "a bsr with a column beyond the width": "X = X.tobsr((2, 3)); X.indices[1] = 10**6",
-    "a bsr with a block too few": "X = X.tobsr((2, 3)); X.data = X.data[:-1]",
-    "a lil with a column beyond the width": "X = X.tolil(); X.rows[1] = [10**6]; X.data[1] = [1.0]",
-    "a lil with more values than columns": "X = X.tolil(); X.data[1] = X.data[1] * 1000",
-    "a dia with an offset too few": "X = X.todia(); X.offsets = X.offsets[:-1]",
+# Parameters that are matrices, and how they are annotated; records only keep what they are given.
+MATRICES = {
+    *("X", "matrix", "rows", "counts", "vectors", "documents", "centroids"),
+    *("graph", "query", "reference", "leaders", "given", "corpora"),
 }
-PREPARED = """
-import numpy as np
-from scipy import sparse
-from doccluster.clustering import SphericalKMeans, assign_to_centroids
-from doccluster.errors import InputError
-from doccluster.evaluation import evaluate
-
-def matrix():
-    draw = np.random.default_rng(0)
-    dense = draw.integers(1, 4, (18, 12)) * (draw.random((18, 12)) < 0.5)
-    dense[:, 0] = 1
-    return sparse.csr_array(dense.astype(float))
-
-model = SphericalKMeans(3, n_init=1, random_state=0).fit(matrix())
-uses = [SphericalKMeans(3, n_init=1).fit, model.predict, lambda X: assign_to_centroids(matrix(), X),
-        lambda X: evaluate(np.arange(18) % 3, vectors=X, measures=["silhouette"])]
-damages = DAMAGES
-for name, damage in damages.items():
-    for number, use in enumerate(uses):
-        X = matrix()
-        for flag in (X.has_canonical_format, X.has_sorted_indices):  # scipy keeps what it found
-            assert flag
-        names = {"X": X, "np": np, "sparse": sparse}
-        exec(damage, names)
-        print(name, number, flush=True)
-        try:
-            use(names["X"])
-        except InputError as error:
-            assert "\\n" not in str(error) and len(str(error)) < 300, error
-        else:
-            raise SystemExit(f"{name} was taken by use {number}")
-print("all refused")
-"""
+ANYTHING = ("Any", "Any | None", str(inspect.Parameter.empty))
+CARRIERS = ("csr_array", "DocumentVectors", "LabelledCorpus")
 
 
 @pytest.fixture
@@ -100,41 +47,60 @@ def good():
     return sparse.csr_array(dense / np.linalg.norm(dense, axis=1, keepdims=True))
 
 
-def test_no_damaged_matrix_in_memory_ends_the_process():
-    code = "import warnings\nwarnings.simplefilter('ignore')\n" + PREPARED.replace("DAMAGES", repr(DAMAGES))
-    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=600)
-    assert found.stdout.splitlines()[-1:] == ["all refused"], (
-        found.returncode,
-        found.stdout[-200:],
-        found.stderr[-900:],
-    )
+def public_calls():
+    """Yield the name of every public call that takes a matrix, with the parameter."""
+    for package in pkgutil.iter_modules(doccluster.__path__):
+        home = importlib.import_module(f"doccluster.{package.name}")
+        for name in getattr(home, "__all__", ()):
+            for called, function in _callables(name, getattr(home, name)):
+                for parameter in inspect.signature(function).parameters.values():
+                    kind = str(parameter.annotation)
+                    if parameter.name in MATRICES and (kind in ANYTHING or any(one in kind for one in CARRIERS)):
+                        yield f"{called}({parameter.name})"
 
 
-def test_every_door_checks_the_matrix(good, tmp_path):
-    bad = good.copy()
-    bad.indices[3] = -7
-    labels = np.arange(18) % 3
-    partition = Partition.from_labels(labels)
-    vectors = DocumentVectors(bad, tuple("abcdefghijklmnopqr"))
-    uses = [
-        lambda: SphericalKMeans(3).fit(bad),
-        lambda: SphericalKMeans(18, init=bad).fit(good),
-        lambda: SphericalKMeans(3).plan_memory(bad),
-        lambda: VonMisesFisherMixture(2).fit(bad),
-        lambda: assign_to_centroids(bad, good[:3]),
-        lambda: score("silhouette", labels, vectors=bad),
-        lambda: evaluate(labels, vectors=bad, metric="euclidean"),
-        lambda: hopkins(bad, sample=[0], reference=good),
-        lambda: hopkins(good, sample=[0], reference=bad),
-        lambda: compare([LabelledCorpus("x", bad, None, 2)], seeds=[0]),
-        lambda: ClusterProfiles.from_partition(bad, partition),
-        lambda: describe_clusters(vectors, partition),
-        lambda: explain_membership(bad, 0, good, 0),
-        lambda: write_matrix(tmp_path / "kept.npz", vectors),
-    ]
-    for use in uses:
-        with pytest.raises(InputError, match=r"names column -7, but has 12 columns"):
-            use()
+def _callables(name, value):
+    if not inspect.isclass(value):
+        return [(name, value)] if callable(value) else []
+    methods = [] if dataclasses.is_dataclass(value) else [(name, value)]
+    for own in dir(value):
+        found = inspect.getattr_static(value, own)
+        found = getattr(found, "fn", getattr(found, "__func__", found))  # `available_if` and class methods
+        if not own.startswith("_") and inspect.isfunction(found):
+            methods.append((f"{name}.{own}", found))
+    return methods
+
+
+@pytest.fixture(scope="module")
+def hostile_calls():
+    """Return the lines of all calls with all damages, and those that ended the process that made them."""
+    lines, signals, code = [], [], 1
+    while code and len(signals) < 20:
+        first = lines[-1].split("\t")[0] if lines else "0"
+        command = [sys.executable, "-m", "tests.hostile_calls", first]
+        found = subprocess.run(command, capture_output=True, text=True, timeout=600)
+        assert found.returncode <= 0, found.stderr[-900:]
+        lines += found.stdout.splitlines()
+        code = found.returncode
+        if code:
+            signals.append(f"{lines[-1]} (signal {-code})")
+    return lines, signals
+
+
+def test_no_damaged_matrix_in_any_public_call_ends_the_process(hostile_calls):
+    lines, signals = hostile_calls
+    assert signals == []
+    assert [line for line in lines if not line[0].isdigit()] == []  # taken, or refused without a sentence
+    made = [tuple(line.split("\t")[1:]) for line in lines]
+    names = {name for name, _ in made}
+    assert len(made) == len(set(made)) == len(names) * len(DAMAGES) > 3000
+
+
+def test_every_public_call_that_takes_a_matrix_is_made_with_damaged_ones(hostile_calls):
+    made = {line.split("\t")[1].partition(",")[0] for line in hostile_calls[0]}
+    public = set(public_calls())
+    assert public - made == set()
+    assert made - public == {"SphericalKMeans(init)", "DocumentVectors.take(rows)"}  # a matrix that is held
 
 
 def test_exotic_matrices_get_a_sentence(good):

@@ -17,6 +17,7 @@ from scipy import sparse
 
 from doccluster.blocks import row_blocks
 from doccluster.corpus.duplicates import Groups, find_near_duplicates, sets_of, similar_sets
+from doccluster.sparse_structure import checked_csr
 
 THRESHOLD = 0.9
 N_BANDS = 8
@@ -61,7 +62,7 @@ def find_near_copies(
     >>> find_near_copies(rows)
     ((0, 2),)
     """
-    matrix = sparse.csr_array(matrix)
+    matrix = checked_csr(matrix, name="matrix")[0]
     if candidates is None:
         candidates = alike_in_a_band(matrix, band_signatures(matrix))
     if texts is not None:

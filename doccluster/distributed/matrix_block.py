@@ -11,9 +11,11 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from doccluster.errors import InputError
 from doccluster.geometry.documents import Documents
 from doccluster.geometry.rows import Rows
 from doccluster.scratch_files import open_array, write_arrays
+from doccluster.sparse_structure import checked_csr
 
 COUNTS = "counts.npy"
 
@@ -108,14 +110,20 @@ def write_block(folder: str | Path, matrix: Any, *, first: int = 0, counts: Any 
     Raises
     ------
     InputError
-        If there is no room, or no right to write.
+        If the rows or the counts cannot be used, or there is no room, or no right to write.
     """
+    matrix = checked_csr(matrix, name="matrix")[0]
     arrays = {
         "data.npy": matrix.data.astype(np.float32, copy=False),
         "indices.npy": matrix.indices.astype(np.int32, copy=False),
         "starts.npy": matrix.indptr.astype(np.int64, copy=False),
     }
     if counts is not None:
+        counts = checked_csr(counts, name="counts")[0]
+        if counts.nnz != matrix.nnz:
+            raise InputError(
+                f"has {counts.nnz:,} entries", argument="counts", expected=f"{matrix.nnz:,}, as the rows have"
+            )
         arrays[COUNTS] = counts.data.astype(np.float32, copy=False)
     write_arrays(Path(folder), arrays)
     return MatrixBlock(str(folder), first, matrix.shape[0], matrix.shape[1], int(matrix.indptr[-1]))

@@ -12,6 +12,7 @@ from scipy.sparse.csgraph import connected_components
 
 from doccluster.blocks import resolve_threads, row_blocks, share_blocks
 from doccluster.errors import InputError
+from doccluster.geometry.documents import as_documents
 from doccluster.kernels.arguments import Csr
 from doccluster.kernels.neighbours import ProbedCells, nearest_in_cells, nearest_rows
 from doccluster.short_repr import ShortRepr
@@ -95,7 +96,7 @@ def nearest_neighbours(
 
     Parameters
     ----------
-    matrix : csr array of shape (n_documents, n_terms), checked, no negative values
+    matrix : Documents, or a csr or dense array of shape (n_documents, n_terms), no negative values
         Rows need not be of unit length; rows without terms have no neighbours.
     n_neighbors : int
     fold : float or None
@@ -159,7 +160,7 @@ def _families(
 
 def _rare_terms_first(matrix: Any) -> Any:
     """Return unit rows in float32 whose columns are numbered from the rarest term to the most common."""
-    rows = sparse.csr_array(matrix)
+    rows = sparse.csr_array(as_documents(matrix, name="matrix").matrix)
     if rows.nnz and rows.data.min() < 0:
         raise InputError(
             "the matrix has negative values", remedy="nearest neighbours need weights >= 0, such as tf-idf"

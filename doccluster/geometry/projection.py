@@ -16,10 +16,12 @@ import numpy.typing as npt
 from scipy import sparse
 
 from doccluster.blocks import resolve_threads, row_blocks, share_blocks
+from doccluster.errors import InputError
+from doccluster.geometry.documents import as_documents
 from doccluster.kernels.arguments import Csr
 from doccluster.kernels.tall_tables import diagonalize, gram_of_rows, orthogonalize, rows_times_table, turned_rows
 from doccluster.short_repr import ShortRepr
-from doccluster.validation import RandomState, as_generator, check_positive_int
+from doccluster.validation import RandomState, as_generator, check_matrix, check_positive_int
 
 Floats = npt.NDArray[np.float64]
 
@@ -44,7 +46,14 @@ class SemanticSpace(ShortRepr):
 
     def project(self, matrix: Any, *, n_threads: int | None = None) -> Floats:
         """Return the coordinates of rows, float64 array of shape (n_documents, n_components)."""
-        return _times(sparse.csr_array(matrix), np.ascontiguousarray(self.components.T), resolve_threads(n_threads))
+        rows = _csr(matrix)
+        if rows.shape[1] != self.components.shape[1]:
+            raise InputError(
+                f"has {rows.shape[1]:,} columns",
+                argument="matrix",
+                expected=f"the {self.components.shape[1]:,} of the space",
+            )
+        return _times(rows, np.ascontiguousarray(self.components.T), resolve_threads(n_threads))
 
 
 def latent_semantic_space(
@@ -59,7 +68,7 @@ def latent_semantic_space(
 
     Parameters
     ----------
-    matrix : csr array of shape (n_documents, n_terms), checked
+    matrix : Documents, or a csr or dense array of shape (n_documents, n_terms)
     n_components : int
         The number of directions; fewer come back where the matrix has a lower rank.
     n_power_iterations : int
@@ -73,7 +82,7 @@ def latent_semantic_space(
     """
     n_components = check_positive_int(n_components, "n_components")
     threads = resolve_threads(n_threads)
-    given = sparse.csr_array(matrix)
+    given = _csr(matrix)
     used = np.unique(given.indices)
     rows = sparse.csr_array(
         (given.data, np.searchsorted(used, given.indices), given.indptr), shape=(given.shape[0], used.size)
@@ -109,6 +118,13 @@ def smoothed_rows(rows: Any, graph: Any, *, mixing: float = 0.5, n_steps: int = 
     mixing : float in 0..1
     n_steps : int
     """
+    graph, rows = check_matrix(graph, name="graph"), check_matrix(rows, name="rows")
+    if graph.shape != (rows.shape[0], rows.shape[0]):
+        raise InputError(
+            f"has shape {graph.shape}",
+            argument="graph",
+            expected=f"a row and a column for each of {rows.shape[0]:,} rows",
+        )
     degrees = np.asarray(graph.sum(axis=1)).ravel()
     scale = np.divide(1.0, np.sqrt(degrees), out=np.zeros_like(degrees), where=degrees > 0)
     normalised = sparse.csr_array(sparse.diags_array(scale) @ graph @ sparse.diags_array(scale))
@@ -125,6 +141,10 @@ def unit(rows: Any) -> Floats:
     lengths: Floats = np.sqrt(np.einsum("ij,ij->i", dense, dense))
     lengths[lengths == 0] = 1.0
     return dense / lengths[:, None]
+
+
+def _csr(matrix: Any) -> Any:
+    return sparse.csr_array(as_documents(matrix, name="matrix").matrix)
 
 
 def _times(matrix: Any, table: Floats, n_threads: int) -> Floats:

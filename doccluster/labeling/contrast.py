@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from doccluster.labeling.placement import dense_row
+from doccluster.labeling.placement import checked_centroids, dense_row
 from doccluster.partition import Partition
 from doccluster.vectors.document_vectors import DocumentVectors
 
@@ -71,7 +71,8 @@ def contrast_clusters(
     first, second : int
         Two different clusters.
     """
-    one, other = dense_row(centroids, first), dense_row(centroids, second)
+    documents, centres = checked_centroids(vectors, partition, centroids)
+    one, other = dense_row(centres.matrix, first), dense_row(centres.matrix, second)
     products, difference = one * other, one - other
     similarity, distance = float(products.sum()), float(difference @ difference)
     squares = difference**2
@@ -80,7 +81,7 @@ def contrast_clusters(
         shared=_largest(vectors, products, similarity),
         first_only=_largest(vectors, np.where(difference > 0, squares, 0), distance),
         second_only=_largest(vectors, np.where(difference < 0, squares, 0), distance),
-        between=_between(vectors, partition, one, other, first, second),
+        between=_between(documents.matrix, partition, one, other, first, second),
     )
 
 
@@ -92,13 +93,11 @@ def _largest(vectors: DocumentVectors, parts: Any, whole: float) -> tuple[TermSh
     return tuple(TermShare(str(names[t]), int(t), float(parts[t] / whole)) for t in order if parts[t] > 0)
 
 
-def _between(
-    vectors: DocumentVectors, partition: Partition, one: Any, other: Any, first: int, second: int
-) -> tuple[Between, ...]:
+def _between(matrix: Any, partition: Partition, one: Any, other: Any, first: int, second: int) -> tuple[Between, ...]:
     found = []
     for cluster, own, next_to in ((first, one, other), (second, other, one)):
         members = partition.members(cluster)
-        rows = vectors.matrix[members]
+        rows = matrix[members]
         margins = rows @ own - rows @ next_to
         found += [Between(int(row), cluster, float(m)) for row, m in zip(members, margins, strict=True)]
     return tuple(sorted(found, key=lambda document: (document.margin, document.row))[:N_BETWEEN])

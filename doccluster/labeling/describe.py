@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from doccluster.geometry import ClusterEvidence
+from doccluster.geometry import ClusterEvidence, Documents
 from doccluster.labeling.description import ClusterDescription, Term
 from doccluster.labeling.label_phrases import LabelPhrases
 from doccluster.labeling.label_terms import LongerStrings, rank_label_terms
@@ -89,7 +89,7 @@ def describe_clusters(
     ranked = rank_label_terms(
         profiles,
         names,
-        rows=known.rows.matrix,
+        rows=Documents(known.rows.matrix),
         partition=partition,
         phrases=phrases,
         in_titles=in_titles,

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from doccluster.geometry import as_documents
 from doccluster.labeling.association import mutual_information
 from doccluster.labeling.description import LabelTerm
 from doccluster.labeling.label_phrases import LabelPhrases
@@ -65,7 +66,7 @@ def rank_label_terms(
     profiles : ClusterProfiles
     names : array of str of shape (n_terms,), or None
         The written form of each column.
-    rows, partition : csr array of shape (n_documents, n_terms) and Partition, optional
+    rows, partition : Documents or a csr array of shape (n_documents, n_terms), and Partition, optional
         With them candidates are tried as queries.
     phrases : LabelPhrases, optional
     in_titles : TitleCounts, optional
@@ -92,7 +93,7 @@ def rank_label_terms(
     queries = None
     if rows is not None and partition is not None:
         wanted = {column for own in found for one in own for column in one.columns}
-        queries = LabelQueries.of_partition(rows, partition, wanted)
+        queries = LabelQueries.of_partition(as_documents(rows, name="rows").matrix, partition, wanted)
     return [
         _shown(own, cluster, int(profiles.sizes[cluster]), queries, in_titles, function_words, longer)
         for cluster, own in enumerate(found)

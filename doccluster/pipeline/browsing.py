@@ -19,6 +19,7 @@ from doccluster.artifacts import load_run, read_record, write_json
 from doccluster.artifacts.browse_tree import load_browse_tree, save_browse_tree
 from doccluster.errors import InputError, NothingUsable
 from doccluster.file_names import usable_path
+from doccluster.geometry import as_documents
 from doccluster.partition import Partition
 from doccluster.pipeline.naming import describe_texts, in_written_forms, vectorized_of
 from doccluster.pipeline.sources import read_source, split_empty
@@ -137,6 +138,7 @@ class Browser:
         self.vectors, self.documents = vectors, documents
         self.n_clusters, self.seed = n_clusters, seed
         self._rows = sparse.csr_array(vectors.documents.unit)
+        self._unit = as_documents(self._rows)  # checked once, not at every step
         self._how, self._n_threads = Vectorized(vectors, vectorizer, tuple(languages)), n_threads
         self._tree: MetaDocuments | None = None
         if self._rows.shape[0] > DOCUMENTS_UP_TO:
@@ -263,7 +265,7 @@ class Browser:
         kept = None if folder is None else load_browse_tree(folder, self._rows, self.seed)
         if kept is not None:
             return kept
-        tree = build_meta_documents(self._rows, random_state=self.seed, n_threads=self._n_threads)
+        tree = build_meta_documents(self._unit, random_state=self.seed, n_threads=self._n_threads)
         if folder is not None:
             save_browse_tree(tree, folder, self._rows, self.seed)
         return tree
@@ -271,7 +273,7 @@ class Browser:
     def _scattered(self, members: Integers) -> tuple[Card, ...]:
         given: dict[str, Any] = {"tree": self._tree, "random_state": self.seed, "n_threads": self._n_threads}
         k = min(self.n_clusters, max(1, members.size // LEAST))  # a few documents are few clusters
-        return self._described(scatter(self._rows, members, k, **given))
+        return self._described(scatter(self._unit, members, k, **given))
 
     def _described(self, clusters: list[Integers]) -> tuple[Card, ...]:
         """Return the cards of clusters, described by evenly spaced documents of each."""

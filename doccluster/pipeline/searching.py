@@ -39,8 +39,8 @@ class SearchIndex:
     documents : Documents
     bm25 : Bm25Index
         Row for row.
-    rows : csr array of shape (n_documents, n_terms), unit rows
-        By which documents are neighbours.
+    rows : doccluster.geometry.Documents
+        Unit rows, by which documents are neighbours.
     """
 
     documents: Documents
@@ -173,7 +173,7 @@ def open_search(
     if made is None or made.vectorizer is None:
         raise NothingUsable("no document has a term to be found by; check the language.")
     bm25 = Bm25Index.from_counts(made.vectors.counts, made.vectorizer)
-    return SearchIndex(read.documents, bm25, made.vectors.matrix)
+    return SearchIndex(read.documents, bm25, made.vectors.documents)
 
 
 def _of_run(folder: str | Path) -> SearchIndex:
@@ -183,7 +183,7 @@ def _of_run(folder: str | Path) -> SearchIndex:
             f"the run in {folder} is of vectors without texts, so there are no words to search for; give a run of "
             "documents, or the documents themselves."
         )
-    return SearchIndex(run.documents, Bm25Index.from_counts(run.vectors.counts, run.vectorizer), run.vectors.matrix)
+    return SearchIndex(run.documents, Bm25Index.from_counts(run.vectors.counts, run.vectorizer), run.vectors.documents)
 
 
 def _searchable(corpus: Corpus) -> Iterable[str]:

@@ -16,8 +16,10 @@ from scipy import sparse
 
 from doccluster.blocks import row_blocks
 from doccluster.errors import InputError
+from doccluster.geometry import as_documents
+from doccluster.retrieval.ranking import as_query
 from doccluster.short_repr import ShortRepr
-from doccluster.validation import check_positive_int
+from doccluster.validation import check_matrix, check_positive_int
 
 BLOCK_ROWS = 4096
 
@@ -46,7 +48,7 @@ class ClusterPruning(ShortRepr):
 
         Parameters
         ----------
-        rows : csr array of shape (n_documents, n_terms), unit rows
+        rows : Documents or a csr array of shape (n_documents, n_terms), unit rows
         leaders : csr array of shape (n_leaders, n_terms), unit rows
         n_followed : int
             How many leaders each document follows, the book's b1; equally near ones in their order.
@@ -59,11 +61,12 @@ class ClusterPruning(ShortRepr):
         [0, 1]
         """
         check_positive_int(n_followed, "n_followed")
-        rows, leaders = sparse.csr_array(rows), sparse.csr_array(leaders)
-        if rows.shape[1] != leaders.shape[1] or leaders.shape[0] == 0:
+        rows = sparse.csr_array(as_documents(rows, name="rows").matrix)
+        leaders = sparse.csr_array(check_matrix(leaders, name="leaders"))
+        if rows.shape[1] != leaders.shape[1]:
             raise InputError(
                 f"leaders of shape {leaders.shape} cannot lead rows of shape {rows.shape}",
-                remedy="give one leader or more, over the same terms",
+                remedy="give leaders over the same terms",
             )
         count = min(n_followed, leaders.shape[0])
         blocks = row_blocks(rows.shape[0], BLOCK_ROWS)
@@ -86,13 +89,13 @@ class ClusterPruning(ShortRepr):
             How many leaders are looked at, the book's b2.
         """
         check_positive_int(n_searched, "n_searched")
-        near = _nearest(query, self.leaders, min(n_searched, self.leaders.shape[0]))
+        near = _nearest(as_query(query, self.leaders.shape[1]), self.leaders, min(n_searched, self.leaders.shape[0]))
         return np.unique(self.followers[near].indices).astype(np.int64)
 
     def rank(self, query: Any, n_best: int | None = None, *, n_searched: int = 1) -> Integers:
         """Return the candidates by their cosine to a query, those without a common term left out, best first."""
         found = self.candidates(query, n_searched)
-        cosines = (self.rows[found] @ sparse.csr_array(query).T).toarray().ravel()
+        cosines = (self.rows[found] @ as_query(query, self.rows.shape[1]).T).toarray().ravel()
         order = np.argsort(-cosines, kind="stable")[: np.count_nonzero(cosines > 0)]
         ranked: Integers = found[order[:n_best]]
         return ranked

@@ -10,6 +10,7 @@ from scipy import sparse
 
 from doccluster.clustering.hierarchical.agglomeration import agglomerate, cut_tree
 from doccluster.geometry import latent_semantic_space, nearest_neighbours, smoothed_rows
+from doccluster.sparse_structure import checked_csr
 
 OTHER = -1  # the label of what belongs nowhere
 N_COMPONENTS = 100
@@ -42,6 +43,7 @@ def group_rows(
     -------
     int64 array of shape (n_documents,)
     """
+    rows = checked_csr(rows, name="rows")[0]  # rows without a column belong nowhere
     labels = np.full(rows.shape[0], OTHER, dtype=np.int64)
     filled = np.flatnonzero(np.diff(rows.indptr))
     if filled.size < SMALLEST:

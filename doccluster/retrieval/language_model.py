@@ -9,6 +9,8 @@ import numpy.typing as npt
 from scipy import sparse
 
 from doccluster.errors import InputError
+from doccluster.retrieval.ranking import as_query
+from doccluster.validation import check_matrix
 
 Floats = npt.NDArray[np.float64]
 
@@ -22,7 +24,7 @@ def query_likelihood(counts: Any, query: Any, *, mu: float = 500.0) -> Floats:
 
     Parameters
     ----------
-    counts : csc array of shape (n_documents, n_terms)
+    counts : array of shape (n_documents, n_terms)
         How often each term occurs in each document.
     query : csr array of shape (1, n_terms)
         How often each occurs in the query.
@@ -40,10 +42,10 @@ def query_likelihood(counts: Any, query: Any, *, mu: float = 500.0) -> Floats:
     """
     if not mu > 0:
         raise InputError(f"mu={mu!r} is no weight of the collection; give a number above 0.")
+    counts, wanted = sparse.csc_array(check_matrix(counts, name="counts")), as_query(query, counts.shape[1])
     lengths = np.asarray(counts.sum(axis=1), dtype=np.float64).ravel()
     total = lengths.sum()
     scores = np.zeros(counts.shape[0])
-    wanted = sparse.csr_array(query)
     for term, times in zip(wanted.indices.tolist(), wanted.data.tolist(), strict=True):
         own = slice(counts.indptr[term], counts.indptr[term + 1])
         in_collection = float(counts.data[own].sum()) / total if total else 0.0
@@ -68,7 +70,7 @@ def cluster_likelihood(
 
     Parameters
     ----------
-    counts : csc array of shape (n_documents, n_terms)
+    counts : array of shape (n_documents, n_terms)
         How often each term occurs in each document.
     query : csr array of shape (1, n_terms)
         How often each occurs in the query.
@@ -95,12 +97,12 @@ def cluster_likelihood(
         raise InputError(f"beta={beta!r} is no weight of clusters; give a number from 0 up to 1, without 1.")
     if len(labels) != counts.shape[0]:
         raise InputError(f"{len(labels):,} labels for {counts.shape[0]:,} documents; give one for each.")
+    counts, wanted = sparse.csc_array(check_matrix(counts, name="counts")), as_query(query, counts.shape[1])
     lengths = np.asarray(counts.sum(axis=1), dtype=np.float64).ravel()
     total = lengths.sum()
     n_clusters = int(np.max(labels, initial=0)) + 1
     cluster_lengths = np.bincount(labels, weights=lengths, minlength=n_clusters)
     scores = np.zeros(counts.shape[0])
-    wanted = sparse.csr_array(query)
     for term, times in zip(wanted.indices.tolist(), wanted.data.tolist(), strict=True):
         own = slice(counts.indptr[term], counts.indptr[term + 1])
         rows, values = counts.indices[own], counts.data[own]

@@ -6,10 +6,9 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse
 
 from doccluster.errors import InputError
-from doccluster.geometry import NeighbourGraph, nearest_neighbours
+from doccluster.geometry import NeighbourGraph, as_documents, nearest_neighbours
 from doccluster.retrieval.ranking import best_documents
 from doccluster.validation import check_positive_int
 
@@ -74,7 +73,8 @@ def rerank(
     ----------
     scores : float64 array of shape (n_documents,)
         Documents with a score of 0 or less are not found.
-    rows : csr array of shape (n_documents, n_terms), unit rows
+    rows : Documents or a csr array of shape (n_documents, n_terms), unit rows
+        Documents are not checked again, so that a search takes the same time for any collection.
     n_reranked : int
         How many of the best are taken.
     weight, n_neighbors
@@ -94,12 +94,11 @@ def rerank(
     [0, 1, 2]
     """
     check_positive_int(n_reranked, "n_reranked")
+    documents = as_documents(rows, name="rows")
     best = best_documents(scores, n_reranked)
     if best.size < 2:
         return best
-    graph = nearest_neighbours(
-        sparse.csr_array(rows[best]), min(n_neighbors, best.size - 1), fold=None, n_threads=n_threads
-    )
+    graph = nearest_neighbours(documents.take(best), min(n_neighbors, best.size - 1), fold=None, n_threads=n_threads)
     smoothed = smooth_scores(scores[best], graph, weight=weight, n_neighbors=n_neighbors)
     ranked: npt.NDArray[np.int64] = best[np.argsort(-smoothed, kind="stable")]
     return ranked

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from doccluster.errors import InputError, NothingUsable
+from doccluster.validation import check_matrix
 from doccluster.vectors import TfidfVectorizer
 from doccluster.vectors.weighting import collection_weights, parse_weighting, weigh_rows
 
@@ -29,6 +30,16 @@ def best_documents(scores: npt.NDArray[np.float64], n_best: int | None = None) -
         found = found[scores[found] >= least]
     ranked: npt.NDArray[np.int64] = found[np.argsort(-scores[found], kind="stable")[:n_best]].astype(np.int64)
     return ranked
+
+
+def as_query(query: Any, n_terms: int) -> sparse.csr_array:
+    """Return the counts of a query as a csr array of shape (1, n_terms), or raise InputError."""
+    wanted = sparse.csr_array(check_matrix(query, name="query"))
+    if wanted.shape != (1, n_terms):
+        raise InputError(
+            f"has shape {wanted.shape}", argument="query", expected=f"(1, {n_terms}): one row, over the same terms"
+        )
+    return wanted
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,7 +91,7 @@ class Bm25Index:
         vectorizer : TfidfVectorizer, fitted
             The one that made the columns.
         """
-        rows = sparse.csr_array(counts, dtype=np.float64, copy=True)
+        rows = sparse.csr_array(check_matrix(counts, name="counts"), dtype=np.float64, copy=True)
         weighting = parse_weighting("bm25", norm=None, k1=k1, b=b)
         frequency = np.bincount(rows.indices, minlength=rows.shape[1])
         factors = collection_weights(frequency, rows.shape[0], weighting=weighting, dtype=np.float64)
@@ -112,6 +123,7 @@ class Bm25Index:
     def score_counts(self, query: Any) -> npt.NDArray[np.float64]:
         """Return the score of every document for a query whose terms were counted, csr array of shape (1, n_terms)."""
         scores = np.zeros(self.weights.shape[0])
+        query = as_query(query, self.weights.shape[1])
         for term, times in zip(query.indices.tolist(), query.data.tolist(), strict=True):
             own = slice(self.weights.indptr[term], self.weights.indptr[term + 1])
             scores[self.weights.indices[own]] += times * self.weights.data[own]

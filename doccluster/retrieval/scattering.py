@@ -21,6 +21,7 @@ from scipy import sparse
 from doccluster.blocks import row_blocks
 from doccluster.clustering.k_means.spherical import SphericalParameters, spherical_k_means
 from doccluster.errors import InputError
+from doccluster.geometry.documents import as_documents
 from doccluster.geometry.sums import sums_by_label
 from doccluster.short_repr import ShortRepr
 from doccluster.validation import check_positive_int
@@ -82,7 +83,7 @@ def scatter(
 
     Parameters
     ----------
-    rows : csr array of shape (n_documents, n_terms), unit rows
+    rows : Documents or a csr array of shape (n_documents, n_terms), unit rows
         Documents without terms come into the first cluster.
     members : int array, optional
         The documents to cluster, all by default.
@@ -112,6 +113,7 @@ def scatter(
     [[0, 1], [2]]
     """
     check_positive_int(n_clusters, "n_clusters")
+    rows = as_documents(rows, name="rows").matrix
     chosen = np.arange(rows.shape[0]) if members is None else np.unique(np.asarray(members, dtype=np.int64))
     if chosen.size == 0:
         raise InputError("there is no document to scatter; choose at least one cluster.")
@@ -132,13 +134,14 @@ def build_meta_documents(
 
     Parameters
     ----------
-    rows : csr array of shape (n_documents, n_terms), unit rows
+    rows : Documents or a csr array of shape (n_documents, n_terms), unit rows
     random_state : int
     n_threads : int, optional
         Changes no result.
     leaf : int
         A node of at most so many documents is not split.
     """
+    rows = as_documents(rows, name="rows").matrix
     n = rows.shape[0]
     order = np.arange(n)
     first, last, children = [0], [n], [np.empty(0, dtype=np.int64)]

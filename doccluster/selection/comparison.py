@@ -164,7 +164,8 @@ def compare(
 
 
 def _prepared(corpus: LabelledCorpus) -> LabelledCorpus:
-    return replace(corpus, matrix=unit_rows(check_matrix(corpus.matrix), warn=False))
+    counts = None if corpus.counts is None else check_matrix(corpus.counts, name="counts")
+    return replace(corpus, matrix=unit_rows(check_matrix(corpus.matrix), warn=False), counts=counts)
 
 
 def _seeds_of(corpus: LabelledCorpus, seeds: list[int]) -> list[int]:

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from doccluster.blocks import map_blocks, row_blocks
 from doccluster.errors import Argument, InputError
 from doccluster.kernels.text_loops import normalize_rows
+from doccluster.sparse_structure import checked_csr
 
 TermPart = Literal["n", "l", "a", "b", "L", "bm25"]
 CollectionPart = Literal["n", "t", "p", "plus-one", "plus-one-smooth", "bm25"]
@@ -145,7 +146,13 @@ def weigh_rows(
         What `collection_weights` gave.
     mean_length : float
         The mean number of counted terms per document, for BM25.
+
+    Raises
+    ------
+    InputError
+        If `matrix` is no sound csr array, or has other columns than there are factors.
     """
+    matrix = _checked_counts(matrix, factors)
     # The loop multiplies too, unless the factors are of another type than the values.
     in_loop = factors is not None and factors.dtype == matrix.dtype and weighting.norm is not None
     no_factors, no_columns = np.empty(0, dtype=matrix.dtype), np.empty(0, dtype=np.int32)
@@ -169,6 +176,15 @@ def weigh_rows(
 
     for entries, values in map_blocks(weigh, row_blocks(matrix.shape[0], _ROWS_PER_BLOCK), n_threads=n_threads):
         matrix.data[entries] = values
+
+
+def _checked_counts(matrix: Any, factors: npt.NDArray[Any] | None) -> Any:
+    """Return counts whose indices are sound, over the same values: these are changed in place."""
+    if getattr(matrix, "format", None) != "csr":
+        raise InputError("is not a csr array", argument="counts", remedy="give counts.tocsr()")
+    if factors is not None and matrix.shape[1] != factors.size:
+        raise InputError(f"has {matrix.shape[1]:,} columns", argument="counts", expected=f"{factors.size:,}")
+    return checked_csr(matrix, name="counts")[0]
 
 
 def _weigh_terms(

@@ -57,7 +57,7 @@ def test_leaders_are_drawn_once_each_and_the_same_for_a_seed():
     [
         (lambda: draw_leaders(5, 6), "n_leaders=6 of 5 documents"),
         (lambda: ClusterPruning.from_rows(np.eye(3), np.eye(2)), "over the same terms"),
-        (lambda: ClusterPruning.from_rows(np.eye(3), np.empty((0, 3))), "give one leader or more"),
+        (lambda: ClusterPruning.from_rows(np.eye(3), np.empty((0, 3))), "required in leaders"),
         (lambda: ClusterPruning.from_rows(np.eye(3), np.eye(3), 0), "n_followed"),
         (lambda: ClusterPruning.from_rows(np.eye(3), np.eye(3)).candidates(np.eye(3)[:1], 0), "n_searched"),
     ],

@@ -18,7 +18,7 @@ from doccluster.kernels.agglomeration import Linkage, distances_to_later, join_b
 from doccluster.kernels.arguments import Csr
 from doccluster.progress import Progress, silent
 from doccluster.sizes import format_size, parse_size
-from doccluster.validation import squared_row_norms
+from doccluster.validation import check_matrix, squared_row_norms
 
 BLOCK_ROWS = 64
 LINKAGES = {linkage.name.lower(): linkage for linkage in Linkage}
@@ -55,7 +55,7 @@ def agglomerate(
     Raises
     ------
     InputError
-        If the linkage is not known.
+        If the linkage is not known, or the rows cannot be used.
     MemoryLimitError
         If the distances do not fit.
 
@@ -67,6 +67,7 @@ def agglomerate(
     """
     if linkage not in LINKAGES:
         raise InputError(f"linkage={linkage!r} is not known; choose one of {', '.join(LINKAGES)}.")
+    rows = check_matrix(rows, name="rows")
     n = rows.shape[0]
     table = _distances(rows, linkage, max_memory, resolve_threads(n_threads), progress)
     progress("join", 0)

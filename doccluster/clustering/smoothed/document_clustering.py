@@ -19,6 +19,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from doccluster.clustering.centroid_estimator import sum_directions
 from doccluster.clustering.consensus.label_stability import LabelStability, measure_stability
+from doccluster.clustering.fitted_columns import check_columns
 from doccluster.clustering.k_means.assign import assign_to_centroids
 from doccluster.clustering.k_means.seeding import Init
 from doccluster.clustering.smoothed.document_clusters import DocumentParameters, cluster_documents
@@ -151,8 +152,8 @@ class DocumentClustering(ClusterMixin, BaseEstimator):
         DocclusterWarning
             If there are fewer distinct rows than clusters.
         """
-        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32])
         matrix = check_matrix(X)
+        validate_data(self, X, skip_check_array=True)
         counts = sparse.csr_array(matrix) if holds_counts(matrix) else None
         check_n_clusters(self.n_clusters, matrix.shape[0])
         if counts is None:
@@ -180,8 +181,8 @@ class DocumentClustering(ClusterMixin, BaseEstimator):
     def predict(self, X: Any) -> npt.NDArray[np.int64]:
         """Return the cluster of each document: the most probable in the mixture, else that of the nearest centroid."""
         check_is_fitted(self)
-        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
         matrix = check_matrix(X)
+        check_columns(self, X)
         if self.mixture_ is not None and holds_counts(matrix):
             labels: npt.NDArray[np.int64] = self.mixture_.scores(sparse.csr_array(matrix)).argmax(axis=1)
             return labels
@@ -196,8 +197,9 @@ class DocumentClustering(ClusterMixin, BaseEstimator):
         """
         check_is_fitted(self)
         assert self.mixture_ is not None  # else the method is not there
-        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
-        return self.mixture_.posteriors(sparse.csr_array(check_matrix(X)))
+        matrix = check_matrix(X)
+        check_columns(self, X)
+        return self.mixture_.posteriors(sparse.csr_array(matrix))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
