@@ -8,6 +8,7 @@ import os
 import re
 import shutil
 import sys
+import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -28,6 +29,7 @@ Command = Callable[..., Any]
 _ACTING = re.compile(f"[{CONTROLS}\t\n\f\r{LATER_CONTROLS}{DIRECTIONS}{MARKS}]+")
 
 
+WHOLE_WORDS: dict[str, Any] = {"break_long_words": False, "break_on_hyphens": False}
 WIDTH_OF_A_FILE = 120  # characters of a line where no terminal says how many
 
 
@@ -56,6 +58,26 @@ def _printable(cell: str) -> str:
 def say(line: str = "") -> None:
     """Print one line for people."""
     write_out(f"{plain(line)}\n")
+
+
+def say_fact(name: str, text: str) -> None:
+    """Print a fact below a name, on as many lines as it needs beside the name."""
+    room = table_room()["width"]
+    for line in textwrap.wrap(
+        plain(text), room, initial_indent=f"  {name:<10} ", subsequent_indent=" " * 13, **WHOLE_WORDS
+    ):
+        say(line)
+
+
+def say_items(items: Iterable[str]) -> None:
+    """Print items with two blanks between them, on as many lines as they need, none of them cut."""
+    room, line = table_room()["width"], ""
+    for item in map(plain, items):
+        if line and len(line) + 2 + len(item) > room:
+            say(line)
+            line = ""
+        line += f"  {item}"
+    say(line)
 
 
 def plain(text: str) -> str:

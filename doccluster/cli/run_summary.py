@@ -12,7 +12,7 @@ import numpy as np
 
 from doccluster.artifacts import per_cluster_values
 from doccluster.cli.cluster_table import print_clusters
-from doccluster.cli.console import say
+from doccluster.cli.console import say, say_fact, say_items
 from doccluster.clustering.algorithms import SPHERICAL, STARTS, get_algorithm
 from doccluster.overview import Overview, overview
 from doccluster.pipeline.provenance import COMPILING
@@ -34,19 +34,19 @@ def print_run(run: Run, output: Path | None) -> None:
     """Print the first screen: what was read, vectorized and clustered, the largest clusters, scores, and files."""
     compiling = run.provenance.timings.get(COMPILING, 0.0)
     if compiling >= SHOWN_SECONDS:
-        say(f"  compile    the program for this machine, once, {compiling:.1f} s")
+        say_fact("compile", f"the program for this machine, once, {compiling:.1f} s")
     seen = overview(run)
     n_read = run.n_documents + len(run.empty_documents)
-    say(f"  read       {n_read:,} documents{_where_and_when(seen)}{_skipped(run, output)}")
+    say_fact("read", f"{n_read:,} documents{_where_and_when(seen)}{_skipped(run, output)}")
     terms = terms_told(run.n_documents, run.vectors.n_terms, _stored(run.vectors.matrix))
-    say(f"  vectorize  {terms}{_without_terms(run)}")
+    say_fact("vectorize", f"{terms}{_without_terms(run)}")
     say_analysis(run.parameters.get("resolved", {}).get("analysis", {}))
-    say(f"  cluster    {_method(run)}")
+    say_fact("cluster", _method(run))
     for note in run.notes:
-        say(f"             {note}")
+        say_fact("", note)
     stability = run.parameters.get("resolved", {}).get("stability")
     if stability is not None:
-        say(f"             The other starts agree with the best to {stability:.2f} (mean adjusted Rand).")
+        say_fact("", f"The other starts agree with the best to {stability:.2f} (mean adjusted Rand).")
     say()
     print_clusters(seen[:MAX_SHOWN])
     if len(seen) > MAX_SHOWN:
@@ -58,7 +58,7 @@ def print_run(run: Run, output: Path | None) -> None:
     for line in _headlines(run):
         say(f"  {line}")
     if output is not None:
-        say("  " + "  ".join(files_of(output)))
+        say_items(files_of(output))
 
 
 def movements_told(run: Run) -> list[str]:
@@ -87,7 +87,7 @@ def terms_told(n_documents: int, n_terms: int, n_entries: int) -> str:
 def say_analysis(told: Mapping[str, str]) -> None:
     """Print which languages and scripts the texts are in, and what was done about them."""
     for name, line in told.items():
-        say(f"  {name:<10} {line}")
+        say_fact(name, line)
 
 
 def run_as_json(run: Run, output: Path | None) -> dict[str, Any]:
@@ -144,7 +144,7 @@ def _skipped(run: Run, output: Path | None) -> str:
         told.append(f"{reasons.total():,} skipped: {counts}")
     if n_renamed:
         told.append(f"{n_renamed:,} kept under a new id")
-    where = "" if output is None else f" -> {output / 'skipped.csv'}"
+    where = "" if output is None else " -> skipped.csv"
     return f"   ({'; '.join(told)}{where})" if told else ""
 
 

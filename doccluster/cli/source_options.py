@@ -37,6 +37,7 @@ READER = {
     "split": "split",
     "html": "html",
     "strip_html": "strip_html",
+    "keep_boilerplate": "keep_boilerplate",
     "max_document_length": "max_document_length",
     "max_expanded_size": "max_expanded_size",
     "max_members": "max_members",
@@ -94,6 +95,11 @@ reader_options = options(
         "--strip-html/--no-strip-html",
         default=None,
         help="Remove the markup of the texts of a table. By default it is removed where most of them are HTML.",
+    ),
+    click.option(
+        "--keep-boilerplate",
+        is_flag=True,
+        help="Keep lines that an outlet repeats over its articles (calls to subscribe, credits, ...).",
     ),
     click.option(
         "--max-document-length", type=Whole(min=1), metavar="N", help="Skip documents with more than N characters."

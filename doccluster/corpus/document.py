@@ -146,6 +146,10 @@ class Corpus:
         labels = {column: pick(own) for column, own in self.labels.items()}
         return Corpus(pick(self.ids), pick(self.texts), labels, {str(n): pick(self._values(n)) for n in self._given})
 
+    def with_texts(self, texts: Sequence[str]) -> Corpus:
+        """Return the same documents with other texts, one each."""
+        return Corpus(self.ids, texts, self.labels, self._given, self.skipped, stripped_html=self.stripped_html)
+
     def select(self, condition: Callable[[Document], bool] | None = None, **columns: Any) -> Corpus:
         """Return the documents for which all conditions hold.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,7 @@ from doccluster.evaluation.judging import PAIRWISE_SECONDS
 from doccluster.geometry import ClusterEvidence
 from doccluster.labeling import place_documents
 from doccluster.pipeline.block_runs import begin_checkpoints, blocks_wanted
+from doccluster.pipeline.boilerplate import N_KEPT, boilerplate_note
 from doccluster.pipeline.canonical_order import canonical_order
 from doccluster.pipeline.fitting import Fit, fit_clusters, in_input_order
 from doccluster.pipeline.folding import find_first_copies, folding_note, spread_to_copies, without_copies
@@ -308,6 +310,7 @@ def _make_run(
         "stability": None if fit.stability is None else round(fit.stability, 6),
         "languages": list(made.languages),
         "analysis": made.analysis_told,
+        "boilerplate": [asdict(one) for one in read.left_out[:N_KEPT]],
         **_vectorizer_settings(made),
     }
     run = Run(
@@ -334,7 +337,17 @@ def _make_run(
             peak_memory=peak_memory(),
             interrupted=fit.interrupted,
         ),
-        notes=tuple(filter(None, (why, folding_note(copy_of) if settings.fold_copies else None, *_notes(fit, k)))),
+        notes=tuple(
+            filter(
+                None,
+                (
+                    why,
+                    boilerplate_note(read.left_out),
+                    folding_note(copy_of) if settings.fold_copies else None,
+                    *_notes(fit, k),
+                ),
+            )
+        ),
         vectorizer=made.vectorizer,
         copy_of=copy_of,
         rule=fit.rule,

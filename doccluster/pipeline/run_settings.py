@@ -44,6 +44,7 @@ class ReaderSettings:
     split: str | None = None
     html: Literal["text", "article"] | None = None
     strip_html: bool | None = None
+    keep_boilerplate: bool | None = None
     max_document_length: int | None = None
     max_expanded_size: int | str | None = None
     max_members: int | None = None

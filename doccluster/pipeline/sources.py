@@ -13,11 +13,13 @@ import numpy as np
 from doccluster.artifacts import Model
 from doccluster.corpus import Corpus, Skipped, is_companion, read_corpus
 from doccluster.errors import Argument, InputError, NothingUsable, listed_arguments
+from doccluster.pipeline.boilerplate import leave_out_boilerplate
 from doccluster.pipeline.provenance import corpus_checksum
 from doccluster.pipeline.vectorizing import Vectorized, adopt_vectors, vectorize_texts
 from doccluster.progress import Progress, silent
 from doccluster.record import NO_TERMS, Documents
 from doccluster.short_repr import ShortRepr
+from doccluster.text.boilerplate import Repeated
 from doccluster.vectors import DocumentVectors, read_matrix, vectorize
 
 MATRIX_SUFFIXES = (".mat", ".mtx", ".mtx.gz", ".npz", ".npy")
@@ -36,6 +38,7 @@ class Source(ShortRepr):
     checksum: str
     corpus: Corpus | None = None
     vectors: DocumentVectors | None = None
+    left_out: tuple[Repeated, ...] = ()  # of the texts, as boilerplate
 
     def vectorize(
         self,
@@ -138,7 +141,7 @@ def read_source(
     ----------
     source : Corpus, path, sequence of paths, DataFrame, iterable of texts
     reader : mapping
-        Arguments of `read_corpus`; `classes` and `terms` of `read_matrix`.
+        Arguments of `read_corpus`, and `keep_boilerplate`; `classes` and `terms` of `read_matrix`.
     weighting : str, optional
         For a matrix of counts.
     truth : sequence of str
@@ -165,8 +168,11 @@ def read_source(
             )
     if truth:
         options.setdefault("label_columns", tuple(truth))
+    keeps_boilerplate = options.pop("keep_boilerplate", False)
     corpus = source if isinstance(source, Corpus) else read_corpus(source, progress=progress, **options)
-    return Source(Documents.from_corpus(corpus), corpus.skipped, corpus_checksum(corpus), corpus=corpus)
+    checksum = corpus_checksum(corpus)
+    corpus, left_out = (corpus, ()) if keeps_boilerplate else leave_out_boilerplate(corpus)
+    return Source(Documents.from_corpus(corpus), corpus.skipped, checksum, corpus=corpus, left_out=left_out)
 
 
 def matrix_in(source: Any) -> Any:
