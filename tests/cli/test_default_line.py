@@ -106,24 +106,18 @@ def assert_complete(code, told, output):
     assert (output / "report.html").stat().st_size > 10_000
 
 
-@pytest.fixture(scope="module")
-def articles_run(tmp_path_factory):
-    """The folder of a run of the newsroom's articles in a process of its own."""
-    folder = tmp_path_factory.mktemp("articles") / "run"
-    assert_complete(*run_without_options(SAMPLES / "newsroom" / "articles.jsonl", folder), folder)
-    return folder
-
-
 @pytest.mark.parametrize("sample", ["newsroom/feeds", "newsroom/folder", "tiny"])
 def test_every_other_sample_runs_without_options(doccluster, sample, tmp_path):
     done = doccluster("run", SAMPLES / sample, "-o", tmp_path / "run")
     assert_complete(done.code, done.err, tmp_path / "run")
 
 
-def test_articles_run_without_options_and_a_locale_without_utf_8_changes_no_cluster(articles_run, tmp_path):
-    in_c = tmp_path / "run"
-    assert_complete(*run_without_options(SAMPLES / "newsroom" / "articles.jsonl", in_c, locale="C"), in_c)
-    same = [(folder / "assignments.csv").read_bytes() for folder in (articles_run, in_c)]
+def test_articles_run_without_options_and_a_locale_without_utf_8_changes_no_cluster(doccluster, tmp_path):
+    here, in_c, source = tmp_path / "here", tmp_path / "in c", SAMPLES / "newsroom" / "articles.jsonl"
+    done = doccluster("run", source, "-o", here)
+    assert_complete(done.code, done.err, here)
+    assert_complete(*run_without_options(source, in_c, locale="C"), in_c)
+    same = [(folder / "assignments.csv").read_bytes() for folder in (here, in_c)]
     assert same[0] == same[1]
 
 

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 
+import matplotlib
 import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -79,7 +80,8 @@ def test_a_killed_command_leaves_nothing_half_and_the_next_one_clears_what_is_hi
     whole.mkdir()
     place.mkdir()
     command = [sys.executable, "-c", KILLED, name, *COMMANDS[verb], str(place / name)]
-    killed = subprocess.run(command, env=own_home(tmp_path), capture_output=True, timeout=300)
+    fonts = {"MPLCONFIGDIR": matplotlib.get_cachedir()}  # to list them takes seconds
+    killed = subprocess.run(command, env=own_home(tmp_path) | fonts, capture_output=True, timeout=300)
     assert killed.returncode == -signal.SIGKILL, killed.stderr
     (hidden,) = place.iterdir()
     assert hidden.name.startswith(f".{name}.")

@@ -18,6 +18,8 @@ from pathlib import Path
 from unittest import mock
 
 from doccluster.cli.main import main
+from doccluster.selection import fit_workers
+from tests.cli.conftest import FitsHere
 
 ROOT = Path(__file__).resolve().parents[2]
 SAMPLES = ROOT / "corpora" / "samples"
@@ -143,7 +145,7 @@ def screens(*, narrow):
     ----------
     narrow : bool
         Whether standard output is a terminal of 80 columns; else it is a pipe, which gets 120. JSON knows no width,
-        and `compare` costs a process for each fit: both are called once.
+        and `compare` draws figures: both are called once.
     """
     calls = CALLS.strip().splitlines()
     if narrow:
@@ -154,7 +156,8 @@ def screens(*, narrow):
         shutil.copyfile(SAMPLES / "newsroom" / "articles.jsonl", "articles.jsonl")
         classes = [f"{path.parent.name}/{path.name},{path.parent.name}\n" for path in sorted(Path().glob("tiny/*/*"))]
         Path("tiny.csv").write_text("".join(["id,class\n", *classes]), encoding="utf-8")
-        return {call: show(call, narrow=narrow) for call in calls}
+        with mock.patch.object(fit_workers, "_Worker", FitsHere):
+            return {call: show(call, narrow=narrow) for call in calls}
 
 
 def show(call, *, narrow):

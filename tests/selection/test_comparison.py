@@ -110,6 +110,7 @@ def test_a_real_comparison_and_its_continuation(tmp_path):
         "seeds": range(2),
         "measures": ["adjusted_rand", "silhouette"],
         "checkpoint": tmp_path,
+        "n_threads": 1,
     }
     found = compare(corpora, **settings)
     assert len(found.runs) == 2 * 3 * 2 * 4
@@ -170,7 +171,7 @@ def test_any_clusterer_is_compared_as_object_as_factory_and_by_name():
         "mixture": VonMisesFisherMixture(9, concentration="shared", n_init=1),
         "no number": own_clusterers.NoNumber(),
     }
-    found = compare([made()], algorithms=given, seeds=[4], measures=["rss", "adjusted_rand"])
+    found = compare([made()], algorithms=given, seeds=[4], measures=["rss", "adjusted_rand"], n_threads=1)
     assert found.failures.empty
     value = {name: number for (name, _), number in values_of(found, "rss").items()}
     expected = KMeans(3, n_init=1, random_state=4).fit(unit_rows(check_matrix(made().matrix))).labels_
@@ -216,7 +217,7 @@ def test_two_algorithms_of_one_name_are_refused():
 def test_labels_made_elsewhere_are_judged_once_and_tested_against_every_seed():
     truth = [i % 3 for i in range(60)]
     corpus = made(labels={"by hand": truth})
-    found = compare([corpus], algorithms=["kmeans:n_init=1"], seeds=range(3), measures=["adjusted_rand"])
+    found = compare([corpus], algorithms=["kmeans:n_init=1"], seeds=range(3), measures=["adjusted_rand"], n_threads=1)
     assert values_of(found, "adjusted_rand")["by hand", -1] == 1.0
     assert ("by hand", -1) not in values_of(found, "seconds")
     tested = found.tests(["adjusted_rand"]).iloc[0]
