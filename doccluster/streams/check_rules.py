@@ -127,8 +127,8 @@ _STORIES = (
         "story",
         "(s.state <> 'merged' AND s.n_families NOT BETWEEN 1 AND s.n_documents) OR s.led_at < 0 OR s.split_checked < 0"
         " OR s.is_forgotten NOT IN (0, 1) OR (s.state = 'merged' AND s.is_forgotten = 0)"
-        " OR (s.state = 'open' AND s.is_forgotten = 1)",
-        "has a number that cannot be",
+        " OR (s.state = 'open' AND s.is_forgotten = 1) OR s.state NOT IN ('open', 'closed', 'merged')",
+        "has a number or a state that cannot be",
     ),
     _stories(
         "story",

@@ -15,8 +15,10 @@ from tests.fuzz.workers import fuzz
 def _keep(failure: Failure, folder: Path) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{failure.target}-{re.sub(r'[^A-Za-z0-9]+', '-', failure.kind)[:80]}"
-    takes_long = failure.is_death or failure.kind.startswith(("Hang", "Misdeed"))  # too long to try hundreds of times
-    path.write_bytes(failure.data if takes_long else smallest(TARGETS[failure.target], failure))
+    target = TARGETS[failure.target]
+    takes_long = failure.kind.startswith(("Hang", "Misdeed"))  # too long to try hundreds of times
+    # what is read in a process of its own may end this one, or take all its memory
+    path.write_bytes(failure.data if takes_long or target.apart else smallest(target, failure))
     path.with_name(path.name + ".txt").write_text(f"round {failure.round}: {failure.kind}\n\n{failure.details}")
     return path
 

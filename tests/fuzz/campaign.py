@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import atexit
 import random
+import shutil
+import tempfile
 import traceback
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from doccluster.errors import DocclusterError, DocclusterWarning
 from tests.fuzz.mutate import mutated, shrunk
@@ -55,7 +59,6 @@ class Failure:
     data: bytes
     kind: str  # the exception and the line it came from: failures alike are one class
     details: str
-    is_death: bool = False  # the process ended, so that this cannot be tried again within one
 
 
 @dataclass
@@ -72,6 +75,13 @@ class Outcome:
             self.failures.setdefault(result.kind, result)
         else:
             self.results[result] += 1
+
+
+def scratch_folder() -> Path:
+    """Return a new folder, which goes when the process ends."""
+    folder = Path(tempfile.mkdtemp(prefix="doccluster-fuzz-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
 
 
 def input_of(target: Target, samples: Sequence[bytes], seed: int, number: int) -> bytes:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import gzip
 import io
-import tempfile
 import warnings
 import zlib
 from collections.abc import Callable
@@ -21,7 +20,7 @@ from scipy import io as scipy_io
 from scipy import sparse
 
 from doccluster.errors import DocclusterError, InputError
-from tests.fuzz.campaign import Target
+from tests.fuzz.campaign import Target, scratch_folder
 
 Use = Callable[[Any], Any]
 
@@ -133,7 +132,7 @@ def uses() -> tuple[Use, ...]:
     means = SphericalKMeans(3, **settings).fit(good)
     mixture = VonMisesFisherMixture(3, n_init=1, max_iter=5, random_state=0, n_threads=1).fit(good)
     centroids = labeling.ClusterProfiles.from_partition(good, found).centroids
-    kept = Path(tempfile.mkdtemp(prefix="doccluster-fuzz-")) / "kept.npz"
+    kept = scratch_folder() / "kept.npz"
 
     def vectors(matrix: Any) -> DocumentVectors:
         return DocumentVectors(matrix, tuple(map(str, range(N_ROWS))))
@@ -224,7 +223,7 @@ def use_in_memory(data: bytes) -> str:
 
 @cache
 def _folder() -> Path:
-    return Path(tempfile.mkdtemp(prefix="doccluster-fuzz-"))
+    return scratch_folder()
 
 
 def read_file(data: bytes, name: str) -> str:

@@ -8,7 +8,6 @@ import io
 import json
 import lzma
 import tarfile
-import tempfile
 import zipfile
 import zlib
 from collections.abc import Sequence
@@ -17,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from doccluster.corpus import Corpus, read_corpus
-from tests.fuzz.campaign import Target
+from tests.fuzz.campaign import Target, scratch_folder
 
 _LIMITS: dict[str, Any] = {"max_expanded_size": "2M", "max_members": 500}  # bombs expand a thousandfold
 _WAYS: tuple[dict[str, Any], ...] = (
@@ -208,7 +207,7 @@ def checked(corpus: Corpus) -> str:
 @cache
 def _folder() -> Path:
     """A folder of this process, with what an OPML list may point to."""
-    folder = Path(tempfile.mkdtemp(prefix="doccluster-fuzz-"))
+    folder = scratch_folder()
     (folder / "feed.xml").write_bytes(SAMPLES["feed"][0])
     return folder
 

@@ -6,7 +6,6 @@ import contextlib
 import io
 import json
 import random
-import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
@@ -18,7 +17,7 @@ from doccluster.artifacts import load_run
 from doccluster.cli.explain_cluster import explain_cluster
 from doccluster.pipeline import assign_documents, repeat_run, run_pipeline
 from doccluster.report import write_report
-from tests.fuzz.campaign import Target
+from tests.fuzz.campaign import Target, scratch_folder
 
 TEXTS = {
     "bread-1": "The baker sells bread and rolls in the market every morning.",
@@ -38,7 +37,7 @@ _TOKENS = (
 @cache
 def _whole() -> Path:
     """The folder of a run that is as it should be, beside the documents it was made from."""
-    place = Path(tempfile.mkdtemp(prefix="doccluster-fuzz-"))
+    place = scratch_folder()
     documents = place / "documents"
     documents.mkdir()
     for name, text in TEXTS.items():

@@ -116,4 +116,4 @@ def _listen(answers: Connection, outcome: Outcome, begin: int, end: float) -> tu
 def _death(target: Target, seed: int, number: int, exitcode: int | None) -> Failure:
     kind = "silent for too long" if exitcode is None else f"the process ended with {exitcode}"
     data = input_of(target, list(target.samples()), seed, number)
-    return Failure(target.name, number, data, kind, kind, is_death=True)
+    return Failure(target.name, number, data, kind, kind)
