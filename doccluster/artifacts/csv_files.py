@@ -45,10 +45,12 @@ def storable(text: str) -> str:
 
 
 def csv_text(table: Mapping[str, Sequence[Any]] | pd.DataFrame) -> str:
-    r"""Return a table as csv; text cells are made safe, undefined values are empty, numbers keep every digit.
+    r"""Return a table as csv; texts and names of columns are made safe, undefined is empty, numbers keep every digit.
 
     >>> csv_text({"title": ["=1+1", None], "value": [0.1, float("nan")]})
     "title,value\n'=1+1,0.1\n,\n"
+    >>> csv_text({"@class": ["oil"]})
+    "'@class\noil\n"
     """
     columns = table if isinstance(table, Mapping) else {name: table[name].tolist() for name in table.columns}
     text = io.StringIO()
@@ -58,7 +60,7 @@ def csv_text(table: Mapping[str, Sequence[Any]] | pd.DataFrame) -> str:
 
 def _write(names: Sequence[str], rows: Iterable[Sequence[Any]], file: TextIO) -> None:
     writer = csv.writer(file, lineterminator="\n")
-    writer.writerow(names)
+    writer.writerow([_cell(name) for name in names])
     writer.writerows(rows)
 
 

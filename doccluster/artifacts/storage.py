@@ -16,6 +16,8 @@ import numpy.typing as npt
 from scipy import sparse
 
 from doccluster.artifacts.typed_json import read_as
+from doccluster.corpus.draft import ReadFailure
+from doccluster.corpus.opening import read_whole
 from doccluster.errors import DocclusterError, InputError, SchemaError
 from doccluster.sparse_structure import checked_csr
 from doccluster.vectors.array_headers import load_npz
@@ -96,9 +98,10 @@ def read_json(path: Path, *, needs: tuple[str, ...] = ()) -> dict[str, Any]:
         If it is cut short, is not ours, lacks one of the fields it `needs`, or was written by a newer version.
     """
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise _unreadable(path, error) from error
+        content = json.loads(read_whole(path).decode("utf-8"))
+    except ReadFailure as error:
+        cause = error.__cause__ if isinstance(error.__cause__, OSError) else OSError(error.detail)
+        raise _unreadable(path, cause) from error
     except (ValueError, RecursionError) as error:
         raise damaged(path, str(error)) from error
     if not isinstance(content, dict) or not isinstance(content.get("schema"), int):

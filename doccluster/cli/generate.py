@@ -29,6 +29,7 @@ from doccluster.cli.source_options import (
 from doccluster.cli.values import Whole
 from doccluster.cli.verb import Verb
 from doccluster.errors import InputError
+from doccluster.file_names import usable_path
 from doccluster.text_table import Column
 
 if TYPE_CHECKING:
@@ -66,7 +67,7 @@ def _number(flag: str, default: float | None, text: str) -> Callable[..., Any]:
 
 def _place(output: str, overwrite: bool, endings: tuple[str, ...]) -> Path:
     """Return where to write; what cannot be the name of a new file is refused before anything is made."""
-    place = Path(output)
+    place = usable_path(output)
     if not any(place.name.endswith(ending) and place.name != ending for ending in endings):
         raise InputError(f"{place} does not end in {' or '.join(endings)}", remedy="choose a name that does")
     if place.is_dir():

@@ -35,7 +35,7 @@ def open_path(path: Path, *, is_explicit: bool) -> tuple[Any, bool]:
         if stat.S_ISREG(mode):
             return _opened(path, _AT_ONCE), True
         if not is_explicit or not (stat.S_ISFIFO(mode) or stat.S_ISCHR(mode)):
-            raise ReadFailure("not-a-file", "a socket, pipe or device")
+            raise ReadFailure("not-a-file", "a folder" if stat.S_ISDIR(mode) else "a socket, pipe or device")
         if stat.S_ISFIFO(mode):
             return _opened_pipe(path), False
         device = _opened(path, _AT_ONCE)

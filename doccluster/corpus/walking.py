@@ -10,6 +10,7 @@ import re
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import takewhile
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
@@ -38,8 +39,7 @@ def expanded(paths: list[Path]) -> list[Path]:
         if address_of(path) is not None or os.path.lexists(path) or not glob.has_magic(str(path)):
             found.append(path)
             continue
-        parts = Path(os.path.normpath(path)).parts
-        if path.is_absolute() and glob.has_magic(parts[1]) and (len(parts) == 2 or parts[1] == "**"):
+        if path.is_absolute() and _is_everything(Path(os.path.normpath(path)).parts[1:]):
             raise _everything(path)
         fitting = sorted(map(Path, glob.iglob(str(path), recursive=True)))  # noqa: PTH207  of the whole path
         if not fitting:
@@ -49,6 +49,12 @@ def expanded(paths: list[Path]) -> list[Path]:
         found += fitting
     _check_number(found)
     return found
+
+
+def _is_everything(parts: tuple[str, ...]) -> bool:
+    """Return whether a pattern from the root names no folder: `/art*`, `/*/*`, `/*/**/*.txt`."""
+    wild = list(takewhile(lambda part: set(part) <= {"*", "?"}, parts))
+    return "**" in wild or len(wild) == len(parts) or (len(parts) == 1 and glob.has_magic(parts[0]))
 
 
 def _check_number(paths: list[Path]) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 from doccluster.artifacts import check_file, new_file
 from doccluster.errors import InputError
+from doccluster.file_names import shown_path
 from doccluster.pipeline.naming import MAX_CHARACTERS, in_written_forms
 from doccluster.pipeline.sources import check_truth, read_source
 from doccluster.pipeline.vectorizing import Vectorized, vectorize_texts
@@ -64,7 +65,7 @@ def write_vectors(
 
 def _check_free(path: Path, *, overwrite: bool) -> None:
     if path.suffix != ".npz":
-        raise InputError(f"{path} does not end in .npz", remedy="vectors are written as npz")
+        raise InputError(f"{shown_path(path)} does not end in .npz", remedy="vectors are written as npz")
     check_file(path, overwrite=overwrite)
 
 

@@ -6,6 +6,8 @@ import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from doccluster.corpus.draft import ReadFailure
+from doccluster.corpus.opening import read_whole
 from doccluster.errors import InputError
 
 _FIELD = re.compile(r"\.([A-Z])(?:[ \t]+(\S+))?[ \t]*")
@@ -74,9 +76,15 @@ def read_judgements(path: str | Path) -> dict[str, dict[str, float]]:
     Raises
     ------
     InputError
-        If a line has another number of columns, or no grade.
+        If the file cannot be read, or a line has another number of columns, or no grade.
     """
-    rows = [(number, line.split()) for number, line in enumerate(Path(path).read_text("utf-8").splitlines(), 1)]
+    try:
+        text = read_whole(path).decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path} is not UTF-8 text ({error.reason}); write it in UTF-8.") from error
+    except ReadFailure as error:
+        raise InputError(f"{path} cannot be read: {error.detail}.") from error
+    rows = [(number, line.split()) for number, line in enumerate(text.splitlines(), 1)]
     filled = [(number, row) for number, row in rows if row]
     is_cisi = all(len(row) == 4 and row[2] == "0" and row[3] == "0.000000" for _, row in filled)
     found: dict[str, dict[str, float]] = {}

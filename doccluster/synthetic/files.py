@@ -19,6 +19,7 @@ import numpy as np
 from scipy import io, sparse
 
 from doccluster.errors import InputError
+from doccluster.file_names import shown_path, usable_path
 from doccluster.progress import Progress, silent
 from doccluster.synthetic.gzip_parts import GzipParts, compressed_part
 from doccluster.synthetic.made import SyntheticVectors
@@ -183,10 +184,11 @@ def json_lines(documents: Sequence[ZipfDocument] | Sequence[NewsArticle]) -> byt
 
 
 def _ending(place: Path, known: tuple[str, ...]) -> str:
+    usable_path(place)
     for ending in sorted(known, key=len, reverse=True):
         if place.name.endswith(ending) and place.name != ending:
             return ending
-    raise InputError(f"{place} does not end in {', '.join(known)}", remedy="choose a name that does")
+    raise InputError(f"{shown_path(place)} does not end in {', '.join(known)}", remedy="choose a name that does")
 
 
 def _lines(values: list[str]) -> Callable[[Path], None]:

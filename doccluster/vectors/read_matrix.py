@@ -14,6 +14,7 @@ from scipy import sparse
 
 from doccluster.blocks import BLOCK_ENTRIES
 from doccluster.errors import Argument, DocclusterWarning, InputError
+from doccluster.file_names import shown_path
 from doccluster.packed_strings import pack_strings
 from doccluster.sparse_structure import checked_csr, document_frequencies
 from doccluster.validation import check_matrix, compact_indices, unit_rows, within_range
@@ -97,7 +98,7 @@ def write_matrix(
     """
     place = Path(path)
     if place.suffix != ".npz":
-        raise InputError(f"{place} does not end in .npz", remedy="vectors are written as npz")
+        raise InputError(f"{shown_path(place)} does not end in .npz", remedy="vectors are written as npz")
     if classes is not None and len(classes) != vectors.n_documents:
         raise InputError(
             f"{len(classes)} classes were given for {vectors.n_documents} documents", remedy="give one for each"

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from doccluster.artifacts import load_run
+from doccluster.artifacts import load_run, read_json
 from doccluster.artifacts.csv_files import csv_text
 from doccluster.cli.main import main
 from doccluster.corpus import opening
@@ -19,13 +19,14 @@ from doccluster.corpus.walking import MAX_SOURCES, expanded
 from doccluster.errors import InputError
 from doccluster.evaluation import divergence_from_random_baseline
 from doccluster.pipeline import repeat_run, run_pipeline
-from doccluster.retrieval import read_hits
+from doccluster.retrieval import read_hits, read_judgements
 from doccluster.sizes import parse_size
 from doccluster.streams.polling.fetching import Reach, fetch
 
 NAMES = {
     "300-characters": "x" * 300,
     "100000-characters": "x" * 100_000,
+    "100000-characters.jsonl": "x" * 100_000 + ".jsonl",
     "below-a-folder": "folder/" + "x" * 300,
 }
 IN_FILE = ("documents.txt", "-k", "2")
@@ -48,6 +49,8 @@ PLACES = {
     "browse": ("browse", "NAME"),
     "browse-replay": ("browse", "documents.txt", "--replay", "NAME"),
     "undo": ("undo", "NAME"),
+    "vectorize-output": ("vectorize", "documents.txt", "-o", "NAME"),
+    "generate-output": ("generate", "zipf", "-n", "30", "-o", "NAME"),
     "stream-store": ("stream", "replay", "documents.txt", "--store", "NAME"),
 }
 
@@ -96,7 +99,9 @@ def test_a_name_that_no_file_can_have_is_refused_in_python(name: str, folder: Pa
         assert len(str(refusal.value)) < 600
 
 
-@pytest.mark.parametrize("source", ["/", "/*", "/**", "/../*", "/proc/1", "/proc/self"])
+@pytest.mark.parametrize(
+    "source", ["/", "/*", "/**", "/../*", "/*/*", "/*/**", "/?*/**/a.txt", "/proc/1", "/proc/self"]
+)
 def test_what_holds_no_documents_is_refused_before_any_work(
     source: str, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -104,6 +109,11 @@ def test_what_holds_no_documents_is_refused_before_any_work(
         pytest.skip("this system has no folder of processes")
     refused(("run", source, "-k", "2", "-o", "run"), capsys)
     refused(("inspect", source), capsys)
+
+
+def test_a_pattern_that_names_a_folder_is_looked_for() -> None:
+    with pytest.raises(InputError, match="no file fits the pattern"):
+        expanded([Path("/*/there is no such folder/*.txt")])
 
 
 def test_more_sources_than_can_be_named_are_refused_before_any_work() -> None:
@@ -142,6 +152,18 @@ def test_a_device_without_end_and_a_pipe_without_a_writer_are_refused(
         assert file in said
 
 
+@pytest.mark.parametrize("read", [read_judgements, read_json])
+def test_files_that_only_python_reads_end_too(
+    read: Callable[[Path], object], folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(opening, "MOST_BYTES", 100_000)
+    monkeypatch.setattr(opening, "PATIENCE", 0.05)
+    os.mkfifo("pipe")
+    for file, reason in (("/dev/zero", "larger than"), ("pipe", "cannot be read"), (".", "cannot be read")):
+        with pytest.raises(InputError, match=reason):
+            read(Path(file))
+
+
 def test_a_pipe_with_a_writer_is_read(folder: Path) -> None:
     os.mkfifo("pipe")
     writer = threading.Thread(target=Path("pipe").write_bytes, args=(Path("hits.jsonl").read_bytes(),))
@@ -168,6 +190,10 @@ def test_a_cell_that_a_spreadsheet_would_run_is_marked(sign: str) -> None:
     rows = csv_text({"title": [f"{sign}1+1", "plain"]}).split("\n")
     assert rows[1].lstrip('"').startswith(f"'{sign}1+1"[:2])
     assert rows[2] == "plain"
+
+
+def test_a_name_of_a_column_that_a_spreadsheet_would_run_is_marked() -> None:
+    assert csv_text({"=cmd()": [1], "plain": [2]}) == "'=cmd(),plain\n1,2\n"
 
 
 @pytest.mark.parametrize("tag", ["\ud800", '"a"\r\nHost: b', "\u20ac"])
