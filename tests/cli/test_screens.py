@@ -1,4 +1,7 @@
-"""Every screen of the command line is the one that is kept: each verb, plain and --json, piped and in 80 columns."""
+"""Every screen of the command line is the one that is kept: each verb, plain and --json, piped and in 80 columns.
+
+These are all verbs but a few, so this is also where none of them may open a connection.
+"""
 
 from __future__ import annotations
 
@@ -17,13 +20,36 @@ AGAIN = "if these changes are meant, `make screens` writes the screens again"
 UNSEEN = {"benchmark", "warm-up"}
 
 
+met, watched = [], []
+OF_THE_NETWORK = {"socket.connect", "socket.bind", "socket.sendto"}
+
+
+def note(event, arguments):
+    if event in OF_THE_NETWORK:
+        met.append((event, repr(arguments[1])))
+    elif event == "socket.getaddrinfo":
+        met.append((event, arguments[0]))
+
+
+@pytest.fixture
+def network():
+    """What is asked of the network during the test: each event and its address."""
+    if not watched:
+        sys.addaudithook(note)
+        watched.append(True)
+    met.clear()
+    return met
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="the screens are kept as Linux has them")
 @pytest.mark.skipif(
     tuple(map(int, metadata.version("rich").split(".")[:2])) < (14, 3), reason="older rich lays out tables otherwise"
 )
 @pytest.mark.parametrize("narrow", [False, True], ids=["piped", "terminal of 80 columns"])
-def test_every_screen_is_the_one_that_is_kept(narrow):
+def test_every_screen_is_the_one_that_is_kept_and_no_verb_opens_a_connection(narrow, network):
     kept, shown = kept_screens(narrow=narrow), screens(narrow=narrow)
+    # a poll looks at the address that it is given, and refuses it
+    assert set(network) == {("socket.getaddrinfo", "127.0.0.1")}
     changes = []
     for call, screen in shown.items():
         pair = kept.get(call, "").splitlines(), screen.splitlines()

@@ -57,11 +57,11 @@ def measured(**settings):
     [
         {"n_clusters": 300, "max_memory": "85M", "n_init": 1},
         {"n_clusters": 300, "max_memory": "81M", "n_init": 2},
-        {"n_clusters": 2000, "max_memory": "150M", "n_init": 1},
+        {"n_clusters": 1000, "max_memory": "100M", "n_init": 1},
     ],
 )
 def test_a_fit_keeps_within_max_memory(settings):
-    found = measured(max_iter=3, random_state=0, n_threads=2, **settings)
+    found = measured(max_iter=2, random_state=0, n_threads=2, **settings)
     assert found["planned"] <= parse_size(settings["max_memory"])
     assert found["held"] <= parse_size(settings["max_memory"])
     assert found["clusters"] == settings["n_clusters"]

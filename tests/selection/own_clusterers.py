@@ -34,10 +34,12 @@ class Broken(ClusterMixin, BaseEstimator):
 
 
 class Deadly(Broken):
-    """Takes its process with it."""
+    """Takes its process with it for odd seeds."""
 
     def fit(self, X, y=None):
-        os.kill(os.getpid(), signal.SIGKILL)
+        if self.random_state % 2:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return super().fit(X, y)
 
 
 class Greedy(Broken):

@@ -31,6 +31,7 @@ from doccluster.selection.significance import (
     wilcoxon_p,
 )
 from doccluster.validation import check_matrix, unit_rows
+from tests.cli.conftest import FitsHere
 from tests.selection import own_clusterers
 from tests.selection.test_tendency import blocks_of_topics
 
@@ -142,18 +143,22 @@ def test_a_fit_that_fails_or_dies_is_a_row_and_the_others_go_on():
     algorithms = [f"{OWN}:Broken", f"{OWN}:Deadly", f"{OWN}:Talkative"]
     found = compare([made()], algorithms=algorithms, seeds=range(3), measures=["adjusted_rand"], n_threads=1)
     assert set(values_of(found, "adjusted_rand")) == {
-        *((f"{OWN}:Broken", seed) for seed in (0, 2)),
+        *((f"{OWN}:{name}", seed) for name in ("Broken", "Deadly") for seed in (0, 2)),
         *((f"{OWN}:Talkative", seed) for seed in (0, 1, 2)),
     }
     failures = found.failures.set_index(["algorithm", "seed"])[["kind", "message"]]
     assert failures.loc[(f"{OWN}:Broken", 1)].tolist() == ["RuntimeError", "no luck with odd seeds"]
-    assert all(failures.loc[(f"{OWN}:Deadly", seed), "kind"] == "SIGKILL" for seed in range(3))
-    assert len(failures) == 4
+    assert failures.loc[(f"{OWN}:Deadly", 1), "kind"] == "SIGKILL"
+    assert len(failures) == 2
     tested = found.tests(["adjusted_rand"])
-    assert tested[["first", "second", "n"]].to_numpy().tolist() == [[f"{OWN}:Broken", f"{OWN}:Talkative", 2]]
+    assert tested[["first", "second", "n"]].to_numpy().tolist() == [
+        [f"{OWN}:{first}", f"{OWN}:{second}", 2]
+        for first, second in itertools.combinations(("Broken", "Deadly", "Talkative"), 2)
+    ]
 
 
-def test_when_no_fit_comes_to_an_end_the_first_reason_is_told():
+def test_when_no_fit_comes_to_an_end_the_first_reason_is_told(monkeypatch):
+    monkeypatch.setattr(fit_workers, "_Worker", FitsHere)
     with pytest.raises(InputError, match=r"no fit came to an end.*\(seed 1\).*no luck"):
         compare([made()], algorithms=[f"{OWN}:Broken"], seeds=[1])
 
@@ -214,7 +219,8 @@ def test_two_algorithms_of_one_name_are_refused():
         compare([], algorithms=[KMeans(3), KMeans(3)])
 
 
-def test_labels_made_elsewhere_are_judged_once_and_tested_against_every_seed():
+def test_labels_made_elsewhere_are_judged_once_and_tested_against_every_seed(monkeypatch):
+    monkeypatch.setattr(fit_workers, "_Worker", FitsHere)
     truth = [i % 3 for i in range(60)]
     corpus = made(labels={"by hand": truth})
     found = compare([corpus], algorithms=["kmeans:n_init=1"], seeds=range(3), measures=["adjusted_rand"], n_threads=1)

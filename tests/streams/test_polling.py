@@ -10,8 +10,6 @@ import pathlib
 import re
 import sqlite3
 import ssl
-import subprocess
-import sys
 import threading
 import time
 import zlib
@@ -20,12 +18,14 @@ import pytest
 
 from doccluster.errors import InputError
 from doccluster.streams import StoryStream
+from doccluster.streams.polling import parsing
 from doccluster.streams.polling.addresses import Refused, is_allowed, parse_networks, redirected, target_of
 from doccluster.streams.polling.fetching import Reach, fetch
 from doccluster.streams.polling.parsing import FeedParser
 from doccluster.streams.polling.reasons import REASONS
 from doccluster.streams.polling.subscribing import subscriptions
 from experiments.streams.certificates import AUTHORITY
+from experiments.streams.following import SharedParser
 from experiments.streams.misbehaving import BEGINS, endless_feed
 from experiments.streams.serving import Outlets, served
 from tests.cli.conftest import doccluster  # noqa: F401  a fixture
@@ -42,8 +42,17 @@ def server():
     made.close()
 
 
+@pytest.fixture(scope="module")
+def parser():
+    """A process that reads feeds, shared by the streams of all tests."""
+    made = SharedParser()
+    yield made
+    made.end()
+
+
 @pytest.fixture
-def stream():
+def stream(parser, monkeypatch):
+    monkeypatch.setattr(parsing, "FeedParser", lambda: parser)
     with StoryStream() as made:
         yield made
 
@@ -668,53 +677,6 @@ def test_follow_on_the_command_line_goes_on_until_interrupted(doccluster, server
     given = ("--store", tmp_path / "news.db", "--allow-network", "127.0.0.0/8", "--follow")
     done = doccluster("stream", "poll", server.url("/feed"), *given)
     assert (done.code, "1 new" in done.out) == (130, True)
-
-
-def test_no_other_verb_opens_a_connection(tmp_path):
-    tiny = ROOT / "corpora" / "samples" / "tiny"
-    out, store = str(tmp_path / "out"), str(tmp_path / "news.db")
-    commands = [
-        ["run", str(tiny), "-k", "3", "-o", out],
-        ["inspect", str(FEEDS)],
-        ["report", out],
-        ["assign", out, str(tiny)],
-        ["explain", out, "0"],
-        ["explain", "nmi"],
-        ["label", out, "0", "a name"],
-        ["undo", out],
-        ["search", "bread", out],
-        ["browse", str(tiny)],
-        ["vectorize", str(tiny), "-o", str(tmp_path / "tiny.npz")],
-        ["cluster", str(tmp_path / "tiny.npz"), "-k", "3", "-o", str(tmp_path / "clusters")],
-        ["generate", "zipf", "-n", "20", "-o", str(tmp_path / "made.jsonl")],
-        ["stream", "replay", str(FEEDS), "--store", store],
-        ["stream", "report", "--store", store, "-o", str(tmp_path / "page.html")],
-        ["stream", "export", "--store", store, "-o", str(tmp_path / "csv")],
-        ["stream", "check", "--store", store],
-        ["stream", "backup", "--store", store, "-o", str(tmp_path / "copy.db")],
-        ["stream", "prune", "--store", store, "--older-than", "30d"],
-        ["diff", store, store],
-        ["measures"],
-        ["algorithms"],
-        ["cite", "nmi"],
-        ["version"],
-    ]
-    code = (
-        "import json, sys\n"
-        "met, codes = [], []\n"
-        "sys.addaudithook(lambda event, a: met.append(event) if event.startswith('socket.') else None)\n"
-        "from doccluster.cli.main import main\n"
-        "for command in json.loads(sys.argv[1]):\n"
-        "    try:\n        main(command)\n"
-        "    except SystemExit as stop:\n"
-        "        codes.append(stop.code)\n"
-        "wanted = {'socket.connect', 'socket.bind', 'socket.getaddrinfo', 'socket.sendto'}\n"
-        "print('met', sorted(wanted & set(met)), set(codes))\n"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", code, json.dumps(commands)], capture_output=True, text=True, check=True
-    )
-    assert done.stdout.endswith("met [] {0}\n")
 
 
 def test_a_connection_to_another_address_than_the_loopback_one_fails_a_test_also_where_its_error_is_caught():
