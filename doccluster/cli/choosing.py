@@ -35,24 +35,19 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from doccluster.pipeline import Choice
+    from doccluster.selection import Recommendation
 
 # what each column is called, how its numbers are written, and what they say; choose_k.csv has the figures as they are
 COLUMNS = {
-    "cohesion": (
-        "closer",
-        "{:.3f}",
-        "how much closer two documents of a cluster are than any two: 0 no closer, 1 the same",
-    ),
-    "prediction": ("foretold", "{:.1%}", "how much of a document the others of its cluster foretell"),
+    "as": ("as", "{}", "topics: neighbours in meaning; stories: neighbours in words, at finer levels only"),
+    "k": ("clusters", "{:,}", "how many there are at this level"),
+    "largest": ("largest", "{:.0%}", "the share of the documents that the largest one has"),
     "agreement": (
-        "found twice",
+        "found again",
         "{:.2f}",
-        "how alike the clusters found from each half of the words are: 0 chance, 1 the same",
+        "how alike the clusters of random parts of the documents are: 0 chance, 1 the same",
     ),
-    "topics": ("as topics", "{:.0%}", "how good the number is for broad clusters, the best number being 100%"),
-    "stories": ("as stories", "{:.0%}", "the same for narrow ones"),
 }
-PARTS_OF_THE_BEST = ("topics", "stories")
 RULE_COLUMNS = (
     "silhouette",
     "null_silhouette",
@@ -62,7 +57,7 @@ RULE_COLUMNS = (
     "calinski_harabasz",
     "rss",
 )
-ONLY_WITH_RULES = ("n_init", "null", "n_null", "n_stability", "resampling", "penalty", "checkpoint")
+ONLY_WITH_RULES = ("algorithm", "n_init", "null", "n_null", "n_stability", "resampling", "penalty", "checkpoint")
 
 
 @click.command("choose-k", cls=Verb, short_help="Find how many clusters the data support.")
@@ -74,15 +69,13 @@ ONLY_WITH_RULES = ("n_init", "null", "n_null", "n_stability", "resampling", "pen
     "ks",
     callback=numbers_of_clusters,
     metavar="NUMBERS",
-    help="Choose only from these numbers, such as 2-10 or 5,10,20. By default from 2 to half of the documents.",
+    help="Choose only from these numbers, such as 2-10 or 5,10,20: the one nearest to the free choice.",
 )
 @click.option(
     "--algorithm",
-    default="spherical-k-means",
-    show_default=True,
     callback=checked(check_algorithm),
     metavar="NAME",
-    help="The algorithm: spherical-k-means, k-means, ... (`doccluster algorithms` lists them).",
+    help="With --all-rules: the algorithm, one of `doccluster algorithms`.  [default: spherical-k-means]",
 )
 @click.option("--sample", "max_documents", type=Whole(min=4), metavar="N", help="Look at N documents drawn at random.")
 @click.option("--all-rules", is_flag=True, help="Also print what 16 known criteria choose; this takes much longer.")
@@ -125,7 +118,10 @@ ONLY_WITH_RULES = ("n_init", "null", "n_null", "n_stability", "resampling", "pen
 @threads_option
 @json_option
 def choose_k_command(sources: tuple[str, ...], **given: Any) -> None:
-    """Find how many clusters the data support: clusters found from half of the terms are judged by the other half."""
+    """Find how many topics and how many stories there are: clusters that random parts of the documents find again.
+
+    `doccluster run` without -k chooses the same number.
+    """
     from doccluster.pipeline import choose_clusters
 
     settings = {name: given[name] for name in ONLY_WITH_RULES if given[name] is not None}
@@ -137,7 +133,6 @@ def choose_k_command(sources: tuple[str, ...], **given: Any) -> None:
             [Path(source) for source in sources],
             granularity=given["granularity"],
             ks=given["ks"],
-            algorithm=given["algorithm"],
             max_documents=given["max_documents"],
             all_rules=given["all_rules"],
             output=given["output"],
@@ -164,9 +159,10 @@ def choice_as_json(choice: Choice) -> dict[str, Any]:
     found = choice.recommendation
     told: dict[str, Any] = {
         "k": found.k,
-        "about_as_good": list(found.about_as_good),
+        "topics": found.topics,
+        "stories": found.stories,
         "granularity": found.granularity,
-        "by_data": found.by_data,
+        "reason": found.reason,
         "has_structure": found.has_structure,
         "p_value": found.p_value,
         "sentence": found.sentence,
@@ -190,7 +186,7 @@ def print_choice(choice: Choice) -> None:
     found = choice.recommendation
     say(f"  {found.sentence}")
     say()
-    _print_evidence(found.table, found.k)
+    _print_evidence(found)
     if choice.rules is None or choice.excess is None:
         return
     say()
@@ -200,22 +196,20 @@ def print_choice(choice: Choice) -> None:
         say(f"  {name.replace('_', ' '):<24}{'no k qualifies' if k is None else k}")
 
 
-def _print_evidence(frame: pd.DataFrame, chosen: int | None) -> None:
-    """Print what was looked at for each k, and what the columns say; a star marks the k nearest to the chosen one."""
-    nearest = None if chosen is None else min(frame["k"], key=lambda k: abs(k - chosen))
-    columns = [Column("clusters", [f"{'* ' if k == nearest else ''}{k:,}" for k in frame["k"]])]
-    shown = [name for name in COLUMNS if name in frame]
-    for name in shown:
-        head, form, _ = COLUMNS[name]
-        values = frame[name] / (max(frame[name].max(), 1e-300) if name in PARTS_OF_THE_BEST else 1)
-        columns.append(Column(head, [form.format(value) for value in values]))
+def _print_evidence(found: Recommendation) -> None:
+    """Print what was seen at each level with some clusters, and what the columns say; a star marks the chosen ones."""
+    frame = found.table[found.table["k"] > 1]
+    columns = []
+    for name, (head, form, _) in COLUMNS.items():
+        shown = [form.format(value) for value in frame[name]]
+        if name == "k":
+            shown = [f"{'* ' if star else ''}{text}" for star, text in zip(frame["chosen"], shown, strict=True)]
+        columns.append(Column(head, shown, "left" if name == "as" else "right"))
     print_table(columns, has_rule=False, indent=2)
     say()
-    meanings = [COLUMNS[name] for name in shown]
-    words = [Column("", [head for head, _, _ in meanings], "left")]
-    print_table(
-        [*words, Column("", [meaning for _, _, meaning in meanings], "left", fit="wrap")], has_rule=False, indent=2
-    )
+    words = Column("", [head for head, _, _ in COLUMNS.values()], "left")
+    meanings = Column("", [meaning for _, _, meaning in COLUMNS.values()], "left", fit="wrap")
+    print_table([words, meanings], has_rule=False, indent=2)
 
 
 def _print_rules(frame: pd.DataFrame) -> None:

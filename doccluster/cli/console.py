@@ -219,7 +219,7 @@ clusters_option = click.option(
 granularity_option = click.option(
     "--granularity",
     type=click.Choice(["topics", "stories"]),
-    help="How fine the clusters are when their number is chosen: topics (broad) or stories (fine). By default the data "
-    "decide.",
+    help="How fine the clusters are when their number is chosen: topics (broad) or stories (narrow). By default "
+    "stories where the documents are dated, else topics.",
 )
 overwrite_option = click.option("--overwrite", is_flag=True, help="Replace an earlier output.")

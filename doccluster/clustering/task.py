@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -12,6 +12,9 @@ import numpy.typing as npt
 from doccluster.clustering.linear_rule import LinearRule
 from doccluster.geometry import Documents
 from doccluster.progress import Progress, silent
+
+if TYPE_CHECKING:
+    from doccluster.clustering.smoothed.document_clusters import SmoothedRows
 
 STARTS = 10  # of an algorithm that makes several, where nobody says how many
 
@@ -32,6 +35,10 @@ class Task:
     n_threads : int or None
         Changes no result.
     progress : callable
+    smoothed : SmoothedRows or None
+        The rows as an algorithm smooths them that does, where that was done already.
+    start : int64 array of shape (n_documents,), or None
+        Clusters 0..n_clusters-1 to begin from, for algorithms that can; -1 for a document that is in none.
     """
 
     documents: Documents
@@ -41,6 +48,8 @@ class Task:
     options: Mapping[str, Any] = field(default_factory=dict)
     n_threads: int | None = None
     progress: Progress = silent
+    smoothed: SmoothedRows | None = None
+    start: npt.NDArray[np.int64] | None = None
 
     @property
     def rows(self) -> Any:
@@ -70,6 +79,8 @@ class Found:
         What else was not as asked for, a sentence each, of which the caller is warned.
     interrupted : bool
         Whether a person stopped the work, and this is the best until then.
+    from_start : bool
+        Whether it began from the clusters of the task.
     """
 
     labels: npt.NDArray[np.integer[Any]]
@@ -80,3 +91,4 @@ class Found:
     left_out: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     interrupted: bool = False
+    from_start: bool = False

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,18 +13,19 @@ import pandas as pd
 
 from doccluster.artifacts import check_folder, writing
 from doccluster.evaluation import score
+from doccluster.pipeline.canonical_order import canonical_order
+from doccluster.pipeline.run_settings import checked_seed
 from doccluster.pipeline.sources import read_source, split_empty
+from doccluster.pipeline.wanted_clusters import recommended
 from doccluster.progress import Progress, silent
 from doccluster.record import Documents
 from doccluster.selection import (
     Recommendation,
     Sweep,
     SweepChoice,
-    choose_k,
     default_ks,
     estimate_seconds,
     recommend,
-    seconds_to_choose,
     sweep,
 )
 from doccluster.short_repr import ShortRepr
@@ -89,9 +91,8 @@ def choose_clusters(
     *,
     granularity: str | None = None,
     ks: Iterable[int] | None = None,
-    algorithm: Any = "spherical-k-means",
     max_documents: int | None = None,
-    random_state: int | None = None,
+    random_state: int | None = 0,
     all_rules: bool = False,
     output: str | Path | None = None,
     reader: Mapping[str, Any] | None = None,
@@ -106,8 +107,8 @@ def choose_clusters(
 
     Parameters
     ----------
-    granularity, ks, algorithm, max_documents, random_state
-        As for `doccluster.selection.choose_k`.
+    granularity, ks, max_documents, random_state
+        As for `doccluster.selection.choose_k`. Without a granularity stories of dated documents, topics of others.
     all_rules : bool
         Also compute every known criterion over k, on the data and on data without clusters, which takes long.
     output : path, optional
@@ -116,9 +117,9 @@ def choose_clusters(
     source, reader, language, vectorizer, n_threads, progress
         As for `run_pipeline`.
     announce : callable, optional
-        Told in a sentence, before the work, about how long it will take.
+        Told in a sentence, before the rules are computed, about how long they will take.
     **settings
-        With `all_rules`, as for `doccluster.selection.sweep` (n_null, n_stability, n_init, checkpoint, ...).
+        With `all_rules`, as for `doccluster.selection.sweep` (algorithm, n_null, n_stability, n_init, checkpoint, ...).
     """
     for place in filter(None, (output, settings.get("checkpoint"))):
         check_folder(Path(place))
@@ -127,28 +128,29 @@ def choose_clusters(
     )
     made = read.vectorize(language=language, options=vectorizer, n_threads=n_threads)
     documents, empty, vectors = split_empty(read.documents, made.vectors)
-    shared: dict[str, Any] = {"algorithm": algorithm, "n_threads": n_threads}
-    if announce is not None:
-        seconds = seconds_to_choose(vectors.matrix, max_documents=max_documents, **shared)
-        announce(f"choosing the number of clusters takes about {_length(seconds)}")
-    found = choose_k(
-        vectors.matrix,
+    order = canonical_order(vectors.matrix, vectors.counts)
+    found = recommended(
+        vectors.take(order),
+        documents,
         granularity=granularity,
         ks=ks,
         max_documents=max_documents,
-        random_state=random_state,
+        seed=secrets.randbits(31) if random_state is None else checked_seed(random_state),
+        n_threads=n_threads,
         progress=progress,
-        **shared,
-    )
+    )[0]
+    if found.labels is not None:
+        found = replace(found, labels=found.labels[np.argsort(order)])
     rules, excess, evidence = None, None, None
     if all_rules:
         sample = _sample(vectors.matrix, max_documents, random_state)
         sizes = list(default_ks(sample.shape[0]) if ks is None else ks)
-        settings = {"n_null": 19, "n_stability": 10} | settings
+        settings = {"algorithm": "spherical-k-means", "n_null": 19, "n_stability": 10} | settings
+        shared: dict[str, Any] = {"n_threads": n_threads, **settings}
         if announce is not None:
-            announce(_time_needed(sample, sizes, **shared, **settings))
+            announce(_time_needed(sample, sizes, **shared))
         again: dict[str, Any] = {"n_null_stability": 1 if settings["n_stability"] else 0, "random_state": random_state}
-        rules = sweep(sample, ks=sizes, progress=progress, **shared, **again, **settings)
+        rules = sweep(sample, ks=sizes, progress=progress, **shared, **again)
         excess = recommend(rules)
         evidence = (rules, excess, sample)
     if output is not None:

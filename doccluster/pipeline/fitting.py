@@ -26,7 +26,7 @@ class Fit:
     `rule` says which cluster a new document belongs to (None: the one with the nearest centroid). `stability` is the
     mean adjusted Rand index of the best start with the others, None without any. `left_out` says in sentences which
     steps were not done. `candidates` are the labels of the partitions that went into a consensus, int32 array of shape
-    (n_candidates, n_documents), None without any.
+    (n_candidates, n_documents), None without any. `from_start` says whether the clusters of the task were begun from.
     """
 
     partition: Partition
@@ -36,6 +36,7 @@ class Fit:
     stability: float | None
     left_out: tuple[str, ...] = ()
     candidates: npt.NDArray[np.int32] | None = None
+    from_start: bool = False
 
 
 def fit_clusters(algorithm: Algorithm, task: Task) -> Fit:
@@ -63,7 +64,8 @@ def fit_of(found: Found, rows: Any) -> Fit:
     agreements = [score("adjusted_rand", other, truth=found.starts[0]).value for other in found.starts[1:]]
     stability = float(np.mean(agreements)) if agreements else None
     candidates = np.array(list(found.candidates.values()), dtype=np.int32) if found.candidates else None
-    return Fit(partition, centroids, rule, found.interrupted, stability, found.left_out, candidates)
+    told = found.interrupted, stability, found.left_out, candidates, found.from_start
+    return Fit(partition, centroids, rule, *told)
 
 
 def in_input_order(fit: Fit, order: npt.NDArray[np.int64]) -> Fit:

@@ -29,9 +29,9 @@ from doccluster.pipeline.reporting import check_texts, report_writer
 from doccluster.pipeline.run_settings import RunSettings, checked_seed
 from doccluster.pipeline.sources import check_truth, read_source, split_empty, without_terms
 from doccluster.pipeline.vectorizing import Vectorized
-from doccluster.pipeline.wanted_clusters import clusters_wanted
+from doccluster.pipeline.wanted_clusters import Wanted, clusters_wanted
 from doccluster.progress import Progress, silent
-from doccluster.record import Provenance, Run
+from doccluster.record import Documents, Provenance, Run
 from doccluster.vectors import DocumentVectors
 
 if TYPE_CHECKING:
@@ -86,8 +86,8 @@ def run_pipeline(
     n_clusters : int or "auto"
         How many clusters; "auto" asks the data.
     granularity : {"topics", "stories"}, optional
-        With "auto", how fine the clusters should be: broad ones, or as fine as the data support. Without it the data
-        choose that too.
+        With "auto", how fine the clusters should be: broad or narrow. Without it stories of dated documents, topics of
+        others.
     fold_copies : bool
         Cluster one document of each family of near-copies, the first, and give the others its cluster.
     output : path, optional
@@ -280,9 +280,10 @@ def _make_run(
         fitted = without_copies(vectors, copy_of) if settings.fold_copies else vectors
     with clock.stage("cluster"):
         if work is None:
-            fit, k, why = _clustered(fitted, settings, seed, announce, progress)
+            fit, wanted = _clustered(fitted, documents, settings, seed, progress)
         else:
-            fit, k, why = work.cluster(blocks, vectors, settings, seed, progress), int(settings.n_clusters), None
+            fit = work.cluster(blocks, vectors, settings, seed, progress)
+            wanted = Wanted(int(settings.n_clusters))
         if settings.fold_copies:
             fit = spread_to_copies(fit, copy_of)
     with clock.stage("label"):
@@ -306,13 +307,15 @@ def _make_run(
         )
     resolved = {
         "seed": seed,
-        "n_clusters": k,
+        "n_clusters": wanted.k,
+        "started_from": wanted.choice.granularity if wanted.choice is not None and fit.from_start else None,
         "stability": None if fit.stability is None else round(fit.stability, 6),
         "languages": list(made.languages),
         "analysis": made.analysis_told,
         "boilerplate": [asdict(one) for one in read.left_out[:N_KEPT]],
         **_vectorizer_settings(made),
     }
+    folded = folding_note(copy_of) if settings.fold_copies else None
     run = Run(
         documents=documents,
         empty_documents=empty,
@@ -337,17 +340,7 @@ def _make_run(
             peak_memory=peak_memory(),
             interrupted=fit.interrupted,
         ),
-        notes=tuple(
-            filter(
-                None,
-                (
-                    why,
-                    boilerplate_note(read.left_out),
-                    folding_note(copy_of) if settings.fold_copies else None,
-                    *_notes(fit, k),
-                ),
-            )
-        ),
+        notes=tuple(filter(None, (wanted.why, boilerplate_note(read.left_out), folded, *_notes(fit, wanted.k)))),
         vectorizer=made.vectorizer,
         copy_of=copy_of,
         rule=fit.rule,
@@ -365,26 +358,24 @@ def _make_run(
 
 
 def _clustered(
-    vectors: DocumentVectors,
-    settings: RunSettings,
-    seed: int,
-    announce: Callable[[str], None] | None,
-    progress: Progress,
-) -> tuple[Fit, int, str | None]:
-    """Return the fit of vectors, the number of clusters that was asked for, and why where the data were asked."""
+    vectors: DocumentVectors, documents: Documents, settings: RunSettings, seed: int, progress: Progress
+) -> tuple[Fit, Wanted]:
+    """Return the fit of vectors, and how many clusters were wanted and why."""
     order = canonical_order(vectors.matrix, vectors.counts)
-    fitted, n_threads = vectors.take(order), settings.n_threads
-    k, why = clusters_wanted(
-        settings.n_clusters,
+    fitted = vectors.take(order)
+    wanted = clusters_wanted(settings, fitted, documents, seed, progress)
+    task = Task(
         fitted.documents,
-        granularity=settings.granularity,
-        seed=seed,
-        n_threads=n_threads,
-        announce=announce,
-        progress=progress,
+        fitted.counts,
+        wanted.k,
+        seed,
+        settings.clustering or {},
+        settings.n_threads,
+        progress,
+        smoothed=wanted.smoothed,
+        start=None if wanted.choice is None else wanted.choice.labels,
     )
-    task = Task(fitted.documents, fitted.counts, k, seed, settings.clustering or {}, n_threads, progress)
-    return in_input_order(fit_clusters(get_algorithm(settings.algorithm), task), order), k, why
+    return in_input_order(fit_clusters(get_algorithm(settings.algorithm), task), order), wanted
 
 
 def _vectorizer_settings(made: Vectorized) -> dict[str, Any]:

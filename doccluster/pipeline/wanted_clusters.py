@@ -1,38 +1,132 @@
-"""How many clusters a run makes: the number that was given, or what the data say."""
+"""How many clusters `run` makes and `choose-k` names without a number: topics, or stories of dated documents."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any
 
-from doccluster.progress import Progress
+import numpy as np
 
-WORTH_TELLING = 2.0  # seconds
+from doccluster.clustering.algorithms import QUALITIES
+from doccluster.clustering.smoothed.document_clusters import DocumentParameters, SmoothedRows, smooth_documents
+from doccluster.overview import days_of, outlets_of
+from doccluster.packed_strings import CodedColumn
+from doccluster.pipeline.run_settings import RunSettings
+from doccluster.progress import Progress
+from doccluster.record import Documents
+from doccluster.selection import Recommendation, choose_k
+from doccluster.selection.recommendation import MOST_DOCUMENTS
+from doccluster.vectors import DocumentVectors
+
+DATED_SHARE = 0.5  # of the documents, for a collection that is dated
+SMOOTHING = ("n_components", "n_neighbors", "mixing", "max_memory")  # options that change what is smoothed
+
+
+@dataclass(frozen=True, eq=False)
+class Wanted:
+    """How many clusters, and what was learned on the way.
+
+    Attributes
+    ----------
+    k : int
+    choice : Recommendation or None
+        What the data said, where they were asked.
+    smoothed : SmoothedRows or None
+        The rows as the algorithm would smooth them, where that was done already.
+    """
+
+    k: int
+    choice: Recommendation | None = None
+    smoothed: SmoothedRows | None = None
+
+    @property
+    def why(self) -> str | None:
+        """Why so many, in a sentence; None where the number was given."""
+        if self.choice is None:
+            return None
+        told = f"The number of clusters was left to the data: {self.choice.sentence}."
+        if self.choice.k is None:
+            told += " All documents are one cluster; give a number to divide them all the same."
+        return told
 
 
 def clusters_wanted(
-    n_clusters: int | str,
-    matrix: Any,
+    settings: RunSettings, vectors: DocumentVectors, documents: Documents, seed: int, progress: Progress
+) -> Wanted:
+    """Return the number of clusters that was given, or what the data say.
+
+    Parameters
+    ----------
+    settings : RunSettings
+    vectors : DocumentVectors
+        In the order in which they are clustered.
+    documents : Documents
+        All of them, in any order.
+    """
+    if not isinstance(settings.n_clusters, str):
+        return Wanted(settings.n_clusters)
+    options = settings.clustering or {} if settings.algorithm == QUALITIES["default"] else {}
+    choice, smoothed = recommended(
+        vectors,
+        documents,
+        granularity=settings.granularity,
+        smoothing={name: options[name] for name in SMOOTHING if options.get(name) is not None},
+        seed=seed,
+        n_threads=settings.n_threads,
+        progress=progress,
+    )
+    is_used = settings.algorithm == QUALITIES["default"]
+    return Wanted(1 if choice.k is None else choice.k, choice, smoothed if is_used else None)
+
+
+def recommended(
+    vectors: DocumentVectors,
+    documents: Documents,
     *,
     granularity: str | None = None,
+    ks: Iterable[int] | None = None,
+    max_documents: int | None = None,
+    smoothing: dict[str, Any] | None = None,
     seed: int,
     n_threads: int | None,
-    announce: Callable[[str], None] | None = None,
     progress: Progress,
-) -> tuple[int, str | None]:
-    """Return the number of clusters, and a sentence that says why where the data were asked."""
-    if not isinstance(n_clusters, str):
-        return n_clusters, None
-    from doccluster.selection import choose_k, seconds_to_choose
+) -> tuple[Recommendation, SmoothedRows | None]:
+    """Return what the data say of the number of clusters, and the rows as they were smoothed for it.
 
-    if announce is not None:
-        seconds = seconds_to_choose(matrix, n_threads=n_threads)
-        if seconds >= WORTH_TELLING:
-            announce(f"choosing the number of clusters takes about {round(seconds)} s; with -k N it takes none")
-    choice = choose_k(matrix, granularity=granularity, random_state=seed, n_threads=n_threads, progress=progress)
-    if choice.k is None:
-        return 1, (
-            f"The number of clusters was left to the data: {choice.sentence}. All documents are one cluster; give a "
-            "number to divide them all the same."
-        )
-    return choice.k, f"The number of clusters was left to the data: {choice.sentence}."
+    None come back where only a sample was looked at, or rows cannot be smoothed.
+    """
+    rows, counts = vectors.documents.unit, vectors.counts
+    smoothed = None
+    if rows.shape[0] <= min(MOST_DOCUMENTS, max_documents or MOST_DOCUMENTS):
+        asked: dict[str, Any] = {"random_state": seed, "n_threads": n_threads, "progress": progress}
+        smoothed = smooth_documents(rows, counts, DocumentParameters(n_clusters=1, **asked, **(smoothing or {})))
+    choice = choose_k(
+        vectors.documents,
+        counts=counts,
+        granularity=granularity,
+        stories_because=reason_for_stories(documents),
+        ks=ks,
+        max_documents=max_documents,
+        smoothed=smoothed,
+        random_state=seed,
+        n_threads=n_threads,
+        progress=progress,
+    )
+    return choice, smoothed
+
+
+def reason_for_stories(documents: Documents) -> str | None:
+    """Return why stories are what one wants to see of these documents, None where one would rather see topics.
+
+    News tell stories: documents of different days, perhaps of several outlets.
+    """
+    days = days_of(documents.dates)
+    dated = days[days > 0]
+    if dated.size < DATED_SHARE * len(documents) or np.unique(dated).size < 2:
+        return None
+    outlets = outlets_of(documents)
+    names = {outlets.values[code] for code in np.unique(outlets.codes)} if isinstance(outlets, CodedColumn) else outlets
+    n_outlets = len(set(filter(None, names)))
+    come = f" and come from {n_outlets:,} outlets" if n_outlets > 1 else ""
+    return f"because the documents are dated{come}"

@@ -155,6 +155,13 @@ def _mixtures() -> None:
             VonMisesFisherMixture(k, random_state=0, max_iter=3, **options).fit(matrix)  # type: ignore[arg-type]
 
 
+def _communities() -> None:
+    from doccluster.clustering.communities import communities
+
+    path = sparse.diags_array([np.ones(9), np.ones(9)], offsets=[1, -1], shape=(10, 10), format="csr")
+    communities(path, rng=np.random.default_rng(0))
+
+
 def _synthetic() -> None:
     from doccluster.corpus import read_corpus
     from doccluster.synthetic import make_sparse_vmf, make_twin, make_vmf_mixture
@@ -220,9 +227,10 @@ TASKS: tuple[Callable[[], None], ...] = (
     _judging,
     _mixtures,
     _geometry,
+    _communities,
     _synthetic,
     _streaming,
 )
 BACKWARDS = TASKS[::-1]
 # what the first run of a machine needs, from its end on
-AHEAD: tuple[Callable[[], None], ...] = (_end_of_a_run, _clusters_of_smoothed_rows, _geometry, _whole_run)
+AHEAD: tuple[Callable[[], None], ...] = (_end_of_a_run, _clusters_of_smoothed_rows, _communities, _geometry, _whole_run)

@@ -89,7 +89,7 @@ def document_map(run: Run, *, color_by: str = "cluster", ax: Axes | None = None,
 
 
 def k_curve(choice: Recommendation | Any, *, ax: Axes | None = None, path: Path | None = None) -> Figure:
-    """Draw the evidence for the number of clusters over k, and the recommended one.
+    """Draw how far topics and stories come back at each level, and the level that was chosen.
 
     Parameters
     ----------
@@ -103,16 +103,17 @@ def k_curve(choice: Recommendation | Any, *, ax: Axes | None = None, path: Path 
     found = getattr(choice, "recommendation", choice)
     table = found.table
     if table.empty:
-        raise InputError("there is no evidence over k to draw", remedy="give more documents")
-    scores = {name: table[name] / max(float(table[name].max()), 1e-300) for name in ("topics", "stories")}
+        raise InputError("there is no evidence to draw", remedy="give more documents")
+    levels = table.pivot(index="resolution", columns="as", values="agreement")
+    chosen = table.loc[(table["chosen"] == 1) & (table["as"] == found.granularity), "resolution"]
     return line_chart(
-        table["k"],
-        {**scores, "agreement of the halves": table["agreement"]},
-        title="How fine the clusters should be",
-        x_label="number of clusters k",
-        y_label="score as a share of its largest, and adjusted Rand",
+        levels.index,
+        {str(name): levels[name] for name in levels},
+        title="Which clusters come back",
+        x_label="resolution: coarse to fine",
+        y_label="agreement of random parts (adjusted Rand)",
         log_x=True,
-        chosen=found.k,
+        chosen=None if chosen.empty else float(chosen.iloc[0]),
         ax=ax,
         path=path,
     )

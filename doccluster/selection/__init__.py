@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 from doccluster.lazy import offer
 from doccluster.selection.criteria import gap_statistic
-from doccluster.selection.granularity import Granularity
-from doccluster.selection.recommendation import Recommendation, choose_k, seconds_to_choose
+from doccluster.selection.recommendation import Granularity, Recommendation, choose_k
 from doccluster.selection.rules import (
     best_k,
     delta_ch,
@@ -66,7 +65,6 @@ __all__ = [
     "recommend",
     "sd_index",
     "second_difference",
-    "seconds_to_choose",
     "spatial_histogram_test",
     "stability",
     "sweep",

@@ -1,38 +1,51 @@
-"""How many clusters: the one recommendation, with the range about as good and the reason."""
+"""How many clusters: topics or stories, which of the two to show, and why."""
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, cast
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+import numpy.typing as npt
 from scipy import sparse
 
-from doccluster.blocks import resolve_threads
-from doccluster.choices import spelled
+from doccluster.clustering.smoothed.document_clusters import DocumentParameters, SmoothedRows, smooth_documents
 from doccluster.errors import InputError
 from doccluster.geometry import as_documents
+from doccluster.geometry.neighbour_edges import neighbour_edges
 from doccluster.markup import html_table, latex_table
 from doccluster.progress import Progress, silent
-from doccluster.selection.granularity import Columns, Curves, Granularity, judge_ks, log_grid, starts_for
-from doccluster.selection.held_out import split_terms
-from doccluster.selection.prototypes import DEFAULT, Prototype, get_prototype
+from doccluster.selection.levels import (
+    RESOLUTIONS,
+    STORIES_FROM,
+    SURE_STORIES,
+    Level,
+    find_levels,
+    finer_wanted,
+    stories_among,
+    topics_among,
+)
+from doccluster.selection.structure import find_structure
 from doccluster.selection.sweep import check_ks
 from doccluster.short_repr import ShortRepr
-from doccluster.validation import RandomState, as_generator, check_positive_int, unit_rows
+from doccluster.validation import RandomState, as_generator, check_matrix, check_positive_int
 
 if TYPE_CHECKING:
     import pandas as pd
 
+Granularity = Literal["topics", "stories"]
+GRANULARITIES: tuple[Granularity, ...] = ("topics", "stories")
+Labels = npt.NDArray[np.int64]
+
 LEAST_DOCUMENTS = 4
-# what is looked at, which bounds time and memory however large the corpus
-MOST_DOCUMENTS, MOST_VALUES = 10_000, 500_000
-TIMED_K, DEARER_FROM = 20, 400  # a fit with k clusters takes about 1 + k / 400 times as long as one with few
+MOST_DOCUMENTS = 50_000  # that are looked at, however large the corpus
+MOST_FOR_TOPICS = 4_000  # topics are large, and seen in a sample as well
+MOST_DENSE = 10_000  # rows without a graph of their terms, whose neighbours take all pairs
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Recommendation(ShortRepr):
     """How many clusters the data support.
 
@@ -40,41 +53,48 @@ class Recommendation(ShortRepr):
     ----------
     k : int or None
         The recommended number of clusters; None when there is no structure beyond chance.
-    about_as_good : tuple of int
-        The numbers around it that were looked at and are about as good.
+    topics, stories : int or None
+        The numbers of broad and of narrow clusters; `k` is one of them unless it was limited.
     granularity : {"topics", "stories"}
-        What was asked for, or what the data are where nothing was.
-    by_data : bool
-        Whether the data chose the granularity.
+        Which of the two `k` is.
+    reason : str
+        Why that one.
     has_structure : bool
-        Whether two halves of the terms find clusters that agree beyond chance.
+        Whether two halves of the terms find communities that agree beyond chance.
     p_value : float
         Of that agreement, against shuffled documents.
     columns : mapping of name to array
-        The evidence, one entry per k (see `Curves`); `table` is the same as a DataFrame.
+        The evidence, one entry per level that was looked at: as (topics or stories), k, resolution, largest (the share
+        of the documents in the largest cluster), agreement, and chosen (1 for the level taken for topics and the one
+        taken for stories, else 0); `table` is the same as a DataFrame.
     n_documents, n_looked_at : int
         All documents, and those that were looked at: a random sample where there are very many.
     asked : tuple of int
         The numbers of clusters the choice was limited to; empty where it was free.
     unlimited : int or None
         What would be recommended without that limit.
+    labels : int64 array of shape (n_documents,), or None
+        The clusters that were counted, 0..k-1, to start from; -1 for documents that were not looked at or are alone.
+        None where `k` is not their number.
     """
 
     k: int | None
-    about_as_good: tuple[int, ...]
+    topics: int | None
+    stories: int | None
     granularity: Granularity
-    by_data: bool
+    reason: str
     has_structure: bool
     p_value: float
-    columns: Columns = field(repr=False)
+    columns: dict[str, npt.NDArray[Any]] = field(repr=False)
     n_documents: int
     n_looked_at: int
     asked: tuple[int, ...] = ()
     unlimited: int | None = None
+    labels: Labels | None = field(default=None, repr=False)
 
     @property
     def table(self) -> pd.DataFrame:
-        """The evidence as a DataFrame, one row per k."""
+        """The evidence as a DataFrame, one row per level."""
         import pandas as pd  # a run needs no frames
 
         return pd.DataFrame(self.columns)
@@ -85,7 +105,7 @@ class Recommendation(ShortRepr):
 
     def to_latex(self) -> str:
         """Return the evidence as a LaTeX table (package booktabs)."""
-        return latex_table(*self._evidence(), alignment="r" * len(self.columns))
+        return latex_table(*self._evidence(), alignment="l" + "r" * (len(self.columns) - 1))
 
     def _repr_html_(self) -> str:
         columns, rows = self._evidence()
@@ -93,10 +113,7 @@ class Recommendation(ShortRepr):
 
     def _evidence(self) -> tuple[list[str], list[list[str]]]:
         """Return the names of the columns, and what stands in each row."""
-        shown = [
-            [f"{value:,}" if isinstance(value, int) else f"{value:.4g}" for value in np.asarray(column).tolist()]
-            for column in self.columns.values()
-        ]
+        shown = [[_readable(value) for value in np.asarray(column).tolist()] for column in self.columns.values()]
         return list(self.columns), [list(row) for row in zip(*shown, strict=True)]
 
     @property
@@ -104,64 +121,76 @@ class Recommendation(ShortRepr):
         """The answer in one sentence."""
         seen = ""
         if self.n_looked_at < self.n_documents:
-            seen = f", judged on {self.n_looked_at:,} of {self.n_documents:,} documents"
+            seen = f"; judged on {self.n_looked_at:,} of {self.n_documents:,} documents"
         if self.k is None:
             return (
-                "no structure beyond chance: clusters found from one half of the vocabulary say nothing of the "
-                f"other half (p = {self.p_value:.2f}){seen}"
+                "no structure beyond chance: clusters found from one half of the words say nothing of the other half "
+                f"(p = {self.p_value:.2f}){seen}"
             )
-        others = [k for k in self.about_as_good if k != self.k]
-        end = f"; {span_in_words(others)} about as good" if others else ""
+        both = " or ".join(
+            _counted(number, name) for number, name in ((self.topics, "topics"), (self.stories, "stories")) if number
+        )
         if self.asked and self.unlimited not in (None, self.k):
-            end += f"; without the limit it would be {self.unlimited:,}"
-        return f"{self.k:,} clusters ({self._reason()}){end}{seen}"
-
-    def _reason(self) -> str:
-        if not self.by_data:
-            return f"{self.granularity}, as asked"
-        if self.granularity == "stories":
-            return "stories: both halves of the vocabulary find the same small clusters"
-        return "topics: the two halves of the vocabulary do not agree on much finer ones"
+            return f"{self.k:,} clusters, of the numbers you gave; without that limit it would be {both}{seen}"
+        if self.topics == self.stories:
+            return f"{self.k:,} clusters, as topics and as stories alike{seen}"
+        other = GRANULARITIES[self.granularity == "topics"]
+        way = f" (`--granularity {other}` for the other)" if self.topics and self.stories else ""
+        return f"{both}; showing {self.granularity}, {self.reason}{way}{seen}"
 
 
-def span_in_words(numbers: list[int]) -> str:
-    """Return a run of numbers as what is said of it.
+def _counted(number: int, name: str) -> str:
+    """Return a number of topics or stories in words.
 
-    >>> span_in_words([3]), span_in_words([3, 4, 9])
-    ('3 is', '3 to 9 are')
+    >>> _counted(1, "stories"), _counted(1200, "topics")
+    ('1 story', '1,200 topics')
     """
-    return f"{numbers[0]:,} is" if len(numbers) == 1 else f"{numbers[0]:,} to {numbers[-1]:,} are"
+    one = {"topics": "topic", "stories": "story"}[name]
+    return f"1 {one}" if number == 1 else f"{number:,} {name}"
+
+
+def _readable(value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    return f"{value:,}" if isinstance(value, int) else f"{value:.4g}"
 
 
 def choose_k(
     matrix: Any,
     *,
+    counts: Any | None = None,
     granularity: str | None = None,
+    stories_because: str | None = None,
     ks: Iterable[int] | None = None,
-    algorithm: Any = "spherical-k-means",
     max_documents: int | None = None,
+    smoothed: SmoothedRows | None = None,
     random_state: RandomState = None,
     n_threads: int | None = None,
     progress: Progress = silent,
 ) -> Recommendation:
     """Return the recommended number of clusters with its evidence.
 
-    The terms are split at random into two halves. For each k on a log grid up to half of the documents, the documents
-    are clustered by either half and the clusters judged by the other (see `Curves`).
+    The rows are smoothed as `DocumentClustering` smooths them. Topics are communities of the nearest neighbours of the
+    smoothed rows, stories communities of the graph of common terms that smoothing makes, both at levels from coarse to
+    fine; those that random parts of the documents find again are taken (see `doccluster.selection.levels`).
 
     Parameters
     ----------
-    matrix : csr or dense array of shape (n_documents, n_terms)
+    matrix : csr or dense array of shape (n_documents, n_terms), or Documents
+    counts : csr array of the same shape, optional
+        How often each term occurs in each document, where that is known.
     granularity : {"topics", "stories"}, optional
-        Few broad clusters, or as many as say something of terms they were not found from. Without it the data choose:
-        stories where the stories of both halves agree by an adjusted Rand index of 0.6 or more, else topics.
+        Few broad clusters, or many narrow ones. Without it stories where `stories_because` says so or they come back
+        almost exactly, else topics.
+    stories_because : str, optional
+        Why stories are wanted where nothing was asked for, such as "because the documents are dated".
     ks : numbers of clusters to choose from, optional
-    algorithm : str or estimator
-        What clusters, see `get_prototype`.
+        The one nearest to the number that would be chosen freely is taken.
     max_documents : int, optional
-        Look at a random sample of so many documents where there are more; by default of at most 10,000 documents and
-        about 500,000 stored values, which bounds time and memory. Clusters too small to be seen in the sample are then
-        not counted.
+        Look at a random sample of so many documents where there are more; 50,000 by default. Clusters too small to be
+        seen in the sample are then not counted.
+    smoothed : SmoothedRows, optional
+        The rows smoothed already; not used where a sample is looked at.
     random_state : int, numpy Generator or RandomState, optional
     n_threads : int, optional
         All processors by default; the answer does not depend on it.
@@ -179,7 +208,7 @@ def choose_k(
     >>> found.k, found.has_structure
     (3, True)
     """
-    if granularity not in (None, "topics", "stories"):
+    if granularity not in (None, *GRANULARITIES):
         raise InputError(
             "is not known",
             argument="granularity",
@@ -187,94 +216,144 @@ def choose_k(
             expected="'topics' or 'stories', or leave it out",
         )
     rng = as_generator(random_state)
-    data = as_documents(matrix).matrix
-    n_documents = int(data.shape[0])
-    check_enough(n_documents)
-    asked = () if ks is None else tuple(check_ks(ks, n_documents))
-    data = sampled(data, max_documents, rng)
-    tried = {*log_grid(data.shape[0]), *asked}
-    curves = judge_ks(data, tried, quick(algorithm), rng, n_threads=n_threads, progress=progress)
-    wanted = cast("Granularity | None", granularity)
-    return recommend(curves, wanted, asked, n_documents=n_documents, n_looked_at=int(data.shape[0]))
-
-
-def sampled(data: Any, max_documents: int | None, rng: np.random.Generator) -> Any:
-    """Return the unit rows that are looked at: all, or a random sample in the order of the rows."""
-    n_documents = int(data.shape[0])
-    if max_documents is None:
-        stored = data.nnz if sparse.issparse(data) else data.size
-        most = min(MOST_DOCUMENTS, int(MOST_VALUES * n_documents / max(1, stored)))
-    else:
-        most = check_positive_int(max_documents, "max_documents")
-    if most < n_documents:
-        data = data[np.sort(rng.choice(n_documents, max(4, most), replace=False))]
-    return unit_rows(data, warn=False)
-
-
-def seconds_to_choose(
-    matrix: Any,
-    *,
-    algorithm: Any = "spherical-k-means",
-    max_documents: int | None = None,
-    n_threads: int | None = None,
-) -> float:
-    """Return roughly how long `choose_k` takes: one small fit is timed. Good to a factor of two or so."""
-    data = sampled(as_documents(matrix).matrix, max_documents, np.random.default_rng(0))
-    check_enough(int(data.shape[0]))
-    half = split_terms(data, np.random.default_rng(0))[0]
-    if half.shape[0] < 2:
-        return 0.0
-    timed, seconds = quick(algorithm), np.inf
-    for seed in range(2):  # the first may compile
-        started = time.perf_counter()
-        timed.labels(half, n_clusters=min(TIMED_K, half.shape[0]), seed=seed)
-        seconds = min(seconds, time.perf_counter() - started)
-    fits = sum(2 * starts_for(k) * (1 + k / DEARER_FROM) for k in log_grid(data.shape[0]))
-    return float(seconds * fits / resolve_threads(n_threads))
-
-
-def check_enough(n_documents: int) -> None:
-    """Raise InputError where there are too few documents to choose a number of clusters."""
+    documents = as_documents(matrix)
+    rows = documents.unit
+    n_documents = int(rows.shape[0])
+    if counts is not None:
+        counts = counts if documents is matrix else sparse.csr_array(check_matrix(counts, name="counts"))
+        if counts.shape != rows.shape:
+            raise InputError("has another shape than the matrix", argument="counts", received=counts.shape)
     if n_documents < LEAST_DOCUMENTS:
         raise InputError(
             f"{n_documents} document(s) are too few to choose a number of clusters",
             remedy=f"give at least {LEAST_DOCUMENTS}, or the number",
         )
+    asked = () if ks is None else tuple(check_ks(ks, n_documents))
+    most = MOST_DOCUMENTS if max_documents is None else check_positive_int(max_documents, "max_documents")
+    looked_at = drawn(n_documents, max(LEAST_DOCUMENTS, most), rng)
+    if looked_at.size < n_documents:
+        rows, counts, smoothed = rows[looked_at], None if counts is None else counts[looked_at], None
+    if smoothed is None:
+        smoothed = smooth_documents(
+            rows, counts, DocumentParameters(n_clusters=1, random_state=rng, n_threads=n_threads, progress=progress)
+        )
+    structure = find_structure(rows[drawn(rows.shape[0], MOST_FOR_TOPICS, rng)], rng, n_threads=n_threads)
+    levels = find_both(rows, smoothed, rng, n_threads=n_threads, progress=progress)
+    best = {"topics": topics_among(levels["topics"][0]), "stories": stories_among(levels["stories"][0])}
+    chosen, reason = _shown(granularity, stories_because, best)
+    level = best[chosen] if structure.is_there else None
+    free = None if level is None else level.n_clusters
+    k, labels = free, None
+    if asked and free is not None:
+        k = min(asked, key=lambda number: (abs(math.log(number / free)), number))
+    if level is not None and k == free:
+        labels = np.full(n_documents, -1)
+        labels[looked_at] = spread(level, levels[chosen][1], rows.shape[0])
+    return Recommendation(
+        k=k,
+        topics=_number(best["topics"]),
+        stories=_number(best["stories"]),
+        granularity=chosen,
+        reason=reason,
+        has_structure=level is not None,
+        p_value=structure.p_value,
+        columns=_columns({name: found for name, (found, _) in levels.items()}, best),
+        n_documents=n_documents,
+        n_looked_at=int(looked_at.size),
+        asked=asked,
+        unlimited=free if asked else None,
+        labels=labels,
+    )
 
 
-def quick(algorithm: Any) -> Prototype:
-    """Return the algorithm, with few iterations where it is ours by name: many k make up for a little noise."""
-    found = get_prototype(algorithm, n_init=1)
-    if isinstance(algorithm, str) and spelled(algorithm) == spelled(DEFAULT):
-        return replace(found, parameters={**found.parameters, "max_iter": 20, "tol": 1e-3})
-    return found
+def drawn(n_rows: int, most: int, rng: np.random.Generator) -> Labels:
+    """Return the rows that are looked at, ascending: all, or so many at random."""
+    if n_rows <= most:
+        return np.arange(n_rows)
+    return np.sort(rng.choice(n_rows, most, replace=False))
 
 
-def recommend(
-    curves: Curves,
-    granularity: Granularity | None,
-    asked: tuple[int, ...] = (),
+def find_both(
+    rows: Any,
+    smoothed: SmoothedRows | None,
+    rng: np.random.Generator,
     *,
-    n_documents: int,
-    n_looked_at: int,
-) -> Recommendation:
-    """Return what the curves say, of the numbers asked for only where there are some."""
-    chosen = granularity or curves.natural()
-    told: dict[str, Any] = {
-        "granularity": chosen,
-        "by_data": granularity is None,
-        "has_structure": curves.has_structure,
-        "p_value": curves.p_value,
-        "columns": curves.columns,
-        "n_documents": n_documents,
-        "n_looked_at": n_looked_at,
-        "asked": asked,
+    n_threads: int | None = None,
+    progress: Progress = silent,
+) -> dict[Granularity, tuple[list[Level], Labels]]:
+    """Return the levels among which topics, and those among which stories are chosen.
+
+    With each come the node of every row in their graph, -1 where it has none.
+
+    Parameters
+    ----------
+    rows : unit rows of shape (n_documents, n_terms)
+    smoothed : SmoothedRows or None
+        None for rows that cannot be smoothed, which are then neighbours as they are.
+    """
+    size = rows.shape[0]
+    points = smoothed.points if smoothed is not None else rows
+    few = drawn(size, MOST_FOR_TOPICS, rng)
+    told: dict[str, Any] = {"rng": rng, "n_threads": n_threads, "progress": progress}
+    topics = find_levels(neighbour_edges(points[few], n_threads=n_threads), RESOLUTIONS, **told), _nodes_of(few, size)
+    if smoothed is not None:
+        graph, nodes = smoothed.graph.symmetric(), smoothed.graph.families
+    else:
+        some = drawn(size, MOST_DENSE, rng)
+        graph, nodes = neighbour_edges(points[some], n_threads=n_threads), _nodes_of(some, size)
+    stories = find_levels(graph, RESOLUTIONS[RESOLUTIONS >= STORIES_FROM], **told)
+    while finer_wanted(stories):
+        stories += find_levels(graph, [2 * stories[-1].resolution], **told)
+    return {"topics": topics, "stories": (stories, nodes)}
+
+
+def spread(level: Level, nodes: Labels, n_rows: int) -> Labels:
+    """Return the cluster of each row, 0..k-1 in the order in which they occur; -1 for one alone or without a node."""
+    is_cluster = level.sizes > 1
+    number = np.where(is_cluster, np.cumsum(is_cluster) - 1, -1)
+    labels = np.full(n_rows, -1)
+    labels[nodes >= 0] = number[level.labels[nodes[nodes >= 0]]]
+    return labels
+
+
+def _nodes_of(rows: Labels, n_rows: int) -> Labels:
+    """Return the node of each row where only some rows are nodes."""
+    nodes = np.full(n_rows, -1)
+    nodes[rows] = np.arange(rows.size)
+    return nodes
+
+
+def _shown(
+    asked: Granularity | None, stories_because: str | None, best: Mapping[str, Level | None]
+) -> tuple[Granularity, str]:
+    """Return which of the two is shown, and why."""
+    there = [name for name in GRANULARITIES if best[name] is not None]
+    if len(there) == 1 and asked != there[0]:
+        return there[0], f"because no {GRANULARITIES[there[0] == 'topics']} come back"
+    if asked is not None:
+        return asked, "as you asked"
+    if stories_because is not None:
+        return "stories", stories_because
+    stories = best["stories"]
+    if stories is not None and stories.agreement >= SURE_STORIES:
+        return "stories", "because nearly the same ones are found in every part of the documents"
+    return "topics", "the broader ones"
+
+
+def _number(level: Level | None) -> int | None:
+    return None if level is None else level.n_clusters
+
+
+def _columns(
+    levels: Mapping[Granularity, list[Level]], best: Mapping[str, Level | None]
+) -> dict[str, npt.NDArray[Any]]:
+    """Return the evidence, coarse levels first."""
+    rows = [(name, level) for name, found in levels.items() for level in found]
+    return {
+        "as": np.array([name for name, _ in rows]),
+        "k": np.array([level.n_clusters for _, level in rows]),
+        "resolution": np.array([level.resolution for _, level in rows]),
+        "largest": np.array([level.largest for _, level in rows]),
+        "agreement": np.array([level.agreement for _, level in rows]),
+        "chosen": np.array([int(level is best[name]) for name, level in rows]),
     }
-    known = [k for k in asked if k in set(curves.columns["k"].tolist())]
-    if not curves.has_structure or (asked and not known):
-        return Recommendation(None, (), **told)
-    free, good = curves.best(chosen)
-    if not asked:
-        return Recommendation(free, good, **told)
-    k, good = curves.best(chosen, known)
-    return Recommendation(k, good, **told, unlimited=free)

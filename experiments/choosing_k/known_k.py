@@ -1,15 +1,16 @@
 """The number of clusters that is chosen beside the true one: real corpora with classes, generated corpora, and noise.
 
-    python -m experiments.choosing_k.known_k [--old | --kept] [FOLDER]
+    python -m experiments.choosing_k.known_k [--kept] [FOLDER]
 
-FOLDER holds the real corpora (by default ../shared/corpora; those that are not there are left out). With ``--old`` the
-rule before it is run as well (silhouette and stability against data without clusters, on 500 documents), which takes
-hours; ``--kept`` prints the kept results and runs nothing. Finished sets are lines of results/known_k.csv and
-results/known_k_old.csv; the same command continues from there.
+FOLDER holds the real corpora (by default ../shared/corpora; those that are not there are left out). ``--kept`` prints
+the kept results and runs nothing. Finished sets are lines of results/known_k.csv; the same command continues from
+there. results/known_k_before.csv has what the rule before this one chose: two halves of the terms, each judging the
+clusters of the other.
 """
 
 from __future__ import annotations
 
+import gzip
 import json
 import pathlib
 import re
@@ -23,17 +24,17 @@ import pandas as pd
 
 import doccluster
 from doccluster.pipeline import vectorize_texts
-from doccluster.selection import choose_k, default_ks, recommend, sweep
-from doccluster.selection.granularity import Curves
+from doccluster.selection import choose_k
 from doccluster.selection.null_models import sample_null
 from doccluster.synthetic import make_sharma, make_sparse_vmf, make_vmf_mixture, make_zipf_corpus
 from experiments.resumable import run_cases
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
+# whose documents have dates, so that stories are shown, as a run does
+DATED = {f"real {name}" for name in ("newsroom stories", "itn_news_stream", "reuters21578", "news_stories_basil")}
 CLUTO = ("tr11", "tr12", "tr23", "re0", "k1b", "hitech", "la1")
-OLD_SAMPLE = 500
-Labelled = tuple[Any, Sequence[Any]]
+Labelled = tuple[Any, Any, Sequence[Any]]  # unit rows, counts or None, and classes
 
 # kind of set: (name, true k, documents, and what else its maker takes)
 MADE: dict[str, list[tuple[int, int, dict[str, Any]]]] = {
@@ -62,83 +63,67 @@ NOISE = ("sparse-vmf", "vmf", "zipf", "dealt newsroom", "permuted newsroom", "de
 
 
 def main(arguments: list[str]) -> None:
-    """Choose for every set that is not done yet, and print the tables."""
-    if "--kept" in arguments:
-        kept, earlier = (pd.read_csv(HERE / "results" / f"{name}.csv") for name in ("known_k", "known_k_old"))
-        print(kept.merge(earlier, on="set", how="left").to_string(index=False))
-        print_summary(kept)
-        return
+    """Choose for every set that is not done yet, and print the table."""
     named = [argument for argument in arguments if not argument.startswith("--")]
     folder = pathlib.Path(named[0]) if named else ROOT.parent / "shared" / "corpora"
-    sets = {**real_sets(folder), **made_sets(), **noise_sets(folder)}
-    cases = [{"set": name} for name in sets]
-    columns = ("documents", "true_k", "k", "low", "high", "granularity", "topics", "stories", "cpu_seconds")
-    new = pd.DataFrame(
-        run_cases(HERE / "results" / "known_k.csv", cases, lambda set: [chosen(sets[set])], columns=columns)
-    )
-    table = new
-    if "--old" in arguments:
-        old = run_cases(
-            HERE / "results" / "known_k_old.csv",
-            cases,
-            lambda set: [chosen_by_old(sets[set])],
-            columns=("old_k", "old_cpu_seconds"),
-        )
-        table = new.merge(pd.DataFrame(old), on="set", how="left")
+    results = HERE / "results"
+    if "--kept" in arguments:
+        table = pd.read_csv(results / "known_k.csv")
+    else:
+        sets = {**real_sets(folder), **made_sets(), **noise_sets(folder)}
+        cases = [{"set": name} for name in sets]
+
+        def choose(set: str) -> list[dict[str, Any]]:
+            return [chosen(sets[set], is_dated=set in DATED)]
+
+        columns = ("documents", "true_k", "k", "granularity", "topics", "stories", "largest", "cpu_seconds")
+        table = pd.DataFrame(run_cases(results / "known_k.csv", cases, choose, columns=columns))
+    before = pd.read_csv(results / "known_k_before.csv")[["set", "k"]].rename(columns={"k": "before"})
+    table = table.merge(before, on="set", how="left")
     print(table.to_string(index=False))
-    print_summary(new)
+    for name in ("k", "before"):
+        print_summary(table, name)
 
 
-def print_summary(table: pd.DataFrame) -> None:
-    """Print how many numbers are within 1.5 of the true one (real sets) and within 20 % (generated ones)."""
-    k, true = (pd.to_numeric(table[name]) for name in ("k", "true_k"))
+def print_summary(table: pd.DataFrame, name: str) -> None:
+    """Print how many numbers of a column are within 1.5 of the true one (real sets), or within 20 % (made ones)."""
+    known = table[table[name].notna()]
+    k, true = (pd.to_numeric(known[column]) for column in (name, "true_k"))
     ratio = np.maximum(k / true, true / k.where(k > 0))
-    kinds = table["set"].str.split().str[0]
+    kinds = known["set"].str.split().str[0]
     for kind, limit in (("real", 1.5), ("made", 1.2)):
         own = ratio[kinds == kind]
-        print(f"{kind}: {int((own <= limit + 1e-9).sum())} of {own.size} within a factor of {limit}")
+        print(f"{name}: {kind}, {int((own <= limit + 1e-9).sum())} of {own.size} within a factor of {limit}")
     none = k[kinds == "noise"]
-    print(f"noise: {int((none == 0).sum())} of {none.size} called so")
+    print(f"{name}: noise, {int((none == 0).sum())} of {none.size} called so")
 
 
-def chosen(make: Callable[[], Labelled]) -> dict[str, Any]:
-    """Return what is chosen for a set; 0 where no structure is found."""
-    matrix, labels = make()
+def chosen(make: Callable[[], Labelled], *, is_dated: bool) -> dict[str, Any]:
+    """Return what is chosen for a set, stories where its documents are dated; 0 where no structure is found."""
+    matrix, counts, labels = make()
+    why = "because the documents are dated" if is_dated else None
     started = time.process_time()
-    found = choose_k(matrix, random_state=0)
+    found = choose_k(matrix, counts=counts, stories_because=why, random_state=0, n_threads=1)
     seconds = time.process_time() - started
-    curves = Curves(found.table, found.p_value)
-    good = found.about_as_good or (0,)
+    kept = None if found.labels is None else found.labels[found.labels >= 0]
     return {
         "documents": matrix.shape[0],
         "true_k": len(set(labels)),
         "k": found.k or 0,
-        "low": min(good),
-        "high": max(good),
         "granularity": found.granularity if found.k else "",
-        "topics": curves.best("topics")[0] if found.k else 0,
-        "stories": curves.best("stories")[0] if found.k else 0,
+        "topics": found.topics if found.k else 0,
+        "stories": found.stories if found.k else 0,
+        "largest": round(float(np.bincount(kept).max() / kept.size), 3) if kept is not None else 1.0,
         "cpu_seconds": round(seconds, 1),
     }
-
-
-def chosen_by_old(make: Callable[[], Labelled]) -> dict[str, Any]:
-    """Return what the rule before this one chose: 500 documents, up to 3 sqrt(500) clusters."""
-    matrix = make()[0]
-    rng = np.random.default_rng(0)
-    if matrix.shape[0] > OLD_SAMPLE:
-        matrix = matrix[np.sort(rng.choice(matrix.shape[0], OLD_SAMPLE, replace=False))]
-    started = time.process_time()
-    settings = {"n_null": 19, "n_stability": 10, "n_null_stability": 1}
-    found = recommend(sweep(matrix, ks=default_ks(matrix.shape[0]), random_state=rng, **settings))
-    return {"old_k": found.k or 1, "old_cpu_seconds": round(time.process_time() - started, 1)}
 
 
 def real_sets(folder: pathlib.Path) -> dict[str, Callable[[], Labelled]]:
     """Return the real sets that are available, by name, each as what loads it."""
     sets: dict[str, Callable[[], Labelled]] = {"real newsroom stories": newsroom}
     places = {"itn_news_stream": itn_english, "reuters21578": reuters, "newsgroups20": newsgroups}
-    places["stackoverflow_titles"] = stack_overflow
+    places |= {"stackoverflow_titles": stack_overflow, "news_stories_basil": basil, "events_ecbplus": ecb_plus}
+    places |= {"questions_clinc150": clinc, "search_results_ambient": ambient}
     for place, load in places.items():
         if (folder / place).is_dir():
             sets[f"real {place}"] = lambda load=load, place=place: load(folder / place)
@@ -149,10 +134,11 @@ def real_sets(folder: pathlib.Path) -> dict[str, Callable[[], Labelled]]:
 
 
 def texts_to_rows(texts: Sequence[str], labels: Sequence[Any]) -> Labelled:
-    """Return the unit rows of texts that have terms, and their labels."""
+    """Return the unit rows of texts that have terms, their counts, and their labels."""
     vectors = vectorize_texts(doccluster.read_corpus(list(texts)), language="auto", options={}, n_threads=None).vectors
     kept = np.flatnonzero(~vectors.is_empty)
-    return vectors.matrix[kept], [labels[row] for row in kept]
+    assert vectors.counts is not None  # made of texts
+    return vectors.matrix[kept], vectors.counts[kept], [labels[row] for row in kept]
 
 
 def newsroom() -> Labelled:
@@ -189,12 +175,44 @@ def stack_overflow(place: pathlib.Path) -> Labelled:
     return texts_to_rows(titles, (place / "rawText" / "label_StackOverflow.txt").read_text(encoding="utf-8").split())
 
 
+def _lines(path: pathlib.Path) -> list[dict[str, Any]]:
+    with gzip.open(path, "rt", encoding="utf-8") as file:
+        return [json.loads(line) for line in file]
+
+
+def basil(place: pathlib.Path) -> Labelled:
+    """Return articles of three outlets about one story each."""
+    rows = _lines(place / "basil_2010_2014.jsonl.gz")
+    return texts_to_rows([row["text"] for row in rows], [row["story"] for row in rows])
+
+
+def ecb_plus(place: pathlib.Path) -> Labelled:
+    """Return articles about one event each."""
+    rows = _lines(place / "ecb_plus.jsonl.gz")
+    return texts_to_rows([row["text"] for row in rows], [row["story"] for row in rows])
+
+
+def clinc(place: pathlib.Path) -> Labelled:
+    """Return two thousand of the questions and their intents."""
+    rows = [row for row in _lines(place / "clinc150.jsonl.gz") if row["label"] != "oos"]
+    few = [rows[place] for place in np.random.default_rng(0).choice(len(rows), 2000, replace=False)]
+    return texts_to_rows([row["text"] for row in few], [row["label"] for row in few])
+
+
+def ambient(place: pathlib.Path) -> Labelled:
+    """Return the search results of all queries, and which query each is for."""
+    with gzip.open(place / "results.txt.gz", "rt", encoding="utf-8") as file:
+        rows = [line.rstrip("\n").split("\t") for line in file][1:]
+    return texts_to_rows([" ".join(row[2:4]) for row in rows], [row[0].split(".")[0] for row in rows])
+
+
 def cluto(path: pathlib.Path) -> Labelled:
-    """Return the rows and classes of a CLUTO matrix."""
+    """Return the rows, counts and classes of a CLUTO matrix."""
     vectors, classes = doccluster.read_matrix(path)
     assert classes is not None  # these sets have them
     kept = np.flatnonzero(~vectors.is_empty)
-    return vectors.matrix[kept], [classes[row] for row in kept]
+    counts = None if vectors.counts is None else vectors.counts[kept]
+    return vectors.matrix[kept], counts, [classes[row] for row in kept]
 
 
 def made_sets() -> dict[str, Callable[[], Labelled]]:
@@ -214,18 +232,18 @@ def made(kind: str, k: int, n_documents: int, options: dict[str, Any]) -> Labell
         return texts_to_rows(corpus.texts, [own[0] for own in corpus.labels["topic"]])
     if kind == "sharma":
         one = make_sharma(k, documents_per_cluster=n_documents // k, random_state=1, **options)
-        return one.vectors.matrix, one.truth.tolist()
+        return one.vectors.matrix, None, one.truth.tolist()
     if kind == "vmf":
         mixture = make_vmf_mixture(n_documents, 100, k, random_state=1, **options)
-        return mixture.vectors.matrix, mixture.truth.tolist()
+        return mixture.vectors.matrix, None, mixture.truth.tolist()
     one = make_sparse_vmf(n_documents, n_clusters=k, random_state=1, **{"n_terms": 20_000, **options})
-    return one.vectors.matrix, one.truth.tolist()
+    return one.vectors.matrix, None, one.truth.tolist()
 
 
 def noise_sets(folder: pathlib.Path) -> dict[str, Callable[[], Labelled]]:
     """Return the sets without structure by name."""
     there = [name for name in NOISE if name != "dealt re0" or (folder / "cluto_matrices" / "re0").is_dir()]
-    return {f"noise {name}": lambda name=name: (without_structure(name, folder), [0]) for name in there}
+    return {f"noise {name}": lambda name=name: (without_structure(name, folder), None, [0]) for name in there}
 
 
 def without_structure(name: str, folder: pathlib.Path) -> Any:

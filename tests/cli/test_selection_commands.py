@@ -20,12 +20,11 @@ def test_choose_k_answers_in_its_first_line_and_keeps_the_table(doccluster, news
     out = tmp_path / "k"
     done = doccluster("choose-k", newsroom, "-o", out)
     assert done.code == 0, done.err
-    assert done.err.startswith("choosing the number of clusters takes about ")
-    found = int(re.match(r"  (\d+) clusters \(", done.out)[1])
+    found = int(re.match(r"  \d+ topics or (\d+) stories; showing stories, because .* 4 outlets", done.out)[1])
     assert 32 / 1.5 <= found <= 32 * 1.5  # the sample tells 32 stories
     with (out / "choose_k.csv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
-    assert [int(row["k"]) for row in rows][-1] == 88
+    assert [int(row["k"]) for row in rows if row["chosen"] == "1" and row["as"] == "stories"] == [found]
     assert {path.name for path in out.iterdir()} == {"choose_k.csv", "choose_k.svg"}
     told = json.loads(doccluster("choose-k", newsroom, "--json").out)
     assert told["k"] == found
@@ -36,7 +35,7 @@ def test_choose_k_answers_in_its_first_line_and_keeps_the_table(doccluster, news
 def test_choose_k_takes_a_list_of_numbers_and_says_what_it_would_be_without(doccluster, newsroom):
     told = json.loads(doccluster("choose-k", newsroom, "--k", "1-3, 5,10", "--json").out)
     assert told["k"] == 10
-    assert "without the limit it would be" in told["sentence"]
+    assert "without that limit it would be" in told["sentence"]
     assert told["has_structure"]
 
 
@@ -44,7 +43,15 @@ def test_choose_k_takes_a_granularity(doccluster, newsroom):
     finer = json.loads(doccluster("choose-k", newsroom, "--granularity", "stories", "--json").out)
     broad = json.loads(doccluster("choose-k", newsroom, "--granularity", "topics", "--json").out)
     assert finer["k"] > broad["k"]
-    assert "stories, as asked" in finer["sentence"]
+    assert "showing stories, as you asked" in finer["sentence"]
+    assert (finer["topics"], finer["stories"]) == (broad["k"], finer["k"])
+
+
+def test_choose_k_and_run_choose_the_same_number(doccluster, newsroom, tmp_path):
+    told = json.loads(doccluster("choose-k", newsroom, "--json").out)
+    run = json.loads(doccluster("run", newsroom, "-o", tmp_path / "out", "--no-report", "--json").out)
+    assert any(told["sentence"] in note for note in run["notes"])
+    assert run["n_clusters"] == told["k"]
 
 
 def test_an_option_of_the_rules_alone_is_refused(doccluster, newsroom):
@@ -54,10 +61,11 @@ def test_an_option_of_the_rules_alone_is_refused(doccluster, newsroom):
 
 
 @pytest.mark.parametrize("name", ["kmeans", "bisecting-kmeans", "vmf"])
-def test_choose_k_clusters_texts_by_any_algorithm(doccluster, newsroom, name):
-    done = doccluster("choose-k", newsroom, "--algorithm", name, "--sample", 80, "--json")
+def test_all_rules_cluster_texts_by_any_algorithm(doccluster, newsroom, name):
+    options = ("--algorithm", name, "--sample", 80, "--k", "5,6", *FEW, "--n-stability", 0)
+    done = doccluster("choose-k", newsroom, *options, "--json")
     assert done.code == 0, done.err
-    assert json.loads(done.out)["n_looked_at"] == 80
+    assert [row["k"] for row in json.loads(done.out)["rules"]["table"]] == [5, 6]
 
 
 def test_all_rules_write_the_table_the_figures_and_the_data_of_the_silhouette_plots(doccluster, newsroom, tmp_path):

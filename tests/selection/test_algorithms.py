@@ -16,20 +16,13 @@ from doccluster.clustering.algorithms import ALGORITHMS
 from doccluster.errors import DocclusterWarning
 from doccluster.geometry import documents
 from doccluster.geometry.documents import count_distinct_rows
-from doccluster.selection import choose_k, granularity, recommend, stability, sweep
+from doccluster.selection import recommend, stability, sweep
 from doccluster.selection.chains import fit_chain
 from doccluster.selection.prototypes import get_prototype
 from tests.selection.test_tendency import blocks_of_topics
 
 SAMPLE = pathlib.Path(__file__).resolve().parents[2] / "corpora" / "samples" / "newsroom" / "articles.jsonl"
 FEW = {"ks": [2, 6], "n_init": 1, "n_null": 1, "n_stability": 2, "random_state": 0}
-SMALL = {"max_documents": 40, "random_state": 0}
-
-
-@pytest.fixture
-def few_starts(monkeypatch):
-    """Start each fit of `choose_k` once: what is asked is whether it works, not how good it is."""
-    monkeypatch.setattr(granularity, "MOST_STARTS", 1)
 
 
 @pytest.fixture(scope="module")
@@ -56,20 +49,8 @@ def test_every_named_algorithm_sweeps_over_text_the_same_for_wide_indices(texts,
     }
 
 
-@pytest.mark.usefixtures("few_starts")
-@pytest.mark.parametrize("name", sorted(ALGORITHMS))
-def test_every_named_algorithm_chooses_k_on_text_the_same_for_wide_indices(texts, name):
-    found = choose_k(texts, algorithm=name, **SMALL)
-    assert found.table["agreement"].max() > 0.05
-    wide = choose_k(with_wide_indices(texts), algorithm=name, **SMALL)
-    assert wide.table.equals(found.table)
-    assert wide.sentence == found.sentence
-
-
-@pytest.mark.usefixtures("few_starts")
 @pytest.mark.parametrize("estimator", [KMeans(), BisectingKMeans(), MiniBatchKMeans(n_init=1)], ids=repr)
 def test_any_estimator_of_scikit_learn_takes_wide_indices(texts, estimator):
-    assert choose_k(with_wide_indices(texts), algorithm=estimator, **SMALL).table["agreement"].max() > 0.05
     assert sweep(with_wide_indices(texts), algorithm=estimator, **FEW).table["n_clusters"].tolist() == [2, 6]
 
 
@@ -81,17 +62,12 @@ def test_each_k_of_k_means_also_starts_from_the_clusters_of_the_k_before(texts):
     np.testing.assert_array_equal(given.labels_, dense.labels_)
 
 
-@pytest.mark.usefixtures("few_starts")
 @pytest.mark.parametrize("name", ["spherical-kmeans", "kmeans", "bisecting-kmeans"])
 def test_copies_bring_no_warning_about_a_number_nobody_typed(texts, name):
     copies = sparse.csr_array(sparse.vstack([texts[:5]] * 8))
     found = sweep(copies, algorithm=name, **(FEW | {"ks": [2, 5, 20]}))
     assert found.table["n_clusters"].tolist() == [2, 5, 5]
     assert set(recommend(found).merit) == {2, 5}
-    chosen = choose_k(copies, algorithm=name, random_state=0)
-    assert chosen.k in (4, 5)
-    assert 5 in chosen.about_as_good
-    assert chosen.table.loc[chosen.table["k"] > 5, ["topics", "stories"]].to_numpy().max() == 0
 
 
 def test_distinct_rows_are_told_apart_by_place_and_value():

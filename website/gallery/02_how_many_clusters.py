@@ -2,8 +2,8 @@
 How many clusters do the documents support?
 ===========================================
 
-The vocabulary is split into two halves. Clusters that one half finds are judged by the other, which had no part in
-finding them.
+Documents are joined with their nearest neighbours, and the graph falls into communities at levels from coarse to fine.
+Those that random parts of the documents find again are the ones to show.
 """
 
 import matplotlib.pyplot as plt
@@ -12,11 +12,11 @@ import doccluster
 from doccluster import plots
 
 choice = doccluster.choose_k("corpora/samples/newsroom/articles.jsonl", random_state=0)
-choice.recommendation.k, choice.recommendation.has_structure
+choice.recommendation.topics, choice.recommendation.stories
 
 # %%
-# *Cohesion* is largest for broad clusters; *prediction* grows as long as smaller clusters say something new;
-# *agreement* is how far the clusters of the two halves are the same. The sample has 32 stories.
+# Topics are the coarsest level that comes back without a heap; stories come from a graph of common words, at levels
+# where the agreement is highest. The sample has 32 stories.
 
 figure, axes = plt.subplots(figsize=(7, 4), layout="constrained")
 _ = plots.k_curve(choice, ax=axes)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -22,10 +22,11 @@ from doccluster.clustering.smoothed.document_spaces import (
     side_by_side,
 )
 from doccluster.errors import InputError
-from doccluster.geometry import Documents
+from doccluster.geometry import Documents, NeighbourGraph
+from doccluster.geometry.sums import sums_by_label
 from doccluster.progress import Progress, silent
 from doccluster.sizes import parse_size
-from doccluster.validation import RandomState, as_generator, check_n_clusters, check_positive_int
+from doccluster.validation import RandomState, as_generator, check_n_clusters, check_positive_int, unit_rows
 from doccluster.vectors.weighting import TermPart, Weighting
 
 Labels = npt.NDArray[np.int64]
@@ -100,7 +101,30 @@ class DocumentFit:
     interrupted: bool = False
 
 
-def cluster_documents(rows: Any, counts: Any | None, parameters: DocumentParameters) -> DocumentFit:
+class SmoothedRows(NamedTuple):
+    """What spherical k-means is given: dense unit rows, each moved towards its neighbours, and the graph of those."""
+
+    points: npt.NDArray[np.float32]
+    graph: NeighbourGraph
+
+
+def smooth_documents(rows: Any, counts: Any | None, parameters: DocumentParameters) -> SmoothedRows | None:
+    """Return the rows that clustering would smooth; None where they cannot be: dense ones, or with negative values.
+
+    The arguments are those of `cluster_documents`.
+    """
+    work = _Work(rows, counts, parameters)
+    return None if work.no_graph() else work.smoothed()
+
+
+def cluster_documents(
+    rows: Any,
+    counts: Any | None,
+    parameters: DocumentParameters,
+    *,
+    smoothed: SmoothedRows | None = None,
+    start: Labels | None = None,
+) -> DocumentFit:
     """Return clusters of documents, smoothed and settled as far as the documents allow.
 
     Parameters
@@ -109,6 +133,10 @@ def cluster_documents(rows: Any, counts: Any | None, parameters: DocumentParamet
     counts : csr array of the same shape, or None
         How often each term occurs in each document.
     parameters : DocumentParameters
+    smoothed : SmoothedRows, optional
+        The rows smoothed already, as `smooth_documents` returns them.
+    start : int64 array of shape (n_documents,), optional
+        Clusters 0..n_clusters-1 from whose means spherical k-means begins, once; -1 for a document that counts to none.
 
     Raises
     ------
@@ -120,7 +148,9 @@ def cluster_documents(rows: Any, counts: Any | None, parameters: DocumentParamet
         If the work was stopped before there was anything to keep.
     """
     parameters.check(rows.shape[0])
-    return _Work(rows, counts, parameters).run()
+    work = _Work(rows, counts, parameters)
+    work.made, work.start = smoothed, start
+    return work.run()
 
 
 class _Work:
@@ -134,10 +164,12 @@ class _Work:
         self.notes: list[str] = []
         self.interrupted = False
         self.n_iter = 1
+        self.made: SmoothedRows | None = None
+        self.start: Labels | None = None
 
     def run(self) -> DocumentFit:
         """Return the labels, settled."""
-        refused = None if self.parameters.quality == "fast" else self._no_graph()
+        refused = None if self.parameters.quality == "fast" else self.no_graph()
         if refused:
             self.left_out.append(f"Neighbours were left aside: {refused}.")
         candidates: dict[str, Labels] = {}
@@ -145,7 +177,8 @@ class _Work:
         if self.parameters.quality == "best":
             labels = self._consensus(candidates, has_graph=refused is None)
         else:
-            fit = self._spherical(self._points(refused))
+            points = self._points(refused)
+            fit = self._spherical(points, init=self._means_to_start_from(points))
             labels, starts = fit.labels.astype(np.int64), (fit.labels, *fit.other_labels)
         labels, mixture = self._settled(labels)
         if self.counts is None:
@@ -164,7 +197,7 @@ class _Work:
         else:
             self.notes.append(f"fewer distinct rows than the {asked} clusters asked for; {found} are returned.")
 
-    def _no_graph(self) -> str | None:
+    def no_graph(self) -> str | None:
         """Return why the rows cannot be smoothed, None if they can."""
         if not sparse.issparse(self.rows):
             return "the rows are dense"
@@ -175,7 +208,7 @@ class _Work:
         asked = self.parameters
         if asked.quality == "fast" or refused or asked.n_clusters == 1:
             return self.rows
-        points = self._smoothed()
+        points = (self.made or self.smoothed()).points
         if has_as_many_rows(points, asked.n_clusters):
             return points
         self.left_out.append(
@@ -183,7 +216,15 @@ class _Work:
         )
         return self.rows
 
-    def _smoothed(self) -> npt.NDArray[np.float32]:
+    def _means_to_start_from(self, points: Any) -> Any:
+        """Return the directions of the sums of the clusters to start from; None where there are none."""
+        if self.start is None:
+            return None
+        is_in_one = self.start >= 0
+        sums = sums_by_label(points[is_in_one], self.start[is_in_one], self.parameters.n_clusters)
+        return unit_rows(sums, warn=False)
+
+    def smoothed(self) -> SmoothedRows:
         """Return the smoothed rows; with counts half of their dimensions, and the graph, are of logarithms.
 
         A logarithm keeps the few words that a document repeats from choosing its neighbours alone.
@@ -191,14 +232,16 @@ class _Work:
         asked = self.parameters
         if self.counts is None:
             spaces = self._spaces(self.rows, asked.n_components)
-            return spaces.smoothed(asked.n_components, spaces.graph(asked.n_neighbors), mixing=asked.mixing)
+            graph = spaces.graph(asked.n_neighbors)
+            return SmoothedRows(spaces.smoothed(asked.n_components, graph, mixing=asked.mixing), graph)
         half = -(-asked.n_components // 2)
         logarithms = self._spaces(self._weighted("l"), half)
         graph = logarithms.graph(asked.n_neighbors)
-        return side_by_side(
+        points = side_by_side(
             logarithms.smoothed(half, graph, mixing=asked.mixing),
             self._spaces(self.rows, half).smoothed(half, graph, mixing=asked.mixing),
         )
+        return SmoothedRows(points, graph)
 
     def _spaces(
         self, rows: Any, n_components: int, n_neighbors: int | None = None, *, n_kept: int = 0

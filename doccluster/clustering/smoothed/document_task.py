@@ -17,7 +17,9 @@ def find_documents(task: Task, quality: str) -> Found:
         progress=task.progress,
         **settings,
     )
-    fit = cluster_documents(task.rows, task.counts, parameters)
+    is_free = quality != "best" and settings.keys().isdisjoint(("init", "n_init"))  # how to begin is left to us
+    start = task.start if is_free else None
+    fit = cluster_documents(task.rows, task.counts, parameters, smoothed=task.smoothed, start=start)
     return Found(
         fit.labels,
         rule=None if fit.mixture is None else fit.mixture.rule,
@@ -26,4 +28,5 @@ def find_documents(task: Task, quality: str) -> Found:
         left_out=fit.left_out,
         notes=fit.notes,
         interrupted=fit.interrupted,
+        from_start=start is not None,
     )

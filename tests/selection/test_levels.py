@@ -1,0 +1,127 @@
+"""Which levels of communities come back, and which of them are taken for topics and for stories."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.metrics import adjusted_rand_score
+
+from doccluster.geometry.neighbour_edges import neighbour_edges
+from doccluster.selection.levels import (
+    Level,
+    agreement_of_parts,
+    find_levels,
+    finer_wanted,
+    stories_among,
+    topics_among,
+)
+from doccluster.selection.structure import find_structure, split_terms
+from doccluster.synthetic import make_sparse_vmf, make_vmf_mixture
+
+
+def level(sizes, agreement, *, resolution=1.0):
+    return Level(resolution, np.repeat(np.arange(len(sizes)), sizes), agreement)
+
+
+def even(k, agreement, *, n_nodes=600):
+    return level([n_nodes // k] * k, agreement)
+
+
+def test_agreement_is_the_mean_adjusted_rand_of_what_pairs_of_parts_share():
+    rng = np.random.default_rng(0)
+    drawn = [np.sort(rng.choice(50, 35, replace=False)) for _ in range(4)]
+    labels = [rng.integers(0, 5, 35) for _ in range(4)]
+    expected = []
+    for one, other in itertools.combinations(range(4), 2):
+        shared, a, b = np.intersect1d(drawn[one], drawn[other], return_indices=True)
+        assert shared.size > 10
+        expected.append(adjusted_rand_score(labels[one][a], labels[other][b]))
+    assert agreement_of_parts(drawn, labels, 50) == pytest.approx(np.mean(expected))
+
+
+def test_a_node_alone_is_no_cluster():
+    assert level([5, 3, 1, 1], 0.5).n_clusters == 2
+    assert level([5, 3, 1, 1], 0.5).largest == 0.5
+
+
+def test_topics_are_the_coarsest_level_without_a_heap_that_comes_back():
+    heap = level([400, 100, 100], 0.8)
+    assert topics_among([heap, even(6, 0.7), even(12, 0.8), even(30, 0.5)]).n_clusters == 6
+    assert topics_among([heap, even(6, 0.2), even(8, 0.2), even(12, 0.8), even(30, 0.8)]).n_clusters == 12
+
+
+def test_a_large_cluster_of_a_level_that_comes_back_almost_exactly_is_no_heap():
+    sure = [level([400, 100, 100], 0.97), level([400, 100, 100], 0.97), even(12, 0.8)]
+    assert topics_among(sure).n_clusters == 3
+
+
+def test_stories_are_the_middle_of_the_levels_that_come_back_most():
+    found = [even(10, 0.5), even(20, 0.78), even(30, 0.8), even(40, 0.79), even(60, 0.77), even(100, 0.6)]
+    assert stories_among(found).n_clusters == 30
+    assert stories_among([even(400, 1.0, n_nodes=400)]) is None
+
+
+def test_finer_levels_are_looked_at_while_the_finest_is_the_best_and_comes_back():
+    assert finer_wanted([even(10, 0.7), even(20, 0.8)])
+    assert not finer_wanted([even(10, 0.8), even(20, 0.7)])
+    assert not finer_wanted([even(10, 0.4), even(20, 0.5)])
+
+
+def test_levels_of_planted_directions_come_back():
+    points = make_vmf_mixture(600, 50, 12, kappa=150, random_state=1)
+    levels = find_levels(neighbour_edges(points.vectors.matrix), [0.5, 1.0, 2.0], rng=np.random.default_rng(0))
+    assert [one.n_clusters for one in levels] == [12, 12, 12]
+    assert all(one.agreement > 0.95 for one in levels)
+    assert adjusted_rand_score(points.truth, levels[1].labels) > 0.95
+
+
+@pytest.mark.usefixtures("starts_threads")
+def test_levels_do_not_depend_on_the_number_of_threads():
+    graph = neighbour_edges(make_vmf_mixture(200, 20, 4, kappa=20, random_state=1).vectors.matrix)
+    one, three = (find_levels(graph, [1.0, 4.0], rng=np.random.default_rng(0), n_threads=n) for n in (1, 3))
+    for here, there in zip(one, three, strict=True):
+        assert here.labels.tolist() == there.labels.tolist()
+        assert here.agreement == there.agreement
+
+
+@pytest.mark.parametrize("form", ["dense", "sparse", "signed"])
+def test_edges_join_each_row_with_its_nearest(form):
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(30, 6)) if form == "dense" else rng.random((30, 6)) * (rng.random((30, 6)) < 0.7)
+    if form == "signed":
+        rows *= np.where(rng.random((30, 6)) < 0.5, -1, 1)
+    rows[:, 0] += 0.1
+    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+    found = neighbour_edges(rows if form == "dense" else sparse.csr_array(rows), 3).toarray()
+    if form == "signed":  # those that share signs
+        rows = np.hstack([np.maximum(rows, 0), np.maximum(-rows, 0)])
+    cosines = rows @ rows.T
+    np.fill_diagonal(cosines, -np.inf)
+    nearest = np.zeros_like(found, dtype=bool)
+    np.put_along_axis(nearest, np.argsort(-cosines, axis=1)[:, :3], True, axis=1)
+    nearest |= nearest.T
+    shares = nearest & (cosines > 0)
+    np.testing.assert_allclose(found[shares], cosines[shares], rtol=1e-5)
+    assert found[~nearest].max() == 0
+
+
+def test_the_halves_share_no_term_and_say_about_as_much():
+    rows = make_sparse_vmf(600, 20_000, 10, mean_resultant_length=0.35, random_state=3).vectors.matrix
+    marked = sparse.csr_array((np.ones(rows.nnz), rows.indices, rows.indptr), shape=rows.shape)
+    first, second, filled = split_terms(marked, np.random.default_rng(0))
+    assert first.shape[1] + second.shape[1] == np.unique(rows.indices).size
+    assert abs(first.nnz - second.nnz) < 0.01 * rows.nnz
+    assert filled.size == first.shape[0] == second.shape[0]
+
+
+def test_halves_of_planted_directions_agree_and_halves_of_noise_do_not():
+    rng = np.random.default_rng(0)
+    there = find_structure(make_vmf_mixture(400, 50, 6, kappa=60, random_state=1).vectors.matrix, rng)
+    noise = find_structure(make_vmf_mixture(400, 50, 1, kappa=60, random_state=1).vectors.matrix, rng)
+    assert there.is_there
+    assert there.deviations > 50
+    assert not noise.is_there
+    assert noise.deviations < 5

@@ -1,0 +1,143 @@
+"""Choosing k by levels that come back: right where the truth is known, and silent where there is none."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from doccluster.clustering.smoothed.document_clusters import DocumentParameters, smooth_documents
+from doccluster.errors import InputError
+from doccluster.pipeline import vectorize_texts
+from doccluster.selection import choose_k
+from doccluster.selection.null_models import sample_null
+from doccluster.synthetic import make_sparse_vmf, make_vmf_mixture, make_zipf_corpus
+
+
+@pytest.fixture(scope="module")
+def ten():
+    return make_sparse_vmf(600, 20_000, 10, mean_resultant_length=0.35, random_state=3).vectors.matrix
+
+
+@pytest.mark.parametrize("k", [2, 12])
+def test_a_known_number_of_directions_is_found(k):
+    points = make_vmf_mixture(30 * k + 100, 100, k, kappa=100, random_state=1).vectors.matrix
+    assert choose_k(points, random_state=0).k == pytest.approx(k, rel=0.2)
+
+
+def test_a_known_number_of_many_small_clusters_is_found():
+    options = {"mean_resultant_length": 0.7, "terms_per_document": 30, "random_state": 1}
+    points = make_sparse_vmf(600, 40_000, 100, **options).vectors.matrix
+    assert choose_k(points, random_state=0).k == pytest.approx(100, rel=0.2)
+
+
+def directions_within_directions(*, n_topics, n_stories, size):
+    """Return unit rows around stories, which lie around topics."""
+    rng = np.random.default_rng(0)
+    topics = rng.normal(size=(n_topics, 60))
+    stories = np.repeat(topics, n_stories, axis=0) + 0.8 * rng.normal(size=(n_topics * n_stories, 60))
+    rows = np.repeat(stories, size, axis=0) + 0.4 * rng.normal(size=(n_topics * n_stories * size, 60))
+    return rows / np.linalg.norm(rows, axis=1, keepdims=True)
+
+
+def test_both_of_two_planted_levels_are_told():
+    rows = directions_within_directions(n_topics=5, n_stories=6, size=9)
+    found = choose_k(rows, granularity="topics", random_state=0)
+    assert (found.topics, found.stories, found.k) == (5, 30, 5)
+    assert found.sentence == (
+        "5 topics or 30 stories; showing topics, as you asked (`--granularity stories` for the other)"
+    )
+    assert len(set(found.labels.tolist())) == 5
+    free = choose_k(rows, random_state=0)
+    assert (free.granularity, free.k) == ("stories", 30)
+    assert "nearly the same ones are found in every part" in free.sentence
+
+
+def test_texts_of_planted_stories_are_stories():
+    corpus = make_zipf_corpus(1000, n_topics=5, n_stories=20, random_state=1)
+    vectors = vectorize_texts(corpus, language="none", options={}, n_threads=1).vectors
+    found = choose_k(vectors.matrix, counts=vectors.counts, random_state=0)
+    assert found.stories == pytest.approx(20, rel=0.2)
+    assert (found.granularity, found.k) == ("stories", found.stories)
+
+
+def test_a_reason_for_stories_is_told_and_gives_way_to_what_was_asked():
+    points = directions_within_directions(n_topics=5, n_stories=6, size=9)
+    dated = choose_k(points, stories_because="because they are dated", random_state=0)
+    assert dated.k == dated.stories
+    assert "showing stories, because they are dated (`--granularity topics` for the other)" in dated.sentence
+    asked = choose_k(points, granularity="topics", stories_because="because they are dated", random_state=0)
+    assert asked.k == asked.topics
+
+
+@pytest.mark.parametrize("model", ["deal", "permute"])
+def test_terms_dealt_anew_have_no_structure(ten, model):
+    drawn = sample_null(ten, model=model, random_state=np.random.default_rng(4))
+    found = choose_k(drawn, random_state=0)
+    assert found.k is None
+    assert found.labels is None
+    assert found.sentence.startswith("no structure beyond chance")
+
+
+def test_uniform_directions_have_no_structure():
+    points = np.random.default_rng(0).normal(size=(400, 30))
+    assert choose_k(points, random_state=0).k is None
+
+
+@pytest.mark.usefixtures("starts_threads")
+def test_the_answer_and_its_figures_do_not_depend_on_the_number_of_threads(ten):
+    one, three = (choose_k(ten, random_state=5, n_threads=n) for n in (1, 3))
+    assert one.table.equals(three.table)
+    assert one.sentence == three.sentence
+    assert one.k == 10
+
+
+def test_rows_smoothed_before_give_an_answer_too(ten):
+    smoothed = smooth_documents(ten, None, DocumentParameters(n_clusters=1, random_state=0))
+    assert smoothed is not None
+    assert choose_k(ten, smoothed=smoothed, random_state=0).k == 10
+
+
+def test_only_numbers_that_were_asked_for_are_recommended(ten):
+    found = choose_k(ten, ks=[3, 4], random_state=0)
+    assert found.k == 4
+    assert found.has_structure
+    assert found.unlimited == 10
+    assert found.labels is None
+    assert "of the numbers you gave; without that limit it would be 10" in found.sentence
+
+
+def test_a_sample_bounds_the_work_and_is_told(ten):
+    found = choose_k(ten, max_documents=300, random_state=0)
+    assert (found.n_looked_at, found.n_documents) == (300, 600)
+    assert (found.labels < 0).sum() >= 300
+    assert found.k == pytest.approx(10, rel=0.2)
+    assert "judged on 300 of 600 documents" in found.sentence
+
+
+def test_what_cannot_be_used_is_refused(ten):
+    with pytest.raises(InputError, match="too few"):
+        choose_k(np.eye(3))
+    with pytest.raises(InputError, match="give 'topics' or 'stories'"):
+        choose_k(ten, granularity="themes")
+    with pytest.raises(InputError, match="give numbers from 1 to 600"):
+        choose_k(ten, ks=[601])
+    with pytest.raises(InputError, match="max_documents"):
+        choose_k(ten, max_documents=0)
+    with pytest.raises(InputError, match=r"counts.* another shape"):
+        choose_k(ten, counts=ten[:5])
+
+
+def test_four_documents_are_answered():
+    assert choose_k(np.eye(4), random_state=0).k is None
+
+
+def test_copies_are_no_clusters_of_their_own_and_wide_indices_change_nothing():
+    rows = make_sparse_vmf(5, 500, 5, random_state=0).vectors.matrix
+    copies = sparse.csr_array(sparse.vstack([rows] * 8))
+    found = choose_k(copies, granularity="topics", random_state=0)
+    assert 2 <= found.k <= 5
+    wide = sparse.csr_array(copies.shape, dtype=copies.dtype)
+    wide.data = copies.data
+    wide.indices, wide.indptr = copies.indices.astype(np.int64), copies.indptr.astype(np.int64)
+    assert choose_k(wide, granularity="topics", random_state=0).table.equals(found.table)
