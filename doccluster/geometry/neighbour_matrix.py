@@ -9,6 +9,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from doccluster.errors import InputError
+from doccluster.geometry.documents import Documents
 from doccluster.geometry.neighbours import nearest_neighbours
 from doccluster.validation import check_matrix, check_positive_int
 
@@ -64,7 +65,7 @@ def kneighbors_graph(
         raise InputError(f"n_neighbors={n_neighbors} is not below the {n} documents; choose n_neighbors <= {n - 1}.")
     if mode not in MODES:
         raise InputError(f"mode={mode!r} is not known; choose one of {', '.join(MODES)}.")
-    found = nearest_neighbours(matrix, n_neighbors, fold=None, n_threads=n_threads)
+    found = nearest_neighbours(Documents(matrix), n_neighbors, fold=None, n_threads=n_threads)
     columns = _filled(found.neighbours.astype(np.int64))
     similarity = np.clip(found.similarity, 0.0, 1.0)
     if include_self:

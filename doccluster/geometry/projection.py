@@ -21,7 +21,7 @@ from doccluster.geometry.documents import as_documents
 from doccluster.kernels.arguments import Csr
 from doccluster.kernels.tall_tables import diagonalize, gram_of_rows, orthogonalize, rows_times_table, turned_rows
 from doccluster.short_repr import ShortRepr
-from doccluster.validation import RandomState, as_generator, check_matrix, check_positive_int
+from doccluster.validation import RandomState, as_generator, check_positive_int
 
 Floats = npt.NDArray[np.float64]
 
@@ -113,12 +113,12 @@ def smoothed_rows(rows: Any, graph: Any, *, mixing: float = 0.5, n_steps: int = 
 
     Parameters
     ----------
-    rows : array of shape (n_documents, n_dimensions)
-    graph : symmetric csr array of shape (n_documents, n_documents), weights >= 0
+    rows : Documents or an array of shape (n_documents, n_dimensions)
+    graph : Documents or a symmetric csr array of shape (n_documents, n_documents), weights >= 0
     mixing : float in 0..1
     n_steps : int
     """
-    graph, rows = check_matrix(graph, name="graph"), check_matrix(rows, name="rows")
+    graph, rows = as_documents(graph, name="graph").matrix, as_documents(rows, name="rows").matrix
     if graph.shape != (rows.shape[0], rows.shape[0]):
         raise InputError(
             f"has shape {graph.shape}",

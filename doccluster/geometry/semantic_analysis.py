@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from doccluster.errors import InputError
+from doccluster.geometry.documents import Documents
 from doccluster.geometry.projection import SemanticSpace, latent_semantic_space, unit
 from doccluster.validation import RandomState, check_matrix, check_positive_int, squared_row_norms
 
@@ -93,7 +94,7 @@ class LatentSemanticAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         matrix = check_matrix(X)
         validate_data(self, X, skip_check_array=True, reset=False)
         space = SemanticSpace(self.components_, self.singular_values_)
-        return self._finished(space.project(matrix, n_threads=self.n_threads))
+        return self._finished(space.project(Documents(matrix), n_threads=self.n_threads))
 
     def inverse_transform(self, X: Any) -> Floats:
         """Return rows over the terms, dense, from coordinates; exact only where all directions were kept."""
@@ -112,13 +113,13 @@ class LatentSemanticAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         validate_data(self, X, skip_check_array=True)
         check_positive_int(self.n_power_iterations, "n_power_iterations")
         space = latent_semantic_space(
-            matrix,
+            Documents(matrix),
             self.n_components,
             n_power_iterations=self.n_power_iterations,
             random_state=self.random_state,
             n_threads=self.n_threads,
         )
-        points = space.project(matrix, n_threads=self.n_threads)
+        points = space.project(Documents(matrix), n_threads=self.n_threads)
         self.components_, self.singular_values_ = space.components, space.singular_values
         self.explained_variance_: Floats = points.var(axis=0)
         n = matrix.shape[0]

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse
 
 from doccluster.errors import InputError
 from doccluster.geometry.projection import latent_semantic_space, unit
@@ -108,9 +107,9 @@ def neighbour_purity(rows: Floats, groups: npt.NDArray[np.int64]) -> float:
 
 def _semantic_rows(run: Run) -> Floats:
     """Return unit rows of 50 dimensions; the seed is fixed, so that runs of the same documents can be compared."""
-    matrix = sparse.csr_array(run.vectors.matrix)
-    space = latent_semantic_space(matrix, N_DIMENSIONS, random_state=0)
-    return unit(space.project(matrix))
+    documents = run.vectors.documents
+    space = latent_semantic_space(documents, N_DIMENSIONS, random_state=0)
+    return unit(space.project(documents))
 
 
 def _placed(rows: Floats, seed: int) -> tuple[Floats, str]:

@@ -21,7 +21,7 @@ from scipy import sparse
 from doccluster.clustering.consensus.ensemble import Ensemble, co_association_rows, medoid_run
 from doccluster.clustering.k_means.spherical_k_means import SphericalKMeans
 from doccluster.errors import InputError
-from doccluster.geometry import latent_semantic_space
+from doccluster.geometry import Documents, latent_semantic_space
 from doccluster.progress import Progress, silent
 from doccluster.validation import RandomState, as_generator, check_n_clusters, unit_rows
 
@@ -85,7 +85,7 @@ def consensus_labels(
     if method == "bipartite":
         memberships = ensemble.memberships
         sizes = np.asarray(memberships.sum(axis=0)).ravel()
-        scaled = sparse.csr_array(memberships @ sparse.diags_array(1.0 / np.sqrt(sizes)))
+        scaled = Documents(sparse.csr_array(memberships @ sparse.diags_array(1.0 / np.sqrt(sizes))))
         space = latent_semantic_space(scaled, k, random_state=rng, n_threads=n_threads)
         points = unit_rows(space.project(scaled, n_threads=n_threads), warn=False).astype(np.float32)
     else:

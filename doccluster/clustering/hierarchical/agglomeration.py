@@ -14,11 +14,12 @@ from scipy import sparse
 
 from doccluster.blocks import map_blocks, resolve_threads, row_blocks
 from doccluster.errors import InputError, MemoryLimitError
+from doccluster.geometry import as_documents
 from doccluster.kernels.agglomeration import Linkage, distances_to_later, join_by_chains, join_nearest
 from doccluster.kernels.arguments import Csr
 from doccluster.progress import Progress, silent
 from doccluster.sizes import format_size, parse_size
-from doccluster.validation import check_matrix, squared_row_norms
+from doccluster.validation import squared_row_norms
 
 BLOCK_ROWS = 64
 LINKAGES = {linkage.name.lower(): linkage for linkage in Linkage}
@@ -37,7 +38,7 @@ def agglomerate(
 
     Parameters
     ----------
-    rows : csr array of shape (n_documents, n_terms), unit rows
+    rows : Documents or a csr array of shape (n_documents, n_terms), unit rows
     linkage : {'average', 'single', 'complete', 'ward', 'centroid'}
         'average' is UPGMA, as in CLUTO: the mean of 1 - cosine over all pairs. 'single' and 'complete' take the least
         and the largest of them; 'ward' and 'centroid' are Euclidean, on the unit rows. A row without terms is at
@@ -67,7 +68,7 @@ def agglomerate(
     """
     if linkage not in LINKAGES:
         raise InputError(f"linkage={linkage!r} is not known; choose one of {', '.join(LINKAGES)}.")
-    rows = check_matrix(rows, name="rows")
+    rows = as_documents(rows, name="rows").matrix
     n = rows.shape[0]
     table = _distances(rows, linkage, max_memory, resolve_threads(n_threads), progress)
     progress("join", 0)

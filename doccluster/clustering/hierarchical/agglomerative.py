@@ -11,6 +11,7 @@ from scipy import sparse
 from doccluster.clustering.centroid_estimator import CentroidEstimator, sum_directions
 from doccluster.clustering.hierarchical.agglomeration import agglomerate, cut_tree
 from doccluster.errors import NothingUsable
+from doccluster.geometry import Documents
 from doccluster.progress import Progress, silent
 from doccluster.validation import RandomState, as_generator, check_matrix, check_n_clusters, row_norms, unit_rows
 
@@ -83,7 +84,7 @@ class AgglomerativeClustering(CentroidEstimator):
         rows = self._unit_rows(X)
         k = check_n_clusters(self.n_clusters, rows.shape[0])
         self.linkage_ = agglomerate(
-            sparse.csr_array(rows),
+            Documents(rows),
             self.linkage,
             max_memory=self.max_memory,
             n_threads=self.n_threads,

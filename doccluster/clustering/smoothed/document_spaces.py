@@ -10,7 +10,7 @@ from scipy import sparse
 
 from doccluster.clustering.search_cells import search_bytes, search_cells
 from doccluster.errors import Argument, MemoryLimitError
-from doccluster.geometry import NeighbourGraph, latent_semantic_space, nearest_neighbours, smoothed_rows
+from doccluster.geometry import Documents, NeighbourGraph, latent_semantic_space, nearest_neighbours, smoothed_rows
 from doccluster.geometry.projection import OVERSAMPLING, unit
 from doccluster.progress import Progress, silent
 from doccluster.sizes import format_size
@@ -61,7 +61,9 @@ class DocumentSpaces:
             cells = None
             if self.rows.shape[0] > EXACT_UP_TO and self.rows.nnz:
                 cells = search_cells(self.rows, random_state=self._rng, n_threads=self._n_threads)
-            self._graph = nearest_neighbours(self.rows, self.n_neighbors, cells=cells, n_threads=self._n_threads)
+            self._graph = nearest_neighbours(
+                Documents(self.rows), self.n_neighbors, cells=cells, n_threads=self._n_threads
+            )
         every = self._graph
         return NeighbourGraph(
             every.neighbours[:, :n_neighbors], every.similarity[:, :n_neighbors], every.families, every.first
@@ -76,7 +78,7 @@ class DocumentSpaces:
     ) -> npt.NDArray[np.float32]:
         """Return dense unit rows, each moved towards its neighbours in a graph; copies share one place."""
         points = self._points()[graph.first, :n_components]
-        moved = smoothed_rows(points, graph.symmetric(), mixing=mixing, n_steps=n_steps)
+        moved = smoothed_rows(Documents(points), Documents(graph.symmetric()), mixing=mixing, n_steps=n_steps)
         return moved[graph.families].astype(np.float32)
 
     def let_rows_go(self) -> None:
@@ -88,14 +90,15 @@ class DocumentSpaces:
     def _points(self) -> npt.NDArray[np.float64]:
         if self._projected is None:
             self._progress("project", 0)
+            rows = Documents(self.rows)  # checked by the estimator
             space = latent_semantic_space(
-                self.rows,
+                rows,
                 self.n_components,
                 n_power_iterations=POWER_ITERATIONS,
                 random_state=self._rng,
                 n_threads=self._n_threads,
             )
-            self._projected = space.project(self.rows, n_threads=self._n_threads)
+            self._projected = space.project(rows, n_threads=self._n_threads)
         return self._projected
 
 
