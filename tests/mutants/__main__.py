@@ -7,10 +7,12 @@ as a diff: write the test, or see that the change makes no difference.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import difflib
+import functools
+import itertools
 import os
 import random
-import re
 import secrets
 import shutil
 import subprocess
@@ -21,9 +23,11 @@ from collections import Counter
 from pathlib import Path
 
 from tests.mutants.changes import changes
+from tests.mutants.watched_tests import load_libraries, tested
 
 ROOT = Path(__file__).resolve().parents[2]
 COPIED = (
+    "doccluster",
     "tests",
     "corpora",
     "docs",
@@ -47,6 +51,7 @@ ALSO = {
     "report": ["tests/cli/test_run_command.py"],
 }
 SLOW = ("test_dask_workers", "test_real_corpora", "test_killed_polls", "test_reproduction", "in_browser", "test_peers")
+_MOMENTS = itertools.count(1_000_000_000)
 
 
 def main() -> None:
@@ -55,22 +60,28 @@ def main() -> None:
     parser.add_argument("n", type=int, nargs="?", default=30, help="how many changes (30)")
     parser.add_argument("--seed", type=int, default=None, help="draw the same changes as a run that printed this")
     parser.add_argument("--within", default="", help="only in files whose path has this in it")
-    parser.add_argument("--limit", type=float, default=300, help="seconds for the tests of one change (300)")
+    parser.add_argument("--skip", type=int, default=0, help="leave out so many at first, to go on with an earlier run")
+    parser.add_argument("--limit", type=float, default=60, help="seconds of processor time for the tests of one (60)")
     given = parser.parse_args()
     seed = secrets.randbelow(10**6) if given.seed is None else given.seed
-    print(f"seed {seed}")
-    counts = Counter()
+    print(f"seed {seed}", flush=True)
+    counts, sound = Counter(), {}
+    load_libraries()
     with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
         copy = Path(folder) / "tree"
         copy.mkdir()
         for name in COPIED:
             source = ROOT / name
             shutil.copytree(source, copy / name) if source.is_dir() else shutil.copy2(source, copy / name)
-        for number, (path, change, text) in enumerate(drawn(given.n, random.Random(seed), given.within), 1):
-            outcome, seconds, failed = run(copy, path, text, limit=given.limit)
+        warm_up = [sys.executable, "-c", "from doccluster.pipeline import warm_up; warm_up()"]
+        subprocess.run(warm_up, cwd=copy, env={**os.environ, "PYTHONPATH": str(copy)}, check=True, capture_output=True)
+        drawn_ones = drawn(given.n, random.Random(seed), given.within)
+        for number, (path, change, text) in itertools.islice(enumerate(drawn_ones, 1), given.skip, None):
+            began = time.monotonic()
+            outcome, failed = run(copy, path, text, limit=given.limit, sound=sound)
             counts[outcome] += 1
             told = f"{path}:{change.old.lineno}  {change.kind}  {failed}"
-            print(f"{number:>3} {outcome:<9} {seconds:>4.0f} s  {told}", flush=True)
+            print(f"{number:>3} {outcome:<9} {time.monotonic() - began:>4.0f} s  {told}", flush=True)
             if outcome != "killed":
                 old = (ROOT / path).read_text(encoding="utf-8")
                 lines = difflib.unified_diff(old.splitlines(), text.splitlines(), lineterm="", n=2)
@@ -93,52 +104,46 @@ def drawn(n, rng, within=""):
             yield path, change, text
 
 
-def run(copy, path, text, *, limit):
-    """Return killed, survived, timeout or undecided; the seconds this took; and the test that failed.
+def run(copy, path, text, *, limit, sound):
+    """Return killed, survived or undecided, and the test that failed; `sound` keeps what tests do without a change.
 
-    Undecided is a change whose failed test fails without it too, as where it needs what the copy does not have.
+    Undecided is a change whose tests take too long, or whose failed test fails without it too, as where it needs what
+    the copy does not have.
     """
-    began = time.monotonic()
-    renew(copy)
-    (copy / path).write_text(text, encoding="utf-8")
-    forget_machine_code(copy, path)
-    outcome, said = tested(copy, tests_of(path), limit=limit)
-    failed = re.search(r"^(?:FAILED|ERROR) ([^\s\[]+)", said, re.MULTILINE)  # all cases of the function
+    with changed(copy, path, text):
+        outcome, failed = tested(copy, tests_of(path), limit=limit)
+    test = failed.partition("[")[0]  # all cases of the function
     if outcome == "killed":
-        renew(copy)
-        if failed is None or tested(copy, [failed[1]], limit=limit)[0] != "survived":
-            outcome = "undecided"
-    return outcome, time.monotonic() - began, failed[1] if failed else ""
+        if test not in sound:
+            sound[test] = tested(copy, [test], limit=limit)[0]
+        outcome = "killed" if sound[test] == "survived" else "undecided"
+    return outcome, test
 
 
-def renew(copy):
-    """Put the program as it is, with its machine code, into the copy."""
-    shutil.rmtree(copy / "doccluster", ignore_errors=True)
-    shutil.copytree(ROOT / "doccluster", copy / "doccluster")
-
-
-def tested(copy, tests, *, limit):
-    """Run tests in the copy until one fails; return killed, survived or timeout, and what was printed."""
-    environment = {**os.environ, "PYTHONPATH": str(copy), "OMP_NUM_THREADS": "1"}
-    environment.pop("NUMBA_CACHE_DIR", None)
-    options = ["-n0", "-x", "-q", "-p", "no:cacheprovider", "-m", "not browser and not real"]
-    command = [sys.executable, "-m", "pytest", *options, *tests]
-    with subprocess.Popen(
-        command, cwd=copy, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
-    ) as running:
-        try:
-            said, _ = running.communicate(timeout=limit)
-        except subprocess.TimeoutExpired:
-            running.kill()
-            return "timeout", ""
-    return "killed" if running.returncode else "survived", said
+@contextlib.contextmanager
+def changed(copy, path, text):
+    """Let a file of the copy have another text, and its kernels other machine code."""
+    kernels, kept = copy / "doccluster" / "kernels", copy.parent / "kernels"
+    is_kernel = "kernels" in path.parts
+    if is_kernel:
+        shutil.copytree(kernels, kept)
+    (copy / path).write_text(text, encoding="utf-8")
+    moment = next(_MOMENTS)  # numba and Python know a file by its size and its time
+    os.utime(copy / path, (moment, moment))
+    if is_kernel:
+        forget_machine_code(copy, path)
+    try:
+        yield
+    finally:
+        if is_kernel:
+            shutil.rmtree(kernels)
+            kept.rename(kernels)
+        shutil.copy2(ROOT / path, copy / path)
 
 
 def forget_machine_code(copy, path):
     """Remove the machine code of kernels that a changed file is compiled into; numba looks only at their own file."""
     stale, folder = {path.stem}, copy / "doccluster" / "kernels"
-    if "kernels" not in path.parts:
-        return
     imports = {other: other.read_text(encoding="utf-8") for other in folder.rglob("*.py")}
     while True:
         found = {other.stem for other, text in imports.items() if any(f".{name} import" in text for name in stale)}
@@ -152,23 +157,35 @@ def forget_machine_code(copy, path):
             kept.unlink()
 
 
+@functools.cache
+def texts(folder, pattern):
+    """Return the texts of files below a folder."""
+    return {file: file.read_text(encoding="utf-8") for file in sorted((ROOT / folder).rglob(pattern))}
+
+
 def tests_of(path):
-    """Return the tests of a file, in this order: those that name its module, those of its package, `ALSO`."""
+    """Return the tests of a file, in this order: those that name its module, those of its package, `ALSO`.
+
+    Then come those that name a module of its package which imports it: of a kernel, whichever module does.
+    """
     module = ".".join(path.with_suffix("").parts)
     package = path.parts[1].removesuffix(".py")
-    users = [module]
-    if package == "kernels":
-        for other in (ROOT / "doccluster").rglob("*.py"):
-            if f"from {module} import" in other.read_text(encoding="utf-8"):
-                users.append(".".join(other.relative_to(ROOT).with_suffix("").parts))
-    every = [
-        file for file in sorted((ROOT / "tests").rglob("test_*.py")) if not any(slow in file.name for slow in SLOW)
+    users = [
+        ".".join(other.relative_to(ROOT).with_suffix("").parts)
+        for other, text in texts("doccluster", "*.py").items()
+        if f"from {module} import" in text and (package == "kernels" or package in other.parts)
     ]
-    texts = {file: file.read_text(encoding="utf-8") for file in every}
-    naming = [file for file in every if any(f"from {user} import" in texts[file] for user in users)]
+    every = {
+        file: text for file, text in texts("tests", "test_*.py").items() if not any(one in file.name for one in SLOW)
+    }
+    naming, using = (
+        [file for file, text in every.items() if any(f"from {one} import" in text for one in named)]
+        for named in ([module], users)
+    )
     own = [file for file in every if file.parent.name == package or file.stem == f"test_{package}"]
     also = [ROOT / name for name in ALSO.get(package, [])]
-    found = dict.fromkeys([*naming, *sorted(own, key=lambda file: file.stat().st_size), *also])
+    quick_first = sorted([*using, *own], key=lambda file: file.stat().st_size)
+    found = dict.fromkeys([*sorted(naming, key=lambda file: file.stat().st_size), *quick_first, *also])
     return [file.relative_to(ROOT).as_posix() for file in found] or ["tests/test_pipeline.py"]
 
 

@@ -34,6 +34,7 @@ SWAPS = {
 # what people read, and what only checkers of types read, changes no result
 SAID = ("Error", "Warning", "say", "warn", "write_error", "option", "argument", "undefined", "measure")
 SYMMETRIC = ("min", "max", "minimum", "maximum", "array_equal", "logical_and", "logical_or")  # in their arguments
+CHECKS = ("strict", "flush", "stacklevel")  # named arguments that change nothing of a sound program
 OF_TYPES = ("annotation", "returns", "decorator_list", "type_params", "bases", "keywords")
 NAMES_OF_TEXT = ("__repr__", "__str__", "_repr_html_")
 
@@ -76,7 +77,7 @@ def _places(node: ast.AST) -> Iterator[ast.expr | ast.stmt]:
         if field in OF_TYPES and not isinstance(node, ast.Call):
             continue
         for child in value if isinstance(value, list) else [value]:
-            if isinstance(child, ast.AST) and not _says(child):
+            if isinstance(child, ast.AST) and not _says(child) and getattr(child, "arg", None) not in CHECKS:
                 if isinstance(child, ast.expr | ast.stmt):
                     yield child
                 yield from _places(child)
