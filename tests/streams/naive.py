@@ -24,10 +24,8 @@ from doccluster.streams.identity import story_id
 from doccluster.streams.settings import DAY
 
 FIELDS = ("title", "both", "names")
-WEIGHTS = dict(
-    zip(*(json.loads((files("doccluster.streams") / "join_weights.json").read_text())[one] for one in
-          ("features", "coefficients")), strict=True)
-)  # fmt: skip
+SHIPPED = json.loads((files("doccluster.streams") / "join_weights.json").read_text(encoding="utf-8"))
+WEIGHTS = dict(zip(SHIPPED["features"], SHIPPED["coefficients"], strict=True))
 
 
 @dataclass(eq=False)
@@ -69,6 +67,7 @@ class Story:
     looked_at: int = 0
     lead: Doc | None = None
     led_at: int = 0
+    merged_at: int = 0
 
 
 class NaiveStream:
