@@ -125,7 +125,7 @@ class NaiveStream:
                 for term, count in one.counts[name].items()
             }
             length = math.sqrt(sum(value * value for value in raw.values()))
-            found[name] = {term: value / length for term, value in raw.items()}
+            found[name] = {term: float(np.float32(value / length)) for term, value in raw.items()}
         return found
 
     # where an article goes
@@ -322,6 +322,7 @@ class NaiveStream:
             return
         story.looked_at = n
         if not self.is_quiet(story, now):
+            self.taken["too soon to split"] += 1
             return
         halves = two_means([one.vectors["both"] for one in story.members])
         parts = [[one for one, half in zip(story.members, halves, strict=True) if half == side] for side in (0, 1)]
@@ -357,7 +358,7 @@ class NaiveStream:
         if story.members:
             total = self.sums(story)["both"]
             newest = self.newest(story.members, 20)
-            story.lead = max(newest, key=lambda one: (round(product(one.vectors["both"], total), 9), -one.number))
+            story.lead = max(newest, key=lambda one: (product(one.vectors["both"], total), -one.number))
 
     def close(self, now):
         for story in sorted(self.open(), key=lambda one: (one.last, one.id)):

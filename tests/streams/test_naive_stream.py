@@ -88,7 +88,7 @@ def are_same(one, other):
     return one == other or (
         None not in (one, other)
         and all(
-            a == b or (isinstance(a, float) and isinstance(b, float) and abs(a - b) < 2e-6)
+            a == b or (isinstance(a, float) and isinstance(b, float) and abs(a - b) < 1e-7)
             for a, b in zip(one, other, strict=True)
         )
     )
@@ -100,7 +100,7 @@ QUICK = StreamSettings(
 )  # fmt: skip
 
 
-ACROSS = StreamSettings(across_languages=True, n_newest=2, least_families=4, join=0.4, split=0.35)
+ACROSS = StreamSettings(across_languages=True, n_newest=2, least_families=4, join=0.4, split=0.39, merge=0.41)
 RARE = {"two of its families are one", "the lead stays"}
 
 
@@ -109,7 +109,7 @@ RARE = {"two of its families are one", "the lead stays"}
     [
         (9, StreamSettings(), 1, 2000, {"merged", "split", "closed", *RARE}),
         (2, QUICK, 1, 2000, {"merged", "closed", "resumed", "old articles leave the sums", *RARE}),
-        (2, ACROSS, 1, 2000, {"merged", "split", "closed", "the younger story goes on", *RARE}),
+        (2, ACROSS, 1, 2000, {"merged", "split", "closed", "too soon to split", *RARE}),
         (2, QUICK, 5, 20, {"merged", "closed", "resumed", *RARE}),
     ],
 )
@@ -125,8 +125,8 @@ def test_a_stream_is_what_its_rules_say_after_every_batch(
     while left:
         batch = [left.pop(0) for _ in range(min(len(left), rng.randint(1, together)))]
         now = (batch[-1]["time"] // GRID + 1) * GRID
-        for place, one in enumerate(batch):  # what comes together is dated on one side of the grid
-            one["time"] = max(one["time"], now - GRID + place)
+        for one in batch:  # what comes together is dated on one side of the grid, and some of it alike
+            one["time"] = max(one["time"], now - GRID)
         batch.sort(key=lambda one: (one["time"], one["key"]))
         if store and rng.random() < 0.2:
             stream.close()
