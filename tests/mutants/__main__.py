@@ -50,7 +50,21 @@ ALSO = {
     "pipeline": ["tests/test_pipeline.py", "tests/cli/test_run_command.py", "tests/cli/test_screens.py"],
     "report": ["tests/cli/test_run_command.py"],
 }
-SLOW = ("test_dask_workers", "test_real_corpora", "test_killed_polls", "test_reproduction", "in_browser", "test_peers")
+# what kills most of a package in a short time
+FIRST = {
+    "clustering": ["tests/clustering/test_limits.py", "tests/test_scale_axis.py"],
+    "geometry": ["tests/test_scale_axis.py"],
+    "streams": ["tests/streams/test_naive_stream.py"],
+}
+SLOW = (
+    "test_day",
+    "test_dask_workers",
+    "test_real_corpora",
+    "test_killed_polls",
+    "test_reproduction",
+    "in_browser",
+    "test_peers",
+)
 _MOMENTS = itertools.count(1_000_000_000)
 
 
@@ -185,7 +199,8 @@ def tests_of(path):
     own = [file for file in every if file.parent.name == package or file.stem == f"test_{package}"]
     also = [ROOT / name for name in ALSO.get(package, [])]
     quick_first = sorted([*using, *own], key=lambda file: file.stat().st_size)
-    found = dict.fromkeys([*sorted(naming, key=lambda file: file.stat().st_size), *quick_first, *also])
+    first = [ROOT / name for name in FIRST.get(package, [])]
+    found = dict.fromkeys([*sorted(naming, key=lambda file: file.stat().st_size), *first, *quick_first, *also])
     return [file.relative_to(ROOT).as_posix() for file in found] or ["tests/test_pipeline.py"]
 
 
