@@ -15,12 +15,11 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from doccluster.corpus.markup import holds_tags, strip_markup
+from doccluster.corpus.dates import FIRST_YEAR
+from doccluster.headlines import choose_headline, plain_title, title_endings
 from doccluster.packed_strings import CodedColumn
 from doccluster.record import Documents, Run
-from doccluster.text.sentences import sentences
 
-HEADLINE_LENGTH = 110
 N_WORDS = 3  # of the line below the name an editor gave
 
 # suffixes of files that are read, without those that are domains too (.md, .zip)
@@ -28,7 +27,6 @@ _FILE = re.compile(
     r"\.(txt|text|csv|tsv|json|jsonl|ndjson|parquet|xml|rss|atom|opml|html?|eml|mbox|sgml?|tar|t?gz|bz2|xz)$",
     re.IGNORECASE,
 )
-SHORTEST_SENTENCE = 20  # characters; a shorter one says too little
 
 
 @dataclass(frozen=True)
@@ -68,7 +66,8 @@ def overview(run: Run) -> tuple[Overview, ...]:
     """Return what a person sees first of each cluster of a run."""
     days = days_of(run.documents.dates)
     outlets = outlets_of(run.documents)
-    shared = _titles_of_several_clusters(run)
+    endings = title_endings(_distinct(run.documents.titles), _distinct(outlets))
+    shared = _titles_of_several_clusters(run, endings)
     found = []
     for one in run.clusters:
         members = run.partition.members(one.cluster)
@@ -79,7 +78,7 @@ def overview(run: Run) -> tuple[Overview, ...]:
             Overview(
                 cluster=one.cluster,
                 size=one.size,
-                headline=one.name or _headline(run, one.cluster, shared),
+                headline=one.name or _headline(run, one.cluster, shared, endings),
                 label=one.label if not one.name else ", ".join(term.term for term in one.descriptive[:N_WORDS]),
                 first=date.fromordinal(int(own_days.min())) if own_days.size else None,
                 last=date.fromordinal(int(own_days.max())) if own_days.size else None,
@@ -103,13 +102,13 @@ def _counts(outlets: Sequence[str], members: npt.NDArray[np.int64]) -> Counter[s
 
 
 def days_of(dates: Sequence[str]) -> npt.NDArray[np.int64]:
-    """Return the ordinal of the day of each date, 0 where there is none.
+    """Return the ordinal of the day of each date, 0 where there is none or its year is before 1000.
 
     >>> days_of(["2026-03-03", "soon"]).tolist() == [date(2026, 3, 3).toordinal(), 0]
     True
     """
-    known = dates.values if isinstance(dates, CodedColumn) else dates
-    found = [0 if (day := as_date(text)) is None else day.toordinal() for text in known]
+    known = _distinct(dates)
+    found = [0 if (day := as_date(text)) is None or day.year < FIRST_YEAR else day.toordinal() for text in known]
     days = np.array(found, np.int64)
     return days[dates.codes] if isinstance(dates, CodedColumn) else days
 
@@ -146,57 +145,31 @@ def as_date(text: str) -> date | None:
     return None
 
 
-def _headline(run: Run, cluster: int, shared: frozenset[str]) -> str:
+def _headline(run: Run, cluster: int, shared: frozenset[str], endings: frozenset[str]) -> str:
     described, documents = run.clusters[cluster], run.documents
     rows = [one.row for one in described.representatives]
-    titles = [plain_title(documents.titles[row]) for row in rows]
-    own = [title for title in titles if title and title.casefold() not in shared]
-    if own or any(titles):
-        return (own or [title for title in titles if title])[0]
-    begins = next((documents.excerpts[row] for row in rows if documents.excerpts[row]), "")
-    return first_sentence(begins) or described.label
+    titles = [plain_title(documents.titles[row], endings) for row in rows]
+    begins = () if any(titles) else [documents.excerpts[row] for row in rows]
+    return choose_headline(titles, begins, shared) or described.label
 
 
-def plain_title(title: str) -> str:
-    """Return a title without markup.
-
-    >>> plain_title("Example <b>Atom</b>"), plain_title("History of the <blink> tag")
-    ('Example Atom', 'History of the <blink> tag')
-    """
-    return (strip_markup(title) if holds_tags(title) else title).strip()
-
-
-def first_sentence(text: str) -> str:
-    """Return the first sentence of a text if it is short enough for a headline, else the words that fit.
-
-    >>> first_sentence("A ferry ran aground off the islands. All 40 people on board are safe.")
-    'A ferry ran aground off the islands.'
-    """
-    first = ""
-    for sentence in sentences(text):
-        first = text[: text.index(sentence, len(first)) + len(sentence)]
-        if len(first) >= SHORTEST_SENTENCE:
-            break
-    if len(first) < len(text) and SHORTEST_SENTENCE <= len(first) <= HEADLINE_LENGTH:
-        return first
-    if len(text) <= HEADLINE_LENGTH:
-        return text
-    cut = text[:HEADLINE_LENGTH]
-    return f"{cut.rpartition(' ')[0] or cut} …"
-
-
-def _titles_of_several_clusters(run: Run) -> frozenset[str]:
+def _titles_of_several_clusters(run: Run, endings: frozenset[str]) -> frozenset[str]:
     """Return the titles (case ignored) of documents in several clusters: "News in brief" names none of them."""
     titles, labels = run.documents.titles, run.partition.labels
     numbers = _title_numbers(titles)
     order = np.lexsort((labels, numbers))
     is_next = (np.diff(numbers[order]) == 0) & (np.diff(labels[order]) != 0)  # the same title, the next cluster
-    return frozenset(plain_title(titles[row]).casefold() for row in order[1:][is_next].tolist())
+    return frozenset(plain_title(titles[row], endings).casefold() for row in order[1:][is_next].tolist())
+
+
+def _distinct(values: Sequence[str]) -> Sequence[str]:
+    """Return the values of a column, each once where the column keeps them so."""
+    return values.values if isinstance(values, CodedColumn) else values
 
 
 def _title_numbers(titles: Sequence[str]) -> npt.NDArray[np.int64]:
     """Return a number for each title that only the same one has, case ignored."""
-    known = titles.values if isinstance(titles, CodedColumn) else titles
+    known = _distinct(titles)
     numbers = np.fromiter((hash(title.strip().casefold()) for title in known), np.int64, len(known))
     return numbers[titles.codes] if isinstance(titles, CodedColumn) else numbers
 

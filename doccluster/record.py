@@ -8,7 +8,6 @@ documents that have terms. Documents without any term are in `empty_documents`, 
 from __future__ import annotations
 
 import itertools
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -19,7 +18,7 @@ import numpy.typing as npt
 
 from doccluster.clustering.linear_rule import LinearRule
 from doccluster.corpus.document import Corpus, Skipped
-from doccluster.corpus.mail_headers import split_headers
+from doccluster.corpus.mail_headers import begins_with_head, split_headers
 from doccluster.corpus.markup import holds_tags, strip_markup
 from doccluster.corpus.stored_texts import PickedTexts, StoredTexts, text_lengths
 from doccluster.errors import InputError
@@ -40,8 +39,6 @@ if TYPE_CHECKING:
 
 NO_TERMS = "no-terms"  # why a document is among the skipped although it was read
 EXCERPT_LENGTH = 320
-# the head of a message that was read as plain text, which nobody wants to read first
-_MAIL_HEADERS = re.compile(r"(?:(?:From|Subject|Date|To|Newsgroups|Organization|Reply-To|Message-ID):.*\n){2}")
 NAME_LENGTH = 70
 MOST_CLUSTERS_SHOWN = 30  # in a notebook; the report has all
 
@@ -157,7 +154,7 @@ class StoredExcerpts(Sequence[str]):
 def _excerpt(text: str) -> str:
     # a document may be megabytes long: look only at its beginning
     start = text[: 4 * EXCERPT_LENGTH]
-    if _MAIL_HEADERS.match(start):
+    if begins_with_head(start):  # which nobody wants to read first
         start = split_headers(start)[1] or start
     if holds_tags(start):
         start = strip_markup(start)

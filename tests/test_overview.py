@@ -8,7 +8,8 @@ from datetime import date
 import pandas as pd
 import pytest
 
-from doccluster.overview import first_sentence, outlets_of, overview
+from doccluster.headlines import first_sentence
+from doccluster.overview import outlets_of, overview
 from doccluster.pipeline import run_pipeline
 
 OIL = ["Oil prices rise as OPEC cuts exports", "OPEC cuts exports of oil again", "Crude oil exports fall, OPEC says"]
@@ -106,7 +107,7 @@ def test_excerpts_are_plain_text_without_the_head_of_a_message():
 
 
 def test_a_headline_does_not_end_at_a_shortened_word():
-    from doccluster.overview import first_sentence
+    from doccluster.headlines import first_sentence
 
     text = "A court told the U.S. envoy, Mr. J. Hill, to leave. He left."
     assert first_sentence(text) == "A court told the U.S. envoy, Mr. J. Hill, to leave."

@@ -14,6 +14,7 @@ from doccluster.cli.console import (
     print_json,
     progress_shown,
     say,
+    say_fact,
     seed_option,
     threads_option,
 )
@@ -71,6 +72,9 @@ def _print_inspection(found: Inspection) -> None:
         say(f"  scripts    {100 * found.share_without_blanks:.0f} % of the letters in scripts without blanks")
     if found.first_date:
         say(f"  dates      {found.first_date} to {found.last_date}")
+    for why, count in found.doubtful_dates.items():
+        told = "1 date is" if count == 1 else f"{count:,} dates are"
+        say_fact("", f"{told} not believed: {why}")
     for column in found.labels:
         _print_labels(column)
     for reason, count in found.reasons.items():

@@ -29,6 +29,21 @@ _MONTH_OF_YEAR = re.compile(rf"{_MONTH},? (?P<year>\d{{4}})", re.IGNORECASE)
 _PART_OF_DATE = re.compile(r"\d{4}(-\d{2})?")
 _SECONDS = (1e8, 1e10)  # 1973 to 2286: a number in this range is a Unix time stamp
 _LATEST_YEAR = 9999
+FIRST_YEAR = 1000
+
+
+def disbelief(day: dt.date, today: dt.date) -> str:
+    """Return why the date of a document is not believed, an empty string if it is.
+
+    >>> today = dt.date(2026, 3, 1)
+    >>> [disbelief(dt.date(year, 1, 1), today) for year in (1, 1970, 1987, 2031)]
+    ['before the year 1000', '1 January 1970, which stands for no date', '', 'more than a year from now']
+    """
+    if day.year < FIRST_YEAR:
+        return "before the year 1000"
+    if day == dt.date(1970, 1, 1):
+        return "1 January 1970, which stands for no date"
+    return "more than a year from now" if day > today + dt.timedelta(days=366) else ""
 
 
 def iso_date(value: Any) -> str:

@@ -11,6 +11,8 @@ from doccluster.corpus.encodings import decode
 
 _HEADER = re.compile(r"([!-9;-~]+):[ \t]*(.*)")
 _ENCODED_WORD = re.compile(r"=\?([^?\s]+)\?([bBqQ])\?([^?]*)\?=")
+_HEAD = re.compile(r"(?:(?:From|Subject|Date|To|Newsgroups|Organization|Reply-To|Message-ID):.*\r?\n){2}")
+LONGEST_HEAD = 4_000  # characters
 _BETWEEN = re.compile(r"(\?=)\s+(=\?)")
 
 
@@ -35,6 +37,22 @@ def split_headers(message: str) -> tuple[dict[str, str], str]:
             return _joined(headers), message[position:]
         position = following
     return _joined(headers), ""
+
+
+def begins_with_head(text: str) -> bool:
+    """Return whether a text begins with two or more of the headers that messages have."""
+    return _HEAD.match(text) is not None
+
+
+def subject_of_message(text: str) -> str:
+    """Return the subject of a text that begins with the head of a message, empty for any other text.
+
+    >>> subject_of_message("From: A. Writer\\nSubject: Re: rye bread\\n\\nBake it longer.")
+    'Re: rye bread'
+    """
+    if not begins_with_head(text[:LONGEST_HEAD]):
+        return ""
+    return decoded_header(split_headers(text[:LONGEST_HEAD])[0].get("subject", ""))
 
 
 def _joined(headers: dict[str, list[str]]) -> dict[str, str]:

@@ -7,13 +7,14 @@ from collections.abc import Iterator
 from doccluster.corpus.document import Skipped
 from doccluster.corpus.draft import Draft
 from doccluster.corpus.input_file import InputFile
+from doccluster.corpus.mail_headers import subject_of_message
 from doccluster.corpus.options import ReadOptions
 
 
 def read_text(file: InputFile, options: ReadOptions) -> Iterator[Draft | Skipped]:
     """Return the one document that the file is."""
     text = file.text(options.limits.document_bytes)
-    yield Draft(text, file.name, id=str(file.place), is_whole_file=True)
+    yield Draft(text, file.name, id=str(file.place), title=subject_of_message(text), is_whole_file=True)
 
 
 def read_lines(file: InputFile, options: ReadOptions) -> Iterator[Draft | Skipped]:

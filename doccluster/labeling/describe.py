@@ -35,6 +35,7 @@ def describe_clusters(
     texts: Sequence[str] | None = None,
     phrases: LabelPhrases | None = None,
     in_titles: TitleCounts | None = None,
+    outlets: Sequence[str] | None = None,
     function_words: Collection[str] = frozenset(),
     n_terms: int = 10,
     n_documents: int = 5,
@@ -58,6 +59,8 @@ def describe_clusters(
         Phrases that may stand in a label, besides the terms.
     in_titles : TitleCounts, optional
         How many titles have each term: what titles have names a cluster before what they have not.
+    outlets : sequence of str, optional
+        Who published each document: representatives are of different ones first.
     function_words : collection of str
         Words that may not stand in a label (lower case).
     n_terms, n_documents : int
@@ -97,7 +100,9 @@ def describe_clusters(
         longer=longer,
     )
     labels = short_labels(ranked)
-    shown = representative_documents(documents, partition, placed.similarity, n_documents=n_documents, evidence=known)
+    shown = representative_documents(
+        documents, partition, placed.similarity, n_documents=n_documents, outlets=outlets, evidence=known
+    )
     border = borderline_documents(partition, placed, n_documents=n_documents)
     return [
         ClusterDescription(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -26,9 +27,12 @@ def representative_documents(
     *,
     n_documents: int = 5,
     near_copy: float = NEAR_COPY,
+    outlets: Sequence[str] | None = None,
     evidence: ClusterEvidence | None = None,
 ) -> list[tuple[Representative, ...]]:
     """Return for each cluster the documents nearest to its centroid, near-copies of a listed one left out.
+
+    With `outlets` the most central document of each outlet is taken before a second one of any.
 
     Parameters
     ----------
@@ -40,6 +44,8 @@ def representative_documents(
         At most so many per cluster, taken from the nearest eight times as many.
     near_copy : float
         Two documents with at least this cosine count as copies; each representative says how many the cluster has.
+    outlets : sequence of str, optional
+        Who published each document; those without an outlet are all taken for different ones.
     evidence : ClusterEvidence, optional
         That of the same documents and clusters, if it is there.
     """
@@ -51,7 +57,8 @@ def representative_documents(
     for cluster in range(partition.n_clusters):
         members = partition.members(cluster)
         nearest = members[_smallest(-similarity[members], n_documents * CANDIDATES_PER_PLACE)]
-        chosen.append(nearest[_distinct(cosines(rows[nearest], rows[nearest]), n_documents, near_copy)])
+        own = None if outlets is None else [outlets[row] for row in nearest.tolist()]
+        chosen.append(nearest[_distinct(cosines(rows[nearest], rows[nearest]), n_documents, near_copy, own)])
     copies = known.count_close(chosen, near_copy)
     return [
         tuple(
@@ -62,12 +69,21 @@ def representative_documents(
     ]
 
 
-def _distinct(products: npt.NDArray[np.float64], count: int, near_copy: float) -> list[int]:
+def _distinct(
+    products: npt.NDArray[np.float64], count: int, near_copy: float, outlets: Sequence[str] | None
+) -> list[int]:
+    """Return candidates that are no near-copies of one another: the first of each outlet, then the first of all."""
     chosen: list[int] = []
-    for candidate in range(len(products)):
-        if len(chosen) < count and (products[candidate, chosen] < near_copy).all():
-            chosen.append(candidate)
-    return chosen
+    seen: set[str] = set()
+    for needs_new in (True, False) if outlets is not None else (False,):
+        for candidate in range(len(products)):
+            outlet = "" if outlets is None else outlets[candidate]
+            if len(chosen) == count or candidate in chosen or (needs_new and outlet in seen):
+                continue
+            if (products[candidate, chosen] < near_copy).all():
+                chosen.append(candidate)
+                seen.update(filter(None, [outlet]))
+    return sorted(chosen)
 
 
 def borderline_documents(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -13,17 +14,18 @@ from scipy import sparse
 from doccluster.corpus import Corpus
 from doccluster.corpus.duplicates import find_near_duplicates
 from doccluster.errors import InputError, NothingUsable
-from doccluster.labeling import describe_clusters
 from doccluster.partition import Partition
+from doccluster.pipeline.naming import describe_texts
 from doccluster.pipeline.vectorizing import Vectorized, choose_languages, vectorize_texts
 from doccluster.retrieval import GroupedHits, HitGroup, SearchHit, group_rows
-from doccluster.retrieval.grouping import CUT_AT, OTHER
+from doccluster.retrieval.grouping import OTHER
 from doccluster.retrieval.hits import MAX_HITS, as_hits
 from doccluster.text.language import survey_writing
 from doccluster.text.stemming import STEMMING_LANGUAGES
 from doccluster.validation import check_positive_int, unit_rows
 
 MAX_GROUPS = 10
+_WORD = re.compile(r"\w+")
 RARE_TERMS_FROM = 20  # hits; from so many on, a term of a single hit says nothing of a group
 
 
@@ -33,7 +35,7 @@ def cluster_search_results(
     *,
     max_groups: int = MAX_GROUPS,
     language: str | Sequence[str] = "auto",
-    cut_at: float = CUT_AT,
+    cut_at: float | None = None,
     n_threads: int | None = 1,
 ) -> GroupedHits:
     """Return search results in groups: hits on one thing together, with a label.
@@ -48,8 +50,9 @@ def cluster_search_results(
         At most so many groups; how many there are follows from the hits.
     language : str or sequence of str
         As for `run_pipeline`.
-    cut_at : float in 0..1
-        Groups with a larger mean distance are not joined: the lower, the finer.
+    cut_at : float in 0..1, optional
+        Groups with a larger mean distance are not joined: the lower, the finer. By default it follows from the hits
+        (`doccluster.retrieval.group_rows`).
     n_threads : int, optional
         Changes no result; a second thread costs more than it saves on so few texts.
 
@@ -73,7 +76,7 @@ def cluster_search_results(
     [('cat, forest', (0, 1)), ('cars, engine, price', (2, 3))]
     """
     checked = as_hits(hits)
-    if not 0 <= cut_at <= 1:
+    if cut_at is not None and not 0 <= cut_at <= 1:
         raise InputError(f"cut_at={cut_at!r} is no distance of groups; give a number from 0 to 1.")
     check_positive_int(max_groups, "max_groups")
     if not checked:
@@ -93,7 +96,7 @@ def cluster_search_results(
         labels[shown] = group_rows(made.vectors.matrix, max_groups, cut_at=cut_at, n_threads=n_threads)
         for copy, first in copy_of.items():
             labels[copy] = labels[first]
-        groups = _described(made, labels, shown, [texts[place] for place in shown.tolist()], n_threads)
+        groups = _described(made, labels, shown, checked, query, n_threads)
     other = tuple(np.flatnonzero(labels == OTHER).tolist())
     return GroupedHits(query, checked, tuple(groups), other, copy_of)
 
@@ -124,35 +127,36 @@ def vectorize_short_texts(
 
 
 def _without_query(made: Vectorized, query: str) -> Vectorized:
-    vectors = made.vectors
+    """Return the vectors with nothing in the columns of the words of a query."""
     if made.vectorizer is None or not query.strip():
         return made
-    of_query = made.vectorizer.transform([query]).indices
-    kept = np.setdiff1d(np.arange(vectors.n_terms), of_query)
-    assert vectors.terms is not None  # made of texts
-    assert vectors.display_terms is not None
-    matrix = unit_rows(sparse.csr_array(vectors.matrix[:, kept]), warn=False)
-    terms, shown = vectors.terms[kept], vectors.display_terms[kept]
-    return replace(made, vectors=replace(vectors, matrix=matrix, terms=terms, display_terms=shown))
+    stays = np.ones(made.vectors.n_terms)
+    stays[made.vectorizer.transform([query]).indices] = 0
+    matrix = sparse.csr_array(made.vectors.matrix.multiply(stays[np.newaxis, :]))
+    matrix.eliminate_zeros()
+    return replace(made, vectors=replace(made.vectors, matrix=unit_rows(matrix, warn=False)))
 
 
 def _described(
     made: Vectorized,
     labels: npt.NDArray[np.int64],
     shown: npt.NDArray[np.int64],
-    texts: Sequence[str],
+    hits: Sequence[SearchHit],
+    query: str,
     n_threads: int | None,
 ) -> list[HitGroup]:
     inside = np.flatnonzero(labels[shown] != OTHER)
     if inside.size == 0:
         return []
-    vectors = made.vectors.take(inside)
+    vectors, named = made.vectors.take(inside), [hits[place] for place in shown[inside].tolist()]
     partition = Partition.from_labels(labels[shown][inside])
-    described = describe_clusters(
+    described = describe_texts(
+        made,
         vectors,
         partition,
-        texts=[texts[place] for place in inside.tolist()],
-        function_words=made.function_words,
+        [hit.text for hit in named],
+        [hit.title for hit in named],
+        unwanted=frozenset(_WORD.findall(query.lower())),
         n_documents=0,
         n_threads=n_threads,
     )

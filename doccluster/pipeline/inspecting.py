@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from datetime import date
 from typing import Any
 
 import numpy as np
 
 from doccluster.corpus import Corpus, Skipped
+from doccluster.corpus.dates import disbelief
 from doccluster.digests import checksum
+from doccluster.overview import as_date
 from doccluster.pipeline.sources import Source, read_source, split_empty
 from doccluster.progress import Progress, silent
 from doccluster.short_repr import ShortRepr
@@ -58,7 +61,9 @@ class Inspection(ShortRepr):
     share_without_blanks : float or None
         Share of the letters in scripts written without blanks.
     first_date, last_date : str
-        Of those that have one.
+        Of those that have one that can be believed.
+    doubtful_dates : mapping of str to int
+        How many dates are not believed, by the reason.
     labels : tuple of LabelColumn
     skipped : tuple of Skipped
         What gave no document.
@@ -83,6 +88,7 @@ class Inspection(ShortRepr):
     share_without_blanks: float | None = None
     first_date: str = ""
     last_date: str = ""
+    doubtful_dates: Mapping[str, int] = field(default_factory=dict)
     n_terms: int | None = None
     n_entries: int | None = None
     n_empty: int | None = None
@@ -124,13 +130,7 @@ def inspect_source(
     }
     if read.corpus is None:
         return Inspection(**known, **_of_matrix(read))
-    dates = sorted(filter(None, read.documents.dates))
-    return Inspection(
-        **known,
-        **_of_texts(read.corpus, read.documents.lengths),
-        first_date=dates[0] if dates else "",
-        last_date=dates[-1] if dates else "",
-    )
+    return Inspection(**known, **_of_texts(read.corpus, read.documents.lengths), **_of_dates(read.documents.dates))
 
 
 def _tendency(read: Source, random_state: int, progress: Progress) -> tuple[TendencyResult, ...]:
@@ -164,6 +164,25 @@ def _of_texts(corpus: Corpus, lengths: Any) -> dict[str, Any]:
         "n_same_text": len(corpus) - len(distinct),
         "languages": guess_languages(corpus.texts),
         "share_without_blanks": share_without_blanks(corpus.texts),
+    }
+
+
+def _of_dates(dates: Sequence[str]) -> dict[str, Any]:
+    """Return the first and the last date that can be believed, and how many cannot, by the reason."""
+    today = date.today()
+    reasons: Counter[str] = Counter()
+    believed = []
+    for text, count in Counter(filter(None, dates)).items():
+        day = as_date(text)
+        reason = "" if day is None else disbelief(day, today)
+        if reason:
+            reasons[reason] += count
+        else:
+            believed.append(text)
+    return {
+        "first_date": min(believed, default=""),
+        "last_date": max(believed, default=""),
+        "doubtful_dates": dict(reasons.most_common()),
     }
 
 

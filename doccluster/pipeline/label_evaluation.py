@@ -91,7 +91,7 @@ def evaluate_labels(
         vectors.documents, partition, ClusterProfiles.from_evidence(evidence).centroids, n_threads=n_threads
     )
     texts = None if read.corpus is None else [read.corpus.texts[place] for place in documents.positions.tolist()]
-    vectors, clusters = name_clusters(made, vectors, evidence, placed, texts, documents.titles, None)
+    vectors, clusters = name_clusters(made, vectors, evidence, placed, texts, documents, None)
     classes = [str(name) for name in partition.names]
     return _judged(clusters, classes, partition, vectors, made.vectorizer, made.languages, synonyms)
 

@@ -294,7 +294,7 @@ def _make_run(
             evidence = work.evidence(blocks, vectors, fit.partition, progress)
             placed = work.place(blocks, fit)
         texts = None if read.corpus is None else PickedTexts(read.corpus.texts, documents.positions)
-        vectors, clusters = name_clusters(made, vectors, evidence, placed, texts, documents.titles, copy_of)
+        vectors, clusters = name_clusters(made, vectors, evidence, placed, texts, documents, copy_of)
     with clock.stage("judge"):
         evaluation = evaluate(
             fit.partition,

@@ -18,9 +18,10 @@ from doccluster.labeling import (
     count_label_phrases,
     describe_clusters,
 )
+from doccluster.overview import outlets_of
 from doccluster.partition import Partition
 from doccluster.pipeline.vectorizing import Vectorized
-from doccluster.record import Run
+from doccluster.record import Documents, Run
 from doccluster.text.boilerplate import boilerplate_words
 from doccluster.text.stopwords import STOP_WORD_LANGUAGES
 from doccluster.text.tokens import build_preprocessor
@@ -40,13 +41,13 @@ def name_clusters(
     evidence: ClusterEvidence,
     placed: Placement,
     texts: Sequence[str] | None,
-    titles: Sequence[str] | None,
+    documents: Documents,
     copy_of: npt.NDArray[np.int64] | None,
 ) -> tuple[DocumentVectors, list[ClusterDescription]]:
     """Return what each cluster is about, and the vectors with their terms in the commonest written form.
 
-    `texts` and `titles` are those of the rows of `vectors`, None for a ready matrix. The vectorizer learns the written
-    forms too, so that whoever asks later shows the same words.
+    `texts` and `documents` are those of the rows of `vectors`; there are no texts of a ready matrix. The vectorizer
+    learns the written forms too, so that whoever asks later shows the same words.
     """
     partition = evidence.partition
     if texts is None or made.vectorizer is None:
@@ -57,8 +58,8 @@ def name_clusters(
     vectors = in_written_forms(made, vectors, PickedTexts(texts, _most_central(partition, placed, texts)))
     once = texts if copy_of is None else PickedTexts(texts, np.unique(copy_of))
     unwanted = boilerplate_words(once)
-    given: dict[str, Any] = {"placement": placed, "evidence": evidence}
-    return vectors, describe_texts(made, vectors, partition, texts, titles, unwanted=unwanted, **given)
+    given: dict[str, Any] = {"placement": placed, "evidence": evidence, "outlets": outlets_of(documents)}
+    return vectors, describe_texts(made, vectors, partition, texts, documents.titles, unwanted=unwanted, **given)
 
 
 def describe_texts(

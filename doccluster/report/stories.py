@@ -9,9 +9,10 @@ from datetime import date
 import numpy as np
 import numpy.typing as npt
 
+from doccluster.headlines import first_sentence
 from doccluster.labeling import BORDERLINE_MARGIN
 from doccluster.labeling.description import ClusterDescription, Representative, Term
-from doccluster.overview import Overview, as_date, days_of, first_sentence, outlets_of
+from doccluster.overview import Overview, as_date, days_of, outlets_of
 from doccluster.record import Run
 from doccluster.report.wording import date_words, one_line, safe_link, span_words
 

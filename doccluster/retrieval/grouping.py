@@ -11,6 +11,7 @@ from scipy import sparse
 from doccluster.clustering.hierarchical.agglomeration import agglomerate, cut_tree
 from doccluster.geometry import latent_semantic_space, nearest_neighbours, smoothed_rows
 from doccluster.sparse_structure import checked_csr
+from doccluster.validation import unit_rows
 
 OTHER = -1  # the label of what belongs nowhere
 N_COMPONENTS = 100
@@ -20,11 +21,14 @@ MIXING = 0.5
 N_STEPS = 3
 # Mean distance (1 - cosine of smoothed rows) above which groups are not joined: docs/how-to/search.md has the figures.
 CUT_AT = 0.65
+# Hits of several words are all alike: groups stay apart there that are about as far from one another as any two hits.
+NEARER_THAN_ANY = 0.95
+ON_ONE_THING = 0.3  # groups nearer than this are joined, however alike all hits are
 SMALLEST = 2
 
 
 def group_rows(
-    rows: Any, max_groups: int = 10, *, cut_at: float = CUT_AT, n_threads: int | None = None
+    rows: Any, max_groups: int = 10, *, cut_at: float | None = None, n_threads: int | None = None
 ) -> npt.NDArray[np.int64]:
     """Return the group of each row, the largest groups first, and -1 for rows that belong nowhere.
 
@@ -37,7 +41,8 @@ def group_rows(
     rows : csr array of shape (n_documents, n_terms), unit rows, no negative values
         Rows without terms belong nowhere.
     max_groups : int
-    cut_at : float in 0..1
+    cut_at : float in 0..1, optional
+        By default 0.65, or 0.95 times the mean distance of all pairs of rows where that is less, but 0.3 at least.
 
     Returns
     -------
@@ -54,7 +59,8 @@ def group_rows(
     graph = nearest_neighbours(known, n_neighbours, fold=None, n_threads=n_threads)
     smoothed = smoothed_rows(points, graph.symmetric(), mixing=MIXING, n_steps=N_STEPS)
     joins = agglomerate(sparse.csr_array(smoothed), "average", n_threads=n_threads)
-    n_groups = 1 + int(np.count_nonzero(joins[:, 2] > cut_at))
+    cut = _cut(smoothed) if cut_at is None else cut_at
+    n_groups = 1 + int(np.count_nonzero(joins[:, 2] > cut))
     labels[filled] = cut_tree(joins, n_groups)
     return _largest(labels, max_groups)
 
@@ -66,6 +72,14 @@ def _points(rows: sparse.csr_array, n_threads: int | None) -> npt.NDArray[np.flo
     n_components = min(N_COMPONENTS, rows.shape[1])
     space = latent_semantic_space(rows, n_components, n_power_iterations=1, random_state=0, n_threads=n_threads)
     return space.project(rows, n_threads=n_threads)
+
+
+def _cut(points: npt.NDArray[np.float64]) -> float:
+    """Return the distance above which groups of these points, at least two, are not joined."""
+    unit = unit_rows(points, warn=False)
+    total, n = unit.sum(axis=0), points.shape[0]
+    mean = float(1 - (total @ total - n) / (n * (n - 1)))  # of all pairs of points
+    return min(CUT_AT, max(NEARER_THAN_ANY * mean, ON_ONE_THING))
 
 
 def _largest(labels: npt.NDArray[np.int64], max_groups: int) -> npt.NDArray[np.int64]:

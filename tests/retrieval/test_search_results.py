@@ -78,6 +78,23 @@ def test_no_more_groups_than_asked_for():
     assert len(found.other) >= 10
 
 
+def test_hits_that_are_all_alike_are_grouped_by_what_differs():
+    common, own = np.sqrt(0.45), np.sqrt(0.55)
+    rows = sparse.csr_array(
+        np.array([[common, *(own * (topic == row % 3) for topic in range(3))] for row in range(36)])
+    )
+    assert group_rows(rows).tolist() == [0, 1, 2] * 12
+    assert group_rows(rows, cut_at=0.65).tolist() == [0] * 36
+
+
+def test_the_words_of_the_query_stand_in_no_label():
+    own = ("marriage couples licences", "insurance subsidies exchange", "ballots voters polls")
+    texts = [f"{words} day{n}: the supreme court on {words}" for n in range(4) for words in own]
+    labels = [group.label for group in cluster_search_results(texts, "supreme court").groups]
+    assert len(labels) == 3
+    assert not {"supreme", "court"} & set(" ".join(labels).lower().split())
+
+
 def test_a_lower_cut_gives_finer_groups():
     texts, _ = hits_of(7, 15)
     of_cut = [

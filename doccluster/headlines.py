@@ -1,0 +1,120 @@
+"""What stands above a cluster: the plainest title of its most central documents, or how one of them begins."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Sequence
+
+from doccluster.corpus.markup import holds_tags, strip_markup
+from doccluster.text.sentences import sentences
+
+HEADLINE_LENGTH = 110
+SHORTEST_SENTENCE = 20  # characters; a shorter one says too little
+MIN_TITLES = 3  # with an ending that is the name of an outlet
+LONGEST_ENDING = 5  # words
+FEWEST_WORDS = 3
+
+_WORD = re.compile(r"[^\W\d_]{2,}")
+_ENDING = re.compile(r"\s+(?:[|»–—-]|::)\s+([^|»–—]+)$")
+_KICKER = re.compile(
+    r"^(?:(?:re|fwd?|aw|wg)(?:\[\d+\])?:\s*)+"
+    r"|^(?:updated?(?: \d+)?|breaking(?: news)?|exclusive|watch(?: live)?|live|video|photos?|pictures)"
+    r"\s*(?::|\s[–—|-]\s|-(?=[A-Z]))\s*",
+    re.IGNORECASE,
+)
+_VIEW = re.compile(
+    r"^(?:opinions?|editorial|column|commentary|analysis|letters?|op-ed|viewpoint)\s*[:|/–—-]", re.IGNORECASE
+)
+_QUOTATION = re.compile(r"""^(?:"[^"]+"|“[^“”]+”|‘[^‘’]+’|'[^']+')[.!?]?$""")
+
+
+def plain_title(title: str, endings: Collection[str] = ()) -> str:
+    """Return a title without markup, without "UPDATED:" and the like, and without the name of its outlet at the end.
+
+    Parameters
+    ----------
+    title : str
+    endings : collection of str
+        Names of outlets in small letters (`title_endings`).
+
+    Examples
+    --------
+    >>> plain_title("Example <b>Atom</b>"), plain_title("History of the <blink> tag")
+    ('Example Atom', 'History of the <blink> tag')
+    >>> plain_title("UPDATED: Ferry runs aground - Yahoo News", {"yahoo news"})
+    'Ferry runs aground'
+    """
+    plain = (strip_markup(title) if holds_tags(title) else title).strip()
+    ending = _ENDING.search(plain)
+    if ending is not None and ending[1].strip().casefold() in endings:
+        plain = plain[: ending.start()].rstrip()
+    return _KICKER.sub("", plain) or plain
+
+
+def title_endings(titles: Iterable[str], outlets: Iterable[str] = ()) -> frozenset[str]:
+    """Return in small letters what ends titles after a dash or bar and is the name of an outlet.
+
+    That is the name of one of `outlets`, or what ends three different titles.
+
+    >>> titles = ["Rain - Yahoo News", "Rye up - Yahoo News", "A cup - Yahoo News", "Fog - Courier", "Hot - cold"]
+    >>> sorted(title_endings(titles, ["Courier"]))
+    ['courier', 'yahoo news']
+    """
+    names = {name.casefold() for name in outlets if name}
+    heads: defaultdict[str, set[int]] = defaultdict(set)
+    for title in titles:
+        found = _ENDING.search(title)
+        if found is not None and len(found[1].split()) <= LONGEST_ENDING:
+            heads[found[1].strip().casefold()].add(hash(title[: found.start()].casefold()))
+    return frozenset(ending for ending, own in heads.items() if len(own) >= MIN_TITLES or ending in names)
+
+
+def is_plain(title: str) -> bool:
+    """Return whether a title says what happened: no opinion, no single quotation, no two words, not mostly signs.
+
+    >>> [is_plain(title) for title in ("Ferry runs aground", "OPINION: Fix the ferry", '"We are fine"', "$$ in Bash")]
+    [True, False, False, False]
+    """
+    if _VIEW.match(title) or _QUOTATION.match(title):
+        return False
+    return not title.isascii() or len(_WORD.findall(title)) >= FEWEST_WORDS
+
+
+def choose_headline(titles: Sequence[str], beginnings: Sequence[str], shared: Collection[str] = ()) -> str:
+    """Return the first plain title that no other cluster shares, else the first title, else the plainest beginning.
+
+    Parameters
+    ----------
+    titles : sequence of str
+        Plain ones of the most central documents; empty where a document has none.
+    beginnings : sequence of str
+        How the same documents begin.
+    shared : collection of str
+        Titles (case ignored) that several clusters have: "News in brief" names none of them.
+    """
+    own = [title for title in titles if title and title.casefold() not in shared]
+    named = own or [title for title in titles if title]
+    if named:
+        return next(filter(is_plain, named), named[0])
+    first = [first_sentence(begins) for begins in beginnings if begins]
+    return next(filter(is_plain, first), first[0] if first else "")
+
+
+def first_sentence(text: str) -> str:
+    """Return the first sentence of a text if it is short enough for a headline, else the words that fit.
+
+    >>> first_sentence("A ferry ran aground off the islands. All 40 people on board are safe.")
+    'A ferry ran aground off the islands.'
+    """
+    first = ""
+    for sentence in sentences(text):
+        first = text[: text.index(sentence, len(first)) + len(sentence)]
+        if len(first) >= SHORTEST_SENTENCE:
+            break
+    if len(first) < len(text) and SHORTEST_SENTENCE <= len(first) <= HEADLINE_LENGTH:
+        return first
+    if len(text) <= HEADLINE_LENGTH:
+        return text
+    cut = text[:HEADLINE_LENGTH]
+    return f"{cut.rpartition(' ')[0] or cut} …"
