@@ -22,8 +22,8 @@ GRID = 4095  # places on the map are whole numbers up to this
 MAX_TRUTHS = 2
 MAX_CLASSES = 200  # of a column; the rest are one class
 MAX_TERMS = 1_500
-MAX_POSTINGS = 75_000  # pairs of a document and a term
-FEWEST_TERMS = 2  # of a document
+MAX_POSTINGS = 500_000  # pairs of a document and a term, in runs of up to 100,000 documents
+POSTINGS_PER_DOCUMENT = 5  # in larger ones
 TERMS_PER_CLUSTER = 40
 WEIGHT_STEPS = 255
 
@@ -116,12 +116,13 @@ def _terms(run: Run, order: Rows) -> dict[str, Any] | None:
         return None
     matrix = sparse.csr_array(vectors.matrix)
     heaviest, weights = _heaviest(run, matrix, None if order.size == run.n_documents else np.sort(order))
-    columns = _by_rank(heaviest)[:MAX_TERMS]
+    rows = matrix[order]
+    counts = np.bincount(rows.indices, minlength=matrix.shape[1])
+    columns = _fitting(_by_rank(heaviest), counts, max(MAX_POSTINGS, POSTINGS_PER_DOCUMENT * order.size))
     number = np.full(matrix.shape[1], -1)
     number[columns] = np.arange(columns.size)
-    strongest = max(FEWEST_TERMS, MAX_POSTINGS // order.size)
-    documents, terms, whole = _postings(matrix[order], number, strongest)
-    counts = np.bincount(terms, minlength=columns.size)
+    counts = counts[columns]
+    documents = _postings(rows, number)
     before = np.concatenate([[0], documents[:-1]])
     before[(np.cumsum(counts) - counts)[counts > 0]] = 0
     kept = [number[own] >= 0 for own in heaviest]
@@ -130,7 +131,6 @@ def _terms(run: Run, order: Rows) -> dict[str, Any] | None:
         "names": [one_line(str(names[column]), 40) for column in columns.tolist()],
         "counts": packed(counts),
         "gaps": packed_gaps(documents - before),
-        "strongest": 0 if whole else strongest,
         "weighted": packed([int(some.sum()) for some in kept]),
         "ids": packed(np.concatenate([number[own][some] for own, some in zip(heaviest, kept, strict=True)])),
         "weights": packed(
@@ -165,16 +165,20 @@ def _by_rank(lists: list[Rows]) -> Rows:
     return np.array(list(dict.fromkeys(column for _, _, column in sorted(ranked))), dtype=np.int64)
 
 
-def _postings(rows: Any, number: Rows, strongest: int) -> tuple[Rows, Rows, bool]:
-    """Return pairs of document and term, by term and then document; only the strongest if there are too many."""
+def _fitting(ranked: Rows, counts: Rows, most: int) -> Rows:
+    """Return the first terms whose documents are together at most `most`: a term is there with all of them or not."""
+    kept: list[int] = []
+    for column in ranked.tolist():
+        if counts[column] <= most:
+            kept.append(column)
+            most -= int(counts[column])
+    return np.array(kept[:MAX_TERMS], dtype=np.int64)
+
+
+def _postings(rows: Any, number: Rows) -> Rows:
+    """Return the documents that have a term, for one numbered term after the other."""
     documents = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))
-    known = number[rows.indices] >= 0
-    documents, terms, weights = documents[known], number[rows.indices[known]], rows.data[known]
-    whole = documents.size <= MAX_POSTINGS
-    if not whole:
-        by_weight = np.lexsort((terms, -weights, documents))
-        documents, terms = documents[by_weight], terms[by_weight]
-        rank = np.arange(documents.size) - np.searchsorted(documents, documents)
-        documents, terms = documents[rank < strongest], terms[rank < strongest]
-    by_term = np.lexsort((documents, terms))
-    return documents[by_term], terms[by_term], whole
+    terms = number[rows.indices]
+    documents, terms = documents[terms >= 0], terms[terms >= 0]
+    by_term: Rows = documents[np.lexsort((documents, terms))]
+    return by_term

@@ -153,7 +153,6 @@ def test_the_page_gets_each_document_with_its_cluster_day_class_and_terms(newsro
     topics = [newsroom_run.documents.labels["topic"][row][0] for row in order]
     assert [given["truths"][0]["values"][code - 1] for code in codes] == topics
     terms = given["terms"]
-    assert terms["strongest"] == 0
     column = list(newsroom_run.vectors.display_terms).index(terms["names"][5])
     counts = unpacked(terms["counts"])
     assert counts[5] == np.count_nonzero(newsroom_run.vectors.matrix[:, [column]].toarray())
@@ -174,11 +173,41 @@ def test_the_weights_of_two_clusters_are_the_means_of_their_rows(newsroom_run):
         assert weight * terms["step"] == pytest.approx(exact, abs=0.51 * terms["step"])
 
 
-def test_of_many_documents_only_the_strongest_terms_are_counted(newsroom_run, monkeypatch):
-    monkeypatch.setattr("doccluster.report.explore.MAX_POSTINGS", 176 * 3)
-    terms = explore_data(newsroom_run, None)["terms"]
-    assert terms["strongest"] == 3
-    assert sum(unpacked(terms["counts"])) <= 176 * 3
+def postings_of(terms):
+    """The documents of each term of the page, by name, read as its script reads them."""
+    gaps, shift, value = [], 0, 0
+    for byte in b64decode(terms["gaps"]):
+        value |= (byte & 127) << shift
+        shift += 7
+        if byte < 128:
+            gaps.append(value)
+            shift = value = 0
+    ends = np.cumsum(unpacked(terms["counts"]))
+    return dict(zip(terms["names"], map(np.cumsum, np.split(np.array(gaps), ends[:-1])), strict=True))
+
+
+@pytest.mark.parametrize("most", [500_000, 300])
+def test_every_count_of_a_term_is_that_of_the_texts_that_have_it(monkeypatch, most):
+    random = np.random.default_rng(5)
+    topics = [[f"{letter}{other}word" for other in "bcdfghklm"] for letter in "aeiou"]
+    texts = [
+        " ".join([*random.choice(topics[row % 5], 6), *random.choice(topics[(row + 1) % 5], 2), "everywhere"])
+        for row in range(120)
+    ]
+    run = run_pipeline(texts, n_clusters=5, language="none", vectorizer={"min_df": 1, "ngram_range": (1, 1)})
+    monkeypatch.setattr("doccluster.report.explore.MAX_POSTINGS", most)
+    monkeypatch.setattr("doccluster.report.explore.POSTINGS_PER_DOCUMENT", 0)
+    found = postings_of(explore_data(run, None)["terms"])
+    order = run.documents.positions[page_order(run)]
+    assert (5 < len(found) < 20) == (most == 300)
+    assert sum(map(len, found.values())) <= most
+    for name, documents in found.items():
+        assert documents.tolist() == [doc for doc, row in enumerate(order) if name in texts[row].split()]
+    for story in summarize(run).stories:
+        members = run.documents.positions[run.partition.members(story.number)]
+        assert story.terms
+        for bar in story.terms:
+            assert bar.support == sum(bar.term in texts[row].split() for row in members)
 
 
 def test_json_in_the_page_cannot_end_its_element():

@@ -33,7 +33,7 @@ const readTerms = (given) => {
     for (const end = next + n; next < end; next++) own.set(ids[next], weights[next] * given.step);
     return own;
   });
-  return { names: given.names, counts, starts, documents, weighted, strongest: given.strongest };
+  return { names: given.names, counts, starts, documents, weighted };
 };
 
 const readData = () => {

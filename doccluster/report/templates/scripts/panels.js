@@ -51,7 +51,7 @@ const showTerms = (data, mask, act) => {
     const bar = make("span", { class: "twofold", "aria-hidden": "true" }, make("span", { class: "bar", style: `width:${(100 * one.all) / longest}%` }), make("span", { class: "bar inner", style: `width:${(100 * one.n) / longest}%` }));
     return make("li", {}, make("button", { type: "button", "aria-pressed": String(name === choice.term), click: () => act.term(name) }, make("bdi", { text: name })), bar, make("span", { class: "count", text: `${one.n.toLocaleString(language)} of ${one.all.toLocaleString(language)}` }));
   }));
-  byId("terms-note").textContent = "Documents with the term: dark what is chosen, light all." + (data.terms.strongest ? ` So many documents are here that each is counted for its ${data.terms.strongest} strongest terms only.` : "");
+  byId("terms-note").textContent = "Documents with the term: dark what is chosen, light all.";
 };
 
 const showTimes = (data, mask, act) => {
@@ -112,11 +112,11 @@ const showClusters = (data, counts) => {
 
 const MOST_SHOWN = 40;
 const showDocuments = (data, mask, n) => {
-  const shown = [], unlisted = { n: 0 };
+  const shown = [];
   for (let doc = 0; doc < data.n && shown.length < MOST_SHOWN; doc++) {
     if (!mask[doc]) continue;
     const known = named(doc);
-    if (!known) { unlisted.n++; continue; }
+    if (!known) continue;
     const title = make("bdi", { text: known.title });
     const line = make("li", {}, make("p", { class: "title" }, known.link ? make("a", { href: known.link, rel: "noopener noreferrer nofollow" }, title) : title));
     const meta = make("p", { class: "meta", text: [known.source, known.date].filter(Boolean).join(" · ") + " " }, make("a", { href: "#cluster-" + data.clusters[doc], text: `${data.clusters[doc]} ${labelOf(data, data.clusters[doc])}` }));
@@ -126,6 +126,6 @@ const showDocuments = (data, mask, n) => {
     shown.push(line);
   }
   byId("chosen-documents").replaceChildren(...shown);
-  const left = n - shown.length;
-  byId("documents-note").textContent = left > 0 ? `${many(left, "more document")}${unlisted.n || listedRows().size < data.n ? "; the page lists only the most typical of each cluster, and assignments.csv all" : "; export them as csv"}.` : n ? "" : "No document meets all that is chosen.";
+  const some = `The ${shown.length.toLocaleString(language)} shown of ${n.toLocaleString(language)}`;
+  byId("documents-note").textContent = n && !shown.length ? "This page lists none of them; assignments.csv has all." : shown.length < n ? (listedRows().size < data.n ? `${some} are among the most typical of their clusters, which this page lists; assignments.csv has all.` : `${some} are the most typical; export all of them as csv.`) : n ? "" : "No document meets all that is chosen.";
 };
