@@ -104,8 +104,7 @@ map_option = click.option(
     "--map/--no-map",
     "with_map",
     default=None,
-    help="Whether the report has a map of the documents. The default is yes up to 2,000 documents; a map of 20,000 "
-    "takes a minute or two, and the extra `map`.",
+    help="Whether the report has a map of the documents. The default is yes up to 50,000 documents.",
 )
 texts_option = click.option(
     "--with-texts", is_flag=True, help="Put the whole text of each document into the report, to be read there."

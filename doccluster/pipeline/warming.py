@@ -216,6 +216,13 @@ def _clusters_of_smoothed_rows() -> None:
     spherical_k_means(points, SphericalParameters(20, n_init=2, random_state=0))
 
 
+def _map() -> None:
+    from doccluster.report.tsne import places_among, tsne
+
+    rows = np.random.default_rng(0).normal(size=(20, 5))
+    places_among(rows, rows, tsne(rows, rows[:, :2], perplexity=2.0))
+
+
 # in the order in which a first run needs them
 TASKS: tuple[Callable[[], None], ...] = (
     _whole_run,
@@ -228,9 +235,17 @@ TASKS: tuple[Callable[[], None], ...] = (
     _mixtures,
     _geometry,
     _communities,
+    _map,
     _synthetic,
     _streaming,
 )
 BACKWARDS = TASKS[::-1]
 # what the first run of a machine needs, from its end on
-AHEAD: tuple[Callable[[], None], ...] = (_end_of_a_run, _clusters_of_smoothed_rows, _communities, _geometry, _whole_run)
+AHEAD: tuple[Callable[[], None], ...] = (
+    _map,
+    _end_of_a_run,
+    _clusters_of_smoothed_rows,
+    _communities,
+    _geometry,
+    _whole_run,
+)

@@ -22,7 +22,8 @@ from doccluster.report.wording import one_line
 
 # in the order in which they name what the later ones use
 SCRIPTS = (
-    "tabs", "stories", "tables", "data", "choice", "map", "panels", "compare", "take_away", "explore", "start"
+    "tabs", "stories", "tables", "data", "choice", "map_labels", "map", "panels", "compare", "take_away", "explore",
+    "start",
 )  # fmt: skip
 
 
@@ -79,8 +80,7 @@ def write_report(
     path : str or path
         The file to write; an existing one is replaced.
     with_map : bool, optional
-        Whether the page has the map of documents. By default it has where there are at most 2,000 documents; a map of
-        20,000 takes a minute or two, and the extra `map`.
+        Whether the page has the map of documents. By default it has where there are at most 50,000 documents.
     texts : sequence of str, one per document of the run, optional
         Whole texts, to be read in the page.
 
@@ -88,7 +88,7 @@ def write_report(
     ------
     InputError
         If the file cannot be written, or there are not as many texts as documents; if a map is asked for and there are
-        fewer than four documents, or more than 10,000 without openTSNE.
+        fewer than four documents.
     """
     return write_page(render_report(run, with_map=with_map, texts=texts), path, what="report")
 
@@ -97,7 +97,7 @@ def render_report(run: Run, *, with_map: bool | None = None, texts: Sequence[str
     """Return the page that `write_report` writes."""
     summary = summarize(run)
     plane = _plane(run, with_map)
-    still = None if plane is None else still_map(run, plane)
+    still = None if plane is None else still_map(run, plane, summary.names)
     return (
         page_templates()
         .get_template("report.html")

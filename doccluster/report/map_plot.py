@@ -11,12 +11,14 @@ from matplotlib.figure import Figure
 from matplotlib.patheffects import withStroke
 
 from doccluster.errors import InputError
+from doccluster.overview import overview
 from doccluster.record import Run
 from doccluster.report.canvas import Path, drawn, new_axes, plain, written
 from doccluster.report.explore import GRID, grid_places
 from doccluster.report.palette import CATEGORIES, INK, RULE
 from doccluster.report.plane import plane_of
 from doccluster.report.still_map import SIDE, still_map
+from doccluster.report.stories import headline_of
 
 GOLDEN = 0.381966  # of the circle of colours, from one cluster to the next
 MOST_IN_LEGEND = len(CATEGORIES)
@@ -36,17 +38,17 @@ def map_plot(run: Run, *, color_by: str = "cluster", ax: Axes | None = None, pat
             colour = RULE if code < 0 else _colour(code, len(names))
             name = plain(names[code]) if code >= 0 else ""
             axes.scatter(places[own, 0], places[own, 1], s=size, color=colour, linewidths=0, label=name)
-    for one in still_map(run, plane).medoids:
-        if one.label:
+    for one in still_map(run, plane, {seen.cluster: headline_of(seen) for seen in overview(run)}).medoids:
+        if one.stands:
             axes.annotate(
                 plain(one.label),
                 (one.x / SIDE, one.y / SIDE),
-                xytext=(4 if one.anchor == "start" else -4, 0),
-                textcoords="offset points",
-                ha="left" if one.anchor == "start" else "right",
+                xytext=(one.stands.x / SIDE, one.stands.y / SIDE),
+                ha="left" if one.stands.anchor == "start" else "right",
                 va="center",
                 fontsize=7,
                 color=INK,
+                arrowprops={"arrowstyle": "-", "linewidth": 0.5, "color": INK, "shrinkA": 0, "shrinkB": 0},
                 path_effects=[withStroke(linewidth=2, foreground="white")],
             )
     if color_by != "cluster" and len(names) <= MOST_IN_LEGEND:

@@ -12,7 +12,7 @@ class ReportOptions:
     Attributes
     ----------
     with_map : bool or None
-        Whether it has the map of documents; None: where there are at most 2,000 of them.
+        Whether it has the map of documents; None: where there are at most 50,000 of them.
     with_texts : bool
         Whether it holds the whole text of each document, to be read in the page.
     """

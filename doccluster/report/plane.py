@@ -1,7 +1,6 @@
 """Documents in the plane: latent semantic analysis to 50 dimensions, then t-SNE; and what is lost on the way.
 
-Sources: Deerwester et al. 1990 (latent semantic analysis); van der Maaten & Hinton 2008, JMLR 9 (t-SNE); Poličar,
-Stražar & Zupan 2024, "openTSNE", Journal of Statistical Software 109(3).
+Sources: Deerwester et al. 1990 (latent semantic analysis); van der Maaten & Hinton 2008, JMLR 9 (t-SNE).
 """
 
 from __future__ import annotations
@@ -15,17 +14,15 @@ import numpy.typing as npt
 from doccluster.errors import InputError
 from doccluster.geometry.projection import latent_semantic_space, unit
 from doccluster.record import Run
-from doccluster.report.small_tsne import small_tsne
+from doccluster.report.tsne import places_among, tsne
 
 Floats = npt.NDArray[np.float64]
 
 N_DIMENSIONS = 50
 PERPLEXITY = 30.0  # fewer documents have fewer neighbours
-N_ITERATIONS = 500
 FEWEST = 4  # documents that a map is made of
-MOST_SMALL = 600  # up to here numpy alone is quicker than importing scikit-learn's manifolds
-MOST_UNASKED = 2_000  # up to here a report has its map without being asked for one
-MOST_TREES = 10_000  # up to here scikit-learn, above openTSNE
+N_LANDMARKS = 3_000  # up to here all documents are placed by t-SNE itself
+MOST_UNASKED = 50_000  # up to here a report has its map without being asked for one
 N_NEIGHBOURS = 10
 MOST_ASKED = 2_000  # documents whose neighbours are looked at
 BLOCK_ROWS = 256
@@ -66,7 +63,7 @@ def plane_of(run: Run) -> Plane:
     Raises
     ------
     InputError
-        If there are fewer than four documents, or more than 10,000 and openTSNE is not installed.
+        If there are fewer than four documents.
     """
     if run.n_documents < FEWEST:
         raise InputError(f"{run.n_documents} documents make no map", remedy=f"give {FEWEST} or more")
@@ -113,39 +110,24 @@ def _semantic_rows(run: Run) -> Floats:
 
 
 def _placed(rows: Floats, seed: int) -> tuple[Floats, str]:
-    n = rows.shape[0]
-    perplexity = min(PERPLEXITY, max(1.5, n / 8))
-    start = _start(rows, seed)
-    if n <= MOST_SMALL:
-        return small_tsne(rows, start, perplexity=perplexity), "exact t-SNE"
+    """Return the places of rows: of landmarks drawn from them by t-SNE, of all others among these."""
     from threadpoolctl import threadpool_limits
 
+    n = rows.shape[0]
     # sums of several threads are rounded in the order in which these end
     with threadpool_limits(1):
-        if n <= MOST_TREES:
-            return _by_trees(rows, start, perplexity, seed), "t-SNE by scikit-learn"
-        return _by_interpolation(rows, start, perplexity, seed), "t-SNE by openTSNE"
+        if n <= N_LANDMARKS:
+            return _by_tsne(rows, seed), "t-SNE"
+        is_landmark = np.zeros(n, dtype=bool)
+        is_landmark[np.random.default_rng(seed).choice(n, N_LANDMARKS, replace=False)] = True
+        places = np.empty((n, 2))
+        places[is_landmark] = _by_tsne(rows[is_landmark], seed)
+        places[~is_landmark] = places_among(rows[~is_landmark], rows[is_landmark], places[is_landmark])
+    return places, f"t-SNE: {N_LANDMARKS:,} of them drawn at random, then each of the others among these"
 
 
-def _by_trees(rows: Floats, start: Floats, perplexity: float, seed: int) -> Floats:
-    from sklearn.manifold import TSNE
-
-    model = TSNE(
-        init=start.astype(np.float32), perplexity=perplexity, max_iter=N_ITERATIONS, random_state=seed, n_jobs=1
-    )
-    return np.asarray(model.fit_transform(rows.astype(np.float32)), dtype=np.float64)
-
-
-def _by_interpolation(rows: Floats, start: Floats, perplexity: float, seed: int) -> Floats:
-    try:
-        from openTSNE import TSNE
-    except ImportError as error:
-        raise InputError(
-            f"a map of {rows.shape[0]:,} documents needs openTSNE",
-            remedy="pip install 'doccluster[map]', or leave the map out with --no-map",
-        ) from error
-    model = TSNE(initialization=start, perplexity=perplexity, neighbors="annoy", random_state=seed, n_jobs=1)
-    return np.asarray(model.fit(rows), dtype=np.float64)
+def _by_tsne(rows: Floats, seed: int) -> Floats:
+    return tsne(rows, _start(rows, seed), perplexity=min(PERPLEXITY, max(1.5, rows.shape[0] / 8)))
 
 
 def _start(rows: Floats, seed: int) -> Floats:

@@ -83,7 +83,7 @@ def document_map(run: Run, *, color_by: str = "cluster", ax: Axes | None = None,
     Raises
     ------
     InputError
-        If there is no such column, or there are fewer than four documents; of more than 10,000, without openTSNE.
+        If there is no such column, or there are fewer than four documents.
     """
     return map_plot(run, color_by=color_by, ax=ax, path=path)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from doccluster.record import Run
 from doccluster.report.explore import GRID, grid_places
+from doccluster.report.map_labels import LETTER, LINE, Place, placed_labels
 from doccluster.report.plane import N_NEIGHBOURS, Plane
 from doccluster.report.stories import MAX_STORIES
 from doccluster.report.treemap import squarified
@@ -18,7 +19,6 @@ from doccluster.report.wording import one_line
 SIDE = 720  # of the picture, in its own units
 CELLS = 96  # of the density, along a side
 LEVELS = (0.04, 0.12, 0.3, 0.6)  # of the densest cell
-LETTER, LINE = 5.7, 14  # room for a letter and a line of 11 units
 LONGEST_LABEL = 28
 BESIDE = 3  # clusters named as neighbours on the map
 TREEMAP = (720, 300)
@@ -30,7 +30,7 @@ Counts = npt.NDArray[np.int64]
 class Medoid:
     """The most central document of a cluster on the map: where it is, in the picture and in percent, and who is near.
 
-    `label` is empty where it would cover another one; `anchor` says on which side of the point it stands.
+    `label` is what the cluster is called, with the place where it stands; None where there is no room for it.
     """
 
     number: int
@@ -39,7 +39,7 @@ class Medoid:
     across: int
     down: int
     label: str
-    anchor: str
+    stands: Place | None
     beside: tuple[int, ...]
 
 
@@ -71,12 +71,12 @@ class Tile:
     height: float
 
 
-def still_map(run: Run, plane: Plane) -> StillMap:
-    """Return the picture of a plane."""
+def still_map(run: Run, plane: Plane, names: Mapping[int, str]) -> StillMap:
+    """Return the picture of a plane; `names` says what each cluster is called."""
     places = grid_places(plane)
     return StillMap(
         levels=tuple(_level(_density(places), share) for share in LEVELS),
-        medoids=_medoids(run, places),
+        medoids=_medoids(run, places, names),
         method=plane.method,
         judged_by=one_line(plane.judged_by, 40),
         n_neighbours=N_NEIGHBOURS,
@@ -133,11 +133,11 @@ def _level(density: npt.NDArray[np.float64], share: float) -> str:
     return "".join(path)
 
 
-def _medoids(run: Run, places: Counts) -> tuple[Medoid, ...]:
+def _medoids(run: Run, places: Counts, names: Mapping[int, str]) -> tuple[Medoid, ...]:
     shown = [one for one in run.clusters[:MAX_STORIES] if one.representatives]
     at = np.array([places[one.representatives[0].row] for one in shown]) / GRID
-    labels = [one_line(one.label, LONGEST_LABEL) for one in shown]
-    sides = _placed_labels(at * SIDE, labels)
+    labels = [one_line(names[one.cluster], LONGEST_LABEL) for one in shown]
+    stands = placed_labels(at * SIDE, labels, places / GRID * SIDE, SIDE)
     numbers = [one.cluster for one in shown]
     found = []
     for index, one in enumerate(shown):
@@ -151,40 +151,9 @@ def _medoids(run: Run, places: Counts) -> tuple[Medoid, ...]:
                 y=round(float(y) * SIDE, 1),
                 across=round(100 * float(x)),
                 down=round(100 * float(y)),
-                label=labels[index] if sides[index] else "",
-                anchor=sides[index],
+                label=labels[index],
+                stands=stands[index],
                 beside=tuple(near),
             )
         )
     return tuple(found)
-
-
-def _placed_labels(at: npt.NDArray[np.float64], labels: Sequence[str]) -> list[str]:
-    """Return on which side of its point each label stands (start: to the right, end: to the left); "" for no room.
-
-    The first come first: a label that would leave the picture or cover another one is left out.
-    """
-    taken: list[tuple[float, float, float, float]] = []
-    sides = []
-    for (x, y), label in zip(at.tolist(), labels, strict=True):
-        width = LETTER * len(label)
-        boxes = {"start": (x + 5, y - LINE / 2, width, LINE), "end": (x - 5 - width, y - LINE / 2, width, LINE)}
-        fitting = (
-            side
-            for side, box in boxes.items()
-            if box[0] >= 0 and box[0] + box[2] <= SIDE and not any(_overlap(box, other) for other in taken)
-        )
-        side = next(fitting, "")
-        if side:
-            taken.append(boxes[side])
-        sides.append(side)
-    return sides
-
-
-def _overlap(one: tuple[float, ...], other: tuple[float, ...]) -> bool:
-    return (
-        one[0] < other[0] + other[2]
-        and other[0] < one[0] + one[2]
-        and one[1] < other[1] + other[3]
-        and other[1] < one[1] + one[3]
-    )

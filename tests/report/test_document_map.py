@@ -9,18 +9,21 @@ from base64 import b64decode
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
+from scipy import sparse
 
 from doccluster.errors import InputError
 from doccluster.geometry.projection import unit
+from doccluster.kernels.plane_forces import attraction, repulsion
 from doccluster.pipeline import run_pipeline
 from doccluster.report import plane, render_report, stories
-from doccluster.report.explore import as_json, explore_data, page_order
+from doccluster.report.explore import GRID, as_json, explore_data, grid_places, page_order
+from doccluster.report.map_labels import Place, placed_labels
 from doccluster.report.packing import packed, packed_gaps
 from doccluster.report.plane import neighbour_purity, plane_of
-from doccluster.report.small_tsne import neighbour_similarities, small_tsne
 from doccluster.report.still_map import still_map, tiles_of
 from doccluster.report.summary import summarize
 from doccluster.report.treemap import squarified
+from doccluster.report.tsne import neighbour_similarities, places_among, tsne
 
 FEW = [
     "oil crude barrel price",
@@ -52,34 +55,41 @@ def test_the_map_keeps_the_neighbourhood_of_documents_and_never_changes(newsroom
     assert newsroom_plane.kept >= 0.94
 
 
-@pytest.mark.parametrize("most_small", [600, 0], ids=["exact", "scikit-learn"])
-def test_rows_of_a_group_lie_together_by_either_way(groups, monkeypatch, most_small):
+@pytest.mark.parametrize("n_landmarks", [3000, 60])
+def test_rows_of_a_group_lie_together_whether_all_are_landmarks_or_some(groups, monkeypatch, n_landmarks):
     rows, labels = groups
-    monkeypatch.setattr(plane, "MOST_SMALL", most_small)
+    monkeypatch.setattr(plane, "N_LANDMARKS", n_landmarks)
     places, method = plane._placed(rows, 0)
-    assert ("scikit-learn" in method) == (most_small == 0)
+    assert ("60 of them drawn at random" in method) == (n_landmarks == 60)
     assert neighbour_purity(places, labels) == 1.0
     means = np.array([places[labels == group].mean(axis=0) for group in range(4)])
     spread = max(np.linalg.norm(places[labels == group] - means[group], axis=1).mean() for group in range(4))
     assert min(np.linalg.norm(means[a] - means[b]) for a in range(4) for b in range(a)) > 2 * spread
+    np.testing.assert_array_equal(plane._placed(rows, 0)[0], places)
 
 
-def test_more_documents_than_scikit_learn_is_asked_for_go_to_opentsne(groups, monkeypatch):
-    pytest.importorskip("openTSNE")
-    rows, labels = groups
-    monkeypatch.setattr(plane, "MOST_SMALL", 0)
-    monkeypatch.setattr(plane, "MOST_TREES", 0)
-    places, method = plane._placed(rows, 0)
-    assert "openTSNE" in method
-    assert neighbour_purity(places, labels) == 1.0
+def test_forces_on_places_are_those_of_the_definition():
+    random = np.random.default_rng(2)
+    at, others = random.standard_normal((7, 2)), random.standard_normal((5, 2))
+    weights = random.random((7, 5)) * (random.random((7, 5)) < 0.6)
+    graph = sparse.csr_array(weights.astype(np.float32))
+    near = np.array([[1 / (1 + ((a - b) ** 2).sum()) for b in others] for a in at])
+    push = np.array([sum(near[i, j] ** 2 * (a - b) for j, b in enumerate(others)) for i, a in enumerate(at)])
+    pull = np.array([sum(weights[i, j] * near[i, j] * (a - b) for j, b in enumerate(others)) for i, a in enumerate(at)])
+    x, y, to_x, to_y = (np.ascontiguousarray(axis, np.float32) for axis in (*at.T, *others.T))
+    across, down, sums = repulsion(x, y, to_x, to_y)
+    np.testing.assert_allclose(
+        np.column_stack([across, down, sums]), np.column_stack([push, near.sum(axis=1)]), rtol=1e-5
+    )
+    pulled = attraction(x, y, (graph.indptr, graph.indices, graph.data), to_x, to_y)
+    np.testing.assert_allclose(np.column_stack(pulled), pull, rtol=1e-4, atol=1e-6)
 
 
-def test_a_large_map_without_opentsne_says_what_to_install(groups, monkeypatch):
-    monkeypatch.setattr(plane, "MOST_SMALL", 0)
-    monkeypatch.setattr(plane, "MOST_TREES", 0)
-    monkeypatch.setitem(__import__("sys").modules, "openTSNE", None)
-    with pytest.raises(InputError, match=r"needs openTSNE; pip install 'doccluster\[map\]'"):
-        plane._placed(groups[0], 0)
+def test_a_document_is_placed_beside_the_landmarks_it_is_like():
+    known = np.repeat(np.eye(6)[:2], 10, axis=0) + 1e-3 * np.random.default_rng(1).standard_normal((20, 6))
+    places = np.repeat([[0.0, 0.0], [50.0, 0.0]], 10, axis=0) + np.random.default_rng(4).standard_normal((20, 2))
+    found = places_among(np.eye(6)[[0, 1, 1]], known, places)
+    assert np.abs(found - [[0, 0], [50, 0], [50, 0]]).max() < 5
 
 
 def test_similarities_have_the_perplexity_that_was_asked_for(groups):
@@ -95,7 +105,7 @@ def test_similarities_have_the_perplexity_that_was_asked_for(groups):
         p = np.exp(-beta * (squared - squared[0]))
         p /= p.sum()
         low, high = (beta, high) if -(p * np.log(p + 1e-300)).sum() > np.log(8) else (low, beta)
-    from doccluster.report.small_tsne import _weights
+    from doccluster.report.tsne import _weights
 
     np.testing.assert_allclose(_weights(squared[None] - squared[0], np.log(8))[0], p, atol=1e-6)
 
@@ -103,7 +113,7 @@ def test_similarities_have_the_perplexity_that_was_asked_for(groups):
 def test_documents_that_are_all_alike_have_a_map_too():
     rows = np.tile(unit(np.array([[1.0, 2.0, 3.0]])), (30, 1))
     start = 1e-4 * np.random.default_rng(0).standard_normal((30, 2))
-    assert np.isfinite(small_tsne(rows, start, perplexity=3)).all()
+    assert np.isfinite(tsne(rows, start, perplexity=3)).all()
 
 
 def test_purity_counts_the_ten_nearest_of_each_row():
@@ -216,21 +226,34 @@ def test_json_in_the_page_cannot_end_its_element():
     assert json.loads(text) == {"a": "</script><!-- & \u2028", "b": [1]}
 
 
-def test_labels_of_the_still_map_cover_neither_one_another_nor_the_edge(newsroom_run, newsroom_plane):
-    still = still_map(newsroom_run, newsroom_plane)
+def test_labels_of_the_still_map_are_headlines_and_cover_no_document_no_label_and_no_edge(newsroom_run, newsroom_plane):
+    names = summarize(newsroom_run).names
+    still = still_map(newsroom_run, newsroom_plane, names)
+    documents = grid_places(newsroom_plane) / GRID * 720
     boxes = []
     for one in still.medoids:
-        if one.label:
+        assert names[one.number].startswith(one.label.removesuffix("…"))
+        if one.stands:
             width = 5.7 * len(one.label)
-            left = one.x + 5 if one.anchor == "start" else one.x - 5 - width
-            boxes.append((left, one.y - 7, left + width, one.y + 7))
+            left = one.stands.x if one.stands.anchor == "start" else one.stands.x - width
+            boxes.append((left, one.stands.y - 7, left + width, one.stands.y + 7))
     assert len(boxes) >= 4
     for index, (left, top, right, bottom) in enumerate(boxes):
-        assert left >= -0.1
-        assert right <= 720.1
+        assert min(left, top) >= -0.1
+        assert max(right, bottom) <= 720.1
+        x, y = documents.T
+        assert not ((x >= left) & (x <= right) & (y >= top) & (y <= bottom)).any()
         for a, b, c, d in boxes[:index]:
             assert right <= a + 0.1 or c <= left + 0.1 or bottom <= b + 0.1 or d <= top + 0.1
     assert all(len(one.beside) == 3 and one.number not in one.beside for one in still.medoids)
+
+
+def test_a_label_without_room_is_left_out():
+    everywhere = np.stack(np.meshgrid(np.arange(0, 720, 4.0), np.arange(0, 720, 4.0)), axis=-1).reshape(-1, 2)
+    point = np.array([[360.0, 360.0]])
+    assert placed_labels(point, ["a label"], everywhere, 720) == [None]
+    assert placed_labels(point, ["a label"], point, 720) == [Place(368.0, 360.0, "start")]
+    assert placed_labels(point, [""], point, 720) == [None]
 
 
 def test_areas_of_the_treemap_fill_it_in_proportion_to_the_sizes(newsroom_run):

@@ -218,3 +218,27 @@ def test_thirty_clusters_are_fewer_than_ten_pages_on_paper(visit, tmp_path):
         page = visit(write_report(run, tmp_path / "report.html"), script=script)
         paper = page.pdf(format="A4", prefer_css_page_size=True)
         assert len(re.findall(rb"/Type\s*/Page\b", paper)) < 10
+
+
+def test_labels_on_the_map_cover_no_document_and_no_label(visit, newsroom_report):
+    source = (ROOT / "doccluster" / "report" / "templates" / "scripts" / "map_labels.js").read_text(encoding="utf-8")
+    found = visit(newsroom_report).evaluate(
+        "(() => {"
+        + source
+        + """
+          const room = makeRoom(600, 500), points = [];
+          for (let i = 0; i < 400; i++) points.push([(i * 7919) % 600, (i * i * 31) % 300 + 100]);
+          for (const [x, y] of points) room.fill(x, y, 2);
+          const places = points.slice(0, 40).map(([x, y]) => room.take(x, y, 90, 2)).filter(Boolean);
+          return { points, boxes: places.map((one) => one.box),
+            lines: inLines("A headline of many words that no map has the room for") };
+        })()"""
+    )
+    assert len(found["boxes"]) >= 5
+    for index, (left, top, right, bottom) in enumerate(found["boxes"]):
+        assert min(left, top) >= 0
+        assert right <= 600
+        assert bottom <= 500
+        assert not any(left <= x <= right and top <= y <= bottom for x, y in found["points"])
+        assert all(right <= a or c <= left or bottom <= b or d <= top for a, b, c, d in found["boxes"][:index])
+    assert found["lines"] == ["A headline of many", "words that no map…"]

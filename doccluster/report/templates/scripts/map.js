@@ -1,4 +1,4 @@
-// the map on a canvas: colours, labels that do not collide, zoom, hover, click and lasso
+// the map on a canvas: colours, labels, zoom, hover, click and lasso
 const hue = (cluster) => (cluster * 137.508 + 200) % 360;
 const isDark = () => matchMedia("(prefers-color-scheme: dark)").matches;
 const clusterColour = (cluster) => `hsl(${hue(cluster).toFixed(0)} ${cluster % 3 === 1 ? 45 : 70}% ${(isDark() ? 62 : 38) + (cluster % 4) * 4}%)`;
@@ -50,32 +50,35 @@ const makeMap = (data, canvas, tip, act) => {
       }
     }
   };
-  const labels = (style) => {
-    const taken = [];
+  const labels = (style, size) => {
     pen.font = "12px system-ui, sans-serif";
     pen.textBaseline = "middle";
-    pen.lineWidth = 3;
     pen.lineJoin = "round";
+    const wanted = [];
     data.medoids.forEach((doc, cluster) => {
       if (doc < 0 || (choice.clusters.size && !choice.clusters.has(cluster))) return;
       const [x, y] = toScreen(data.x[doc], data.y[doc]);
       if (x < 0 || y < 0 || x > canvas.clientWidth || y > canvas.clientHeight) return;
-      const text = data.labels[cluster].length > 32 ? data.labels[cluster].slice(0, 31) + "…" : data.labels[cluster];
-      const width = pen.measureText(text).width;
-      for (const left of [x + 7, x - 7 - width]) {
-        const box = [left - 3, y - 8, left + width + 3, y + 8];
-        if (box[0] < 0 || box[2] > canvas.clientWidth) continue;
-        if (taken.some((other) => box[0] < other[2] && other[0] < box[2] && box[1] < other[3] && other[1] < box[3])) continue;
-        taken.push(box);
-        pen.strokeStyle = style.getPropertyValue("--paper");
-        pen.strokeText(text, left, y);
-        pen.fillStyle = style.getPropertyValue("--ink");
-        pen.fillText(text, left, y);
-        pen.beginPath(); pen.arc(x, y, 4, 0, 7); pen.stroke(); pen.fill();
-        return;
-      }
+      const name = byId("headline-" + cluster).textContent.trim();
+      const lines = inLines(name);
+      wanted.push({ x, y, lines, width: Math.max(...lines.map((line) => pen.measureText(line).width)) });
     });
-    drawn = taken;
+    const room = makeRoom(canvas.clientWidth, canvas.clientHeight);
+    for (let doc = 0; doc < data.n; doc++) room.fill(...toScreen(data.x[doc], data.y[doc]), size / 2 + 1);
+    drawn = wanted.map((one) => ({ ...one, place: room.take(one.x, one.y, one.width, one.lines.length) })).filter((one) => one.place);
+    for (const { x, y, lines, place } of drawn) {
+      pen.strokeStyle = pen.fillStyle = style.getPropertyValue("--ink");
+      pen.lineWidth = 0.75;
+      pen.beginPath(); pen.moveTo(x, y); pen.lineTo(place.edge, place.middle); pen.stroke();
+      pen.beginPath(); pen.arc(x, y, 3, 0, 7); pen.fill();
+      pen.lineWidth = 3;
+      pen.strokeStyle = style.getPropertyValue("--paper");
+      lines.forEach((line, index) => {
+        const level = place.middle + (index - (lines.length - 1) / 2) * LINE;
+        pen.strokeText(line, place.left, level);
+        pen.fillText(line, place.left, level);
+      });
+    }
   };
   const outline = (corners, style) => {
     if (corners.length < 2) return;
@@ -100,7 +103,7 @@ const makeMap = (data, canvas, tip, act) => {
     pen.globalAlpha = data.n > 5000 ? 0.7 : 0.85;
     for (const [group, documents] of grouped(1)) dots(documents, colourOf(group), size);
     pen.globalAlpha = 1;
-    labels(style);
+    labels(style, size);
     outline(drag && drag.corners ? drag.corners : choice.lasso, style);
   };
   let waiting = 0;

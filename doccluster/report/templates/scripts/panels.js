@@ -44,14 +44,15 @@ const relevantTerms = (data, mask, most) => {
   return found.sort((a, b) => b.relevance - a.relevance || b.n - a.n || a.term - b.term).slice(0, most);
 };
 const showTerms = (data, mask, act) => {
+  const isAll = mask.every(Boolean);
   const found = relevantTerms(data, mask, 25);
   const longest = Math.max(1, ...found.map((one) => one.all));
   byId("term-bars").replaceChildren(...found.map((one) => {
     const name = data.terms.names[one.term];
     const bar = make("span", { class: "twofold", "aria-hidden": "true" }, make("span", { class: "bar", style: `width:${(100 * one.all) / longest}%` }), make("span", { class: "bar inner", style: `width:${(100 * one.n) / longest}%` }));
-    return make("li", {}, make("button", { type: "button", "aria-pressed": String(name === choice.term), click: () => act.term(name) }, make("bdi", { text: name })), bar, make("span", { class: "count", text: `${one.n.toLocaleString(language)} of ${one.all.toLocaleString(language)}` }));
+    return make("li", {}, make("button", { type: "button", "aria-pressed": String(name === choice.term), click: () => act.term(name) }, make("bdi", { text: name })), bar, make("span", { class: "count", text: one.n.toLocaleString(language) + (isAll ? "" : ` of ${one.all.toLocaleString(language)}`) }));
   }));
-  byId("terms-note").textContent = "Documents with the term: dark what is chosen, light all.";
+  byId("terms-note").textContent = "Documents that have the term" + (isAll ? "." : ": dark the chosen ones, light all.");
 };
 
 const showTimes = (data, mask, act) => {

@@ -1,0 +1,135 @@
+"""t-SNE of a few thousand documents with every push counted, and places among them for all others.
+
+Sources: van der Maaten & Hinton 2008, "Visualizing data using t-SNE", JMLR 9: perplexities by bisection, gradient of
+equation 5, early exaggeration, momentum; gains as in Jacobs 1988. Similarities reach three times the perplexity, as in
+van der Maaten 2014, "Accelerating t-SNE using tree-based algorithms", JMLR 15. New places among fixed ones follow the
+same gradient, as in Poličar, Stražar & Zupan 2021, "Embedding to reference t-SNE space addresses batch effects".
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from doccluster.kernels.plane_forces import attraction, repulsion
+
+Floats = npt.NDArray[Any]
+
+PHASES = ((250, 12.0, 0.5), (250, 1.0, 0.8))  # iterations, exaggeration, momentum
+BLOCK_ROWS = 256
+BISECTIONS = 50
+LOWEST_GAIN = np.float32(0.01)
+LOWEST_RATE = 50.0
+NEW_PERPLEXITY = 5.0  # of documents placed among others
+NEW_STEPS = 20
+NEW_RATE = np.float32(0.3)
+
+
+def tsne(rows: Floats, start: Floats, *, perplexity: float) -> npt.NDArray[np.float64]:
+    """Return the places of rows in the plane, float64 array of shape (n, 2), in a time that grows with n squared.
+
+    Parameters
+    ----------
+    rows : float64 array of shape (n, n_dimensions), n >= 4
+    start : float64 array of shape (n, 2)
+        Small places to begin from.
+    perplexity : float > 1
+        About how many neighbours count for each row.
+    """
+    n = rows.shape[0]
+    similar = neighbour_similarities(rows, perplexity)
+    x, y = _axes(start)
+    places = np.vstack([x, y])
+    gains, step = np.ones_like(places), np.zeros_like(places)
+    rate = np.float32(max(n / PHASES[0][1] / 4, LOWEST_RATE))
+    for n_iterations, exaggeration, momentum in PHASES:
+        pulls = similar.data * np.float32(exaggeration)
+        graph = similar.indptr.astype(np.int32), similar.indices.astype(np.int32), pulls
+        for _ in range(n_iterations):
+            across, down, near = repulsion(places[0], places[1], places[0], places[1])
+            pull = attraction(places[0], places[1], graph, places[0], places[1])
+            total = near.sum() - n  # each place meets itself once, at distance 0
+            gradient = 4 * (np.vstack(pull) - np.vstack([across, down]) / total)
+            gains = np.where((gradient > 0) != (step > 0), gains + np.float32(0.2), gains * np.float32(0.8))
+            gains = np.maximum(gains, LOWEST_GAIN)
+            step = np.float32(momentum) * step - rate * gains * gradient
+            places = places + step
+            places -= places.mean(axis=1, keepdims=True)
+    return places.T.astype(np.float64)
+
+
+def places_among(rows: Floats, known: Floats, places: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Return places for more rows among rows that have one, float64 array of shape (n, 2); those stay where they are.
+
+    Parameters
+    ----------
+    rows, known : float64 arrays of shape (n, n_dimensions) and (m, n_dimensions), m >= 4
+    places : float64 array of shape (m, 2)
+        Of the known rows.
+    """
+    nearest, distances = _nearest(rows, known, min(known.shape[0], int(3 * NEW_PERPLEXITY)))
+    weights = _weights(distances - distances[:, :1], np.log(NEW_PERPLEXITY)).astype(np.float32)
+    starts = np.arange(rows.shape[0] + 1) * nearest.shape[1]
+    graph = starts.astype(np.int32), nearest.ravel().astype(np.int32), weights.ravel()
+    to_x, to_y = _axes(places)
+    x, y = to_x[nearest[:, 0]], to_y[nearest[:, 0]]
+    for _ in range(NEW_STEPS):
+        across, down, near = repulsion(x, y, to_x, to_y)
+        pull_x, pull_y = attraction(x, y, graph, to_x, to_y)
+        x = x - NEW_RATE * (pull_x - across / near)
+        y = y - NEW_RATE * (pull_y - down / near)
+    return np.column_stack([x, y]).astype(np.float64)
+
+
+def neighbour_similarities(rows: Floats, perplexity: float) -> Any:
+    """Return the joint similarities of rows, a symmetric csr array of float32 that sums to 1, by squared distance."""
+    n = rows.shape[0]
+    n_neighbours = min(n - 1, max(2, int(3 * perplexity)))
+    nearest, distances = _nearest(rows, rows, n_neighbours, themselves=False)
+    weights = _weights(distances - distances[:, :1], np.log(min(perplexity, 0.9 * n_neighbours)))
+    starts = np.arange(n + 1) * n_neighbours
+    graph = sparse.csr_array((weights.ravel(), nearest.ravel(), starts), shape=(n, n))
+    joint = sparse.csr_array((graph + graph.T) / (2 * n)).astype(np.float32)
+    joint.sort_indices()
+    return joint
+
+
+def _nearest(rows: Floats, known: Floats, n_neighbours: int, *, themselves: bool = True) -> tuple[Floats, Floats]:
+    """Return the nearest of the known rows to each row, and their squared distances, ascending; ties by place."""
+    n = rows.shape[0]
+    nearest = np.empty((n, n_neighbours), dtype=np.int64)
+    distances = np.empty((n, n_neighbours))
+    lengths = np.einsum("ij,ij->i", known, known)
+    for first in range(0, n, BLOCK_ROWS):
+        block = slice(first, min(n, first + BLOCK_ROWS))
+        squared = lengths - 2 * (rows[block] @ known.T)
+        if not themselves:
+            squared[np.arange(block.stop - first), np.arange(first, block.stop)] = np.inf
+        some = np.sort(np.argpartition(squared, n_neighbours - 1, axis=1)[:, :n_neighbours], axis=1)
+        order = np.argsort(np.take_along_axis(squared, some, axis=1), axis=1, kind="stable")
+        nearest[block] = np.take_along_axis(some, order, axis=1)
+        distances[block] = np.take_along_axis(squared, nearest[block], axis=1)
+    return nearest, distances
+
+
+def _weights(distances: Floats, entropy: float) -> Floats:
+    """Return Gaussian weights of neighbours, rows that sum to 1, each as narrow as its entropy asks for."""
+    n = distances.shape[0]
+    narrow, low, high = np.ones(n), np.zeros(n), np.full(n, np.inf)
+    for _ in range(BISECTIONS):
+        weights = np.exp(-distances * narrow[:, None])
+        sums = weights.sum(axis=1)
+        too_wide = np.log(sums) + narrow * (distances * weights).sum(axis=1) / sums > entropy
+        low, high = np.where(too_wide, narrow, low), np.where(too_wide, high, narrow)
+        narrow = np.where(np.isinf(high), np.minimum(2 * narrow, 1e12), (low + np.where(np.isinf(high), 0, high)) / 2)
+    weights = np.exp(-distances * narrow[:, None])
+    normalised: Floats = weights / weights.sum(axis=1, keepdims=True)
+    return normalised
+
+
+def _axes(places: npt.NDArray[np.float64]) -> tuple[Floats, Floats]:
+    x, y = places.T.astype(np.float32)
+    return np.ascontiguousarray(x), np.ascontiguousarray(y)
