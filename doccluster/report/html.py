@@ -15,6 +15,7 @@ from doccluster.report.explore import as_json, explore_data, page_order
 from doccluster.report.figures import figures_of
 from doccluster.report.page import page_script, page_style, page_templates, write_page
 from doccluster.report.plane import FEWEST, MOST_UNASKED, Plane, plane_of
+from doccluster.report.search_index import search_index
 from doccluster.report.still_map import still_map, tiles_of
 from doccluster.report.stories import explored_sizes
 from doccluster.report.summary import summarize
@@ -22,8 +23,8 @@ from doccluster.report.wording import one_line
 
 # in the order in which they name what the later ones use
 SCRIPTS = (
-    "tabs", "stories", "tables", "data", "choice", "map_labels", "map", "panels", "compare", "take_away", "explore",
-    "start",
+    "tabs", "search", "stories", "tables", "data", "choice", "map_labels", "map", "panels", "compare", "take_away",
+    "explore", "start",
 )  # fmt: skip
 
 
@@ -109,6 +110,7 @@ def render_report(run: Run, *, with_map: bool | None = None, texts: Sequence[str
             tiles=tiles_of(run),
             texts=None if texts is None else _texts(run, texts),
             data=as_json(explore_data(run, plane)),
+            words=as_json(search_index(run, texts)),
             n_explored=int(explored_sizes(run).sum()),
             style=page_style("report", "explore", "print"),
             script=page_script(SCRIPTS),

@@ -116,6 +116,13 @@ def explored_sizes(run: Run) -> npt.NDArray[np.int64]:
     return np.minimum(sizes, np.maximum(sizes * MAX_EXPLORED // run.n_documents, _listed(run)))
 
 
+def listed_sizes(run: Run) -> npt.NDArray[np.int64]:
+    """Return how many documents of each cluster the page lists, the most typical ones."""
+    listed = np.minimum(run.partition.sizes, _listed(run))
+    listed[MAX_STORIES:] = 0
+    return listed
+
+
 def _listed(run: Run) -> int:
     return listed_per_cluster([cluster.size for cluster in run.clusters[:MAX_STORIES]], MAX_LISTED)
 

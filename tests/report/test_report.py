@@ -196,7 +196,7 @@ def test_text_of_documents_is_escaped_everywhere(hostile_run):
     page = render_report(hostile_run)
     ours = page.count("<script>")
     assert ours == 2
-    assert page.count("</script>") == ours + 1  # and the data
+    assert page.count("</script>") == ours + 2  # and the data, and the words
     assert "<img" not in page
     assert "&lt;script&gt;document.title=&#39;owned&#39;&lt;/script&gt; markets fall" in page
     assert 'href="javascript' not in page.lower()
@@ -316,7 +316,7 @@ def large_run(n, k):
 def test_a_large_run_is_a_page_of_a_few_megabytes():
     run = large_run(20_000, 200)
     page = render_report(run)
-    assert len(page.encode()) < 4_250_000
+    assert len(page.encode()) < 4_500_000
     summary = summarize(run)
     assert sum(len(story.documents) for story in summary.stories) <= MAX_LISTED
     assert "in assignments.csv" in page

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 
+import numpy as np
 import pytest
 
 from tests.report.hostile import HOSTILE
@@ -107,10 +108,29 @@ def test_the_filter_keeps_the_stories_with_every_word_and_opens_the_list_of_a_fo
     assert last in found.first.inner_text()
     page.locator("#filter").fill("no story has these words xyzzy")
     page.locator("#nothing").wait_for(state="visible")
+    told = page.locator("#nothing").inner_text()
+    assert told.startswith("No story has all of these words.")
+    assert "fewer words find more" in told
     assert labels(page) == []
     page.locator("#clear").click()
     assert labels(page) == every
     assert page.locator("details.all[open], tr.hit").count() == 0
+
+
+@pytest.mark.parametrize("typed", ["steelworks", "steelwroks", "stelworks", "steelworkss", "stealworks"])
+def test_a_word_is_found_in_texts_though_it_is_misspelt_by_a_letter(visit, newsroom_report, newsroom_run, typed):
+    page = visit(newsroom_report)
+    documents = newsroom_run.documents
+    having = {row for row, text in enumerate(documents.excerpts) if "steelworks" in text.lower()}
+    assert having
+    assert not any("steelworks" in title.lower() for title in documents.titles)
+    page.locator("#filter").fill(typed)
+    page.locator("#found:not(:empty)").wait_for()
+    hits = page.locator("tr.hit").evaluate_all("rows => rows.map(row => row.dataset.id)")
+    assert set(hits) == {documents.ids[row] for row in having}
+    assert len(labels(page)) == np.unique(newsroom_run.partition.labels[sorted(having)]).size
+    said = page.locator("#found").inner_text()
+    assert ("with “steelworks” for “" in said) == (typed != "steelworks")
 
 
 def test_stories_are_sorted_by_what_is_chosen(visit, newsroom_report):

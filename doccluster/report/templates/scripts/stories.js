@@ -16,45 +16,52 @@ order.addEventListener("change", () => {
   stories.append(...sorted);
 });
 
-// the filter: every word has to occur, in the card or in one of its documents
+// the search: every word has to occur, in the card with its titles or in the words of a document
 const filter = byId("filter");
 const found = byId("found");
-const plain = (text) => text.normalize("NFD").replace(/\p{M}/gu, "").toLowerCase();
 let texts = null;
 const read = () => cards.map((card) => ({
   card,
+  place: readIndex().n + Number(card.dataset.number),
   whole: plain(card.textContent),
   head: plain(all("h3, .label, .leading .title, .terms th, .byline", card).map((part) => part.textContent).join("\n")),
   details: card.querySelector("details.all"),
-  rows: all(".all tbody tr", card).map((row) => ({ row, text: plain(row.textContent) })),
+  rows: all(".all tbody tr", card).map((row) => ({ row, place: Number(row.dataset.doc), text: plain(row.textContent) })),
 }));
+// each word with the places that hold it; one that nothing holds stands for the one that was probably meant
+const wanted = (typed) => wordsOf(typed).map((word) => {
+  const places = placesOf(word);
+  const other = places.size || texts.some(({ whole }) => whole.includes(word)) ? "" : respelt(word);
+  return other ? { word: other, typed: word, places: placesOf(other) } : { word, typed: word, places };
+});
 const apply = () => {
   texts = texts || read();
-  const words = plain(filter.value).split(/\s+/).filter(Boolean);
-  const has = (text) => words.every((word) => text.includes(word));
+  const words = wanted(filter.value);
+  const has = (text, place) => words.every(({ word, places }) => text.includes(word) || places.has(place));
   let shown = 0;
-  for (const { card, whole, head, details, rows } of texts) {
-    const matches = has(whole);
+  for (const { card, place, whole, head, details, rows } of texts) {
+    const hits = rows.map(({ text, place }) => words.length > 0 && has(text, place));
+    const n = hits.filter(Boolean).length;
+    const matches = n > 0 || has(whole, place);
     card.hidden = !matches;
     shown += matches;
-    let hits = 0;
-    for (const { row, text } of rows) {
-      const hit = words.length > 0 && matches && has(text);
-      row.classList.toggle("hit", hit);
-      hits += hit;
-    }
+    rows.forEach(({ row }, index) => row.classList.toggle("hit", hits[index]));
     // open the list where the documents are the only reason to show the card
-    const wanted = hits > 0 && !has(head);
-    if (wanted !== Boolean(details.dataset.opened)) {
-      details.open = wanted;
-      if (wanted) details.dataset.opened = "yes";
+    const inHead = has(head, -1);
+    const open = n > 0 && !inHead;
+    if (open !== Boolean(details.dataset.opened)) {
+      details.open = open;
+      if (open) details.dataset.opened = "yes";
       else delete details.dataset.opened;
     }
+    card.classList.toggle("unlisted", words.length > 0 && matches && !n && !has(whole, -1));
   }
-  found.textContent = words.length ? `${shown} of ${cards.length}` : "";
+  const changed = words.filter(({ word, typed }) => word !== typed).map(({ word, typed }) => `“${word}” for “${typed}”`);
+  found.textContent = words.length ? `${shown} of ${cards.length}${changed.length ? ", with " + changed.join(", ") : ""}` : "";
   byId("nothing").hidden = shown > 0;
+  if (!shown) byId("nothing-said").textContent = `No story has ${words.length > 1 ? "all of these words" : "this word"}. Part of a word is enough, and fewer words find more. Looked at were headlines, terms, titles, outlets and ${readIndex().said}.`;
 };
 const reset = () => { filter.value = ""; apply(); };
 let waiting = 0;
-filter.addEventListener("input", () => { clearTimeout(waiting); waiting = setTimeout(apply, cards.length > 100 ? 150 : 0); });
+filter.addEventListener("input", () => { clearTimeout(waiting); waiting = setTimeout(apply, cards.length > 50 ? 150 : 0); });
 byId("clear").addEventListener("click", () => { reset(); filter.focus(); });

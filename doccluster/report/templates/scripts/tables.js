@@ -6,7 +6,7 @@ const sortTable = (table, head, column) => {
   for (const other of all("thead th", table)) other.removeAttribute("aria-sort");
   head.setAttribute("aria-sort", sign > 0 ? "ascending" : "descending");
   const body = table.tBodies[0];
-  const value = (row) => row.cells[column].dataset.value ?? row.cells[column].textContent.trim();
+  const value = (row) => row.cells[column].dataset.value ?? row.cells[column].querySelector("time")?.dateTime ?? row.cells[column].textContent.trim();
   const keyed = [...body.rows].map((row) => [value(row), row]);
   keyed.sort((a, b) => inOrder(a[0], b[0], sign, numeric));
   body.append(...keyed.map((pair) => pair[1]));
