@@ -117,7 +117,7 @@ def test_frames_have_the_rows_of_the_results(run, comparison, choice):
     assert len(run.to_pandas()) == 176
     assert run.evaluation.to_pandas()["measure"].tolist() == [score.name for score in run.evaluation.scores]
     assert set(comparison.to_pandas()["algorithm"]) == {"spherical-k-means", "agglomerative"}
-    assert choice.to_pandas()["k"].is_monotonic_increasing
+    assert all(own["resolution"].is_monotonic_increasing for _, own in choice.to_pandas().groupby("as"))
 
 
 @pytest.mark.parametrize("name", ["run", "evaluation", "comparison", "choice"])
