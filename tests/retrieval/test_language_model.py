@@ -30,6 +30,12 @@ def test_likelihoods_are_those_of_the_definition(mu):
     np.testing.assert_allclose(query_likelihood(sparse.csc_array(COUNTS), asked, mu=mu), expected)
 
 
+def test_where_nothing_is_counted_no_document_is_likelier_than_another():
+    asked = sparse.csr_array([[1.0, 1.0]])
+    for counts in (sparse.csr_array((3, 2)), sparse.csr_array(([0.0], ([1], [0])), shape=(3, 2))):
+        assert query_likelihood(counts, asked, mu=2.0).tolist() == [0, 0, 0]
+
+
 @pytest.mark.parametrize(("weight", "n_neighbors"), [(0.0, 2), (0.3, 1), (0.7, 2)])
 def test_smoothed_scores_are_those_of_the_definition(weight, n_neighbors):
     rng = np.random.default_rng(1)

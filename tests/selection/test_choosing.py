@@ -166,5 +166,6 @@ def test_sd_and_krzanowski_lai_are_those_of_their_definitions(topics):
 def test_structure_that_resampled_data_do_not_share_is_none(topics):
     found = swept(topics, ks=[3, 4, 5], n_null=4, n_init=2, n_stability=3)
     assert recommend(found).k == 4
+    assert found.table["stability_se"].between(0, 0.5).all()
     noisy = found.table.assign(stability=found.table["null_stability"] + 0.09)
     assert recommend(dataclasses.replace(found, table=noisy)).k is None
