@@ -103,6 +103,7 @@ def test_options_may_follow_the_name_and_are_written_down():
     run = run_pipeline(TINY, n_clusters=3, algorithm="kmeans:n_init=3,tol=0.01")
     assert run.parameters["algorithm"] == "k-means"
     assert run.parameters["clustering"] == {"n_init": 3, "tol": 0.01}
+    assert run.n_clusters == 3
     with pytest.raises(InputError, match="write k-means:name=value"):
         parse_algorithm("k-means:n_init")
 
