@@ -245,3 +245,14 @@ def test_terms_of_few_clusters_are_kept_as_posting_lists(monkeypatch):
     tight = ClusterEvidence(matrix, Partition.from_labels(labels))
     assert len(tight.cluster_sums.table.arrays.head) <= 20
     np.testing.assert_allclose(tight.adherence, plain.adherence, atol=1e-12)
+
+
+@pytest.mark.parametrize("empty", [(), (0,), (0, 1), (0, 2), (0, 1, 2), (0, 1, 2, 3)])
+def test_the_nearest_two_of_different_clusters_are_told_also_with_documents_without_terms(empty):
+    rows = np.array([[3.0, 4, 0], [4, 3, 0], [1, 0, 4], [0, 1, 4]]) / 5
+    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+    rows[list(empty)] = 0
+    labels = np.array([0, 0, 1, 1])
+    apart = min(((rows[one] - rows[other]) ** 2).sum() for one in (0, 1) for other in (2, 3))
+    found = pairs_of(sparse.csr_array(rows), labels, "cosine").least_squared_between
+    assert found == pytest.approx(apart, abs=1e-12)
