@@ -13,7 +13,7 @@ HEADLINE_LENGTH = 110
 SHORTEST_SENTENCE = 20  # characters; a shorter one says too little
 MIN_TITLES = 3  # with an ending that is the name of an outlet
 LONGEST_ENDING = 5  # words
-FEWEST_WORDS = 3
+FEWEST_WORDS = 4
 
 _WORD = re.compile(r"[^\W\d_]{2,}")
 _ENDING = re.compile(r"\s+(?:[|»–—-]|::)\s+([^|»–—]+)$")
@@ -71,9 +71,10 @@ def title_endings(titles: Iterable[str], outlets: Iterable[str] = ()) -> frozens
 
 
 def is_plain(title: str) -> bool:
-    """Return whether a title says what happened: no opinion, no single quotation, no two words, not mostly signs.
+    """Return whether a title says what happened: no opinion, no single quotation, four words or more.
 
-    >>> [is_plain(title) for title in ("Ferry runs aground", "OPINION: Fix the ferry", '"We are fine"', "$$ in Bash")]
+    >>> titles = ["Ferry runs aground at dawn", "OPINION: Fix the ferry now", '"We are all quite fine"', "$$ in Bash"]
+    >>> [is_plain(title) for title in titles]
     [True, False, False, False]
     """
     if _VIEW.match(title) or _QUOTATION.match(title):

@@ -46,9 +46,12 @@ def test_an_ending_is_left_out_if_it_is_an_outlet_or_ends_several_titles():
 
 
 def test_the_headline_is_the_first_plain_title_of_the_cluster_alone():
-    assert choose_headline(
-        ["OPINION: Sink it", "“Never”", "News in brief", "Ferry runs aground"], [], {"news in brief"}
-    ) == ("Ferry runs aground")
+    assert (
+        choose_headline(
+            ["OPINION: Sink it", "“Never”", "News in brief", "Ferry runs aground at dawn"], [], {"news in brief"}
+        )
+        == "Ferry runs aground at dawn"
+    )
     assert choose_headline(["OPINION: Sink it"], []) == "OPINION: Sink it"
     assert choose_headline([""], ["$$ in Bash", "How do I split a string in Bash"]) == "How do I split a string in Bash"
 
