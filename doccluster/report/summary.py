@@ -179,7 +179,7 @@ def _facts(run: Run, seen: Sequence[Overview]) -> tuple[Fact, ...]:
         facts.append(Fact("Outlets", f"{n_outlets:,}", ""))
     if n_copies:
         facts.append(Fact("Near-copies", f"{n_copies:,}", "documents that repeat an earlier one nearly word for word"))
-    tightness = "how tight the clusters are: mean cosine of documents to their centroid"
+    tightness = "how alike the documents of a cluster are, 0 to 1"
     facts.append(Fact("Similarity", decimal(float(run.similarity.mean())), tightness))
     for name, title, meaning in _HEADLINES:
         scores = [score for score in run.evaluation.scores if score.name == name and not math.isnan(score.value)]

@@ -54,15 +54,16 @@ const makeMap = (data, canvas, tip, act) => {
     pen.font = "12px system-ui, sans-serif";
     pen.textBaseline = "middle";
     pen.lineJoin = "round";
-    const wanted = [];
+    const counts = countsByCluster(data, mask), wanted = [];
     data.medoids.forEach((doc, cluster) => {
-      if (doc < 0 || (choice.clusters.size && !choice.clusters.has(cluster))) return;
+      if (doc < 0 || !counts[cluster]) return;
       const [x, y] = toScreen(data.x[doc], data.y[doc]);
       if (x < 0 || y < 0 || x > canvas.clientWidth || y > canvas.clientHeight) return;
       const name = byId("headline-" + cluster).textContent.trim();
       const lines = inLines(name);
-      wanted.push({ x, y, lines, width: Math.max(...lines.map((line) => pen.measureText(line).width)) });
+      wanted.push({ x, y, lines, n: counts[cluster], width: Math.max(...lines.map((line) => pen.measureText(line).width)) });
     });
+    wanted.sort((one, other) => other.n - one.n);
     const room = makeRoom(canvas.clientWidth, canvas.clientHeight);
     for (let doc = 0; doc < data.n; doc++) room.fill(...toScreen(data.x[doc], data.y[doc]), size / 2 + 1);
     drawn = wanted.map((one) => ({ ...one, place: room.take(one.x, one.y, one.width, one.lines.length) })).filter((one) => one.place);

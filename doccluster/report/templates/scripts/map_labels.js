@@ -35,6 +35,7 @@ const makeRoom = (width, height) => {
         const cells = cellsOf(...box);
         if (each(cells, (cell) => taken[cell])) continue;
         each(cells, (cell) => { taken[cell] = 1; });
+        for (let at = CELL; at < far; at += CELL) fill(x + at * cosine, y + at * sine, 1);  // its line to the point
         return { edge, middle, left, box };
       }
     }
