@@ -56,22 +56,6 @@ def communities(graph: Any, resolution: float = 1.0, *, rng: np.random.Generator
     return labels
 
 
-def modularity(graph: Any, labels: Labels, resolution: float = 1.0) -> float:
-    """Return the modularity of communities, at most 1; the arguments are as in `communities`.
-
-    Examples
-    --------
-    >>> two_pairs = sparse.csr_array(([1.0] * 4, ([0, 1, 2, 3], [1, 0, 3, 2])), shape=(4, 4))
-    >>> modularity(two_pairs, np.array([0, 0, 1, 1]))
-    0.5
-    """
-    edges = sparse.coo_array(graph)
-    total = edges.data.sum()
-    within = edges.data[labels[edges.row] == labels[edges.col]].sum()
-    degrees = np.bincount(labels[edges.row], edges.data)
-    return float(within / total - resolution * np.square(degrees / total).sum())
-
-
 def _edges(graph: Any) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.float64]]:
     rows = sparse.csr_array(graph)
     return rows.indptr.astype(np.int64), rows.indices.astype(np.int64), rows.data.astype(np.float64)

@@ -231,7 +231,6 @@ def make_run(
             parquet=parquet,
             command=command,
             began=began,
-            announce=announce,
             progress=progress,
         )
 
@@ -247,7 +246,6 @@ def _make_run(
     parquet: bool = False,
     command: str | None = None,
     began: float | None = None,
-    announce: Callable[[str], None] | None = None,
     progress: Progress = silent,
 ) -> Run:
     parameters = settings.as_parameters(source)

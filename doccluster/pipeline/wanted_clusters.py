@@ -66,7 +66,8 @@ def clusters_wanted(
     """
     if not isinstance(settings.n_clusters, str):
         return Wanted(settings.n_clusters)
-    options = settings.clustering or {} if settings.algorithm == QUALITIES["default"] else {}
+    smooths = settings.algorithm == QUALITIES["default"]
+    options = settings.clustering or {} if smooths else {}
     choice, smoothed = recommended(
         vectors,
         documents,
@@ -76,8 +77,7 @@ def clusters_wanted(
         n_threads=settings.n_threads,
         progress=progress,
     )
-    is_used = settings.algorithm == QUALITIES["default"]
-    return Wanted(1 if choice.k is None else choice.k, choice, smoothed if is_used else None)
+    return Wanted(1 if choice.k is None else choice.k, choice, smoothed if smooths else None)
 
 
 def recommended(

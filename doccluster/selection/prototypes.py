@@ -59,11 +59,8 @@ class Prototype:
         seed: int,
         weights: npt.NDArray[np.float64] | None = None,
         init: Any = None,
-        n_init: int | None = None,
     ) -> Any:
         """Return a fitted clone with `n_clusters` clusters, seeded, with sample weights where they are given.
-
-        `n_init` is the number of starts where the estimator has such and its own is not to be taken.
 
         Never more clusters than distinct rows are asked for, and given centroids are dense unless the estimator is
         ours: scikit-learn's takes neither sparse ones nor 64-bit indices.
@@ -79,8 +76,6 @@ class Prototype:
         if size is None:
             raise InputError(f"{type(estimator).__name__} has no n_clusters", remedy="give an estimator that has one")
         settings = {size: min(n_clusters, count_distinct_rows(matrix)), "random_state": seed}
-        if n_init is not None:
-            settings |= {"n_init": n_init}
         if init is not None and init.shape[0] == settings[size]:
             takes_sparse = isinstance(estimator, SphericalKMeans) or not sparse.issparse(init)
             settings |= {"init": init if takes_sparse else init.toarray(), "n_init": 1}
@@ -99,23 +94,21 @@ class Prototype:
         seed: int,
         weights: Any = None,
         init: Any = None,
-        n_init: int | None = None,
     ) -> npt.NDArray[np.int64]:
         """Return the labels of a fit (see `fit`) to `Documents` or to a matrix, which is checked."""
         documents = as_documents(matrix)
         if self.row is not None and self.row.name == SPHERICAL:
-            return self._spherical_labels(documents, n_clusters, seed, weights=weights, init=init, n_init=n_init)
+            return self._spherical_labels(documents, n_clusters, seed, weights=weights, init=init)
         rows = documents.matrix
-        fitted = self.fit(rows, n_clusters=n_clusters, seed=seed, weights=weights, init=init, n_init=n_init)
+        fitted = self.fit(rows, n_clusters=n_clusters, seed=seed, weights=weights, init=init)
         return labels_of(fitted, rows)
 
     def _spherical_labels(
-        self, documents: Documents, n_clusters: int, seed: int, *, weights: Any, init: Any, n_init: int | None
+        self, documents: Documents, n_clusters: int, seed: int, *, weights: Any, init: Any
     ) -> npt.NDArray[np.int64]:
         """Return what `fit` would find, by the plain function: no estimator is imported, nothing is checked again."""
         settings = {"n_threads": 1, **self.parameters, "random_state": seed}
         settings |= {"n_clusters": min(n_clusters, documents.n_distinct)}
-        settings |= {} if n_init is None else {"n_init": n_init}
         if init is not None and init.shape[0] == settings["n_clusters"]:
             settings |= {"init": init, "n_init": 1}
         found = spherical_k_means(documents, SphericalParameters(**settings), sample_weight=weights)

@@ -90,11 +90,11 @@ def test_the_documents_are_checked_once_for_all_numbers_of_clusters(texts, monke
 def test_labels_without_an_estimator_are_those_of_the_estimator(text):
     matrix = blocks_of_topics(60, seed=3)
     algorithm = get_prototype(text, n_init=3)
-    for k, n_init in ((2, None), (5, 1), (200, None)):
+    for k in (2, 5, 200):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DocclusterWarning)  # of rows that are not unit, in both ways
-            fitted = algorithm.fit(matrix, n_clusters=k, seed=7, n_init=n_init)
-            labels = algorithm.labels(matrix, n_clusters=k, seed=7, n_init=n_init)
+            fitted = algorithm.fit(matrix, n_clusters=k, seed=7)
+            labels = algorithm.labels(matrix, n_clusters=k, seed=7)
             weights, init = np.arange(1.0, matrix.shape[0] + 1), matrix[[0, 20, 40]]
             weighed = algorithm.fit(matrix, n_clusters=3, seed=7, weights=weights, init=init)
             found = algorithm.labels(matrix, n_clusters=3, seed=7, weights=weights, init=init)
