@@ -6,7 +6,6 @@ each, so that whoever reads the lines knows which one ended the process.
 
 from __future__ import annotations
 
-import resource
 import sys
 import tempfile
 import warnings
@@ -25,6 +24,7 @@ from doccluster.partition import Partition
 from doccluster.vectors import DocumentVectors, TfidfVectorizer
 from tests.fuzz.campaign import check_sentence
 from tests.fuzz.matrices import LABELS, N_ROWS, good_matrix
+from tests.fuzz.watch import limit_memory
 
 Call = Callable[[Any], Any]
 
@@ -196,7 +196,7 @@ def calls() -> dict[str, Call]:
 
 def main(first: int) -> None:
     """Make the calls after the `first`, each with every damage; print what comes of each."""
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    limit_memory(MEMORY)
     number = 0
     for name, call in calls().items():
         for damage in DAMAGES:

@@ -14,6 +14,7 @@ from doccluster.artifacts import damaged, read_as
 from doccluster.clustering.algorithms import SPHERICAL, get_algorithm
 from doccluster.corpus.addresses import address_of
 from doccluster.errors import Argument, InputError
+from doccluster.file_names import usable_path
 from doccluster.measures import get_measures
 from doccluster.text.token_patterns import check_safe_pattern
 from doccluster.validation import check_positive_int
@@ -232,5 +233,6 @@ def recorded_sources(asked: RecordedRun, record: Path) -> list[Path]:
 
 def _found(path: Path, directory: Path) -> Path:
     """Return a path as it was given, seen from here or else from where the run was made."""
+    usable_path(path)
     is_found = path.exists() or path.is_absolute() or address_of(path) is not None
     return path if is_found else Path(os.path.normpath(directory / path))

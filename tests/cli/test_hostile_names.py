@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import socket
 import threading
@@ -97,6 +98,16 @@ def test_a_name_that_no_file_can_have_is_refused_in_python(name: str, folder: Pa
         with pytest.raises(InputError) as refusal:
             call()
         assert len(str(refusal.value)) < 600
+
+
+def test_a_record_that_names_a_source_no_file_can_have_is_refused(folder: Path) -> None:
+    run_pipeline("documents.txt", n_clusters=2, output="run", report=False)
+    record = json.loads(Path("run/run.json").read_text())
+    for name in ("x" * 300, "x" * 100_000):
+        record["parameters"]["source"] = ["documents.txt", name]
+        Path("run/run.json").write_text(json.dumps(record))
+        with pytest.raises(InputError, match="cannot be a file or folder"):
+            repeat_run("run")
 
 
 @pytest.mark.parametrize(

@@ -135,6 +135,42 @@ def _with_value(data: bytes) -> str:
     return _with_file(name, draw.choice(verbs))(text)
 
 
+_NAMES: tuple[Any, ...] = (
+    *(
+        "x" * 300,
+        "x" * 100_000,
+        "a/" * 40_000,
+        "half \ud800",
+        "\udcff",
+        "a\0b",
+        "/",
+        "/*",
+        "/*/*",
+        "/**",
+        "/proc/1",
+        "-",
+    ),
+    *("", "s3://", "http://[::1", "file:///", "\n", "con", None, True, -1, 0, 1.5, [], {}, [[]]),
+    *(["/dev/zero"], ["x"] * 60_000, {"path": "x"}, "/etc/passwd", "[", "*" * 300, "＝x", "\x1b[2J"),
+)
+
+
+def _with_name(data: bytes) -> str:
+    """Put a name that no file can have in a run.json: of a source, the directory, a file of labels or the output."""
+    draw = random.Random(data)
+    content = json.loads((_whole() / "run" / "run.json").read_text(encoding="utf-8"))
+    parameters, name = content["parameters"], draw.choice(_NAMES)
+    place = draw.choice(("source", "source", "sources", "directory", "labels_file", "output"))
+    if place == "sources":
+        parameters["source"] = [*parameters["source"], name]
+    elif place == "labels_file":
+        parameters["reader"] = {"labels_file": name}
+    else:
+        parameters[place] = [name] if place == "source" and draw.random() < 0.5 else name
+    text = json.dumps(content, ensure_ascii=draw.random() < 0.5).encode("utf-8", "surrogatepass")
+    return _with_file("run.json", draw.choice((_rerun, _rerun, _rerun, _report)))(text)
+
+
 def _places(content: Any) -> Iterator[tuple[Any, Any]]:
     """Yield where each value of a JSON document is; of a long list the first places."""
     keys = list(content) if isinstance(content, dict) else list(range(min(len(content), 3)))
@@ -218,5 +254,6 @@ RUN_FOLDERS: tuple[Target, ...] = (
     *(_target(name, _assign) for name in ("model/model.json", "model/centroids.npz", "model/vectorizer.npz")),
     _target("run.json", _rerun),
     Target("run_values", _seeds, _with_value),
+    Target("run_names", _seeds, _with_name),
     Target("run_arrays", _seeds, _with_array),
 )

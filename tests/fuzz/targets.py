@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from tests.fuzz.campaign import Target
 from tests.fuzz.matrices import MATRICES
+from tests.fuzz.named_files import NAMED_FILES
 from tests.fuzz.readers import READERS
 from tests.fuzz.requests import REQUESTS
 from tests.fuzz.run_folders import RUN_FOLDERS
 from tests.fuzz.stores import STORES
 
-_ALL = (*READERS, *RUN_FOLDERS, *MATRICES, *REQUESTS, *STORES)
+_ALL = (*READERS, *RUN_FOLDERS, *MATRICES, *REQUESTS, *NAMED_FILES, *STORES)
 TARGETS: dict[str, Target] = {target.name: target for target in _ALL}

@@ -103,5 +103,12 @@ def _too_long(number: int, frame: FrameType | None) -> None:
     raise Hang(f"no result after {CPU_LIMIT:.0f} s of work or {WALL_LIMIT:.0f} s of waiting")
 
 
+def limit_memory(n_bytes: int) -> None:
+    """Let this process have so much address space, or what it may have if that is less; beyond is a MemoryError."""
+    most = resource.getrlimit(resource.RLIMIT_AS)[1]
+    least = n_bytes if most == resource.RLIM_INFINITY else min(n_bytes, most)
+    resource.setrlimit(resource.RLIMIT_AS, (least, most))
+
+
 def _peak() -> int:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024

@@ -6,14 +6,13 @@ import atexit
 import importlib
 import math
 import multiprocessing
-import resource
 import tempfile
 import time
 from contextlib import suppress
 from multiprocessing.connection import Connection
 
 from tests.fuzz.campaign import Failure, Outcome, Target, campaign, input_of
-from tests.fuzz.watch import WALL_LIMIT
+from tests.fuzz.watch import WALL_LIMIT, limit_memory
 
 _MEMORY = 8 * 1024**3  # bytes of address space: what asks for more gets a MemoryError, and the machine goes on
 _READY, _DONE = "ready", "done"
@@ -27,7 +26,7 @@ def _target(name: str, table: str) -> Target:
 def _work(jobs: Connection, answers: Connection, folder: str) -> None:
     """Go through one campaign after the other until nobody asks any more."""
     tempfile.tempdir = folder
-    resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
+    limit_memory(_MEMORY)
     with suppress(EOFError):
         while True:
             name, table, seed, rounds = jobs.recv()
