@@ -40,7 +40,9 @@ check: $(GROUPS_STAMP)  ## lint, types, import layers, doctests
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/python -m pytest --quiet --doctest-modules --doctest-glob='*.md' -p no:cacheprovider doccluster docs README.md \
+	@$(BIN)/doccluster warm-up
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest --quiet --numprocesses auto --dist worksteal -p no:cacheprovider \
+		--doctest-modules --doctest-glob='*.md' doccluster docs README.md \
 		website/examples website/formulas.py website/docstrings.py website/finishing.py
 
 fuzz: $(GROUPS_STAMP)  ## read thousands of damaged inputs of every kind (an hour); what fails is kept in fuzz-failures

@@ -89,6 +89,7 @@ def rerank(
 
     Examples
     --------
+    >>> from scipy import sparse
     >>> rows = sparse.csr_array([[1.0, 0.0], [0.0, 1.0], [0.0, 1.0], [0.0, 1.0]])
     >>> rerank(np.array([1.1, 1.0, 1.0, 0.0]), rows, n_neighbors=1, weight=0.2).tolist()
     [0, 1, 2]

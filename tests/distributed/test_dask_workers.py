@@ -100,7 +100,7 @@ def test_a_worker_killed_in_an_iteration_changes_no_label(matrix, blocks, tmp_pa
 
 
 def test_ctrl_c_is_not_for_the_workers_of_this_machine(two_processes):
-    two_processes.client.wait_for_workers(2, timeout=10)
+    two_processes.client.wait_for_workers(2, timeout=100)
     found = two_processes.client.run(signal.getsignal, signal.SIGINT)
     assert len(found) == 2
     assert set(found.values()) == {signal.SIG_IGN}
@@ -231,9 +231,7 @@ def test_items_wait_until_the_results_before_them_are_taken(tmp_path):
     with threads_as_workers(1) as cluster, distributed.Client(cluster) as client, connect(client) as executor:
         results = executor.map(mark, range(100), str(tmp_path))
         assert next(results) == 0
-        deadline = time.monotonic() + 20
-        while len(list(tmp_path.iterdir())) < begun and time.monotonic() < deadline:
-            time.sleep(0.01)
+        wait_until(lambda: len(list(tmp_path.iterdir())) >= begun)
         time.sleep(0.1)
         assert sorted(int(path.name) for path in tmp_path.iterdir()) == list(range(begun))
         assert list(results) == list(range(1, 100))
@@ -249,21 +247,48 @@ def ctrl_c_is_heard():
 
 @pytest.mark.usefixtures("ctrl_c_is_heard")
 @pytest.mark.parametrize("how", ["map", "reduce"])
-def test_ctrl_c_leaves_nothing_under_way_on_the_cluster(how):
+def test_ctrl_c_leaves_nothing_under_way_on_the_cluster(how, monkeypatch):
     with threads_as_workers(1) as cluster, distributed.Client(cluster) as client, connect(client) as executor:
         asked = range(200), np.zeros(dask_workers.SMALL)
         ways = {
-            "map": lambda: list(executor.map(slowly, *asked)),
-            "reduce": lambda: executor.reduce(slowly, sum_up, *asked),
+            "map": lambda: list(executor.map(held, *asked)),
+            "reduce": lambda: executor.reduce(held, sum_up, *asked),
         }
-        threading.Timer(0.3, os.kill, [os.getpid(), signal.SIGINT]).start()
+        begun = BEGUN, WAITING
+        for event in (*begun, LET_GO):
+            event.clear()
+        wait = type(executor)._result_of
+        monkeypatch.setattr(type(executor), "_result_of", lambda *given: (WAITING.set(), wait(*given))[1])
+        threading.Thread(target=interrupt_after, args=begun).start()
         with pytest.raises(KeyboardInterrupt) as stopped:
             ways[how]()
-        until = time.monotonic() + 3  # what was asked for takes ten seconds
-        while n_tasks(client) and time.monotonic() < until:
-            time.sleep(0.05)
-        assert n_tasks(client) == 0
+        LET_GO.set()
+        wait_until(lambda: n_tasks(client) == 0)
         assert stopped.traceback  # it holds what the calls under way hold
+
+
+BEGUN, WAITING, LET_GO = threading.Event(), threading.Event(), threading.Event()
+
+
+def held(item, *shared):
+    """Say that work is under way, and end when the test lets it; workers are threads of this process."""
+    BEGUN.set()
+    LET_GO.wait()
+    return item
+
+
+def interrupt_after(*events):
+    for event in events:
+        event.wait()
+    os.kill(os.getpid(), signal.SIGINT)
+
+
+def wait_until(is_true, seconds=100):
+    """Ask until the answer is yes; only what never comes true takes the seconds, which a busy machine may need."""
+    end = time.monotonic() + seconds
+    while not is_true():
+        assert time.monotonic() < end, "it does not come true"
+        time.sleep(0.05)
 
 
 def n_tasks(client):

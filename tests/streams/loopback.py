@@ -96,7 +96,7 @@ class FeedServer:
         self._server.server_close()
 
 
-def options_for(server, clock=None, *, names=None, allowed=LOOPBACK, whole_seconds=5.0, spacing=0.0):
+def options_for(server, clock=None, *, names=None, allowed=LOOPBACK, whole_seconds=300.0, spacing=0.0):
     """How tests ask: loopback addresses allowed, names looked up in a table."""
 
     def look_up(host, port):

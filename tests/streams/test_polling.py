@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import itertools
 import json
@@ -211,8 +212,12 @@ def test_a_certificate_is_sound_only_for_its_name_its_time_and_who_trusts_its_au
     with served(lambda: BEGINS, outlets, slow=60) as addresses:
         by_name = {one.rpartition("/")[2]: one for one in addresses if one.startswith("https://")}
         ports = frozenset(int(one.split(":")[2].split("/")[0]) for one in addresses)
-        given = {"allowed": LOOPBACK, "resolve": lambda host, port: ["127.0.0.1"], "ports": ports, "whole_seconds": 2.0}
-        told = {name: fetch(one, Reach(**given, context=trusting)) for name, one in by_name.items()}
+        given = {"allowed": LOOPBACK, "resolve": lambda host, port: ["127.0.0.1"], "ports": ports}
+        seconds = {"drip-secure": 1.0}  # the others have as long as a busy machine needs
+        told = {
+            name: fetch(one, Reach(**given, context=trusting, whole_seconds=seconds.get(name, 300.0)))
+            for name, one in by_name.items()
+        }
         distrusted = fetch(by_name["secure"], Reach(**given))
     assert {name: one.reason for name, one in told.items()} == {
         "secure": "",
@@ -245,20 +250,19 @@ def test_a_slow_drip_ends_at_the_deadline(server, stream):
         request.send_response(200)
         request.send_header("Content-Length", "1000000")
         request.end_headers()
-        try:
-            for _ in range(200):
+        with contextlib.suppress(OSError):  # it goes on until the client leaves
+            while True:
                 request.wfile.write(b"x")
                 request.wfile.flush()
                 time.sleep(0.05)
-        except OSError:
-            pass
+        left.set()
         request.close_connection = True
 
+    left = threading.Event()
     server.routes["/feed"] = drip
-    began = time.monotonic()
     done = stream.poll(server.url("/feed"), options=options_for(server, whole_seconds=1.0))
-    assert time.monotonic() - began < 8
     assert done.failures[0][1] == "too-slow"
+    left.wait()
 
 
 @pytest.mark.parametrize("way", ["behind", "chunks", "interim"])
