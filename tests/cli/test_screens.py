@@ -6,6 +6,7 @@ These are all verbs but a few, so this is also where none of them may open a con
 from __future__ import annotations
 
 import difflib
+import importlib
 import sys
 from importlib import metadata
 
@@ -34,6 +35,7 @@ def note(event, arguments):
 @pytest.fixture
 def network():
     """What is asked of the network during the test: each event and its address."""
+    importlib.import_module("urllib3.util.connection")  # tries, as it is loaded, whether this machine has IPv6
     if not watched:
         sys.addaudithook(note)
         watched.append(True)
