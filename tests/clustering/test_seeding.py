@@ -8,6 +8,7 @@ from scipy import sparse
 
 from doccluster.clustering import SphericalKMeans
 from doccluster.clustering.k_means.document_matrix import as_given, prepare
+from doccluster.clustering.k_means.scalable_seeding import uniform
 from doccluster.clustering.k_means.seeding import (
     InvertedIndex,
     affordable_seeding,
@@ -175,3 +176,18 @@ def test_documents_in_several_parts_give_the_seeds_of_the_definition(weighted):
     documents, _ = prepare(sparse.csr_array(rows), weights=weights)
     found = kmeans_plus_plus(documents, 12, np.random.default_rng(2))
     assert list(found) == naive_seeds(rows, weights, 12, np.random.default_rng(2))
+
+
+@pytest.mark.parametrize(
+    ("key", "printed"),
+    [
+        (0, [0xE220A8397B1DCDAF, 0x6E789E6AA1B965F4, 0x06C45D188009454F]),
+        (1234567, [6457827717110365317, 3203168211198807973, 9817491932198370423, 4593380528125082431]),
+    ],
+)
+def test_draws_by_place_are_the_published_numbers_of_splitmix64(key, printed):
+    expected = [(one >> 11) / 2**53 for one in printed]
+    places = np.arange(len(printed))
+    assert uniform(places, key, 0).tolist() == expected
+    assert uniform(places[::-1], key, 0).tolist() == expected[::-1]
+    assert not np.isin(uniform(places, key, 1), expected).any()
