@@ -57,6 +57,7 @@ FIRST = {
     "streams": ["tests/streams/test_naive_stream.py"],
 }
 SLOW = (
+    "test_code_cache",
     "test_day",
     "test_dask_workers",
     "test_real_corpora",
