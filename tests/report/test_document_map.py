@@ -55,7 +55,7 @@ def test_the_map_keeps_the_neighbourhood_of_documents_and_never_changes(newsroom
     assert newsroom_plane.kept >= 0.94
 
 
-@pytest.mark.parametrize("n_landmarks", [3000, 60])
+@pytest.mark.parametrize("n_landmarks", [2000, 60])
 def test_rows_of_a_group_lie_together_whether_all_are_landmarks_or_some(groups, monkeypatch, n_landmarks):
     rows, labels = groups
     monkeypatch.setattr(plane, "N_LANDMARKS", n_landmarks)
