@@ -21,6 +21,7 @@ LONGEST_WORD = 40
 MOST_SHARED = 35  # letters that a word takes from the one before it, as one digit to the base 36
 
 _WORD = re.compile(r"[^\W_]+")
+_LAST_OF_ONE_UNIT = "\uffff"  # a script counts the letters beyond it twice
 
 
 class _Letters(dict[int, int | None]):
@@ -93,10 +94,9 @@ def _places_of_words(texts: Iterable[str], places: Any, most: int | None) -> dic
 def _index(said: str, n: int, found: dict[str, set[int]]) -> dict[str, Any]:
     """Return the index: words in their order, each as the number of letters it shares with the last, and the rest."""
     words, before, gaps = [], "", []
-    ordered = sorted(found)
-    for word in ordered:
+    for word in sorted(found):
         shared = 0
-        while shared < min(len(word), len(before), MOST_SHARED) and word[shared] == before[shared]:
+        while shared < min(len(word), len(before), MOST_SHARED) and word[shared] == before[shared] <= _LAST_OF_ONE_UNIT:
             shared += 1
         words.append(np.base_repr(shared, 36).lower() + word[shared:])
         before = word

@@ -29,7 +29,8 @@ def places_of(index):
     """The places of each word of an index, unpacked."""
     words, before = [], ""
     for part in index["words"].split():
-        before = before[: int(part[0], 36)] + part[1:]
+        units = before.encode("utf-16-le")[: 2 * int(part[0], 36)]  # what JavaScript calls a letter
+        before = units.decode("utf-16-le") + part[1:]
         words.append(before)
     ends = np.cumsum(numbers_of(index["counts"]))
     gaps = np.split(np.array(numbers_of(index["gaps"])), ends[:-1])
@@ -59,7 +60,7 @@ def test_every_word_of_a_beginning_is_there_with_its_documents(newsroom_run):
 
 
 def test_words_of_whole_texts_are_there_where_the_page_holds_them(newsroom_run):
-    texts = [f"only{row} in texts {row}" for row in range(176)]
+    texts = [f"only{row} in texts {row} 𝒂𝒃{'𝒄' * (row % 3)}" for row in range(176)]
     index = search_index(newsroom_run, texts)
     assert index["said"] == "the whole texts"
     order = page_order(newsroom_run).tolist()
