@@ -154,9 +154,13 @@ def topics_among(levels: Sequence[Level]) -> Level | None:
     return some[int(good[0] if good.size else np.argmax(has_no_heap))]
 
 
-def stories_among(levels: Sequence[Level]) -> Level | None:
-    """Return the middle one of the levels whose agreement is nearly the best; None where no level has two clusters."""
-    some = _stories(levels)
+def stories_among(levels: Sequence[Level], topics: Level | None = None) -> Level | None:
+    """Return the middle one of the levels whose agreement is nearly the best; None where no level has two clusters.
+
+    Levels with fewer clusters than there are topics are no stories.
+    """
+    least = 2 if topics is None else topics.n_clusters
+    some = [level for level in _stories(levels) if level.n_clusters >= least]
     if not some:
         return None
     best = max(level.agreement for level in some)

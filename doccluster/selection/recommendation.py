@@ -239,7 +239,8 @@ def choose_k(
         )
     structure = find_structure(rows[drawn(rows.shape[0], MOST_FOR_TOPICS, rng)], rng, n_threads=n_threads)
     levels = find_both(rows, smoothed, rng, n_threads=n_threads, progress=progress)
-    best = {"topics": topics_among(levels["topics"][0]), "stories": stories_among(levels["stories"][0])}
+    topics = topics_among(levels["topics"][0])
+    best = {"topics": topics, "stories": stories_among(levels["stories"][0], topics)}
     chosen, reason = _shown(granularity, stories_because, best)
     level = best[chosen] if structure.is_there else None
     free = None if level is None else level.n_clusters

@@ -64,6 +64,13 @@ def test_stories_are_the_middle_of_the_levels_that_come_back_most():
     assert stories_among([even(400, 1.0, n_nodes=400)]) is None
 
 
+def test_stories_are_no_fewer_than_topics():
+    found = [even(5, 0.98), even(8, 0.97), even(20, 0.6), even(30, 0.5)]
+    assert stories_among(found).n_clusters == 5
+    assert stories_among(found, even(11, 0.7)).n_clusters == 20
+    assert stories_among(found, even(40, 0.7)) is None
+
+
 def test_finer_levels_are_looked_at_while_the_finest_is_the_best_and_comes_back():
     assert finer_wanted([even(10, 0.7), even(20, 0.8)])
     assert not finer_wanted([even(10, 0.8), even(20, 0.7)])
