@@ -17,6 +17,9 @@ from hypothesis import settings
 for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(_variable, "1")
 
+# Workers are told how wide the terminal is; what commands print is looked at as it is written into a file.
+os.environ.pop("COLUMNS", None)
+
 # how long an example takes is no matter of the tests; a busy machine takes longer
 settings.register_profile("fixed", deadline=None, derandomize=True)
 settings.register_profile("fresh", deadline=None)

@@ -16,7 +16,6 @@ def test_the_demo_prints_what_the_readme_shows(tmp_path, monkeypatch):
     block = README.split("<!-- demo output")[1].split("```")[1].strip("\n").split("\n")
     command, shown = block[0].removeprefix("$ doccluster "), block[1:]
     monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("COLUMNS", raising=False)  # the README shows what is written into a file
     arguments = command.replace("corpora/", f"{ROOT}/corpora/", 1).split()
     printed = CliRunner().invoke(commands, arguments, catch_exceptions=False).output
 

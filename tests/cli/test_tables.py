@@ -67,7 +67,6 @@ def test_no_table_cuts_a_number_or_is_wider_than_the_terminal(
         assert width in (WIDTH_OF_A_FILE, WIDTH_OF_A_FILE - 2), "pytest's output is a file"
         return table_lines(columns, width, **given)
 
-    monkeypatch.delenv("COLUMNS", raising=False)
     monkeypatch.setattr("doccluster.cli.console.table_lines", remember)
     monkeypatch.setattr("doccluster.evaluation.tables.table_lines", remember)
     done = doccluster(*(copied(finished, tmp_path) if word == "{}" else word for word in commands[verb]))
