@@ -85,6 +85,7 @@ def test_two_worker_processes_give_reuters_the_same_files(real_corpora, tmp_path
     pytest.importorskip("distributed", reason="the extra dask is not installed")
     asked = {"algorithm": algorithm} if algorithm else {"quality": "fast", "clustering": {"n_init": 1}}
     asked |= {"n_clusters": 40, "truth": "topics", "report": False}
+    asked |= {"reader": {"keep_boilerplate": True}}  # it is not looked for in blocks
     run_pipeline(real_corpora / "reuters21578", output=tmp_path / "one", **asked)
     run_pipeline(real_corpora / "reuters21578", output=tmp_path / "two", scheduler="local:2", **asked)
     assert_same_files(tmp_path / "two", tmp_path / "one")
@@ -232,7 +233,7 @@ def test_texts_are_read_once_to_learn_terms_and_to_write_rows(tmp_path):
 
 def test_a_quality_that_needs_one_process_says_which_one_ran(tmp_path):
     run = run_newsroom(None, quality="default", algorithm=None, scratch=tmp_path)
-    assert any("those of the quality fast" in note for note in run.notes)
+    assert any("those of --quality fast" in note for note in run.notes)
 
 
 def test_files_far_above_max_memory_are_read_in_blocks(in_one_process, tmp_path, monkeypatch):

@@ -18,6 +18,7 @@ from doccluster.cli.streams import (
     drop_output,
     output_guarded,
     prepare_streams,
+    settle_errors,
     write_error,
 )
 from doccluster.errors import DocclusterError, InputError
@@ -131,6 +132,8 @@ def main(arguments: list[str] | None = None) -> Any:
             sys.exit(CLOSED)
         write_error(f"doccluster: {failure}")
         sys.exit(InputError.exit_code)
+    finally:
+        settle_errors()
 
 
 if __name__ == "__main__":

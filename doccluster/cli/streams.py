@@ -102,7 +102,19 @@ def output_guarded() -> Iterator[None]:
 
 def drop_output() -> None:
     """Let what is still in the buffer of standard output go nowhere, so that the interpreter ends without a word."""
+    _drop(sys.stdout)
+
+
+def settle_errors() -> None:
+    """Write out standard error; where it is full drop the rest, or the interpreter would end with a code of its own."""
+    try:
+        sys.stderr.flush()
+    except (OSError, ValueError):
+        _drop(sys.stderr)
+
+
+def _drop(stream: TextIO) -> None:
     with suppress(OSError, ValueError):
         nowhere = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nowhere, sys.stdout.fileno())
+        os.dup2(nowhere, stream.fileno())
         os.close(nowhere)

@@ -164,7 +164,10 @@ def test_closed_streams_do_not_stop_a_run(beyond_ascii, tmp_path):
 def test_a_full_standard_error_leaves_the_code_of_the_error(beyond_ascii, tmp_path):
     with pathlib.Path("/dev/full").open("w", encoding="utf-8") as full:
         done = subprocess.run(
-            [*MAIN, "run", str(beyond_ascii), "--no-such-option"], stderr=full, check=False, env=environment()
+            [*MAIN, "run", str(beyond_ascii), "--no-such-option"],
+            stderr=full,
+            check=False,
+            env=environment(PYTHONUNBUFFERED=""),  # set, it would hide what stays in a buffer
         )
     assert done.returncode == 2
 
