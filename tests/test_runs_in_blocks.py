@@ -80,11 +80,9 @@ def test_workers_of_a_cluster_give_the_same_files(in_one_process, tmp_path, clus
     assert all("documents a second" in sentence for sentence in stages[1:])
 
 
-@pytest.mark.parametrize("algorithm", ["spherical-k-means:n_init=1", None], ids=["spherical", "settled"])
-def test_two_worker_processes_give_reuters_the_same_files(real_corpora, tmp_path, algorithm):
+def test_two_worker_processes_give_reuters_the_same_files(real_corpora, tmp_path):
     pytest.importorskip("distributed", reason="the extra dask is not installed")
-    asked = {"algorithm": algorithm} if algorithm else {"quality": "fast", "clustering": {"n_init": 1}}
-    asked |= {"n_clusters": 40, "truth": "topics", "report": False}
+    asked = {"quality": "fast", "clustering": {"n_init": 1}, "n_clusters": 40, "truth": "topics", "report": False}
     asked |= {"reader": {"keep_boilerplate": True}}  # it is not looked for in blocks
     run_pipeline(real_corpora / "reuters21578", output=tmp_path / "one", **asked)
     run_pipeline(real_corpora / "reuters21578", output=tmp_path / "two", scheduler="local:2", **asked)
