@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import threading
 import uuid
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -20,6 +21,10 @@ from doccluster.errors import InputError
 
 SPARE_FILES = 512  # open besides: libraries, connections, files that are read
 
+# numpy reads a header by way of `ast`, which Python before 3.11.8 and 3.12.1 breaks when two threads use it at once
+# (SystemError: AST constructor recursion depth mismatch)
+_one_header_at_a_time = threading.Lock()
+
 
 def open_array(path: Path) -> npt.NDArray[Any]:
     """Return an array that is mapped from its file; one without entries is read.
@@ -30,8 +35,9 @@ def open_array(path: Path) -> npt.NDArray[Any]:
         If the file is gone or damaged.
     """
     try:
-        # never written to; kernels are compiled anew for arrays that cannot be
-        return np.asarray(np.load(path, mmap_mode="c", allow_pickle=False))
+        with _one_header_at_a_time:
+            # never written to; kernels are compiled anew for arrays that cannot be
+            return np.asarray(np.load(path, mmap_mode="c", allow_pickle=False))
     except (OSError, ValueError) as error:
         raise InputError(
             f"{path} cannot be read ({getattr(error, 'strerror', None) or error})",
