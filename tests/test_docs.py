@@ -39,3 +39,12 @@ def test_every_source_file_named_in_short_is_one_file():
         named = set(quoted_module.findall((ROOT / page).read_text(encoding="utf-8")))
         found = {name: [path for path in files if f"/{path}".endswith(f"/{name}")] for name in named}
         assert {name: paths for name, paths in found.items() if len(paths) != 1} == {}, page
+
+
+def test_the_changelog_of_a_version_stays_short() -> None:
+    text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    versions = [part.splitlines() for part in text.split("\n## ")[1:]]
+    assert versions
+    assert {lines[0]: len(lines) for lines in versions if len(lines) > 60} == {}
+    groups = {line for lines in versions for line in lines if line.startswith("### ")}
+    assert groups <= {f"### {name}" for name in ("Added", "Changed", "Deprecated", "Removed", "Fixed", "Security")}
