@@ -108,7 +108,6 @@ def calls() -> dict[str, Call]:
     good, partition = good_matrix(), Partition.from_labels(LABELS)
     space = geometry.latent_semantic_space(good, 3, random_state=0)
     graph = geometry.nearest_neighbours(good, 3, n_threads=1)
-    pruning = retrieval.ClusterPruning.from_rows(good, good[:3])
     vectorizer = TfidfVectorizer(n_threads=1).fit(["a1 b1 c1 d1 e1 f1", "g1 h1 i1 j1 k1 l1"])
     index = retrieval.Bm25Index.from_counts(good, vectorizer)
     centroids = labeling.ClusterProfiles.from_partition(good, partition).centroids
@@ -159,16 +158,8 @@ def calls() -> dict[str, Call]:
         "representative_documents(matrix)": lambda X: labeling.representative_documents(X, partition, scores),
         "Bm25Index.from_counts(counts)": lambda X: retrieval.Bm25Index.from_counts(X, vectorizer),
         "Bm25Index.score_counts(query)": lambda X: index.score_counts(X),
-        "ClusterPruning.from_rows(rows)": lambda X: retrieval.ClusterPruning.from_rows(X, good[:3]),
-        "ClusterPruning.from_rows(leaders)": lambda X: retrieval.ClusterPruning.from_rows(good, X),
-        "ClusterPruning.candidates(query)": pruning.candidates,
-        "ClusterPruning.rank(query)": pruning.rank,
         "build_meta_documents(rows)": lambda X: retrieval.build_meta_documents(X, leaf=4, **one),
-        "cluster_likelihood(counts)": lambda X: retrieval.cluster_likelihood(X, good[[0]], LABELS),
-        "cluster_likelihood(query)": lambda X: retrieval.cluster_likelihood(good, X, LABELS),
         "group_rows(rows)": lambda X: retrieval.group_rows(X, 3, **one),
-        "query_likelihood(counts)": lambda X: retrieval.query_likelihood(X, good[[0]]),
-        "query_likelihood(query)": lambda X: retrieval.query_likelihood(good, X),
         "rerank(rows)": lambda X: retrieval.rerank(scores, X, n_neighbors=3, **one),
         "scatter(rows)": lambda X: retrieval.scatter(X, n_clusters=3, **one),
         "choose_k(counts)": lambda X: selection.choose_k(good, counts=X, random_state=0, **one),

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from doccluster.retrieval import read_judgements, read_smart
 from doccluster.vectors import TfidfVectorizer
+from experiments.retrieval.smart import read_judgements, read_smart
 
 FILES = {
     "Cranfield": ("cran.all.1400.gz", "cran.qry", "cranqrel"),

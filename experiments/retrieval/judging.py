@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from doccluster.retrieval import average_precision, ndcg_at, precision_at
 from experiments.retrieval.judged_collections import Collection
+from experiments.retrieval.ranking_measures import average_precision, ndcg_at, precision_at
 
 N_FOLDS = 5
 N_SIGNS = 10_000

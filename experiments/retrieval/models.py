@@ -11,8 +11,9 @@ from scipy import sparse
 
 from doccluster.clustering import SphericalKMeans
 from doccluster.geometry import NeighbourGraph, nearest_neighbours
-from doccluster.retrieval import Bm25Index, cluster_likelihood, query_likelihood, rerank, smooth_scores
+from doccluster.retrieval import Bm25Index, rerank, smooth_scores
 from experiments.retrieval.judged_collections import Collection
+from experiments.retrieval.language_model import cluster_likelihood, query_likelihood
 
 K1, B = (1.2, 1.5, 2.0), (0.5, 0.75, 1.0)
 MU = (100.0, 300.0, 500.0, 1000.0, 2000.0)

@@ -10,7 +10,7 @@ import pandas as pd
 from scipy import sparse
 
 from doccluster.clustering import SphericalKMeans
-from doccluster.retrieval import ClusterPruning, draw_leaders
+from experiments.retrieval.cluster_pruning import ClusterPruning, draw_leaders
 from experiments.retrieval.judged_collections import Collection
 from experiments.retrieval.judging import judge, means
 

@@ -5,7 +5,7 @@
 
 - agreement with the subtopics: adjusted Rand, Rand and Jaccard index, means over queries, once on the hits that have a
   subtopic (its first one), once on all hits with those of no subtopic as one class;
-- subtopic search length, SSL_1 to SSL_4 (see `doccluster.retrieval.reading_cost`): how many items, labels and hits, are
+- subtopic search length, SSL_1 to SSL_4 (see `reading_cost`): how many items, labels and hits, are
   read until one to four relevant hits have been seen. One reader knows which groups are best and opens them by their
   share of relevant hits, after reading all labels; another goes down the list of labels and opens each group that has
   a relevant hit when its label is read; a third knows nothing but words: all labels are read, and opened first are
@@ -34,10 +34,11 @@ from doccluster.clustering import SphericalKMeans
 from doccluster.corpus import Corpus
 from doccluster.evaluation import score
 from doccluster.pipeline import cluster_search_results, vectorize_texts
-from doccluster.retrieval import GroupedHits, HitGroup, SearchHit, reading_cost, subtopic_search_length
+from doccluster.retrieval import GroupedHits, HitGroup, SearchHit
 from doccluster.text.stemming import build_stemmer
 from doccluster.text.tokens import DEFAULT_TOKEN_PATTERN, build_tokenizer
 from experiments.search_results.ambient import AmbientQuery, read_ambient
+from experiments.search_results.reading_cost import reading_cost, subtopic_search_length
 from experiments.search_results.two_words import newsgroup_queries
 
 HERE = pathlib.Path(__file__).resolve().parent

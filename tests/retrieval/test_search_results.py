@@ -8,7 +8,7 @@ from scipy import sparse
 
 from doccluster.errors import InputError, NothingUsable
 from doccluster.pipeline import cluster_search_results, search
-from doccluster.retrieval import group_rows, reading_cost, subtopic_search_length
+from doccluster.retrieval import group_rows
 from doccluster.retrieval.grouping import OTHER
 
 THINGS = {
@@ -149,13 +149,6 @@ def test_a_search_that_finds_nothing_is_one_sentence():
         search(" ", texts)
     with pytest.raises(NothingUsable, match="no document has a word of the query 'copper'"):
         search("copper", texts)
-
-
-def test_reading_stops_when_enough_was_seen():
-    assert reading_cost([[0, 1], [2, 3, 4]], {1, 3}, 1) == 2
-    assert reading_cost([[0, 1], [2, 3, 4]], {1, 3}, 2, n_labels=2) == 6
-    assert reading_cost([[0, 1], [2, 3, 4]], {1, 3}, 4) == 4  # all there are
-    assert subtopic_search_length([[2, 4], [6], []]) == 4.5
 
 
 @pytest.mark.real

@@ -7,7 +7,7 @@ import pytest
 from sklearn.metrics import average_precision_score, ndcg_score
 
 from doccluster.errors import InputError
-from doccluster.retrieval import average_precision, ndcg_at, precision_at
+from experiments.retrieval.ranking_measures import average_precision, ndcg_at, precision_at
 
 
 @pytest.mark.parametrize("seed", range(20))

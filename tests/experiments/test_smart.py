@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from doccluster.errors import InputError
-from doccluster.retrieval import read_judgements, read_smart
+from experiments.retrieval.smart import read_judgements, read_smart
 
 
 def test_fields_of_records_are_read_and_a_repeated_title_stands_once():

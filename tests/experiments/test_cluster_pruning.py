@@ -7,8 +7,8 @@ import pytest
 from scipy import sparse
 
 from doccluster.errors import InputError
-from doccluster.retrieval import ClusterPruning, draw_leaders
 from doccluster.validation import unit_rows
+from experiments.retrieval.cluster_pruning import ClusterPruning, draw_leaders
 
 
 def documents(n=60, seed=0):
