@@ -144,6 +144,11 @@ _STORIES = (
     ),
     _stories(
         "story",
+        "s.language = '' AND s.story_id IN (SELECT first_story FROM document WHERE language <> '')",
+        "has no language, and an article that came to it has one",
+    ),
+    _stories(
+        "story",
         "s.parent <> '' AND NOT EXISTS (SELECT 1 FROM lineage e WHERE (e.event = 'resumed' AND e.story_id = s.story_id"
         " AND e.other_id = s.parent) OR (e.event = 'split' AND e.story_id = s.parent AND e.other_id = s.story_id))",
         "has a parent that its lineage does not know",

@@ -177,6 +177,7 @@ def test_upkeep_of_what_is_no_store_is_refused_in_a_sentence(doccluster, tmp_pat
         ("DELETE FROM term WHERE number = 3", "terms"),
         ("UPDATE membership SET story_id = 'nowhere' WHERE doc_id = 7", "reference"),
         ("UPDATE story SET state = '' WHERE state = 'open'", "story"),
+        ("UPDATE story SET language = '' WHERE state = 'open'", "story"),
         ("UPDATE document SET text_hash = 7, vectors = NULL, shingles = NULL WHERE doc_id = 7", "text"),
     ],
 )
@@ -184,7 +185,9 @@ def test_a_damage_is_found_and_named_and_using_the_store_ends_in_a_sentence(tmp_
     path = tmp_path / "news.db"
     with StoryStream(path) as stream:
         stream.replay(written(made_rows(60), tmp_path / "all.jsonl"), now=NOW)
+        stream.replay([("2026-03-20", "It was the first of the ships that had been lost in the storm", "")], now=NOW)
         assert stream.check() == []
+        assert stream._connection.execute("SELECT COUNT(*) FROM story WHERE language = 'english'").fetchone() == (1,)
         assert stream._connection.execute("SELECT COUNT(vectors) FROM document WHERE doc_id = 7").fetchone() == (1,)
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
         connection.execute("PRAGMA ignore_check_constraints = ON")
