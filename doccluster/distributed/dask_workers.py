@@ -12,11 +12,12 @@ import signal
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import CancelledError
 from contextlib import contextmanager
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
+from traceback import clear_frames
 from typing import Any, TypeVar
 
 from doccluster.distributed.executors import FAN_IN
@@ -74,24 +75,23 @@ class DaskExecutor:
         """
         done = 0
         for attempt in range(ATTEMPTS):
-            sent = self._share_all(shared)
-            rest = iter(items[done:])
-            futures = deque(self._submit(function, list(islice(rest, AHEAD * self.n_workers)), sent))
-            try:
-                while futures:
-                    result = self._result_of(futures[0])
-                    self.bytes_received += size_of(result)
-                    futures.popleft().release()
-                    futures.extend(self._submit(function, list(islice(rest, 1)), sent))
-                    done += 1
-                    yield result
-                return
-            except _lost() as error:
-                if attempt == ATTEMPTS - 1:
-                    raise _gave_up(error) from error
-            finally:
-                for future in (*futures, *filter(_is_task, sent)):
-                    future.release()
+            sent, tasks = list[Any](), deque[Any]()
+            with _given_up_at_the_end(sent, tasks):
+                try:
+                    sent.extend(map(self._share, shared))
+                    rest = iter(items[done:])
+                    tasks.extend(self._submit(function, islice(rest, AHEAD * self.n_workers), sent))
+                    while tasks:
+                        result = self._result_of(tasks[0])
+                        self.bytes_received += size_of(result)
+                        tasks.popleft().release()
+                        tasks.extend(self._submit(function, islice(rest, 1), sent))
+                        done += 1
+                        yield result
+                    return
+                except _lost() as error:
+                    if attempt == ATTEMPTS - 1:
+                        raise _gave_up(error) from error
 
     def reduce(
         self,
@@ -102,16 +102,18 @@ class DaskExecutor:
     ) -> Result:
         """Return all ``function(item, *shared)`` combined on the workers, in a tree; only the last result travels."""
         for attempt in range(ATTEMPTS):
-            last = self._combined(combine, self._submit(function, items, self._share_all(shared)))
-            try:
-                result: Result = self._result_of(last)
-                self.bytes_received += size_of(result)
-                return combine([result])
-            except _lost() as error:
-                if attempt == ATTEMPTS - 1:
-                    raise _gave_up(error) from error
-            finally:
-                last.release()  # on Ctrl-C a traceback may hold it for long, and all that it waits for
+            sent, tasks = list[Any](), deque[Any]()
+            with _given_up_at_the_end(sent, tasks):
+                try:
+                    sent.extend(map(self._share, shared))
+                    tasks.extend(self._submit(function, items, sent))
+                    self._combine(combine, tasks)
+                    result: Result = self._result_of(tasks[0])
+                    self.bytes_received += size_of(result)
+                    return combine([result])
+                except _lost() as error:
+                    if attempt == ATTEMPTS - 1:
+                        raise _gave_up(error) from error
         raise AssertionError("there is at least one attempt")
 
     def everywhere(self, function: Callable[..., None], *values: Any) -> None:
@@ -133,20 +135,23 @@ class DaskExecutor:
                 )
         return future.result()
 
-    def _combined(self, combine: Callable[[list[Result]], Result], level: list[Any]) -> Any:
-        """Return the task that all tasks of a level end in."""
-        while len(level) > 1:
-            parts = (level[start : start + FAN_IN] for start in range(0, len(level), FAN_IN))
-            level = [self.client.submit(combine, part, pure=False) for part in parts]
-        return level[0]
+    def _combine(self, combine: Callable[[list[Result]], Result], tasks: deque[Any]) -> None:
+        """Put one task in the place of a few, level by level, until there is one."""
+        while len(tasks) > 1:
+            left = len(tasks)
+            while left:
+                few = list(islice(tasks, min(FAN_IN, left)))
+                tasks.append(self.client.submit(combine, few, pure=False))
+                left -= len(few)
+                for _ in few:
+                    tasks.popleft()
 
-    def _share_all(self, shared: tuple[Any, ...]) -> list[Any]:
-        return [self._share(value) for value in shared]
-
-    def _submit(self, function: Callable[..., Result], items: Sequence[Any], sent: Sequence[Any]) -> list[Any]:
+    def _submit(self, function: Callable[..., Result], items: Iterable[Any], sent: Sequence[Any]) -> Iterator[Any]:
+        """Yield a task for each item as soon as the scheduler has it."""
         small = size_of([value for value in sent if not _is_task(value)])  # large ones were counted when shared
-        self.bytes_sent += sum(small + size_of(item) for item in items)
-        return [self.client.submit(function, item, *sent, pure=False) for item in items]
+        for item in items:
+            self.bytes_sent += small + size_of(item)
+            yield self.client.submit(function, item, *sent, pure=False)
 
     def _share(self, value: Any) -> Any:
         """Return what stands for a value in the tasks: itself if it is small, else a task that returns it.
@@ -158,6 +163,20 @@ class DaskExecutor:
             return value
         self.bytes_sent += n_bytes * max(1, len(self.client.nthreads()))
         return self.client.submit(unchanged, value, pure=False)
+
+
+@contextmanager
+def _given_up_at_the_end(*held: Iterable[Any]) -> Iterator[None]:
+    """Let the scheduler forget the tasks in some lists at the end, whatever ends it."""
+    try:
+        yield
+    except KeyboardInterrupt as stopped:
+        clear_frames(stopped.__traceback__)  # it may be held for long, and hold a task that was just handed in
+        raise
+    finally:
+        for value in chain(*held):
+            if _is_task(value):
+                value.release()
 
 
 def _is_task(value: Any) -> bool:

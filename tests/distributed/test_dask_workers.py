@@ -221,6 +221,19 @@ def test_workers_that_do_not_see_the_scratch_folder_are_named(tmp_path):
             executor.check_folder(tmp_path / "elsewhere")
 
 
+def trace(folder, dask_worker):
+    """Leave a file for a worker; the first fails after that."""
+    pathlib.Path(folder, str(dask_worker.name)).touch()
+    if dask_worker.name == 0:
+        raise OSError("this worker ends")
+
+
+def test_everywhere_is_in_each_worker_and_one_that_fails_stops_nothing(tmp_path):
+    with threads_as_workers(3) as cluster, distributed.Client(cluster) as client, connect(client) as executor:
+        executor.everywhere(trace, str(tmp_path))
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["0", "1", "2"]
+
+
 def mark(item, folder):
     pathlib.Path(folder, str(item)).touch()
     return item
@@ -246,8 +259,9 @@ def ctrl_c_is_heard():
 
 
 @pytest.mark.usefixtures("ctrl_c_is_heard")
+@pytest.mark.parametrize("when", ["waiting", "handing in"])
 @pytest.mark.parametrize("how", ["map", "reduce"])
-def test_ctrl_c_leaves_nothing_under_way_on_the_cluster(how, monkeypatch):
+def test_ctrl_c_leaves_nothing_under_way_on_the_cluster(how, when, monkeypatch):
     with threads_as_workers(1) as cluster, distributed.Client(cluster) as client, connect(client) as executor:
         asked = range(200), np.zeros(dask_workers.SMALL)
         ways = {
@@ -257,8 +271,19 @@ def test_ctrl_c_leaves_nothing_under_way_on_the_cluster(how, monkeypatch):
         begun = BEGUN, WAITING
         for event in (*begun, LET_GO):
             event.clear()
-        wait = type(executor)._result_of
-        monkeypatch.setattr(type(executor), "_result_of", lambda *given: (WAITING.set(), wait(*given))[1])
+        wait, submit, calls = type(executor)._result_of, client.submit, itertools.count(1)
+
+        def submit_and_stay(*given, **named):
+            task = submit(*given, **named)
+            if next(calls) == 5:
+                WAITING.set()
+                threading.Event().wait()
+            return task
+
+        if when == "waiting":
+            monkeypatch.setattr(type(executor), "_result_of", lambda *given: (WAITING.set(), wait(*given))[1])
+        else:
+            monkeypatch.setattr(client, "submit", submit_and_stay)
         threading.Thread(target=interrupt_after, args=begun).start()
         with pytest.raises(KeyboardInterrupt) as stopped:
             ways[how]()
