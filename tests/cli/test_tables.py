@@ -10,7 +10,7 @@ import sys
 import pytest
 
 from doccluster.cli.console import WIDTH_OF_A_FILE
-from doccluster.text_table import table_lines, text_width
+from doccluster.text_table import Column, table_lines, text_width
 
 WIDTHS = (60, 80, 100, WIDTH_OF_A_FILE)
 WIDE = 400  # columns that no table here needs
@@ -90,6 +90,14 @@ def copied(finished, tmp_path):
     return shutil.copytree(finished, tmp_path / "edited")
 
 
+def test_columns_stand_side_by_side_where_they_just_fit_and_else_below_the_first():
+    columns = [Column("", ["ab"], "left"), Column("", ["1234"]), Column("", ["5678"])]
+    side, below = ["ab  1234  5678"], ["ab  1234", "", "ab  5678"]
+    assert [table_lines(columns, width) for width in (14, 13, 8, 3)] == [side, below, below, below]
+    columns[1] = Column("", ["a ferry ran aground"], "left", fit="cut")
+    assert [len(table_lines(columns, width)) for width in (18, 17)] == [1, 3], "eight letters of words stay"
+
+
 def test_columns_leave_in_a_fixed_order_and_the_size_stays(doccluster, newsroom, tmp_path, monkeypatch):
     run = tmp_path / "run"
     assert doccluster("run", newsroom, "-o", run, "-k", "6", "--no-report", "--threads", "1").code == 0
@@ -123,7 +131,6 @@ def rows_of(text):
 def test_a_table_in_a_terminal_without_unicode_has_stand_ins_of_the_right_width(capsys, monkeypatch):
     from doccluster.cli.console import print_table
     from doccluster.cli.streams import prepare_streams
-    from doccluster.text_table import Column
 
     class Ascii:
         encoding = "ascii"
