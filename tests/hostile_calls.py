@@ -175,7 +175,6 @@ def calls() -> dict[str, Call]:
         "stability(matrix)": lambda X: selection.stability(X, ks=[2], random_state=0),
         "sweep(matrix)": lambda X: selection.sweep(X, ks=[2], random_state=0),
         "tendency_tests(matrix)": lambda X: selection.tendency_tests(X, random_state=0),
-        "describe_vectors(vectors)": lambda X: synthetic.describe_vectors(vectors(X), LABELS),
         "fit_corpus_model(vectors)": lambda X: synthetic.fit_corpus_model(vectors(X), 2, random_state=0, **one),
         "make_twin(vectors)": lambda X: synthetic.make_twin(vectors(X), 2, random_state=0, **one),
         "DocumentVectors.take(rows)": lambda X: vectors(X).take(np.array([0, 1])),

@@ -25,7 +25,6 @@ from doccluster.errors import InputError, MemoryLimitError, NotNumeric, SchemaEr
 from doccluster.evaluation import evaluate
 from doccluster.labeling import describe_clusters, explain_membership
 from doccluster.sparse_structure import checked_csr
-from doccluster.synthetic import describe_vectors
 from doccluster.validation import check_matrix
 from doccluster.vectors import DocumentVectors, open_vectors, read_matrix, vectorize_stream
 from tests.hostile_calls import DAMAGES
@@ -216,8 +215,6 @@ def test_partitions_of_other_documents_are_refused(good):
     other = Partition.from_labels([0, 1])
     with pytest.raises(InputError, match="2 labels, vectors has 18 rows"):
         describe_clusters(_vectors(good), other)
-    with pytest.raises(InputError, match="2 labels for 18 rows"):
-        describe_vectors(_vectors(good), [0, 1])
     for row, cluster in ((99, 0), (-1, 0), (0, 99)):
         with pytest.raises(InputError, match="there is no"):
             explain_membership(good, row, good, cluster)

@@ -13,7 +13,6 @@ from doccluster.cli.console import (
     options,
     overwrite_option,
     print_json,
-    print_table,
     progress_shown,
     say,
     seed_option,
@@ -30,7 +29,6 @@ from doccluster.cli.values import Whole
 from doccluster.cli.verb import Verb
 from doccluster.errors import InputError
 from doccluster.file_names import usable_path
-from doccluster.text_table import Column
 
 if TYPE_CHECKING:
     from doccluster.vectors import DocumentVectors
@@ -88,13 +86,13 @@ def _numbers(_context: click.Context, _option: click.Parameter, value: str | Non
     return found[0] if len(found) == 1 else found
 
 
-def _finish(files: Iterable[Path], parameters: Any, as_json: bool, **more: Any) -> None:
+def _finish(files: Iterable[Path], parameters: Any, as_json: bool) -> None:
     """Print what was made, and where it is."""
     if as_json:
-        print_json({"files": [str(path) for path in files], "parameters": parameters, **more})
+        print_json({"files": [str(path) for path in files], "parameters": parameters})
         return
     shape = f"{parameters['n_documents']:,} documents"
-    groups = {"zipf": "topics", "newsstream": "stories"}.get(parameters["kind"], "clusters")
+    groups = "topics" if parameters["kind"] == "zipf" else "clusters"
     if groups == "clusters":
         shape += f" x {parameters['n_terms']:,} terms"
     clusters = parameters[f"n_{groups}"]
@@ -203,43 +201,6 @@ def zipf_command(output: str, seed: int, overwrite: bool, threads: int | None, a
     _finish(files, corpus.parameters, as_json)
 
 
-@generate_command.command("newsstream", cls=Verb)
-@_count("-k", "n_stories", 100, "Stories that are born; the number of documents follows.")
-@_count("--topics", "n_topics", 10, "Topics, each of several stories.")
-@_count("--outlets", "n_outlets", 12, "Outlets.")
-@_count("--vocabulary", "n_terms", 50_000, "Words.")
-@_number("--days", 30.0, "Days within which stories are born.")
-@_number("--articles", 10.0, "Articles of a story on average, without reprints.")
-@_number("--half-life", 36.0, "Hours in which the flow of a story's articles halves, on average.")
-@_number("--reprints", 0.25, "Share of articles that reprint one of another outlet, with edits.")
-@_number("--edits", 0.05, "The most words of a reprint that are replaced or cut, as a share.")
-@click.option("--merges", type=Whole(min=0), help="Pairs of stories that become one. The default is k/20.")
-@click.option("--splits", type=Whole(min=0), help="Stories that become two. The default is k/10.")
-@click.option(
-    "--boilerplate",
-    type=Whole(min=0),
-    default=12,
-    show_default=True,
-    help="Words that an outlet puts under every article.",
-)
-@_number("--background", 0.4, "Share of words of no topic.")
-@_number("--story-share", 0.35, "Share of words of the story.")
-@_count("--median-length", "median_length", 180, "The number of words in an article (the median), 80 or more.")
-@_output("stream.jsonl", ".jsonl or .jsonl.gz", in_threads=False)
-def newsstream_command(output: str, seed: int, overwrite: bool, as_json: bool, **given: Any) -> None:
-    """Dated articles of outlets, with reprints, and the true lineage of their stories beside them.
-
-    Stories are born, fade, merge, split and end at known moments. `doccluster stream replay` reads the file.
-    """
-    from doccluster.synthetic import make_news_stream, write_news_stream
-
-    place = _place(output, overwrite, (".jsonl", ".jsonl.gz"))
-    with progress_shown(quiet=as_json):
-        made = make_news_stream(**given, random_state=seed)
-        files = write_news_stream(place, made)
-    _finish(files, made.parameters, as_json)
-
-
 @generate_command.command("like", cls=Verb)
 @click.argument("sources", nargs=-1, required=True, metavar="SRC...")
 @click.option(
@@ -260,28 +221,24 @@ def like_command(
     as_json: bool,
     **given: Any,
 ) -> None:
-    """A sparse corpus with known truth that resembles SRC (texts, or a matrix file), and a table of both."""
-    from doccluster.synthetic import SyntheticVectors, describe_vectors, fit_corpus_model, sample_twin, write_vectors
+    """A sparse corpus with known truth that resembles SRC (texts, or a matrix file)."""
+    from doccluster.synthetic import SyntheticVectors, fit_corpus_model, sample_twin, write_vectors
 
     place = _place(output, overwrite, (".npz", ".mtx"))
     with progress_shown(quiet=as_json):
-        vectors, classes = _source(sources, given)
+        vectors = _source(sources, given)
         model = fit_corpus_model(vectors, clusters, random_state=seed, n_threads=threads)
         n = vectors.n_documents if n_documents is None else n_documents
         made = sample_twin(model, n, terms=vectors.terms, random_state=seed, n_threads=threads)
         chosen = {**reader_arguments(given), **vectorizer_arguments(given), "language": language_argument(given)}
         record = {"source": list(sources), "options": [f"{name}={value}" for name, value in chosen.items()]}
         made = SyntheticVectors(made.vectors, made.truth, {**made.parameters, **record})
-        real = describe_vectors(model.fitted, model.labels, truth=model.filled(classes))
-        twin = describe_vectors(made.vectors, made.truth, truth=made.truth)
         files = write_vectors(place, made)
-    _finish(files, made.parameters, as_json, real=real, twin=twin)
-    if not as_json:
-        _print_likeness(real, twin)
+    _finish(files, made.parameters, as_json)
 
 
-def _source(sources: tuple[str, ...], given: dict[str, Any]) -> tuple[DocumentVectors, list[str] | None]:
-    """Return the vectors of a matrix file or of texts, and the class of each document where every one has one."""
+def _source(sources: tuple[str, ...], given: dict[str, Any]) -> DocumentVectors:
+    """Return the vectors of a matrix file or of texts."""
     from doccluster.corpus import read_corpus
     from doccluster.vectors import read_matrix, vectorize
 
@@ -289,19 +246,8 @@ def _source(sources: tuple[str, ...], given: dict[str, Any]) -> tuple[DocumentVe
     if len(sources) == 1 and sources[0].endswith(MATRIX_ENDINGS):
         weighting = given["weighting"] or "tfidf"
         names = {name: reader[name] for name in ("classes", "terms") if name in reader}
-        return read_matrix(sources[0], weighting=weighting, drop_empty_columns=True, **names)
+        return read_matrix(sources[0], weighting=weighting, drop_empty_columns=True, **names)[0]
     corpus = read_corpus([Path(source) for source in sources], **reader)
     language = language_argument(given)
     chosen = {} if language == "auto" else {"stop_words": None if language == "none" else language}
-    vectors = vectorize(corpus, **chosen, **vectorizer_arguments(given))
-    for column in corpus.labels.values():
-        if all(len(labels) == 1 for labels in column):
-            return vectors, [labels[0] for labels in column]
-    return vectors, None
-
-
-def _print_likeness(real: dict[str, float], twin: dict[str, float]) -> None:
-    names = list(real)
-    shown = [["-" if one[name] != one[name] else f"{one[name]:,.4g}" for name in names] for one in (real, twin)]
-    say()
-    print_table([Column("", names, "left"), Column("real", shown[0]), Column("twin", shown[1])], has_rule=False)
+    return vectorize(corpus, **chosen, **vectorizer_arguments(given))

@@ -1,9 +1,7 @@
 """Generated corpora with a known truth."""
 
-from doccluster.synthetic.files import write_news_stream, write_vectors, write_vmf_mixture, write_zipf
-from doccluster.synthetic.likeness import describe_vectors
+from doccluster.synthetic.files import write_vectors, write_vmf_mixture, write_zipf
 from doccluster.synthetic.made import SyntheticVectors
-from doccluster.synthetic.news_stream import NewsArticle, NewsEvent, NewsStream, make_news_stream
 from doccluster.synthetic.sharma import make_sharma
 from doccluster.synthetic.sparse_vmf import make_sparse_vmf
 from doccluster.synthetic.twin import CorpusModel, fit_corpus_model, make_twin, sample_twin
@@ -12,16 +10,11 @@ from doccluster.synthetic.zipf import ZipfCorpus, ZipfDocument, make_zipf_corpus
 
 __all__ = [
     "CorpusModel",
-    "NewsArticle",
-    "NewsEvent",
-    "NewsStream",
     "SyntheticVectors",
     "VmfMixture",
     "ZipfCorpus",
     "ZipfDocument",
-    "describe_vectors",
     "fit_corpus_model",
-    "make_news_stream",
     "make_sharma",
     "make_sparse_vmf",
     "make_twin",
@@ -31,7 +24,6 @@ __all__ = [
     "plan_zipf",
     "sample_twin",
     "sample_vmf",
-    "write_news_stream",
     "write_vectors",
     "write_vmf_mixture",
     "write_zipf",

@@ -6,7 +6,6 @@ like a corpus. `corpus.toml` beside them says what each file was made from.
 
 from __future__ import annotations
 
-import csv
 import importlib.metadata
 import json
 import os
@@ -23,14 +22,12 @@ from doccluster.file_names import shown_path, usable_path
 from doccluster.progress import Progress, silent
 from doccluster.synthetic.gzip_parts import GzipParts, compressed_part
 from doccluster.synthetic.made import SyntheticVectors
-from doccluster.synthetic.news_stream import NewsArticle, NewsStream
 from doccluster.synthetic.vmf import VmfMixture
 from doccluster.synthetic.zipf import ZipfCorpus, ZipfDocument
 from doccluster.unfinished import unfinished_folder
 from doccluster.vectors import write_matrix
 
 RECORD = "corpus.toml"
-LINEAGE_COLUMNS = ("when", "event", "story", "other", "documents")
 _WRITER = "doccluster generate"
 
 
@@ -140,44 +137,7 @@ def write_zipf(
     return _write_all(place, {place: write}, corpus.parameters)
 
 
-def write_news_stream(path: str | os.PathLike[str], made: NewsStream) -> list[Path]:
-    """Write articles as one JSON object per line, and the true lineage beside them; return the files.
-
-    Parameters
-    ----------
-    path : path
-        .jsonl or .jsonl.gz. The lineage is a csv file of the same name that ends in .lineage.csv, with the columns that
-        `doccluster stream export` writes, similarity left out.
-    made : NewsStream
-
-    Raises
-    ------
-    InputError
-        If the name ends otherwise, or a file cannot be written; nothing is then left behind.
-    """
-    place = Path(path)
-    ending = _ending(place, (".jsonl", ".jsonl.gz"))
-    rows = [tuple(map(str, vars(event).values())) for event in made.lineage]
-
-    def write(target: Path) -> None:
-        data = json_lines(made.articles)
-        if not ending.endswith(".gz"):
-            target.write_bytes(data)
-            return
-        with target.open("wb") as handle:
-            stream = GzipParts(handle)
-            stream.write(data, compressed_part(data))
-            stream.finish()
-
-    def write_lineage(target: Path) -> None:
-        with target.open("w", encoding="utf-8", newline="") as handle:
-            csv.writer(handle, lineterminator="\n").writerows([LINEAGE_COLUMNS, *rows])
-
-    lineage = place.with_name(place.name.removesuffix(ending) + ".lineage.csv")
-    return _write_all(place, {place: write, lineage: write_lineage}, made.parameters)
-
-
-def json_lines(documents: Sequence[ZipfDocument] | Sequence[NewsArticle]) -> bytes:
+def json_lines(documents: Sequence[ZipfDocument]) -> bytes:
     """Return documents as JSON objects, one on each line, in UTF-8."""
     encode = json.JSONEncoder(ensure_ascii=False).encode
     return "".join([f"{encode(vars(document))}\n" for document in documents]).encode()

@@ -7,7 +7,6 @@ is what they were drawn from and not an opinion.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -65,17 +64,10 @@ class CorpusModel(ShortRepr):
     ----------
     weights, resultants, kappas : float64 arrays of shape (n_clusters,)
         Shares, mean resultant lengths and the concentrations that belong to them.
-    fitted : DocumentVectors
-        The documents of the given corpus that have terms.
-    rows : int array of shape (n_fitted,)
-        Where these stand in the given corpus.
-    labels : int32 array of shape (n_fitted,)
-        Their clusters.
+    labels : int32 array
+        The clusters of the documents that have terms.
     n_terms : int
     """
-
-    fitted: DocumentVectors
-    rows: Ints
 
     weights: Floats
     resultants: Floats
@@ -87,10 +79,6 @@ class CorpusModel(ShortRepr):
     common_shares: Floats  # of the draws of each cluster
     value_spread: float
     lengths: tuple[Ints, ...]  # terms per document of each cluster, as found
-
-    def filled(self, values: Sequence[Any] | None) -> list[Any] | None:
-        """Return those of one value per document of the given corpus that belong to documents with terms."""
-        return None if values is None else [values[row] for row in self.rows]
 
 
 def fit_corpus_model(
@@ -120,14 +108,10 @@ def fit_corpus_model(
     k = check_n_clusters(n_clusters, matrix.shape[0])
     seed = int(as_generator(random_state).integers(2**31))
     found = SphericalKMeans(k, random_state=seed, n_threads=n_threads).fit(matrix)
-    fitted = DocumentVectors(
-        matrix, tuple(vectors.ids[row] for row in filled.tolist()), vectors.terms, vectors.display_terms
-    )
-    return _describe(fitted, filled, found.labels_, found.centroids_.shape[0])
+    return _describe(matrix, found.labels_, found.centroids_.shape[0])
 
 
-def _describe(fitted: DocumentVectors, rows: Ints, labels: npt.NDArray[np.int32], k: int) -> CorpusModel:
-    matrix = fitted.matrix
+def _describe(matrix: Any, labels: npt.NDArray[np.int32], k: int) -> CorpusModel:
     n, n_terms = matrix.shape
     sizes = np.bincount(labels, minlength=k)
     occurs = sparse.csr_array((np.ones(matrix.nnz), matrix.indices, matrix.indptr), shape=matrix.shape)
@@ -142,8 +126,6 @@ def _describe(fitted: DocumentVectors, rows: Ints, labels: npt.NDArray[np.int32]
     own, common_shares, between = _own_terms(frequencies, log_sums, means, sizes)
     spread = float(np.sqrt(max(float(logs @ logs) - between, 0.0) / max(matrix.nnz - frequencies.nnz, 1)))
     return CorpusModel(
-        fitted=fitted,
-        rows=rows,
         weights=sizes / n,
         resultants=resultants,
         kappas=np.array([concentration(n_terms, length, MAX_CONCENTRATION) for length in resultants]),

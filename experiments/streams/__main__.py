@@ -23,7 +23,7 @@ import pathlib
 import numpy as np
 
 from doccluster.streams.joining import FEATURES
-from doccluster.synthetic import make_news_stream
+from experiments.news_stream import make_news_stream
 from experiments.streams.labelled import LANGUAGES, ROOT, LabelledStream, basil, itn, newsroom
 from experiments.streams.learning import Candidate, candidates, choose, examples, fit
 from experiments.streams.lineage import as_labelled

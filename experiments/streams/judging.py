@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from doccluster.synthetic import make_news_stream
+from experiments.news_stream import make_news_stream
 from experiments.streams.labelled import LANGUAGES, ROOT, LabelledStream, basil, itn, newsroom
 from experiments.streams.lineage import KINDS, as_labelled, score_copies, score_events, tell, true_events
 from experiments.streams.peers import (

@@ -17,7 +17,7 @@ import numpy as np
 from doccluster.streams.article import Article, article, as_moment
 from doccluster.streams.clusterer import BatchResult, Clusterer
 from doccluster.streams.settings import DAY
-from doccluster.synthetic import NewsStream
+from experiments.news_stream import NewsStream
 from experiments.streams.labelled import LabelledStream
 from experiments.streams.replaying import RememberingReader, by_hour
 

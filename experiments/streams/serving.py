@@ -11,7 +11,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 from doccluster.streams.article import as_moment
-from doccluster.synthetic import make_news_stream
+from experiments.news_stream import make_news_stream
 from experiments.streams.certificates import EXPIRED, SOUND, STRANGER
 from experiments.streams.misbehaving import HIDDEN, SECURED, WITHOUT_TLS, Answer, Request, behaviours, rss, sent
 

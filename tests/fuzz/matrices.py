@@ -180,7 +180,6 @@ def uses() -> tuple[Use, ...]:
         lambda matrix: labeling.representative_documents(matrix, found, np.ones(N_ROWS)),
         lambda matrix: labeling.explain_membership(matrix, 2, centroids, 2),
         lambda matrix: labeling.explain_membership(good, 2, matrix, 0),
-        lambda matrix: synthetic.describe_vectors(vectors(matrix), LABELS),
         lambda matrix: synthetic.fit_corpus_model(vectors(matrix), 2, random_state=0, n_threads=1),
         lambda matrix: write_matrix(kept, vectors(matrix)),
     )

@@ -29,7 +29,7 @@ from doccluster.streams.polling.fetching import Reach
 from doccluster.streams.polling.options import PollOptions
 from doccluster.streams.retention import prune
 from doccluster.streams.settings import DAY, HOUR
-from doccluster.synthetic import make_news_stream
+from experiments.news_stream import make_news_stream
 from tests.fuzz.campaign import Target, check_sentence, scratch_folder
 from tests.fuzz.mutate import LONGEST
 

@@ -112,8 +112,6 @@ generate sharma -o sharma.npz
 generate sharma -o sharma.mtx --json
 generate zipf -n 30 -k 2 -o zipf.jsonl
 generate zipf -n 30 -k 2 -o zipf.jsonl.gz --json
-generate newsstream -k 4 --topics 2 -o stream.jsonl
-generate newsstream -k 4 --topics 2 -o stream.jsonl.gz --json
 generate like tiny -k 3 -o like.npz
 generate like tiny -k 3 -o like.mtx --json
 reproduce nothing

@@ -22,7 +22,7 @@ from doccluster.streams import StreamSettings
 from doccluster.streams.polling.fetching import Reach
 from doccluster.streams.polling.options import PollOptions
 from doccluster.streams.settings import DAY
-from doccluster.synthetic import make_news_stream
+from experiments.news_stream import make_news_stream
 from experiments.streams.following import CLOCK, FEEDS, FileClock, SharedParser
 from tests.streams.loopback import LOOPBACK, loopback_only
 

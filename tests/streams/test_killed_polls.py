@@ -11,7 +11,7 @@ from contextlib import closing
 from doccluster.streams.article import as_moment
 from doccluster.streams.check import check_store
 from doccluster.streams.settings import DAY
-from doccluster.synthetic import make_news_stream
+from experiments.news_stream import make_news_stream
 from experiments.streams.following import CLOCK, FEEDS, FileClock
 from experiments.streams.misbehaving import BEGINS, rss
 from tests.streams.loopback import FeedServer

@@ -15,7 +15,7 @@ from doccluster.streams.article_terms import ArticleTerms, TermReader
 from doccluster.streams.copies import codes_of
 from doccluster.streams.reading_ahead import ReaderAhead, decoded, encoded
 from doccluster.streams.replay import batches_of, by_commit, dated_corpus
-from doccluster.synthetic import make_news_stream
+from experiments.news_stream import make_news_stream
 
 TEXTS = [
     (

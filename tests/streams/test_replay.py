@@ -17,7 +17,7 @@ from doccluster.streams import StoryStream, StreamSettings
 from doccluster.streams.check import check_store
 from doccluster.streams.database import back_up, open_to_read
 from doccluster.streams.settings import DAY, parse_duration
-from doccluster.synthetic import make_news_stream
+from experiments.news_stream import make_news_stream
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 FEEDS = ROOT / "corpora" / "samples" / "newsroom" / "feeds"

@@ -7,8 +7,9 @@ import pytest
 from scipy import sparse
 
 from doccluster.errors import DocclusterWarning, InputError, NothingUsable
-from doccluster.synthetic import describe_vectors, fit_corpus_model, make_sparse_vmf, make_twin, sample_twin
+from doccluster.synthetic import fit_corpus_model, make_sparse_vmf, make_twin, sample_twin
 from doccluster.vectors import DocumentVectors, read_matrix
+from experiments.vmf_difficulty.likeness import describe_vectors
 
 
 @pytest.fixture(scope="module")

@@ -13,10 +13,10 @@ from doccluster.corpus.document import Corpus
 from doccluster.errors import Argument, InputError
 from doccluster.short_repr import ShortRepr
 from doccluster.synthetic.checks import check_share, seed_record
-from doccluster.synthetic.news_threads import HOUR, Pace, Thread, Timetable, plan_threads
-from doccluster.synthetic.news_words import LEAST_ALIKE, LEAST_VOCABULARY, NewsWords, edited, likeness, written
 from doccluster.synthetic.words import MAX_WORDS
 from doccluster.validation import RandomState, as_generator, check_positive_int
+from experiments.news_stream.threads import HOUR, Pace, Thread, Timetable, plan_threads
+from experiments.news_stream.words import LEAST_ALIKE, LEAST_VOCABULARY, NewsWords, edited, likeness, written
 
 LEAST_LENGTH = 80  # words; near-copies of shorter texts are told by other rules
 _EPOCH = np.datetime64("2024-01-01T00:00:00", "s")

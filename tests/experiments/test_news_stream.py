@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import csv
-import gzip
-import json
 import re
-import tomllib
 from collections import Counter, defaultdict
 
 import numpy as np
 import pytest
 
-from doccluster.cli.main import main
-from doccluster.corpus import find_near_duplicates, read_corpus
+from doccluster.corpus import find_near_duplicates
 from doccluster.errors import InputError
-from doccluster.synthetic import make_news_stream
+from experiments.news_stream import make_news_stream
 
 
 @pytest.fixture(scope="module")
@@ -160,36 +155,3 @@ def test_options_do_what_they_say():
 def test_what_cannot_be_made_is_refused(given, says):
     with pytest.raises(InputError, match=says):
         make_news_stream(**given)
-
-
-def run(capsys, *arguments):
-    with pytest.raises(SystemExit) as stop:
-        main(["generate", "newsstream", *map(str, arguments)])
-    return stop.value.code, *capsys.readouterr()
-
-
-def test_the_command_writes_articles_and_their_lineage(tmp_path, capsys):
-    given = ["-k", 20, "--topics", 3, "--outlets", 4, "--vocabulary", 5000, "--days", 10, "--articles", 6]
-    more = ["--half-life", 24, "--reprints", 0.3, "--edits", 0.02, "--merges", 2, "--splits", 3, "--boilerplate", 8]
-    last = ["--background", 0.3, "--story-share", 0.4, "--median-length", 100, "--seed", 3]
-    code, out, _ = run(capsys, *given, *more, *last, "-o", tmp_path / "a.jsonl")
-    assert code == 0
-    assert "20 stories" in out
-    rows = [json.loads(line) for line in (tmp_path / "a.jsonl").read_text().splitlines()]
-    with (tmp_path / "a.lineage.csv").open(encoding="utf-8") as lines:
-        lineage = list(csv.DictReader(lines))
-    assert Counter(one["event"] for one in lineage) == {"born": 20, "merged": 2, "split": 3, "closed": 21}
-    assert {one["story"] for one in lineage if one["event"] == "closed"} == {row["story"] for row in rows}
-    record = tomllib.loads((tmp_path / "corpus.toml").read_text())["a.jsonl"]
-    expected = {"n_topics": 3, "n_outlets": 4, "n_terms": 5000, "days": 10.0, "articles": 6.0, "half_life": 24.0}
-    expected |= {"reprints": 0.3, "edits": 0.02, "merges": 2, "splits": 3, "boilerplate": 8, "background": 0.3}
-    expected |= {"story_share": 0.4, "median_length": 100, "random_state": 3, "n_documents": len(rows)}
-    assert {name: record[name] for name in expected} == expected
-    code, _, _ = run(capsys, *given, *more, *last, "-o", tmp_path / "b.jsonl.gz", "--json")
-    assert code == 0
-    assert gzip.decompress((tmp_path / "b.jsonl.gz").read_bytes()) == (tmp_path / "a.jsonl").read_bytes()
-    corpus = read_corpus(tmp_path / "b.jsonl.gz")
-    assert [date[:19] for date in corpus.column("date")] == [row["date"][:19] for row in rows]
-    code, _, err = run(capsys, *given, "-o", tmp_path / "a.jsonl")
-    assert code == 2
-    assert "exists" in err
