@@ -72,7 +72,6 @@ def damaged(damage: str, matrix: sparse.csr_array) -> Any:
 
 ESTIMATORS = (
     *(getattr(clustering, name) for name in clustering.__all__ if hasattr(getattr(clustering, name), "fit")),
-    selection.AdherenceBoundedKMeans,
     geometry.LatentSemanticAnalysis,
 )
 
@@ -82,8 +81,6 @@ def _of_estimators(good: sparse.csr_array) -> Iterator[tuple[str, Call]]:
         size = {"n_components": 2} if kind is geometry.LatentSemanticAnalysis else {"n_clusters": 3}
         known = {"n_init": 1, "max_iter": 2, "random_state": 0, "n_threads": 1}
         options = {name: value for name, value in known.items() if name in kind().get_params()}
-        if kind is selection.AdherenceBoundedKMeans:
-            size = {}
         fitted = kind(**size, **options).fit(good)
         for name in METHODS:
             if name.startswith("fit") and hasattr(kind, name):
@@ -167,7 +164,6 @@ def calls() -> dict[str, Call]:
         "compare(corpora)": lambda X: selection.compare(corpora(X), seeds=[0]),
         "compare(corpora), counts": lambda X: selection.compare(corpora(good, X), seeds=[0]),
         "distance_distribution_test(matrix)": lambda X: selection.distance_distribution_test(X, random_state=0),
-        "estimate_seconds(matrix)": lambda X: selection.estimate_seconds(X, ks=[2, 3]),
         "hopkins(matrix)": lambda X: selection.hopkins(X, sample=[0], reference=good),
         "hopkins(reference)": lambda X: selection.hopkins(good, sample=[0], reference=X),
         "hopkins_test(matrix)": lambda X: selection.hopkins_test(X, random_state=0),

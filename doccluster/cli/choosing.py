@@ -25,7 +25,6 @@ from doccluster.cli.source_options import (
     vectorizer_arguments,
     vectorizer_options,
 )
-from doccluster.cli.streams import write_error
 from doccluster.cli.values import Whole, check_algorithm, checked, numbers_of_clusters
 from doccluster.cli.verb import Verb
 from doccluster.errors import InputError
@@ -52,7 +51,6 @@ RULE_COLUMNS = (
     "silhouette",
     "null_silhouette",
     "stability",
-    "null_stability",
     "gap_rss",
     "calinski_harabasz",
     "rss",
@@ -90,17 +88,17 @@ ONLY_WITH_RULES = ("algorithm", "n_init", "null", "n_null", "n_stability", "resa
     "--n-null",
     type=Whole(min=1),
     metavar="N",
-    help="With --all-rules: the number of the number of data sets without clusters.  [default: 19]",
+    help="With --all-rules: the number of data sets without clusters.  [default: 19]",
 )
 @click.option(
     "--n-stability",
     type=Whole(min=0),
     metavar="N",
-    help="With --all-rules: the number of the number of resampled data sets.  [default: 10]",
+    help="With --all-rules: the number of resampled data sets.  [default: 10]",
 )
 @click.option(
     "--resampling",
-    type=click.Choice(["bootstrap", "subsample", "perturb"]),
+    type=click.Choice(["bootstrap", "subsample"]),
     help="With --all-rules: how data are resampled.  [default: subsample]",
 )
 @click.option(
@@ -141,7 +139,6 @@ def choose_k_command(sources: tuple[str, ...], **given: Any) -> None:
             vectorizer=vectorizer_arguments(given),
             n_threads=given["threads"],
             random_state=given["seed"],
-            announce=write_error,
             progress=progress,
             **settings,
         )
@@ -170,11 +167,9 @@ def choice_as_json(choice: Choice) -> dict[str, Any]:
         "n_looked_at": found.n_looked_at,
         "table": found.table.to_dict("records"),
     }
-    if choice.rules is not None and choice.excess is not None:
+    if choice.rules is not None:
         told["rules"] = {
-            "choices": {**choice.rules.choices, "excess": choice.excess.k},
-            "about_as_good": list(choice.excess.about_as_good),
-            "p_value": choice.excess.p_value,
+            "choices": dict(choice.rules.choices),
             "table": choice.rules.table.to_dict("records"),
             "seconds": choice.rules.seconds,
         }
@@ -187,12 +182,12 @@ def print_choice(choice: Choice) -> None:
     say(f"  {found.sentence}")
     say()
     _print_evidence(found)
-    if choice.rules is None or choice.excess is None:
+    if choice.rules is None:
         return
     say()
     _print_rules(choice.rules.table)
     say()
-    for name, k in {**choice.rules.choices, "excess": choice.excess.k}.items():
+    for name, k in choice.rules.choices.items():
         say(f"  {name.replace('_', ' '):<24}{'no k qualifies' if k is None else k}")
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -19,15 +19,7 @@ from doccluster.pipeline.sources import read_source, split_empty
 from doccluster.pipeline.wanted_clusters import recommended
 from doccluster.progress import Progress, silent
 from doccluster.record import Documents
-from doccluster.selection import (
-    Recommendation,
-    Sweep,
-    SweepChoice,
-    default_ks,
-    estimate_seconds,
-    recommend,
-    sweep,
-)
+from doccluster.selection import Recommendation, Sweep, default_ks, sweep
 from doccluster.short_repr import ShortRepr
 from doccluster.vectors import DocumentVectors
 
@@ -42,7 +34,7 @@ FIGURES: dict[str, tuple[str, str, dict[str, str], dict[str, str]]] = {
     "stability": (
         "Stability",
         "agreement of resampled clusterings",
-        {"stability": "this corpus", "null_stability": "without clusters"},
+        {"stability": "this corpus"},
         {"stability": "stability_se"},
     ),
     "gap": ("Gap of the residual sum of squares", "gap (bits)", {"gap_rss": "gap"}, {"gap_rss": "gap_rss_sd"}),
@@ -63,8 +55,6 @@ class Choice(ShortRepr):
     n_empty : int
     rules : Sweep or None
         Every criterion over k.
-    excess : SweepChoice or None
-        What the criteria say as a whole, by their excess over data without clusters.
     """
 
     recommendation: Recommendation
@@ -72,7 +62,6 @@ class Choice(ShortRepr):
     vectors: DocumentVectors
     n_empty: int
     rules: Sweep | None = None
-    excess: SweepChoice | None = None
 
     def to_pandas(self) -> pd.DataFrame:
         """Return the evidence of the recommendation, one row per k."""
@@ -99,7 +88,6 @@ def choose_clusters(
     language: str | Sequence[str] = "auto",
     vectorizer: Mapping[str, Any] | None = None,
     n_threads: int | None = None,
-    announce: Callable[[str], None] | None = None,
     progress: Progress = silent,
     **settings: Any,
 ) -> Choice:
@@ -116,8 +104,6 @@ def choose_clusters(
         data of the silhouette plots) and their figures.
     source, reader, language, vectorizer, n_threads, progress
         As for `run_pipeline`.
-    announce : callable, optional
-        Told in a sentence, before the rules are computed, about how long they will take.
     **settings
         With `all_rules`, as for `doccluster.selection.sweep` (algorithm, n_null, n_stability, n_init, checkpoint, ...).
     """
@@ -141,21 +127,16 @@ def choose_clusters(
     )[0]
     if found.labels is not None:
         found = replace(found, labels=found.labels[np.argsort(order)])
-    rules, excess, evidence = None, None, None
+    rules, evidence = None, None
     if all_rules:
         sample = _sample(vectors.matrix, max_documents, random_state)
         sizes = list(default_ks(sample.shape[0]) if ks is None else ks)
-        settings = {"algorithm": "spherical-k-means", "n_null": 19, "n_stability": 10} | settings
-        shared: dict[str, Any] = {"n_threads": n_threads, **settings}
-        if announce is not None:
-            announce(_time_needed(sample, sizes, **shared))
-        again: dict[str, Any] = {"n_null_stability": 1 if settings["n_stability"] else 0, "random_state": random_state}
-        rules = sweep(sample, ks=sizes, progress=progress, **shared, **again)
-        excess = recommend(rules)
-        evidence = (rules, excess, sample)
+        shared: dict[str, Any] = {"n_null": 19, "n_stability": 10, "n_threads": n_threads} | settings
+        rules = sweep(sample, ks=sizes, random_state=random_state, progress=progress, **shared)
+        evidence = (rules, sample)
     if output is not None:
         write_choice(found, Path(output), evidence)
-    return Choice(found, documents, vectors, len(empty), rules, excess)
+    return Choice(found, documents, vectors, len(empty), rules)
 
 
 def _sample(matrix: Any, max_documents: int | None, random_state: int | None) -> Any:
@@ -165,33 +146,10 @@ def _sample(matrix: Any, max_documents: int | None, random_state: int | None) ->
     return matrix[np.sort(rng.choice(matrix.shape[0], max(4, max_documents), replace=False))]
 
 
-def _length(seconds: float) -> str:
-    return f"{max(1, round(seconds))} s" if seconds < 90 else f"{round(seconds / 60)} min"
-
-
-def _time_needed(
-    matrix: Any,
-    sizes: list[int],
-    *,
-    algorithm: Any,
-    n_null: int,
-    n_stability: int,
-    n_init: int = 5,
-    n_threads: int | None = None,
-    **_rest: Any,
-) -> str:
-    """Return in a sentence how long the rules will take with these settings."""
-    n_data_sets = 1 + n_null + 2 * n_stability
-    seconds = estimate_seconds(
-        matrix, ks=sizes, algorithm=algorithm, n_init=n_init, n_data_sets=n_data_sets, n_threads=n_threads
-    )
-    return f"all rules take about {_length(seconds)}: {len(sizes)} numbers of clusters on {n_data_sets} data sets"
-
-
-def write_choice(found: Recommendation, folder: Path, rules: tuple[Sweep, SweepChoice, Any] | None) -> None:
+def write_choice(found: Recommendation, folder: Path, rules: tuple[Sweep, Any] | None) -> None:
     """Write the table and figure of a recommendation into a folder (made if it is not there), and those of the rules.
 
-    `rules` is a sweep, its choice and the matrix it looked at.
+    `rules` is a sweep and the matrix it looked at.
     """
     with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
@@ -204,17 +162,16 @@ def write_choice(found: Recommendation, folder: Path, rules: tuple[Sweep, SweepC
             _write_rules(*rules, folder)
 
 
-def _write_rules(rules: Sweep, excess: SweepChoice, matrix: Any, folder: Path) -> None:
-    table = rules.table.assign(merit=rules.table["k"].map(dict(excess.merit)))
-    table.to_csv(folder / "rules.csv", index=False, lineterminator="\n")
-    lines = [f"{name},{'' if k is None else k}" for name, k in {**rules.choices, "excess": excess.k}.items()]
+def _write_rules(rules: Sweep, matrix: Any, folder: Path) -> None:
+    rules.table.to_csv(folder / "rules.csv", index=False, lineterminator="\n")
+    lines = [f"{name},{'' if k is None else k}" for name, k in rules.choices.items()]
     (folder / "choices.csv").write_text("criterion,k\n" + "\n".join(lines) + "\n", encoding="utf-8")
-    silhouettes = _silhouettes(rules, excess, matrix)
+    silhouettes = _silhouettes(rules, matrix)
     _plot_data(silhouettes).to_csv(folder / "silhouettes.csv", index=False, lineterminator="\n")
-    _draw(rules, excess, folder, silhouettes)
+    _draw(rules, folder, silhouettes)
 
 
-def _draw(rules: Sweep, excess: SweepChoice, folder: Path, silhouettes: Mapping[int, tuple[Any, Any]]) -> None:
+def _draw(rules: Sweep, folder: Path, silhouettes: Mapping[int, tuple[Any, Any]]) -> None:
     from doccluster.report.charts import line_chart, silhouette_plot
 
     table = rules.table
@@ -230,17 +187,17 @@ def _draw(rules: Sweep, excess: SweepChoice, folder: Path, silhouettes: Mapping[
             title=title,
             x_label="number of clusters k",
             y_label=y_label,
-            chosen=excess.k,
+            chosen=rules.choices.get(name),
             path=folder / f"{name}.svg",
         )
     for k, (per_document, labels) in silhouettes.items():
         silhouette_plot(per_document, labels, title=f"k = {k}", path=folder / f"silhouette_plot_k{k}.svg")
 
 
-def _silhouettes(rules: Sweep, excess: SweepChoice, matrix: Any) -> dict[int, tuple[Any, Any]]:
-    """Return silhouettes and labels of the documents for each k whose excess is about as good as the best."""
+def _silhouettes(rules: Sweep, matrix: Any) -> dict[int, tuple[Any, Any]]:
+    """Return silhouettes and labels of the documents for the k of the best silhouette."""
     plots = {}
-    for k in excess.about_as_good:
+    for k in filter(None, [rules.choices["silhouette"]]):
         labels = rules.labels[k]
         per_document = score("silhouette", labels, vectors=matrix, metric=rules.metric).per_document
         assert per_document is not None  # the silhouette has one value per document

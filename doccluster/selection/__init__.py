@@ -20,8 +20,7 @@ from doccluster.selection.rules import (
     second_difference,
 )
 from doccluster.selection.stability import Stability, stability
-from doccluster.selection.sweep import Sweep, estimate_seconds, sweep
-from doccluster.selection.sweep_rule import SweepChoice, default_ks, recommend
+from doccluster.selection.sweep import Sweep, default_ks, sweep
 from doccluster.selection.tendency import (
     Tendency,
     cell_counts,
@@ -34,15 +33,12 @@ from doccluster.selection.tendency import (
 )
 
 __all__ = [
-    "AdherenceBoundedKMeans",
     "Comparison",
     "Granularity",
     "LabelledCorpus",
     "Recommendation",
     "Stability",
-    "Step",
     "Sweep",
-    "SweepChoice",
     "Tendency",
     "best_k",
     "cell_counts",
@@ -51,7 +47,6 @@ __all__ = [
     "default_ks",
     "delta_ch",
     "distance_distribution_test",
-    "estimate_seconds",
     "gap_k",
     "gap_statistic",
     "hartigan",
@@ -62,7 +57,6 @@ __all__ = [
     "knee_k",
     "krzanowski_lai",
     "penalised_k",
-    "recommend",
     "sd_index",
     "second_difference",
     "spatial_histogram_test",
@@ -74,17 +68,13 @@ __all__ = [
 __getattr__ = offer(
     __name__,
     {
-        "AdherenceBoundedKMeans": "doccluster.selection.adherence_bounded",
         "Comparison": "doccluster.selection.comparison_result",
         "LabelledCorpus": "doccluster.selection.comparison",
-        "Step": "doccluster.selection.adherence_bounded",
         "compare": "doccluster.selection.comparison",
     },
 )
 
 if TYPE_CHECKING:
-    from doccluster.selection.adherence_bounded import AdherenceBoundedKMeans as AdherenceBoundedKMeans
-    from doccluster.selection.adherence_bounded import Step as Step
     from doccluster.selection.comparison import LabelledCorpus as LabelledCorpus
     from doccluster.selection.comparison import compare as compare
     from doccluster.selection.comparison_result import Comparison as Comparison

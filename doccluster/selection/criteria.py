@@ -36,9 +36,7 @@ def gap_statistic(
     return gap, sd
 
 
-def criteria_table(
-    chains: list[Chain], *, n_documents: int, n_terms: int, steady: Stability | None, unsteady: list[Stability]
-) -> pd.DataFrame:
+def criteria_table(chains: list[Chain], *, n_documents: int, n_terms: int, steady: Stability | None) -> pd.DataFrame:
     """Return one row per k with every criterion; the first chain is of the data, the others of reference data."""
     import pandas as pd  # a run needs no frames
 
@@ -57,8 +55,6 @@ def criteria_table(
     if steady is not None:
         _add(table, "stability", steady.values)
         _add(table, "stability_se", steady.standard_errors)
-    if unsteady:
-        _add(table, "null_stability", {k: float(np.mean([own.values[k] for own in unsteady])) for k in data if k > 1})
     return table
 
 

@@ -14,7 +14,6 @@ from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse
 
 from doccluster.blocks import map_blocks
 from doccluster.digests import matrix_checksum
@@ -28,9 +27,9 @@ from doccluster.selection.checkpoint import Checkpoint
 from doccluster.selection.prototypes import Prototype, get_prototype
 from doccluster.selection.rules import best_k
 from doccluster.short_repr import ShortRepr
-from doccluster.validation import RandomState, as_generator, unit_rows
+from doccluster.validation import RandomState, as_generator
 
-Resampling = Literal["bootstrap", "subsample", "perturb"]
+Resampling = Literal["bootstrap", "subsample"]
 
 
 @dataclass(frozen=True, repr=False)
@@ -63,31 +62,16 @@ def resample(
 ) -> npt.NDArray[np.int64]:
     """Return how often each document is drawn, int64 array of shape (n_documents,).
 
-    "bootstrap" draws n documents with replacement; "subsample" draws a share of them without; "perturb" keeps all
-    (their weights are disturbed instead, see `perturbed`).
+    "bootstrap" draws n documents with replacement; "subsample" draws a share of them without.
     """
     if method == "bootstrap":
         drawn = random_state.integers(0, n_documents, n_documents)
         return np.bincount(drawn, minlength=n_documents)
+    if method != "subsample":
+        raise InputError("is not known", argument="method", received=method, expected="'bootstrap' or 'subsample'")
     counts = np.ones(n_documents, dtype=np.int64)
-    if method == "subsample":
-        size = max(1, round(share * n_documents))
-        counts[random_state.permutation(n_documents)[size:]] = 0
-    elif method != "perturb":
-        raise InputError(
-            "is not known", argument="method", received=method, expected="'bootstrap', 'subsample' or 'perturb'"
-        )
+    counts[random_state.permutation(n_documents)[max(1, round(share * n_documents)) :]] = 0
     return counts
-
-
-def perturbed(matrix: Any, *, noise: float, random_state: np.random.Generator, keep_unit_rows: bool) -> Any:
-    """Return the matrix with every stored weight multiplied by a log-normal factor of the given spread."""
-    if sparse.issparse(matrix):
-        factors = np.exp(noise * random_state.standard_normal(matrix.nnz)).astype(matrix.dtype)
-        result: Any = sparse.csr_array((matrix.data * factors, matrix.indices, matrix.indptr), shape=matrix.shape)
-    else:
-        result = matrix * np.exp(noise * random_state.standard_normal(matrix.shape))
-    return unit_rows(result, warn=False) if keep_unit_rows else result
 
 
 def common_instances(first: npt.ArrayLike, second: npt.ArrayLike) -> npt.NDArray[np.int64]:
@@ -160,7 +144,6 @@ def stability(
     method: Resampling = "bootstrap",
     measure: str = "adjusted_rand",
     share: float = 0.8,
-    noise: float = 0.5,
     n_init: int = 3,
     random_state: RandomState = None,
     n_threads: int | None = None,
@@ -179,8 +162,8 @@ def stability(
     algorithm : str or estimator, see `get_prototype`
     n_samples : int
         The number t of resampled data sets, shared by all k.
-    method : {"bootstrap", "subsample", "perturb"}
-        Draw n documents with replacement; draw a `share` without; or disturb all weights by a log-normal `noise`.
+    method : {"bootstrap", "subsample"}
+        Draw n documents with replacement, or a `share` without.
     measure : str
         Any external measure.
     checkpoint : path or None
@@ -200,13 +183,13 @@ def stability(
     sizes = sorted(set(ks))
     counts = [resample(documents.n_documents, method=method, share=share, random_state=rng) for _ in range(n_samples)]
     seeds = [int(seed) for seed in rng.integers(2**31, size=n_samples)]
-    told = {"algorithm": chosen.settings, "method": method, "measure": measure, "share": share, "noise": noise}
+    told = {"algorithm": chosen.settings, "method": method, "measure": measure, "share": share}
     store = Checkpoint(checkpoint, fingerprint=matrix_checksum(documents.matrix, **told, seeds=seeds))
 
     def fit(job: tuple[int, int]) -> npt.NDArray[np.int64] | None:
         k, sample = job
         own = np.random.default_rng([seeds[sample], k])
-        return _labels_of_sample(documents, counts[sample], chosen, k, method=method, noise=noise, random_state=own)
+        return _labels_of_sample(documents, counts[sample], chosen, k, method=method, random_state=own)
 
     results = {k: saved for k in sizes if (saved := store.load(f"k-{k}")) is not None}
     jobs = [(k, sample) for k in sizes if k not in results for sample in range(n_samples)]
@@ -235,16 +218,12 @@ def _labels_of_sample(
     k: int,
     *,
     method: Resampling,
-    noise: float,
     random_state: np.random.Generator,
 ) -> npt.NDArray[np.int64] | None:
     rows = np.flatnonzero(counts)
     if rows.size < k:
         return None
     points: Any = documents.take(rows)
-    if method == "perturb":
-        unit = algorithm.metric == "cosine"
-        points = perturbed(points.matrix, noise=noise, random_state=random_state, keep_unit_rows=unit)
     weights = counts[rows].astype(np.float64) if method == "bootstrap" and algorithm.takes_weights else None
     seed = int(random_state.integers(2**31))
     labels = np.full(counts.size, -1, dtype=np.int64)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from doccluster.blocks import map_blocks, resolve_threads
+from doccluster.blocks import map_blocks
 from doccluster.digests import matrix_checksum
 from doccluster.errors import Argument, InputError
 from doccluster.geometry import as_documents
@@ -34,8 +34,6 @@ from doccluster.validation import RandomState, as_generator, unit_rows
 if TYPE_CHECKING:
     import pandas as pd
 
-LONG_START = 2.0  # seconds: a start that long is timed twice, not three times
-
 
 @dataclass(frozen=True, repr=False)
 class Sweep(ShortRepr):
@@ -46,7 +44,7 @@ class Sweep(ShortRepr):
     table : DataFrame, one row per k
         Columns k, n_clusters (found, fewer than k where not all could be filled), rss, within, silhouette,
         calinski_harabasz, delta, hartigan, krzanowski_lai, sd, gap, gap_sd, gap_rss, gap_rss_sd, null_silhouette,
-        null_silhouette_sd, stability, stability_se, null_stability (those asked for).
+        null_silhouette_sd, stability, stability_se (those asked for).
     choices : mapping of criterion to k or None
         What each criterion chooses alone; None where no k qualifies.
     labels : mapping of k to int64 array of shape (n_documents,)
@@ -85,7 +83,6 @@ def sweep(
     n_null: int = 10,
     null: NullModel = "deal",
     n_stability: int = 0,
-    n_null_stability: int = 0,
     resampling: Resampling = "subsample",
     stability_measure: str = "adjusted_rand",
     penalty: float | None = None,
@@ -109,8 +106,6 @@ def sweep(
         Reference data sets, and the null hypothesis they are drawn under.
     n_stability, resampling, stability_measure
         Resampled data sets for the stability criterion (0: left out).
-    n_null_stability : int
-        Of how many reference data sets the stability is found as well (their mean is in the table).
     penalty : float or None
         lambda of RSS(k) + lambda k; there is no default, and without it that criterion is left out.
     warm_start : bool
@@ -134,12 +129,10 @@ def sweep(
     store = Checkpoint(checkpoint, fingerprint=work.fingerprint())
     chains, labels = _fit_chains(work, store, n_threads=n_threads, progress=progress)
 
-    def resampled(points: Any, name: str) -> Stability:
-        def tell(stage: str, done: int, total: int | None = None) -> None:
-            progress(name, done, total)
-
-        return stability(
-            points,
+    steady = None
+    if n_stability:
+        steady = stability(
+            data,
             ks=[k for k in sizes if k > 1],
             algorithm=chosen,
             n_samples=n_stability,
@@ -147,16 +140,10 @@ def sweep(
             measure=stability_measure,
             random_state=rng,
             n_threads=n_threads,
-            checkpoint=None if checkpoint is None else Path(checkpoint) / name.replace(" ", "-"),
-            progress=tell,
+            checkpoint=None if checkpoint is None else Path(checkpoint) / "stability",
+            progress=progress,
         )
-
-    steady = resampled(data, "stability") if n_stability else None
-    unsteady = [
-        resampled(work.reference(rng), f"stability without clusters {number}")
-        for number in range(1, 1 + (n_null_stability if n_stability else 0))
-    ]
-    table = criteria_table(chains, n_documents=data.shape[0], n_terms=data.shape[1], steady=steady, unsteady=unsteady)
+    table = criteria_table(chains, n_documents=data.shape[0], n_terms=data.shape[1], steady=steady)
     choices = choices_alone(table, n_null=n_null, penalty=penalty, steady=steady)
     nulls = np.array([[values[k]["silhouette"] for k in sizes] for values in chains[1:]]).reshape(-1, len(sizes))
     seconds = time.perf_counter() - started
@@ -225,28 +212,17 @@ def check_ks(ks: Iterable[int], n_documents: int) -> list[int]:
     return sizes
 
 
-def estimate_seconds(
-    matrix: Any,
-    *,
-    ks: Iterable[int],
-    algorithm: Any = "spherical-k-means",
-    n_init: int = 5,
-    n_data_sets: int = 11,
-    n_threads: int | None = None,
-) -> float:
-    """Return roughly how long it takes to fit so many data sets for each k: starts at the mean k are timed.
+def default_ks(n_documents: int) -> list[int]:
+    """Return about 25 numbers of clusters between 2 and three times the square root of n, spread geometrically.
 
-    The answer is good to a factor of two or so: starts differ in iterations, and data without clusters need more.
+    Examples
+    --------
+    >>> default_ks(49)
+    [2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 16, 17, 19, 21]
     """
-    matrix = as_documents(matrix).matrix
-    sizes = check_ks(ks, matrix.shape[0])
-    middle = max(1, round(sum(sizes) / len(sizes)))
-    single = get_prototype(algorithm, n_init=1)
-    seconds = math.inf
-    for attempt in range(3):  # the first may compile, and others may be using the machine
-        started = time.perf_counter()
-        single.labels(matrix, n_clusters=middle, seed=attempt)
-        seconds = min(seconds, time.perf_counter() - started)
-        if attempt and seconds > LONG_START:
-            break
-    return seconds * n_init * n_data_sets * len(sizes) / resolve_threads(n_threads)
+    if n_documents < 3:
+        raise InputError(
+            f"{n_documents} document(s) leave no number of clusters to try", remedy="give at least 4 documents"
+        )
+    largest = min(n_documents - 1, max(10, 3 * math.isqrt(n_documents)))
+    return sorted({round(k) for k in np.geomspace(2, largest, 25)} | set(range(2, min(largest, 10) + 1)))

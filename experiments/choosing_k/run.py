@@ -20,14 +20,16 @@ import pandas as pd
 
 import doccluster
 from doccluster.report.charts import line_chart
-from doccluster.selection import AdherenceBoundedKMeans, Sweep, default_ks, recommend, sweep
+from doccluster.selection import Sweep, default_ks
+from experiments.choosing_k.adherence_bounded import AdherenceBoundedKMeans
+from experiments.choosing_k.excess import recommend, sweep_with_null
 from experiments.choosing_k.made_sets import KS, LEVELS, MadeSet, all_sets
 
 HERE = pathlib.Path(__file__).resolve().parent
 RESULTS = HERE / "results"
 MATRICES = HERE.parents[2] / "shared" / "corpora" / "cluto_matrices"
 N_DOCUMENTS = 300
-SETTINGS: dict[str, Any] = {"n_null": 9, "n_init": 2, "n_stability": 5, "n_null_stability": 1}
+SETTINGS: dict[str, Any] = {"n_null": 9, "n_init": 2, "n_stability": 5}
 LARGEST_K = 30
 CURVES = [
     "silhouette",
@@ -94,7 +96,7 @@ def judged(each: MadeSet) -> tuple[dict[str, Any], pd.DataFrame]:
     """Return what every rule chooses on a made data set (0: no structure, or no k qualifies), and the curves."""
     matrix = each.matrix(N_DOCUMENTS)
     ks = [k for k in default_ks(matrix.shape[0]) if k <= LARGEST_K]
-    found = sweep(matrix, ks=ks, random_state=each.seed, **SETTINGS)
+    found = sweep_with_null(matrix, ks=ks, random_state=each.seed, **SETTINGS)
     adherence = AdherenceBoundedKMeans(max_clusters=LARGEST_K, n_init=2, random_state=each.seed, n_threads=1).fit(
         matrix
     )
@@ -163,7 +165,7 @@ def on_matrices(path: pathlib.Path, *, max_documents: int = 400) -> pd.DataFrame
         rng = np.random.default_rng(0)
         few = min(max_documents, matrix.shape[0])
         sample = matrix[np.sort(rng.choice(matrix.shape[0], few, replace=False))]
-        found = sweep(sample, ks=default_ks(few), random_state=rng, **SETTINGS)
+        found = sweep_with_null(sample, ks=default_ks(few), random_state=rng, **SETTINGS)
         adherence = AdherenceBoundedKMeans(max_clusters=LARGEST_K, n_init=2, random_state=0).fit(sample)
         row = {"matrix": name, "n_documents": matrix.shape[0], "n_looked_at": sample.shape[0]}
         good = json.dumps(list(recommend(found).about_as_good))

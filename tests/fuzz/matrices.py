@@ -171,7 +171,6 @@ def uses() -> tuple[Use, ...]:
         few(selection.sweep, ks=[2, 3], n_null=1, n_threads=1),
         lambda matrix: selection.hopkins(matrix, sample=[0, 1], reference=good[:2]),
         lambda matrix: selection.hopkins(good, sample=[0, 1], reference=matrix),
-        lambda matrix: selection.AdherenceBoundedKMeans(random_state=0).fit(matrix),
         lambda matrix: labeling.ClusterProfiles.from_partition(matrix, found),
         lambda matrix: labeling.describe_clusters(vectors(matrix), found, n_threads=1),
         lambda matrix: labeling.own_similarity(matrix, found, centroids),

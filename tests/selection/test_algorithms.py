@@ -16,7 +16,7 @@ from doccluster.clustering.algorithms import ALGORITHMS
 from doccluster.errors import DocclusterWarning
 from doccluster.geometry import documents
 from doccluster.geometry.documents import count_distinct_rows
-from doccluster.selection import recommend, stability, sweep
+from doccluster.selection import stability, sweep
 from doccluster.selection.chains import fit_chain
 from doccluster.selection.prototypes import get_prototype
 from tests.selection.test_tendency import blocks_of_topics
@@ -67,7 +67,6 @@ def test_copies_bring_no_warning_about_a_number_nobody_typed(texts, name):
     copies = sparse.csr_array(sparse.vstack([texts[:5]] * 8))
     found = sweep(copies, algorithm=name, **(FEW | {"ks": [2, 5, 20]}))
     assert found.table["n_clusters"].tolist() == [2, 5, 5]
-    assert set(recommend(found).merit) == {2, 5}
 
 
 def test_distinct_rows_are_told_apart_by_place_and_value():

@@ -11,8 +11,7 @@ from sklearn.cluster import KMeans
 
 from doccluster.errors import InputError
 from doccluster.measures import get_measure
-from doccluster.selection.stability import agreement, common_instances, mean_agreement, perturbed, resample, stability
-from doccluster.validation import row_norms
+from doccluster.selection.stability import agreement, common_instances, mean_agreement, resample, stability
 from tests.selection.test_tendency import blocks_of_topics
 
 
@@ -44,16 +43,8 @@ def test_resampling_draws_what_it_says():
     rng = np.random.default_rng(0)
     assert resample(50, method="bootstrap", random_state=rng).sum() == 50
     assert resample(50, method="subsample", share=0.8, random_state=rng).tolist().count(1) == 40
-    assert resample(50, method="perturb", random_state=rng).tolist() == [1] * 50
     with pytest.raises(InputError, match="bootstrap"):
         resample(50, method="jackknife", random_state=rng)
-
-
-def test_perturbed_rows_stay_unit_and_keep_their_terms():
-    matrix = blocks_of_topics()
-    noisy = perturbed(matrix, noise=0.5, random_state=np.random.default_rng(0), keep_unit_rows=True)
-    assert row_norms(noisy) == pytest.approx(row_norms(matrix))
-    assert np.array_equal(noisy.indices, matrix.indices)
 
 
 def test_reference_values(oracle):
@@ -84,7 +75,7 @@ def test_the_book_s_choice_on_iris(oracle):
     assert found.values[2] == pytest.approx(0.996, abs=0.02)
 
 
-@pytest.mark.parametrize("method", ["bootstrap", "subsample", "perturb"])
+@pytest.mark.parametrize("method", ["bootstrap", "subsample"])
 def test_topics_are_most_stable_at_their_number_on_text(method):
     found = stability(blocks_of_topics(), ks=[2, 3, 4, 6], n_samples=6, method=method, random_state=0)
     assert found.chosen == 3

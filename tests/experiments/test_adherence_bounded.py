@@ -9,8 +9,8 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from doccluster.errors import InputError
-from doccluster.selection import AdherenceBoundedKMeans
 from doccluster.validation import unit_rows
+from experiments.choosing_k.adherence_bounded import AdherenceBoundedKMeans
 from tests.selection.test_tendency import blocks_of_topics
 
 

@@ -10,16 +10,19 @@ each data set, this one and every reference, judged by all the others, so that w
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from doccluster.errors import InputError
-from doccluster.selection.rules import best_k
-from doccluster.selection.sweep import Sweep
+from doccluster.geometry import as_documents
+from doccluster.selection import Sweep, best_k, stability, sweep
+from doccluster.selection.null_models import NullModel, sample_null
+from doccluster.selection.prototypes import get_prototype
 from doccluster.short_repr import ShortRepr
+from doccluster.validation import as_generator, unit_rows
 
 FOUND_AGAIN = 0.1  # adjusted Rand: structure that resampled data share by less than this more than noise is none
 SMALLEST_SPREAD = 1e-4  # of a silhouette: keeps a spread of nearly nothing from deciding
@@ -52,20 +55,28 @@ class SweepChoice(ShortRepr):
     merit: Mapping[int, float]
 
 
-def default_ks(n_documents: int) -> list[int]:
-    """Return about 25 numbers of clusters between 2 and three times the square root of n, spread geometrically.
-
-    Examples
-    --------
-    >>> default_ks(49)
-    [2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 16, 17, 19, 21]
-    """
-    if n_documents < 3:
-        raise InputError(
-            f"{n_documents} document(s) leave no number of clusters to try", remedy="give at least 4 documents"
-        )
-    largest = min(n_documents - 1, max(10, 3 * math.isqrt(n_documents)))
-    return sorted({round(k) for k in np.geomspace(2, largest, 25)} | set(range(2, min(largest, 10) + 1)))
+def sweep_with_null(
+    matrix: Any,
+    *,
+    ks: Iterable[int],
+    random_state: Any = None,
+    n_init: int = 5,
+    n_stability: int = 0,
+    null: NullModel = "deal",
+    **settings: Any,
+) -> Sweep:
+    """Return a sweep by spherical k-means whose table also has the stability of data without clusters."""
+    rng, sizes = as_generator(random_state), list(ks)
+    fitted: dict[str, Any] = {"algorithm": get_prototype("spherical-k-means", n_init=n_init), "random_state": rng}
+    found = sweep(matrix, ks=sizes, null=null, n_stability=n_stability, **fitted, **settings)
+    if not n_stability:
+        return found
+    rows = unit_rows(as_documents(matrix).matrix)
+    noise = sample_null(rows, model=null, random_state=rng, keep_unit_rows=True)
+    several = [k for k in sizes if k > 1]
+    unsteady = stability(noise, ks=several, n_samples=n_stability, method="subsample", **fitted)
+    table = found.table.assign(null_stability=found.table["k"].map(dict(unsteady.values)).astype(float))
+    return replace(found, table=table)
 
 
 def recommend(found: Sweep, *, level: float = 0.05) -> SweepChoice:
