@@ -1,4 +1,4 @@
-"""`compare`: which algorithm finds the classes best, over seeds and corpora or over the knobs of a generator."""
+"""`compare`: which algorithm finds the classes best, over seeds and corpora."""
 
 from __future__ import annotations
 
@@ -25,26 +25,11 @@ if TYPE_CHECKING:
 
     from doccluster.selection import Comparison
 
-MOST_TESTS = 24  # lines that are printed for a corpus; tests.csv has all
-
-
-def _knobs(_context: click.Context, _option: click.Parameter, given: tuple[str, ...]) -> dict[str, list[Any]]:
-    """Return the values of each knob: k=5,10 is {"k": [5, 10]}."""
-    from doccluster.clustering.algorithms import parse_value
-
-    found: dict[str, list[Any]] = {}
-    for text in given:
-        name, equals, values = text.partition("=")
-        if not equals or not name or not values:
-            raise click.BadParameter(f"{text!r} is not a knob with values; write for instance k=5,10,20.")
-        if name in found:
-            raise click.BadParameter(f"the knob {name!r} is given twice; give all its values at once.")
-        found[name] = [parse_value(value.strip()) for value in values.split(",")]
-    return found
+MOST_TESTS = 24  # lines that are printed for a corpus; --json has all
 
 
 @click.command("compare", cls=Verb, short_help="Compare algorithms over seeds and corpora.")
-@click.argument("sources", nargs=-1, metavar="[SRC...]")
+@click.argument("sources", nargs=-1, required=True, metavar="SRC...")
 @click.option("-o", "--output", required=True, metavar="DIR", help="A folder for tables, LaTeX and figures.")
 @click.option(
     "--truth",
@@ -76,15 +61,6 @@ def _knobs(_context: click.Context, _option: click.Parameter, given: tuple[str, 
     metavar="[SRC=]FILE",
     help="Labels made by another program, in a file as for evaluate (may be repeated).",
 )
-@click.option("--generate", "kind", metavar="KIND", help="Instead of SRC: vmf, sparse-vmf, sharma or zipf.")
-@click.option(
-    "--vary",
-    multiple=True,
-    callback=_knobs,
-    metavar="KNOB=X,X,...",
-    help="Values of a knob (may be repeated).",
-)
-@click.option("--set", "fixed", multiple=True, callback=_knobs, metavar="KNOB=X", help="A knob that keeps its value.")
 @click.option(
     "--seeds", type=Whole(min=1), default=10, show_default=True, help="Run every algorithm with the seeds 0 to N-1."
 )
@@ -100,17 +76,11 @@ def _knobs(_context: click.Context, _option: click.Parameter, given: tuple[str, 
 @threads_option
 @json_option
 def compare_command(sources: tuple[str, ...], **given: Any) -> None:
-    """Compare algorithms over seeds and corpora: means with intervals, paired tests, time, memory, measure agreement.
+    """Compare algorithms over seeds and corpora: means with intervals, paired tests, time, measure agreement.
 
-    Each SRC is a corpus of its own; with --generate, each setting of the knobs is one, drawn again for each seed.
-    --algorithm module:factory imports the module and calls the factory, so name only code you trust.
+    Each SRC is a corpus of its own. --algorithm module:factory imports the module and calls the factory, so name only
+    code you trust.
     """
-    if bool(sources) == bool(given["kind"]):
-        raise click.UsageError("give either sources to compare on, or --generate KIND.")
-    if not given["kind"] and (given["vary"] or given["fixed"]):
-        raise click.UsageError("--vary and --set turn knobs of a generator; give --generate KIND too.")
-    if given["kind"] and (given["truth"] or given["labels"]):
-        raise click.UsageError("a made corpus has its own truth; leave --truth and --labels out.")
     settings = {name: given[name] for name in ("n_clusters", "output", "algorithms", "measures", "checkpoint")}
     settings |= {"seeds": range(given["seeds"]), "n_threads": given["threads"]}
     with progress_shown(quiet=given["as_json"]) as progress:
@@ -119,20 +89,12 @@ def compare_command(sources: tuple[str, ...], **given: Any) -> None:
         print_json(_as_json(found))
     else:
         print_comparison(found)
-        say(f"  {given['output']}: corpora, runs, failures, summary, tests, agreement, ranks (csv), summary.tex,")
-        say("  and figures (svg, pdf, png)")
+        say(f"  {given['output']}: runs and summary (csv), summary.tex, and figures (svg, pdf, png)")
 
 
 def _compared(sources: tuple[str, ...], given: dict[str, Any], **settings: Any) -> Comparison:
-    from doccluster.pipeline import compare_made, compare_sources
+    from doccluster.pipeline import compare_sources
 
-    if given["kind"]:
-        fixed = {}
-        for name, values in given["fixed"].items():
-            if len(values) > 1:
-                raise click.UsageError(f"--set {name} has {len(values)} values; give one, or --vary {name}.")
-            fixed[name] = values[0]
-        return compare_made(given["kind"], vary=given["vary"], fixed=fixed, **settings)
     truth = _by_source(given["truth"], sources)
     labels = _by_source(given["labels"], sources)
     if len(truth.get(None, ())) > 1:
@@ -209,10 +171,7 @@ def _print_means(summary: pd.DataFrame) -> None:
     columns = [Column("", [title_of(measure) for measure in measures], "left")]
     for algorithm in algorithms:
         own = [cells.get((algorithm, measure)) for measure in measures]
-        shown = [
-            "-" if row is None else mean_and_interval(row["mean"], row["low"], row["high"], measure)
-            for row, measure in zip(own, measures, strict=True)
-        ]
+        shown = ["-" if row is None else mean_and_interval(row["mean"], row["low"], row["high"]) for row in own]
         columns.append(Column(str(algorithm), shown))
     print_table(columns, has_rule=False, indent=2)
 
@@ -243,7 +202,7 @@ def _print_tests(tests: pd.DataFrame) -> None:
         indent=2,
     )
     if len(tests) > MOST_TESTS:
-        say(f"  and {len(tests) - MOST_TESTS} more in tests.csv")
+        say(f"  and {len(tests) - MOST_TESTS} more with --json")
 
 
 def _print_agreement(agreement: pd.DataFrame) -> None:

@@ -19,7 +19,6 @@ _HOMES = {
     "assign_documents": "doccluster.pipeline.assigning",
     "choose_clusters": "doccluster.pipeline.choosing",
     "cluster_search_results": "doccluster.pipeline.grouping_hits",
-    "compare_made": "doccluster.pipeline.comparing",
     "compare_sources": "doccluster.pipeline.comparing",
     "inspect_source": "doccluster.pipeline.inspecting",
     "is_matrix": "doccluster.pipeline.sources",
@@ -45,7 +44,6 @@ __all__ = [
     "assign_documents",
     "choose_clusters",
     "cluster_search_results",
-    "compare_made",
     "compare_sources",
     "inspect_source",
     "is_matrix",
@@ -64,7 +62,6 @@ if TYPE_CHECKING:
     from doccluster.pipeline.assigning import assign_documents as assign_documents
     from doccluster.pipeline.choosing import Choice as Choice
     from doccluster.pipeline.choosing import choose_clusters as choose_clusters
-    from doccluster.pipeline.comparing import compare_made as compare_made
     from doccluster.pipeline.comparing import compare_sources as compare_sources
     from doccluster.pipeline.grouping_hits import cluster_search_results as cluster_search_results
     from doccluster.pipeline.inspecting import Inspection as Inspection

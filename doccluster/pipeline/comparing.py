@@ -1,4 +1,4 @@
-"""From sources, or from a generator, to a comparison of algorithms."""
+"""From sources to a comparison of algorithms."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from doccluster.artifacts import check_folder
 from doccluster.errors import Argument, InputError
 from doccluster.evaluation.label_files import LabelFile, read_labels, rows_of
 from doccluster.pipeline.comparison_files import write_comparison
-from doccluster.pipeline.made_corpora import made_corpora
 from doccluster.pipeline.sources import MATRIX_OPTIONS, check_truth, is_matrix, read_source, split_empty
 from doccluster.progress import Progress, silent
 from doccluster.record import Documents
@@ -46,7 +45,7 @@ def compare_sources(
     n_clusters : int, optional
         By default the number of classes of each source.
     output : path, optional
-        A folder for the tables (csv, LaTeX) and the figures (svg, pdf, png).
+        A folder for the table (csv, LaTeX), the runs (csv) and the figures (svg, pdf, png).
     reader, vectorizer : mapping, optional
         Of several sources, texts take what belongs to texts, and matrices what belongs to matrices.
     **settings
@@ -57,7 +56,8 @@ def compare_sources(
     InputError
         If a source has neither classes nor a number of clusters, or a column or a file belongs to no source.
     """
-    _check_places(output, settings)
+    for place in filter(None, (output, settings.get("checkpoint"))):
+        check_folder(Path(place))
     paths = [Path(source) for source in sources]
     kinds = {is_matrix(path, format=(reader or {}).get("format")) for path in paths}
     options = _Options(truth, labels, n_clusters, reader or {}, language, vectorizer or {}, mixed=len(kinds) > 1)
@@ -69,48 +69,6 @@ def compare_sources(
     if output is not None:
         write_comparison(found, Path(output))
     return found
-
-
-def compare_made(
-    kind: str,
-    *,
-    vary: Mapping[str, Sequence[Any]] | None = None,
-    fixed: Mapping[str, Any] | None = None,
-    n_clusters: int | None = None,
-    seeds: Iterable[int] = range(10),
-    output: str | Path | None = None,
-    progress: Progress = silent,
-    **settings: Any,
-) -> Comparison:
-    """Return a comparison of algorithms over generated corpora, drawn for each seed, one for each setting of the knobs.
-
-    Parameters
-    ----------
-    kind : {"vmf", "sparse-vmf", "sharma", "zipf"}
-        The generator, as in ``doccluster generate``.
-    vary : mapping of knob to values
-        A knob is an argument of the generator, or n, d, k; all combinations are drawn.
-    fixed : mapping of knob to value
-        Knobs that stay.
-    n_clusters : int, optional
-        By default the number that the corpus was made with.
-    seeds : whole numbers
-        Of the draws and of the algorithms: seed 3 of each algorithm clusters draw 3.
-    output, **settings
-        As for `compare_sources`.
-    """
-    _check_places(output, settings)
-    numbers = [int(seed) for seed in seeds]
-    corpora = made_corpora(kind, vary=vary or {}, fixed=fixed or {}, n_clusters=n_clusters, seeds=numbers)
-    found = compare(corpora, seeds=numbers, progress=progress, **settings)
-    if output is not None:
-        write_comparison(found, Path(output), knobs=tuple(vary or ()))
-    return found
-
-
-def _check_places(output: str | Path | None, settings: Mapping[str, Any]) -> None:
-    for place in filter(None, (output, settings.get("checkpoint"))):
-        check_folder(Path(place))
 
 
 @dataclass(frozen=True, eq=False)

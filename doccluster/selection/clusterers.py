@@ -1,9 +1,4 @@
-"""What `compare` fits: an algorithm by name, a factory ``module:name``, or an estimator, and how each gets to a worker.
-
-A worker is another process, and nothing is pickled: a clusterer travels as a record of JSON values that says how to
-make the estimator again. An estimator that no record describes (of a class defined in a notebook, with a function that
-has no name) is fitted in the calling process.
-"""
+"""What `compare` fits: an algorithm by name, a factory ``module:name``, or an estimator."""
 
 from __future__ import annotations
 
@@ -30,19 +25,14 @@ _FACTORY = re.compile(r"(?P<module>[^\W\d]\w*(?:\.[^\W\d]\w*)*):(?P<name>[^\W\d]
 
 @dataclass(frozen=True, eq=False)
 class Clusterer:
-    """A name, an estimator that is cloned for each fit, and the record from which a worker makes it (None: cannot).
+    """A name, and an estimator that is cloned for each fit.
 
     `needs_counts` says that it is to be fitted to counts of terms where there are some, and not to weighted rows.
     """
 
     name: str
     estimator: Any
-    record: Mapping[str, Any] | None
     needs_counts: bool = False
-
-
-class _NoRecord(Exception):
-    """A value that JSON and names cannot describe."""
 
 
 def as_clusterers(given: Iterable[Any] | Mapping[str, Any]) -> list[Clusterer]:
@@ -70,15 +60,6 @@ def as_clusterers(given: Iterable[Any] | Mapping[str, Any]) -> list[Clusterer]:
     return found
 
 
-def make_estimator(record: Mapping[str, Any]) -> Any:
-    """Return a new estimator made from a record."""
-    if "named" in record:
-        return parse_prototype(record["named"]).estimator
-    if "factory" in record:
-        return _attribute(record["factory"])(**record["settings"])
-    return _built(record)
-
-
 def fit_labels(estimator: Any, matrix: Any, *, n_clusters: int, seed: int) -> npt.NDArray[np.int64]:
     """Return the labels that a clone of an estimator gives the rows, asked for `n_clusters` where it can be asked.
 
@@ -92,6 +73,8 @@ def fit_labels(estimator: Any, matrix: Any, *, n_clusters: int, seed: int) -> np
     ]
     seeds = [name for name in known if name.split("__")[-1] == "random_state"]
     own.set_params(**dict.fromkeys(sizes, min(n_clusters, matrix.shape[0])), **dict.fromkeys(seeds, seed))
+    if "n_threads" in known:
+        own.set_params(n_threads=1)  # fits run side by side, and are timed alike
     if hasattr(own, "fit_predict"):
         labels = own.fit_predict(matrix)
     else:
@@ -113,12 +96,7 @@ def _as_clusterer(given: Any, name: str | None) -> Clusterer:
                 "give a name, 'module:factory', or a clusterer with fit and get_params (scikit-learn's conventions)"
             ),
         )
-    try:
-        record: Mapping[str, Any] | None = _described(given)
-    except _NoRecord:
-        record = None
-    needs_counts = isinstance(given, DocumentClustering)
-    return Clusterer(name or " ".join(repr(given).split()), given, record, needs_counts)
+    return Clusterer(name or " ".join(repr(given).split()), given, isinstance(given, DocumentClustering))
 
 
 def _of_text(text: str, name: str) -> Clusterer:
@@ -131,11 +109,10 @@ def _of_text(text: str, name: str) -> Clusterer:
         )
     if factory is None or is_algorithm(algorithm):
         needs_counts = get_algorithm(algorithm).needs == "counts"
-        return Clusterer(name, parse_prototype(text).estimator, {"named": text}, needs_counts)
+        return Clusterer(name, parse_prototype(text).estimator, needs_counts)
     settings = dict(_setting(pair, text) for pair in filter(None, (factory["settings"] or "").split(",")))
-    record = {"factory": f"{factory['module']}:{factory['name']}", "settings": settings}
     try:
-        estimator = make_estimator(record)
+        estimator = _attribute(factory["module"], factory["name"])(**settings)
     except Exception as error:
         reason = str(error) if isinstance(error, InputError) else f"{type(error).__name__}: {error}"
         raise InputError(f"{text} gives no clusterer: {reason.rstrip('.')}", remedy="give module:factory") from error
@@ -144,7 +121,7 @@ def _of_text(text: str, name: str) -> Clusterer:
             f"{text} returned {estimator!r}, which is not a clusterer",
             remedy="it must have fit and get_params (scikit-learn's conventions)",
         )
-    return Clusterer(name, estimator, record)
+    return Clusterer(name, estimator)
 
 
 def _setting(pair: str, text: str) -> tuple[str, Any]:
@@ -154,55 +131,8 @@ def _setting(pair: str, text: str) -> tuple[str, Any]:
     return name, parse_value(value)
 
 
-def _described(value: Any) -> Any:
-    """Return a value as JSON values; raises _NoRecord where that cannot be done."""
-    if value is None or isinstance(value, bool | int | float | str):
-        return value
-    if isinstance(value, np.generic):
-        return _described(value.item())
-    if isinstance(value, list):
-        return [_described(each) for each in value]
-    if isinstance(value, tuple):
-        return {"tuple": [_described(each) for each in value]}
-    if isinstance(value, dict) and all(isinstance(key, str) for key in value):
-        return {"dict": {key: _described(each) for key, each in value.items()}}
-    if isinstance(value, np.ndarray) and value.dtype.kind in "biuf":
-        return {"array": value.tolist(), "dtype": str(value.dtype)}
-    if isinstance(value, type) or not hasattr(value, "get_params"):
-        return {"object": _importable(value)}
-    return {"class": _importable(type(value)), "params": _described(dict(value.get_params(deep=False)))}
-
-
-def _importable(thing: Any) -> str:
-    """Return where a class or function can be imported from."""
-    module, name = getattr(thing, "__module__", None), getattr(thing, "__qualname__", "")
-    known = sys.modules.get(module) if isinstance(module, str) and module != "__main__" else None
-    if getattr(known, name, None) is not thing:
-        raise _NoRecord
-    return f"{module}:{name}"
-
-
-def _built(value: Any) -> Any:
-    """Return what a description describes."""
-    if isinstance(value, list):
-        return [_built(each) for each in value]
-    if not isinstance(value, dict):
-        return value
-    if "tuple" in value:
-        return tuple(_built(each) for each in value["tuple"])
-    if "dict" in value:
-        return {key: _built(each) for key, each in value["dict"].items()}
-    if "array" in value:
-        return np.array(value["array"], dtype=value["dtype"])
-    if "object" in value:
-        return _attribute(value["object"])
-    estimator = _attribute(value["class"])
-    return estimator(**_built(value["params"]))
-
-
-def _attribute(place: str) -> Any:
-    """Return what ``module:name`` names; modules of the current folder are found too, as Python itself finds them."""
-    module, _, name = place.partition(":")
+def _attribute(module: str, name: str) -> Any:
+    """Return a name of a module; modules of the current folder are found too, as Python itself finds them."""
     with _current_folder_is_searched():
         found = importlib.import_module(module)
     if not hasattr(found, name):

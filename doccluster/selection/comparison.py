@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import tempfile
-import threading
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from scipy import sparse
 
-from doccluster.blocks import map_blocks, resolve_threads
+from doccluster.blocks import map_blocks
 from doccluster.digests import checksum, matrix_checksum
 from doccluster.errors import InputError
 from doccluster.evaluation import evaluate
@@ -24,12 +21,12 @@ from doccluster.progress import Progress, silent
 from doccluster.selection.checkpoint import Checkpoint
 from doccluster.selection.clusterers import Clusterer, as_clusterers, fit_labels
 from doccluster.selection.comparison_result import NO_SEED, Comparison
-from doccluster.selection.fit_failure import FitFailure
-from doccluster.selection.fit_workers import FitWorkers
 from doccluster.short_repr import ShortRepr
-from doccluster.validation import check_matrix, check_n_clusters, unit_rows
+from doccluster.validation import check_matrix, check_n_clusters, compact_indices, unit_rows
 
-_IN_THIS_PROCESS = threading.Lock()  # one at a time, so that its seconds are its own
+_WARM_UP = (200, 10)  # documents and clusters of the first, unmeasured fit of an algorithm
+_LONGEST = 500  # characters of the message of a failure
+
 Row = tuple[str, str, int, str, float]
 
 
@@ -45,10 +42,8 @@ class LabelledCorpus(ShortRepr):
     n_clusters : int
     labels : mapping of name to labels of shape (n_documents,)
         Clusterings made elsewhere, judged like those that are made here.
-    seeds : whole numbers, optional
-        Instead of those of the comparison: a made corpus may be drawn again for each seed, under one name.
     about : mapping
-        What a reader should know of it (the column of the truth, the knobs of a generator); kept with the comparison.
+        What a reader should know of it (the column of the truth); kept with the comparison.
     counts : csr array of shape (n_documents, n_terms), optional
         How often each term occurs, for the algorithms of ours that need counts; they get `matrix` where it is missing.
     """
@@ -58,23 +53,12 @@ class LabelledCorpus(ShortRepr):
     truth: Sequence[Any] | None
     n_clusters: int
     labels: Mapping[str, Any] = field(default_factory=dict)
-    seeds: Sequence[int] | None = None
     about: Mapping[str, Any] = field(default_factory=dict)
     counts: Any | None = None
 
     def matrix_for(self, clusterer: Clusterer) -> Any:
         """Return what an algorithm is fitted to."""
         return self.counts if clusterer.needs_counts and self.counts is not None else self.matrix
-
-
-@dataclass(frozen=True, eq=False)
-class _Job:
-    """One fit of one algorithm to one corpus."""
-
-    corpus: LabelledCorpus
-    place: Path
-    clusterer: Clusterer
-    seed: int
 
 
 def compare(
@@ -106,8 +90,7 @@ def compare(
     checkpoint : path, optional
         A folder for finished runs; the same call goes on from there.
     n_threads : int, optional
-        How many runs are fitted at once, each in a process of its own with one thread; the processes live as long as
-        the call.
+        How many runs are fitted at once, each with one thread.
 
     Returns
     -------
@@ -119,70 +102,56 @@ def compare(
     InputError
         If an algorithm or its parameter is unknown, two corpora have one name, or no fit came to an end.
     """
+    from threadpoolctl import threadpool_limits
+
     clusterers, numbers = as_clusterers(algorithms), [int(seed) for seed in seeds]  # refused before any work
-    checked: Iterable[LabelledCorpus] = _with_own_names(corpora, numbers)
+    checked: Iterable[LabelledCorpus] = _with_own_names(corpora)
     total = None
     if isinstance(corpora, Sized):
         checked = list(checked)
-        total = sum(len(_seeds_of(each, numbers)) for each in checked) * len(clusterers)
+        total = len(checked) * len(clusterers) * len(numbers)
     rows: list[Row] = []
-    failures: list[tuple[str, str, int, FitFailure]] = []
+    failures: list[tuple[str, str, int, str, str]] = []
     abouts: dict[str, dict[str, Any]] = {}
+    jobs = [(clusterer, seed) for clusterer in clusterers for seed in numbers]
     done = 0
-    with tempfile.TemporaryDirectory(prefix="doccluster-") as folder, FitWorkers(resolve_threads(n_threads)) as workers:
-        for number, corpus in enumerate(map(_prepared, checked)):
-            abouts.setdefault(corpus.name, _about(corpus))
-            rows += _judged_elsewhere(corpus, measures, clusterers)
-            places = _written(corpus, clusterers, Path(folder), number)
-            jobs = [
-                _Job(corpus, places[id(corpus.matrix_for(each))], each, seed)
-                for each in clusterers
-                for seed in _seeds_of(corpus, numbers)
-            ]
-            for job, values in _results(jobs, workers, checkpoint, measures, n_threads):
-                key = (corpus.name, job.clusterer.name, job.seed)
-                if isinstance(values, FitFailure):
-                    failures.append((*key, values))
+    for corpus in map(_prepared, checked):
+        abouts[corpus.name] = _about(corpus)
+        rows += _judged_elsewhere(corpus, measures, clusterers)
+        with threadpool_limits(1):
+            for (clusterer, seed), found in _results(corpus, jobs, checkpoint, n_threads):
+                key = (corpus.name, clusterer.name, seed)
+                if "failure" in found:
+                    failures.append((*key, *found["failure"]))
                 else:
+                    values = _judged(np.array(found["labels"], dtype=np.int64), corpus, measures)
                     rows.extend((*key, measure, value) for measure, value in values.items())
+                    rows.append((*key, "seconds", found["seconds"]))
                 done += 1
                 progress("compare", done, total)
-            for place in places.values():
-                place.unlink()
     if not rows and failures:
-        corpus_name, algorithm, seed, failure = failures[0]
-        reason = f"{algorithm} failed on {corpus_name} (seed {seed}): {failure}"
-        raise InputError(f"no fit came to an end; {reason}")
+        corpus_name, algorithm, seed, kind, message = failures[0]
+        raise InputError(f"no fit came to an end; {algorithm} failed on {corpus_name} (seed {seed}): {kind}: {message}")
     return Comparison(
         pd.DataFrame(rows, columns=["corpus", "algorithm", "seed", "measure", "value"]),
-        pd.DataFrame(
-            [(*key, failure.kind, failure.message) for *key, failure in failures],
-            columns=["corpus", "algorithm", "seed", "kind", "message"],
-        ),
+        pd.DataFrame(failures, columns=["corpus", "algorithm", "seed", "kind", "message"]),
         pd.DataFrame([{"corpus": name, **about} for name, about in abouts.items()]),
     )
 
 
 def _prepared(corpus: LabelledCorpus) -> LabelledCorpus:
     counts = None if corpus.counts is None else check_matrix(corpus.counts, name="counts")
-    return replace(corpus, matrix=unit_rows(check_matrix(corpus.matrix), warn=False), counts=counts)
+    rows = compact_indices(unit_rows(check_matrix(corpus.matrix), warn=False))
+    return replace(corpus, matrix=rows, counts=counts)
 
 
-def _seeds_of(corpus: LabelledCorpus, seeds: list[int]) -> list[int]:
-    return seeds if corpus.seeds is None else [int(seed) for seed in corpus.seeds]
-
-
-def _with_own_names(corpora: Iterable[LabelledCorpus], seeds: list[int]) -> Iterator[LabelledCorpus]:
-    """Yield the corpora; raises InputError for a name twice or too many clusters.
-
-    Draws of one made corpus for other seeds share its name.
-    """
-    seen: set[tuple[str, int]] = set()
+def _with_own_names(corpora: Iterable[LabelledCorpus]) -> Iterator[LabelledCorpus]:
+    """Yield the corpora; raises InputError for a name twice or too many clusters."""
+    seen: set[str] = set()
     for corpus in corpora:
-        own = {(corpus.name, seed) for seed in _seeds_of(corpus, seeds)}
-        if own & seen:
+        if corpus.name in seen:
             raise InputError(f"two corpora have the same name, {corpus.name!r}", remedy="give each its own")
-        seen |= own
+        seen.add(corpus.name)
         try:
             check_n_clusters(corpus.n_clusters, corpus.matrix.shape[0])
         except InputError as error:
@@ -196,44 +165,42 @@ def _about(corpus: LabelledCorpus) -> dict[str, Any]:
     return {**sizes, **corpus.about}
 
 
-def _written(corpus: LabelledCorpus, clusterers: Sequence[Clusterer], folder: Path, number: int) -> dict[int, Path]:
-    """Write the matrices that the algorithms are fitted to; return the file of each by its identity."""
-    places: dict[int, Path] = {}
-    for clusterer in clusterers:
-        matrix = corpus.matrix_for(clusterer)
-        if id(matrix) in places:
-            continue
-        place = places[id(matrix)] = folder / f"{number}-{len(places)}.npz"
-        if sparse.issparse(matrix):
-            sparse.save_npz(place, matrix, compressed=False)
-        else:
-            np.savez(place, dense=matrix)
-    return places
-
-
 def _results(
-    jobs: Sequence[_Job], workers: FitWorkers, checkpoint: str | Path | None, measures: Any, n_threads: int | None
-) -> Iterator[tuple[_Job, dict[str, float] | FitFailure]]:
-    """Yield each job of one corpus with its measures, or with the failure that ended it, in the order of the jobs."""
-    corpus = jobs[0].corpus if jobs else None
-    if corpus is None:
-        return
-    own = None if checkpoint is None else Path(checkpoint) / file_name(corpus.name, *(corpus.seeds or ()))
+    corpus: LabelledCorpus,
+    jobs: Sequence[tuple[Clusterer, int]],
+    checkpoint: str | Path | None,
+    n_threads: int | None,
+) -> Iterator[tuple[tuple[Clusterer, int], dict[str, Any]]]:
+    """Yield each job with its labels and seconds, or with the failure that ended it, in the order of the jobs."""
+    own = None if checkpoint is None else Path(checkpoint) / file_name(corpus.name)
     store = Checkpoint(own, fingerprint=matrix_checksum(corpus.matrix, k=corpus.n_clusters))
+    keys = [file_name(clusterer.name, seed) for clusterer, seed in jobs]
+    kept = {key: piece for key in keys if (piece := store.load(key)) is not None}
+    for clusterer in {id(job[0]): job[0] for job, key in zip(jobs, keys, strict=True) if key not in kept}.values():
+        # what an algorithm imports and compiles at first is not measured
+        few = corpus.matrix_for(clusterer)[: _WARM_UP[0]]
+        _fit(clusterer, few, min(_WARM_UP[1], corpus.n_clusters), 0)
 
-    def run(job: _Job) -> dict[str, float] | FitFailure:
-        key = file_name(job.clusterer.name, job.seed)
-        saved = store.load(key)
-        if saved is None:
-            saved = _fit(job, workers)
-            if "failure" in saved:
-                return FitFailure(**saved["failure"])
-            store.save(key, saved)
-        labels: npt.NDArray[np.int64] = np.array(saved["labels"], dtype=np.int64)
-        found = _judged(labels, job.corpus, measures)
-        return {**found, "seconds": saved["seconds"], "peak_memory": saved["peak_memory"]}
+    def run(number: int) -> dict[str, Any]:
+        if keys[number] in kept:
+            return dict(kept[keys[number]])
+        clusterer, seed = jobs[number]
+        found = _fit(clusterer, corpus.matrix_for(clusterer), corpus.n_clusters, seed)
+        if "failure" not in found:
+            store.save(keys[number], found)
+        return found
 
-    yield from zip(jobs, map_blocks(run, jobs, n_threads=n_threads), strict=True)
+    yield from zip(jobs, map_blocks(run, range(len(jobs)), n_threads=n_threads), strict=True)
+
+
+def _fit(clusterer: Clusterer, matrix: Any, n_clusters: int, seed: int) -> dict[str, Any]:
+    """Return labels and seconds of a fit, or the kind and the message of its failure."""
+    started = time.perf_counter()
+    try:
+        labels = fit_labels(clusterer.estimator, matrix, n_clusters=n_clusters, seed=seed)
+    except Exception as error:  # noqa: BLE001  any estimator may raise anything; it is reported, and others go on
+        return {"failure": (type(error).__name__, " ".join(str(error).split())[:_LONGEST])}
+    return {"labels": labels.tolist(), "seconds": time.perf_counter() - started}
 
 
 def file_name(*parts: Any) -> str:
@@ -243,36 +210,6 @@ def file_name(*parts: Any) -> str:
     return readable if readable == text else f"{readable}-{checksum([text])[:8]}"
 
 
-def _fit(job: _Job, workers: FitWorkers) -> dict[str, Any]:
-    if job.clusterer.record is None:
-        return _fit_here(job)
-    return workers.fit(
-        {
-            "path": str(job.place),
-            "record": job.clusterer.record,
-            "n_clusters": job.corpus.n_clusters,
-            "seed": job.seed,
-        }
-    )
-
-
-def _fit_here(job: _Job) -> dict[str, Any]:
-    """Fit what cannot travel to a worker; what it adds to the memory of a process that does other work is not known."""
-    with _IN_THIS_PROCESS:
-        started = time.perf_counter()
-        try:
-            labels = fit_labels(
-                job.clusterer.estimator,
-                job.corpus.matrix_for(job.clusterer),
-                n_clusters=job.corpus.n_clusters,
-                seed=job.seed,
-            )
-        except Exception as error:  # noqa: BLE001  any estimator may raise anything; it is reported, and others go on
-            return {"failure": asdict(FitFailure.of(error))}
-        seconds = time.perf_counter() - started
-    return {"labels": labels.tolist(), "seconds": seconds, "peak_memory": float("nan")}
-
-
 def _judged(labels: npt.NDArray[np.int64], corpus: LabelledCorpus, measures: Any) -> dict[str, float]:
     found = Partition.from_labels(labels)
     judged = evaluate(found, truth=corpus.truth, vectors=corpus.matrix, measures=measures, n_threads=1)
@@ -280,7 +217,7 @@ def _judged(labels: npt.NDArray[np.int64], corpus: LabelledCorpus, measures: Any
 
 
 def _judged_elsewhere(corpus: LabelledCorpus, measures: Any, clusterers: Sequence[Clusterer]) -> list[Row]:
-    """Return the measures of clusterings made elsewhere, which have neither seed, seconds nor memory."""
+    """Return the measures of clusterings made elsewhere, which have neither seed nor seconds."""
     rows: list[Row] = []
     for name, labels in corpus.labels.items():
         if any(name == each.name for each in clusterers):

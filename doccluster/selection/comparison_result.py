@@ -11,11 +11,11 @@ import pandas as pd
 from scipy import stats
 
 from doccluster.measures import get_measure
-from doccluster.selection.significance import friedman_nemenyi, mean_with_interval, paired_tests
+from doccluster.selection.significance import mean_with_interval, paired_tests
 from doccluster.short_repr import ShortRepr
 
 NO_SEED = -1  # of labels made elsewhere
-COSTS = ("seconds", "peak_memory")
+COSTS = ("seconds",)
 MIN_RUNS = 5  # different ones; of fewer even a perfect rank correlation is not significant at 5 %
 
 
@@ -30,11 +30,10 @@ class Comparison(ShortRepr):
     Attributes
     ----------
     runs : DataFrame
-        One row per corpus, algorithm, seed and measure: value; the measures "seconds" and "peak_memory" (bytes the fit
-        added to what the process held with the data) among them. Labels made elsewhere have the seed -1.
+        One row per corpus, algorithm, seed and measure: value; the measure "seconds" among them. Labels made elsewhere
+        have the seed -1.
     failures : DataFrame
-        One row per fit that failed: corpus, algorithm, seed, kind (the name of the exception, or of the
-        signal that ended the process) and message.
+        One row per fit that failed: corpus, algorithm, seed, kind (the name of the exception) and message.
     corpora : DataFrame
         One row per corpus: its sizes, the number of clusters asked for, and what its `about` says.
     """
@@ -89,12 +88,6 @@ class Comparison(ShortRepr):
         frames = [frame for frame in frames if len(frame)]
         return pd.concat(frames)[columns].reset_index(drop=True) if frames else _empty(*columns)
 
-    def ranks(self, measure: str) -> tuple[float, pd.Series, float]:
-        """Return Friedman's p, mean ranks and Nemenyi's critical difference over the corpora for one measure."""
-        own = self.runs[self.runs["measure"] == measure]
-        table = own.pivot_table(index="corpus", columns="algorithm", values="value", aggfunc="mean", sort=False)
-        return friedman_nemenyi(table, higher_is_better=higher_is_better(measure))
-
     def agreement(self, *, reference: str = "adjusted_rand") -> pd.DataFrame:
         """Return how each measure without truth ranks the runs of a corpus beside an external one.
 
@@ -116,12 +109,12 @@ class Comparison(ShortRepr):
 
 
 def higher_is_better(measure: str) -> bool:
-    """Return whether a larger value of the measure (or of seconds, peak_memory) is better."""
+    """Return whether a larger value of the measure (or of seconds) is better."""
     return measure not in COSTS and get_measure(measure).direction == "higher"
 
 
 def cut_to_range(low: float, high: float, measure: str) -> tuple[float, float]:
-    """Return an interval without what is outside the range of a measure (or of seconds, peak_memory)."""
+    """Return an interval without what is outside the range of a measure (or of seconds)."""
     least, most = (0.0, None) if measure in COSTS else get_measure(measure).bounds
     return (
         low if least is None or math.isnan(low) else max(low, least),

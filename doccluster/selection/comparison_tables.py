@@ -9,14 +9,14 @@ import pandas as pd
 
 from doccluster.markup import html_table, latex_escaped, latex_table
 
-HEADLINE = ("adjusted_rand", "nmi", "silhouette", "coherence", "seconds", "peak_memory")
-UNITS = {"seconds": ("s", 1.0), "peak_memory": ("MiB", 2.0**-20)}  # as shown; the csv tables have seconds and bytes
+HEADLINE = ("adjusted_rand", "nmi", "silhouette", "coherence", "seconds")
+UNITS = {"seconds": "s"}
 
 
 def headline(runs: pd.DataFrame) -> list[str]:
     """Return the measures that are shown, tested and drawn, of those of a table with a column measure.
 
-    Of measures that are none of the usual ones, the first are shown, before seconds and memory.
+    Of measures that are none of the usual ones, the first are shown, before seconds.
     """
     there = list(dict.fromkeys(map(str, runs["measure"])))
     quality = [name for name in HEADLINE if name in there and name not in UNITS]
@@ -27,25 +27,22 @@ def headline(runs: pd.DataFrame) -> list[str]:
 def title_of(measure: str) -> str:
     """Return what a measure is called in tables and figures, with its unit."""
     name = measure.replace("_", " ")
-    return f"{name} ({UNITS[measure][0]})" if measure in UNITS else name
+    return f"{name} ({UNITS[measure]})" if measure in UNITS else name
 
 
-def mean_and_interval(mean: float, low: float, high: float, measure: str, *, plus_minus: str = "±") -> str:
+def mean_and_interval(mean: float, low: float, high: float, *, plus_minus: str = "±") -> str:
     """Return a mean with its interval: with plus and minus, or both ends where the range of the measure cuts one off.
 
-    >>> mean_and_interval(0.9, 0.85, 0.95, "nmi"), mean_and_interval(0.98, 0.9, 1.0, "nmi")
+    >>> mean_and_interval(0.9, 0.85, 0.95), mean_and_interval(0.98, 0.9, 1.0)
     ('0.900 ± 0.050', '0.980 [0.900, 1.000]')
     """
-    scale = UNITS.get(measure, ("", 1.0))[1]
-    mean, low, high = mean * scale, low * scale, high * scale
-    digits = 1 if measure == "peak_memory" else 3
     if math.isnan(mean):
         return "-"
     if math.isnan(low):
-        return f"{mean:.{digits}f}"
+        return f"{mean:.3f}"
     if math.isclose(high - mean, mean - low, rel_tol=1e-6, abs_tol=1e-12):
-        return f"{mean:.{digits}f} {plus_minus} {high - mean:.{digits}f}"
-    return f"{mean:.{digits}f} [{low:.{digits}f}, {high:.{digits}f}]"
+        return f"{mean:.3f} {plus_minus} {high - mean:.3f}"
+    return f"{mean:.3f} [{low:.3f}, {high:.3f}]"
 
 
 def latex_summary(summary: pd.DataFrame, measures: Sequence[str]) -> str:
@@ -76,4 +73,4 @@ def _cell(own: pd.DataFrame, measure: str, plus_minus: str) -> str:
     if measure not in own.index:
         return "-"
     mean, low, high = (float(own[column].to_dict()[measure]) for column in ("mean", "low", "high"))
-    return mean_and_interval(mean, low, high, measure, plus_minus=plus_minus)
+    return mean_and_interval(mean, low, high, plus_minus=plus_minus)

@@ -1,7 +1,6 @@
-"""Which of several algorithms is better, and could that be chance: paired tests over seeds, ranks over corpora.
+"""Which of several algorithms is better, and could that be chance: paired tests over seeds.
 
-Wilcoxon 1945 (signed ranks); Holm 1979; Friedman 1937 and Nemenyi 1963, as Demsar 2006 recommends for comparisons over
-data sets; the matched-pairs rank-biserial correlation (Kerby 2014) as effect size.
+Wilcoxon 1945 (signed ranks); Holm 1979; the matched-pairs rank-biserial correlation (Kerby 2014) as effect size.
 """
 
 from __future__ import annotations
@@ -111,33 +110,3 @@ def paired_tests(values: Mapping[str, npt.ArrayLike], *, higher_is_better: bool 
     frame = pd.DataFrame(rows, columns=["first", "second", "mean_difference", "effect", "p", "n"])
     frame.insert(5, "p_holm", holm(frame["p"].tolist()))
     return frame
-
-
-def friedman_nemenyi(
-    table: pd.DataFrame, *, higher_is_better: bool = True, level: float = 0.05
-) -> tuple[float, pd.Series, float]:
-    """Return (p of Friedman's test, mean rank of each algorithm, Nemenyi's critical difference of mean ranks).
-
-    Parameters
-    ----------
-    table : DataFrame of shape (n_corpora, n_algorithms)
-        One value per corpus and algorithm; at least two corpora and three algorithms. Rank 1 is best.
-
-    Raises
-    ------
-    InputError
-        If there are too few, or a value is missing.
-    """
-    n, k = table.shape
-    if n < 2 or k < 3:
-        raise InputError(f"Friedman's test needs at least 2 corpora and 3 algorithms, got {n} and {k}.")
-    if table.isna().any().any():
-        raise InputError("Friedman's test needs a value for every corpus and algorithm", remedy="some are missing")
-    ranks = (-table if higher_is_better else table).rank(axis=1)
-    columns = [table[name].to_numpy() for name in table]
-    constant = all(len(set(row)) == 1 for row in table.to_numpy().tolist())
-    p = 1.0 if constant else float(stats.friedmanchisquare(*columns).pvalue)
-    critical = float(
-        stats.studentized_range.ppf(1 - level, k, np.inf) / math.sqrt(2) * math.sqrt(k * (k + 1) / (6 * n))
-    )
-    return p, ranks.mean(axis=0), critical

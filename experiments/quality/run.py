@@ -24,11 +24,11 @@ import numpy as np
 import pandas as pd
 
 import doccluster
-from doccluster.selection.peak_memory import PeakMemory
 from experiments.quality.algorithms import ALGORITHMS, WITHOUT_SEED
 from experiments.quality.bounded import BoundedCalls
 from experiments.quality.corpora import CLUTO, CORPORA, is_there, load
 from experiments.quality.page import write_page
+from experiments.quality.peak_memory import PeakMemory
 from experiments.resumable import read_lines, run_cases
 
 HERE = pathlib.Path(__file__).resolve().parent

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import pathlib
 from dataclasses import dataclass
 
@@ -10,7 +9,6 @@ import pytest
 
 from doccluster.cli.main import main
 from doccluster.pipeline import comparison_files
-from doccluster.selection import fit_worker, fit_workers
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
@@ -61,21 +59,7 @@ def finished(tmp_path_factory, tiny):
     return folder
 
 
-class FitsHere:
-    """What a process that fits is to those who ask it, without the start of a process."""
-
-    def __init__(self):
-        self.warm = set()
-
-    def ask(self, job):
-        return json.loads(json.dumps(fit_worker.answer(json.loads(json.dumps(job)), self.warm)))
-
-    def end(self):
-        pass
-
-
 @pytest.fixture
 def in_short(monkeypatch):
-    """Draw figures in one format and fit in this process; `test_figures_and_tables_...` does all in full."""
+    """Draw figures in one format; `test_figures_and_tables_...` draws all."""
     monkeypatch.setattr(comparison_files, "FIGURES", ("svg",))
-    monkeypatch.setattr(fit_workers, "_Worker", FitsHere)

@@ -16,9 +16,9 @@ from doccluster.geometry import ClusterEvidence
 from doccluster.geometry.criteria import NAMES
 from doccluster.geometry.criterion_functions import SMALLEST_IS_BEST, criterion_value
 from doccluster.partition import Partition
-from doccluster.selection.peak_memory import PeakMemory
 from doccluster.sizes import parse_size
 from doccluster.validation import unit_rows
+from experiments.quality.peak_memory import PeakMemory
 from tests.clustering.naive import cluto_matrix
 
 CENTRED = {"check_clustering": "it gives centred rows, whose sum, with which G1 compares clusters, is zero"}

@@ -12,8 +12,8 @@ from doccluster.clustering.search_cells import search_cells
 from doccluster.clustering.smoothed.document_spaces import FIT_BYTES, DocumentSpaces, check_memory
 from doccluster.errors import InputError, MemoryLimitError
 from doccluster.geometry import nearest_neighbours
-from doccluster.selection.peak_memory import PeakMemory
 from doccluster.sizes import parse_size
+from experiments.quality.peak_memory import PeakMemory
 
 
 @pytest.fixture(scope="module")

@@ -18,8 +18,6 @@ from pathlib import Path
 from unittest import mock
 
 from doccluster.cli.main import main
-from doccluster.selection import fit_workers
-from tests.cli.conftest import FitsHere
 
 ROOT = Path(__file__).resolve().parents[2]
 SAMPLES = ROOT / "corpora" / "samples"
@@ -154,8 +152,7 @@ def screens(*, narrow):
         shutil.copyfile(SAMPLES / "newsroom" / "articles.jsonl", "articles.jsonl")
         classes = [f"{path.parent.name}/{path.name},{path.parent.name}\n" for path in sorted(Path().glob("tiny/*/*"))]
         Path("tiny.csv").write_text("".join(["id,class\n", *classes]), encoding="utf-8")
-        with mock.patch.object(fit_workers, "_Worker", FitsHere):
-            return {call: show(call, narrow=narrow) for call in calls}
+        return {call: show(call, narrow=narrow) for call in calls}
 
 
 def show(call, *, narrow):

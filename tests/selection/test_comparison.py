@@ -1,14 +1,10 @@
-"""Comparing algorithms: the statistics by hand and by scipy, and a real comparison in processes of its own."""
+"""Comparing algorithms: the statistics by hand and by scipy, and real comparisons."""
 
 from __future__ import annotations
 
 import itertools
 import math
-import os
-import pathlib
-import subprocess
 import sys
-import time
 
 import numpy as np
 import pandas as pd
@@ -21,9 +17,8 @@ from sklearn.pipeline import make_pipeline
 import doccluster
 from doccluster.clustering import VonMisesFisherMixture
 from doccluster.errors import InputError
-from doccluster.selection import Comparison, LabelledCorpus, clusterers, compare, fit_workers, peak_memory
+from doccluster.selection import Comparison, LabelledCorpus, clusterers, compare
 from doccluster.selection.significance import (
-    friedman_nemenyi,
     holm,
     mean_with_interval,
     paired_tests,
@@ -31,7 +26,6 @@ from doccluster.selection.significance import (
     wilcoxon_p,
 )
 from doccluster.validation import check_matrix, unit_rows
-from tests.cli.conftest import FitsHere
 from tests.selection import own_clusterers
 from tests.selection.test_tendency import blocks_of_topics
 
@@ -81,16 +75,6 @@ def test_effect_is_positive_where_the_first_is_better():
     assert paired_tests({"a": better, "b": worse}, higher_is_better=False).loc[0, "effect"] == -1.0
 
 
-def test_friedman_and_nemenyi_reach_the_printed_values():
-    table = pd.DataFrame({"a": [0.9, 0.8, 0.7, 0.9], "b": [0.5, 0.6, 0.5, 0.4], "c": [0.1, 0.2, 0.3, 0.2]})
-    p, ranks, critical = friedman_nemenyi(table)
-    assert ranks.to_dict() == {"a": 1.0, "b": 2.0, "c": 3.0}
-    assert p == pytest.approx(stats.friedmanchisquare(*table.to_numpy().T).pvalue)
-    assert critical == pytest.approx(2.343 * math.sqrt(3 * 4 / (6 * 4)), abs=1e-3)  # Demsar 2006, table 5: 2.343
-    with pytest.raises(InputError):
-        friedman_nemenyi(table[["a", "b"]])
-
-
 def test_agreement_is_positive_where_a_measure_follows_the_truth():
     rows = []
     values = [(0.1, 0.2, 0.9), (0.3, 0.21, 0.8), (0.5, 0.3, 0.5), (0.6, 0.31, 0.3), (0.9, 0.6, 0.2)]
@@ -114,14 +98,11 @@ def test_a_real_comparison_and_its_continuation(tmp_path):
         "n_threads": 1,
     }
     found = compare(corpora, **settings)
-    assert len(found.runs) == 2 * 3 * 2 * 4
+    assert len(found.runs) == 2 * 3 * 2 * 3
     seconds = found.runs[found.runs["measure"] == "seconds"]["value"]
     assert (seconds > 0).all()
     again = compare(corpora, **settings)
     pd.testing.assert_frame_equal(found.runs, again.runs)  # finished runs are read, seconds and all
-    p, ranks, _ = found.ranks("adjusted_rand")
-    assert 0 <= p <= 1
-    assert ranks.sum() == pytest.approx(6.0)
     assert set(found.tests(["adjusted_rand"])["corpus"]) == {"made-0", "made-1"}
     summary = found.summary().set_index(["corpus", "algorithm", "measure"])
     assert summary.loc[("made-0", "spherical-kmeans:n_init=1", "adjusted_rand"), "mean"] > 0.5
@@ -139,33 +120,30 @@ def values_of(found, measure):
     return {(row["algorithm"], row["seed"]): row["value"] for row in own.to_dict("records")}
 
 
-def test_a_fit_that_fails_or_dies_is_a_row_and_the_others_go_on():
-    algorithms = [f"{OWN}:Broken", f"{OWN}:Deadly", f"{OWN}:Talkative"]
+def test_a_fit_that_fails_is_a_row_and_the_others_go_on():
+    algorithms = [f"{OWN}:Broken", f"{OWN}:Steady"]
     found = compare([made()], algorithms=algorithms, seeds=range(3), measures=["adjusted_rand"], n_threads=1)
     assert set(values_of(found, "adjusted_rand")) == {
-        *((f"{OWN}:{name}", seed) for name in ("Broken", "Deadly") for seed in (0, 2)),
-        *((f"{OWN}:Talkative", seed) for seed in (0, 1, 2)),
+        *((f"{OWN}:{name}", seed) for name in ("Broken",) for seed in (0, 2)),
+        *((f"{OWN}:Steady", seed) for seed in (0, 1, 2)),
     }
     failures = found.failures.set_index(["algorithm", "seed"])[["kind", "message"]]
     assert failures.loc[(f"{OWN}:Broken", 1)].tolist() == ["RuntimeError", "no luck with odd seeds"]
-    assert failures.loc[(f"{OWN}:Deadly", 1), "kind"] == "SIGKILL"
-    assert len(failures) == 2
+    assert len(failures) == 1
     tested = found.tests(["adjusted_rand"])
     assert tested[["first", "second", "n"]].to_numpy().tolist() == [
-        [f"{OWN}:{first}", f"{OWN}:{second}", 2]
-        for first, second in itertools.combinations(("Broken", "Deadly", "Talkative"), 2)
+        [f"{OWN}:{first}", f"{OWN}:{second}", 2] for first, second in itertools.combinations(("Broken", "Steady"), 2)
     ]
 
 
-def test_when_no_fit_comes_to_an_end_the_first_reason_is_told(monkeypatch):
-    monkeypatch.setattr(fit_workers, "_Worker", FitsHere)
+def test_when_no_fit_comes_to_an_end_the_first_reason_is_told():
     with pytest.raises(InputError, match=r"no fit came to an end.*\(seed 1\).*no luck"):
         compare([made()], algorithms=[f"{OWN}:Broken"], seeds=[1])
 
 
 def test_any_clusterer_is_compared_as_object_as_factory_and_by_name():
     class Local(KMeans):
-        """No other process can import this one."""
+        """No module has this one."""
 
     given = {
         "object": KMeans(9, n_init=1),
@@ -183,8 +161,6 @@ def test_any_clusterer_is_compared_as_object_as_factory_and_by_name():
     assert value["object"] == pytest.approx(doccluster.score("rss", expected, vectors=made().matrix).value)
     assert value["object"] == value["factory"] == value["name"] == value["here"]
     assert set(value) == set(given)
-    memory = {name: number for (name, _), number in values_of(found, "peak_memory").items()}
-    assert math.isnan(memory["here"])  # fitted in this process, which does other work
 
 
 def test_a_factory_of_the_current_folder_is_found_and_the_path_of_imports_stays_as_it_was(tmp_path, monkeypatch):
@@ -193,7 +169,7 @@ def test_a_factory_of_the_current_folder_is_found_and_the_path_of_imports_stays_
     monkeypatch.setattr(sys, "path", [place for place in sys.path if place])
     monkeypatch.delitem(sys.modules, "mine_alone", raising=False)
     before = list(sys.path)
-    assert clusterers.make_estimator({"factory": "mine_alone:Mine", "settings": {}}).__class__.__name__ == "KMeans"
+    assert clusterers.as_clusterers(["mine_alone:Mine"])[0].estimator.__class__.__name__ == "KMeans"
     assert sys.path == before
 
 
@@ -219,8 +195,7 @@ def test_two_algorithms_of_one_name_are_refused():
         compare([], algorithms=[KMeans(3), KMeans(3)])
 
 
-def test_labels_made_elsewhere_are_judged_once_and_tested_against_every_seed(monkeypatch):
-    monkeypatch.setattr(fit_workers, "_Worker", FitsHere)
+def test_labels_made_elsewhere_are_judged_once_and_tested_against_every_seed():
     truth = [i % 3 for i in range(60)]
     corpus = made(labels={"by hand": truth})
     found = compare([corpus], algorithms=["kmeans:n_init=1"], seeds=range(3), measures=["adjusted_rand"], n_threads=1)
@@ -230,76 +205,6 @@ def test_labels_made_elsewhere_are_judged_once_and_tested_against_every_seed(mon
     assert (tested["first"], tested["second"], tested["n"]) == ("by hand", "kmeans:n_init=1", 3)
     with pytest.raises(InputError, match="59 labels"):
         compare([made(labels={"short": truth[1:]})], algorithms=["kmeans"])
-
-
-def test_one_process_serves_all_fits(monkeypatch):
-    started = []
-    popen = subprocess.Popen
-
-    def counting(*arguments, **options):
-        started.append(arguments)
-        return popen(*arguments, **options)
-
-    monkeypatch.setattr(fit_workers.subprocess, "Popen", counting)
-    algorithms = ["kmeans:n_init=1", f"{OWN}:Broken"]
-    corpora = [made(), made(45, "other")]
-    found = compare(corpora, algorithms=algorithms, seeds=[0, 2, 4], measures=["purity"], n_threads=1)
-    assert len(found.runs[found.runs["measure"] == "seconds"]) == 12
-    assert len(started) == 1
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="the system does not give orphans another parent")
-def test_a_fit_does_not_outlive_the_comparison_that_is_killed(tmp_path):
-    place = tmp_path / "pid"
-    work = (
-        "from tests.selection.test_comparison import OWN, compare, made\n"
-        "compare([made()], algorithms=[f'{OWN}:Sleepy'], seeds=[0], n_threads=1)"
-    )
-    root = pathlib.Path(__file__).resolve().parents[2]
-    comparison = subprocess.Popen(
-        [sys.executable, "-c", work], cwd=root, env={**os.environ, "SLEEPY_PLACE": str(place), "PYTHONPATH": str(root)}
-    )
-    worker = int(wait_for(lambda: place.exists() and place.read_text(encoding="ascii")))
-    comparison.kill()
-    comparison.wait()
-    assert wait_for(lambda: not is_there(worker))
-
-
-def wait_for(what, seconds=100):
-    """Return the first answer that is true; asking goes on for so long, since a machine may be busy."""
-    end = time.monotonic() + seconds
-    while not (answer := what()) and time.monotonic() < end:
-        time.sleep(0.1)
-    return answer
-
-
-def is_there(process):
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    status = pathlib.Path(f"/proc/{process}/status")
-    return "State:\tZ" not in (status.read_text(encoding="ascii") if status.exists() else "")
-
-
-def test_the_memory_of_a_fit_is_measured_again_in_a_process_that_has_fitted_before():
-    found = compare([made()], algorithms=[f"{OWN}:Greedy"], seeds=range(3), measures=["purity"], n_threads=1)
-    memory = np.array(list(values_of(found, "peak_memory").values())) / 2**20
-    if np.isnan(memory).any():
-        pytest.skip("this system does not tell the memory of a process")
-    assert memory.min() > 62
-    assert memory.max() < 80
-
-
-def test_memory_is_watched_where_its_peak_cannot_be_reset(monkeypatch):
-    monkeypatch.setattr(peak_memory, "_reset_peak", lambda: False)
-    with peak_memory.PeakMemory() as memory:
-        held = np.ones(4 * 2**20)
-        time.sleep(0.2)
-        del held
-    if math.isnan(memory.added):
-        pytest.skip("this system does not tell the memory of a process")
-    assert 30 * 2**20 < memory.added < 60 * 2**20
 
 
 def runs_of(values, measure="nmi"):
