@@ -5,6 +5,7 @@ The terminal, `clusters.csv` and the report all take it from here, so that they 
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
 from collections.abc import Sequence
@@ -17,9 +18,11 @@ import numpy.typing as npt
 
 from doccluster.corpus.dates import FIRST_YEAR
 from doccluster.headlines import choose_headline, plain_title, title_endings
+from doccluster.labeling.description import ClusterDescription
 from doccluster.packed_strings import CodedColumn
 from doccluster.record import Documents, Run
 
+OTHER = "Other"
 N_WORDS = 3  # of the line below the name an editor gave
 
 # suffixes of files that are read, without those that are domains too (.md, .zip)
@@ -36,6 +39,7 @@ class Overview:
     Attributes
     ----------
     cluster, size : int
+        The number of Other is the one after the last cluster.
     headline : str
         What an editor called it. Else the title of its most central document that no other cluster shares; without
         titles, how that document begins; for a ready matrix, the label.
@@ -48,7 +52,7 @@ class Overview:
     n_copies : int
         How many of its documents are near-copies of an earlier one in it.
     similarity : float
-        The mean cosine of its documents to its centroid: how tight it is, 0 to 1.
+        The mean cosine of its documents to its centroid: how tight it is, 0 to 1; nan for Other, which has none.
     """
 
     cluster: int
@@ -63,14 +67,15 @@ class Overview:
 
 
 def overview(run: Run) -> tuple[Overview, ...]:
-    """Return what a person sees first of each cluster of a run."""
+    """Return what a person sees first of each cluster of a run, and last of Other, where documents belong nowhere."""
     days = days_of(run.documents.dates)
     outlets = outlets_of(run.documents)
     endings = title_endings(_distinct(run.documents.titles), _distinct(outlets))
     shared = _titles_of_several_clusters(run, endings)
     found = []
-    for one in run.clusters:
-        members = run.partition.members(one.cluster)
+    other = () if run.n_other == 0 else (ClusterDescription(run.n_clusters, run.n_other, OTHER, name=OTHER),)
+    for one in (*run.clusters, *other):
+        members = run.members(one.cluster)
         own_days = days[members]
         own_days = own_days[own_days > 0]
         counts = _counts(outlets, members)
@@ -84,7 +89,7 @@ def overview(run: Run) -> tuple[Overview, ...]:
                 last=date.fromordinal(int(own_days.max())) if own_days.size else None,
                 outlets=tuple(sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))),
                 n_copies=_count_copies(run, members),
-                similarity=float(run.similarity[members].mean()),
+                similarity=math.nan if one in other else float(run.similarity[members].mean()),
             )
         )
     return tuple(found)

@@ -242,6 +242,9 @@ class Run:
         Which cluster a new document belongs to; None: the one with the nearest centroid.
     candidates : int32 array of shape (n_candidates, n_documents), or None
         The labels of the partitions that went into a consensus.
+    is_other : bool array of shape (n_documents,), or None
+        Which documents belong nowhere and are shown as Other. Their label is that of the nearest cluster, and scores
+        count them there; the sizes in `clusters` leave them out. None where nobody looked for them.
     """
 
     documents: Documents
@@ -263,6 +266,7 @@ class Run:
     copy_of: npt.NDArray[np.int64] | None = None
     rule: LinearRule | None = None
     candidates: npt.NDArray[np.int32] | None = None
+    is_other: npt.NDArray[np.bool_] | None = None
 
     @property
     def n_documents(self) -> int:
@@ -273,6 +277,31 @@ class Run:
     def n_clusters(self) -> int:
         """The number of clusters."""
         return self.partition.n_clusters
+
+    @property
+    def n_other(self) -> int:
+        """How many documents are shown as Other."""
+        return 0 if self.is_other is None else int(self.is_other.sum())
+
+    @cached_property
+    def shown_labels(self) -> npt.NDArray[np.int64]:
+        """Where each document is shown: the number of its cluster, or the one after the last cluster for Other."""
+        labels = self.partition.labels
+        return labels if self.is_other is None else np.where(self.is_other, self.n_clusters, labels)
+
+    @cached_property
+    def shown_sizes(self) -> npt.NDArray[np.int64]:
+        """How many documents are shown in each cluster, then in Other if any are."""
+        return np.bincount(self.shown_labels, minlength=self.n_clusters)
+
+    def members(self, number: int) -> npt.NDArray[np.int64]:
+        """Return the rows of the documents shown in a cluster, or in Other, ascending."""
+        if self.is_other is None:
+            return self.partition.members(number)
+        if number == self.n_clusters:
+            return np.flatnonzero(self.is_other)
+        rows = self.partition.members(number)
+        return rows[~self.is_other[rows]]
 
     @cached_property
     def margin(self) -> npt.NDArray[np.float64]:
@@ -300,8 +329,9 @@ class Run:
         Returns
         -------
         DataFrame
-            Columns title, date, source, link, cluster, label, similarity, runner_up, margin, and one for each column of
-            class labels; a document without terms has no cluster.
+            Columns title, date, source, link, cluster, label, similarity, runner_up, margin, other (whether it is shown
+            as Other, and the cluster is only the nearest), and one for each column of class labels; a document without
+            terms has no cluster.
         """
         import pandas as pd
 
@@ -312,6 +342,7 @@ class Run:
         found["runner_up"] = pd.array(self.runner_up, dtype="Int64")
         found.loc[self.runner_up < 0, "runner_up"] = pd.NA
         found["margin"] = self.margin
+        found["other"] = pd.array(self.shown_labels == self.n_clusters, dtype="boolean")
         both = pd.concat([found, self._document_frame(self.empty_documents)]) if len(self.empty_documents) else found
         positions = np.concatenate([self.documents.positions, self.empty_documents.positions])
         return both.iloc[np.argsort(positions, kind="stable")].fillna({"label": ""})
@@ -352,8 +383,8 @@ class Run:
 
     def _cluster_rows(self) -> Iterator[tuple[int, str, int, float]]:
         """Yield number, label, size and mean similarity of each cluster."""
-        labels = self.partition.labels
-        means = np.bincount(labels, self.similarity, self.n_clusters) / np.maximum(self.partition.sizes, 1)
+        sums = np.bincount(self.shown_labels, self.similarity, self.n_clusters)
+        means = sums / np.maximum(self.shown_sizes, 1)
         for one in self.clusters:
             yield one.cluster, one.label, one.size, float(means[one.cluster])
 

@@ -128,6 +128,7 @@ def _load_run(place: Path) -> Run:
         copy_of=arrays.get("copy_of"),
         rule=model.rule,
         candidates=arrays.get("candidates"),
+        is_other=arrays.get("is_other"),
     )
 
 
@@ -153,6 +154,9 @@ def _load_partition(path: Path, *, n_documents: int, n_clusters: int) -> Mapping
     candidates = arrays.get("candidates")
     if candidates is not None and (candidates.dtype != np.int32 or candidates.shape != (len(candidates), n_documents)):
         raise damaged(path, f"candidates is an array of {candidates.dtype} of shape {candidates.shape}")
+    is_other = arrays.get("is_other")
+    if is_other is not None and (is_other.dtype != bool or is_other.shape != (n_documents,)):
+        raise damaged(path, f"is_other is an array of {is_other.dtype} of shape {is_other.shape}")
     return {**arrays, "copy_of": _checked_copies(arrays.get("copy_of"), n_documents, path)}
 
 
@@ -208,6 +212,7 @@ def _save_record(run: Run, folder: Path) -> None:
             "runner_up_similarity": run.runner_up_similarity,
             **({} if run.copy_of is None else {"copy_of": run.copy_of}),
             **({} if run.candidates is None else {"candidates": run.candidates}),
+            **({} if run.is_other is None else {"is_other": run.is_other}),
         },
     )
     write_json(folder / "clusters.json", {"clusters": [asdict(cluster) for cluster in run.clusters]})

@@ -53,6 +53,7 @@ def _assignments(run: Run, rows: Integers, families: tuple[Integers, Any] | None
         "margin": np.round(run.margin[own], DIGITS).tolist(),
         "family": [None] * own.size if families is None else _or_none(families[0][own]),
         "first": [None] * own.size if families is None else families[1][own].tolist(),
+        "other": (run.shown_labels[own] == run.n_clusters).tolist(),
     }
     if run.stability is not None:
         found["stability"] = np.round(run.stability.documents[own], DIGITS).tolist()
@@ -92,10 +93,13 @@ def _document_columns(documents: Documents) -> Columns:
 
 
 def clusters_columns(run: Run) -> Columns:
-    """Return one row per cluster: what a person sees first, terms, what the measures say, its central document."""
+    """Return one row per cluster: what a person sees first, terms, what the measures say, its central document.
+
+    Documents that belong nowhere are a last row without a number, Other.
+    """
     seen = overview(run)
     table: Columns = {
-        "cluster": [one.cluster for one in seen],
+        "cluster": [one.cluster if one.cluster < run.n_clusters else None for one in seen],
         "size": [one.size for one in seen],
         "headline": [storable(one.headline) for one in seen],
         "first_date": [None if one.first is None else one.first.isoformat() for one in seen],
@@ -104,7 +108,7 @@ def clusters_columns(run: Run) -> Columns:
         "n_copies": [one.n_copies for one in seen],
         "similarity": [round(one.similarity, DIGITS) for one in seen],
         **({} if run.stability is None else {"stability": np.round(run.stability.clusters, DIGITS).tolist()}),
-        "label": [cluster.label for cluster in run.clusters],
+        "label": [one.label for one in seen],
         "label_scores": [
             _join(f"{one.term} {one.score:.4f}" for one in cluster.label_terms[:N_LABEL_SCORES])
             for cluster in run.clusters
@@ -116,7 +120,7 @@ def clusters_columns(run: Run) -> Columns:
         table[name] = np.round(values, DIGITS).tolist()
     central = [one.representatives[0].row if one.representatives else None for one in run.clusters]
     table["central_document"] = ["" if row is None else storable(run.documents.ids[row]) for row in central]
-    return table
+    return {name: values + [None] * (len(seen) - len(values)) for name, values in table.items()}
 
 
 def clusters_table(run: Run) -> pd.DataFrame:

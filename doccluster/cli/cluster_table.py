@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import isnan
 
 from doccluster.cli.console import plain, print_table
 from doccluster.overview import Overview
@@ -21,19 +22,19 @@ def print_clusters(seen: Sequence[Overview]) -> None:
     several_outlets = len({name for one in seen for name, _ in one.outlets}) > 1
     print_table(
         [
-            Column("cluster", [str(one.cluster) for one in seen]),
+            Column("cluster", ["" if isnan(one.similarity) else str(one.cluster) for one in seen]),
             Column("size", [f"{one.size:,}" for one in seen]),
             Column("headline, label", [_lines(one) for one in seen], "left", fit="cut", widest=WIDEST_HEADLINE),
             Column("dates", [_dates(one, with_year=len(years) > 1) for one in seen], "left", leaves=1),
             Column("outlets", [_n_outlets(one) if several_outlets else "" for one in seen], leaves=2),
-            Column("similarity", [f"{one.similarity:.2f}" for one in seen], leaves=3),
+            Column("similarity", ["" if isnan(one.similarity) else f"{one.similarity:.2f}" for one in seen], leaves=3),
         ]
     )
 
 
 def _lines(one: Overview) -> str:
     headline, label = plain(one.headline), plain(one.label)
-    return f"{headline}\n{label}" if label != headline else label
+    return f"{headline}\n{label}" if label not in ("", headline) else headline
 
 
 def _n_outlets(one: Overview) -> str:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from doccluster.record import Run
 
 N_REASONS = 5
-BY_COUNTS, BY_ROWS = "the counts of its terms", "more than the angle to the centroid"
+BY_COUNTS, BY_ROWS = "how often its words occur", "more than its similarity"
 
 
 def explain_cluster(folder: str, wanted: str | None, as_json: bool) -> None:
@@ -58,8 +58,9 @@ def _print_all(run: Run, as_json: bool) -> None:
     if not as_json:
         print_clusters(seen)
         return
-    rows = [{"cluster": one.cluster, "size": one.size, "headline": one.headline, "label": one.label} for one in seen]
-    print_json({"clusters": rows})
+    names = ("cluster", "size", "headline", "label")
+    rows = [{name: getattr(one, name) for name in names} for one in seen[: run.n_clusters]]
+    print_json({"clusters": rows, "n_other": run.n_other})
 
 
 def _one_cluster(run: Run, one: ClusterDescription) -> tuple[dict[str, Any], list[str]]:
@@ -77,16 +78,16 @@ def _one_cluster(run: Run, one: ClusterDescription) -> tuple[dict[str, Any], lis
     lines = [f"cluster {one.cluster}: {seen.headline}", f"  {one.label}"]
     lines += [f"  {one.size:,} of {run.n_documents:,} documents", f"  similarity {seen.similarity:.3f}"]
     lines += [f"  {name} {measures[name]:.3f}" for name in LEADING_MEASURES if name in measures]
-    lines += _terms("holds it together (share of cohesion, documents)", one.descriptive)
-    lines += _terms("sets it apart (share of the distance to the others, documents)", one.discriminating)
-    lines.append("representative documents (cosine to the centroid)")
+    lines += _terms("words its documents have in common (share of their similarity, documents)", one.descriptive)
+    lines += _terms("words that set it apart (share of the distance to the others, documents)", one.discriminating)
+    lines.append("most typical documents (similarity to the cluster, 0 to 1)")
     for shown in one.representatives:
         copies = f"   and {shown.n_copies:,} near-copies" if shown.n_copies else ""
         lines.append(f"  {shown.similarity:.3f}  {_name(run, shown.row)}{copies}")
     if one.borderline:
-        lines.append(f"borderline documents (margin below {BORDERLINE_MARGIN}, next cluster)")
+        lines.append("could as well be in another cluster (how much more similar to this one, the other one)")
     else:
-        lines.append(f"no borderline documents: every margin is at least {BORDERLINE_MARGIN}")
+        lines.append(f"all are more similar to it than to any other cluster, by at least {BORDERLINE_MARGIN}")
     for near in one.borderline:
         other = run.clusters[near.runner_up].label
         lines.append(f"  {near.margin:+.3f}  {near.runner_up} ({other})  {_name(run, near.row)}")
@@ -97,6 +98,8 @@ def _one_document(run: Run, row: int) -> tuple[dict[str, Any], list[str]]:
     own, next_best = int(run.partition.labels[row]), int(run.runner_up[row])
     content: dict[str, Any] = {"id": run.documents.ids[row], "title": run.documents.titles[row]}
     lines = [_name(run, row)]
+    content["other"] = is_other = bool(run.shown_labels[row] == run.n_clusters)
+    belongs = "belongs nowhere (Other); the nearest is" if is_other else "is in"
     for role, cluster, cosine in (
         ("cluster", own, run.similarity[row]),
         ("runner_up", next_best, run.runner_up_similarity[row]),
@@ -110,13 +113,11 @@ def _one_document(run: Run, row: int) -> tuple[dict[str, Any], list[str]]:
             "similarity": float(cosine),
             "terms": [asdict(reason) for reason in reasons],
         }
-        word = "is in" if role == "cluster" else "the next is"
-        lines.append(f"  {word} {cluster} ({run.clusters[cluster].label}), cosine {cosine:.3f}, of which")
+        word = belongs if role == "cluster" else "the next is"
+        lines.append(f"  {word} {cluster} ({run.clusters[cluster].label}), similarity {cosine:.3f}, by these words")
         lines += [f"    {reason.contribution:.3f}  {plain(reason.term)}" for reason in reasons[:N_REASONS]]
     if run.rule is not None and run.margin[row] < 0:
-        lines.append(
-            f"  it is in {own} by {BY_COUNTS if run.rule.on_counts else BY_ROWS}; by cosine {next_best} is nearer"
-        )
+        lines.append(f"  it is in {own} by {BY_COUNTS if run.rule.on_counts else BY_ROWS}; {next_best} is more similar")
     return content, lines
 
 

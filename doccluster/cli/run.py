@@ -80,6 +80,12 @@ clustering_options = options(
         help="The most memory that clustering may use, such as 2G.",
     ),
     click.option(
+        "--other/--no-other",
+        default=True,
+        help="Without -k, show documents that belong nowhere as Other (the default is yes), or each in its nearest "
+        "cluster.",
+    ),
+    click.option(
         "--fold-copies",
         is_flag=True,
         help="Cluster one document of each group of near-copies; the others get its cluster.",
@@ -179,6 +185,7 @@ def execute(
                 [Path(source) for source in sources],
                 n_clusters=wanted_clusters(given["clusters"]),
                 granularity=given["granularity"],
+                other=given["other"],
                 fold_copies=given["fold_copies"],
                 output=given["output"],
                 overwrite=given["overwrite"],

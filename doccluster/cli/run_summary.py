@@ -48,10 +48,10 @@ def print_run(run: Run, output: Path | None) -> None:
     if stability is not None:
         say_fact("", f"The other starts agree with the best to {stability:.2f} (mean adjusted Rand).")
     say()
-    print_clusters(seen[:MAX_SHOWN])
-    if len(seen) > MAX_SHOWN:
+    print_clusters([*seen[: min(run.n_clusters, MAX_SHOWN)], *seen[run.n_clusters :]])
+    if run.n_clusters > MAX_SHOWN:
         where = "" if output is None else f"; all are in {output / 'clusters.csv'}"
-        say(f"  the {MAX_SHOWN} largest of {len(seen):,} clusters{where}")
+        say(f"  the {MAX_SHOWN} largest of {run.n_clusters:,} clusters{where}")
     for line in movements_told(run):
         say(f"  {line}")
     say()
@@ -104,6 +104,7 @@ def run_as_json(run: Run, output: Path | None) -> dict[str, Any]:
         "n_skipped": sum(not one.is_renamed for one in run.skipped),
         "n_terms": run.vectors.n_terms,
         "n_clusters": run.n_clusters,
+        "n_other": run.n_other,
         "analysis": run.parameters.get("resolved", {}).get("analysis", {}),
         "seed": run.provenance.seed,
         "stability": run.parameters.get("resolved", {}).get("stability"),

@@ -17,7 +17,7 @@ from doccluster.evaluation import evaluate
 from doccluster.file_names import usable_path
 from doccluster.labeling import ClusterDescription, place_documents
 from doccluster.partition import Partition
-from doccluster.pipeline.naming import describe_texts, vectorized_of
+from doccluster.pipeline.naming import describe_texts, vectorized_of, without_other
 from doccluster.record import Run
 
 LONGEST_LABEL = 200
@@ -187,7 +187,7 @@ def _merged(run: Run, numbers: tuple[int, ...]) -> Run:
     first, gone = numbers[0], frozenset(numbers[1:])
     labels = np.where(np.isin(run.partition.labels, numbers), first, run.partition.labels)
     kept = [number for number in range(run.n_clusters) if number not in gone]
-    sizes = np.bincount(labels, minlength=run.n_clusters)
+    sizes = np.bincount(labels if run.is_other is None else labels[~run.is_other], minlength=run.n_clusters)
     order = sorted(kept, key=lambda number: (-int(sizes[number]), number))
     place = np.full(run.n_clusters, -1, dtype=np.int64)
     place[order] = np.arange(len(order))
@@ -197,6 +197,7 @@ def _merged(run: Run, numbers: tuple[int, ...]) -> Run:
     told = describe_texts(
         vectorized_of(run), run.vectors, partition, run.documents.excerpts, run.documents.titles, placement=placed
     )
+    told = without_other(told, partition, run.is_other)
     name = next((run.clusters[number].name for number in numbers if run.clusters[number].name), "")
     clusters = tuple(
         _described(run.clusters[old], told[new], is_merged=old == first, name=name) for new, old in enumerate(order)

@@ -24,6 +24,7 @@ from doccluster.pipeline.canonical_order import canonical_order
 from doccluster.pipeline.fitting import Fit, fit_clusters, in_input_order
 from doccluster.pipeline.folding import find_first_copies, folding_note, spread_to_copies, without_copies
 from doccluster.pipeline.naming import name_clusters
+from doccluster.pipeline.other import other_note, set_aside
 from doccluster.pipeline.provenance import Stages, peak_memory, versions
 from doccluster.pipeline.reporting import check_texts, report_writer
 from doccluster.pipeline.run_settings import RunSettings, checked_seed
@@ -53,6 +54,7 @@ def run_pipeline(
     *,
     n_clusters: int | str = "auto",
     granularity: str | None = None,
+    other: bool = True,
     fold_copies: bool = False,
     output: str | Path | None = None,
     overwrite: bool = False,
@@ -88,6 +90,8 @@ def run_pipeline(
     granularity : {"topics", "stories"}, optional
         With "auto", how fine the clusters should be: broad or narrow. Without it stories of dated documents, topics of
         others.
+    other : bool
+        With "auto", show the documents that belong nowhere as Other, apart from their nearest clusters.
     fold_copies : bool
         Cluster one document of each family of near-copies, the first, and give the others its cluster.
     output : path, optional
@@ -165,6 +169,7 @@ def run_pipeline(
     settings = RunSettings(
         n_clusters=n_clusters,
         granularity=granularity,
+        other=other,
         fold_copies=fold_copies,
         truth=truth if truth is None or isinstance(truth, str) else tuple(truth),
         random_state=random_state,
@@ -284,15 +289,18 @@ def _make_run(
             wanted = Wanted(int(settings.n_clusters))
         if settings.fold_copies:
             fit = spread_to_copies(fit, copy_of)
+    is_other = None
     with clock.stage("label"):
         if work is None:
-            evidence = ClusterEvidence(vectors.documents, fit.partition, n_threads=n_threads, progress=progress)
             placed = place_documents(vectors.documents, fit.partition, fit.centroids, n_threads=n_threads)
+            if settings.other and wanted.choice is not None:
+                fit, placed, is_other = set_aside(fit, placed, vectors, n_threads=n_threads)
+            evidence = ClusterEvidence(vectors.documents, fit.partition, n_threads=n_threads, progress=progress)
         else:
             evidence = work.evidence(blocks, vectors, fit.partition, progress)
             placed = work.place(blocks, fit)
         texts = None if read.corpus is None else PickedTexts(read.corpus.texts, documents.positions)
-        vectors, clusters = name_clusters(made, vectors, evidence, placed, texts, documents, copy_of)
+        vectors, clusters = name_clusters(made, vectors, evidence, placed, texts, documents, copy_of, is_other)
     with clock.stage("judge"):
         evaluation = evaluate(
             fit.partition,
@@ -314,6 +322,8 @@ def _make_run(
         **_vectorizer_settings(made),
     }
     folded = folding_note(copy_of) if settings.fold_copies else None
+    left = _notes(fit, wanted.k if wanted.choice is None else 0)
+    notes = wanted.why, boilerplate_note(read.left_out), folded, other_note(is_other), *left
     run = Run(
         documents=documents,
         empty_documents=empty,
@@ -338,11 +348,12 @@ def _make_run(
             peak_memory=peak_memory(),
             interrupted=fit.interrupted,
         ),
-        notes=tuple(filter(None, (wanted.why, boilerplate_note(read.left_out), folded, *_notes(fit, wanted.k)))),
+        notes=tuple(filter(None, notes)),
         vectorizer=made.vectorizer,
         copy_of=copy_of,
         rule=fit.rule,
         candidates=fit.candidates,
+        is_other=is_other,
     )
     if output is not None:
         progress("write", 0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -43,23 +44,44 @@ def name_clusters(
     texts: Sequence[str] | None,
     documents: Documents,
     copy_of: npt.NDArray[np.int64] | None,
+    is_other: npt.NDArray[np.bool_] | None = None,
 ) -> tuple[DocumentVectors, list[ClusterDescription]]:
     """Return what each cluster is about, and the vectors with their terms in the commonest written form.
 
     `texts` and `documents` are those of the rows of `vectors`; there are no texts of a ready matrix. The vectorizer
-    learns the written forms too, so that whoever asks later shows the same words.
+    learns the written forms too, so that whoever asks later shows the same words. Documents that are shown as Other
+    stand for no cluster, and do not count in its size.
     """
     partition = evidence.partition
     if texts is None or made.vectorizer is None:
         described = describe_clusters(
             vectors, partition, placement=placed, evidence=evidence, function_words=made.function_words
         )
-        return vectors, described
+        return vectors, without_other(described, partition, is_other)
     vectors = in_written_forms(made, vectors, PickedTexts(texts, _most_central(partition, placed, texts)))
     once = texts if copy_of is None else PickedTexts(texts, np.unique(copy_of))
     unwanted = boilerplate_words(once)
     given: dict[str, Any] = {"placement": placed, "evidence": evidence, "outlets": outlets_of(documents)}
-    return vectors, describe_texts(made, vectors, partition, texts, documents.titles, unwanted=unwanted, **given)
+    described = describe_texts(made, vectors, partition, texts, documents.titles, unwanted=unwanted, **given)
+    return vectors, without_other(described, partition, is_other)
+
+
+def without_other(
+    described: Sequence[ClusterDescription], partition: Partition, is_other: npt.NDArray[np.bool_] | None
+) -> list[ClusterDescription]:
+    """Return what is said of clusters without the documents that are shown as Other."""
+    if is_other is None:
+        return list(described)
+    sizes = np.bincount(partition.labels[~is_other], minlength=partition.n_clusters).tolist()
+    return [
+        replace(
+            one,
+            size=sizes[one.cluster],
+            representatives=tuple(shown for shown in one.representatives if not is_other[shown.row]),
+            borderline=tuple(near for near in one.borderline if not is_other[near.row]),
+        )
+        for one in described
+    ]
 
 
 def describe_texts(

@@ -60,6 +60,7 @@ class RunSettings:
 
     n_clusters: int | str = "auto"
     granularity: str | None = None
+    other: bool = True
     fold_copies: bool = False
     truth: str | tuple[str, ...] | None = None
     random_state: int | None = 0

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from markupsafe import Markup
 from scipy import sparse
 
-from doccluster.overview import as_date
+from doccluster.overview import OTHER, as_date
 from doccluster.record import Run
 from doccluster.report.packing import packed, packed_gaps
 from doccluster.report.plane import Plane
@@ -32,8 +32,8 @@ Rows = npt.NDArray[np.int64]
 
 def page_order(run: Run) -> Rows:
     """Return the rows of a run as the page counts them: cluster by cluster, the nearest to the centroid first."""
-    order = np.lexsort((np.arange(run.n_documents), -run.similarity, run.partition.labels))
-    explored, sizes = explored_sizes(run), run.partition.sizes
+    order = np.lexsort((np.arange(run.n_documents), -run.similarity, run.shown_labels))
+    explored, sizes = explored_sizes(run), run.shown_sizes
     if explored.sum() == order.size:
         return order
     rank = np.arange(order.size) - np.repeat(np.cumsum(sizes) - sizes, sizes)
@@ -46,11 +46,15 @@ def explore_data(run: Run, plane: Plane | None) -> dict[str, Any]:
     place = np.full(run.n_documents, -1)
     place[order] = np.arange(order.size)
     shown = run.clusters[:MAX_STORIES]
+    other = [OTHER] if run.n_other and run.n_clusters < MAX_STORIES else []
     return {
         "n": order.size,
         "sizes": explored_sizes(run).tolist(),
-        "labels": [one_line(one.label, 60) for one in shown],
-        "medoids": [int(place[one.representatives[0].row]) if one.representatives else -1 for one in shown],
+        "labels": [*(one_line(one.label, 60) for one in shown), *other],
+        "medoids": [
+            *(int(place[one.representatives[0].row]) if one.representatives else -1 for one in shown),
+            *(-1 for _ in other),
+        ],
         "stability": None
         if run.stability is None
         else [round(float(x), 3) for x in run.stability.clusters[: len(shown)]],
@@ -142,12 +146,12 @@ def _terms(run: Run, order: Rows) -> dict[str, Any] | None:
 
 def _heaviest(run: Run, matrix: Any, explored: Rows | None) -> tuple[list[Rows], list[npt.NDArray[np.float64]]]:
     """Return the columns with the largest mean weight in each cluster with a card, largest first, and the weights."""
-    labels = run.partition.labels
+    labels, n_shown = run.shown_labels, run.shown_sizes.size
     if explored is not None:
         matrix, labels = matrix[explored], labels[explored]
-    n, shown = labels.size, min(run.n_clusters, MAX_STORIES)
-    sizes = np.bincount(labels, minlength=run.n_clusters)
-    members = sparse.csr_array((np.ones(n), (labels, np.arange(n))), shape=(run.n_clusters, n))
+    n, shown = labels.size, min(n_shown, MAX_STORIES)
+    sizes = np.bincount(labels, minlength=n_shown)
+    members = sparse.csr_array((np.ones(n), (labels, np.arange(n))), shape=(n_shown, n))
     sums = sparse.csr_array(members @ matrix)
     columns, weights = [], []
     for cluster in range(shown):

@@ -40,7 +40,7 @@ def figures_of(run: Run, summary: Summary) -> dict[str, Markup]:
 
 
 def _sizes(run: Run) -> Markup:
-    sizes = run.partition.sizes
+    sizes = run.shown_sizes[: run.n_clusters]
     described = f"Sizes of {sizes.size} clusters, from {int(sizes.max())} to {int(sizes.min())} documents"
     if sizes.size > MAX_BARS:
         ranks = np.arange(1, sizes.size + 1)

@@ -164,7 +164,7 @@ def cluster_rows(run: Run) -> tuple[ClusterRow, ...]:
         "separation": cluster_values(run, "ics"),
         "silhouette": cluster_values(run, "silhouette"),
     }
-    totals = np.bincount(run.partition.labels, weights=run.similarity, minlength=run.n_clusters)
+    totals = np.bincount(run.shown_labels, weights=run.similarity, minlength=run.n_clusters)
     return tuple(
         ClusterRow(
             number=one.cluster,

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from doccluster.headlines import first_sentence
 from doccluster.labeling import BORDERLINE_MARGIN
 from doccluster.labeling.description import ClusterDescription, Representative, Term
-from doccluster.overview import Overview, as_date, days_of, outlets_of
+from doccluster.overview import OTHER, Overview, as_date, days_of, outlets_of
 from doccluster.record import Run
 from doccluster.report.wording import date_words, one_line, safe_link, span_words
 
@@ -59,6 +59,7 @@ class Story:
     """One cluster, as its card shows it; dates are None and empty where no document has one.
 
     `begins_at` is the number of documents of the clusters before it: the page counts documents cluster by cluster.
+    Other, whose documents belong nowhere, comes last: it has no words and no similarity.
     """
 
     number: int
@@ -82,6 +83,7 @@ class Story:
     bins: tuple[int, ...]
     similarity: float
     stability: float | None
+    is_other: bool = False
 
     @property
     def lead(self) -> DocumentLine | None:
@@ -95,31 +97,32 @@ class Story:
 
 
 def stories_of(run: Run, seen: Sequence[Overview]) -> tuple[Story, ...]:
-    """Return the clusters of a run as stories, the `MAX_STORIES` first (largest) of them; `seen` is its overview."""
+    """Return the clusters of a run as stories, the `MAX_STORIES` first (largest) of them, and Other last.
+
+    `seen` is the overview of the run.
+    """
     days = days_of(run.documents.dates)
     known = days[days > 0]
     period = (int(known.min()), int(known.max())) if known.size else None
-    shown = run.clusters[:MAX_STORIES]
+    numbers = [*range(min(run.n_clusters, MAX_STORIES)), *range(run.n_clusters, run.shown_sizes.size)]
     lines = Lines(run, outlets_of(run.documents), _listed(run))
     begins = np.concatenate([[0], np.cumsum(explored_sizes(run))]).tolist()
-    return tuple(
-        _story(lines, cluster, seen[cluster.cluster], days, period, begins[cluster.cluster]) for cluster in shown
-    )
+    return tuple(_story(lines, seen[number], days, period, begins[number]) for number in numbers)
 
 
 def explored_sizes(run: Run) -> npt.NDArray[np.int64]:
-    """Return how many documents of each cluster the page explores, the most typical ones: all, unless there are very
-    many, but always those that it lists."""
-    sizes = run.partition.sizes
+    """Return how many documents of each cluster and of Other the page explores, the most typical ones: all, unless
+    there are very many, but always those that it lists."""
+    sizes = run.shown_sizes
     if run.n_documents <= MAX_EXPLORED:
         return sizes
     return np.minimum(sizes, np.maximum(sizes * MAX_EXPLORED // run.n_documents, _listed(run)))
 
 
 def listed_sizes(run: Run) -> npt.NDArray[np.int64]:
-    """Return how many documents of each cluster the page lists, the most typical ones."""
-    listed = np.minimum(run.partition.sizes, _listed(run))
-    listed[MAX_STORIES:] = 0
+    """Return how many documents of each cluster and of Other the page lists, the most typical ones."""
+    listed = np.minimum(run.shown_sizes, _listed(run))
+    listed[MAX_STORIES : run.n_clusters] = 0
     return listed
 
 
@@ -188,14 +191,15 @@ def listed_per_cluster(sizes: Iterable[int], most: int) -> int:
 
 def _story(
     lines: Lines,
-    cluster: ClusterDescription,
     seen: Overview,
     days: npt.NDArray[np.int64],
     period: tuple[int, int] | None,
     begins_at: int,
 ) -> Story:
     run = lines.run
-    members = run.partition.members(cluster.cluster)
+    is_other = seen.cluster == run.n_clusters
+    cluster = ClusterDescription(seen.cluster, seen.size, OTHER) if is_other else run.clusters[seen.cluster]
+    members = run.members(seen.cluster)
     # the most typical first; ties in the order of reading
     typical = members[np.argsort(-run.similarity[members], kind="stable")][: lines.most]
     bars = _bars(cluster.descriptive[:MAX_TERMS])
@@ -206,14 +210,14 @@ def _story(
         headline=headline,
         label=label if label not in (headline, f"cluster {cluster.cluster}") else "",
         size=cluster.size,
-        relative_size=cluster.size / run.clusters[0].size,
+        relative_size=min(1.0, cluster.size / run.clusters[0].size),
         terms=bars,
         discriminating=_not_among(cluster.discriminating, bars),
         representatives=tuple(
             _representative(lines, one, members) for one in cluster.representatives[:N_REPRESENTATIVES]
         ),
         borderline=tuple(lines.of(one.row) for one in cluster.borderline[:MAX_BORDERLINE]),
-        n_borderline=int(np.count_nonzero(run.margin[members] < BORDERLINE_MARGIN)),
+        n_borderline=0 if is_other else int(np.count_nonzero(run.margin[members] < BORDERLINE_MARGIN)),
         documents=tuple(lines.of(row) for row in typical.tolist()),
         outlets=tuple((one_line(name, 60), count) for name, count in seen.outlets[:MAX_OUTLETS]),
         n_outlets=len(seen.outlets),
@@ -223,7 +227,8 @@ def _story(
         span=span_words(seen.first, seen.last) if seen.first is not None and seen.last is not None else "",
         bins=_bins(days[members], period),
         similarity=seen.similarity,
-        stability=None if run.stability is None else float(run.stability.clusters[cluster.cluster]),
+        stability=None if run.stability is None or is_other else float(run.stability.clusters[cluster.cluster]),
+        is_other=is_other,
     )
 
 

@@ -86,7 +86,7 @@ class Summary:
     @property
     def n_hidden_stories(self) -> int:
         """How many clusters have no card."""
-        return self.n_clusters - len(self.stories)
+        return self.n_clusters - sum(not story.is_other for story in self.stories)
 
     @property
     def has_dates(self) -> bool:
@@ -139,10 +139,11 @@ def _sentence(run: Run, stories: tuple[Story, ...], source: str) -> str:
     dated = f", dated {span}," if span else ""
     if run.n_clusters == 1:
         return f"{read}{dated} {'form' if run.n_documents > 1 else 'forms'} one cluster."
-    sizes = run.partition.sizes
+    sizes = run.shown_sizes[: run.n_clusters]
     least, most = int(sizes.min()), int(sizes.max())
     between = f"{least:,} each" if least == most else f"{least:,} to {most:,} documents"
-    return f"{read}{dated} fall into {run.n_clusters:,} clusters of {between}."
+    rest = f"; {run.n_other:,} belong nowhere" if run.n_other else ""
+    return f"{read}{dated} fall into {run.n_clusters:,} clusters of {between}{rest}."
 
 
 def _citation(run: Run, source: str) -> str:
