@@ -16,7 +16,7 @@ from doccluster import validation
 from doccluster.artifacts import load_run
 from doccluster.clustering.k_means.spherical import FitInterrupted, SphericalParameters, spherical_k_means
 from doccluster.corpus import Corpus, read_corpus
-from doccluster.errors import InputError, NothingUsable
+from doccluster.errors import InputError, MemoryLimitError, NothingUsable
 from doccluster.pipeline import (
     RunInterrupted,
     assign_documents,
@@ -432,6 +432,14 @@ def test_auto_asks_the_data_for_the_number_of_clusters_and_says_why():
     assert run.parameters["n_clusters"] == "auto"
     assert run.parameters["resolved"]["n_clusters"] == run.n_clusters
     assert any(note.startswith("The number of clusters was left to the data: ") for note in run.notes)
+
+
+def test_the_memory_you_give_holds_for_choosing_the_number_of_clusters_too():
+    texts = [f"{word} {other}" for word in ("oil", "wheat") for other in ("price", "market", "export", "trade")]
+    options = {"algorithm": "spherical-k-means", "clustering": {"max_memory": "9M"}}
+    assert run_pipeline(texts, n_clusters=2, **options).n_clusters == 2
+    with pytest.raises(MemoryLimitError, match="too little to find the number of clusters"):
+        run_pipeline(texts, **options)
 
 
 def test_a_word_that_is_no_number_of_clusters_is_refused():

@@ -10,6 +10,7 @@ import numpy as np
 
 from doccluster.clustering.algorithms import QUALITIES
 from doccluster.clustering.smoothed.document_clusters import DocumentParameters, SmoothedRows, smooth_documents
+from doccluster.errors import Argument, MemoryLimitError
 from doccluster.overview import days_of, outlets_of
 from doccluster.packed_strings import CodedColumn
 from doccluster.pipeline.run_settings import RunSettings
@@ -67,16 +68,26 @@ def clusters_wanted(
     if not isinstance(settings.n_clusters, str):
         return Wanted(settings.n_clusters)
     smooths = settings.algorithm == QUALITIES["default"]
-    options = settings.clustering or {} if smooths else {}
-    choice, smoothed = recommended(
-        vectors,
-        documents,
-        granularity=settings.granularity,
-        smoothing={name: options[name] for name in SMOOTHING if options.get(name) is not None},
-        seed=seed,
-        n_threads=settings.n_threads,
-        progress=progress,
-    )
+    options, names = settings.clustering or {}, SMOOTHING if smooths else ("max_memory",)
+    try:
+        choice, smoothed = recommended(
+            vectors,
+            documents,
+            granularity=settings.granularity,
+            smoothing={name: options[name] for name in names if options.get(name) is not None},
+            seed=seed,
+            n_threads=settings.n_threads,
+            progress=progress,
+        )
+    except MemoryLimitError as error:
+        if smooths:
+            raise
+        raise MemoryLimitError(
+            "is too little to find the number of clusters",
+            argument="max_memory",
+            received=options["max_memory"],
+            remedy=("give more, or ", Argument("n_clusters")),
+        ) from error
     return Wanted(1 if choice.k is None else choice.k, choice, smoothed if smooths else None)
 
 
