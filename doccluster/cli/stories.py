@@ -22,7 +22,7 @@ from doccluster.cli.store_upkeep import backup_command, check_command, prune_com
 from doccluster.cli.values import checked
 from doccluster.cli.verb import Verb
 from doccluster.streams.polling.addresses import parse_networks
-from doccluster.streams.settings import parse_duration
+from doccluster.streams.settings import DAY, parse_duration
 
 if TYPE_CHECKING:
     from doccluster.streams.polling.poller import Polled
@@ -110,9 +110,15 @@ def _print_polled(done: Polled, store: str, *, as_json: bool) -> None:
     for word, troubles in (("skipped", done.skipped), ("failed", done.failures)):
         for url, reason, detail in troubles[:MOST_FAILURES]:
             say(f"  {word:<11}{url}: {reason}{f' ({detail})' if detail else ''}")
+    if done.ahead:
+        say(f"  clock      this machine's is {_days(done.ahead)} ahead of the feeds and the store; they were believed")
     told = ", ".join(f"{count:,} {event}" for event, count in done.events.items())
     say(f"  stories    {told or 'nothing has changed'}")
     say(f"  {store}")
+
+
+def _days(seconds: int) -> str:
+    return f"{seconds // DAY:,} day{'s' * (seconds >= 2 * DAY)}"
 
 
 @stream_command.command("replay", cls=Verb, short_help="Feed dated documents from files, in the order of their dates.")
@@ -160,6 +166,7 @@ def _as_dict(done: Replayed) -> dict[str, Any]:
         "n_edited": done.n_edited,
         "n_batches": done.n_batches,
         "events": dict(done.events),
+        "ahead": done.ahead,
         "skipped": [{"source": one.source, "reason": one.reason, "detail": one.detail} for one in done.skipped],
     }
 
@@ -170,6 +177,8 @@ def _print_replayed(done: Replayed, store: str) -> None:
     if left_out:
         say(f"  skipped    {left_out:,}; `doccluster inspect` says why")
     say(f"  cluster    {done.n_batches:,} batches")
+    if done.ahead:
+        say(f"  clock      {_days(done.ahead)} behind the newest article; it follows once more come from then on")
     told = ", ".join(f"{count:,} {event}" for event, count in done.events.items())
     say(f"  stories    {told or 'nothing has changed'}")
     say(f"  {store}")

@@ -228,7 +228,8 @@ def upper_bounds(of_document, facts, rule, bounds):
         most = max(0.0, coefficients[5]) + max(0.0, coefficients[6]) + max(0.0, coefficients[7]) * both
         if score + most < cut:
             continue
-        late, early = (moment - lasts[slot]) / scale, (moment - firsts[slot]) / scale
+        late = max(0.0, moment - lasts[slot], firsts[slot] - moment) / scale
+        early = (moment - firsts[slot]) / scale
         last, first = np.exp(-0.5 * late * late), np.exp(-0.5 * early * early)
         score += coefficients[5] * last + coefficients[6] * first + coefficients[7] * both * last
         bounds[slot] = score

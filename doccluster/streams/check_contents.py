@@ -41,6 +41,9 @@ def _meta_findings(connection: sqlite3.Connection) -> Iterator[Finding]:
     (n_placed, highest) = connection.execute("SELECT COUNT(DISTINCT number), MAX(number) FROM document").fetchone()
     (n_batches,) = connection.execute("SELECT COUNT(*) FROM batch").fetchone()
     expected = {"settings"} & set(meta) if n_batches == 0 else {"settings", "n_settled", *_NUMBERS}
+    if "confirmed" in meta:
+        expected.add("confirmed")
+        int(meta["confirmed"])
     if set(meta) != expected:
         yield Finding("meta", f"it lacks or has too much: {', '.join(sorted(expected ^ set(meta)))}")
     elif n_batches:
@@ -125,12 +128,12 @@ def _blob_findings(connection: sqlite3.Connection) -> Iterator[Finding]:
             shingles_from_bytes(data)
         except ValueError as error:
             yield Finding("shingles", f"document {doc_id}: {error}")
-    last = connection.execute("SELECT MAX(moment) FROM batch").fetchone()[0]
+    last = connection.execute("SELECT MAX(clock) FROM batch").fetchone()[0]
     if last is not None and "settings" in meta:
         window = StreamSettings.from_dict(json.loads(meta["settings"])).copies_from(last)
         for doc_id, title, text in connection.execute(
-            "SELECT doc_id, title, text FROM document WHERE number IS NOT NULL AND shingles IS NULL AND published >= ?"
-            " AND n_versions = 1",
+            "SELECT doc_id, title, text FROM document JOIN batch USING (batch_id) WHERE shingles IS NULL"
+            " AND MIN(published, clock) >= ? AND n_versions = 1",
             (window,),
         ):
             if codes_of(f"{title}\n{text}").size:

@@ -38,14 +38,13 @@ _BATCHES = (
     (
         "batch",
         "SELECT 'batch ' || batch_id || ' does not follow the one before' FROM (SELECT batch_id, moment,"
-        " LAG(batch_id, 1, 0) OVER (ORDER BY batch_id) AS former, LAG(moment) OVER (ORDER BY batch_id) AS earlier"
-        " FROM batch) WHERE batch_id <> former + 1 OR moment < earlier",
+        " LAG(batch_id, 1, 0) OVER (ORDER BY batch_id) AS former FROM batch) WHERE batch_id <> former + 1",
     ),
     _rule(
         "batch",
         "batch",
         "batch",
-        f"moment NOT {_MOMENTS} OR kind NOT IN ('poll', 'replay')",
+        f"moment NOT {_MOMENTS} OR clock NOT {_MOMENTS} OR kind NOT IN ('poll', 'replay')",
         "batch_id || ' has no moment, or no kind, that can be'",
     ),
 )
@@ -120,7 +119,8 @@ _STORIES = (
         "story",
         f"s.first > s.last OR s.first NOT BETWEEN {_FIRST_MOMENT} AND {_LAST_MOMENT} OR s.last > {_LAST_MOMENT}"
         f" OR s.born NOT BETWEEN {_FIRST_MOMENT} AND {_LAST_MOMENT}"
-        f" OR s.reference NOT BETWEEN {_FIRST_MOMENT} AND {_LAST_MOMENT} OR s.changed NOT BETWEEN 0 AND {_LAST_MOMENT}",
+        f" OR s.reference NOT BETWEEN {_FIRST_MOMENT} AND {_LAST_MOMENT} OR s.changed NOT BETWEEN 0 AND {_LAST_MOMENT}"
+        f" OR s.touched NOT BETWEEN {_FIRST_MOMENT} AND {_LAST_MOMENT}",
         "has a moment that cannot be",
     ),
     _stories(

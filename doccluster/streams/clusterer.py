@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 from doccluster.streams.article import Article, Moment
 from doccluster.streams.article_terms import Reader, TermReader
+from doccluster.streams.clock import StreamClock
 from doccluster.streams.copies import Families, Shingles, codes_of
 from doccluster.streams.frequencies import DAY, TermFrequencies, WeightedTerms
 from doccluster.streams.identity import story_id
@@ -124,19 +125,28 @@ class Clusterer:
         self.settings = settings or StreamSettings()
         weights = shipped_coefficients() if coefficients is None else coefficients
         self.stories = OpenStories(self.settings, weights)
+        self.clock = StreamClock()
         self.frequencies = TermFrequencies()
-        self.families = Families()
+        self.families = Families(self.settings.copy_window)
         self.reader: Reader = TermReader()
         self.story_of_family: dict[int, str] = {}
         self.next_number = 1
         self._cut = logit(self.settings.join)
         self._forgotten_before: Moment = 0
 
-    def run_batch(self, articles: Sequence[Article], now: Moment) -> BatchResult:
-        """Place new articles, which are in the order of the stream, at the moment `now`."""
+    @property
+    def time(self) -> Moment:
+        """What the clock of the stream says, 0 before the first batch."""
+        return self.clock.time or 0
+
+    def run_batch(self, articles: Sequence[Article], now: Moment, *, is_sure: bool = False) -> BatchResult:
+        """Place new articles, which are in the order of the stream, at the moment `now`.
+
+        `is_sure` says that others know the moment too, and a jump to it can be believed.
+        """
+        self.clock = self.clock.moved(now, is_sure=is_sure)
         result = BatchResult()
         repair = Repair(self.stories, result)
-        self.close_ended(min([now, *(one.time for one in articles)]), result)
         read = [self.reader.read(one.title, one.text) for one in articles]
         counted = [self.frequencies.count(terms) for terms in read]
         self.frequencies.begin_batch(now // DAY)
@@ -149,31 +159,28 @@ class Clusterer:
         self._follow_moves(result)
         for story in result.touched.values():
             self.stories.choose_lead(story)
-        self.close_ended(now, result)
-        result.forgotten = [one.id for one in self.stories.forget_closed_before(now - int(self.settings.resume_within))]
-        self._forget_copies(articles, now)
+        self._close_ended(result)
+        forgotten = self.stories.forget_closed_before(self.time - int(self.settings.resume_within))
+        result.forgotten = [one.id for one in forgotten]
+        self._forget_copies()
         return result
 
-    def has_ended_stories(self, now: Moment) -> bool:
+    def has_ended_stories(self, now: Moment, *, is_sure: bool = False) -> bool:
         """Return whether a story would be closed now."""
-        idle = self.stories.idle_since(now - self.settings.close_after_least)
-        return any(story.ends(self.settings) <= now for story in idle)
+        return bool(self.stories.ended_by(self.clock.moved(now, is_sure=is_sure).time or 0))
 
-    def close_ended(self, now: Moment, result: BatchResult) -> None:
+    def _close_ended(self, result: BatchResult) -> None:
         """Close the stories for which nothing has come long enough, each at the moment when that was so."""
-        for story in self.stories.idle_since(now - self.settings.close_after_least):
-            if story.ends(self.settings) <= now:
-                self.stories.close(story)
-                result.touched.pop(story.id, None)
-                result.ended[story.id] = (story, "closed")
-                result.events.append(
-                    Event(story.ends(self.settings), "closed", story.id, n_documents=story.n_documents)
-                )
+        for story in self.stories.ended_by(self.time):
+            self.stories.close(story)
+            result.touched.pop(story.id, None)
+            result.ended[story.id] = (story, "closed")
+            result.events.append(Event(story.ends(self.settings), "closed", story.id, n_documents=story.n_documents))
 
     def _place(
         self, article: Article, language: str, codes: Shingles, member: Member, result: BatchResult, repair: Repair
     ) -> None:
-        family, joined = self.families.add(member.number, article.time, codes)
+        family, joined = self.families.add(member.number, article.time, codes, arrived=self.time)
         member.family = family
         home = self._home_of(family, joined)
         self._join_families(family, joined, result)
@@ -199,8 +206,11 @@ class Clusterer:
                 article, language, member, family, story, result, is_in_sums=True, similarity=similarity, margin=margin
             )
             return
+        former = self.stories.nearest_ended(products, article.time)
         story = self._found(article, language, member, result)
-        self._resume(story, products, article.time, result)
+        if former is not None and former[1] >= self.settings.resume:
+            story.parent = former[0].id
+            result.events.append(Event(article.time, "resumed", story.id, story.parent, 1, former[1]))
         self._put_down(article, language, member, family, story, result, is_in_sums=True, similarity=None, margin=None)
 
     def _member(self, article: Article, vectors: WeightedTerms) -> Member:
@@ -236,22 +246,18 @@ class Clusterer:
     def _grow(self, story: Story, article: Article, result: BatchResult, *, similarity: float) -> None:
         story.n_documents += 1
         story.last, story.first = max(story.last, article.time), min(story.first, article.time)
+        story.touched = self.time
         self.stories.note(story)
         result.events.append(Event(article.time, "grew", story.id, "", 1, similarity, self.next_number))
 
     def _found(self, article: Article, language: str, member: Member, result: BatchResult) -> Story:
         time = article.time
         story = Story(story_id(article.key), article.key, time, time, time, time, language, n_documents=1, n_families=1)
+        story.touched = self.time
         story.members.append(member)
         self.stories.open_new(story)
         result.events.append(Event(time, "born", story.id, n_documents=1, number=member.number))
         return story
-
-    def _resume(self, story: Story, products: Floats, time: Moment, result: BatchResult) -> None:
-        nearest = self.stories.nearest_closed(products)
-        if nearest is not None and nearest[1] >= self.settings.resume:
-            story.parent = nearest[0].id
-            result.events.append(Event(time, "resumed", story.id, story.parent, 1, nearest[1]))
 
     def _put_down(
         self,
@@ -283,10 +289,10 @@ class Clusterer:
                 if story == old and (family in moved or old in result.ended):
                     self.story_of_family[family] = new
 
-    def _forget_copies(self, articles: Sequence[Article], now: Moment) -> None:
-        """Let go of what is out of the window in which there can be copies, which moves once a day."""
-        window = self.settings.copies_from(now)
-        if window <= self._forgotten_before and all(one.time >= window for one in articles):
+    def _forget_copies(self) -> None:
+        """Let go of what came in before the window in which there can be copies, which moves once a day."""
+        window = self.settings.copies_from(self.time)
+        if window <= self._forgotten_before:
             return
         self._forgotten_before = window
         self.families.forget_before(window)

@@ -8,6 +8,7 @@ candidate is compared exactly.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 import numpy as np
@@ -33,39 +34,46 @@ class ShingleIndex:
         The least Jaccard index of two sets of shingles.
     n_words : int
         Words in a shingle; a text with fewer words is one shingle.
+    window : float
+        The greatest time between two copies.
     """
 
-    def __init__(self, *, threshold: float = 0.8, n_words: int = 5) -> None:
+    def __init__(self, *, threshold: float = 0.8, n_words: int = 5, window: float = math.inf) -> None:
         self.threshold = threshold
         self.n_words = n_words
+        self.window = window
         self._prefixes = PrefixIndex()
         self._sets: dict[int, Shingles] = {}
-        self._times: dict[int, Moment] = {}
+        self._times: dict[int, tuple[Moment, Moment]] = {}  # when it was published, and came in
 
     def __len__(self) -> int:
         return len(self._sets)
 
-    def add(self, number: int, time: Moment, shingles: Shingles) -> list[int]:
-        """Add an article; return the earlier ones that it is a near-copy of, in ascending order."""
+    def add(self, number: int, time: Moment, shingles: Shingles, *, arrived: Moment) -> list[int]:
+        """Add an article that came in some time after it was published.
+
+        Return the earlier ones that it is a near-copy of, in ascending order.
+        """
         if shingles.size == 0:
             return []
         candidates = self._prefixes.find(self._prefix(shingles))
-        found = sorted(other for other in candidates if self._are_similar(self._sets[other], shingles))
-        self.restore(number, time, shingles)
+        near = (other for other in candidates if abs(self._times[other][0] - time) <= self.window)
+        found = sorted(other for other in near if self._are_similar(self._sets[other], shingles))
+        self.restore(number, time, shingles, arrived=arrived)
         return found
 
-    def restore(self, number: int, time: Moment, shingles: Shingles) -> None:
+    def restore(self, number: int, time: Moment, shingles: Shingles, *, arrived: Moment) -> None:
         """Add an article without looking for what it is a copy of."""
         self._prefixes.add(number, self._prefix(shingles))
-        self._sets[number], self._times[number] = shingles, time
+        self._sets[number], self._times[number] = shingles, (time, arrived)
 
     def shingles_of(self, number: int) -> Shingles | None:
         """Return the shingles of an article of the window."""
         return self._sets.get(number)
 
     def forget_before(self, time: Moment) -> list[int]:
-        """Leave out the articles older than `time`; return their numbers."""
-        old = sorted(number for number, own in self._times.items() if own < time)
+        """Leave out the articles that came in before `time`; return their numbers."""
+        old = sorted(number for number, (_, arrived) in self._times.items() if arrived < time)
         for number in old:
             del self._sets[number], self._times[number]
         if old:
@@ -120,12 +128,12 @@ def codes_of(text: str) -> Shingles:
 class Families:
     """Families of copies: the connected parts of the pairs; a family is named by the first of its articles."""
 
-    def __init__(self) -> None:
-        self._long = ShingleIndex(threshold=0.8, n_words=5)
-        self._short = ShingleIndex(threshold=0.9, n_words=3)
+    def __init__(self, window: float = math.inf) -> None:
+        self._long = ShingleIndex(threshold=0.8, n_words=5, window=window)
+        self._short = ShingleIndex(threshold=0.9, n_words=3, window=window)
         self._family: dict[int, int] = {}
 
-    def add(self, number: int, time: Moment, codes: Shingles) -> tuple[int, list[int]]:
+    def add(self, number: int, time: Moment, codes: Shingles, *, arrived: Moment) -> tuple[int, list[int]]:
         """Add an article, given as `codes_of` its text.
 
         Return the number of its family, and the families that it joins to that one.
@@ -133,7 +141,7 @@ class Families:
         if codes.size == 0:  # a copy of nothing
             return number, []
         index = self._long if codes.size >= LONG else self._short
-        copies = index.add(number, time, mix_shingles(codes, index.n_words))
+        copies = index.add(number, time, mix_shingles(codes, index.n_words), arrived=arrived)
         families = sorted({self._family[other] for other in copies})
         family = families[0] if families else number
         self._family[number] = family
@@ -141,9 +149,11 @@ class Families:
             self._rename(other, family)
         return family, families[1:]
 
-    def restore(self, number: int, time: Moment, shingles: Shingles, family: int, *, is_long: bool) -> None:
+    def restore(
+        self, number: int, time: Moment, shingles: Shingles, family: int, *, is_long: bool, arrived: Moment
+    ) -> None:
         """Add an article whose family is known."""
-        (self._long if is_long else self._short).restore(number, time, shingles)
+        (self._long if is_long else self._short).restore(number, time, shingles, arrived=arrived)
         self._family[number] = family
 
     def shingles_as_bytes(self, number: int) -> bytes | None:
@@ -155,7 +165,7 @@ class Families:
         return None
 
     def forget_before(self, time: Moment) -> None:
-        """Leave out the articles older than `time`."""
+        """Leave out the articles that came in before `time`."""
         for index in (self._long, self._short):
             for number in index.forget_before(time):
                 del self._family[number]

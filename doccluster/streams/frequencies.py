@@ -77,7 +77,7 @@ class TermFrequencies:
 
     def begin_batch(self, day: int) -> None:
         """Settle what has been counted, if a new day has begun or few articles are known yet."""
-        if day > self.settled_day or self.n_settled.total() < WARM:
+        if day != self.settled_day or self.n_settled.total() < WARM:
             self._settle(day)
 
     def count(self, article: ArticleTerms) -> npt.NDArray[np.int32]:

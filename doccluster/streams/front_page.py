@@ -52,7 +52,7 @@ def front_page(connection: sqlite3.Connection, *, since: str | Moment | None = N
     InputError
         If `since` is neither.
     """
-    last = connection.execute("SELECT batch_id, moment FROM batch ORDER BY batch_id DESC LIMIT 1").fetchone()
+    last = connection.execute("SELECT batch_id, clock FROM batch ORDER BY batch_id DESC LIMIT 1").fetchone()
     if last is None:
         return FrontPage("nothing has come in yet", "the beginning", (), (), 0, "", (), 0, _troubles(connection))
     now = int(last[1])

@@ -8,13 +8,14 @@ from contextlib import contextmanager
 
 from doccluster.blocks import available_threads
 from doccluster.streams.article import Moment
+from doccluster.streams.clock import StreamClock
 from doccluster.streams.clusterer import Clusterer
 from doccluster.streams.database import transaction
 from doccluster.streams.reading_ahead import LEAST_ARTICLES, ReaderAhead
 from doccluster.streams.replay import Batch
 from doccluster.streams.restoring import restore
 from doccluster.streams.settings import StreamSettings
-from doccluster.streams.store import last_batch, waiting_articles, write_batch
+from doccluster.streams.store import waiting_articles, write_batch
 
 
 class KeptStories:
@@ -56,14 +57,17 @@ class KeptStories:
             finally:
                 clusterer.reader = reader
 
-    def place_waiting(self, moment: Moment, kind: str) -> int:
+    @property
+    def clock(self) -> StreamClock:
+        """The clock of the stream."""
+        return self._clusterer.clock
+
+    def place_waiting(self, moment: Moment, kind: str, *, is_sure: bool = False) -> int:
         """Place what has come in and is in no story yet, inside `writing`; return how many articles that was."""
         waiting = waiting_articles(self._connection)
-        last = last_batch(self._connection)
-        moment = moment if last is None else max(moment, last[1])
-        if not waiting and (kind == "replay" or not self._clusterer.has_ended_stories(moment)):
+        if not waiting and (kind == "replay" or not self._clusterer.has_ended_stories(moment, is_sure=is_sure)):
             return 0
-        result = self._clusterer.run_batch(waiting, moment)
+        result = self._clusterer.run_batch(waiting, moment, is_sure=is_sure)
         write_batch(self._connection, self._clusterer, result, moment, kind)
         return len(waiting)
 

@@ -57,7 +57,7 @@ class OpenStories:
         Of equal scores the older story is first, then the one with the lesser id.
         """
         products, has_field = self._index.products(vectors)
-        usable = self._usable_for(language)
+        usable = self._usable_for(language, time)
         leaders = self._index.leaders(products, usable)
         rule = JoinRule(
             float(time),
@@ -86,7 +86,7 @@ class OpenStories:
     ) -> Match:
         """Return how an article is like one story; the stories `besides` are no rivals of it."""
         products, has_field = self._index.products(vectors)
-        rival = self._greatest_cosine(products, language, (story, *besides))
+        rival = self._greatest_cosine(products, language, time, (story, *besides))
         cosines = self._cosines(products[:, story.slot], self._index.squares[story.slot], has_field)
         with self._scattered(vectors):
             return self._match(story, self._newest[story.slot], vectors, cosines, time=time, rival=rival)
@@ -99,21 +99,24 @@ class OpenStories:
         with self._scattered(vectors):
             return [self._match(story, newest, vectors, cosines, time=member.time, rival=rival) for rival in rivals]
 
-    def rival_of(self, vectors: WeightedTerms, *, language: str, besides: Iterable[Story]) -> float:
+    def rival_of(self, member: Member, *, language: str, besides: Iterable[Story]) -> float:
         """Return the greatest cosine of all words of an article with an open story that is not `besides`."""
-        return self._greatest_cosine(self._index.products(vectors)[0], language, besides)
+        return self._greatest_cosine(self._index.products(member.vectors)[0], language, member.time, besides)
 
-    def nearest_closed(self, products: Floats) -> tuple[Story, float] | None:
-        """Return the closed story with the greatest cosine of all words, of equal ones the one closed last."""
-        slots = np.array([story.slot for story in self.closed.values()], dtype=np.int64)
-        squares = self._index.squares[slots, 1]
-        cosines = products[1, slots] / np.sqrt(np.where(squares > 0, squares, 1.0))
-        nearest = np.flatnonzero(cosines == cosines.max(initial=-1.0)).tolist()
-        if not nearest:
+    def nearest_ended(self, products: Floats, time: Moment) -> tuple[Story, float] | None:
+        """Return the story that had ended before `time` with the greatest cosine of all words, of equal ones the last.
+
+        It was closed, or would have been, if nothing had come in after its last article.
+        """
+        facts, squares = self._facts, self._index.squares[:, 1]
+        has_ended = (facts.lasts + np.where(facts.usable, facts.waits, 0.0) <= time) & (squares > 0)
+        slots = np.flatnonzero(has_ended & (facts.lasts >= time - self.settings.resume_within))
+        slots = slots[[slot in self._by_slot for slot in slots.tolist()]]
+        if not slots.size:
             return None
-        stories = list(self.closed.values())
-        best = max(nearest, key=lambda place: (stories[place].last, stories[place].id))
-        return stories[best], float(cosines[best])
+        cosines = products[1, slots] / np.sqrt(squares[slots])
+        nearest = (self._by_slot[slot] for slot in slots[cosines == cosines.max()].tolist())
+        return max(nearest, key=lambda one: (one.last, one.id)), float(cosines.max())
 
     def open_new(self, story: Story) -> None:
         """Take in an open story, with the members it has."""
@@ -146,6 +149,7 @@ class OpenStories:
         facts.make_room(self._index.n_slots)
         facts.usable[slot] = story.id in self.open
         facts.lasts[slot], facts.firsts[slot] = story.last, story.first
+        facts.waits[slot] = story.wait(self.settings)
         facts.counts[slot] = max(1, story.n_families)
         factors = [story.factor(one.time, self.settings.half_life) for one in self._newest[slot]]
         facts.least[slot] = min(factors, default=1.0)
@@ -188,17 +192,17 @@ class OpenStories:
         self._facts.usable[story.slot] = False
 
     def forget_closed_before(self, time: Moment) -> list[Story]:
-        """Let go of the closed stories whose last article is older; return them."""
-        old = sorted((story for story in self.closed.values() if story.last < time), key=lambda one: one.id)
+        """Let go of the closed stories whose last article came in before; return them."""
+        old = sorted((story for story in self.closed.values() if story.touched < time), key=lambda one: one.id)
         for story in old:
             self._give_up(story)
             del self.closed[story.id]
         return old
 
-    def idle_since(self, time: float) -> list[Story]:
-        """Return the open stories for which nothing has come since `time`, those that are idle longest first."""
-        slots = np.flatnonzero(self._facts.usable & (self._facts.lasts <= time)).tolist()
-        return sorted((self._by_slot[slot] for slot in slots), key=lambda one: (one.last, one.id))
+    def ended_by(self, time: Moment) -> list[Story]:
+        """Return the open stories for which nothing has come long enough, those that are idle longest first."""
+        found = [one for one in self.open.values() if one.touched <= time - self.settings.close_after_least]
+        return sorted((one for one in found if one.ends(self.settings) <= time), key=lambda one: (one.touched, one.id))
 
     def _match(
         self,
@@ -213,15 +217,16 @@ class OpenStories:
         """Return how an article, whose values are in the scratch, is like a story."""
         title, both, names = cosines
         near = max((self._product(one.vectors) for one in newest), default=0.0)
-        last, first = self._closeness(time - story.last), self._closeness(time - story.first)
+        apart = max(0, time - story.last, story.first - time)
+        last, first = self._closeness(apart), self._closeness(time - story.first)
         likeness = Likeness(
             title, both, names, near, last, first, max(1, story.n_families), rival, depth(vectors.ids.size)
         )
         return Match(story, likeness, join_score(likeness, self.coefficients))
 
-    def _greatest_cosine(self, products: Floats, language: str, besides: Iterable[Story]) -> float:
+    def _greatest_cosine(self, products: Floats, language: str, time: Moment, besides: Iterable[Story]) -> float:
         left_out = [one.slot for one in besides]
-        return float(self._index.leaders(products, self._usable_for(language), left_out)[0])
+        return float(self._index.leaders(products, self._usable_for(language, time), left_out)[0])
 
     @contextmanager
     def _scattered(self, vectors: WeightedTerms) -> Iterator[None]:
@@ -257,14 +262,16 @@ class OpenStories:
         units = apart / self.settings.time_scale
         return float(np.exp(-0.5 * units * units))
 
-    def _usable_for(self, language: str) -> npt.NDArray[np.bool_]:
-        self._facts.make_room(self._index.n_slots)
-        if not language or self.settings.across_languages:
-            return self._facts.usable
-        number = self._languages.setdefault(language, len(self._languages))
-        spoken = self._facts.languages
-        same: npt.NDArray[np.bool_] = self._facts.usable & ((spoken == number) | (spoken == 0))
-        return same
+    def _usable_for(self, language: str, time: Moment) -> npt.NDArray[np.bool_]:
+        """Return which stories an article may join: open ones of its language, with articles near it in time."""
+        facts = self._facts
+        facts.make_room(self._index.n_slots)
+        found: npt.NDArray[np.bool_] = facts.usable & (facts.lasts + facts.waits > time)
+        found &= facts.firsts - facts.waits < time
+        if language and not self.settings.across_languages:
+            number = self._languages.setdefault(language, len(self._languages))
+            found &= (facts.languages == number) | (facts.languages == 0)
+        return found
 
     def _give_up(self, story: Story) -> None:
         self._facts.usable[story.slot] = False

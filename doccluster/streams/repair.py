@@ -60,7 +60,7 @@ class Repair:
                     self._split(story, now)
 
     def _is_quiet(self, story: Story, now: Moment) -> bool:
-        return now - story.changed >= self._settings.quiet
+        return abs(now - story.changed) >= self._settings.quiet
 
     def _merge_probability(self, one: Story, other: Story) -> float:
         """Return how probable it is that the newest articles of each story belong to the other; 0 if too far apart."""
@@ -93,7 +93,7 @@ class Repair:
                 return -1.0
             if probability(fmean(lows)) > most + ROUNDING:
                 return 2.0
-            rival = stories.rival_of(member.vectors, language=here.language, besides=besides)
+            rival = stories.rival_of(member, language=here.language, besides=besides)
             lows[place] = highs[place] = stories.match_apart(there, member, (rival,))[0].score
         return probability(fmean(lows))
 
@@ -104,7 +104,7 @@ class Repair:
         kept.n_families += ended.n_families
         kept.n_documents += ended.n_documents
         kept.first, kept.last = min(kept.first, ended.first), max(kept.last, ended.last)
-        kept.changed = now
+        kept.changed, kept.touched = now, max(kept.touched, ended.touched)
         self._stories.remove(ended)
         self._stories.replace(kept, [*kept.members, *ended.members])
         self._result.record_merge(now, kept, ended, likeness)
@@ -129,6 +129,7 @@ class Repair:
         new = Story(
             story_id(founder.key, attempt=now), founder.key, now, 0, 0, story.reference, story.language, parent=story.id
         )
+        new.touched = story.touched
         n_moved = sum(one.n_documents for one in smaller)
         new.n_documents, new.n_families = n_moved, len(smaller)
         story.n_documents, story.n_families = story.n_documents - n_moved, story.n_families - len(smaller)

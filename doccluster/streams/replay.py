@@ -27,6 +27,9 @@ class Replayed:
         How often stories were born, grew, merged, split, closed and resumed.
     skipped : tuple of Skipped
         What could not be read, with the reasons.
+    ahead : int
+        By how many seconds the newest article is ahead of the stream's clock, which did not believe it; 0 for less than
+        a day.
     """
 
     n_articles: int
@@ -35,6 +38,7 @@ class Replayed:
     n_batches: int
     events: Mapping[str, int]
     skipped: tuple[Skipped, ...] = ()
+    ahead: int = 0
 
 
 def dated_corpus(source: Any, reader: Mapping[str, Any]) -> Corpus:

@@ -11,7 +11,7 @@ from dataclasses import replace
 from doccluster.streams.clusterer import Clusterer
 from doccluster.streams.copies import shingles_from_bytes
 from doccluster.streams.frequencies import WeightedTerms
-from doccluster.streams.store import STORY_FIELDS, read_meta
+from doccluster.streams.store import STORY_FIELDS, clock_of, read_meta
 from doccluster.streams.story import Member, Story
 
 
@@ -20,6 +20,7 @@ def restore(connection: sqlite3.Connection, clusterer: Clusterer) -> None:
     meta = read_meta(connection)
     if "next_number" not in meta:
         return
+    clusterer.clock = clock_of(connection)
     clusterer.next_number, n_terms = int(meta["next_number"]), int(meta["next_term"])
     terms = connection.execute("SELECT number, term, settled FROM term ORDER BY number").fetchall()
     clusterer.frequencies.restore(
@@ -63,10 +64,11 @@ def _stories_of(connection: sqlite3.Connection, n_terms: int) -> Iterator[tuple[
 
 def _restore_families(connection: sqlite3.Connection, clusterer: Clusterer) -> None:
     rows = connection.execute(
-        "SELECT d.number, d.published, d.family, d.shingles, m.story_id FROM document d JOIN membership m"
-        " ON m.doc_id = d.doc_id AND m.to_batch IS NULL WHERE d.shingles IS NOT NULL ORDER BY d.number"
+        "SELECT d.number, d.published, b.clock, d.family, d.shingles, m.story_id FROM document d JOIN membership m"
+        " ON m.doc_id = d.doc_id AND m.to_batch IS NULL JOIN batch b ON b.batch_id = d.batch_id"
+        " WHERE d.shingles IS NOT NULL ORDER BY d.number"
     )
-    for number, published, family, shingles, story in rows:
+    for number, published, arrived, family, shingles, story in rows:
         is_long, keys = shingles_from_bytes(shingles)
-        clusterer.families.restore(number, published, keys, family, is_long=is_long)
+        clusterer.families.restore(number, published, keys, family, is_long=is_long, arrived=arrived)
         clusterer.story_of_family[family] = story

@@ -8,14 +8,15 @@ from collections.abc import Callable
 from doccluster.errors import SchemaError
 
 APPLICATION = 0x646F6363  # "docc": what makes a SQLite file one of ours
-VERSION = 2
+VERSION = 3
 
 TABLES = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
 
 -- one clustering of what had come in: the moments at which the partition changed
 CREATE TABLE batch (
-    batch_id INTEGER PRIMARY KEY, moment INTEGER NOT NULL, kind TEXT NOT NULL, n_documents INTEGER NOT NULL
+    batch_id INTEGER PRIMARY KEY, moment INTEGER NOT NULL, kind TEXT NOT NULL, n_documents INTEGER NOT NULL,
+    clock INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 
 CREATE TABLE feed (
@@ -43,7 +44,7 @@ CREATE INDEX document_waiting ON document (published, doc_key) WHERE batch_id IS
 CREATE INDEX document_number ON document (number) WHERE number IS NOT NULL;
 CREATE INDEX document_family ON document (family);
 CREATE INDEX document_vectors ON document (doc_id) WHERE vectors IS NOT NULL;
-CREATE INDEX document_shingles ON document (published) WHERE shingles IS NOT NULL;
+CREATE INDEX document_shingles ON document (batch_id) WHERE shingles IS NOT NULL;
 
 CREATE TABLE document_version (
     doc_id INTEGER NOT NULL REFERENCES document, version INTEGER NOT NULL, seen INTEGER NOT NULL, title TEXT NOT NULL,
@@ -62,7 +63,8 @@ CREATE TABLE story (
     last INTEGER NOT NULL, reference INTEGER NOT NULL, language TEXT NOT NULL, parent TEXT NOT NULL,
     lead INTEGER NOT NULL, led_at INTEGER NOT NULL, n_documents INTEGER NOT NULL, n_families INTEGER NOT NULL,
     changed INTEGER NOT NULL, split_checked INTEGER NOT NULL,
-    state TEXT NOT NULL CHECK (state IN ('open', 'closed', 'merged')), is_forgotten INTEGER NOT NULL
+    state TEXT NOT NULL CHECK (state IN ('open', 'closed', 'merged')), is_forgotten INTEGER NOT NULL,
+    touched INTEGER NOT NULL DEFAULT 0
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX story_living ON story (is_forgotten, state);
 -- the document that names a story, from a batch on
@@ -118,8 +120,21 @@ def _name_the_documents_of_the_lineage(connection: sqlite3.Connection) -> None:
     connection.execute(_MOVED_LINES)
 
 
+def _set_a_clock(connection: sqlite3.Connection) -> None:
+    """Version 2 took the moment of the last batch for the time, and that of its last article for when a story was."""
+    connection.execute("ALTER TABLE batch ADD COLUMN clock INTEGER NOT NULL DEFAULT 0")
+    connection.execute("UPDATE batch SET clock = moment")
+    connection.execute("ALTER TABLE story ADD COLUMN touched INTEGER NOT NULL DEFAULT 0")
+    connection.execute("UPDATE story SET touched = last")
+    connection.execute("DROP INDEX document_shingles")
+    connection.execute("CREATE INDEX document_shingles ON document (batch_id) WHERE shingles IS NOT NULL")
+
+
 # version -> what makes a store of that version one of the next; run in the transaction that opens the store
-MIGRATIONS: dict[int, Callable[[sqlite3.Connection], None]] = {1: _name_the_documents_of_the_lineage}
+MIGRATIONS: dict[int, Callable[[sqlite3.Connection], None]] = {
+    1: _name_the_documents_of_the_lineage,
+    2: _set_a_clock,
+}
 
 
 def version_of(connection: sqlite3.Connection, name: str) -> int:

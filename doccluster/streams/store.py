@@ -7,13 +7,14 @@ import sqlite3
 
 from doccluster.errors import InputError
 from doccluster.streams.article import Article, Moment
+from doccluster.streams.clock import StreamClock
 from doccluster.streams.clusterer import BatchResult, Clusterer
 from doccluster.streams.database import transaction
-from doccluster.streams.settings import StreamSettings
+from doccluster.streams.settings import DAY, StreamSettings
 
 STORY_FIELDS = (
     "founder", "born", "first", "last", "reference", "language", "parent", "lead", "led_at", "n_documents",
-    "n_families", "changed", "split_checked",
+    "n_families", "changed", "split_checked", "touched",
 )  # fmt: skip
 
 
@@ -62,6 +63,19 @@ def waiting_articles(connection: sqlite3.Connection) -> list[Article]:
     return [Article(*row) for row in rows]
 
 
+def clock_of(connection: sqlite3.Connection) -> StreamClock:
+    """Return the clock of the stream as the last batch left it."""
+    row = connection.execute("SELECT clock FROM batch ORDER BY batch_id DESC LIMIT 1").fetchone()
+    if row is None:
+        return StreamClock()
+    ahead = connection.execute(
+        "SELECT moment FROM batch WHERE batch_id > COALESCE((SELECT MAX(batch_id) FROM batch WHERE moment <= ?), 0)"
+        " ORDER BY batch_id",
+        (row[0] + DAY,),
+    )
+    return StreamClock(int(row[0])).moved_by(int(moment) for (moment,) in ahead)
+
+
 def last_batch(connection: sqlite3.Connection) -> tuple[int, Moment] | None:
     """Return the number and the moment of the last batch."""
     row = connection.execute("SELECT batch_id, moment FROM batch ORDER BY batch_id DESC LIMIT 1").fetchone()
@@ -82,7 +96,8 @@ def write_batch(
 ) -> None:
     """Write all that a batch has changed, inside a transaction of the caller."""
     row = connection.execute(
-        "INSERT INTO batch (moment, kind, n_documents) VALUES (?, ?, ?)", (moment, kind, len(result.placements))
+        "INSERT INTO batch (moment, kind, n_documents, clock) VALUES (?, ?, ?, ?)",
+        (moment, kind, len(result.placements), clusterer.time),
     )
     batch = row.lastrowid
     assert batch is not None
@@ -96,7 +111,7 @@ def write_batch(
     connection.executemany("UPDATE document SET in_sums = 0 WHERE number = ?", [(one,) for one in result.left_sums])
     has_settled = clusterer.frequencies.has_settled
     _write_terms(connection, clusterer, batch)
-    _let_go(connection, clusterer, result, moment, has_settled=has_settled)
+    _let_go(connection, clusterer, result, has_settled=has_settled)
 
 
 def _write_stories(connection: sqlite3.Connection, result: BatchResult, batch: int) -> None:
@@ -213,9 +228,7 @@ def _write_terms(connection: sqlite3.Connection, clusterer: Clusterer, batch: in
     write_meta(connection, next_term=frequencies.next_number, next_number=clusterer.next_number)
 
 
-def _let_go(
-    connection: sqlite3.Connection, clusterer: Clusterer, result: BatchResult, moment: Moment, *, has_settled: bool
-) -> None:
+def _let_go(connection: sqlite3.Connection, clusterer: Clusterer, result: BatchResult, *, has_settled: bool) -> None:
     """Empty what no later batch will ask for."""
     connection.executemany("UPDATE story SET is_forgotten = 1 WHERE story_id = ?", [(one,) for one in result.forgotten])
     connection.execute("UPDATE story SET is_forgotten = 1 WHERE state = 'merged' AND is_forgotten = 0")
@@ -226,5 +239,8 @@ def _let_go(
     )
     if has_settled:  # what is not in the sums is kept only until its terms are counted
         connection.execute("UPDATE document SET vectors = NULL WHERE vectors IS NOT NULL AND in_sums = 0")
-    window = clusterer.settings.copies_from(moment)
-    connection.execute("UPDATE document SET shingles = NULL WHERE shingles IS NOT NULL AND published < ?", (window,))
+    connection.execute(
+        "UPDATE document SET shingles = NULL WHERE shingles IS NOT NULL"
+        " AND batch_id <= (SELECT MAX(batch_id) FROM batch WHERE clock < ?)",
+        (clusterer.settings.copies_from(clusterer.time),),
+    )

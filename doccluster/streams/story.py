@@ -50,6 +50,8 @@ class Story:
     parent, language : str
     changed : int
         When it was last merged or split, or born of a split.
+    touched : int
+        What the stream's clock said when the last article came to it, whatever the date of that.
     lead, led_at : int
         The number of the article that names the story, and the number of families at which it was chosen.
     split_checked : int
@@ -68,6 +70,7 @@ class Story:
     n_documents: int = 0
     n_families: int = 0
     changed: Moment = 0
+    touched: Moment = 0
     split_checked: int = 0
     led_at: int = 0
     slot: int = -1
@@ -89,11 +92,15 @@ class Story:
         return left
 
     def ends(self, settings: StreamSettings) -> Moment:
-        """Return when the story is closed if no article comes."""
+        """Return when the story is closed, by the stream's clock, if no article comes."""
+        return self.touched + self.wait(settings)
+
+    def wait(self, settings: StreamSettings) -> int:
+        """Return how far from the story's articles in time another one can be, and still belong to it."""
         times = sorted(one.time for one in self.members)
         gaps = [later - earlier for earlier, later in itertools.pairwise(times)]
         wait = settings.close_gaps * statistics.median(gaps) if gaps else settings.close_after_least
-        return self.last + int(min(max(wait, settings.close_after_least), settings.close_after_most))
+        return int(min(max(wait, settings.close_after_least), settings.close_after_most))
 
 
 def newest_of(members: Iterable[Member], n: int) -> list[Member]:

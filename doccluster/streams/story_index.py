@@ -135,6 +135,7 @@ class StoryFacts:
         self.lasts = np.zeros(_FIRST_SLOTS, dtype=np.float64)
         self.firsts = np.zeros(_FIRST_SLOTS, dtype=np.float64)
         self.counts = np.ones(_FIRST_SLOTS, dtype=np.float64)
+        self.waits = np.zeros(_FIRST_SLOTS, dtype=np.float64)
         self.least = np.ones(_FIRST_SLOTS, dtype=np.float64)
         self.languages = np.zeros(_FIRST_SLOTS, dtype=np.int64)
 
@@ -145,6 +146,7 @@ class StoryFacts:
                 ("usable", 0),
                 ("lasts", 0),
                 ("firsts", 0),
+                ("waits", 0),
                 ("counts", 1),
                 ("least", 1),
                 ("languages", 0),

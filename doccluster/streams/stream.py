@@ -20,8 +20,8 @@ from doccluster.streams.intake import take_in
 from doccluster.streams.kept_stories import KeptStories
 from doccluster.streams.replay import Replayed, batches_of, by_commit, dated_corpus
 from doccluster.streams.retention import Pruned, prune
-from doccluster.streams.settings import HOUR, StreamSettings
-from doccluster.streams.store import agreed_settings, events_since, last_batch
+from doccluster.streams.settings import DAY, HOUR, StreamSettings
+from doccluster.streams.store import agreed_settings, events_since, last_batch, read_meta
 from doccluster.streams.tables import StreamTables, read_tables
 
 if TYPE_CHECKING:
@@ -116,7 +116,9 @@ class StoryStream:
                         progress(STAGE, n_done, len(articles))
         with self._described():
             n_batches, events = events_since(self._connection, 0 if begins is None else begins[0])
-        return Replayed(len(articles), outcomes["new"], outcomes["edited"], n_batches, events, corpus.skipped)
+            clock, newest = self._stories.clock.time or 0, max((one.time for one in articles), default=0)
+        ahead = newest - clock if newest > clock + DAY else 0
+        return Replayed(len(articles), outcomes["new"], outcomes["edited"], n_batches, events, corpus.skipped, ahead)
 
     def poll(
         self,
@@ -164,6 +166,7 @@ class StoryStream:
         from doccluster.streams.polling.options import PollOptions
         from doccluster.streams.polling.parsing import FeedParser
         from doccluster.streams.polling.poller import poll_list
+        from doccluster.streams.polling.scheduling import believed_now
 
         chosen = options or PollOptions()
         self._parser = self._parser or FeedParser()
@@ -176,10 +179,17 @@ class StoryStream:
                 self._parser,
                 force=force,
                 is_first=is_first,
+                last=self._stories.clock.time,
                 commit=self._stories.writing,
                 progress=progress,
             )
-            self.cluster(int(chosen.clock.now()))
+            machine = int(chosen.clock.now())
+            moment = believed_now(machine, done.feeds_say, self._stories.clock.time)
+            done.ahead = machine - moment
+            confirmed = int(
+                read_meta(self._connection).get("confirmed", -DAY)
+            )  # by a server, now or before a poll died
+            self.cluster(moment, is_sure=abs(moment - confirmed) <= DAY)
             _, done.events = events_since(self._connection, 0 if begins is None else begins[0])
         return done, numbers
 
@@ -210,10 +220,13 @@ class StoryStream:
                 soonest = soonest_poll(self._connection, numbers)
             clock.sleep(min(max(1.0, soonest - clock.now()), MOST_SLEEP))
 
-    def cluster(self, moment: Moment, kind: str = "poll") -> int:
-        """Place what has come in and is in no story yet; return how many articles that was."""
+    def cluster(self, moment: Moment, kind: str = "poll", *, is_sure: bool = False) -> int:
+        """Place what has come in and is in no story yet; return how many articles that was.
+
+        `is_sure` says that the moment is known from elsewhere, so that the stream's clock can follow however far it is.
+        """
         with self._described(), self._stories.writing():
-            return self._stories.place_waiting(moment, kind)
+            return self._stories.place_waiting(moment, kind, is_sure=is_sure)
 
     def tables(self, *, at: str | Moment | None = None) -> StreamTables:
         """Return documents, stories and lineage as they are, or as they were at a moment."""

@@ -57,7 +57,7 @@ class StreamTables:
     Attributes
     ----------
     moment : int or None
-        That of the last batch; None for a store without any.
+        What the stream's clock says, or the last batch up to a moment that was asked for; None for a store without any.
     documents : mapping of column to list
         id, date, first_seen, source, title, link, story, first_story, family, similarity, margin, in the order in which
         they were placed; family is the key of its first document, as is known now: a later copy can show that two
@@ -81,7 +81,9 @@ def batch_at(connection: sqlite3.Connection, at: str | Moment | None) -> tuple[i
     if at is not None and moment is None:
         raise InputError(f"at={at!r} is not a moment; give ISO 8601, such as 2026-03-02T08:00:00Z.")
     row = connection.execute(
-        "SELECT batch_id, moment FROM batch WHERE ?1 IS NULL OR moment <= ?1 ORDER BY batch_id DESC LIMIT 1", (moment,)
+        "SELECT batch_id, IIF(?1 IS NULL, clock, moment) FROM batch WHERE ?1 IS NULL OR moment <= ?1"
+        " ORDER BY batch_id DESC LIMIT 1",
+        (moment,),
     ).fetchone()
     return (0, None) if row is None else (int(row[0]), int(row[1]))
 

@@ -11,6 +11,7 @@ politeness a simulated week of them breaks, as the server counts them.
 ``day`` follows misbehaving feeds for a simulated day, undisturbed and killed ten times at random, and prints
 whether the two stores differ.
 ``thresholds`` prints what another probability of joining does to the sample, BASIL and "In the news".
+``orders`` prints what stories are worth when the same articles are imported in another order.
 ``languages`` prints what stories across languages are worth on "In the news" in ten languages at once.
 """
 
@@ -42,7 +43,7 @@ def main() -> None:
     """Run what is asked for."""
     parser = argparse.ArgumentParser(prog="python -m experiments.streams")
     parser.add_argument(
-        "what", choices=["learn", "evaluate", "speed", "growth", "manners", "day", "languages", "thresholds"]
+        "what", choices=["learn", "evaluate", "speed", "growth", "manners", "day", "languages", "thresholds", "orders"]
     )
     parser.add_argument("--corpora", type=pathlib.Path, default=ROOT.parent / "shared" / "corpora")
     parser.add_argument("--keep", action="store_true")
@@ -66,6 +67,10 @@ def main() -> None:
         from experiments.streams.thresholds import measure_thresholds
 
         measure_thresholds(given.corpora)
+    elif given.what == "orders":
+        from experiments.streams.orders import measure_orders
+
+        measure_orders(given.corpora)
     elif given.what == "languages":
         from experiments.streams.languages import measure_languages
 

@@ -43,7 +43,7 @@ def examples(stream: LabelledStream, reader: TermReader) -> tuple[Floats, Floats
     number = 0
     for now, articles in by_hour(stream.articles):
         for story in list(stories):
-            if story.ends(stories.settings) <= articles[0].time:
+            if story.last + story.wait(stories.settings) <= articles[0].time:
                 stories.close(story)
         stories.forget_closed_before(articles[0].time)
         read = [reader.read(one.title, one.text) for one in articles]
@@ -55,7 +55,7 @@ def examples(stream: LabelledStream, reader: TermReader) -> tuple[Floats, Floats
             label = stream.story_of.get(one.id, one.id)
             own = true_story.get(label)
             own = own if own is not None and own.id in stories.open else None
-            family, _ = families.add(number, one.time, codes_of(f"{one.title}\n{one.text}"))
+            family, _ = families.add(number, one.time, codes_of(f"{one.title}\n{one.text}"), arrived=one.time)
             if family != number and own is not None:  # copies are folded before anything is decided
                 own.last = max(own.last, one.time)
                 stories.note(own)

@@ -99,7 +99,7 @@ def tell(stream: LabelledStream, clusterer: Clusterer | None = None) -> Told:
     first: dict[str, str] = {}
     drafts: list[tuple[str, int, tuple[str, ...], tuple[Documents, ...]]] = []
     for now, articles in _batches(stream.articles):
-        result = clusterer.run_batch(articles, now)
+        result = clusterer.run_batch(articles, now, is_sure=True)
         for one in result.placements:
             members[one.story].add(one.article.id)
             family_of[one.article.id], first[one.article.id] = one.family, one.story

@@ -136,7 +136,7 @@ def served(watch: Watch) -> Iterator[int]:
                 watch.n_now += 1
             host = self.headers.get("Host", "").partition(":")[0]
             status, headers, body = watch.answer(int(self.path.strip("/")), host, dict(self.headers))
-            self.send_response(status)
+            self.send_response_only(status)
             for name, value in {"Content-Length": str(len(body)), "Connection": "close", **headers}.items():
                 self.send_header(name, value)
             with watch.lock:

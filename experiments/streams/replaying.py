@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -76,15 +77,16 @@ def replay(
     coefficients: Floats | None = None,
     settings: StreamSettings | None = None,
     reader: TermReader | None = None,
+    parts: Sequence[Sequence[Article]] | None = None,
 ) -> Outcome:
-    """Return what the stream's clustering makes of a labelled stream."""
+    """Return what the stream's clustering makes of a labelled stream, or of parts of it that come one after another."""
     clusterer = Clusterer(settings, coefficients)
     if reader is not None:
         clusterer.reader = reader
     outcome = Outcome()
     family_of: dict[str, int] = {}
     arrived: dict[str, list[str]] = defaultdict(list)
-    for now, articles in by_hour(stream.articles):
+    for now, articles in itertools.chain.from_iterable(map(by_hour, parts or [stream.articles])):
         result = clusterer.run_batch(articles, now)
         for one in result.placements:
             outcome.story_of[one.article.id] = one.story

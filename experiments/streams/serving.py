@@ -62,7 +62,7 @@ def served(now: Callable[[], float], outlets: Outlets, *, slow: float) -> Iterat
                 return
             status, headers, body = answer
             with suppress(OSError):  # who asked may have been killed, or had enough
-                self.send_response(status)
+                self.send_response_only(status)
                 for key, value in {"Content-Length": str(len(body)), "Connection": "close", **headers}.items():
                     self.send_header(key, value)
                 self.end_headers()

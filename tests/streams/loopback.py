@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import email.utils
 import sys
 import threading
 from contextlib import contextmanager
@@ -61,6 +62,7 @@ class FeedServer:
 
     def __init__(self):
         self.routes, self.asked = {}, []
+        self.now = None  # a clock for the header Date: that of the machine would not be the test's
         outer = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -73,7 +75,9 @@ class FeedServer:
                 if answer is None and route is not None:
                     return
                 status, headers, body = answer or (404, {}, b"")
-                self.send_response(status)
+                self.send_response_only(status)
+                if outer.now is not None:
+                    self.send_header("Date", email.utils.formatdate(outer.now(), usegmt=True))
                 for name, value in {"Content-Length": str(len(body)), "Connection": "close", **headers}.items():
                     self.send_header(name, value)
                 self.end_headers()

@@ -38,6 +38,7 @@ class Doc:
     rule: tuple  # the length of its shingles, and from which Jaccard index on it is a copy
     shingles: frozenset
     seen: int = 0
+    clock: int = 0
     vectors: dict = field(default_factory=dict)
     family: int = 0
     story: Story | None = None
@@ -68,6 +69,7 @@ class Story:
     lead: Doc | None = None
     led_at: int = 0
     merged_at: int = 0
+    touched: int = 0
 
 
 class NaiveStream:
@@ -80,16 +82,19 @@ class NaiveStream:
         self.settings, self.warm = settings, warm
         self.placed, self.every, self.lineage = [], [], []
         self.counted, self.settled, self.settled_day = [], [], -1
-        self.home_of, self.window, self.touched, self.sums_of = {}, 0, {}, {}
+        self.home_of, self.touched, self.sums_of = {}, {}, {}
+        self.clock, self.ahead, self.window = None, [], 0
         self.taken = Counter()
 
     # one batch
 
     def run_batch(self, articles, now):
-        self.close(min([now, *(one["time"] for one in articles)]))
-        docs = [Doc(len(self.placed) + 1 + place, one, *read(one), now) for place, one in enumerate(articles)]
+        self.move_clock(now)
+        docs = [
+            Doc(len(self.placed) + 1 + place, one, *read(one), now, self.clock) for place, one in enumerate(articles)
+        ]
         self.counted += docs
-        if now // DAY > self.settled_day or len(self.settled) < self.warm:
+        if now // DAY != self.settled_day or len(self.settled) < self.warm:
             self.settled, self.settled_day = list(self.counted), now // DAY
         self.touched, self.pairs = {}, {}
         for one in docs:
@@ -100,11 +105,27 @@ class NaiveStream:
             self.split_if_two(story, now)
         for story in self.touched:
             self.choose_lead(story)
-        self.close(now)
+        self.close()
         for story in self.every:
-            if story.state == "closed" and story.last < now - self.settings.resume_within:
+            if story.state == "closed" and story.touched < self.clock - self.settings.resume_within:
                 story.state = "forgotten"
-        self.window = now // DAY * DAY - self.settings.copy_window
+        self.window = max(self.window, self.clock // DAY * DAY - self.settings.copy_window)
+
+    def move_clock(self, now):
+        """The clock follows a batch that is no more than a day ahead, or three that go on from one that is."""
+        if self.clock is None or now <= self.clock + DAY:
+            self.clock, self.ahead = max(self.clock or now, now), []
+            return
+        self.taken["a jump of the clock"] += 1
+        if not (self.ahead and self.ahead[-1] <= now <= self.ahead[-1] + 3 * DAY):
+            self.ahead = []
+        if not self.ahead or now >= self.ahead[-1] + DAY:
+            self.ahead.append(now)
+        if len(self.ahead) == 3:
+            self.taken["a jump is believed"] += 1
+            (self.clock, *rest), self.ahead = self.ahead, []
+            for moment in rest:
+                self.move_clock(moment)
 
     def open(self):
         return [one for one in self.every if one.state == "open"]
@@ -162,7 +183,12 @@ class NaiveStream:
         closed = [
             (cosine(one.vectors["both"], self.sums(other)["both"]), other.last, other.id)
             for other in self.every
-            if other.state == "closed"
+            if other.members
+            and (
+                (other.state == "closed" and other.last <= time)
+                or (other.state == "open" and other.last + self.wait(other) <= time)
+            )
+            and time - other.last <= self.settings.resume_within
         ]
         self.every.append(story)
         self.put(one, story, "born")
@@ -175,7 +201,8 @@ class NaiveStream:
         found = set()
         for other in self.placed:
             shared, every = len(one.shingles & other.shingles), len(one.shingles | other.shingles)
-            if other.time >= self.window and other.rule == one.rule and shared and shared / every >= one.rule[1]:
+            is_near = abs(other.time - one.time) <= self.settings.copy_window and other.clock >= self.window
+            if is_near and other.rule == one.rule and shared and shared / every >= one.rule[1]:
                 found.add(other.family)
         one.family = min(found, default=one.number)
         return sorted(found) or [one.number]
@@ -198,6 +225,7 @@ class NaiveStream:
         one.story, one.first_story, one.similarity = story, story.id, similarity
         story.first, story.last = min(story.first, one.time), max(story.last, one.time)
         story.language = story.language or one.given["language"]
+        story.touched = self.clock
         self.home_of[one.family] = story
         self.touched[story] = None
         self.tell(one.time, event, story.id, "", 1, similarity or 0.0)
@@ -223,12 +251,23 @@ class NaiveStream:
                     self.sums_of[key][name][term] += value * weight
         return self.sums_of[key]
 
-    def fits(self, language, story):
-        return self.settings.across_languages or not language or story.language in ("", language)
+    def fits(self, one, language, story):
+        """Whether an article can join a story: its language is not another, and its time is not too far."""
+        wait = self.wait(story)
+        return story.first - wait < one.time < story.last + wait and (
+            self.settings.across_languages or not language or story.language in ("", language)
+        )
+
+    def wait(self, story):
+        times = sorted(one.time for one in story.members)
+        gaps = [later - earlier for earlier, later in itertools.pairwise(times)]
+        least, most = self.settings.close_after_least, self.settings.close_after_most
+        wait = self.settings.close_gaps * statistics.median(gaps) if gaps else least
+        return int(min(max(wait, least), most))
 
     def cosines(self, one, language, besides=()):
         """The cosine of an article with every open story of a language but some."""
-        stories = [story for story in self.open() if story not in besides and self.fits(language, story)]
+        stories = [story for story in self.open() if story not in besides and self.fits(one, language, story)]
         return {story: cosine(one.vectors["both"], self.sums(story)["both"]) for story in stories}
 
     def score(self, one, story, rival, members=None):
@@ -247,7 +286,8 @@ class NaiveStream:
         }
         newest = self.newest(members)
         since = {
-            name: (one.time - time) / self.settings.time_scale for name, time in (("last", last), ("first", first))
+            "last": max(0, one.time - last, first - one.time) / self.settings.time_scale,
+            "first": (one.time - first) / self.settings.time_scale,
         }
         close = {name: math.exp(-apart * apart / 2) for name, apart in since.items()}
         depth = math.log(min(max(len(one.counts["both"]), 1), 100)) / math.log(100)
@@ -278,7 +318,7 @@ class NaiveStream:
         return chance(statistics.fmean(scores)) if scores else 0.0
 
     def is_quiet(self, story, now):
-        return now - story.changed >= self.settings.quiet
+        return abs(now - story.changed) >= self.settings.quiet
 
     def merge_all(self, now):
         into = {}
@@ -306,6 +346,7 @@ class NaiveStream:
             self.move(moved, ended, kept, now, likeness)
             kept.members = sorted(kept.members + ended.members, key=lambda member: member.number)
             kept.first, kept.last, kept.changed = min(kept.first, ended.first), max(kept.last, ended.last), now
+            kept.touched = max(kept.touched, ended.touched)
             ended.state, ended.parent, ended.merged_at = "merged", kept.id, now
             self.touched.pop(ended, None)
             self.touched[kept] = None
@@ -338,6 +379,7 @@ class NaiveStream:
         times = [one.time for one in smaller]
         new_id = story_id(founder.given["key"], attempt=now)
         new = Story(new_id, now, min(times), max(times), story.reference, story.language, smaller, parent=story.id)
+        new.touched = story.touched
         self.every.append(new)
         self.tell(now, "split", story.id, new.id, len(moved), likeness)
         self.move(moved, story, new, now, likeness)
@@ -360,14 +402,10 @@ class NaiveStream:
             newest = self.newest(story.members, 20)
             story.lead = max(newest, key=lambda one: (product(one.vectors["both"], total), -one.number))
 
-    def close(self, now):
-        for story in sorted(self.open(), key=lambda one: (one.last, one.id)):
-            times = sorted(one.time for one in story.members)
-            gaps = [later - earlier for earlier, later in itertools.pairwise(times)]
-            least, most = self.settings.close_after_least, self.settings.close_after_most
-            wait = self.settings.close_gaps * statistics.median(gaps) if gaps else least
-            ends = story.last + int(min(max(wait, least), most))
-            if ends <= now:
+    def close(self):
+        for story in sorted(self.open(), key=lambda one: (one.touched, one.id)):
+            ends = story.touched + self.wait(story)
+            if ends <= self.clock:
                 story.state = "closed"
                 self.touched.pop(story, None)
                 self.tell(ends, "closed", story.id, "", len(self.docs_of(story)), 0.0)

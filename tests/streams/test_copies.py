@@ -20,7 +20,7 @@ def families_of(texts, *, threshold, n_words):
     index = ShingleIndex(threshold=threshold, n_words=n_words)
     family = {}
     for number, text in enumerate(texts):
-        joined = {family[other] for other in index.add(number, 0, shingles_of(text, n_words))}
+        joined = {family[other] for other in index.add(number, 0, shingles_of(text, n_words), arrived=0)}
         family[number] = min(joined, default=number)
         family = {one: family[number] if own in joined else own for one, own in family.items()}
         groups = {}
@@ -55,7 +55,7 @@ def test_long_texts_have_the_copies_of_the_batch_function_at_its_threshold():
     families = Families()
     found = {}
     for number, text in enumerate(texts):
-        family, joined = families.add(number, 0, codes_of(text))
+        family, joined = families.add(number, 0, codes_of(text), arrived=0)
         found[number] = family
         found = {one: family if own in joined else own for one, own in found.items()}
     groups = [tuple(one for one in found if found[one] == own) for own in sorted(set(found.values()))]
@@ -66,24 +66,24 @@ def test_long_texts_have_the_copies_of_the_batch_function_at_its_threshold():
 def test_what_is_out_of_the_window_has_no_copies():
     families = Families()
     text = "Ministers agreed to raise the price of wheat by two percent in the spring"
-    assert families.add(1, 0, codes_of(text)) == (1, [])
+    assert families.add(1, 0, codes_of(text), arrived=0) == (1, [])
     families.forget_before(10)
-    assert families.add(2, 20, codes_of(text)) == (2, [])
-    assert families.add(3, 20, codes_of(text)) == (2, [])
+    assert families.add(2, 20, codes_of(text), arrived=20) == (2, [])
+    assert families.add(3, 20, codes_of(text), arrived=20) == (2, [])
 
 
 def test_a_text_without_words_is_a_copy_of_nothing():
     families = Families()
-    assert [families.add(number, 0, codes_of("..."))[0] for number in (1, 2)] == [1, 2]
+    assert [families.add(number, 0, codes_of("..."), arrived=0)[0] for number in (1, 2)] == [1, 2]
 
 
 def test_a_copy_of_two_families_makes_them_one():
     index = Families()
     half, other = "a b c d e f g h i j", "k l m n o p q r s t"
-    index.add(1, 0, codes_of(half))
-    index.add(2, 0, codes_of(other))
+    index.add(1, 0, codes_of(half), arrived=0)
+    index.add(2, 0, codes_of(other), arrived=0)
     index._short.threshold = 0.4  # so that a text can be near two that are not near one another
-    assert index.add(3, 0, codes_of(f"{half} {other}")) == (1, [2])
+    assert index.add(3, 0, codes_of(f"{half} {other}"), arrived=0) == (1, [2])
 
 
 def test_articles_with_a_shingle_are_found_also_after_pairs_were_sorted_in_and_left_out(monkeypatch):

@@ -30,7 +30,7 @@ def filled(articles, path=None):
         )
         with transaction(stream._connection):
             take_in(stream._connection, one, one.time)
-        stream.cluster(one.time + 60)
+        stream.cluster(one.time + 60, is_sure=True)
     return stream
 
 

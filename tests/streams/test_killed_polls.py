@@ -88,7 +88,8 @@ def test_a_poll_that_is_killed_before_or_after_any_commit_and_begun_again_ends_l
     FileClock.make(tmp_path / CLOCK)
     server = FeedServer()
     try:
-        feeds = serve(server, FileClock(tmp_path / CLOCK).now)
+        server.now = FileClock(tmp_path / CLOCK).now
+        feeds = serve(server, server.now)
         (tmp_path / FEEDS).write_text("\n".join(feeds), encoding="utf-8")
         command = [sys.executable, "-m", "tests.streams.killed_polls", tmp_path, *map(str, PASSES)]
         subprocess.run(command, check=True, cwd=ROOT)

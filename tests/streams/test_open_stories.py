@@ -87,7 +87,7 @@ def crowd():
             own = base if rng.random() < 0.5 else vectors(rng)
             member = Member(number, number, "", time, own)
             story.n_families += 1
-            story.last = max(story.last, time)
+            story.last = story.touched = max(story.last, time)
             if story.members:
                 stories.add(story, member)
             else:
@@ -96,6 +96,11 @@ def crowd():
         if place % 10 == 0:
             stories.close(story)
     return stories
+
+
+def is_near(story, time):
+    wait = story.wait(StreamSettings())
+    return story.first - wait < time < story.last + wait
 
 
 @pytest.mark.parametrize("cut", [-4.0, -1.0, 0.0, 2.0])
@@ -116,6 +121,7 @@ def test_the_pruned_search_finds_what_a_full_scan_finds(crowd, cut):
             if one.score >= cut
             and products[1, one.story.slot] > 0
             and (not language or one.story.language in ("", language))
+            and is_near(one.story, time)
         ]
         assert {one.story.id for one in found} == {one.story.id for one in wanted}
         assert [one.score for one in found] == sorted((one.score for one in wanted), reverse=True)
@@ -132,10 +138,10 @@ def test_the_cosine_with_the_newest_members_is_that_by_hand(crowd):
         assert crowd.match(story, own, time=0).likeness.near == pytest.approx(by_hand, abs=1e-12)
 
 
-def test_the_idle_stories_are_the_open_ones_without_a_late_article(crowd):
+def test_the_stories_that_have_ended_are_the_open_ones_that_were_not_touched_for_long_enough(crowd):
     for time in (0, 4 * DAY, 8.5 * DAY, 20 * DAY):
-        by_hand = sorted((story for story in crowd if story.last <= time), key=lambda one: (one.last, one.id))
-        assert crowd.idle_since(time) == by_hand
+        by_hand = [story for story in crowd if story.touched + story.wait(crowd.settings) <= time]
+        assert crowd.ended_by(time) == sorted(by_hand, key=lambda one: (one.touched, one.id))
 
 
 def test_the_article_that_names_a_story_is_the_one_most_like_the_sum_of_all(crowd):
@@ -160,7 +166,7 @@ def test_a_story_apart_from_the_index_is_compared_as_in_it_bit_for_bit(crowd):
         assert sums.products(own).tolist() == crowd._index.products(own)[0][:, story.slot].tolist()
         assert sums.squares.tolist() == crowd._index.squares[story.slot].tolist()
         wanted = crowd.match(story, own, time=5 * DAY, language="german")
-        rival = crowd.rival_of(own, language="german", besides=(story,))
+        rival = crowd.rival_of(Member(0, 0, "", 5 * DAY, own), language="german", besides=(story,))
         assert crowd.match_apart(sums, Member(0, 0, "", 5 * DAY, own), (rival,)) == [wanted]
 
 
@@ -185,14 +191,14 @@ def test_the_rival_of_a_story_is_the_other_open_story_of_its_language_that_is_mo
     rng = np.random.default_rng(6)
     for _ in range(20):
         own = list(crowd)[int(rng.integers(len(crowd.open)))].members[-1].vectors
-        boths = {one.id: crowd.match(one, own, time=0).likeness.both for one in crowd}
+        boths = {one.id: crowd.match(one, own, time=5 * DAY).likeness.both for one in crowd if is_near(one, 5 * DAY)}
         asked, *others = rng.choice(sorted(boths), 4, replace=False).tolist()
         story = crowd.open[asked]
         in_all = max(value for name, value in boths.items() if name != asked)
-        assert crowd.match(story, own, time=0).likeness.rival == in_all
-        left = crowd.match(story, own, time=0, besides=[crowd.open[one] for one in others]).likeness.rival
+        assert crowd.match(story, own, time=5 * DAY).likeness.rival == in_all
+        left = crowd.match(story, own, time=5 * DAY, besides=[crowd.open[one] for one in others]).likeness.rival
         assert left == max(value for name, value in boths.items() if name not in (asked, *others))
-        spoken = crowd.match(story, own, time=0, language="german").likeness.rival
+        spoken = crowd.match(story, own, time=5 * DAY, language="german").likeness.rival
         assert spoken == max(
             (value for name, value in boths.items() if name != asked and crowd.open[name].language in ("", "german"))
         )

@@ -235,6 +235,8 @@ def test_a_store_of_the_first_version_is_given_the_lines_it_lacks(turning, tmp_p
     with sqlite3.connect(old) as connection:
         connection.execute("DELETE FROM lineage WHERE event = 'moved'")
         connection.execute("ALTER TABLE lineage DROP COLUMN doc_id")
+        connection.execute("ALTER TABLE batch DROP COLUMN clock")
+        connection.execute("ALTER TABLE story DROP COLUMN touched")
         connection.execute("PRAGMA user_version = 1")
     connection.close()
     with StoryStream(old) as stream:

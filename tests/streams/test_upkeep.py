@@ -63,7 +63,8 @@ def test_pruning_deletes_earlier_versions_and_requests_of_that_age(tmp_path):
         for day, ending in ((1, ""), (1, " again"), (28, " and again")):
             one = {"id": f"a{day}", "date": f"2026-03-{day:02}", "title": f"Ferry {day}", "text": text + ending}
             stream.replay(written([one], tmp_path / "one.jsonl"), now=NOW)
-        stream.replay([("2026-04-27", "Orchestra tours the islands")], now=NOW)
+        days = (25, 26, 27)  # as many as it takes to believe that a month has gone by
+        stream.replay([(f"2026-04-{day}", f"Orchestra tours the islands, day {day}") for day in days], now=NOW)
         insert = "INSERT INTO feed VALUES (1, 'u', '', '', 'active', '', '', '', 1, 1, 0, '', 0, 0, 0, 0, '')"
         stream._connection.execute(insert)
         for at in (MIDDLE - 1, MIDDLE):
@@ -136,8 +137,9 @@ def test_a_store_of_an_older_version_can_be_copied_before_it_is_changed(docclust
 
 
 def test_the_verb_prune_says_what_it_deleted_and_the_store_stays_sound(doccluster, store, tmp_path):  # noqa: F811
-    late = {"id": "late", "date": "2026-06-20", "title": "Wheat", "text": "Wheat prices rose", "source": "wire"}
-    doccluster("stream", "replay", written([late], tmp_path / "late.jsonl"), "--store", store)
+    late = {"title": "Wheat", "text": "Wheat prices rose", "source": "wire"}
+    later = [late | {"id": f"late{day}", "date": f"2026-06-{day}"} for day in (18, 19, 20)]
+    doccluster("stream", "replay", written(later, tmp_path / "late.jsonl"), "--store", store)
     prune = ("stream", "prune", "--store", store, "--older-than")
     doccluster("stream", "export", "--store", store, "-o", tmp_path / "before")
     assert json.loads(doccluster(*prune, "52w", "--json").out)["n_texts"] == 0

@@ -18,7 +18,14 @@ from doccluster.streams.intake import take_in
 from doccluster.streams.polling.fetching import Fetched, fetch
 from doccluster.streams.polling.options import PollOptions
 from doccluster.streams.polling.parsing import FeedParser, Parsed
-from doccluster.streams.polling.scheduling import Answer, FeedState, must_be_whole, next_poll
+from doccluster.streams.polling.scheduling import (
+    Answer,
+    FeedState,
+    believed_now,
+    http_date,
+    must_be_whole,
+    next_poll,
+)
 from doccluster.streams.polling.subscribing import (
     Unusable,
     host_of,
@@ -28,6 +35,8 @@ from doccluster.streams.polling.subscribing import (
     subscriptions,
     write_feed_state,
 )
+from doccluster.streams.settings import DAY
+from doccluster.streams.store import write_meta
 
 STAGE = "poll"
 LEAST_BETWEEN = 60  # seconds between two polls of a feed, also when they are forced
@@ -47,6 +56,10 @@ class Polled:
         Feeds that failed, and what the list names that is no address.
     events : mapping of event to int
         What has happened to stories, filled in by the stream.
+    feeds_say : int or None
+        The latest moment that a server's clock showed.
+    ahead : int
+        By how many seconds the machine's clock is ahead of the feeds' and the stream's; 0 for less than a day.
     """
 
     n_feeds: int = 0
@@ -59,6 +72,8 @@ class Polled:
     failures: list[Unusable] = field(default_factory=list)
     skipped: list[Unusable] = field(default_factory=list)
     events: Mapping[str, int] = field(default_factory=dict)
+    feeds_say: Moment | None = None
+    ahead: int = 0
 
 
 def poll_list(
@@ -69,11 +84,13 @@ def poll_list(
     *,
     force: bool,
     is_first: bool,
+    last: Moment | None,
     commit: Callable[[], AbstractContextManager[object]],
     progress: Progress = silent,
 ) -> tuple[Polled, list[int]]:
     """Ask the feeds of lists that are due; return what was done, and the numbers of all feeds in the lists.
 
+    `last` is what the clock of the stream said.
     Where ranges are allowed, the first of several passes asks what was refused before, too.
     """
     listed, skipped = subscriptions(given)
@@ -81,7 +98,7 @@ def poll_list(
         numbers = subscribe(connection, listed)
     refused_too = is_first and bool(options.reach.allowed)
     due = due_feeds(connection, numbers, int(options.clock.now()), force=force, refused_too=refused_too)
-    done = poll_feeds(connection, due, options.for_list(listed), parser, commit=commit, progress=progress)
+    done = poll_feeds(connection, due, options.for_list(listed), parser, last=last, commit=commit, progress=progress)
     done.n_feeds, done.skipped = len(numbers), skipped
     return done, numbers
 
@@ -100,6 +117,7 @@ def poll_feeds(
     options: PollOptions,
     parser: FeedParser,
     *,
+    last: Moment | None,
     commit: Callable[[], AbstractContextManager[object]],
     progress: Progress = silent,
 ) -> Polled:
@@ -110,10 +128,11 @@ def poll_feeds(
     done = Polled(n_due=len(due))
     answers: queue.SimpleQueue[tuple[int, Fetched] | BaseException] = queue.SimpleQueue()
     stop = threading.Event()
+    began = options.clock.now()
     # whole seconds are stored: a request may have been made up to one second later
     earliest = {
         host: asked + 1 + options.spacing
-        for host, asked in read_last_requests(connection, int(options.clock.now() - options.spacing) - 1).items()
+        for host, asked in read_last_requests(connection, int(began - options.spacing), int(began) + 1).items()
     }
     threads = _ask_all(due, options, earliest, answers, stop)
     try:
@@ -123,8 +142,14 @@ def poll_feeds(
             if isinstance(got, BaseException):
                 raise got
             number, fetched = got
+            now = int(options.clock.now())
+            told = http_date(fetched.headers.get("date", ""))
+            if told is not None:
+                done.feeds_say = max(told, done.feeds_say or told)
             with commit():
-                _store(connection, number, due[number], fetched, parser, int(options.clock.now()), done)
+                if told is not None and abs(told - now) <= DAY:
+                    write_meta(connection, confirmed=now)
+                _store(connection, number, due[number], fetched, parser, now, believed_now(now, told, last), done)
         progress(STAGE, len(due), len(due))
     finally:
         stop.set()
@@ -195,9 +220,13 @@ def _store(
     fetched: Fetched,
     parser: FeedParser,
     now: Moment,
+    seen: Moment,
     done: Polled,
 ) -> None:
-    """Store entries, then what the feed said of itself, inside a transaction of the caller."""
+    """Store entries, then what the feed said of itself, inside a transaction of the caller.
+
+    `now` is by the machine's clock, `seen` when the entries came in.
+    """
     body_hash = blake2b(fetched.body, digest_size=16).hexdigest() if fetched.body else ""
     is_unchanged = fetched.status == 304 or bool(body_hash and body_hash == feed.body_hash)
     parsed = Parsed() if is_unchanged or fetched.status != 200 else parser.parse(fetched.body)
@@ -206,7 +235,7 @@ def _store(
         reason = "not-a-feed"
     outcomes: Counter[str] = Counter()
     for entry in parsed.entries:
-        outcomes[take_in(connection, _article(entry, feed.url, now), now).outcome] += 1
+        outcomes[take_in(connection, _article(entry, feed.url, seen), seen).outcome] += 1
     n_entries = len(parsed.entries)
     answer = Answer(
         status=fetched.status,

@@ -132,7 +132,18 @@ def next_poll(feed: FeedState, answer: Answer, now: Moment) -> FeedState:
 
 def must_be_whole(feed: FeedState, now: Moment) -> bool:
     """Return whether a feed is asked without conditions: for the first time, or a week after its last whole answer."""
-    return not feed.last_full or now - feed.last_full >= WEEK
+    return not feed.last_full or abs(now - feed.last_full) >= WEEK
+
+
+def believed_now(machine: Moment, told: Moment | None, last: Moment | None) -> Moment:
+    """Return the moment by the machine's clock, or by a server's, if the machine's is the only one to jump ahead.
+
+    >>> believed_now(90 * DAY, 2 * DAY, DAY) // DAY, believed_now(90 * DAY, 90 * DAY, DAY) // DAY
+    (2, 90)
+    """
+    if told is None or machine <= max(told, last or told) + DAY:
+        return machine
+    return max(told, last or told)
 
 
 def retry_after(headers: Mapping[str, str], now: Moment) -> int | None:

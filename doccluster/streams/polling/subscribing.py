@@ -14,8 +14,9 @@ from doccluster.corpus.encodings import declared_encoding, decode
 from doccluster.corpus.opening import read_whole
 from doccluster.corpus.xml_text import root_of
 from doccluster.errors import InputError
+from doccluster.streams.article import SLACK
 from doccluster.streams.polling.addresses import LONGEST, Refused, listed_target
-from doccluster.streams.polling.scheduling import BASE, FeedState
+from doccluster.streams.polling.scheduling import BASE, GONE_FOR, FeedState
 
 MOST_BYTES = 16 * 1024**2  # of a list
 MOST_TITLE = 1000  # characters of a feed's title, and of the folders it lies in
@@ -88,12 +89,14 @@ def read_due_feeds(
 ) -> dict[int, FeedState]:
     """Return what is remembered of the feeds that are due now, or were last asked at a moment or before, by number.
 
-    With `refused_too` also those that were never asked, since their addresses were refused.
+    With `refused_too` also those that were never asked, since their addresses were refused. What lies further ahead
+    than any feed waits was written when the clock was wrong, and such a feed is due.
     """
     rows = connection.execute(
         f"SELECT feed_id, {', '.join(_FIELDS)} FROM feed WHERE next_poll_at <= ?1 OR last_asked_at <= ?2"
-        " OR (?3 AND last_asked_at = 0 AND reason = 'refused-address')",
-        (now, asked_by, refused_too),
+        " OR (?3 AND last_asked_at = 0 AND reason = 'refused-address') OR last_asked_at > ?1 + ?4"
+        " OR (next_poll_at > ?1 + ?5 AND reason <> 'moved-to-another')",
+        (now, asked_by, refused_too, SLACK, 2 * GONE_FOR),
     )
     return {
         number: FeedState(url, state, interval, failures / 2, *rest)
@@ -108,10 +111,12 @@ def soonest_poll(connection: sqlite3.Connection, numbers: Iterable[int]) -> floa
     return min((float(moment) for number, moment in rows if number in listed), default=math.inf)
 
 
-def read_last_requests(connection: sqlite3.Connection, since: int) -> dict[str, int]:
-    """Return when each host was last asked, for those that were asked after a moment."""
+def read_last_requests(connection: sqlite3.Connection, since: int, until: int) -> dict[str, int]:
+    """Return when each host was last asked, for those that were asked between two moments."""
     last: dict[str, int] = {}
-    for url, asked in connection.execute("SELECT url, last_asked_at FROM feed WHERE last_asked_at > ?", (since,)):
+    for url, asked in connection.execute(
+        "SELECT url, last_asked_at FROM feed WHERE last_asked_at BETWEEN ? AND ?", (since, until)
+    ):
         host = host_of(url)
         last[host] = max(asked, last.get(host, asked))
     return last

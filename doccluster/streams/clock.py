@@ -1,0 +1,62 @@
+"""What time it is in a stream: its clock follows the batches, but one date far ahead does not move it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from doccluster.streams.article import Moment
+from doccluster.streams.settings import DAY
+
+N_TO_BELIEVE = 3  # batches, each a day or more after the one before, that make a jump believable
+LONGEST_STEP = 3 * DAY  # between two of them: days imported in any order are further apart
+
+
+@dataclass(frozen=True, slots=True)
+class StreamClock:
+    """The clock of a stream. It never goes back for articles that come late.
+
+    A batch that is at most a day ahead moves it on. One that is further ahead does not, unless it is sure (a poll whose
+    feeds say the same), or the stream goes on from there: three batches, each one to three days after the one before,
+    and nothing in between that goes back.
+
+    Attributes
+    ----------
+    time : int or None
+        None before the first batch.
+    ahead : tuple of int
+        The moments ahead of it that are not believed yet.
+
+    Examples
+    --------
+    >>> clock = StreamClock().moved(0)
+    >>> clock.moved(40 * DAY).time // DAY, clock.moved(40 * DAY, is_sure=True).time // DAY
+    (0, 40)
+    >>> clock.moved_by([one * DAY for one in (40, 41, 42)]).time // DAY
+    42
+    """
+
+    time: Moment | None = None
+    ahead: tuple[Moment, ...] = ()
+
+    def moved(self, moment: Moment, *, is_sure: bool = False) -> StreamClock:
+        """Return the clock after a batch of this moment."""
+        if self.time is None or moment <= self.time + DAY:
+            is_wrong = is_sure and self.time is not None and moment < self.time - DAY
+            return StreamClock(moment if self.time is None or is_wrong else max(self.time, moment))
+        if is_sure:
+            return StreamClock(moment)
+        goes_on = bool(self.ahead) and 0 <= moment - self.ahead[-1] <= LONGEST_STEP
+        ahead = self.ahead if goes_on else ()
+        if not ahead or moment >= ahead[-1] + DAY:
+            ahead = (*ahead, moment)
+        if len(ahead) < N_TO_BELIEVE:
+            return StreamClock(self.time, ahead)
+        return StreamClock(ahead[0]).moved_by(ahead[1:])
+
+    def moved_by(self, moments: Iterable[Moment]) -> StreamClock:
+        """Return the clock after several batches."""
+        clock = self
+        for moment in moments:
+            clock = clock.moved(moment)
+        return clock

@@ -1,0 +1,45 @@
+"""What the order of import does to stories: halves in either order, shuffled days, one article dated far ahead."""
+
+from __future__ import annotations
+
+import pathlib
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import groupby
+
+from doccluster.streams.article import Article
+from doccluster.streams.settings import DAY
+from experiments.streams.labelled import LabelledStream, basil, itn, newsroom
+from experiments.streams.replaying import RememberingReader, judge, replay
+
+AHEAD = 90 * DAY
+
+
+def orders(articles: Sequence[Article]) -> Iterator[tuple[str, list[Sequence[Article]]]]:
+    """Yield ways to import the articles of a stream: their names, and the parts one after the other."""
+    middle = len(articles) // 2
+    days = [list(own) for _, own in groupby(articles, key=lambda one: one.time // DAY)]
+    shuffled = random.Random(0).sample(days, len(days))
+    last = articles[-1]
+    ahead = replace(last, key="ahead", id="ahead", guid="ahead", time=last.time + AHEAD, title="", text="Zymurgy")
+    yield "in order", [articles]
+    yield "the later half first", [articles[middle:], articles[:middle]]
+    yield "days shuffled", shuffled
+    yield "one article dated ahead first", [[ahead], articles]
+
+
+def scores(stream: LabelledStream, reader: RememberingReader) -> Iterator[tuple[str, float, float]]:
+    """Yield pair F and BCubed F of all stories for each order of import."""
+    for name, parts in orders(stream.articles):
+        outcome = replay(stream, parts=parts, reader=reader)
+        found = judge(outcome.story_of, stream, frozenset(stream.story_of.values()))
+        yield name, found["pair_f"], found["bcubed_f"]
+
+
+def measure_orders(folder: pathlib.Path) -> None:
+    """Print what stories are worth when the same articles come in another order."""
+    reader = RememberingReader()
+    for stream in (newsroom(), basil(folder, among_noise=False), itn(folder, "en"), basil(folder, among_noise=True)):
+        for name, pair_f, bcubed_f in scores(stream, reader):
+            print(f"  {stream.name:18} {name:30} pair F {pair_f:.3f}, BCubed F {bcubed_f:.3f}", flush=True)
