@@ -246,14 +246,14 @@ class Clusterer:
     def _grow(self, story: Story, article: Article, result: BatchResult, *, similarity: float) -> None:
         story.n_documents += 1
         story.last, story.first = max(story.last, article.time), min(story.first, article.time)
-        story.touched = self.time
+        story.touched = max(self.time, story.last)
         self.stories.note(story)
         result.events.append(Event(article.time, "grew", story.id, "", 1, similarity, self.next_number))
 
     def _found(self, article: Article, language: str, member: Member, result: BatchResult) -> Story:
         time = article.time
         story = Story(story_id(article.key), article.key, time, time, time, time, language, n_documents=1, n_families=1)
-        story.touched = self.time
+        story.touched = max(self.time, time)
         story.members.append(member)
         self.stories.open_new(story)
         result.events.append(Event(time, "born", story.id, n_documents=1, number=member.number))

@@ -51,7 +51,7 @@ class Story:
     changed : int
         When it was last merged or split, or born of a split.
     touched : int
-        What the stream's clock said when the last article came to it, whatever the date of that.
+        What the stream's clock said when an article came to it last, whatever its date; the date if that is later.
     lead, led_at : int
         The number of the article that names the story, and the number of families at which it was chosen.
     split_checked : int

@@ -79,6 +79,7 @@ def turning_store() -> bytes:
         after = as_text((as_moment(late) or 0) + 9 * DAY)
         stream.replay([(late, corpus.texts[-1] + " Agency", "a copy"), (after, "words of its own", "")], now=NOW)
         stream.poll(_ADDRESS, options=_unreachable((as_moment(after) or 0) + 2 * DAY))
+        stream.cluster((as_moment(after) or 0) + 2 * DAY, is_sure=True)
         assert stream.check() == []
         assert {"open", "closed", "merged"} == set(stream.tables().stories["state"])
     _pack(path)

@@ -225,7 +225,7 @@ class NaiveStream:
         one.story, one.first_story, one.similarity = story, story.id, similarity
         story.first, story.last = min(story.first, one.time), max(story.last, one.time)
         story.language = story.language or one.given["language"]
-        story.touched = self.clock
+        story.touched = max(self.clock, story.last)
         self.home_of[one.family] = story
         self.touched[story] = None
         self.tell(one.time, event, story.id, "", 1, similarity or 0.0)
