@@ -1,4 +1,4 @@
-"""Run benchmarks: `python -m experiments.benchmarks [MODULE ...] [--only ROW] [--quick] [--list] [--again]`."""
+"""Run benchmarks: `python -m experiments.benchmarks [MODULE ...] [--only ROW] [--quick] [--again] [--list] [--page]`"""
 
 from __future__ import annotations
 
@@ -28,6 +28,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--quick", action="store_true", help="small data, one round: to see that it works")
     parser.add_argument("--list", action="store_true", help="list the rows and stop")
     parser.add_argument("--again", action="store_true", help="measure again what was measured before")
+    parser.add_argument("--page", action="store_true", help="write the page from what was measured, and stop")
     asked = parser.parse_args(arguments)
     unknown = sorted(set(asked.modules) - set(modules()))
     if unknown:
@@ -39,7 +40,7 @@ def main(arguments: list[str] | None = None) -> None:
     missing = sorted(set(asked.only) - {row.name for row in rows})
     if missing:
         parser.error(f"no row {', '.join(missing)}; there are {', '.join(row.name for row in rows)}")
-    for module in chosen:
+    for module in () if asked.page else chosen:
         if asked.list:
             for row in ROWS.get(f"experiments.benchmarks.{module}", []):
                 print(f"{module}\t{row.name}\t{row.title}")

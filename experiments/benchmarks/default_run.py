@@ -16,6 +16,7 @@ from doccluster.clustering import DocumentClustering, SphericalKMeans
 from experiments.benchmarks.harness import Session, read_results, row, start_clock
 from experiments.benchmarks.matrices import CACHE, made_counts
 
+TIMED = ("doccluster/clustering", "doccluster/geometry", "doccluster/kernels")
 HERE = "experiments.benchmarks.default_run"
 N_TOPICS, N_TERMS = 50, 50_000
 SIZES = (20_000, 50_000, 100_000)

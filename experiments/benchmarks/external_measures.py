@@ -9,6 +9,9 @@ import numpy.typing as npt
 
 from experiments.benchmarks.harness import Session, row
 
+TIMED = ("doccluster/evaluation", "doccluster/measures")
+
+
 Labels = npt.NDArray[np.int64]
 
 

@@ -35,12 +35,13 @@ import sys
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 
 from doccluster.unfinished import finished_file
 
 RESULTS = pathlib.Path(__file__).parent / "results"
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-COLUMNS = ("row", "contender", "figure", "value", "repeats", "lowest", "highest", "quick", "measured_at")
+COLUMNS = ("row", "contender", "figure", "value", "repeats", "lowest", "highest", "quick", "measured_at", "commit")
 
 
 @dataclass(frozen=True)
@@ -146,7 +147,8 @@ class Session:
         values = values or [value]
         self.figures[contender, figure] = value
         now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
-        line = (self.row, contender, figure, value, len(values), min(values), max(values), int(self.quick), now)
+        spread = len(values), min(values), max(values)
+        line = (self.row, contender, figure, value, *spread, int(self.quick), now, commit_measured())
         is_new = not self.path.exists()
         self.path.parent.mkdir(exist_ok=True)
         with self.path.open("a", newline="", encoding="utf-8") as handle:
@@ -243,9 +245,8 @@ def note_environment(path: pathlib.Path, row_name: str) -> None:
 
 
 def environment() -> dict[str, object]:
-    """Return the facts of this machine: processor, cores, memory, versions, the commit measured."""
+    """Return the facts of this machine: processor, cores, memory, versions."""
     packages = ("numpy", "scipy", "scikit-learn", "numba", "doccluster")
-    commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, capture_output=True, text=True)
     return {
         "processor": _processor(),
         "cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
@@ -253,8 +254,18 @@ def environment() -> dict[str, object]:
         "system": platform.platform(),
         "python": platform.python_version(),
         "packages": {name: importlib.metadata.version(name) for name in packages},
-        "commit": commit.stdout.strip() or None,
     }
+
+
+@cache
+def commit_measured() -> str:
+    """Return the commit that is checked out; empty outside a git checkout."""
+    return git("rev-parse", "--short=9", "HEAD").stdout.strip()
+
+
+def git(*arguments: str, folder: pathlib.Path = ROOT) -> subprocess.CompletedProcess[str]:
+    """Return what git says of a checkout."""
+    return subprocess.run(["git", *arguments], cwd=folder, capture_output=True, text=True)
 
 
 def _processor() -> str:

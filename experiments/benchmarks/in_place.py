@@ -13,6 +13,7 @@ from experiments.benchmarks.clustering import load_kernels
 from experiments.benchmarks.harness import Session, row, start_clock
 from experiments.benchmarks.matrices import load_matrix, random_rows
 
+TIMED = ("doccluster/clustering/k_means", "doccluster/kernels")
 REPEATS = 9
 
 

@@ -17,6 +17,7 @@ from doccluster.measures.distances import PairwiseDistances
 from doccluster.partition import Partition
 from experiments.benchmarks.harness import Session, row, start_clock
 
+TIMED = ("doccluster/geometry", "doccluster/kernels", "doccluster/measures")
 LINEAR = [
     record.name
     for record in list_measures(counted=True)

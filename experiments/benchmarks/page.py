@@ -7,11 +7,14 @@ A row's `<figure>_times_ours` is a contender's figure over ours (above 1: we are
 from __future__ import annotations
 
 import importlib
+import itertools
 import json
 import math
+import operator
 import pathlib
 from collections.abc import Iterable
 
+from experiments.benchmarks.age import MOST_CHANGED, ages, has_history
 from experiments.benchmarks.harness import RESULTS, ROOT, ROWS, Row, read_results
 from experiments.benchmarks.scaling_figure import draw, points_of
 
@@ -22,20 +25,36 @@ HEAD = """# Performance
 Written by `doccluster benchmark` (or `make bench`) from `experiments/benchmarks/results`; no figure on this page is
 typed by hand. Contenders run in turn in one session; times are medians, and the ratios of medians are what to trust:
 the machines these ran on are shared, and seconds drift. A ratio above 1 means that the other takes so many times ours.
-Where a target was missed the table says so.
+Where a target was missed the table says so. Each table tells the day and the commit it was measured at; tables whose
+commit is no longer in the history are dropped, and `doccluster benchmark MODULE --only ROW` measures them again.
+"""
+EARLIER = f"""## Measured on earlier code
+
+More than {MOST_CHANGED} files of what these tables time have changed since they were measured. They say how fast that
+code was, and may not hold for today's.
 """
 
 
 def write_page(modules: Iterable[str]) -> pathlib.Path:
     """Write the page for the modules that have results, and return its path."""
     modules = list(modules)
-    parts = [HEAD, _headline(modules)]
+    parts = [HEAD, _earlier(modules), _headline(modules)]
     for module in modules:
         results = read_results(RESULTS / f"{module}.csv")
         if results:
             parts.append(_section(module, results))
     PAGE.write_text("\n".join(parts), encoding="utf-8")
     return PAGE
+
+
+def _earlier(modules: Iterable[str]) -> str:
+    """Return the list of tables that were measured on earlier code."""
+    old = [age for age in ages(modules) if age.is_of_earlier_code] if has_history() else []
+    lines = [
+        f"- {module}: " + ", ".join(f"`{age.row}`" for age in rows)
+        for module, rows in itertools.groupby(old, key=operator.attrgetter("module"))
+    ]
+    return "\n".join([EARLIER, *lines, ""]) if lines else ""
 
 
 def _headline(modules: Iterable[str]) -> str:
@@ -103,8 +122,9 @@ def _row_table(row: Row, newest: dict[tuple[str, str], dict[str, str]], elsewher
     contenders = list(dict.fromkeys(contender for contender, _ in newest))
     target = "" if row.target is None else f" Target: {row.target:g}x."
     place = f" On {elsewhere}" if elsewhere else ""
+    last = max(newest.values(), key=lambda line: line["measured_at"])
     lines = [
-        f"**{row.title}** (`{row.name}`).{target}{place}",
+        f"**{row.title}** (`{row.name}`).{target} Measured {last['measured_at'][:10]} at `{last['commit']}`.{place}",
         "",
         "| | figure | median | lowest to highest | over ours |",
     ]

@@ -16,6 +16,7 @@ from experiments.benchmarks.clustering import FIRST_TIMED, FULL, LAST_TIMED, dat
 from experiments.benchmarks.harness import Session, row
 from experiments.benchmarks.matrices import load_matrix, random_rows, real_names
 
+TIMED = ("doccluster/clustering/k_means", "doccluster/kernels")
 CLUSTERS = (2, 5, 10, 20, 32, 50, 64, 80, 100, 200, 500, 1000)
 REPEATS = 3
 WAYS = {"plain": "lloyd", "always pruned": "pruned", "pruned where a sample says so": "auto"}

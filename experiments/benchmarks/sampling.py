@@ -10,6 +10,8 @@ from scipy import sparse
 
 from experiments.benchmarks.harness import Session, row, start_clock
 
+TIMED = ("doccluster/clustering/mixtures", "doccluster/kernels", "doccluster/synthetic")
+
 
 @row("vmf-sampling", "100,000 draws in 1,000 dimensions, kappa = 100, beside scipy", target=10.0)
 def sampling(session: Session) -> None:

@@ -18,6 +18,7 @@ from experiments.benchmarks.made_text import text_file
 from experiments.benchmarks.matrices import CORPORA
 from experiments.benchmarks.whole_runs import MAIN, STAGES
 
+TIMED = ("doccluster/clustering/k_means", "doccluster/corpus", "doccluster/distributed", "doccluster/pipeline")
 N_DOCUMENTS, FEW = 100_000, 4_000
 N_CLUSTERS = 20
 MILLION, TEN_MILLION = 1_000_000, 10_000_000

@@ -16,6 +16,7 @@ from experiments.benchmarks.harness import ROOT, Session, row
 from experiments.benchmarks.made_text import text_file
 from experiments.search_results.ambient import read_ambient
 
+TIMED = ("doccluster/labeling", "doccluster/retrieval")
 N_QUERIES = 40
 N_HITS = 100
 TOPIC_WORDS = 60

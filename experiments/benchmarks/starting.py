@@ -12,6 +12,7 @@ from collections.abc import Mapping
 
 from experiments.benchmarks.harness import ROOT, Session, row
 
+TIMED = ("doccluster",)
 NEWSROOM = ROOT / "corpora" / "samples" / "newsroom" / "articles.jsonl"
 VERB = "import sys; from doccluster.cli.main import main; main(sys.argv[1:])"
 PEER = "import sklearn.cluster, matplotlib.pyplot"

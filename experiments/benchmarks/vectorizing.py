@@ -20,6 +20,7 @@ import numpy as np
 from experiments.benchmarks.debian_descriptions import load_debian_descriptions
 from experiments.benchmarks.harness import Session, measure_process, row, run_rows, start_clock
 
+TIMED = ("doccluster/text", "doccluster/vectors")
 CACHE = pathlib.Path(__file__).parent / "cache" / "debian_descriptions.jsonl"
 HERE = "experiments.benchmarks.vectorizing"
 CONTENDERS: dict[str, tuple[str, dict[str, object]]] = {
