@@ -80,12 +80,16 @@ def test_workers_of_a_cluster_give_the_same_files(in_one_process, tmp_path, clus
     assert all("documents a second" in sentence for sentence in stages[1:])
 
 
-def test_two_worker_processes_give_reuters_the_same_files(real_corpora, tmp_path):
+def test_two_worker_processes_give_reuters_the_same_files(real_corpora, tmp_path, monkeypatch):
     pytest.importorskip("distributed", reason="the extra dask is not installed")
+    monkeypatch.setattr("doccluster.corpus.parts.PART_BYTES", 2**18)  # each file is a block
+    files = sorted((real_corpora / "reuters21578").glob("*.sgm.gz"))[::8]
     asked = {"quality": "fast", "clustering": {"n_init": 1}, "n_clusters": 40, "truth": "topics", "report": False}
     asked |= {"reader": {"keep_boilerplate": True}}  # it is not looked for in blocks
-    run_pipeline(real_corpora / "reuters21578", output=tmp_path / "one", **asked)
-    run_pipeline(real_corpora / "reuters21578", output=tmp_path / "two", scheduler="local:2", **asked)
+    run_pipeline(files, output=tmp_path / "one", **asked)
+    told = []
+    run_pipeline(files, output=tmp_path / "two", scheduler="local:2", announce=told.append, **asked)
+    assert "2 worker threads" in told[-1]
     assert_same_files(tmp_path / "two", tmp_path / "one")
 
 

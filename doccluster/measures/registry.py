@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from doccluster.errors import InputError
-from doccluster.short_repr import ShortRepr
+from doccluster.short_repr import ShortRepr, short
 from doccluster.validation import as_generator, check_positive_int
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -245,8 +245,10 @@ def get_measures(names: Iterable[str]) -> list[Measure]:
     if not unknown:
         return [_MEASURES[name] for name in wanted]
     if len(unknown) == 1:
-        raise InputError(f"there is no measure {unknown[0]!r};{_hint(unknown[0])}")
-    raise InputError("; ".join(f"there is no measure {name!r},{_hint(name).rstrip('.')}" for name in unknown) + ".")
+        raise InputError(f"there is no measure {short(unknown[0])};{_hint(unknown[0])}")
+    raise InputError(
+        "; ".join(f"there is no measure {short(name)},{_hint(name).rstrip('.')}" for name in unknown) + "."
+    )
 
 
 def _hint(name: str) -> str:

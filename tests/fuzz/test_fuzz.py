@@ -11,21 +11,24 @@ from tests.fuzz.targets import TARGETS
 from tests.fuzz.workers import fuzz
 
 ROUNDS = 40  # `make fuzz` goes through thousands
+DEAR = {"run_names", "store-rows"}  # a quarter of a second for a round
+ELSEWHERE = {"sparse"}  # tests/test_hostile_matrices.py damages what every public call takes
 CASES = sorted(path for path in (Path(__file__).parent / "cases").glob("*-*"))
 
 
-@pytest.mark.parametrize("name", TARGETS)
+@pytest.mark.parametrize("name", [name for name in TARGETS if name not in ELSEWHERE])
 def test_damaged_input_ends_in_a_result_or_a_sentence(name, seed):
+    rounds = ROUNDS // 2 if name in DEAR else ROUNDS
     if TARGETS[name].apart:
-        outcome = fuzz(name, seed=seed, rounds=ROUNDS, seconds=600)
+        outcome = fuzz(name, seed=seed, rounds=rounds, seconds=600)
         failures = {kind: f"round {one.round}: {one.details}" for kind, one in outcome.failures.items()}
         assert not failures, "\n\n".join(failures.values())
-        assert sum(outcome.results.values()) == ROUNDS
+        assert sum(outcome.results.values()) == rounds
         assert len(outcome.results) > 1
         return
     failures = {}
     words = set()
-    for number, result in campaign(TARGETS[name], seed=seed, rounds=range(ROUNDS)):
+    for number, result in campaign(TARGETS[name], seed=seed, rounds=range(rounds)):
         if isinstance(result, Failure):
             failures.setdefault(result.kind, f"round {number}: {result.details}")
         else:
