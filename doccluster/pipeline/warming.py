@@ -86,7 +86,7 @@ def _clustering() -> None:
     for rows in (small, full):
         spherical_k_means(rows, SphericalParameters(3, n_init=1, random_state=0), sample_weight=weights)
     for matrix in (small, small.toarray(), full, full.astype(np.float32), wide, copies):
-        for algorithm in ("lloyd", "pruned"):
+        for algorithm in ("auto", "lloyd"):
             for init in ("k-means++", "random"):
                 options: dict[str, Any] = {"init": init, "n_init": 1, "random_state": 0, "refine": init == "random"}
                 options["max_memory"] = LITTLE if matrix is wide else None

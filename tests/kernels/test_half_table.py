@@ -64,7 +64,7 @@ def test_few_rows_are_swept_again():
     assert assign_by_halves(documents.rows(slice(0, n)), table, halves, np.arange(n), LINE, bounds) < 0.1 * n
 
 
-@pytest.mark.parametrize("algorithm", ["lloyd", "auto"])
+@pytest.mark.parametrize("algorithm", ["every row", "bounds"])
 @pytest.mark.parametrize("data", DATA)
 def test_every_iteration_with_half_precision_equals_the_naive_definition(data, algorithm, monkeypatch):
     monkeypatch.setattr(mean_table, "HALVES_FROM", 0)

@@ -13,15 +13,12 @@ import pytest
 from packaging.requirements import Requirement
 
 from doccluster.clustering import SphericalKMeans
-from doccluster.clustering.k_means.pruning import padded_groups
-from doccluster.clustering.k_means.pruning.movement import choose_places, measure_chords
 from doccluster.kernels import hand_built
-from doccluster.kernels.assignment import peaks_of, write_bounds
+from doccluster.kernels.assignment import peaks_of
 from doccluster.kernels.half_table import round_to_halves
 from doccluster.kernels.jit import jit
-from doccluster.kernels.pruning.bounds import carry_by_changes, carry_by_chords
 from doccluster.kernels.simd import line_extremes, line_sums, twins
-from doccluster.kernels.simd.lanes import LINE, OCTET, WIDE_LINE
+from doccluster.kernels.simd.lanes import LINE, WIDE_LINE
 from tests.clustering.test_exact_labels import topics
 
 ROOT = Path(__file__).parents[2]
@@ -49,23 +46,11 @@ def callers(line_sums, line_extremes):
         add_peaks(values, columns, 0, values.size, head, start, has_begun, sums, peaks)
 
     @jit
-    def by_chords(chords, own_lower, upper, row, before):
-        return carry_by_chords(chords, own_lower, upper, row, before)
-
-    @jit
-    def by_changes(before, changes, error, rest, lanes, own, bounds):
-        return carry_by_changes(before, changes, error, rest, lanes, own, bounds)
-
-    @jit
-    def written(highest, error, upper, row):
-        write_bounds(highest, error, upper, row)
-
-    @jit
     def extremes(sums, first, last, left_out):
         top = highest(sums, first, last, left_out)
         return top, holding(top, sums, first, last)
 
-    return {f.__name__: f for f in (sums, sums_and_peaks, by_chords, by_changes, written, extremes)}
+    return {f.__name__: f for f in (sums, sums_and_peaks, extremes)}
 
 
 KERNELS = {"by hand": callers(line_sums, line_extremes), "twin": callers(twins, twins)}
@@ -155,46 +140,6 @@ def test_the_highest_lane_is_found_but_for_the_one_left_out(built):
             assert found == (shown.max(), first + shown.argmax())
 
 
-@pytest.mark.parametrize("only_shared", [False, True])
-@pytest.mark.parametrize("k", [5, 100, 128, 300, 400, 1000])
-def test_bounds_are_carried_as_defined(k, only_shared):
-    rng = np.random.default_rng(k)
-    lanes = rng.permutation(k).astype(np.int32)
-    moved = np.flatnonzero(rng.random(k) < 0.3)
-    movements = np.zeros(k)
-    movements[moved] = rng.random(moved.size)
-    places = choose_places(moved, movements, lanes, LINE, only_shared=only_shared)
-    chords = measure_chords(moved, movements, places, lanes, LINE)
-    n_groups = padded_groups(k, LINE)
-    changes = rng.random(places.lane.size).astype(np.float32)
-    assert places.lane.size % LINE == 0  # the table of changes has whole lines, and each of its places is described
-    assert n_groups % OCTET == 0
-    upper = rng.random((3, n_groups)).astype(np.float32)
-    before, given = np.empty(n_groups, np.float32), upper.copy()
-    reaching = KERNELS["twin"]["by_chords"](chords.of_group, np.float32(0.9), upper, 1, before)
-    assert np.array_equal(before, given[1])
-    assert np.array_equal(upper[1], given[1] + chords.of_group)
-    assert np.array_equal(upper[[0, 2]], given[[0, 2]])
-    assert reaching == np.count_nonzero(upper[1] >= np.float32(0.9))
-
-    own, error = int(lanes[moved[0]]), np.float32(0.01)
-    errors = (error, np.float32(0.02))
-    given = (before, changes, errors, chords.of_rest, places.lane, own, (np.float32(0.9), upper[1]))
-    reaching = KERNELS["twin"]["by_changes"](*given)
-    expected = before.copy()
-    for group in range(n_groups):
-        if places.lane[group] < 0:
-            expected[group] += min(changes[group] + errors[1], chords.of_rest[group])
-    for place, lane in enumerate(places.lane):
-        if lane >= 0 and lane != own:
-            expected[lane // LINE] = max(expected[lane // LINE], changes[place] + error)
-    assert np.array_equal(upper[1], expected)
-    assert reaching == np.count_nonzero(expected >= np.float32(0.9))
-
-    KERNELS["twin"]["written"](changes[:n_groups], error, upper, 2)
-    assert np.array_equal(upper[2], changes[:n_groups] + error)
-
-
 FIT = """
 import sys
 from doccluster.clustering import SphericalKMeans
@@ -205,7 +150,7 @@ assert "twins" in sum_lines.__module__
 assert TfidfVectorizer().fit_transform(["two naïve", "words, two words"]).nnz == 4
 assert "numba" in sys.modules
 rows = topics()
-print(*SphericalKMeans(30, init=rows[:30], algorithm="pruned").fit(rows).labels_)
+print(*SphericalKMeans(30, init=rows[:30]).fit(rows).labels_)
 """
 
 
@@ -216,7 +161,7 @@ def test_a_fit_with_the_twins_gives_the_same_labels(tmp_path):
     done = subprocess.run([sys.executable, "-c", FIT], capture_output=True, text=True, env=environment, cwd=ROOT)
     assert done.returncode == 0, done.stderr
     rows = topics()  # with seeds, which need no code of their own
-    ours = SphericalKMeans(30, init=rows[:30], algorithm="pruned").fit(rows).labels_
+    ours = SphericalKMeans(30, init=rows[:30]).fit(rows).labels_
     assert np.array_equal(np.array(done.stdout.split(), np.int32), ours)
 
 
