@@ -99,11 +99,8 @@ def _half_table() -> None:
     from doccluster.clustering.k_means.means import means_of_rows
     from doccluster.kernels.assignment import Bounds
     from doccluster.kernels.half_table import assign_by_halves, round_to_halves
-    from doccluster.kernels.hand_built import is_built_by_hand
     from doccluster.kernels.simd.lanes import LINE, aligned_zeros
 
-    if not is_built_by_hand():
-        return
     documents, _ = prepare(_matrix(60, 40, np.float32))
     table = MeanTable(means_of_rows(documents, np.arange(3)), 40).arrays
     halves = aligned_zeros(table.head.shape, np.uint16)

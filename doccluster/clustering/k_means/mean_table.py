@@ -14,7 +14,6 @@ from doccluster.clustering.k_means.document_matrix import BLOCK_ROWS, DocumentMa
 from doccluster.clustering.k_means.means import Means
 from doccluster.kernels.assignment import LaneTable
 from doccluster.kernels.half_table import round_to_halves
-from doccluster.kernels.hand_built import is_built_by_hand
 from doccluster.kernels.mean_table import count_tail, replace_head, write_head, write_tail
 from doccluster.kernels.simd.lanes import LINE, aligned_zeros
 
@@ -70,9 +69,7 @@ class MeanTable:
         It pays where a sweep is long. The bounds of its rounding hold for values that are not negative.
         """
         n_multiplications = documents.values.size * self._head.shape[1]
-        if n_multiplications <= HALVES_FROM or self._head.nbytes // 2 > max_bytes:
-            return None
-        if documents.is_signed or not is_built_by_hand():
+        if n_multiplications <= HALVES_FROM or self._head.nbytes // 2 > max_bytes or documents.is_signed:
             return None
         if self._halves is None:
             self._halves = aligned_zeros(self._head.shape, np.uint16)
