@@ -29,7 +29,7 @@ def fit_of(rows, labels):
     partition = Partition(np.asarray(labels), tuple(range(max(labels) + 1)))
     vectors = DocumentVectors(rows, tuple(map(str, range(len(rows)))))
     fit = Fit(partition, centroids_of(rows, partition), None, interrupted=False, stability=None)
-    return fit, place_documents(vectors.documents, partition, fit.centroids), vectors
+    return fit, place_documents(vectors.documents, partition, fit.centroids)
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -42,32 +42,36 @@ def test_a_document_belongs_nowhere_if_its_cluster_without_it_is_less_like_it_th
             total = rows[[other for other in range(30) if labels[other] == cluster and other != row]].sum(axis=0)
             means.append(rows[row] @ total / np.linalg.norm(total))
         expected.append(means[labels[row]] < max(np.delete(means, labels[row])))
-    _, placed, _ = fit_of(rows, labels)
+    _, placed = fit_of(rows, labels)
     assert 0 < sum(expected) < 30
     assert is_nearer_to_another(labels, placed).tolist() == expected
 
 
-def test_a_cluster_of_which_nothing_stays_is_no_more_and_its_documents_keep_the_nearest():
+def test_a_cluster_of_which_fewer_than_two_documents_would_stay_keeps_them():
     rows = np.array([[1, 0, 0.1], [1, 0.1, 0], [1, 0, 0], [0, 1, 0.1], [0, 1, 0], [0.7, 0.6, 0]])
     rows /= np.linalg.norm(rows, axis=1, keepdims=True)
-    fit, placed, is_other = set_aside(*fit_of(rows, [0, 0, 0, 1, 1, 2]))
-    assert is_other.tolist() == [False] * 5 + [True]
-    assert fit.partition.labels.tolist() == [0, 0, 0, 1, 1, 0]
-    assert fit.centroids.shape == (2, 3)
-    assert placed.runner_up.tolist() == [1, 1, 1, 0, 0, 1]
+    labels = np.array([0, 0, 0, 1, 1, 2])
+    fit, placed = fit_of(rows, labels)
+    assert is_nearer_to_another(labels, placed).tolist() == [False] * 5 + [True]
+    again, _, is_other = set_aside(fit, placed)
+    assert again is fit
+    assert not is_other.any()
 
 
 def test_clusters_are_numbered_by_what_stays():
     rows = np.array([[1, 0, 0]] * 2 + [[0, 0.6, 0.8]] * 2 + [[0, 1, 0]] * 3)
-    fit, _, is_other = set_aside(*fit_of(rows, [0, 0, 0, 0, 1, 1, 1]))
+    fit, placed, is_other = set_aside(*fit_of(rows, [0, 0, 0, 0, 1, 1, 1]))
     assert is_other.tolist() == [False, False, True, True, False, False, False]
     assert fit.partition.labels.tolist() == [1, 1, 1, 1, 0, 0, 0]
+    assert placed.runner_up.tolist() == [0, 0, 0, 0, 1, 1, 1]
+    again = place_documents(DocumentVectors(rows, tuple("abcdefg")).documents, fit.partition, fit.centroids)
+    assert again.similarity == pytest.approx(placed.similarity)
 
 
 def test_where_everything_fits_nothing_changes():
     rows = np.array([[1.0, 0], [1, 0], [0, 1], [0, 1]])
-    fit, placed, vectors = fit_of(rows, [0, 0, 1, 1])
-    again, again_placed, is_other = set_aside(fit, placed, vectors)
+    fit, placed = fit_of(rows, [0, 0, 1, 1])
+    again, again_placed, is_other = set_aside(fit, placed)
     assert again is fit
     assert again_placed is placed
     assert not is_other.any()

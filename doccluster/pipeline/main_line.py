@@ -294,7 +294,7 @@ def _make_run(
         if work is None:
             placed = place_documents(vectors.documents, fit.partition, fit.centroids, n_threads=n_threads)
             if settings.other and wanted.choice is not None:
-                fit, placed, is_other = set_aside(fit, placed, vectors, n_threads=n_threads)
+                fit, placed, is_other = set_aside(fit, placed)
             evidence = ClusterEvidence(vectors.documents, fit.partition, n_threads=n_threads, progress=progress)
         else:
             evidence = work.evidence(blocks, vectors, fit.partition, progress)
@@ -322,8 +322,7 @@ def _make_run(
         **_vectorizer_settings(made),
     }
     folded = folding_note(copy_of) if settings.fold_copies else None
-    left = _notes(fit, wanted.k if wanted.choice is None else 0)
-    notes = wanted.why, boilerplate_note(read.left_out), folded, other_note(is_other), *left
+    notes = wanted.why, boilerplate_note(read.left_out), folded, other_note(is_other), *_notes(fit, wanted.k)
     run = Run(
         documents=documents,
         empty_documents=empty,

@@ -1,7 +1,7 @@
 """Other: the documents that belong nowhere, where the number of clusters was left to the data.
 
-A document belongs nowhere if its cluster without it is less like it than another cluster is. So do the documents of a
-cluster of which fewer than two would stay.
+A document belongs nowhere if its cluster without it is less like it than another cluster is. A cluster of which fewer
+than two documents would stay keeps them all, so that there are as many clusters as were counted.
 """
 
 from __future__ import annotations
@@ -11,49 +11,36 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from doccluster.clustering.k_means.assign import assign_to_centroids
-from doccluster.labeling import Placement, place_documents
+from doccluster.labeling import Placement
 from doccluster.partition import Partition
 from doccluster.pipeline.fitting import Fit, new_numbers
-from doccluster.vectors import DocumentVectors
 
 LEAST_STAYING = 2
 Flags = npt.NDArray[np.bool_]
 
 
-def set_aside(
-    fit: Fit, placed: Placement, vectors: DocumentVectors, *, n_threads: int | None = None
-) -> tuple[Fit, Placement, Flags]:
+def set_aside(fit: Fit, placed: Placement) -> tuple[Fit, Placement, Flags]:
     """Return the clusters, how each document sits in its nearest, and which documents belong nowhere.
 
-    Every document keeps a cluster, the nearest. Clusters of which nothing stays are no more; the others are numbered by
-    how many documents stay.
+    Every document keeps its cluster. Clusters are numbered by how many documents stay.
 
     Parameters
     ----------
     fit : Fit
     placed : Placement
         Of the documents of the fit.
-    vectors : DocumentVectors
     """
     labels, k = fit.partition.labels, fit.partition.n_clusters
     is_other = is_nearer_to_another(labels, placed)
-    staying = np.bincount(labels[~is_other], minlength=k)
-    kept = np.flatnonzero(staying >= LEAST_STAYING)
-    if not is_other.any() or kept.size == 0:
-        return fit, placed, np.zeros(labels.size, dtype=bool)
-    is_other |= (staying < LEAST_STAYING)[labels]
-    order = kept[np.argsort(-staying[kept], kind="stable")]
-    numbers, centroids = new_numbers(order, k), fit.centroids[order]
-    renumbered = numbers[labels]
-    homeless = np.flatnonzero(renumbered < 0)
-    if homeless.size:
-        found = assign_to_centroids(vectors.documents.unit[homeless], centroids, n_threads=n_threads)
-        renumbered[homeless] = found.labels
-    partition = Partition(renumbered, tuple(range(order.size)))
+    is_other &= (np.bincount(labels[~is_other], minlength=k) >= LEAST_STAYING)[labels]
+    if not is_other.any():
+        return fit, placed, is_other
+    order = np.argsort(-np.bincount(labels[~is_other], minlength=k), kind="stable")
+    numbers = new_numbers(order, k)
+    partition = Partition(numbers[labels], tuple(range(k)))
     rule = None if fit.rule is None else fit.rule.renumbered(numbers)
-    fit = replace(fit, partition=partition, centroids=centroids, rule=rule)
-    return fit, place_documents(vectors.documents, partition, centroids, n_threads=n_threads), is_other
+    placed = replace(placed, runner_up=numbers[placed.runner_up])
+    return replace(fit, partition=partition, centroids=fit.centroids[order], rule=rule), placed, is_other
 
 
 def is_nearer_to_another(labels: npt.NDArray[np.int64], placed: Placement) -> Flags:
