@@ -6,18 +6,19 @@ is shown as the longest string around it that recurs whole in the documents of t
 
 from __future__ import annotations
 
-import unicodedata
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
 from doccluster.labeling.description import Term
-from doccluster.text.scripts import is_unspaced
+from doccluster.text.scripts import is_unspaced, whole_letters
+from doccluster.text.word_borders import whole_word
 
 LONGEST = 12
 MIN_SHARE = 0.6  # part of the occurrences of a term that its longer string must cover
 MOST_OCCURRENCES = 200
+MOST_CUT = 12  # occurrences that are looked at for whole words
 
 Occurrence = tuple[str, int, int]
 
@@ -29,7 +30,8 @@ def recurring_strings(
 
     A string grows by the neighbouring character, left or right, that most of the occurrences share, as long as it
     covers `min_share` of the occurrences of the term, has at most `longest` characters, and occurs at least twice.
-    Terms of other scripts, and terms that no text has, are left out.
+    With the extra ``cjk`` it is the words around the term. Terms of other scripts, and terms that no text has, are left
+    out.
 
     >>> recurring_strings(["京地", "metro"], ["東京地下鉄の駅", "駅は東京地下鉄", "東京地下鉄"])
     {'京地': '東京地下鉄'}
@@ -39,7 +41,8 @@ def recurring_strings(
         if is_unspaced(term):
             occurrences = _occurrences(term, texts)
             if occurrences:
-                found[term] = _grown(occurrences, max(2, min_share * len(occurrences)), longest)
+                grown = _grown(occurrences, max(2, min_share * len(occurrences)), longest)
+                found[term] = _whole_words(occurrences) or grown
     return found
 
 
@@ -91,18 +94,18 @@ def _grown(occurrences: list[Occurrence], needed: float, longest: int) -> str:
                 (text, start - 1, stop) for text, start, stop in occurrences if text[start - 1 : start] == left
             ]
         text, start, stop = occurrences[0]
-    return _without_torn_ends(text[start:stop])
+    return text[slice(*whole_letters(text, start, stop))]
+
+
+def _whole_words(occurrences: Sequence[Occurrence]) -> str:
+    """Return the words that stand most often where a term occurs; nothing where they do not come twice."""
+    some = occurrences[:: max(1, len(occurrences) // MOST_CUT)][:MOST_CUT]
+    counts = Counter(whole_word(*one) for one in some)
+    word, count = min(counts.items(), key=lambda pair: (-pair[1], pair[0]))
+    return word if count > 1 or len(occurrences) == 1 else ""
 
 
 def _neighbour(characters: Sequence[str]) -> tuple[str, int]:
     """Return the commonest neighbour that is a letter of a script without blanks, and how often it comes."""
     counts = Counter(character for character in characters if is_unspaced(character))
     return min(((sign, n) for sign, n in counts.items()), key=lambda pair: (-pair[1], pair[0]), default=("", 0))
-
-
-def _without_torn_ends(text: str) -> str:
-    """Return the string without marks at its beginning, whose letter was cut off."""
-    start = 0
-    while start < len(text) - 1 and unicodedata.category(text[start]).startswith("M"):
-        start += 1
-    return text[start:]

@@ -24,7 +24,8 @@ from doccluster.partition import Partition
 from doccluster.pipeline.vectorizing import Vectorized
 from doccluster.record import Documents, Run
 from doccluster.text.boilerplate import boilerplate_words
-from doccluster.text.stopwords import STOP_WORD_LANGUAGES
+from doccluster.text.learned_words import learned_function_words
+from doccluster.text.stopwords import STOP_WORD_LANGUAGES, load_stop_words
 from doccluster.text.tokens import build_preprocessor
 from doccluster.text.written_forms import written_forms
 from doccluster.vectors import DocumentVectors
@@ -33,6 +34,7 @@ from doccluster.vectors.parameters import analysis_of
 MAX_CHARACTERS = 4_000_000  # of text that is read again for the way its words are written
 PER_DOCUMENT = 4_000
 MAX_PHRASE_CHARACTERS = 2_000_000
+ALL_LISTED = 0.98  # of the texts in languages with a list of function words
 MAX_TITLES = 50_000  # of more, about as many evenly spaced ones are read
 
 
@@ -60,10 +62,17 @@ def name_clusters(
         return vectors, without_other(described, partition, is_other)
     vectors = in_written_forms(made, vectors, PickedTexts(texts, _most_central(partition, placed, texts)))
     once = texts if copy_of is None else PickedTexts(texts, np.unique(copy_of))
-    unwanted = boilerplate_words(once)
+    unwanted = boilerplate_words(once) | _learned(made, once)
     given: dict[str, Any] = {"placement": placed, "evidence": evidence, "outlets": outlets_of(documents)}
     described = describe_texts(made, vectors, partition, texts, documents.titles, unwanted=unwanted, **given)
     return vectors, without_other(described, partition, is_other)
+
+
+def _learned(made: Vectorized, texts: Sequence[str]) -> frozenset[str]:
+    """Return the function words of languages without a list, where some texts are in such a language."""
+    if made.writing is None or sum(made.writing.languages.values()) >= ALL_LISTED:
+        return frozenset()
+    return learned_function_words(texts, [load_stop_words(name) for name in made.languages])
 
 
 def without_other(

@@ -150,6 +150,22 @@ def scripts_without_blanks(text: str) -> list[str]:
     return [name for name, pattern in _patterns().scripts.items() if pattern.search(text)]
 
 
+def whole_letters(text: str, start: int, stop: int) -> tuple[int, int]:
+    """Return the two ends of a piece of a text, moved outwards where they would tear a letter from what is around it.
+
+    >>> text = "เสียงดัง"
+    >>> start, stop = whole_letters(text, 1, 2)
+    >>> text[start:stop]
+    'เสี'
+    """
+    before, after = _patterns().before, _patterns().after
+    while 0 < start < len(text) and (after.match(text, start) or before.match(text, start - 1)):
+        start -= 1
+    while 0 < stop < len(text) and (after.match(text, stop) or before.match(text, stop - 1)):
+        stop += 1
+    return start, stop
+
+
 @cache
 def combining_marks() -> str:
     """Return every mark that is written with a letter (Unicode categories Mn and Mc), as one string.
@@ -186,6 +202,8 @@ class _Patterns:
             f"|(?P<hangul>[{_HANGUL}]+)|(?P<katakana>[{_KATAKANA}]+)|(?P<hiragana>[{_HIRAGANA}]+)"
         )
         self.cluster = re.compile(rf"[{_VOWELS_BEFORE}]?\w(?:[{_VOWELS_AFTER}{marks}]|(?<=[{_STACKERS}])\w)*|.", re.S)
+        self.before = re.compile(f"[{_VOWELS_BEFORE}{_STACKERS}]")
+        self.after = re.compile(f"[{_VOWELS_AFTER}{marks}]")
         self.unspaced = re.compile(f"[{_UNSPACED}]+")
         self.scripts = {name: re.compile(f"[{letters}]") for name, letters in _NAMED_SCRIPTS.items()}
 

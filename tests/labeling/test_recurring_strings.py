@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
+import re
+import sys
+from importlib.util import find_spec
+from types import SimpleNamespace
+
+import pytest
+
 from doccluster.labeling import describe_clusters
 from doccluster.labeling.recurring_strings import recurring_strings
 from doccluster.partition import Partition
+from doccluster.text import word_borders
+from doccluster.text.word_borders import whole_word
 from doccluster.vectors import TfidfVectorizer, vectorize
 
 JAPANESE = [
@@ -16,6 +25,30 @@ JAPANESE = [
     "国立天文台の望遠鏡が彗星の尾を撮影した。",
 ]
 THAI = ["แผ่นดินไหวที่เชียงใหม่", "เกิดแผ่นดินไหวอีกครั้ง", "ประกาศเตือนแผ่นดินไหว"]
+
+
+class Parser:
+    """Cuts texts into some words, and single characters."""
+
+    def __init__(self, *words):
+        self.words = words
+
+    def parse(self, text):
+        return re.findall("|".join([*self.words, "."]), text)
+
+
+def without_known_words():
+    for cached in (word_borders._parsers, word_borders._borders):
+        cached.cache_clear()
+
+
+@pytest.fixture(autouse=True)
+def budoux(monkeypatch):
+    """Make the extra as it is where it is not installed; return what installs another."""
+    monkeypatch.setitem(sys.modules, "budoux", None)
+    without_known_words()
+    yield lambda module: monkeypatch.setitem(sys.modules, "budoux", module)
+    without_known_words()
 
 
 def described(texts, labels):
@@ -74,3 +107,31 @@ def test_texts_with_words_are_described_as_before():
     plain, given = describe_clusters(vectors, partition), describe_clusters(vectors, partition, texts=texts)
     assert plain == given
     assert all(cluster.label for cluster in given)
+
+
+def test_a_thai_string_is_never_torn_inside_a_letter_with_its_vowels():
+    texts = ["เสียงดังมาก", "เสียใจมาก", "เสียหายหมด"]  # what recurs ends before a vowel sign, or begins after one
+    for term in ("สีย", "เส", "สี"):
+        found = recurring_strings([term], texts)[term]
+        assert found.startswith("เสี")
+        assert found in ("เสีย", "เสี")
+    assert recurring_strings(["ดิน"], ["แผ่นดิน", "แผ่นดิน"])["ดิน"] == "แผ่นดิน"
+
+
+def test_where_words_can_be_told_a_term_is_shown_as_the_words_it_is_in(budoux):
+    parser = Parser("東京", "地下鉄", "国立", "天文台", "の")
+    names = ("japanese", "thai", "simplified_chinese", "traditional_chinese")
+    budoux(SimpleNamespace(**{f"load_default_{name}_parser": lambda: parser for name in names}))
+    assert recurring_strings(["下鉄", "京地", "天文"], JAPANESE) == {
+        "下鉄": "地下鉄",
+        "京地": "東京地下鉄",
+        "天文": "天文台",
+    }
+
+
+@pytest.mark.skipif(find_spec("budoux") is None, reason="the extra cjk is not installed")
+def test_budoux_finds_words_of_three_scripts(budoux, monkeypatch):
+    monkeypatch.delitem(sys.modules, "budoux")
+    assert whole_word("地震造成至少五千人死亡", 2, 4) == "造成"
+    assert whole_word("東京で大きな地震が発生", 6, 8) == "地震"
+    assert whole_word("ในประเทศตุรกี", 4, 7) == "ประเทศ"

@@ -1,0 +1,45 @@
+"""Function words of languages without a list are learned from the texts; words of content are not."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from doccluster.text.learned_words import learned_function_words
+
+FUNCTION = ("kwa", "na", "ya")
+
+
+def sentence(rng, subject, n_words):
+    """Return words of a subject, every third of them a function word."""
+    return " ".join(
+        FUNCTION[rng.integers(3)] if place % 3 == 0 else subject[rng.integers(len(subject))] for place in range(n_words)
+    )
+
+
+def subjects(n):
+    return [
+        [f"{letter}ubu{number}a".translate(str.maketrans("0123456789", "abcdefghij")) for letter in "bdglmt"]
+        for number in range(n)
+    ]
+
+
+def test_words_in_every_passage_of_long_texts_are_function_words():
+    rng = np.random.default_rng(0)
+    texts = [" ".join(sentence(rng, own, 25) for own in subjects(40)) for _ in range(2)]
+    assert learned_function_words(texts, [{"the"}]) == set(FUNCTION)
+
+
+def test_words_of_many_short_texts_of_all_subjects_are_function_words():
+    rng = np.random.default_rng(1)
+    texts = [sentence(rng, own, 18) for own in subjects(12) for _ in range(8)]
+    assert learned_function_words(texts, [{"the"}]) == set(FUNCTION)
+
+
+def test_a_language_with_a_list_teaches_nothing():
+    rng = np.random.default_rng(2)
+    texts = [sentence(rng, own, 18) for own in subjects(12) for _ in range(8)]
+    assert learned_function_words(texts, [{"the"}, set(FUNCTION)]) == frozenset()
+
+
+def test_titles_are_too_short_to_learn_from():
+    assert learned_function_words(["Drupal node search", "Drupal migration"] * 30, [{"the"}]) == frozenset()
