@@ -128,7 +128,9 @@ class Recommendation(ShortRepr):
                 f"(p = {self.p_value:.2f}){seen}"
             )
         both = " or ".join(
-            _counted(number, name) for number, name in ((self.topics, "topics"), (self.stories, "stories")) if number
+            f"{_counted(number, name)} of about {_counted(max(1, round(self.n_documents / number)), 'documents')}"
+            for number, name in ((self.topics, "topics"), (self.stories, "stories"))
+            if number
         )
         if self.asked and self.unlimited not in (None, self.k):
             return f"{self.k:,} clusters, of the numbers you gave; without that limit it would be {both}{seen}"
@@ -140,12 +142,12 @@ class Recommendation(ShortRepr):
 
 
 def _counted(number: int, name: str) -> str:
-    """Return a number of topics or stories in words.
+    """Return a number of topics, stories or documents in words.
 
     >>> _counted(1, "stories"), _counted(1200, "topics")
     ('1 story', '1,200 topics')
     """
-    one = {"topics": "topic", "stories": "story"}[name]
+    one = {"topics": "topic", "stories": "story", "documents": "document"}[name]
     return f"1 {one}" if number == 1 else f"{number:,} {name}"
 
 

@@ -20,7 +20,8 @@ def test_choose_k_answers_in_its_first_line_and_keeps_the_table(doccluster, news
     out = tmp_path / "k"
     done = doccluster("choose-k", newsroom, "-o", out)
     assert done.code == 0, done.err
-    found = int(re.match(r"  \d+ topics or (\d+) stories; showing stories, because .* 4 outlets", done.out)[1])
+    both = r"  \d+ topics of about \d+ documents or (\d+) stories of about 5 documents; "
+    found = int(re.match(both + "showing stories, because .* 4 outlets", done.out)[1])
     assert 32 / 1.5 <= found <= 32 * 1.5  # the sample tells 32 stories
     with (out / "choose_k.csv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))

@@ -45,7 +45,8 @@ def test_both_of_two_planted_levels_are_told():
     found = choose_k(rows, granularity="topics", random_state=0)
     assert (found.topics, found.stories, found.k) == (5, 30, 5)
     assert found.sentence == (
-        "5 topics or 30 stories; showing topics, as you asked (`--granularity stories` for the other)"
+        "5 topics of about 54 documents or 30 stories of about 9 documents; showing topics, as you asked "
+        "(`--granularity stories` for the other)"
     )
     assert len(set(found.labels.tolist())) == 5
     free = choose_k(rows, random_state=0)
