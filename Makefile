@@ -8,7 +8,7 @@ GROUPS_STAMP := $(VENV)/.installed
 SITE_STAMP := $(VENV)/.installed-for-the-site
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test screens check fuzz mutants bench reproduce docs site check-site clean
+.PHONY: help demo test screens check types layers doctests fuzz mutants bench reproduce docs site check-site clean
 
 help:  ## list what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -38,8 +38,15 @@ screens: $(GROUPS_STAMP)  ## write tests/golden/cli again, after a change of wha
 check: $(GROUPS_STAMP)  ## lint, types, import layers, doctests
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	@$(MAKE) --no-print-directory --jobs 2 types layers doctests
+
+types:  # one processor is enough for each, so that the others go on beside it
 	$(BIN)/mypy
+
+layers:
 	$(BIN)/lint-imports
+
+doctests:
 	@$(BIN)/doccluster warm-up
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest --quiet --numprocesses auto --dist worksteal -p no:cacheprovider \
 		--doctest-modules --doctest-glob='*.md' doccluster docs README.md \

@@ -163,7 +163,6 @@ BLOCK_FUNCTIONS = block_functions()
 IN_PLACE = {
     # labels and bounds that are carried from one iteration to the next, each row its own
     "clustering/k_means/assigner:_sweep.one",
-    "clustering/k_means/pruning/pruning:_prune.one",
     "clustering/k_means/whole_table:assign.one",
     # the table of means, of which an iteration replaces the lines that changed
     "clustering/k_means/mean_table:replace.one",

@@ -206,14 +206,12 @@ def test_hashed_terms_give_the_same_files_however_the_documents_are_divided(tmp_
     run = run_newsroom(tmp_path / "one", vectorizer=HASHED)
     told = run.parameters["resolved"]["analysis"]["columns"]
     assert re.fullmatch(r"[\d,]+ of 4,096 hashes; [1-9]\d+ terms share that of a more common one", told)
-    run_newsroom(tmp_path / "blocks", vectorizer=HASHED, scratch=tmp_path / "scratch")
-    assert_same_files(tmp_path / "blocks", tmp_path / "one")
     with cluster.get_client() as client:
         run_newsroom(tmp_path / "workers", vectorizer=HASHED, scheduler=client, scratch=tmp_path / "scratch")
     assert_same_files(tmp_path / "workers", tmp_path / "one")
-    assert main_of(["explain", str(tmp_path / "blocks"), "0"]) == 0
+    assert main_of(["explain", str(tmp_path / "workers"), "0"]) == 0
     assert run.clusters[0].label.split(",")[0] in capsys.readouterr().out
-    assigned = assign_documents(tmp_path / "blocks", NEWSROOM)
+    assigned = assign_documents(tmp_path / "workers", NEWSROOM)
     known = dict(zip(run.documents.ids, run.partition.labels.tolist(), strict=True))
     same = [row.cluster == known[row.id] for row in assigned.itertuples() if row.id in known]
     assert np.mean(same) > 0.98

@@ -20,7 +20,7 @@ from doccluster.clustering.k_means.assign import nearest_centroids, place_docume
 from doccluster.clustering.k_means.assigner import Assigner
 from doccluster.clustering.k_means.document_matrix import DocumentMatrix, as_given, prepare
 from doccluster.clustering.k_means.means import Means, means_of_matrix
-from doccluster.clustering.k_means.pruning import Pruning, may_prune
+from doccluster.clustering.k_means.movement import MOST_GROUPS
 from doccluster.distributed.cluster_table import TableChange, current_table, negated, release_tables
 from doccluster.distributed.matrix_block import MatrixBlock
 from doccluster.geometry.rows import Rows
@@ -183,8 +183,7 @@ class _Followed:
         follows = self.version == change.version - 1 and self.version >= 0
         means = self.means(current_table(change))
         if not follows:
-            prunes = may_prune("auto", means.n_clusters)
-            self.assigner = Assigner(self.documents, Pruning(self.documents) if prunes else None)
+            self.assigner = Assigner(self.documents, MOST_GROUPS)
         changed, movements = change.changed, change.movements
         labels = self.assigner.assign(means, changed, movements if follows else None)
         self.version = change.version

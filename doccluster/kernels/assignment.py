@@ -37,13 +37,13 @@ class RowArrays(NamedTuple):
 
 
 class LaneTable(NamedTuple):
-    """Vectors by term: a dense line for each common term, a list of (lane, value) for each rare one."""
+    """Means by term: a dense line for each common term, a list of (cluster, value) for each rare one."""
 
-    head: Any  # float32 array of shape (n_head, n_lanes), whole cache lines
+    head: Any  # float32 array of shape (n_head, n_lanes), a lane for each cluster, whole cache lines
     tail_starts: Any  # int64 array, where the list of each term from n_head on begins
-    tail_lanes: Any  # int32 array
+    tail_clusters: Any  # int32 array
     tail_values: Any  # float32 array
-    lanes: Any  # int32 array of shape (n_clusters,), the lane of each cluster
+    n_clusters: Any  # int
 
 
 class Bounds(NamedTuple):
@@ -87,14 +87,14 @@ def rounding_error(first, split, last):
 def add_tail(rows, split, last, table, start, sums):
     """Set `sums` to `start` plus the part of a row's similarities that its tail terms make."""
     values, columns, _, _ = rows
-    head, tail_starts, tail_lanes, tail_values, _ = table
+    head, tail_starts, tail_clusters, tail_values, _ = table
     n_head = head.shape[0]
     for lane in range(start.size):
         sums[lane] = start[lane]
     for position in range(split, last):
         term = columns[position] - n_head
         for entry in range(tail_starts[term], tail_starts[term + 1]):
-            sums[tail_lanes[entry]] += values[position] * tail_values[entry]
+            sums[tail_clusters[entry]] += values[position] * tail_values[entry]
 
 
 @jit(inner=True)
@@ -104,7 +104,7 @@ def sweep_exactly(rows, first, last, table, keys, sums):
     `keys` is room for the longest row.
     """
     values, columns, _, original = rows
-    head, tail_starts, tail_lanes, tail_values, _ = table
+    head, tail_starts, tail_clusters, tail_values, _ = table
     n_head = head.shape[0]
     sums[:] = 0
     order_by_original(columns, first, last, original, keys)
@@ -118,7 +118,7 @@ def sweep_exactly(rows, first, last, table, keys, sums):
         else:
             term = columns[position] - n_head
             for entry in range(tail_starts[term], tail_starts[term + 1]):
-                sums[tail_lanes[entry]] += value * np.float64(tail_values[entry])
+                sums[tail_clusters[entry]] += value * np.float64(tail_values[entry])
 
 
 @jit(fastmath=ARITHMETIC, forceinline=True, inner=True)
@@ -131,29 +131,19 @@ def highest(sums, first, last):
 
 
 @jit(inner=True)
-def first_cluster(sums, value, lanes):
-    """Return the lowest cluster whose lane holds `value`, which one does."""
+def first_holding(sums, value):
+    """Return the lowest cluster whose similarity is `value`, which one is."""
     cluster = 0
-    while sums[lanes[cluster]] != value:
+    while sums[cluster] != value:
         cluster += 1
     return cluster
 
 
 @jit(inner=True)
-def clusters_by_lane(lanes, width):
-    """Return the cluster of each lane, -1 for lanes that stand for none."""
-    clusters = np.full(width, -1, np.int32)
-    for cluster in range(lanes.size):
-        clusters[lanes[cluster]] = cluster
-    return clusters
-
-
-@jit(inner=True)
-def sums_to_start_from(lanes, width):
+def sums_to_start_from(n_clusters, width):
     """Return what the sums of a row begin with: 0, and `LOWEST` in the lanes that stand for no cluster."""
     start = np.full(width, LOWEST, np.float32)
-    for cluster in range(lanes.size):
-        start[lanes[cluster]] = 0
+    start[:n_clusters] = 0
     return start
 
 
@@ -203,19 +193,19 @@ def write_bounds(highest, error, upper, row):
 @jit(inner=True)
 def decide_exactly(undecided, rows, table, group_width, bounds):
     """Find in float64 what a sweep in float32 leaves open, for the rows `undecided`."""
-    starts, head, lanes = rows.starts, table.head, table.lanes
+    starts, head, n_clusters = rows.starts, table.head, table.n_clusters
     labels, lower, upper = bounds
     exact, keys = np.empty(head.shape[1], np.float64), np.empty(longest_row(starts), np.int64)
     for row in undecided:
         first, last = starts[row], starts[row + 1]
         sweep_exactly(rows, first, last, table, keys, exact)
-        top = highest(exact, np.int64(0), lanes.size)
-        labels[row] = first_cluster(exact, top, lanes)
+        top = highest(exact, np.int64(0), n_clusters)
+        labels[row] = first_holding(exact, top)
         lower[row] = np.float32(top) - ROUNDING
-        exact[lanes[labels[row]]] = LOWEST
+        exact[labels[row]] = LOWEST
         for group in range(min(upper.shape[1], count_groups(exact.size, group_width))):
             lane = group * group_width
-            upper[row, group] = highest(exact, lane, min(lane + group_width, lanes.size)) + ROUNDING
+            upper[row, group] = highest(exact, lane, min(lane + group_width, n_clusters)) + ROUNDING
 
 
 @jit(inner=True)
@@ -227,12 +217,10 @@ def sweep_rows(rows, table, head, error_of_head, which, group_width, bounds):
     `LOST_BELOW` times the sum of the row's values, which is at most the root of their number.
     """
     values, columns, starts, _ = rows
-    lanes = table.lanes
     labels, lower, upper = bounds
     n_head, width = head.shape
     factor = np.float32(1.0) + error_of_head
-    clusters = clusters_by_lane(lanes, width)
-    start, sums, peaks = sums_to_start_from(lanes, width), np.empty(width, np.float32), peaks_of(width)
+    start, sums, peaks = sums_to_start_from(table.n_clusters, width), np.empty(width, np.float32), peaks_of(width)
     undecided, n_undecided = np.empty(which.size, np.int64), 0
     for place in range(which.size):
         row = which[place]
@@ -250,7 +238,7 @@ def sweep_rows(rows, table, head, error_of_head, which, group_width, bounds):
             undecided[n_undecided] = row
             n_undecided += 1
             continue
-        labels[row] = clusters[lane]
+        labels[row] = lane
         lower[row] = top - error - error_of_head * top
         if upper.shape[1] > 0:
             if group_width > LINE:
@@ -286,7 +274,7 @@ def place_rows(rows, table, given):
         The similarities to both (nan for a second that there is not), and to the given cluster (to the nearest without
         one).
     """
-    starts, head, lanes = rows.starts, table.head, table.lanes
+    starts, head, n_clusters = rows.starts, table.head, table.n_clusters
     n_rows = starts.size - 1
     labels, runners_up = np.empty(n_rows, np.int32), np.full(n_rows, np.int32(-1))
     best, second, own = np.empty(n_rows), np.full(n_rows, np.nan), np.empty(n_rows)
@@ -294,25 +282,24 @@ def place_rows(rows, table, given):
     for row in range(n_rows):
         first, last = starts[row], starts[row + 1]
         sweep_exactly(rows, first, last, table, keys, exact)
-        best[row] = highest(exact, np.int64(0), lanes.size)
-        labels[row] = first_cluster(exact, best[row], lanes)
-        own[row] = exact[lanes[given[row]]] if given.size else best[row]
-        if lanes.size > 1:
-            exact[lanes[labels[row]]] = LOWEST
-            second[row] = highest(exact, np.int64(0), lanes.size)
-            runners_up[row] = first_cluster(exact, second[row], lanes)
+        best[row] = highest(exact, np.int64(0), n_clusters)
+        labels[row] = first_holding(exact, best[row])
+        own[row] = exact[given[row]] if given.size else best[row]
+        if n_clusters > 1:
+            exact[labels[row]] = LOWEST
+            second[row] = highest(exact, np.int64(0), n_clusters)
+            runners_up[row] = first_holding(exact, second[row])
     return labels, best, runners_up, second, own
 
 
 @jit
 def similarity_rows(rows, table):
     """Return the float64 similarity of each row to each cluster, array of shape (n_rows, n_clusters)."""
-    starts, head, lanes = rows.starts, table.head, table.lanes
+    starts, head, n_clusters = rows.starts, table.head, table.n_clusters
     exact, keys = np.empty(head.shape[1], np.float64), np.empty(longest_row(starts), np.int64)
-    similarities = np.empty((starts.size - 1, lanes.size))
+    similarities = np.empty((starts.size - 1, n_clusters))
     for row in range(starts.size - 1):
         first, last = starts[row], starts[row + 1]
         sweep_exactly(rows, first, last, table, keys, exact)
-        for cluster in range(lanes.size):
-            similarities[row, cluster] = exact[lanes[cluster]]
+        similarities[row] = exact[:n_clusters]
     return similarities

@@ -2,15 +2,13 @@
 
 A function that numba caches still needs all of numba to be called, and each new process pays for that in time and
 memory. The loops of a `LoopLibrary` take addresses and sizes only, so once compiled they need neither numba nor Python.
-A library is compiled (see `compilation`) when there is no file for this processor and these sources. With a version of
-llvmlite that this was not tested with, numba compiles and calls the loops like other kernels.
+A library is compiled (see `compilation`) when there is no file for this processor and these sources.
 """
 
 from __future__ import annotations
 
 import ctypes
 import hashlib
-import importlib
 import re
 import threading
 from collections.abc import Callable, Sequence
@@ -25,7 +23,6 @@ import numpy.typing as npt
 
 from doccluster.kernels.code_cache import cache_folders, is_ours, make_folder
 from doccluster.kernels.compile_clock import CLOCK, collector_paused
-from doccluster.kernels.hand_built import is_built_by_hand
 
 _ARRAY = re.compile(r"(\w+)\[(?::,)?:(\d*)\]")
 _DIGEST_SIZE = 32
@@ -79,13 +76,9 @@ class Loop:
         self.arguments = [argument for _, arguments in self.groups for argument in arguments]
         self.returns = returns
         self._call: Callable[..., Any] | None = None
-        self._twin: Callable[..., Any] | None = None
 
     def __call__(self, *values: Any) -> Any:
         """Run the loop without the interpreter lock; returns its whole number, if it has one."""
-        if not is_built_by_hand():
-            self._twin = self._twin or self._with_numba()
-            return self._twin(*values)
         call = self._call or self._find()
         flat: list[int] = []
         each = [one for value in values for one in (value if isinstance(value, tuple) else (value,))]
@@ -95,13 +88,6 @@ class Loop:
             else:
                 flat += argument.address(value, self.name)
         return call(*flat)
-
-    def _with_numba(self) -> Callable[..., Any]:
-        from doccluster.kernels.jit import jit  # numba, which is not loaded otherwise
-
-        source = getattr(importlib.import_module(f"{self.library.package}.{self.module}"), self.function)
-        kernel: Callable[..., Any] = jit(source.py_func)
-        return kernel
 
     def _find(self) -> Callable[..., Any]:
         address = self.library.address(self.name)

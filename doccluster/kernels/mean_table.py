@@ -1,8 +1,4 @@
-"""The means laid out for the sweep: a dense head of common terms, lists of (lane, value) for the rare ones.
-
-A lane is a column of the table. Clusters whose means are alike lie in neighbouring lanes, so that the clusters that a
-document hesitates between share cache lines.
-"""
+"""The means laid out for the sweep: a dense head of common terms, lists of (cluster, value) for the rare ones."""
 
 from __future__ import annotations
 
@@ -21,15 +17,29 @@ class MeanArrays(NamedTuple):
 
 
 @jit
-def write_head(means, clusters, lanes, head):
-    """Write the means of `clusters` into the dense head, whose row is the term and whose column is the lane."""
+def write_head(means, clusters, head):
+    """Write the means of `clusters` into the dense head, whose row is the term."""
     values, columns, starts, stops = means
     n_head = head.shape[0]
     for cluster in clusters:
-        lane = lanes[cluster]
         for position in range(starts[cluster], stops[cluster]):
             if columns[position] < n_head:
-                head[columns[position], lane] = values[position]
+                head[columns[position], cluster] = values[position]
+
+
+@jit
+def replace_head(old, new, clusters, head):
+    """Write the `new` means of `clusters` in place of the `old` ones."""
+    _, old_columns, old_starts, old_stops = old
+    values, columns, starts, stops = new
+    n_head = head.shape[0]
+    for cluster in clusters:
+        for position in range(old_starts[cluster], old_stops[cluster]):
+            if old_columns[position] < n_head:
+                head[old_columns[position], cluster] = 0
+        for position in range(starts[cluster], stops[cluster]):
+            if columns[position] < n_head:
+                head[columns[position], cluster] = values[position]
 
 
 @jit
@@ -45,28 +55,17 @@ def count_tail(columns, starts, stops, n_head, tail_starts):
 
 
 @jit
-def write_tail(means, clusters, table):
-    """Fill the lists of the tail terms with the means of `clusters`, in their order; where lists begin is known."""
+def write_tail(means, table):
+    """Fill the lists of the tail terms with the means, clusters ascending; where lists begin is known."""
     values, columns, starts, stops = means
-    head, tail_starts, tail_lanes, tail_values, lanes = table
+    head, tail_starts, tail_clusters, tail_values, n_clusters = table
     n_head = head.shape[0]
     following = tail_starts[:-1].copy()
-    for cluster in clusters:
+    for cluster in range(n_clusters):
         for position in range(starts[cluster], stops[cluster]):
             if columns[position] >= n_head:
                 term = columns[position] - n_head
                 slot = following[term]
-                tail_lanes[slot] = lanes[cluster]
+                tail_clusters[slot] = cluster
                 tail_values[slot] = values[position]
                 following[term] = slot + 1
-
-
-@jit
-def place_tail(columns, lanes, values, table):
-    """Sort entries (column, lane, value) of the tail into the list of each term, keeping their order."""
-    n_head, following = table.head.shape[0], table.tail_starts[:-1].copy()
-    for entry in range(columns.size):
-        slot = following[columns[entry] - n_head]
-        table.tail_lanes[slot] = lanes[entry]
-        table.tail_values[slot] = values[entry]
-        following[columns[entry] - n_head] = slot + 1

@@ -51,9 +51,9 @@ def best_moves(rows, table, clusters, weights, usable, labels):
     gains, targets = np.empty(labels.size), np.empty(labels.size, np.int32)
     own_products, target_products = np.zeros(labels.size), np.zeros(labels.size)
     values, columns, starts, _ = rows
-    head, lanes = table.head, table.lanes
+    head, n_clusters = table.head, table.n_clusters
     n_head, width = head.shape
-    start, sums, peaks = sums_to_start_from(lanes, width), np.empty(width, np.float32), peaks_of(width)
+    start, sums, peaks = sums_to_start_from(n_clusters, width), np.empty(width, np.float32), peaks_of(width)
     for row in range(starts.size - 1):
         gains[row] = -np.inf
         targets[row] = labels[row]
@@ -66,15 +66,15 @@ def best_moves(rows, table, clusters, weights, usable, labels):
         sum_lines_and_peaks(values, columns, first, split, head, start, split < last, sums, peaks)
         weight = weights[row]
         best = -np.inf
-        for cluster in range(lanes.size):
+        for cluster in range(n_clusters):
             if cluster != labels[row]:
-                gain = longer_by(lengths[cluster], lengths[cluster] * sums[lanes[cluster]], weight)
+                gain = longer_by(lengths[cluster], lengths[cluster] * sums[cluster], weight)
                 if gain > best:
                     best = gain
                     targets[row] = cluster
         own = labels[row]
-        own_products[row] = lengths[own] * sums[lanes[own]]
-        target_products[row] = lengths[targets[row]] * sums[lanes[targets[row]]]
+        own_products[row] = lengths[own] * sums[own]
+        target_products[row] = lengths[targets[row]] * sums[targets[row]]
         gains[row] = best + longer_by(lengths[own], own_products[row], -weight)
     return Moves(gains, targets, own_products, target_products)
 

@@ -27,36 +27,6 @@ class Postings(NamedTuple):
     weights: Any  # float64 array of shape (3, n_places), by field
 
 
-class DocumentProducts(NamedTuple):
-    """What is known of a document and the stories in all slots."""
-
-    products: Any  # float64 array of shape (3, n_slots), by field
-    squares: Any  # float64 array of shape (n_slots, 3), of the sums of the stories
-    leaders: Any  # float64 array of shape (2,), the greatest cosines of all words
-    has_field: Any  # bool array of shape (3,), of the document
-
-
-class SlotFacts(NamedTuple):
-    """What else is known of the stories, arrays of shape (n_slots,)."""
-
-    usable: Any  # whether the document may join
-    lasts: Any  # when the last member came in
-    firsts: Any  # and the first
-    counts: Any  # of members
-    least: Any  # the least weight of the newest members in the sum
-
-
-class JoinRule(NamedTuple):
-    """How a document joins a story; numbers, and the coefficients as a float64 array."""
-
-    moment: Any  # now
-    scale: Any  # of time
-    depth: Any
-    floor: Any  # the least cosine that a rival is taken to have
-    cut: Any  # the least score to join
-    coefficients: Any
-
-
 @jit
 def add_products(terms, values, postings, products, has_field):
     """Add the products of a document with all stories, by field, to `products` (3, slots); note which fields it has.
@@ -197,39 +167,3 @@ def find_leaders(products, squares, usable, besides, leaders):
             leaders[0] = cosine
         elif cosine > leaders[1]:
             leaders[1] = cosine
-
-
-@jit
-def upper_bounds(of_document, facts, rule, bounds):
-    """Write an upper bound of the join score of a document with each story, -inf where it cannot reach `cut`.
-
-    The bound is the score with the greatest cosine that the document can have with one of the newest members: their
-    vectors are part of the sum, so that cosine is at most the product with the sum over the least weight of theirs.
-    All else is exact: the rival of a story, in `leaders`, is the one other story that the document is most like.
-    """
-    products, squares, leaders, has_field = of_document
-    usable, lasts, firsts, counts, least = facts
-    moment, scale, depth, floor, cut, coefficients = rule
-    for slot in range(bounds.size):
-        bounds[slot] = -np.inf
-        if not usable[slot] or products[1, slot] <= 0.0:
-            continue
-        both = products[1, slot] / np.sqrt(squares[slot, 1])
-        title, names = both, both
-        if has_field[0] and squares[slot, 0] > 0.0:
-            title = products[0, slot] / np.sqrt(squares[slot, 0]) if products[0, slot] > 0.0 else 0.0
-        if has_field[2] and squares[slot, 2] > 0.0:
-            names = products[2, slot] / np.sqrt(squares[slot, 2]) if products[2, slot] > 0.0 else 0.0
-        near = min(1.0, products[1, slot] / least[slot])
-        score = coefficients[0] + coefficients[1] * title + coefficients[2] * both + coefficients[3] * names
-        rival = leaders[1] if both >= leaders[0] else leaders[0]
-        score += coefficients[9] * depth * (both / (both + max(rival, floor)))
-        score += max(0.0, coefficients[4]) * near + coefficients[8] / min(counts[slot], 100.0)
-        most = max(0.0, coefficients[5]) + max(0.0, coefficients[6]) + max(0.0, coefficients[7]) * both
-        if score + most < cut:
-            continue
-        late = max(0.0, moment - lasts[slot], firsts[slot] - moment) / scale
-        early = (moment - firsts[slot]) / scale
-        last, first = np.exp(-0.5 * late * late), np.exp(-0.5 * early * early)
-        score += coefficients[5] * last + coefficients[6] * first + coefficients[7] * both * last
-        bounds[slot] = score

@@ -17,7 +17,6 @@ from contextlib import contextmanager
 
 from doccluster.blocks import resolve_threads
 from doccluster.kernels.code_cache import cache_folders, make_folder
-from doccluster.kernels.hand_built import is_built_by_hand
 
 SEVERAL = 2  # processors; on one, two processes would take turns
 
@@ -26,7 +25,7 @@ def is_first_run() -> bool:
     """Return whether nothing was compiled on this machine yet and what is compiled now can be kept."""
     folders = cache_folders()
     has_code = any(True for folder in folders for _ in folder.glob("*.loops"))
-    return not has_code and is_built_by_hand() and any(make_folder(folder) for folder in folders)
+    return not has_code and any(make_folder(folder) for folder in folders)
 
 
 @contextmanager

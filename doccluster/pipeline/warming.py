@@ -86,7 +86,7 @@ def _clustering() -> None:
     for rows in (small, full):
         spherical_k_means(rows, SphericalParameters(3, n_init=1, random_state=0), sample_weight=weights)
     for matrix in (small, small.toarray(), full, full.astype(np.float32), wide, copies):
-        for algorithm in ("lloyd", "pruned"):
+        for algorithm in ("auto", "lloyd"):
             for init in ("k-means++", "random"):
                 options: dict[str, Any] = {"init": init, "n_init": 1, "random_state": 0, "refine": init == "random"}
                 options["max_memory"] = LITTLE if matrix is wide else None
@@ -99,11 +99,8 @@ def _half_table() -> None:
     from doccluster.clustering.k_means.means import means_of_rows
     from doccluster.kernels.assignment import Bounds
     from doccluster.kernels.half_table import assign_by_halves, round_to_halves
-    from doccluster.kernels.hand_built import is_built_by_hand
     from doccluster.kernels.simd.lanes import LINE, aligned_zeros
 
-    if not is_built_by_hand():
-        return
     documents, _ = prepare(_matrix(60, 40, np.float32))
     table = MeanTable(means_of_rows(documents, np.arange(3)), 40).arrays
     halves = aligned_zeros(table.head.shape, np.uint16)

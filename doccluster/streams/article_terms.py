@@ -9,7 +9,6 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -37,8 +36,6 @@ class ArticleTerms:
         Numbers, and words written with a capital where no sentence begins.
     language : str
         As in the stop lists; "" where the function words do not tell.
-    codes : uint64 array or None
-        The numbers of all words, by which copies are found, where they are known.
     """
 
     terms: tuple[str, ...]
@@ -46,14 +43,6 @@ class ArticleTerms:
     in_text: npt.NDArray[np.int32]
     is_name: npt.NDArray[np.bool_]
     language: str
-    codes: npt.NDArray[np.uint64] | None = None
-
-
-class Reader(Protocol):
-    """What cuts articles into terms."""
-
-    def read(self, title: str, text: str) -> ArticleTerms:
-        """Return the terms of an article."""
 
 
 @cache
@@ -71,8 +60,8 @@ class TermReader:
         self._votes = np.zeros((0, len(LANGUAGES)), dtype=np.int64)
         self._votes_of = WordTable(self._number_of_votes, np.int32)
 
-    def read(self, title: str, text: str, codes: npt.NDArray[np.uint64] | None = None) -> ArticleTerms:
-        """Return the terms of an article, with the numbers of its words if they are given."""
+    def read(self, title: str, text: str) -> ArticleTerms:
+        """Return the terms of an article."""
         text = text[: self._most_characters]
         in_title, in_text = _tokens_in(title), _tokens_in(text)
         language = self._language({*in_title, *in_text[:TOLD_BY]})
@@ -87,7 +76,6 @@ class TermReader:
             _counts(in_text, terms),
             np.fromiter(map(names.__contains__, terms), dtype=np.bool_, count=len(terms)),
             language,
-            codes,
         )
 
     def _language(self, words: set[str]) -> str:

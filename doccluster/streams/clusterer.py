@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from doccluster.streams.article import Article, Moment
-from doccluster.streams.article_terms import Reader, TermReader
+from doccluster.streams.article_terms import TermReader
 from doccluster.streams.clock import StreamClock
 from doccluster.streams.copies import Families, Shingles, codes_of
 from doccluster.streams.frequencies import DAY, TermFrequencies, WeightedTerms
@@ -128,7 +128,7 @@ class Clusterer:
         self.clock = StreamClock()
         self.frequencies = TermFrequencies()
         self.families = Families(self.settings.copy_window)
-        self.reader: Reader = TermReader()
+        self.reader = TermReader()
         self.story_of_family: dict[int, str] = {}
         self.next_number = 1
         self._cut = logit(self.settings.join)
@@ -152,7 +152,7 @@ class Clusterer:
         self.frequencies.begin_batch(now // DAY)
         for article, terms, ids in zip(articles, read, counted, strict=True):
             vectors = self.frequencies.weigh(terms, ids)
-            codes = codes_of(f"{article.title}\n{article.text}") if terms.codes is None else terms.codes
+            codes = codes_of(f"{article.title}\n{article.text}")
             self._place(article, terms.language, codes, self._member(article, vectors), result, repair)
             self.next_number += 1
         repair.run(now)

@@ -10,6 +10,7 @@ import math
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -24,7 +25,7 @@ DEEP = 100  # distinct words from which on the lead of a story counts in full
 
 @dataclass(frozen=True, slots=True)
 class Likeness:
-    """How an article is like a story, as numbers in [0, 1].
+    """How an article is like a story, as numbers in [0, 1], or like several, as arrays of them.
 
     Attributes
     ----------
@@ -44,20 +45,20 @@ class Likeness:
         ln of the distinct words of the article over ln 100, at most 1: two short texts can be alike by chance.
     """
 
-    title: float
-    both: float
-    names: float
-    near: float
-    last: float
-    first: float
-    n: int
-    rival: float
+    title: Any
+    both: Any
+    names: Any
+    near: Any
+    last: Any
+    first: Any
+    n: Any
+    rival: Any
     depth: float
 
-    def features(self) -> tuple[float, ...]:
+    def features(self) -> tuple[Any, ...]:
         """Return the values of `FEATURES`."""
-        lead = self.depth * (self.both / (self.both + max(self.rival, LEAST_RIVAL)))
-        rest = (self.both * self.last, 1 / min(self.n, MOST_COUNTED), lead)
+        lead = self.depth * (self.both / (self.both + np.maximum(self.rival, LEAST_RIVAL)))
+        rest = (self.both * self.last, 1 / np.minimum(self.n, MOST_COUNTED), lead)
         return (1.0, self.title, self.both, self.names, self.near, self.last, self.first, *rest)
 
 
@@ -70,9 +71,9 @@ def depth(n_words: int) -> float:
     return math.log(min(max(n_words, 1), DEEP)) / math.log(DEEP)
 
 
-def join_score(likeness: Likeness, coefficients: Floats) -> float:
-    """Return the logit of the probability that the article belongs to the story."""
-    return math.fsum(value * weight for value, weight in zip(likeness.features(), coefficients.tolist(), strict=True))
+def join_score(likeness: Likeness, coefficients: Floats) -> Any:
+    """Return the logit of the probability that the article belongs to the story: a float, or an array of them."""
+    return sum(value * weight for value, weight in zip(likeness.features(), coefficients.tolist(), strict=True))
 
 
 def probability(score: float) -> float:

@@ -6,13 +6,10 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from doccluster.blocks import available_threads
 from doccluster.streams.article import Moment
 from doccluster.streams.clock import StreamClock
 from doccluster.streams.clusterer import Clusterer
 from doccluster.streams.database import transaction
-from doccluster.streams.reading_ahead import LEAST_ARTICLES, ReaderAhead
-from doccluster.streams.replay import Batch
 from doccluster.streams.restoring import restore
 from doccluster.streams.settings import StreamSettings
 from doccluster.streams.store import waiting_articles, write_batch
@@ -42,20 +39,6 @@ class KeptStories:
         except BaseException:
             self._clusterer = self._restored()
             raise
-
-    @contextmanager
-    def reading_ahead(self, blocks: Iterator[list[Batch]], n_articles: int) -> Iterator[Iterator[list[Batch]]]:
-        """Let a second process read the articles of blocks ahead, if there are many and there is a core for it."""
-        if n_articles < LEAST_ARTICLES or available_threads() < 2:
-            yield blocks
-            return
-        clusterer, reader = self._clusterer, self._clusterer.reader
-        with ReaderAhead(reader) as ahead:
-            clusterer.reader = ahead
-            try:
-                yield ahead.through(blocks)
-            finally:
-                clusterer.reader = reader
 
     @property
     def clock(self) -> StreamClock:

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from doccluster.kernels.story_index import DocumentProducts, JoinRule, add_scattered, product_with_scattered
+from doccluster.kernels.story_index import add_scattered, product_with_scattered
 from doccluster.streams.article import Moment
 from doccluster.streams.frequencies import WeightedTerms
-from doccluster.streams.joining import LEAST_RIVAL, Floats, Likeness, depth, join_score
+from doccluster.streams.joining import Floats, Likeness, depth, join_score
 from doccluster.streams.settings import StreamSettings
 from doccluster.streams.story import Member, Story, newest_of
 from doccluster.streams.story_index import StoryFacts, StoryIndex
@@ -59,24 +60,16 @@ class OpenStories:
         products, has_field = self._index.products(vectors)
         usable = self._usable_for(language, time)
         leaders = self._index.leaders(products, usable)
-        rule = JoinRule(
-            float(time),
-            float(self.settings.time_scale),
-            depth(vectors.ids.size),
-            LEAST_RIVAL,
-            cut - _ROUNDING,
-            self.coefficients,
-        )
-        of_document = DocumentProducts(products, self._index.squares, leaders, has_field)
-        bounds = self._facts.bounds(of_document, usable, rule)
-        slots = np.flatnonzero(bounds >= cut - _ROUNDING).tolist()
+        slots = np.flatnonzero(usable & (products[1] > 0))
+        likeness = self._likeness(slots, products, has_field, leaders, time=time, n_terms=vectors.ids.size)
+        can_join = np.flatnonzero(join_score(likeness, self.coefficients) >= cut - _ROUNDING).tolist()
         found = []
         with self._scattered(vectors):
-            for slot in slots:
-                story = self._by_slot[slot]
-                cosines = self._cosines(products[:, slot], self._index.squares[slot], has_field)
-                rival = float(leaders[1] if cosines[1] >= leaders[0] else leaders[0])
-                match = self._match(story, self._newest[slot], vectors, cosines, time=time, rival=rival)
+            for place in can_join:
+                slot = int(slots[place])
+                cosines = tuple(float(own[place]) for own in (likeness.title, likeness.both, likeness.names))
+                rival = float(likeness.rival[place])
+                match = self._match(self._by_slot[slot], self._newest[slot], vectors, cosines, time=time, rival=rival)
                 if match.score >= cut:
                     found.append(match)
         return sorted(found, key=lambda one: (-one.score, one.story.born, one.story.id)), products
@@ -91,13 +84,13 @@ class OpenStories:
         with self._scattered(vectors):
             return self._match(story, self._newest[story.slot], vectors, cosines, time=time, rival=rival)
 
-    def match_apart(self, sums: StorySums, member: Member, rivals: Sequence[float]) -> list[Match]:
-        """Return how an article is like a story that need not be in the index, had it each of some rivals."""
+    def match_apart(self, sums: StorySums, member: Member, rival: float) -> Match:
+        """Return how an article is like a story that need not be in the index, with its greatest cosine with others."""
         vectors, story = member.vectors, sums.story
         newest = newest_of(story.members, self.settings.n_newest)
         cosines = self._cosines(sums.products(vectors), sums.squares, vectors.has_field)
         with self._scattered(vectors):
-            return [self._match(story, newest, vectors, cosines, time=member.time, rival=rival) for rival in rivals]
+            return self._match(story, newest, vectors, cosines, time=member.time, rival=rival)
 
     def rival_of(self, member: Member, *, language: str, besides: Iterable[Story]) -> float:
         """Return the greatest cosine of all words of an article with an open story that is not `besides`."""
@@ -151,8 +144,6 @@ class OpenStories:
         facts.lasts[slot], facts.firsts[slot] = story.last, story.first
         facts.waits[slot] = story.wait(self.settings)
         facts.counts[slot] = max(1, story.n_families)
-        factors = [story.factor(one.time, self.settings.half_life) for one in self._newest[slot]]
-        facts.least[slot] = min(factors, default=1.0)
         facts.languages[slot] = self._languages.setdefault(story.language, len(self._languages))
 
     def choose_lead(self, story: Story) -> None:
@@ -209,7 +200,7 @@ class OpenStories:
         story: Story,
         newest: Iterable[Member],
         vectors: WeightedTerms,
-        cosines: tuple[float, float, float],
+        cosines: tuple[float, ...],
         *,
         time: Moment,
         rival: float,
@@ -222,7 +213,27 @@ class OpenStories:
         likeness = Likeness(
             title, both, names, near, last, first, max(1, story.n_families), rival, depth(vectors.ids.size)
         )
-        return Match(story, likeness, join_score(likeness, self.coefficients))
+        return Match(story, likeness, float(join_score(likeness, self.coefficients)))
+
+    def _likeness(
+        self,
+        slots: npt.NDArray[np.int64],
+        products: Floats,
+        has_field: npt.NDArray[np.bool_],
+        leaders: Floats,
+        *,
+        time: Moment,
+        n_terms: int,
+    ) -> Likeness:
+        """Return how an article is like stories at the best: as if one of the newest members were the same."""
+        facts, squares = self._facts, self._index.squares[slots]
+        cosines = products[:, slots] / np.sqrt(np.where(squares > 0, squares, 1.0)).T
+        both = cosines[1]
+        title, names = (np.where(has_field[own] & (squares[:, own] > 0), cosines[own], both) for own in (0, 2))
+        apart = np.maximum(0, np.maximum(time - facts.lasts[slots], facts.firsts[slots] - time))
+        last, first = self._closeness(apart), self._closeness(time - facts.firsts[slots])
+        rival = np.where(both >= leaders[0], leaders[1], leaders[0])
+        return Likeness(title, both, names, 1.0, last, first, facts.counts[slots], rival, depth(n_terms))
 
     def _greatest_cosine(self, products: Floats, language: str, time: Moment, besides: Iterable[Story]) -> float:
         left_out = [one.slot for one in besides]
@@ -258,9 +269,9 @@ class OpenStories:
         names = own[2] / lengths[2] if has[2] and lengths[2] > 0 else both
         return title, both, names
 
-    def _closeness(self, apart: float) -> float:
+    def _closeness(self, apart: Any) -> Any:
         units = apart / self.settings.time_scale
-        return float(np.exp(-0.5 * units * units))
+        return np.exp(-0.5 * units * units)
 
     def _usable_for(self, language: str, time: Moment) -> npt.NDArray[np.bool_]:
         """Return which stories an article may join: open ones of its language, with articles near it in time."""

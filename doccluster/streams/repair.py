@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 LIGHT = 0.25  # the older of two stories gives up its id only if it holds less than this part of their families
 GROWTH = 1.25  # a story is looked at for a split when its families have grown by this factor since the last time
 N_STARTS = 3  # of the 2-means
-MOST_RIVAL = 1.001  # above every cosine of rounded vectors
-ROUNDING = 1e-9  # by which the probability from one end of the rivals may miss that of the true ones
 
 
 class Repair:
@@ -66,36 +64,17 @@ class Repair:
         """Return how probable it is that the newest articles of each story belong to the other; 0 if too far apart."""
         if max(one.first, other.first) - min(one.last, other.last) > self._settings.merge_gap:
             return 0.0
-        return self._mutual_probability(one, other, besides=(one, other), least=self._settings.merge)
+        return self._mutual_probability(one, other, besides=(one, other))
 
-    def _mutual_probability(
-        self, one: Story, other: Story, *, besides: tuple[Story, ...] = (), least: float = 0.0, most: float = 1.0
-    ) -> float:
-        """Return how probable it is that the newest articles of each belong to the other, were there not their own.
-
-        To find the rivals of an article takes longest, and mostly the answer does not hang on them. So it is -1 as soon
-        as it is sure that it would be below `least`, and 2 if it would be above `most`.
-        """
-        stories, half_life = self._stories, self._settings.half_life
-        sums = {id(story): StorySums(story, half_life) for story in (one, other)}
-        asked = [
-            (here, sums[id(there)], member)
-            for here, there in ((one, other), (other, one))
-            for member in newest_of(here.members, self._settings.n_newest)
-        ]
-        if not asked:
-            return 0.0
-        ends = [stories.match_apart(there, member, (0.0, MOST_RIVAL)) for _, there, member in asked]
-        lows = [min(match.score for match in pair) for pair in ends]
-        highs = [max(match.score for match in pair) for pair in ends]
-        for place, (here, there, member) in enumerate(asked):
-            if probability(fmean(highs)) < least - ROUNDING:
-                return -1.0
-            if probability(fmean(lows)) > most + ROUNDING:
-                return 2.0
-            rival = stories.rival_of(member, language=here.language, besides=besides)
-            lows[place] = highs[place] = stories.match_apart(there, member, (rival,))[0].score
-        return probability(fmean(lows))
+    def _mutual_probability(self, one: Story, other: Story, *, besides: tuple[Story, ...]) -> float:
+        """Return how probable it is that the newest articles of each belong to the other, were there not their own."""
+        stories, scores = self._stories, []
+        for here, there in ((one, other), (other, one)):
+            sums = StorySums(there, self._settings.half_life)
+            for member in newest_of(here.members, self._settings.n_newest):
+                rival = stories.rival_of(member, language=here.language, besides=besides)
+                scores.append(stories.match_apart(sums, member, rival).score)
+        return probability(fmean(scores)) if scores else 0.0
 
     def _merge(self, one: Story, other: Story, now: Moment, likeness: float) -> tuple[Story, Story]:
         older, younger = sorted((one, other), key=lambda story: (story.born, story.id))
@@ -120,7 +99,7 @@ class Repair:
             return
         larger, smaller = sorted(halves, key=lambda half: (-len(half), half[0].number))
         drafts = [_draft(story, half) for half in (larger, smaller)]
-        likeness = self._mutual_probability(*drafts, besides=(story,), most=self._settings.split)
+        likeness = self._mutual_probability(*drafts, besides=(story,))
         if likeness <= self._settings.split:
             self._result.record_split(now, story, self._divide(story, larger, smaller, now), likeness)
 

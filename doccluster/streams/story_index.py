@@ -11,15 +11,11 @@ from doccluster.kernels.story_index import (
     END,
     LENGTH,
     NEXT,
-    DocumentProducts,
-    JoinRule,
     Postings,
-    SlotFacts,
     add_document,
     add_products,
     find_leaders,
     keep_slots,
-    upper_bounds,
 )
 from doccluster.streams.frequencies import WeightedTerms
 
@@ -136,7 +132,6 @@ class StoryFacts:
         self.firsts = np.zeros(_FIRST_SLOTS, dtype=np.float64)
         self.counts = np.ones(_FIRST_SLOTS, dtype=np.float64)
         self.waits = np.zeros(_FIRST_SLOTS, dtype=np.float64)
-        self.least = np.ones(_FIRST_SLOTS, dtype=np.float64)
         self.languages = np.zeros(_FIRST_SLOTS, dtype=np.int64)
 
     def make_room(self, n_slots: int) -> None:
@@ -148,16 +143,9 @@ class StoryFacts:
                 ("firsts", 0),
                 ("waits", 0),
                 ("counts", 1),
-                ("least", 1),
                 ("languages", 0),
             ):
                 old = getattr(self, name)
                 larger = np.full(n_slots, blank, dtype=old.dtype)
                 larger[: old.size] = old
                 setattr(self, name, larger)
-
-    def bounds(self, of_document: DocumentProducts, usable: npt.NDArray[np.bool_], rule: JoinRule) -> Floats:
-        """Return an upper bound of the join score with each story, -inf where the document cannot join."""
-        found = np.empty(self.usable.size, dtype=np.float64)
-        upper_bounds(of_document, SlotFacts(usable, self.lasts, self.firsts, self.counts, self.least), rule, found)
-        return found

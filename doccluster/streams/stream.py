@@ -104,9 +104,8 @@ class StoryStream:
         with self._described():
             begins = last_batch(self._connection)
         n_done = 0
-        blocks_of = by_commit(batches_of(articles, int(batch)))
-        with self._described(), self._stories.reading_ahead(blocks_of, len(articles)) as blocks:
-            for batches in blocks:
+        with self._described():
+            for batches in by_commit(batches_of(articles, int(batch))):
                 with self._stories.writing():
                     for moment, together in batches:
                         for one in together:

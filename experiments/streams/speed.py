@@ -5,9 +5,7 @@
 
 from __future__ import annotations
 
-import os
 import pathlib
-import re
 import resource
 import subprocess
 import sys
@@ -40,56 +38,18 @@ def measure_speed() -> None:
 
 
 def replay_parts(folder: pathlib.Path) -> None:
-    """Replay the parts of a stream, and print what each took.
-
-    Articles are read in a second process while those before them are placed. Where each has a core of its own, the one
-    that takes more processor time says how many articles go through.
-    """
+    """Replay the parts of a stream, and print what each took."""
     store = folder / "news.db"
-    most_of_readers = 0.0
-
-    def look(stage: str, n_done: int, n_all: int) -> None:
-        nonlocal most_of_readers
-        if n_done > n_all // 2:
-            most_of_readers = max(most_of_readers, _memory_of_children())
-
     with StoryStream(store) as stream:
         for part in range(N_PARTS):
-            began = _processor_times()
-            done = stream.replay(folder / f"{part}.jsonl", label_columns=(), progress=look)
-            line, reading_process = (now - before for now, before in zip(_processor_times(), began, strict=True))
+            began = time.process_time()
+            done = stream.replay(folder / f"{part}.jsonl", label_columns=())
+            rate = done.n_articles / (time.process_time() - began)
             with reading(store) as connection:
                 (n_open,) = connection.execute("SELECT COUNT(*) FROM story WHERE state = 'open'").fetchone()
             begins = part * N_ARTICLES // N_PARTS
-            rate, alone = (
-                done.n_articles / seconds for seconds in (max(line, reading_process), line + reading_process)
-            )
-            print(
-                f"  articles {begins:6,} on: {rate:5,.0f} a second on two cores, {alone:5,.0f} on one, "
-                f"{n_open:5,} open stories",
-                flush=True,
-            )
-    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    print(
-        f"  most memory {most + most_of_readers:,.0f} MiB, of which {most_of_readers:,.0f} MiB where articles are read"
-    )
-
-
-def _processor_times() -> tuple[float, float]:
-    """Return the seconds of a core that this process has taken, and those of the processes that it has ended."""
-    times = os.times()
-    return time.process_time(), times.children_user + times.children_system
-
-
-def _memory_of_children() -> float:
-    """Return the most memory that the living processes of this one have held, in MiB.
-
-    What the system counts for processes that have ended begins with the memory of the one that started them.
-    """
-    own = pathlib.Path("/proc/self")
-    found = " ".join(path.read_text() for path in own.glob("task/*/children")).split()
-    told = "".join(pathlib.Path("/proc", child, "status").read_text() for child in found)
-    return sum(int(kibibytes) for kibibytes in re.findall(r"VmHWM:\s+(\d+)", told)) / 1024
+            print(f"  articles {begins:6,} on: {rate:5,.0f} a second, {n_open:5,} open stories", flush=True)
+    print(f"  most memory {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:,.0f} MiB")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Labels and means are those of the naive definition after every iteration, whatever threads, blocks and pruning."""
+"""Labels and means are those of the naive definition after every iteration, whatever threads, blocks and bounds."""
 
 from __future__ import annotations
 
@@ -6,24 +6,22 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from doccluster.clustering.k_means import document_matrix, whole_table
+from doccluster.clustering.k_means import assigner, document_matrix, whole_table
 from doccluster.clustering.k_means.assign import nearest_centroids
 from doccluster.clustering.k_means.assigner import Assigner
 from doccluster.clustering.k_means.dense_rows import rows_left_open
 from doccluster.clustering.k_means.document_matrix import prepare
 from doccluster.clustering.k_means.lloyd import Limits, changed_clusters, run_start
 from doccluster.clustering.k_means.means import means_of_matrix, means_of_rows, update_means
-from doccluster.clustering.k_means.pruning import FEWEST_CLUSTERS, Pruning, may_prune, pruning
-from doccluster.clustering.k_means.pruning.worth import Worth
+from doccluster.clustering.k_means.movement import MOST_GROUPS
 from doccluster.clustering.k_means.refill import refill
 from doccluster.clustering.k_means.spherical import SphericalParameters, spherical_k_means
-from doccluster.clustering.k_means.spherical_k_means import SphericalKMeans
 from doccluster.clustering.k_means.whole_table import WholeTable
 from doccluster.kernels.assignment import Bounds
 from doccluster.kernels.simd.lanes import LINE
 from tests.clustering.naive import cluto_matrix, naive_lloyd, naive_similarities
 
-ALGORITHMS = ["lloyd", "auto", "pruned", "whole tables"]
+ALGORITHMS = ["every row", "bounds", "whole tables"]
 
 
 def unit(dense):
@@ -97,13 +95,13 @@ def naive_run(matrix, start, weights):
     return _LAST[key]
 
 
-def compare(matrix, start_rows, *, n_threads=1, algorithm="lloyd", weights=None, **limits):
+def compare(matrix, start_rows, *, n_threads=1, algorithm="every row", weights=None, **limits):
     """Run both to the end and compare every iteration."""
     documents, _ = prepare(matrix, n_threads=n_threads, weights=weights)
     start = sparse.csr_array(matrix[start_rows])
     seen = []
-    is_whole = algorithm == "whole tables"
-    limits |= {"algorithm": "auto" if is_whole else algorithm, "whole_tables": is_whole, "fewest_clusters": 0}
+    limits = {"most_groups": 0 if algorithm == "every row" else MOST_GROUPS} | limits
+    limits["whole_tables"] = algorithm == "whole tables"
     found = run_start(
         documents,
         means_of_matrix(start, documents.original),
@@ -140,7 +138,7 @@ def test_threads_and_block_sizes_change_nothing(n_threads, block_rows, algorithm
     compare(topics(), np.arange(12), n_threads=n_threads, algorithm=algorithm)
 
 
-@pytest.mark.parametrize("algorithm", ALGORITHMS[:3])
+@pytest.mark.parametrize("algorithm", ALGORITHMS[:2])
 @pytest.mark.parametrize("data", ["topics", "signed", "ties"])
 @pytest.mark.parametrize("table_bytes", [0, 700, 5_000])
 def test_a_short_dense_head_changes_nothing(table_bytes, data, algorithm):
@@ -195,9 +193,9 @@ def test_labels_of_dense_rows_are_exact_where_a_matrix_product_leaves_them_open(
     assert np.array_equal(nearest_centroids(matrix.toarray(), matrix[:k].toarray()), exact.argmax(axis=1))
 
 
-def assert_bounds(assigner, exact, labels):
+def assert_bounds(followed, exact, labels):
     """Compare the bounds of every document with the exact similarities; return the number of groups."""
-    lower, upper, group_of = assigner.bounds
+    lower, upper, group_of = followed.bounds
     assert (lower <= np.take_along_axis(exact, labels[:, None].astype(np.int64), 1).ravel()).all()
     for group in range(upper.shape[1]):
         members = np.flatnonzero(group_of == group)
@@ -207,18 +205,18 @@ def assert_bounds(assigner, exact, labels):
 
 
 def check_bounds(matrix, k):
-    """Run every iteration with pruning and compare what it believes of every document with the truth."""
+    """Run every iteration with bounds and compare what it believes of every document with the truth."""
     documents, _ = prepare(matrix)
     rows = np.random.default_rng(3).permutation(matrix.shape[0])[:k]
     means = means_of_rows(documents, rows)
-    assigner = Assigner(documents, Pruning(documents, always=True))
+    followed = Assigner(documents, MOST_GROUPS)
     changed, movements, labels, checked = np.ones(k, np.bool_), None, None, 0
     for _ in range(25):
-        found = assigner.assign(means, changed, movements)
+        found = followed.assign(means, changed, movements)
         moved_rows = refill(documents, found, means)
-        assigner.forget(moved_rows, found)
+        followed.forget(moved_rows, found)
         exact = matrix.astype(np.float64) @ means.to_csr(documents.original).toarray().T.astype(np.float64)
-        checked += assert_bounds(assigner, exact, found)
+        checked += assert_bounds(followed, exact, found)
         changed = np.ones(k, np.bool_) if labels is None else changed_clusters(labels, found, k)
         labels = found
         if not changed.any():
@@ -295,60 +293,31 @@ def test_means_asked_for_after_an_interruption_are_those_of_the_labels():
 
 @pytest.mark.parametrize("n_groups", [1, 2])
 def test_groups_wider_than_a_cache_line_change_nothing(n_groups):
-    compare(topics(), np.arange(70), algorithm="pruned", most_groups=n_groups)
+    compare(topics(), np.arange(70), algorithm="bounds", most_groups=n_groups)
 
 
-def pruned_blocks(matrix, k, monkeypatch, **limits):
-    """Return how many blocks a start looked at with bounds, from one iteration to the next."""
-    blocks, assign_pruned = [], pruning.assign_pruned
-    monkeypatch.setattr(pruning, "assign_pruned", lambda *given: blocks.append(given) or assign_pruned(*given))
+def swept_rows(matrix, k, monkeypatch, **limits):
+    """Return how many rows a start swept, and how many it has in all its iterations."""
+    swept, assign_rows = [], assigner.assign_rows
+    monkeypatch.setattr(assigner, "assign_rows", lambda *given: swept.append(given[2].size) or assign_rows(*given))
     documents, _ = prepare(matrix)
     start = means_of_rows(documents, np.arange(k))
-    run_start(documents, start, Limits(tol=0.0, whole_tables=False, **limits))
-    return len(blocks)
+    found = run_start(documents, start, Limits(tol=0.0, whole_tables=False, **limits))
+    return sum(swept), matrix.shape[0] * (found.n_iter + 1)
 
 
-def test_a_fit_with_few_clusters_skips_nothing_unless_it_is_told_to(monkeypatch):
-    matrix = topics()
-    assert pruned_blocks(matrix, FEWEST_CLUSTERS - 1, monkeypatch) == 0
-    assert pruned_blocks(matrix, FEWEST_CLUSTERS, monkeypatch) > 0
-    assert pruned_blocks(matrix, 5, monkeypatch, algorithm="pruned") > 0
-    assert pruned_blocks(matrix, FEWEST_CLUSTERS, monkeypatch, algorithm="lloyd") == 0
+def test_rows_whose_bounds_tell_their_label_are_skipped(monkeypatch):
+    swept, everything = swept_rows(topics(), 12, monkeypatch)
+    assert topics().shape[0] < swept < 0.9 * everything
+    swept, everything = swept_rows(topics(), 12, monkeypatch, most_groups=0)
+    assert swept == everything
 
 
-def test_the_number_of_clusters_from_which_a_fit_prunes_is_told():
-    assert f"from {FEWEST_CLUSTERS} clusters on" in SphericalKMeans.__doc__
-
-
-def test_pruning_is_tried_while_most_means_stay_or_move_little_and_again_after_a_while():
-    worth = Worth()
-    assert worth.is_tried(np.array([0, 0, 0, 0.9]))
-    assert not worth.is_tried(np.array([0, 0.5, 0.6, 0.9]))
-    assert Worth(always=True).is_tried(np.array([0.9]))
-    still = np.zeros(4)
-    for n_skipped in (1, 2, 4, 8, 8):  # each sample that did not pay is followed by a longer wait
-        assert worth.is_tried(still)
-        assert not worth.is_worth_it(1.2, has_rest=True)
-        assert [worth.is_tried(still) for _ in range(n_skipped)] == [False] * n_skipped
-    assert worth.is_tried(still)
-    assert worth.is_worth_it(0.5, has_rest=True)
-    assert list(worth.sample(40)) == list(range(40))
-    assert not worth.is_worth_it(0.95, has_rest=True)
-    assert not worth.is_tried(still)
-    assert worth.is_tried(still)
-    assert list(worth.sample(40)) == [0, 16, 32]
-
-
-def test_bounds_take_memory_only_where_a_fit_may_prune():
+def test_bounds_take_memory_unless_every_row_is_swept():
     matrix = topics(n=4000)
-    planned = {
-        (algorithm, k): SphericalParameters(k, algorithm=algorithm).plan(matrix).n_groups
-        for algorithm in ("auto", "lloyd", "pruned")
-        for k in (FEWEST_CLUSTERS - 1, FEWEST_CLUSTERS)
-    }
-    assert {key for key, n_groups in planned.items() if n_groups} == {key for key in planned if may_prune(*key)}
-    assert may_prune("auto", FEWEST_CLUSTERS)
-    assert not may_prune("auto", FEWEST_CLUSTERS - 1)
+    for k in (2, 80):
+        assert SphericalParameters(k).plan(matrix).n_groups == -(-k // LINE)
+        assert SphericalParameters(k, algorithm="lloyd").plan(matrix).n_groups == 0
 
 
 def some_means(rng, matrix, k):
@@ -388,15 +357,14 @@ def test_any_sequence_of_means_is_followed_exactly(data, seed, table_bytes):
     matrix = DATA[data]()
     documents, _ = prepare(matrix)
     k = int(rng.integers(2, 45))
-    pruning = Pruning(documents, True, change_bytes=table_bytes, most_groups=int(rng.integers(1, 5)))
-    assigner = Assigner(documents, pruning, table_bytes=table_bytes)
+    followed = Assigner(documents, int(rng.integers(1, 5)), table_bytes=table_bytes)
     means, changed, movements = some_means(rng, matrix, k), np.ones(k, np.bool_), None
     for step in range(10):
         in_columns = means_of_matrix(sparse.csr_array(means), documents.original)
         exact = naive_similarities(matrix, means)
-        labels = assigner.assign(in_columns, changed, movements)
+        labels = followed.assign(in_columns, changed, movements)
         assert np.array_equal(labels, exact.argmax(axis=1)), f"step {step}"
-        assert_bounds(assigner, exact, labels)
+        assert_bounds(followed, exact, labels)
         following = next_means(rng, means, matrix)
         movements = np.linalg.norm(following.astype(np.float64) - means.astype(np.float64), axis=1)
         changed = movements > 0

@@ -86,20 +86,20 @@ def test_too_little_is_refused_with_the_smallest_value_that_would_do(documents):
 
 
 def test_limits_change_the_plan_and_not_the_labels(documents, monkeypatch):
-    generous = SphericalKMeans(40, init=documents[:40], max_memory="1G", algorithm="pruned")
-    tight = SphericalKMeans(40, init=documents[:40], algorithm="pruned")
+    generous = SphericalKMeans(40, init=documents[:40], max_memory="1G")
+    tight = SphericalKMeans(40, init=documents[:40])
     smallest = min(
         size for size in range(2**20, 2**26, 2**15) if _fits(SphericalKMeans(40, max_memory=size), documents)
     )
     tight.set_params(max_memory=smallest)
     assert tight.plan_memory(documents).head_bytes < generous.plan_memory(documents).head_bytes
-    entries, place_tail = [], mean_table.place_tail
+    entries, write_tail = [], mean_table.write_tail
 
-    def placed(columns, *others):
-        entries.append(columns.size)
-        place_tail(columns, *others)
+    def written(means, table):
+        entries.append(table.tail_values.size)
+        write_tail(means, table)
 
-    monkeypatch.setattr(mean_table, "place_tail", placed)
+    monkeypatch.setattr(mean_table, "write_tail", written)
     monkeypatch.setattr(mean_table, "SMALL_TABLE", 0)
     labels = generous.fit_predict(documents)
     assert sum(entries) == 0

@@ -145,7 +145,7 @@ def uses() -> tuple[Use, ...]:
 
     return (
         lambda matrix: SphericalKMeans(3, **settings).fit(matrix),
-        lambda matrix: SphericalKMeans(3, refine=True, algorithm="pruned", **settings).fit(matrix),
+        lambda matrix: SphericalKMeans(3, refine=True, **settings).fit(matrix),
         lambda matrix: SphericalKMeans(N_ROWS, init=matrix, **settings).fit(good),
         lambda matrix: SphericalKMeans(3).plan_memory(matrix),
         means.predict,

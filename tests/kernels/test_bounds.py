@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from doccluster.clustering.k_means.pruning.movement import rounded_up
+from doccluster.clustering.k_means.movement import rounded_up
 from doccluster.kernels.assignment import LaneTable, RowArrays, add_tail, peaks_of, rounding_error
 from doccluster.kernels.jit import jit
 from doccluster.kernels.simd import sum_lines_and_peaks
@@ -51,7 +51,7 @@ def test_the_float32_sums_of_a_row_err_by_no_more_than_the_bound(seed, kind, len
     tail_lanes = np.tile(np.arange(LINE, dtype=np.int32), tail.shape[0])
     sums = np.empty(LINE, np.float32)
     rows = RowArrays(values, columns, np.array([0, length]), np.arange(N_TERMS, dtype=np.int32))
-    table = LaneTable(means[:N_HEAD].copy(), tail_starts, tail_lanes, tail.ravel(), np.arange(LINE, dtype=np.int32))
+    table = LaneTable(means[:N_HEAD].copy(), tail_starts, tail_lanes, tail.ravel(), LINE)
     found = sweep_row(rows, split, table, sums, peaks_of(LINE))
     exact = values.astype(np.float64) @ means[columns].astype(np.float64)
     assert (np.abs(sums - exact) <= found).all()

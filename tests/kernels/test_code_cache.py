@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import pickle
 import subprocess
@@ -28,33 +29,78 @@ def quadrupled(value):
 USE = "import use_of_a_test as u\nprint(u.quadrupled(3), *u.quadrupled.stats.cache_hits.values())"
 
 
+# A process that has loaded numba, compiled once and waits: each use is made in a copy (fork) of it, which has compiled
+# none of the kernels.
+TEMPLATE = """
+import json, os, sys, traceback
+import numba
+import doccluster.kernels.jit
+numba.njit(lambda value: 2 * value)(3)
+for line in sys.stdin:
+    code, home, environment = json.loads(line)
+    ends = [os.pipe(), os.pipe()]
+    child = os.fork()
+    if child == 0:
+        for number, (_, end) in enumerate(ends, start=1):
+            os.dup2(end, number)
+        os.environ.clear()
+        os.environ.update(environment)
+        numba.config.reload_config()
+        sys.dont_write_bytecode = True
+        sys.path.insert(0, home)
+        status = 1
+        try:
+            exec(code, {})
+            sys.stdout.flush()
+            status = 0
+        except BaseException:
+            traceback.print_exc()
+        os._exit(status)
+    for _, end in ends:
+        os.close(end)
+    said = [os.fdopen(begin).read() for begin, _ in ends]
+    print(json.dumps([os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), *said]), flush=True)
+"""
+
+
+@pytest.fixture(scope="module")
+def template():
+    if not hasattr(os, "fork"):
+        pytest.skip("processes cannot be copied on this system")
+    with subprocess.Popen(
+        [sys.executable, "-c", TEMPLATE], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8"
+    ) as process:
+        yield process
+        process.stdin.close()
+
+
 class Kernels:
     """Two kernels in a folder of their own, used by new processes."""
 
-    def __init__(self, folder):
+    def __init__(self, folder, template):
         self.home = folder
         self.module = folder / "use_of_a_test.py"
         self.module.write_text(KERNELS)
         self.cache = folder / "__pycache__"
+        self.template = template
 
     def use(self, before="", *, says="", **environment):
         """Return what a process prints that calls the kernels; it has to end well and say no more than that."""
         clean = {name: value for name, value in os.environ.items() if name != "NUMBA_CACHE_DIR"}
-        clean |= {"XDG_CACHE_HOME": str(self.home / "of_user"), "PYTHONDONTWRITEBYTECODE": "1", **environment}
-        clean["PYTHONPATH"] = os.pathsep.join([str(self.home), *filter(None, [os.environ.get("PYTHONPATH")])])
-        command = [sys.executable, "-c", f"{before}\n{USE}"]
-        found = subprocess.run(command, capture_output=True, text=True, env=clean, timeout=300)
-        assert found.returncode == 0, found
-        assert says in found.stderr if says else found.stderr == ""
-        return found.stdout.split()
+        clean |= {"XDG_CACHE_HOME": str(self.home / "of_user"), **environment}
+        print(json.dumps([f"{before}\n{USE}", str(self.home), clean]), file=self.template.stdin, flush=True)
+        status, printed, warned = json.loads(self.template.stdout.readline())
+        assert status == 0, warned
+        assert says in warned if says else warned == ""
+        return printed.split()
 
     def kept(self, end):
         return sorted(self.cache.glob(f"*{end}"))
 
 
 @pytest.fixture
-def kernels(tmp_path):
-    return Kernels(tmp_path)
+def kernels(tmp_path, template):
+    return Kernels(tmp_path, template)
 
 
 def test_a_second_process_loads_what_the_first_compiled(kernels):

@@ -14,11 +14,8 @@ from doccluster.clustering.k_means.mean_table import MeanTable
 from doccluster.clustering.k_means.means import means_of_rows
 from doccluster.kernels.assignment import Bounds
 from doccluster.kernels.half_table import assign_by_halves, round_to_halves
-from doccluster.kernels.hand_built import is_built_by_hand
 from doccluster.kernels.simd.lanes import LINE, OCTET, aligned_zeros
 from tests.clustering.test_exact_labels import DATA, compare, topics, unit
-
-pytestmark = pytest.mark.skipif(not is_built_by_hand(), reason="the plain twins have no numbers of half precision")
 
 
 def sparse_rows(rng, kind):
@@ -64,7 +61,7 @@ def test_few_rows_are_swept_again():
     assert assign_by_halves(documents.rows(slice(0, n)), table, halves, np.arange(n), LINE, bounds) < 0.1 * n
 
 
-@pytest.mark.parametrize("algorithm", ["lloyd", "auto"])
+@pytest.mark.parametrize("algorithm", ["every row", "bounds"])
 @pytest.mark.parametrize("data", DATA)
 def test_every_iteration_with_half_precision_equals_the_naive_definition(data, algorithm, monkeypatch):
     monkeypatch.setattr(mean_table, "HALVES_FROM", 0)

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import itertools
-
 import numpy as np
 import pytest
 
-from doccluster.streams.clusterer import BatchResult
 from doccluster.streams.frequencies import WeightedTerms
 from doccluster.streams.joining import shipped_coefficients
 from doccluster.streams.open_stories import OpenStories
-from doccluster.streams.repair import Repair
 from doccluster.streams.settings import DAY, StreamSettings
 from doccluster.streams.story import Member, Story
 from doccluster.streams.story_index import StoryIndex
@@ -167,24 +163,7 @@ def test_a_story_apart_from_the_index_is_compared_as_in_it_bit_for_bit(crowd):
         assert sums.squares.tolist() == crowd._index.squares[story.slot].tolist()
         wanted = crowd.match(story, own, time=5 * DAY, language="german")
         rival = crowd.rival_of(Member(0, 0, "", 5 * DAY, own), language="german", besides=(story,))
-        assert crowd.match_apart(sums, Member(0, 0, "", 5 * DAY, own), (rival,)) == [wanted]
-
-
-def test_a_repair_that_is_settled_by_its_ends_is_the_one_that_all_rivals_give(crowd):
-    repair = Repair(crowd, BatchResult())
-    ended_early = 0
-    stories = list(crowd)
-    for one, other in itertools.combinations(stories[:12], 2):
-        exact = repair._mutual_probability(one, other, besides=(one, other))
-        assert 0 <= exact <= 1
-        for line in (0.01, 0.1, 0.3, 0.7):
-            least = repair._mutual_probability(one, other, besides=(one, other), least=line)
-            most = repair._mutual_probability(one, other, besides=(one, other), most=line)
-            assert (least >= line) == (exact >= line)
-            assert (most <= line) == (exact <= line)
-            assert {least, most} <= {-1.0, 2.0, exact}
-            ended_early += (least == -1) + (most == 2)
-    assert 100 < ended_early < 400
+        assert crowd.match_apart(sums, Member(0, 0, "", 5 * DAY, own), rival) == wanted
 
 
 def test_the_rival_of_a_story_is_the_other_open_story_of_its_language_that_is_most_alike(crowd):

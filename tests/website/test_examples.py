@@ -22,6 +22,8 @@ def test_the_files_of_examples_are_of_public_names_and_are_run_by_make_check():
     for path in EXAMPLES.glob("*.md"):
         assert path.stem in PACKAGES
         assert {f"{path.stem}.{name}" for name in read_examples(path.stem)[1]} <= names
-    recipe = (ROOT / "Makefile").read_text(encoding="utf-8").split("\ncheck:")[1].split("\n\n")[0]
+    rules = (ROOT / "Makefile").read_text(encoding="utf-8").split("\n\n")
+    check, recipe = (next(rule for rule in rules if rule.startswith(name)) for name in ("check:", "doctests:"))
+    assert "doctests" in check.split("\n")[-1]
     assert "--doctest-glob='*.md'" in recipe
     assert "website/examples" in recipe

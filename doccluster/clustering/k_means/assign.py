@@ -107,7 +107,7 @@ def assign_labels(rows: RowArrays, table: LaneTable) -> npt.NDArray[np.int32]:
     which, head = np.arange(n_rows), table.head
     bounds = labels_only(n_rows)
     if rows.values.size == n_rows * n_columns and head.shape[0] == n_columns:
-        which = rows_left_open(rows.values.reshape(n_rows, n_columns), head, which, table.lanes.size, bounds)
+        which = rows_left_open(rows.values.reshape(n_rows, n_columns), head, which, table.n_clusters, bounds)
     assign_rows(rows, table, which, 1, bounds)
     labels: npt.NDArray[np.int32] = bounds.labels
     return labels
@@ -167,7 +167,7 @@ class _Sweep:
             scaled = scaled * documents.unit_scale[block, None]
         rows = np.ascontiguousarray(scaled, dtype=np.float32)
         bounds = labels_only(len(rows))
-        left = rows_left_open(rows, table.head, np.arange(len(rows)), table.lanes.size, bounds)
+        left = rows_left_open(rows, table.head, np.arange(len(rows)), table.n_clusters, bounds)
         if left.size:
             documents_left = reorder(rows[left], self._order, np.ones(left.size))
             bounds.labels[left] = assign_labels(documents_left.rows(slice(0, left.size)), table)

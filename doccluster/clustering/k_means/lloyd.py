@@ -15,7 +15,7 @@ import numpy.typing as npt
 from doccluster.clustering.k_means.assigner import Assigner
 from doccluster.clustering.k_means.document_matrix import DocumentMatrix
 from doccluster.clustering.k_means.means import Means, update_means
-from doccluster.clustering.k_means.pruning import FEWEST_CLUSTERS, MOST_GROUPS, Pruning, may_prune
+from doccluster.clustering.k_means.movement import MOST_GROUPS
 from doccluster.clustering.k_means.refill import empty_clusters, own_similarities, refill
 from doccluster.clustering.k_means.snapshot import Snapshot
 from doccluster.clustering.k_means.whole_table import WholeTable, is_small
@@ -43,13 +43,10 @@ class Limits:
     max_iter: int = 300
     tol: float = 1e-4
     table_bytes: float = float("inf")
-    change_bytes: float = float("inf")
     half_bytes: float = float("inf")
     most_groups: int = MOST_GROUPS
     keep_sums: bool = True
     whole_tables: bool = True
-    algorithm: str = "auto"
-    fewest_clusters: int = FEWEST_CLUSTERS
     refine: bool = False
 
 
@@ -62,10 +59,8 @@ class SparseMeans:
         self._changed = np.ones(means.n_clusters, np.bool_)
         self._movements: npt.NDArray[np.float64] | None = None
         self._labels: npt.NDArray[np.int32] | None = None
-        prunes = may_prune(limits.algorithm, means.n_clusters, limits.fewest_clusters) and limits.most_groups > 0
-        always, halves = limits.algorithm == "pruned", limits.half_bytes
-        pruning = Pruning(documents, always, limits.change_bytes, limits.most_groups) if prunes else None
-        self._assigner = Assigner(documents, pruning, table_bytes=limits.table_bytes, half_bytes=halves)
+        table, halves = limits.table_bytes, limits.half_bytes
+        self._assigner = Assigner(documents, limits.most_groups, table_bytes=table, half_bytes=halves)
 
     def assign(self) -> npt.NDArray[np.int32]:
         """Return the nearest mean of each document."""
@@ -108,7 +103,7 @@ def run_start(
     `keep` is given a snapshot after every iteration, so that an interruption loses nothing.
     """
     k = means.n_clusters
-    is_whole = limits.algorithm != "pruned" and limits.whole_tables and is_small(documents, k, limits.table_bytes)
+    is_whole = limits.whole_tables and is_small(documents, k, limits.table_bytes)
     steps = WholeTable(documents, means) if is_whole else SparseMeans(documents, means, limits)
     labels = _assigned(documents, steps, k)[0]
     objective, number, converged = -np.inf, 0, False

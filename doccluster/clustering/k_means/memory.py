@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from doccluster.clustering.k_means.mean_table import HALVES_FROM, longest_head, table_width
-from doccluster.clustering.k_means.pruning import MOST_GROUPS
+from doccluster.clustering.k_means.movement import MOST_GROUPS
 from doccluster.clustering.k_means.whole_table import table_cells
 from doccluster.errors import MemoryLimitError
 from doccluster.kernels.simd.lanes import LINE, OCTET
@@ -39,17 +39,15 @@ class MemoryPlan:
     means : int
         Sparse means, old and new, at most.
     table : int
-        The table of means and the table of changes.
+        The table of means.
     bounds : int
         Labels, bounds and lists of members.
     threads : int
         Scratch space of all threads.
     n_groups : int
-        Groups of clusters that have a bound for each document; 0 is plain Lloyd.
+        Groups of clusters that have a bound for each document; 0 sweeps all of them in every iteration.
     head_bytes : float
         The largest dense part of the table of means.
-    change_bytes : int
-        The largest dense part of the table of changes.
     half_bytes : int
         The largest table of means in half precision; 0 for none.
     seed_documents : int
@@ -70,7 +68,6 @@ class MemoryPlan:
     threads: int
     n_groups: int
     head_bytes: int
-    change_bytes: int
     half_bytes: int
     seed_documents: int
     n_threads: int
@@ -111,7 +108,7 @@ class Size:
     n_starts: int
     n_candidates: int
     draws_from_index: bool
-    prunes: bool
+    skips: bool
 
 
 def size_of(frequencies: npt.NDArray[np.int64], **known: Any) -> Size:
@@ -123,7 +120,7 @@ def size_of(frequencies: npt.NDArray[np.int64], **known: Any) -> Size:
 def plan_memory(size: Size, limit: int | None, seed_documents: int) -> MemoryPlan:
     """Return the plan that leaves out least and keeps within `limit` bytes, with at most `seed_documents` for seeding.
 
-    Given up, in this order: the table in half precision, the sums of the means, the size of the dense head, pruning,
+    Given up, in this order: the table in half precision, the sums of the means, the size of the dense head, bounds,
     threads, drawing seeds from all documents.
 
     Raises
@@ -133,9 +130,8 @@ def plan_memory(size: Size, limit: int | None, seed_documents: int) -> MemoryPla
     """
     width = table_width(size.n_clusters)
     widest = longest_head(size.n_columns, size.n_clusters, size.mean_entries)
-    groups = min(MOST_GROUPS, -(-size.n_clusters // LINE)) if size.prunes else 0
-    all_changes = 4 * size.n_columns * _places(groups)
-    full = _plan(size, widest, all_changes, groups, size.n_threads, seed_documents, keeps_sums=True)
+    groups = min(MOST_GROUPS, -(-size.n_clusters // LINE)) if size.skips else 0
+    full = _plan(size, widest, groups, size.n_threads, seed_documents, keeps_sums=True)
     halves = widest // 2 if size.n_entries * width > HALVES_FROM else 0
     whole = 8 * table_cells(size.n_columns, size.n_entries, size.n_clusters)
     if whole and (limit is None or full.total + whole <= limit):
@@ -146,12 +142,10 @@ def plan_memory(size: Size, limit: int | None, seed_documents: int) -> MemoryPla
         return replace(full, limit=limit)
     for n_groups, n_threads, share in _concessions(groups, size.n_threads):
         seeds = min(seed_documents, max(2 * size.n_clusters, int(size.n_documents * share)))
-        bare = _plan(size, 0, 0, n_groups, n_threads, seeds)
+        bare = _plan(size, 0, n_groups, n_threads, seeds)
         if bare.total <= limit:
-            # the table of changes is at least as long as the head, and narrower
-            head = min(widest, int((limit - bare.total) / (1 + _places(n_groups) / width)))
-            changes = min(all_changes, limit - bare.total - head)
-            return replace(_plan(size, head, changes, n_groups, n_threads, seeds), limit=limit)
+            head = min(widest, limit - bare.total)
+            return replace(_plan(size, head, n_groups, n_threads, seeds), limit=limit)
     enough = format_size(bare.total, up=True).replace(" ", "")  # as it can be typed
     raise MemoryLimitError(
         f"is too small to cluster {size.n_documents:,} documents with {size.n_entries:,} "
@@ -168,9 +162,7 @@ def _concessions(groups: int, n_threads: int) -> list[tuple[int, int, float]]:
     return [*steps, (0, 1, 0.01), (0, 1, 0.0)]
 
 
-def _plan(
-    size: Size, head: int, changes: int, n_groups: int, n_threads: int, seeds: int, *, keeps_sums: bool = False
-) -> MemoryPlan:
+def _plan(size: Size, head: int, n_groups: int, n_threads: int, seeds: int, *, keeps_sums: bool = False) -> MemoryPlan:
     share = seeds / size.n_documents
     index = 12 * size.n_entries + 28 * size.n_columns if size.draws_from_index else 0
     sampled = 0 if share == 1.0 else int(8 * size.n_entries * share)
@@ -182,19 +174,13 @@ def _plan(
         documents=8 * size.n_entries + 16 * size.n_documents + 12 * size.n_columns,
         seeding=seeding,
         means=(16 * WITH_ROOM if keeps_sums else 8 * AT_A_TIME) * size.mean_entries + kept,
-        table=head + changes + 8 * size.mean_entries + 16 * size.n_columns,
+        table=head + 8 * size.mean_entries + 16 * size.n_columns,
         bounds=size.n_documents * (SCRATCH_PER_ROW + 4 * OCTET * -(-n_groups // OCTET)),
         threads=n_threads * (28 * size.n_columns + 64 * width),
         n_groups=n_groups,
         head_bytes=head,
-        change_bytes=changes,
         half_bytes=0,
         seed_documents=seeds,
         n_threads=n_threads,
         keeps_sums=keeps_sums,
     )
-
-
-def _places(n_groups: int) -> int:
-    """Return the width of the table of changes: a place for each group, whole cache lines."""
-    return LINE * -(-n_groups // LINE)

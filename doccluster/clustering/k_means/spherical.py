@@ -14,7 +14,6 @@ from doccluster.blocks import resolve_threads
 from doccluster.clustering.k_means.document_matrix import DocumentMatrix, as_given, prepare
 from doccluster.clustering.k_means.lloyd import Limits
 from doccluster.clustering.k_means.memory import MemoryPlan, plan_memory, size_of
-from doccluster.clustering.k_means.pruning import may_prune
 from doccluster.clustering.k_means.seeding import Init, affordable_seeding, check_init, default_trials
 from doccluster.clustering.k_means.snapshot import Snapshot
 from doccluster.clustering.k_means.starts import BestStart, draw_starts
@@ -52,9 +51,9 @@ class SphericalParameters:
         check_n_clusters(self.n_clusters, n_documents)
         check_init(self.init)
         check_positive_int(self.max_iter, "max_iter")
-        if self.algorithm not in ("auto", "lloyd", "pruned"):
+        if self.algorithm not in ("auto", "lloyd"):
             raise InputError(
-                "is not known", argument="algorithm", received=self.algorithm, expected="'auto', 'lloyd' or 'pruned'"
+                "is not known", argument="algorithm", received=self.algorithm, expected="'auto' or 'lloyd'"
             )
         if not isinstance(self.tol, int | float | np.number) or not self.tol >= 0:
             raise InputError(
@@ -95,7 +94,7 @@ class SphericalParameters:
             n_starts=self.n_starts,
             n_candidates=default_trials(self.n_clusters),
             draws_from_index=isinstance(self.init, str) and self.init != "random",
-            prunes=may_prune(self.algorithm, self.n_clusters),
+            skips=self.algorithm != "lloyd",
         )
         affordable, _ = affordable_seeding(frequencies, n_documents, self.n_clusters)
         return plan_memory(size, None if self.max_memory is None else parse_size(self.max_memory), affordable)
@@ -175,12 +174,10 @@ def spherical_k_means(
         parameters.max_iter,
         parameters.tol,
         table_bytes=plan.head_bytes,
-        change_bytes=plan.change_bytes,
         half_bytes=plan.half_bytes,
         most_groups=plan.n_groups,
         keep_sums=plan.keeps_sums,
         whole_tables=plan.whole_tables,
-        algorithm=parameters.algorithm,
         refine=parameters.refine,
     )
     progress = parameters.progress or silent

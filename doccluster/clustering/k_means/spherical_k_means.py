@@ -51,9 +51,8 @@ class SphericalKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
     random_state : int, numpy Generator or RandomState, optional
     n_threads : int, optional
         All processors by default; the result does not depend on it.
-    algorithm : {'auto', 'lloyd', 'pruned'}, default 'auto'
-        Whether an assignment skips what cannot have changed: from 80 clusters on where a sample says it pays, never, or
-        always. The labels are the same.
+    algorithm : {'auto', 'lloyd'}, default 'auto'
+        Whether an assignment skips documents whose label cannot have changed, or never. The labels are the same.
     refine : bool, default False
         After the batch steps of each start, move single documents and chains of documents while that raises the
         objective (Dhillon, Guan and Kogan 2002); slower, and better optima.

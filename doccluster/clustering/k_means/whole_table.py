@@ -18,11 +18,11 @@ from doccluster.clustering.k_means.dense_rows import rows_left_open
 from doccluster.clustering.k_means.document_matrix import BLOCK_ROWS, DocumentMatrix
 from doccluster.clustering.k_means.mean_table import table_width
 from doccluster.clustering.k_means.means import Means, update_means
-from doccluster.clustering.k_means.pruning import chords_of_lanes, padded_groups
+from doccluster.clustering.k_means.movement import chords_of, padded_groups
 from doccluster.clustering.k_means.snapshot import Snapshot
 from doccluster.kernels.accumulation import CANCELLED
 from doccluster.kernels.assignment import HIGHEST, LOWEST, Bounds, LaneTable, assign_rows
-from doccluster.kernels.pruning.bounds import Chords, rows_in_question
+from doccluster.kernels.bounds import Chords, rows_in_question
 from doccluster.kernels.simd.lanes import LINE, aligned_zeros
 from doccluster.kernels.whole_table import (
     add_dense_rows,
@@ -64,7 +64,7 @@ class WholeTable:
             self._head[means.rows.columns[entries], cluster] = means.rows.values[entries]
         self._sums = aligned_zeros(self._head.shape, np.float64)
         no_tail = np.zeros(1, np.int64), np.empty(0, np.int32), np.empty(0, np.float32)
-        self._table = LaneTable(self._head, *no_tail, np.arange(k, dtype=np.int32))
+        self._table = LaneTable(self._head, *no_tail, k)
         self._summed = np.full(n, -1, np.int32)
         self._weights, self._lengths = np.zeros(k), np.full(k, np.nan)
         self._dense = documents.dense
@@ -124,7 +124,7 @@ class WholeTable:
         chords = self._over_terms(
             lambda terms, squared: renew_means(self._sums[terms], lengths, is_new, self._head[terms], squared)
         )
-        self._chords = chords_of_lanes(np.sqrt(chords), is_new, self._bounds.upper.shape[1])
+        self._chords = chords_of(np.sqrt(chords), is_new, self._bounds.upper.shape[1])
         self._n_updates += 1
         return float(self._lengths.sum())
 
