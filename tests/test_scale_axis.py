@@ -21,7 +21,7 @@ from doccluster.clustering.search_cells import search_cells
 from doccluster.evaluation import evaluate
 from doccluster.geometry import latent_semantic_space, nearest_neighbours
 from doccluster.labeling.profiles import ClusterProfiles
-from doccluster.measures import list_measures, order_counts, sorted_documents
+from doccluster.measures import list_measures, sorted_documents
 from doccluster.partition import Partition
 from doccluster.pipeline.block_runs import MEMORY_PER_BYTE, blocks_wanted, source_bytes
 from doccluster.pipeline.run_settings import RunSettings
@@ -224,7 +224,7 @@ TINY_FOR_PAIRS = {
     "geometry.table": {"DENSE_FROM": 3, "TABLE_BYTES": 4 * 8 * 10},
     "geometry.cooccurrence": {"DENSE_ROWS": 8},
     "measures.sorted_documents": {"PAIRS_PER_BLOCK": 1, "CELLS_PER_BLOCK": 1, "GRAM_CELLS": 1, "COMMON_BYTES": 4_000},
-    "measures.order_counts": {"COUNTED_KEYS": 0, "LEAST_HELD": 300, "COARSE_BINS": 64, "BLOCK_PAIRS": 1},
+    "measures.order_counts": {"COUNTED_KEYS": 0, "BLOCK_PAIRS": 1},
 }
 
 
@@ -238,28 +238,20 @@ def test_every_internal_measure_is_the_same_with_tiny_limits_and_three_threads(k
     for name, limits in TINY_FOR_PAIRS.items():
         for limit, tiny in limits.items():
             monkeypatch.setattr(f"doccluster.{name}.{limit}", tiny)
-    monkeypatch.setattr(order_counts, "BYTES_PER_KEY", 2**40)
     passed = Passed(monkeypatch, sorted_documents, "map_blocks")
-    parts, shapes = [], []
-    divided, indexed = order_counts._Counter._parts, sorted_documents._indexed
-
-    def noted_parts(self, inside):
-        parts.append(divided(self, inside))
-        return parts[-1]
+    shapes, indexed = [], sorted_documents._indexed
 
     def noted_index(matrix):
         begins, index = indexed(matrix)
         shapes.append((len(index.lines), np.diff(index.lists.indptr)[index.line_of < 0].sum()))
         return begins, index
 
-    monkeypatch.setattr(order_counts._Counter, "_parts", noted_parts)
     monkeypatch.setattr(sorted_documents, "_indexed", noted_index)
     found = evaluate(topics, n_threads=3, **asked)
     assert len(found.scores) == len(names) > 40
     for one, other in zip(found.scores, expected.scores, strict=True):
         assert one.value == pytest.approx(other.value, rel=1e-9, abs=1e-12, nan_ok=True), one.name
     assert (passed.blocks, passed.threads) == (10, 3)
-    assert len(parts[0]) > 3
     assert kind == "dense" or (shapes[0][0] == 3 and shapes[0][1] > 500), "some terms are lines, others lists"
 
 

@@ -37,11 +37,8 @@ def count_keys(rows, documents, ready, distance, steps, inner, outer):
 
 
 @jit
-def collect_keys(rows, documents, ready, distance, steps, inside, wanted):
-    """Return the keys of the pairs inside (or between) clusters, and the number of pairs at the atom.
-
-    Of the keys, those from ``wanted[0]`` to before ``wanted[1]`` are collected.
-    """
+def collect_keys(rows, documents, ready, distance, steps, inside):
+    """Return the keys of the pairs inside (or between) clusters, and the number of pairs at the atom."""
     labels, starts = documents.labels, documents.starts
     squared = np.empty(labels.size)
     block = block_of(rows, documents, ready, True, squared)
@@ -59,10 +56,8 @@ def collect_keys(rows, documents, ready, distance, steps, inside, wanted):
             if squared[j] == distance.atom:
                 at_atom += 1
                 continue
-            key = np.int64(squared[j] * steps + 0.5)
-            if wanted[0] <= key < wanted[1]:
-                found[n_found] = key
-                n_found += 1
+            found[n_found] = np.int64(squared[j] * steps + 0.5)
+            n_found += 1
     return found[:n_found], at_atom
 
 

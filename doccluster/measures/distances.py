@@ -18,7 +18,7 @@ import numpy.typing as npt
 from doccluster.errors import NotComputable
 from doccluster.geometry.evidence import ClusterEvidence
 from doccluster.measures.extreme_sums import WIDTH, SortedOut, edges_around
-from doccluster.measures.order_counts import OrderCounts, count_order, sample_order
+from doccluster.measures.order_counts import OrderCounts, count_order
 from doccluster.measures.pair_costs import estimate_order_seconds, estimate_seconds
 from doccluster.measures.pair_sweep import PairSweep, run_sweep, sampled_parts, sweep
 from doccluster.measures.sorted_documents import SortedDocuments
@@ -49,7 +49,7 @@ class PairwiseDistances:
     max_memory : int or str, optional
         Bound on working memory besides the matrix and its sorted copy ("2G"); 512 MiB by default. Where the tables of
         documents by clusters do not fit, each pair is met twice; where k x k tables do not fit, the measures that
-        need them say so.
+        need them say so, as do those that sort pairs which do not fit.
     n_threads : int, optional
         None means all; no value depends on it.
     block_size : int, optional
@@ -79,7 +79,7 @@ class PairwiseDistances:
 
     def estimate_order(self) -> Estimate:
         """Return what counting the order of pairs (Gamma, G+, tau) costs before it is done."""
-        return Estimate(estimate_order_seconds(self.geometry, memory=self._memory), self._bytes())
+        return Estimate(estimate_order_seconds(self.geometry), self._bytes())
 
     def _bytes(self) -> int:
         rows = self.geometry.rows
@@ -243,10 +243,6 @@ class PairwiseDistances:
             block_size=self._block_size,
             progress=self._progress,
         )
-
-    def sampled_order(self, n_sampled: int, random_state: RandomState) -> tuple[float, float, float]:
-        """Return the shares of s+ and s- among all comparisons, and the covariance-free standard error of s+ - s-."""
-        return sample_order(self.geometry, self.documents, n_sampled, random_state)
 
     # --- correlation with the partition ----------------------------------------------------------------------------
 

@@ -1,13 +1,13 @@
-"""How often a pair within a cluster is closer than a pair between clusters: s+ and s-, exact with ties, or sampled.
+"""How often a pair within a cluster is closer than a pair between clusters: s+ and s-, exact with ties.
 
 Distances are compared as whole steps of the grid. With float32 rows there are a few million possible steps and
-one count of each is kept. With finer grids the smaller kind of pairs (within or between) is sorted, in parts that fit
-in memory, and merged with those of the other kind, sorted block by block.
+one count of each is kept. With finer grids the smaller kind of pairs (within or between) is sorted, and merged with
+those of the other kind, sorted block by block.
 """
 
 from __future__ import annotations
 
-import itertools
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,17 +20,16 @@ from doccluster.geometry.evidence import ClusterEvidence
 from doccluster.kernels.pair_order import collect_keys, compare_sorted, count_keys
 from doccluster.measures.sorted_documents import SortedDocuments
 from doccluster.progress import Progress
-from doccluster.validation import RandomState, as_generator, check_positive_int
+from doccluster.sizes import format_size
 
 IntArray = npt.NDArray[np.int64]
 
 COUNTED_KEYS = 2**23  # possible keys up to which each is counted: two tables of 64 MiB
-COARSE_BINS = 2**16
 BLOCK_PAIRS = 2**23  # keys of a block, sorted at once: 64 MiB
-LEAST_HELD = 2**16  # keys of a part, however little memory there is
+LEAST_HELD = 2**16  # keys, however little memory there is
 MOST_TABLES = 4  # threads that count, each in tables of its own
 FINEST_STEP = 2.0**-60  # of the largest distance: keys fit in 64 bits, and float64 resolves no more of it
-BYTES_PER_KEY = 32  # a key while its part is collected, sorted and summed
+BYTES_PER_KEY = 32  # a key while it is collected, sorted and summed
 
 
 @dataclass(frozen=True)
@@ -50,7 +49,13 @@ def count_order(
     block_size: int | None,
     progress: Progress,
 ) -> OrderCounts:
-    """Return the exact counts; ties are in neither."""
+    """Return the exact counts; ties are in neither.
+
+    Raises
+    ------
+    NotComputable
+        If the grid is fine and the smaller kind of pairs does not fit in memory.
+    """
     if geometry.n_inner_pairs == 0 or geometry.n_outer_pairs == 0:
         return OrderCounts(0, 0)
     counter = _Counter(geometry, documents, memory, block_size, {"n_threads": n_threads, "progress": progress})
@@ -80,9 +85,9 @@ class _Counter:
         self.n_inner, self.n_outer = geometry.n_inner_pairs, geometry.n_outer_pairs
         self.held = max(LEAST_HELD, memory // BYTES_PER_KEY)
 
-    def _map(self, kernel: Any, *arguments: Any) -> list[Any]:
+    def _map(self, kernel: Any, *arguments: Any) -> Iterator[Any]:
         stage: dict[str, Any] = {"stage": "order of pairs", **self.options}
-        return [r for _, r in self.documents.map(kernel, self.blocks, self.steps, *arguments, **stage)]
+        return (r for _, r in self.documents.map(kernel, self.blocks, self.steps, *arguments, **stage))
 
     def by_table(self) -> OrderCounts:
         """Count every key; counts of integers add up to the same whatever the order of the blocks."""
@@ -117,50 +122,30 @@ class _Counter:
         return atoms[0], atoms[1]
 
     def by_merging(self) -> OrderCounts:
-        """Sort the smaller kind of pairs in parts, and merge each part with the other kind, sorted block by block."""
+        """Sort the smaller kind of pairs, and merge it with the other kind, sorted block by block."""
         inside = self.n_inner <= self.n_outer
-        below = equal = 0
-        for first, last in self._parts(inside):
-            collected = self._map(collect_keys, inside, (first, last))
-            at_atom = sum(atoms for _, atoms in collected)
-            keys = np.concatenate([part for part, _ in collected])
-            del collected
-            if first <= self.atom_key < last and at_atom:
-                keys, counts = _with_atom(keys, self.atom_key, at_atom)
-            else:
-                keys, counts = np.unique(keys, return_counts=True)
-            if keys.size:
-                more_below, more_equal = self._merge(keys, counts, not inside)
-                below, equal = below + more_below, equal + more_equal
+        parts, at_atom, n_keys = [], 0, 0
+        for part, atoms in self._map(collect_keys, inside):
+            parts.append(part)
+            at_atom, n_keys = at_atom + int(atoms), n_keys + part.size
+            if n_keys > self.held:
+                needed = format_size(min(self.n_inner, self.n_outer) * BYTES_PER_KEY)
+                raise NotComputable(f"the pairs to be sorted need up to {needed}; raise max_memory above it")
+        keys = np.concatenate(parts)
+        if at_atom:
+            keys, counts = _with_atom(keys, self.atom_key, at_atom)
+        else:
+            keys, counts = np.unique(keys, return_counts=True)
+        below, equal = self._merge(keys, counts, not inside)
         above = self.n_inner * self.n_outer - below - equal
         return OrderCounts(below, above) if inside else OrderCounts(above, below)
-
-    def _parts(self, inside: bool) -> list[tuple[int, int]]:
-        """Return ranges of keys that hold at most `held` pairs each (one part of the grid at least)."""
-        if min(self.n_inner, self.n_outer) <= self.held:
-            return [(0, self.n_keys)]
-        width = self.n_keys // COARSE_BINS + 1
-
-        def coarse(*block: Any) -> IntArray:
-            found, _ = collect_keys(*block, inside, (0, self.n_keys))
-            return np.bincount(np.minimum(found // width, COARSE_BINS - 1), minlength=COARSE_BINS)
-
-        counts = np.sum(self._map(coarse), axis=0)
-        bounds, held = [0], 0
-        for place, count in enumerate(counts.tolist()):
-            if held and held + count > self.held:
-                bounds.append(place * width)
-                held = 0
-            held += count
-        bounds.append(max(self.n_keys, COARSE_BINS * width))
-        return list(itertools.pairwise(bounds))
 
     def _merge(self, keys: IntArray, counts: IntArray, inside: bool) -> tuple[int, int]:
         """Return how many comparisons find the sorted pair below, and how many equal."""
         below = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
 
         def compare(*block: Any) -> tuple[int, int, int]:
-            found, atoms = collect_keys(*block, inside, (0, self.n_keys))
+            found, atoms = collect_keys(*block, inside)
             found.sort()
             return (*compare_sorted(found, keys, below), atoms)
 
@@ -188,48 +173,3 @@ def _sum_of_products(left: IntArray, right: IntArray) -> int:
     if int(left.sum()) * int(right.max(initial=0)) < 2**62:
         return int(left @ right)
     return sum(a * b for a, b in zip(left.tolist(), right.tolist(), strict=True))
-
-
-def sample_order(
-    geometry: ClusterEvidence, documents: SortedDocuments, n_sampled: int, random_state: RandomState
-) -> tuple[float, float, float]:
-    """Return the shares of s+ and s- among all comparisons, and the variance matrix they have, from sampled pairs.
-
-    `n_sampled` pairs within and as many between clusters are drawn with replacement; all of the first are compared
-    with all of the second. Returns (share of s+, share of s-, standard error of their difference).
-    """
-    number = check_positive_int(n_sampled, "sample")
-    if geometry.n_inner_pairs == 0 or geometry.n_outer_pairs == 0:
-        raise NotComputable("there are no pairs within, or none between clusters")
-    generator = as_generator(random_state)
-    steps = 1.0 / geometry.rows.grid
-    keys = [
-        np.floor(documents.squared_of(*pairs) * steps + 0.5)
-        for pairs in (_inner_pairs(documents, number, generator), _outer_pairs(documents, number, generator))
-    ]
-    inner, outer = np.sort(keys[0]), np.sort(keys[1])
-    # For each sampled pair, the share of the other kind that is in the right order, less the share in the wrong one.
-    closer = (number - np.searchsorted(outer, inner, side="right")) / number
-    farther = np.searchsorted(outer, inner, side="left") / number
-    from_outer = (np.searchsorted(inner, outer, side="left") + np.searchsorted(inner, outer, side="right")) / number - 1
-    variance = np.var(closer - farther, ddof=min(1, number - 1)) + np.var(from_outer, ddof=min(1, number - 1))
-    return float(closer.mean()), float(farther.mean()), float(np.sqrt(variance / number))
-
-
-def _inner_pairs(documents: SortedDocuments, number: int, generator: np.random.Generator) -> tuple[IntArray, IntArray]:
-    sizes = np.diff(documents.starts).astype(np.float64)
-    pairs = sizes * (sizes - 1)
-    cluster = generator.choice(sizes.size, size=number, p=pairs / pairs.sum())
-    first = generator.integers(0, sizes[cluster].astype(np.int64))
-    second = generator.integers(0, sizes[cluster].astype(np.int64) - 1)
-    start = documents.starts[cluster]
-    return start + first, start + second + (second >= first)
-
-
-def _outer_pairs(documents: SortedDocuments, number: int, generator: np.random.Generator) -> tuple[IntArray, IntArray]:
-    sizes, n = np.diff(documents.starts), documents.n
-    others = (n - sizes[documents.labels]).astype(np.float64)
-    first = generator.choice(n, size=number, p=others / others.sum())
-    cluster = documents.labels[first]
-    second = generator.integers(0, n - sizes[cluster])
-    return first, second + np.where(second >= documents.starts[cluster], sizes[cluster], 0)

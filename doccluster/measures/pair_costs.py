@@ -1,13 +1,12 @@
 """What visiting all pairs of documents costs one processor, said before it is done; the constants are measured on one.
 
 A sweep gives sums and extremes. The measures of pair order besides compare pairs with pairs: with float32 rows each
-pair adds one to a table of distances, with finer rows the smaller kind of pairs (within or between) is collected in
-parts that fit in memory, and for every part all pairs of the other kind are sorted again.
+pair adds one to a table of distances, with finer rows the smaller kind of pairs (within or between) is collected, and
+all pairs of the other kind are met and sorted after it.
 """
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,7 @@ from scipy import sparse
 
 from doccluster.geometry.documents import as_documents
 from doccluster.geometry.evidence import ClusterEvidence
-from doccluster.measures.order_counts import BYTES_PER_KEY, COUNTED_KEYS, LEAST_HELD, number_of_keys
+from doccluster.measures.order_counts import COUNTED_KEYS, number_of_keys
 from doccluster.measures.sorted_documents import common_terms, largest_squared
 from doccluster.sparse_structure import document_frequencies
 
@@ -27,7 +26,7 @@ SECONDS_PER_PAIR = 5e-9  # distance, sums and histogram of one pair
 SECONDS_PER_DISTANCE = 3e-9  # the distance of one pair alone
 SECONDS_PER_COUNT = 1.2e-8  # one pair added to a table of distances
 SECONDS_PER_SORTED_KEY = 1.4e-8  # one pair of the larger kind, sorted in its block and compared
-SECONDS_PER_COLLECTED_KEY = 1.2e-7  # one pair of the smaller kind, sorted and summed with all others of its part
+SECONDS_PER_COLLECTED_KEY = 1.2e-7  # one pair of the smaller kind, sorted and summed with all others
 
 
 def estimate_seconds(matrix: Any) -> float:
@@ -36,21 +35,15 @@ def estimate_seconds(matrix: Any) -> float:
     return _products(checked, _documents_with(checked)) + _pairs(checked) * SECONDS_PER_PAIR
 
 
-def estimate_order_seconds(geometry: ClusterEvidence, *, memory: int) -> float:
+def estimate_order_seconds(geometry: ClusterEvidence) -> float:
     """Return about how many seconds one processor takes to count in which order all comparisons of pairs come out."""
     rows = geometry.rows
-    met = _documents_with(rows.matrix)
-    distances = _products(rows.matrix, met) + _pairs(rows.matrix) * SECONDS_PER_DISTANCE
-    share = _share_met(rows.matrix, met) if rows.is_unit else 1.0
-    if number_of_keys(largest_squared(rows, geometry.metric), rows.grid) <= COUNTED_KEYS:
-        counted = geometry.n_pairs * share * SECONDS_PER_COUNT
-        return float(distances + counted)
-    smaller, larger = sorted((geometry.n_inner_pairs, geometry.n_outer_pairs))
-    held = max(LEAST_HELD, memory // BYTES_PER_KEY)
-    n_parts = 1 if smaller <= held else math.ceil(smaller * share / held)
-    each_part = distances + larger * share * SECONDS_PER_SORTED_KEY
-    collected = smaller * share * SECONDS_PER_COLLECTED_KEY
-    return float(n_parts * each_part + collected)
+    distances = _products(rows.matrix, _documents_with(rows.matrix)) + geometry.n_pairs * SECONDS_PER_DISTANCE
+    is_counted = number_of_keys(largest_squared(rows, geometry.metric), rows.grid) <= COUNTED_KEYS
+    if is_counted:
+        return float(distances + geometry.n_pairs * SECONDS_PER_COUNT)
+    smaller = min(geometry.n_inner_pairs, geometry.n_outer_pairs)
+    return float(2 * distances + geometry.n_pairs * SECONDS_PER_SORTED_KEY + smaller * SECONDS_PER_COLLECTED_KEY)
 
 
 def _pairs(matrix: Any) -> float:
@@ -72,10 +65,3 @@ def _products(matrix: Any, met: npt.NDArray[np.float64]) -> float:
     rare = met.copy()
     rare[common] = 0
     return float(rare @ rare / 2 * SECONDS_PER_POSTING + cells * SECONDS_PER_LINE_CELL)
-
-
-def _share_met(matrix: Any, met: npt.NDArray[np.float64]) -> float:
-    """Return a bound on the share of pairs with a common term; the others, all at one distance, are not sorted."""
-    if not sparse.issparse(matrix):
-        return 1.0
-    return min(1.0, float(met @ met) / 2 / max(1.0, _pairs(matrix)))
