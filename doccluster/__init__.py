@@ -31,7 +31,6 @@ _HOMES = {
     "get_measure": "doccluster.measures",
     "list_measures": "doccluster.measures",
     "StoryStream": "doccluster.streams",
-    "run_pipeline": "doccluster.pipeline",
     "run": "doccluster.pipeline:run_pipeline",
     "assign": "doccluster.pipeline:assign_documents",
     "choose_k": "doccluster.pipeline:choose_clusters",
@@ -70,7 +69,6 @@ if TYPE_CHECKING:
     from doccluster.measures import list_measures as list_measures
     from doccluster.partition import Partition as Partition
     from doccluster.pipeline import cluster_search_results as cluster_search_results
-    from doccluster.pipeline import run_pipeline as run_pipeline
     from doccluster.pipeline import search as search
     from doccluster.report import InlineReport as InlineReport
     from doccluster.report import plots as plots

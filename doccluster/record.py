@@ -323,7 +323,7 @@ class Run:
         size = f"{self.n_documents:,} documents in {self.n_clusters:,} clusters, {self.vectors.n_terms:,} terms"
         return cut(f"Run({size}, seed {self.provenance.seed}: {largest}{more})")
 
-    def to_frame(self) -> pd.DataFrame:
+    def to_pandas(self) -> pd.DataFrame:
         """Return one row per document in reading order, with the ids as index.
 
         Returns
@@ -346,10 +346,6 @@ class Run:
         both = pd.concat([found, self._document_frame(self.empty_documents)]) if len(self.empty_documents) else found
         positions = np.concatenate([self.documents.positions, self.empty_documents.positions])
         return both.iloc[np.argsort(positions, kind="stable")].fillna({"label": ""})
-
-    def to_pandas(self) -> pd.DataFrame:
-        """Return `to_frame`: one row per document."""
-        return self.to_frame()
 
     def to_latex(self) -> str:
         """Return a LaTeX table (package booktabs) of the clusters: number, size, label, mean similarity."""

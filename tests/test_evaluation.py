@@ -392,7 +392,7 @@ def test_a_table_says_of_a_skipped_score_that_it_was_not_computed():
     line = next(line for line in str(result).splitlines() if " dunn " in line)
     assert "not computed" in line
     assert "undefined" not in line
-    assert result.to_frame().set_index("measure").loc["dunn", "status"] == "skipped"
+    assert result.to_pandas().set_index("measure").loc["dunn", "status"] == "skipped"
 
 
 def test_several_truth_columns_have_a_score_each_and_a_best_one():
@@ -446,7 +446,7 @@ def test_a_single_name_is_a_list_of_one():
 
 
 def test_frame_is_tidy():
-    frame = evaluate(FOUND, truth=TRUTH, measures=["nmi", "nmi_geometric", "ami"]).to_frame()
+    frame = evaluate(FOUND, truth=TRUTH, measures=["nmi", "nmi_geometric", "ami"]).to_pandas()
     head = ["measure", "variant", "family", "source", "value", "direction", "range", "note"]
     assert list(frame.columns)[:8] == head
     assert frame["variant"].tolist() == ["", "geometric", ""]

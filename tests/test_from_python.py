@@ -27,7 +27,7 @@ def run():
 def test_verbs_are_functions_of_the_package():
     from doccluster import pipeline
 
-    assert doccluster.run is doccluster.run_pipeline is pipeline.run_pipeline
+    assert doccluster.run is pipeline.run_pipeline
     assert doccluster.assign is pipeline.assign_documents
     assert doccluster.choose_k is pipeline.choose_clusters
     assert doccluster.compare is pipeline.compare_sources
@@ -49,7 +49,7 @@ def test_no_module_takes_the_place_of_a_verb_whatever_is_imported_first():
 
 
 def test_assignments_as_a_frame_have_every_document_in_reading_order(run):
-    frame = run.to_frame()
+    frame = run.to_pandas()
     kept = ["2", "3", "4", "5", "6", "7", "9", "10", "11"]
     assert frame.index.tolist() == kept
     assert frame["cluster"].tolist() == run.partition.labels.tolist()
@@ -61,7 +61,7 @@ def test_assignments_as_a_frame_have_every_document_in_reading_order(run):
 def test_documents_without_terms_have_no_cluster_in_the_frame():
     texts = ["zebra", *filter(None, TEXTS), "the"]
     run = doccluster.run(texts, n_clusters=3, vectorizer={"min_df": 2}, language="english")
-    frame = run.to_frame()
+    frame = run.to_pandas()
     assert len(run.empty_documents) == 2
     assert frame.index.tolist() == [str(number) for number in range(1, len(texts) + 1)]
     assert frame["cluster"].isna().tolist() == [True, *[False] * 9, True]
@@ -71,7 +71,7 @@ def test_documents_without_terms_have_no_cluster_in_the_frame():
 def test_classes_and_clusters_as_frames():
     corpus = doccluster.read_corpus("corpora/samples/tiny")
     run = doccluster.run(corpus, n_clusters=3, truth="class")
-    frame, clusters = run.to_frame(), run.clusters_frame()
+    frame, clusters = run.to_pandas(), run.clusters_frame()
     assert set(frame["class"]) == {"bread", "harbour", "orchard"}
     assert clusters["size"].tolist() == frame["cluster"].value_counts().loc[[0, 1, 2]].tolist()
     assert clusters["label"].tolist() == [cluster.label for cluster in run.clusters]
@@ -89,7 +89,7 @@ def test_a_run_that_was_read_back_predicts_the_same(tmp_path):
     run = doccluster.run(TEXTS, n_clusters=3, output=tmp_path / "run", report=False)
     again = doccluster.load_run(tmp_path / "run")
     assert again.predict(TEXTS).tolist() == run.predict(TEXTS).tolist()
-    assert again.to_frame().drop(columns=["margin"]).shape == run.to_frame().drop(columns=["margin"]).shape
+    assert again.to_pandas().drop(columns=["margin"]).shape == run.to_pandas().drop(columns=["margin"]).shape
 
 
 def test_a_run_of_a_matrix_cannot_place_texts(tmp_path):

@@ -113,7 +113,7 @@ def test_every_document_of_other_keeps_its_nearest_cluster_in_the_assignments(ru
     table = pd.read_csv(run_folder / "assignments.csv")
     assert table["other"].tolist() == run.is_other.tolist()
     assert table["cluster"].tolist() == run.partition.labels.tolist()
-    assert run.to_frame()["other"].sum() == run.n_other
+    assert run.to_pandas()["other"].sum() == run.n_other
 
 
 def test_the_page_shows_other_as_its_last_card(run_folder, run):

@@ -129,7 +129,7 @@ def clusters_table(run: Run) -> pd.DataFrame:
 
 
 def scores_columns(run: Run) -> Columns:
-    """Return one row per score, as `Evaluation.to_frame` has them."""
+    """Return one row per score, as `Evaluation.to_pandas` has them."""
     rows = [score.as_row() for score in run.evaluation.scores]
     return {name: [row[name] for row in rows] for name in COLUMNS}
 

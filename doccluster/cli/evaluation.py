@@ -200,7 +200,7 @@ def _print_evaluation(evaluation: Evaluation, *, as_json: bool, latex: bool, as_
     elif latex:
         write_out(evaluation.to_latex())
     elif as_csv:
-        write_out(evaluation.to_frame().to_csv(index=False, lineterminator="\n"))
+        write_out(evaluation.to_pandas().to_csv(index=False, lineterminator="\n"))
     else:
         from doccluster.evaluation.tables import text_table
 

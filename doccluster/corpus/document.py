@@ -181,7 +181,7 @@ class Corpus:
             kept = [row for row in kept if not allowed.isdisjoint(own[row])]
         return self.take(kept)
 
-    def to_frame(self) -> pd.DataFrame:
+    def to_pandas(self) -> pd.DataFrame:
         """Return one row per document, the ids as index: its text, its metadata, and a column for each of the labels.
 
         A cell of labels is the label, "" where there is none, and a tuple where a document has several.

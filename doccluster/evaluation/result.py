@@ -185,15 +185,11 @@ class Evaluation:
                 result[score.name] = score
         return result
 
-    def to_frame(self) -> pd.DataFrame:
+    def to_pandas(self) -> pd.DataFrame:
         """Return a tidy frame with a row for each score: measure, value, direction, note, truth column, status ..."""
         import pandas as pd  # few callers want a frame
 
         return pd.DataFrame([score.as_row() for score in self.scores], columns=list(COLUMNS))
-
-    def to_pandas(self) -> pd.DataFrame:
-        """Return `to_frame`: a row for each score."""
-        return self.to_frame()
 
     def to_dict(self, *, documents: bool = False) -> dict[str, Any]:
         """Return plain data for JSON: nan is None, infinity a word.

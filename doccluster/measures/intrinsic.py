@@ -80,7 +80,6 @@ variant(
     "coherence",
     title="Coherence",
     direction="higher",
-    range="[0, 1]",
     bounds=(0.0, 1.0),
     formula="x_i is coherent iff x_i.c_j <= avg_{j=1..k} x_i.c_j for all j but its own; coherent documents / n_k",
     source="Sharma & Sharma, Def. 1, Eq. 1 (own centroid in the average)",

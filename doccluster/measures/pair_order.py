@@ -39,7 +39,6 @@ def _from_counts(
     "gamma",
     title="Gamma (Baker-Hubert)",
     direction="higher",
-    range="[-1, 1]",
     bounds=(-1.0, 1.0),
     formula="(s+ - s-)/(s+ + s-), s+ (s-) = comparisons of a pair within and a pair between with w_in < (>) w_out",
     source="Baker & Hubert 1975",

@@ -55,7 +55,7 @@ class Measure:
     bounds : tuple of two floats or None
         The least and the largest possible value where they are fixed numbers (used by the tests).
     range : str
-        The range in words or symbols, for people.
+        The range in words or symbols, for people; by default the bounds.
     formula, source, meaning, edges : str
         Plain text: formula; citation with equation; what it says about documents; degenerate cases.
     variant_of, alias_of : str or None
@@ -88,12 +88,12 @@ class Measure:
     family: Family
     evidence: Evidence
     direction: Direction
-    range: str
     formula: str
     source: str
     meaning: str
     edges: str
     bounds: tuple[float | None, float | None] = (None, None)
+    range: str = ""
     variant_of: str | None = None
     alias_of: str | None = None
     parameters: Mapping[str, Any] = field(default_factory=dict)
@@ -105,6 +105,11 @@ class Measure:
     evidence_by_metric: Mapping[str, Evidence] = field(default_factory=dict)
     also_called: tuple[str, ...] = ()
     several_labels: bool = False
+
+    def __post_init__(self) -> None:
+        if not self.range:
+            low, high = self.bounds
+            object.__setattr__(self, "range", f"[{low:g}, {'inf)' if high is None else f'{high:g}]'}")
 
     def __repr__(self) -> str:
         return f"Measure({self.name}, {self.family}: {self.title}; {self.direction}, {self.range})"
@@ -218,6 +223,8 @@ def _register_like(of: str, name: str, **changes: Any) -> None:
     base = _MEASURES[of]
     if base.swapped == of and "swapped" not in changes:
         changes["swapped"] = name  # what is symmetric stays so in its variants
+    if "bounds" in changes:
+        changes.setdefault("range", "")
     _add(replace(base, name=name, **{"also_called": (), **changes}))
 
 

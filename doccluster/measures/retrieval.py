@@ -73,7 +73,6 @@ def bcubed_f(table: ContingencyTable, *, beta: float = 1.0) -> float:
     "nccg",
     title="Normalised cumulative cluster gain",
     direction="higher",
-    range="[0, 1]",
     bounds=(0.0, 1.0),
     formula="(S - S_min) / (1 - S_min) per topic of n_r documents; S = sum_i cumsum(CG)_i / n_r^2, CG = its documents "
     "per cluster, sorted descending, padded with zeros to n_r; S_min = (n_r + 1) / (2 n_r); the mean over topics",
@@ -119,7 +118,6 @@ variant(
     title="Spread of the cumulative cluster gain over topics",
     parameters={"statistic": "std"},
     direction="none",
-    range="[0, 0.5]",
     bounds=(0.0, 0.5),
     formula="population standard deviation over topics of nccg",
 )

@@ -169,7 +169,6 @@ alias(
     "pair_sets_index",
     title="Pair sets index",
     direction="higher",
-    range="[0, 1]",
     bounds=(0.0, 1.0),
     formula="max(0, (S - E) / (max(k, g) - E)); S = max over one-to-one maps of sum n_ij / max(n_i, m_j); "
     "E = sum_i a_i b_i / (n max(a_i, b_i)) over the sizes a, b sorted descending",
@@ -227,7 +226,6 @@ def normalized_clustering_accuracy(table: ContingencyTable) -> float:
     "normalized_pivoted_accuracy",
     title="Normalised pivoted accuracy",
     direction="higher",
-    range="[0, 1]",
     bounds=(0.0, 1.0),
     formula="(r match - 1) / (r - 1), r = max(k, g), match = max_matching",
     source="Gagolewski 2022 (defined for k = g; the rule for other tables is ours)",

@@ -158,67 +158,6 @@ def bar_chart(
     return written(figure, path)
 
 
-@drawn
-def scatter_chart(
-    x: npt.ArrayLike,
-    y: npt.ArrayLike,
-    *,
-    groups: Sequence[str] | None = None,
-    names: Sequence[str] | None = None,
-    diagonal: bool = False,
-    title: str = "",
-    x_label: str = "",
-    y_label: str = "",
-    log_x: bool = False,
-    log_y: bool = False,
-    width: float = 6.0,
-    height: float = 4.8,
-    ax: Axes | None = None,
-    path: Path | None = None,
-) -> Figure:
-    """Return a figure with one point per pair of values.
-
-    Parameters
-    ----------
-    x, y : arrays of shape (n,)
-    groups : sequence of str of length n, optional
-        Points of one group share colour and marker.
-    names : sequence of str of length n, optional
-        What to write beside each point.
-    diagonal : bool
-        Whether to draw the line on which x and y are equal.
-    ax : matplotlib Axes, optional
-        Axes of a figure of yours to draw into; `width` and `height` then do nothing.
-    path : str or path, optional
-        Where to write the figure.
-
-    Raises
-    ------
-    InputError
-        If the lengths differ.
-    """
-    across = np.asarray(x, dtype=np.float64)
-    up = same_length("y", y, across.size)
-    member = np.asarray(groups if groups is not None else [""] * across.size, dtype=object)
-    figure, axes = new_axes(width, height, ax)
-    kinds = list(dict.fromkeys(member.tolist()))
-    for index, kind in enumerate(kinds):
-        style = category_style(index)
-        own = member == kind
-        axes.scatter(
-            across[own], up[own], s=26, color=style["color"], marker=style["marker"], alpha=0.85, label=plain(kind)
-        )
-    set_scales(axes, log_x=log_x, log_y=log_y)
-    for name, a, b in zip(names or (), across, up, strict=False):
-        axes.annotate(plain(name), (a, b), xytext=(5, 3), textcoords="offset points", fontsize=8, color=MUTED)
-    if diagonal:
-        axes.axline((0, 0), slope=1, color=MUTED, linewidth=1, linestyle=(0, (2, 3)))
-    axes.grid()
-    add_legend(axes, len(kinds))
-    label_axes(axes, title=title, x_label=x_label, y_label=y_label)
-    return written(figure, path)
-
-
 def _bars(
     axes: Axes,
     at: npt.NDArray[np.float64],
@@ -249,4 +188,4 @@ def _name_bars(axes: Axes, places: npt.NDArray[np.float64], names: Sequence[str]
         axes.tick_params(axis="x", length=0)
 
 
-__all__ = ["bar_chart", "heat_map", "line_chart", "save_figure", "scatter_chart", "silhouette_plot"]
+__all__ = ["bar_chart", "heat_map", "line_chart", "save_figure", "silhouette_plot"]

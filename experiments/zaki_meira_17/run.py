@@ -8,7 +8,9 @@ from sklearn.cluster import KMeans
 
 import doccluster
 from doccluster.geometry import ClusterEvidence
-from doccluster.report.charts import line_chart, scatter_chart, silhouette_plot
+from doccluster.report.canvas import add_legend, house_style, label_axes, new_axes, written
+from doccluster.report.charts import line_chart, silhouette_plot
+from doccluster.report.palette import category_style
 from doccluster.selection import (
     delta_ch,
     distance_distribution_test,
@@ -273,10 +275,14 @@ def tendency(points: np.ndarray, work: Work) -> dict[str, float]:
 def draw_partition(points: np.ndarray, truth: np.ndarray, good: np.ndarray, bad: np.ndarray, work: Work) -> None:
     """Draw the points of figure 17.1 with the true classes and with both clusterings."""
     for name, labels in (("truth", truth), ("good", good), ("bad", bad)):
-        scatter_chart(
-            points[:, 0],
-            points[:, 1],
-            groups=[str(label) for label in labels],
-            title=name,
-            path=work.results / f"figure-17-1-{name}.svg",
-        )
+        with house_style():
+            figure, axes = new_axes(6.0, 4.8)
+            for number, label in enumerate(dict.fromkeys(labels.tolist())):
+                own, style = labels == label, category_style(number)
+                axes.scatter(
+                    *points[own].T, s=26, color=style["color"], marker=style["marker"], alpha=0.85, label=label
+                )
+            axes.grid()
+            add_legend(axes, np.unique(labels).size)
+            label_axes(axes, title=name, x_label="", y_label="")
+            written(figure, work.results / f"figure-17-1-{name}.svg")

@@ -457,7 +457,7 @@ def test_ctrl_c_during_a_fit_saves_the_best_so_far_and_exits_130(tmp_path):
 
 
 def test_every_one_of_our_errors_is_an_input_error_for_callers_in_python(tiny, tmp_path):
-    from doccluster import run_pipeline
+    from doccluster import run as run_pipeline
 
     with pytest.raises(InputError, match="n_clusters=12"):
         run_pipeline(tiny, n_clusters=12)

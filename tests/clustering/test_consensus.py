@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import itertools
-
 import numpy as np
 import pytest
-from scipy import sparse
 from sklearn.cluster import DBSCAN, KMeans
 from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 
-from doccluster.clustering.consensus.ensemble import Ensemble, agreement, co_association
+from doccluster.clustering.consensus.ensemble import Ensemble, agreement
 from doccluster.clustering.consensus.joining import CONSENSUS_METHODS, consensus_labels, medoid_run
 from doccluster.clustering.consensus.label_stability import measure_stability, movements
 from doccluster.errors import InputError
@@ -50,21 +47,10 @@ def test_runs_of_one_cluster_agree_and_runs_without_common_documents_have_no_agr
     assert np.isnan(found[0, 2])
 
 
-def test_co_association_is_the_share_of_runs_that_put_two_documents_together(runs):
-    rng = np.random.default_rng(0)
-    graph = sparse.csr_array(rng.random((120, 120)) < 0.1)
-    found = co_association(Ensemble.from_labels(runs), graph)
-    assert found.nnz == graph.nnz
-    for one, two in itertools.product(range(120), range(0, 120, 7)):
-        if graph[one, two]:
-            known = [run for run in runs if run[one] != -1 and run[two] != -1]
-            assert found[one, two] == pytest.approx(np.mean([run[one] == run[two] for run in known]))
-
-
 def test_the_cosine_of_two_rows_of_memberships_is_their_co_association(runs):
     ensemble = Ensemble.from_labels(runs[:6])
     rows = ensemble.memberships.toarray()
-    whole = co_association(ensemble, sparse.csr_array(np.ones((120, 120)))).toarray()
+    whole = np.mean([np.equal.outer(run, run) for run in ensemble.labels], axis=0)
     assert rows @ rows.T / 6 == pytest.approx(whole, abs=1e-12)
 
 
@@ -189,5 +175,3 @@ def test_what_cannot_be_joined_is_refused(runs, options, message):
 def test_stability_refuses_labels_of_another_length():
     with pytest.raises(InputError, match="labels has 2 labels"):
         measure_stability([0, 1], [[0, 1, 1]])
-    with pytest.raises(InputError, match="graph has the shape"):
-        co_association(Ensemble.from_labels([[0, 1]]), sparse.eye_array(3))

@@ -85,7 +85,7 @@ def test_a_part_lists_nothing_as_skipped():
 
 
 def test_a_frame_holds_all_of_a_corpus_and_makes_it_again(corpus):
-    frame = corpus.to_frame()
+    frame = corpus.to_pandas()
     assert frame.index.tolist() == list(corpus.ids)
     assert frame.loc["wed", "topic"] == ("wet", "dull")
     assert frame.loc["thu", "topic"] == ""

@@ -56,4 +56,4 @@ def test_rows_keep_their_place_among_what_was_skipped_and_renamed(tmp_path):
     assert {one.detail for one in parted.skipped} == {one.detail for one in whole.skipped}
     assert parted.labels["topic"] == whole.labels["topic"]
     assert list(parted.texts) == list(whole.texts)
-    assert parted.to_frame()["topic"].tolist() == whole.to_frame()["topic"].tolist()
+    assert parted.to_pandas()["topic"].tolist() == whole.to_pandas()["topic"].tolist()

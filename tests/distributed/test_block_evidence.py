@@ -58,7 +58,7 @@ def test_evidence_of_blocks_is_that_of_one_process(rows, tmp_path, edges, monkey
     for field in dataclasses.fields(products.SimilarityPass):
         name = field.name
         assert getattr(found.similarities, name).tobytes() == getattr(expected.similarities, name).tobytes(), name
-    scores = (evaluate(partition, evidence=evidence).to_frame()["value"] for evidence in (found, expected))
+    scores = (evaluate(partition, evidence=evidence).to_pandas()["value"] for evidence in (found, expected))
     np.testing.assert_array_equal(*scores)
     chosen = [partition.members(cluster)[:3] for cluster in range(7)]
     for one, other in zip(found.count_close(chosen, 0.5), expected.count_close(chosen, 0.5), strict=True):

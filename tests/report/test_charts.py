@@ -23,7 +23,6 @@ def draw_all(folder, kind):
         ks, {"a": [1, 2, np.nan, 4], "b": ks}, spread={"a": [0.1] * 4}, chosen=8, path=folder / f"l.{kind}"
     )
     charts.bar_chart("xyz", {"a": [1, 2, 3], "b": [3, 2, 1]}, spread={"a": [1, 1, 1]}, path=folder / f"b.{kind}")
-    charts.scatter_chart(random.random(9), random.random(9), groups="aab" * 3, diagonal=True, path=folder / f"s.{kind}")
     charts.heat_map(random.random((4, 6)), title="table", path=folder / f"h.{kind}")
     charts.silhouette_plot(random.random(60) - 0.2, random.integers(0, 4, 60), path=folder / f"w.{kind}")
     return sorted(folder.iterdir())

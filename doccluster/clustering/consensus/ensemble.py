@@ -121,35 +121,6 @@ def agreement(ensemble: Ensemble) -> Floats:
     return np.clip((found + found.T) / 2.0, 0.0, 1.0)
 
 
-def co_association(ensemble: Ensemble, graph: Any) -> Any:
-    """Return in how large a share of the runs the two ends of each edge of a graph lie in one cluster.
-
-    Parameters
-    ----------
-    graph : sparse array of shape (n_documents, n_documents)
-        Only its stored entries matter, such as those of a graph of nearest neighbours.
-
-    Returns
-    -------
-    csr array of the same entries, 0..1
-        Of the runs in which both ends have a cluster; nan where there is none.
-    """
-    edges = sparse.coo_array(graph)
-    if edges.shape != (ensemble.n_documents, ensemble.n_documents):
-        raise InputError(
-            f"graph has the shape {edges.shape}",
-            expected=f"one row and column for each of the {ensemble.n_documents} documents of the runs",
-        )
-    together, known = np.zeros(edges.nnz), np.zeros(edges.nnz)
-    for labels in ensemble.labels:
-        one, two = labels[edges.row], labels[edges.col]
-        has_both = (one >= 0) & (two >= 0)
-        known += has_both
-        together += has_both & (one == two)
-    share = np.divide(together, known, out=np.full_like(together, np.nan), where=known > 0)
-    return sparse.csr_array(sparse.coo_array((share, (edges.row, edges.col)), shape=edges.shape))
-
-
 def co_association_rows(ensemble: Ensemble) -> Any:
     """Return unit rows whose cosines are the shares of the runs that put two documents together.
 
