@@ -117,7 +117,7 @@ def _evaluated(
     progress: Any,
 ) -> Evaluation:
     from doccluster.evaluation import evaluate
-    from doccluster.evaluation.label_files import read_labels
+    from doccluster.evaluation.joined_labels import read_labels
 
     if truth is None and vectors is None:
         raise InputError("there is nothing to evaluate against", remedy="give --truth, --vectors, or both")
@@ -154,7 +154,7 @@ def _rows_with_a_cluster(path: str, clusters: Sequence[str], *, has_ids: bool) -
 
 
 def _truth(found: Any, path: str, columns: tuple[str, ...], separator: str | None, keep: list[int]) -> dict[str, Any]:
-    from doccluster.evaluation.label_files import read_labels, rows_of
+    from doccluster.evaluation.joined_labels import read_labels, rows_of
 
     truth = read_labels(path, columns=columns, label_separator=separator)
     rows = rows_of(found, truth.ids, truth.n_documents, truth.path, may_lack=True)[keep]
@@ -179,7 +179,7 @@ def _vectors(found: Any, path: str, metric: str, keep: list[int]) -> Any:
     from scipy import sparse
 
     from doccluster.artifacts import load_run
-    from doccluster.evaluation.label_files import rows_of
+    from doccluster.evaluation.joined_labels import rows_of
     from doccluster.file_names import usable_path
     from doccluster.vectors import read_matrix
     from doccluster.vectors.matrix_files import load_matrix_file
@@ -202,7 +202,7 @@ def _print_evaluation(evaluation: Evaluation, *, as_json: bool, latex: bool, as_
     elif as_csv:
         write_out(evaluation.to_pandas().to_csv(index=False, lineterminator="\n"))
     else:
-        from doccluster.evaluation.tables import text_table
+        from doccluster.evaluation.score_tables import text_table
 
         for line in text_table(evaluation, **table_room()).splitlines():
             say(line)

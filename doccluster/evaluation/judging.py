@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from doccluster.errors import Argument, DocclusterWarning, InputError, NotComputable
-from doccluster.evaluation.evidence import EvidenceStore, check_metric
+from doccluster.evaluation.evidence_store import EvidenceStore, check_metric
 from doccluster.evaluation.result import Evaluation, Score
 from doccluster.evaluation.truth import TruthColumn, subset, truth_columns
 from doccluster.geometry import ClusterEvidence, Documents, as_documents

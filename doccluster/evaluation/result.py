@@ -211,17 +211,17 @@ class Evaluation:
 
     def to_latex(self) -> str:
         """Return a LaTeX table (package booktabs) with one line per measure, grouped by family."""
-        from doccluster.evaluation.tables import latex_table
+        from doccluster.evaluation.score_tables import latex_table
 
         return latex_table(self)
 
     def _repr_html_(self) -> str:
-        from doccluster.evaluation.tables import notebook_table
+        from doccluster.evaluation.score_tables import notebook_table
 
         return notebook_table(self)
 
     def __str__(self) -> str:
-        from doccluster.evaluation.tables import text_table
+        from doccluster.evaluation.score_tables import text_table
 
         return text_table(self)
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from doccluster.artifacts import check_folder
 from doccluster.errors import Argument, InputError
-from doccluster.evaluation.label_files import LabelFile, read_labels, rows_of
+from doccluster.evaluation.joined_labels import ForeignLabels, read_labels, rows_of
 from doccluster.pipeline.comparison_files import write_comparison
 from doccluster.pipeline.sources import MATRIX_OPTIONS, check_truth, is_matrix, read_source, split_empty
 from doccluster.progress import Progress, silent
@@ -181,7 +181,7 @@ def _labels_of(documents: Documents, every: Documents, source: Path, file: Path)
     cells = next(iter(found.columns.values()))
     if any(isinstance(cell, list) for cell in cells):
         raise InputError(f"{file} has documents with several labels", remedy="each needs one cluster")
-    asked = LabelFile(str(source), every.ids, {"id": every.ids})
+    asked = ForeignLabels(str(source), every.ids, {"id": every.ids})
     rows = rows_of(asked, found.ids, found.n_documents, str(file), may_lack=True)
     given = {name: cells[row] if row >= 0 else "" for name, row in zip(every.ids, rows.tolist(), strict=True)}
     return [given[name] for name in documents.ids]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from doccluster.evaluation import Score
 from doccluster.evaluation.result import ARROWS
-from doccluster.evaluation.tables import HEADINGS, by_measure, families_of, truth_of
+from doccluster.evaluation.score_tables import HEADINGS, by_measure, families_of, truth_of
 from doccluster.record import Run
 from doccluster.report.wording import decimal, one_line
 

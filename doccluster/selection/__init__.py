@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from doccluster.lazy import offer
-from doccluster.selection.criteria import gap_statistic
+from doccluster.selection.criteria_table import gap_statistic
 from doccluster.selection.recommendation import Granularity, Recommendation, choose_k
 from doccluster.selection.rules import (
     best_k,

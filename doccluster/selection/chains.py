@@ -10,7 +10,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from doccluster.errors import NotComputable
-from doccluster.evaluation.evidence import EvidenceStore
+from doccluster.evaluation.evidence_store import EvidenceStore
 from doccluster.geometry import ClusterEvidence, as_documents
 from doccluster.measures import get_measure
 from doccluster.partition import Partition

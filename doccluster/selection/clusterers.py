@@ -24,7 +24,7 @@ _FACTORY = re.compile(r"(?P<module>[^\W\d]\w*(?:\.[^\W\d]\w*)*):(?P<name>[^\W\d]
 
 
 @dataclass(frozen=True, eq=False)
-class Clusterer:
+class Contender:
     """A name, and an estimator that is cloned for each fit.
 
     `needs_counts` says that it is to be fitted to counts of terms where there are some, and not to weighted rows.
@@ -35,7 +35,7 @@ class Clusterer:
     needs_counts: bool = False
 
 
-def as_clusterers(given: Iterable[Any] | Mapping[str, Any]) -> list[Clusterer]:
+def as_clusterers(given: Iterable[Any] | Mapping[str, Any]) -> list[Contender]:
     """Return what is to be fitted: names, factories ``module:name``, estimators; a mapping gives them names.
 
     Raises
@@ -46,7 +46,7 @@ def as_clusterers(given: Iterable[Any] | Mapping[str, Any]) -> list[Clusterer]:
     if isinstance(given, str):
         given = [given]
     pairs = given.items() if isinstance(given, Mapping) else [(None, one) for one in given]
-    found: list[Clusterer] = []
+    found: list[Contender] = []
     for name, one in pairs:
         if isinstance(one, str) and any(one == each.name for each in found):
             continue  # the same name again asks for nothing new
@@ -86,7 +86,7 @@ def fit_labels(estimator: Any, matrix: Any, *, n_clusters: int, seed: int) -> np
     return np.unique(found, return_inverse=True)[1].astype(np.int64)
 
 
-def _as_clusterer(given: Any, name: str | None) -> Clusterer:
+def _as_clusterer(given: Any, name: str | None) -> Contender:
     if isinstance(given, str):
         return _of_text(given, name or given)
     if isinstance(given, type) or not (hasattr(given, "fit") and hasattr(given, "get_params")):
@@ -96,10 +96,10 @@ def _as_clusterer(given: Any, name: str | None) -> Clusterer:
                 "give a name, 'module:factory', or a clusterer with fit and get_params (scikit-learn's conventions)"
             ),
         )
-    return Clusterer(name or " ".join(repr(given).split()), given, isinstance(given, DocumentClustering))
+    return Contender(name or " ".join(repr(given).split()), given, isinstance(given, DocumentClustering))
 
 
-def _of_text(text: str, name: str) -> Clusterer:
+def _of_text(text: str, name: str) -> Contender:
     factory = _FACTORY.fullmatch(text)
     algorithm = text.partition(":")[0]
     if factory is None and not is_algorithm(algorithm):
@@ -109,7 +109,7 @@ def _of_text(text: str, name: str) -> Clusterer:
         )
     if factory is None or is_algorithm(algorithm):
         needs_counts = get_algorithm(algorithm).needs == "counts"
-        return Clusterer(name, parse_prototype(text).estimator, needs_counts)
+        return Contender(name, parse_prototype(text).estimator, needs_counts)
     settings = dict(_setting(pair, text) for pair in filter(None, (factory["settings"] or "").split(",")))
     try:
         estimator = _attribute(factory["module"], factory["name"])(**settings)
@@ -121,7 +121,7 @@ def _of_text(text: str, name: str) -> Clusterer:
             f"{text} returned {estimator!r}, which is not a clusterer",
             remedy="it must have fit and get_params (scikit-learn's conventions)",
         )
-    return Clusterer(name, estimator)
+    return Contender(name, estimator)
 
 
 def _setting(pair: str, text: str) -> tuple[str, Any]:

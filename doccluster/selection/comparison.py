@@ -19,7 +19,7 @@ from doccluster.evaluation import evaluate
 from doccluster.partition import Partition
 from doccluster.progress import Progress, silent
 from doccluster.selection.checkpoint import Checkpoint
-from doccluster.selection.clusterers import Clusterer, as_clusterers, fit_labels
+from doccluster.selection.clusterers import Contender, as_clusterers, fit_labels
 from doccluster.selection.comparison_result import NO_SEED, Comparison
 from doccluster.short_repr import ShortRepr
 from doccluster.validation import check_matrix, check_n_clusters, compact_indices, unit_rows
@@ -56,7 +56,7 @@ class LabelledCorpus(ShortRepr):
     about: Mapping[str, Any] = field(default_factory=dict)
     counts: Any | None = None
 
-    def matrix_for(self, clusterer: Clusterer) -> Any:
+    def matrix_for(self, clusterer: Contender) -> Any:
         """Return what an algorithm is fitted to."""
         return self.counts if clusterer.needs_counts and self.counts is not None else self.matrix
 
@@ -167,10 +167,10 @@ def _about(corpus: LabelledCorpus) -> dict[str, Any]:
 
 def _results(
     corpus: LabelledCorpus,
-    jobs: Sequence[tuple[Clusterer, int]],
+    jobs: Sequence[tuple[Contender, int]],
     checkpoint: str | Path | None,
     n_threads: int | None,
-) -> Iterator[tuple[tuple[Clusterer, int], dict[str, Any]]]:
+) -> Iterator[tuple[tuple[Contender, int], dict[str, Any]]]:
     """Yield each job with its labels and seconds, or with the failure that ended it, in the order of the jobs."""
     own = None if checkpoint is None else Path(checkpoint) / file_name(corpus.name)
     store = Checkpoint(own, fingerprint=matrix_checksum(corpus.matrix, k=corpus.n_clusters))
@@ -193,7 +193,7 @@ def _results(
     yield from zip(jobs, map_blocks(run, range(len(jobs)), n_threads=n_threads), strict=True)
 
 
-def _fit(clusterer: Clusterer, matrix: Any, n_clusters: int, seed: int) -> dict[str, Any]:
+def _fit(clusterer: Contender, matrix: Any, n_clusters: int, seed: int) -> dict[str, Any]:
     """Return labels and seconds of a fit, or the kind and the message of its failure."""
     started = time.perf_counter()
     try:
@@ -216,7 +216,7 @@ def _judged(labels: npt.NDArray[np.int64], corpus: LabelledCorpus, measures: Any
     return {score.name: score.value for score in judged if np.ndim(score.value) == 0}
 
 
-def _judged_elsewhere(corpus: LabelledCorpus, measures: Any, clusterers: Sequence[Clusterer]) -> list[Row]:
+def _judged_elsewhere(corpus: LabelledCorpus, measures: Any, clusterers: Sequence[Contender]) -> list[Row]:
     """Return the measures of clusterings made elsewhere, which have neither seed nor seconds."""
     rows: list[Row] = []
     for name, labels in corpus.labels.items():

@@ -23,7 +23,7 @@ from doccluster.geometry import as_documents
 from doccluster.progress import Progress, silent
 from doccluster.selection.chains import Chain, fit_chain
 from doccluster.selection.checkpoint import Checkpoint
-from doccluster.selection.criteria import choices_alone, criteria_table
+from doccluster.selection.criteria_table import choices_alone, criteria_table
 from doccluster.selection.distance_blocks import Metric
 from doccluster.selection.null_models import NullModel, sample_null
 from doccluster.selection.prototypes import Prototype, get_prototype
@@ -125,7 +125,9 @@ def sweep(
         data = unit_rows(data)
     sizes = check_ks(ks, data.shape[0])
     rng = as_generator(random_state)
-    work = _Work(data, sizes, chosen, null, warm_start, [int(seed) for seed in rng.integers(2**31, size=n_null + 1)])
+    work = _SweepWork(
+        data, sizes, chosen, null, warm_start, [int(seed) for seed in rng.integers(2**31, size=n_null + 1)]
+    )
     store = Checkpoint(checkpoint, fingerprint=work.fingerprint())
     chains, labels = _fit_chains(work, store, n_threads=n_threads, progress=progress)
 
@@ -151,7 +153,7 @@ def sweep(
 
 
 @dataclass(frozen=True, eq=False)
-class _Work:
+class _SweepWork:
     """What the fits of a sweep share."""
 
     data: Any
@@ -177,7 +179,7 @@ class _Work:
 
 
 def _fit_chains(
-    work: _Work, store: Checkpoint, *, n_threads: int | None, progress: Progress
+    work: _SweepWork, store: Checkpoint, *, n_threads: int | None, progress: Progress
 ) -> tuple[list[Chain], dict[int, npt.NDArray[np.int64]]]:
     """Return the chains, that of the data first, and its labels; finished ones are read from the store."""
 

@@ -31,7 +31,7 @@ PREFERRED = ("cluster", "label", "class")  # the column of a wider table, if non
 
 
 @dataclass(frozen=True)
-class LabelFile:
+class ForeignLabels:
     """What a file says: the id of each document (None where there is one label per line) and columns of labels.
 
     A label is a text, empty where it is missing; JSON records may have a list of several.
@@ -49,7 +49,7 @@ class LabelFile:
 
 def read_labels(
     path: str | os.PathLike[str], *, columns: Sequence[str] = (), label_separator: str | None = None
-) -> LabelFile:
+) -> ForeignLabels:
     """Return the labels in a file.
 
     Parameters
@@ -90,7 +90,7 @@ def read_labels(
     _check_is_no_table(place, text, lines, label_separator)
     if columns:
         raise InputError(f"{place} has no header, so no column {columns[0]!r}", remedy=f"give {FORMS}")
-    return LabelFile(str(place), None, {place.stem: tuple(map(_label, lines))})
+    return ForeignLabels(str(place), None, {place.stem: tuple(map(_label, lines))})
 
 
 def _header(line: str, delimiter: str) -> list[str]:
@@ -125,7 +125,7 @@ def _first_record(text: str, lines: Sequence[str]) -> Mapping[str, Any] | None:
 
 def _read_records(
     place: Path, record: Mapping[str, Any], wanted: Sequence[str], label_separator: str | None
-) -> LabelFile:
+) -> ForeignLabels:
     """Return the labels of JSON records, with the ids that `read_corpus`, and so a run, gives their documents."""
     from doccluster.corpus import read_corpus
 
@@ -139,7 +139,7 @@ def _read_records(
     if record and not has_text_column(record, ReadOptions()):
         options["text_column"] = names[0]  # records of labels alone
     corpus = read_corpus(place, **options)
-    return LabelFile(str(place), corpus.ids, {name: tuple(map(_of_record, corpus.labels[name])) for name in names})
+    return ForeignLabels(str(place), corpus.ids, {name: tuple(map(_of_record, corpus.labels[name])) for name in names})
 
 
 def _of_record(labels: tuple[str, ...]) -> Any:
@@ -175,7 +175,7 @@ def _label(cell: str) -> str:
     return "" if text in MISSING else text
 
 
-def _read_table(path: str, text: str, delimiter: str, header: list[str], wanted: Sequence[str]) -> LabelFile:
+def _read_table(path: str, text: str, delimiter: str, header: list[str], wanted: Sequence[str]) -> ForeignLabels:
     names = _label_columns(path, header, wanted)
     try:
         rows = [row for row in _cells(text, delimiter) if row][1:]
@@ -194,7 +194,7 @@ def _read_table(path: str, text: str, delimiter: str, header: list[str], wanted:
         twice = next(name for number, name in enumerate(ids) if name in ids[:number])
         raise InputError(f"{path} has the id {twice!r} more than once", remedy="give each document one line")
     places = {name: header.index(name) for name in names}
-    return LabelFile(path, ids, {name: tuple(_label(row[place]) for row in rows) for name, place in places.items()})
+    return ForeignLabels(path, ids, {name: tuple(_label(row[place]) for row in rows) for name, place in places.items()})
 
 
 def _label_columns(path: str, header: list[str], wanted: Sequence[str]) -> list[str]:
@@ -215,13 +215,13 @@ def _label_columns(path: str, header: list[str], wanted: Sequence[str]) -> list[
 
 
 def rows_of(
-    found: LabelFile, other_ids: Sequence[str] | None, n_others: int, name: str, *, may_lack: bool = False
+    found: ForeignLabels, other_ids: Sequence[str] | None, n_others: int, name: str, *, may_lack: bool = False
 ) -> npt.NDArray[np.int64]:
     """Return, for each document of `found`, its row in another file: by id where both have ids, else by order.
 
     Parameters
     ----------
-    found : LabelFile
+    found : ForeignLabels
     other_ids : sequence of str, or None
         Ids that only number the documents from 1 on count as none, unless they are those of `found`.
     n_others : int
