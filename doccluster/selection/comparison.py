@@ -195,12 +195,15 @@ def _results(
 
 def _fit(clusterer: Contender, matrix: Any, n_clusters: int, seed: int) -> dict[str, Any]:
     """Return labels and seconds of a fit, or the kind and the message of its failure."""
-    started = time.perf_counter()
-    try:
-        labels = fit_labels(clusterer.estimator, matrix, n_clusters=n_clusters, seed=seed)
-    except Exception as error:  # noqa: BLE001  any estimator may raise anything; it is reported, and others go on
-        return {"failure": (type(error).__name__, " ".join(str(error).split())[:_LONGEST])}
-    return {"labels": labels.tolist(), "seconds": time.perf_counter() - started}
+    from threadpoolctl import threadpool_limits
+
+    with threadpool_limits(1, user_api="openmp"):  # OpenMP asks this of each thread that fits
+        started = time.perf_counter()
+        try:
+            labels = fit_labels(clusterer.estimator, matrix, n_clusters=n_clusters, seed=seed)
+        except Exception as error:  # noqa: BLE001  any estimator may raise anything; it is reported, and others go on
+            return {"failure": (type(error).__name__, " ".join(str(error).split())[:_LONGEST])}
+        return {"labels": labels.tolist(), "seconds": time.perf_counter() - started}
 
 
 def file_name(*parts: Any) -> str:
