@@ -173,7 +173,7 @@ def test_assignments_are_written_as_parquet_parts_that_say_what_the_csv_says(tmp
     found = pd.concat([pq.read_table(path).to_pandas() for path in parts], ignore_index=True)
     expected = pd.read_csv(tmp_path / "run" / "assignments.csv", dtype={"id": str})
     assert len(found) == len(expected) > 100
-    for name in ("id", "cluster", "similarity", "runner_up", "margin", "family"):
+    for name in ("id", "cluster", "similarity", "runner_up", "margin", "family", "other"):
         np.testing.assert_array_equal(found[name].to_numpy(), expected[name].to_numpy())
 
 

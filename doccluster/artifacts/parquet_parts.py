@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 ROWS_OF_A_PART = 500_000
 _NUMBERS = ("cluster", "runner_up", "family", "moves_to")
 _COSINES = ("similarity", "margin", "stability")
+_FLAGS = ("first", "other")
 
 
 def check_parquet() -> None:
@@ -37,7 +38,11 @@ def write_parquet_parts(run: Run, folder: Path, *, n_rows: int = ROWS_OF_A_PART)
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    kinds = {name: pa.int64() for name in _NUMBERS} | {name: pa.float64() for name in _COSINES} | {"first": pa.bool_()}
+    kinds = (
+        {name: pa.int64() for name in _NUMBERS}
+        | {name: pa.float64() for name in _COSINES}
+        | dict.fromkeys(_FLAGS, pa.bool_())
+    )
     folder.mkdir()
     for number, columns in enumerate(assignments_parts(run, n_rows=n_rows)):
         arrays = {name: pa.array(values, kinds.get(name, pa.string())) for name, values in columns.items()}
