@@ -58,17 +58,23 @@ def open_to_write(path: Path | None) -> tuple[sqlite3.Connection, int | None]:
 def open_to_read(path: Path, *, any_version: bool = False) -> sqlite3.Connection:
     """Return a connection that can change nothing; the store may be one that a stranger gave.
 
-    `any_version` lets older tables pass, for what only copies them.
+    Of a store of an older version a private copy is brought up to this one; `any_version` reads it as it is, for what
+    only copies it.
     """
     _check_is_there(path)
     with described(path):
         connection = _connect(f"{path.resolve().as_uri()}?mode=ro")
         connection.execute("PRAGMA query_only = ON")
         version = version_of(connection, str(path))
+        if 0 < version < VERSION and not any_version:
+            with closing(connection) as older:
+                connection = _connect("")  # a file of SQLite's own, gone when it is closed
+                older.backup(connection)
+            with transaction(connection):
+                migrate(connection, version)
+            connection.execute("PRAGMA query_only = ON")
     if version == 0:
         raise InputError(f"{path} is empty; fill it with `doccluster stream poll` or `stream replay`.")
-    if version < VERSION and not any_version:
-        raise SchemaError(f"{path} is a store of an older version; `doccluster stream poll` or `replay` brings it up.")
     return connection
 
 
@@ -125,7 +131,7 @@ def back_up(connection: sqlite3.Connection, path: Path) -> None:
 
 
 def _connect(name: str) -> sqlite3.Connection:
-    connection = sqlite3.connect(name, uri=name != MEMORY, isolation_level=None, timeout=BUSY_SECONDS)
+    connection = sqlite3.connect(name, uri=name.startswith("file:"), isolation_level=None, timeout=BUSY_SECONDS)
     for pragma in ("trusted_schema = OFF", "cell_size_check = ON", "foreign_keys = ON"):
         connection.execute(f"PRAGMA {pragma}")
     return connection

@@ -9,7 +9,9 @@ import pytest
 
 from doccluster.errors import SchemaError
 from doccluster.streams import StoryStream, schema
-from doccluster.streams.database import open_to_read
+from doccluster.streams.check import check_store
+from doccluster.streams.database import open_to_read, reading
+from doccluster.streams.tables import read_tables
 from tests.streams.test_replay import dump
 
 VERSION_1 = pathlib.Path(__file__).with_name("store_of_version_1.sql")
@@ -63,9 +65,20 @@ def test_a_store_of_version_1_becomes_one_of_this_version_with_its_history(old_s
     assert done.n_new == 1
 
 
-def test_a_store_of_an_older_version_is_not_read_before_it_is_brought_up(old_store):
-    with pytest.raises(SchemaError, match="older version"):
-        open_to_read(old_store)
+def test_a_store_of_an_older_version_is_read_as_one_of_this_version_and_stays_as_it_was(old_store):
+    before = old_store.read_bytes()
+    with reading(old_store) as connection:
+        tables = read_tables(connection)
+        assert check_store(connection) == []
+        with pytest.raises(sqlite3.OperationalError, match="readonly"):
+            connection.execute("DELETE FROM lineage")
+    assert old_store.read_bytes() == before
+    with StoryStream(old_store) as stream:
+        upgraded = stream.tables()
+    assert (tables.documents, tables.stories, tables.lineage) == (
+        *(upgraded.documents, upgraded.stories),
+        upgraded.lineage,
+    )
 
 
 def test_a_migration_that_fails_leaves_the_store_as_it_was(old_store, monkeypatch):
