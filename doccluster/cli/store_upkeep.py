@@ -56,7 +56,7 @@ def check_command(store: str, as_json: bool) -> None:
     required=True,
     callback=checked(parse_duration),
     metavar="TIME",
-    help="The age from which on texts are deleted, counted back from the last batch (30d, 12w).",
+    help="The age from which on texts are deleted, counted back from the store's clock (30d, 12w).",
 )
 @json_option
 def prune_command(store: str, older_than: str, as_json: bool) -> None:

@@ -46,7 +46,8 @@ class ArticleTerms:
 
 
 @cache
-def _function_words() -> FunctionWords:
+def function_words() -> FunctionWords:
+    """Return the function words of all languages."""
     return FunctionWords(LANGUAGES, preprocess=str.lower, tokenize=tokenize_separated)
 
 
@@ -55,7 +56,7 @@ class TermReader:
 
     def __init__(self, *, most_characters: int = MOST_CHARACTERS) -> None:
         self._most_characters = most_characters
-        self._function_words = _function_words()
+        self._function_words = function_words()
         self._numbers_of_votes: dict[tuple[int, ...], int] = {}  # many words, few different votes
         self._votes = np.zeros((0, len(LANGUAGES)), dtype=np.int64)
         self._votes_of = WordTable(self._number_of_votes, np.int32)

@@ -41,9 +41,11 @@ def _meta_findings(connection: sqlite3.Connection) -> Iterator[Finding]:
     (n_placed, highest) = connection.execute("SELECT COUNT(DISTINCT number), MAX(number) FROM document").fetchone()
     (n_batches,) = connection.execute("SELECT COUNT(*) FROM batch").fetchone()
     expected = {"settings"} & set(meta) if n_batches == 0 else {"settings", "n_settled", *_NUMBERS}
-    if "confirmed" in meta:
-        expected.add("confirmed")
-        int(meta["confirmed"])
+    expected |= {"confirmed", "models"} & set(meta)
+    int(meta.get("confirmed", 0))
+    for batch, model in json.loads(meta.get("models", "{}")).items():
+        if int(batch) < 1 or not all(isinstance(one, str) for one in model.values()):
+            yield Finding("meta", f"the model of batch {batch} is none")
     if set(meta) != expected:
         yield Finding("meta", f"it lacks or has too much: {', '.join(sorted(expected ^ set(meta)))}")
     elif n_batches:

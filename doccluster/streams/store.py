@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import sqlite3
+import warnings
 
-from doccluster.errors import InputError
+from doccluster.errors import DocclusterWarning, InputError
 from doccluster.streams.article import Article, Moment
 from doccluster.streams.clock import StreamClock
 from doccluster.streams.clusterer import BatchResult, Clusterer
 from doccluster.streams.database import transaction
+from doccluster.streams.model import differences, model_version
 from doccluster.streams.settings import DAY, StreamSettings
 
 STORY_FIELDS = (
@@ -47,11 +49,38 @@ def agreed_settings(connection: sqlite3.Connection, settings: StreamSettings | N
     if kept is None:
         chosen = settings or StreamSettings()
         with transaction(connection):
-            write_meta(connection, settings=json.dumps(chosen.to_dict(), sort_keys=True))
+            write_meta(connection, settings=json.dumps(chosen.to_dict(), sort_keys=True), models=_with_model({}, 1))
         return chosen
     if settings is not None and settings != kept:
         raise InputError("the store was made with other settings; leave settings out, or begin a new store.")
+    _note_model(connection)
     return kept
+
+
+def _note_model(connection: sqlite3.Connection) -> None:
+    """Note in the store from which batch on articles are placed by another model than before, and warn of that once."""
+    last = last_batch(connection)
+    following = 1 if last is None else last[0] + 1
+    models = json.loads(read_meta(connection).get("models", "{}"))
+    former = models[max(models, key=int)] if models else None
+    other = "" if former is None else differences(former)
+    if former is not None and not other:
+        return
+    with transaction(connection):
+        write_meta(connection, models=_with_model(models, following))
+    if other:
+        warnings.warn(
+            DocclusterWarning(
+                f"the store was filled by another version of doccluster ({other}): from batch {following:,} on articles"
+                " are placed by this one, those before stay where they are."
+            ),
+            stacklevel=4,
+        )
+
+
+def _with_model(models: dict[str, dict[str, str]], batch: int) -> str:
+    """Return the models of a store by the first batch of each, with the one of this version."""
+    return json.dumps({**models, str(batch): model_version()})
 
 
 def waiting_articles(connection: sqlite3.Connection) -> list[Article]:
@@ -77,8 +106,8 @@ def clock_of(connection: sqlite3.Connection) -> StreamClock:
 
 
 def last_batch(connection: sqlite3.Connection) -> tuple[int, Moment] | None:
-    """Return the number and the moment of the last batch."""
-    row = connection.execute("SELECT batch_id, moment FROM batch ORDER BY batch_id DESC LIMIT 1").fetchone()
+    """Return the number of the last batch, and what the clock of the stream said then."""
+    row = connection.execute("SELECT batch_id, clock FROM batch ORDER BY batch_id DESC LIMIT 1").fetchone()
     return None if row is None else (int(row[0]), int(row[1]))
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import pathlib
 import sqlite3
 
 import pytest
 
-from doccluster.errors import SchemaError
-from doccluster.streams import StoryStream, schema
+from doccluster.errors import DocclusterWarning, SchemaError
+from doccluster.streams import StoryStream, model, schema, store
 from doccluster.streams.check import check_store
 from doccluster.streams.database import open_to_read, reading
 from doccluster.streams.tables import read_tables
@@ -107,3 +108,21 @@ def test_a_store_of_a_newer_version_is_refused_and_not_changed(old_store):
         with pytest.raises(SchemaError, match="newer doccluster"):
             use(old_store)
     assert old_store.read_bytes() == before
+
+
+def test_another_model_than_that_of_the_store_is_warned_of_once_and_noted(tmp_path, monkeypatch, recwarn):
+    path = tmp_path / "news.db"
+    for day in (1, 2):
+        with StoryStream(path) as stream:
+            stream.replay([(f"2026-03-0{day}", f"The ferry runs aground, day {day}", f"Ferry {day}")])
+    assert len(recwarn) == 0
+    now = model.model_version()
+    other = {**now, "weights": "000000000000"}
+    monkeypatch.setattr(store, "model_version", lambda: other)
+    monkeypatch.setattr(model, "model_version", lambda: other)
+    with pytest.warns(DocclusterWarning, match=r"another version of doccluster \(weights\): from batch 3 on"):
+        StoryStream(path).close()
+    with StoryStream(path) as stream:
+        assert stream.check() == []
+        assert json.loads(store.read_meta(stream._connection)["models"]) == {"1": now, "3": other}
+    assert len(recwarn) == 0
