@@ -7,12 +7,14 @@ import itertools
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from doccluster.corpus.boundary import record
 from doccluster.corpus.columns import Columns, choose_columns, row_draft
 from doccluster.corpus.document import Skipped
 from doccluster.corpus.draft import Draft, UnknownColumn
 from doccluster.corpus.encodings import decode, encoding_by_mark
+from doccluster.corpus.format import Format
 from doccluster.corpus.input_file import InputFile
 from doccluster.corpus.options import ReadOptions
 from doccluster.corpus.unique_names import UniqueNames
@@ -203,3 +205,15 @@ def _regularity(sample: str, delimiter: str) -> float:
     if not widths or widths[0] < 2:  # the header is in the first row, and it has every column
         return 0.0
     return Counter(widths)[widths[0]] / len(widths) + min(widths[0], 50) / 1000
+
+
+CSV = Format(
+    "csv",
+    read_delimited,
+    "a row",
+    "the columns below",
+    suffixes=(".csv",),
+    parameters=("header", "delimiter"),
+    has_columns=True,
+)
+TSV = replace(CSV, name="tsv", suffixes=(".tsv", ".tab"))

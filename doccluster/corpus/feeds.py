@@ -18,6 +18,7 @@ from doccluster.corpus.dates import iso_date
 from doccluster.corpus.document import Skipped
 from doccluster.corpus.draft import Draft, ReadFailure
 from doccluster.corpus.encodings import declared_encoding, decode
+from doccluster.corpus.format import Beginning, Format
 from doccluster.corpus.input_file import InputFile
 from doccluster.corpus.json_feed import with_title
 from doccluster.corpus.markup import strip_markup
@@ -104,3 +105,24 @@ def _date(entry: Any) -> str:
         if written:
             return written
     return ""
+
+
+_ROOTS = {"rss", "feed", "rdf", "channel", "rdf:rdf"}
+
+
+def _is_feed(beginning: Beginning) -> bool:
+    if not beginning.is_markup or beginning.doctype == "html":
+        return False
+    names = {beginning.element, beginning.element.rpartition(":")[2]}
+    return not names.isdisjoint(_ROOTS) or beginning.name.endswith((".rss", ".atom", ".rdf"))
+
+
+FEED = Format(
+    "feed",
+    read_feed,
+    "an entry of RSS, Atom, RDF or CDF",
+    "title, date, link, feed, the label `category`",
+    suffixes=(".rss", ".atom"),
+    aliases=("rss", "atom", "rdf", "feeds"),
+    recognises=_is_feed,
+)

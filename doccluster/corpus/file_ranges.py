@@ -143,7 +143,7 @@ def _is_html(listed: ListedFile, kind: str, options: ReadOptions) -> bool:
     with _opened(listed) as file:
         assert file is not None
         file.format = kind
-        return holds_html(one for one in FORMATS[kind](file, options) if isinstance(one, Draft | Skipped))
+        return holds_html(one for one in FORMATS[kind].read(file, options) if isinstance(one, Draft | Skipped))
 
 
 def _cut_table(file: InputFile, listed: ListedFile, options: ReadOptions) -> list[FileRange]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -11,6 +12,7 @@ from doccluster.corpus.boundary import record
 from doccluster.corpus.columns import choose_columns, has_text_column, row_draft
 from doccluster.corpus.document import Skipped
 from doccluster.corpus.draft import Draft, ReadFailure
+from doccluster.corpus.format import Beginning, Format
 from doccluster.corpus.input_file import InputFile
 from doccluster.corpus.json_feed import is_json_feed, read_json_feed
 from doccluster.corpus.options import ReadOptions
@@ -18,6 +20,8 @@ from doccluster.corpus.options import ReadOptions
 _FIRST_RECORDS = 200  # a column is known once one of these has it
 _MOST_LEVELS = 32  # of lists and keys above a record; what lies deeper is no record
 _BAD_JSON = (ValueError, RecursionError)
+_LINES_SUFFIXES = (".jsonl", ".ndjson", ".jsonlines")
+_JSON_SUFFIXES = (".json", ".jsonfeed", ".geojson")
 
 
 def read_json_lines(file: InputFile, options: ReadOptions) -> Iterator[Draft | Skipped]:
@@ -115,3 +119,47 @@ def _drafts(
             yield record(where, row_draft, content, columns, options, where)
         else:
             yield Skipped(where, "bad-record", f"{type(content).__name__}, expected a record or a text")
+
+
+def _is_json_lines(beginning: Beginning) -> bool:
+    if not beginning.is_json or beginning.name.endswith(_LINES_SUFFIXES):
+        return beginning.is_json
+    first, _, rest = beginning.text.partition("\n")
+    if not beginning.text.startswith("{") or not _is_json(first):
+        return False
+    return rest.lstrip().startswith("{") or not beginning.name.endswith(_JSON_SUFFIXES)
+
+
+def _is_json_file(beginning: Beginning) -> bool:
+    begins_so = re.match(r'\{\s*"|\[\s*[\[{"]', beginning.text) is not None
+    return beginning.is_json and (begins_so or beginning.name.endswith(_JSON_SUFFIXES))
+
+
+def _is_json(line: str) -> bool:
+    try:
+        json.loads(line)
+    except _BAD_JSON:
+        return False
+    return True
+
+
+JSON_LINES = Format(
+    "jsonl",
+    read_json_lines,
+    "a record",
+    "the columns below; a list in a cell is several labels",
+    suffixes=_LINES_SUFFIXES,
+    aliases=("ndjson", "jsonlines", "json-lines"),
+    recognises=_is_json_lines,
+    has_columns=True,
+)
+JSON = Format(
+    "json",
+    read_json,
+    "a record, or an item of a JSON Feed",
+    "the columns below; of a JSON Feed what comes with a feed",
+    suffixes=(".json",),
+    aliases=("json-feed", "jsonfeed"),
+    recognises=_is_json_file,
+    has_columns=True,
+)

@@ -13,14 +13,16 @@ from doccluster.corpus.dates import iso_date
 from doccluster.corpus.document import Skipped
 from doccluster.corpus.draft import Draft
 from doccluster.corpus.encodings import codec_name
+from doccluster.corpus.format import Beginning, Format
 from doccluster.corpus.input_file import InputFile
 from doccluster.corpus.json_feed import with_title
-from doccluster.corpus.mail_headers import decoded_header
+from doccluster.corpus.mail_headers import decoded_header, message_kind
 from doccluster.corpus.markup import strip_markup
 from doccluster.corpus.options import ReadOptions
 
 _LONGEST_MESSAGE = 64 * 1024**2  # bytes, with attachments
 _LONGEST_HEADER = 16_384  # characters: the standard library reads the parameters of a header in quadratic time
+_MAILBOX = re.compile(r"From \S.*\r?\n(?:>?[A-Za-z-]+: )")
 _QUOTED_FROM = re.compile(rb"^>(>*From )", re.MULTILINE)
 
 
@@ -122,3 +124,22 @@ def _part_text(part: email.message.Message, file: InputFile) -> str:
     charset = part.get_param("charset")
     declared = charset[2] if isinstance(charset, tuple) else charset
     return file.decode(data, declared=codec_name(declared if isinstance(declared, str) else None))
+
+
+MBOX = Format(
+    "mbox",
+    read_mbox,
+    "a message",
+    "subject, date; attachments are left out",
+    suffixes=(".mbox", ".mbx"),
+    recognises=lambda beginning: _MAILBOX.match(beginning.text) is not None,
+)
+EML = Format(
+    "eml",
+    read_eml,
+    "a message in a file",
+    "subject, date; attachments are left out",
+    suffixes=(".eml",),
+    aliases=("mail",),
+    recognises=lambda beginning: message_kind(beginning.text, beginning.name) == "eml",
+)

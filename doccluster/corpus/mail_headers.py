@@ -13,6 +13,7 @@ _HEADER = re.compile(r"([!-9;-~]+):[ \t]*(.*)")
 _ENCODED_WORD = re.compile(r"=\?([^?\s]+)\?([bBqQ])\?([^?]*)\?=")
 _HEAD = re.compile(r"(?:(?:From|Subject|Date|To|Newsgroups|Organization|Reply-To|Message-ID):.*\r?\n){2}")
 LONGEST_HEAD = 4_000  # characters
+_FIRST_WORD = re.compile(r"([A-Za-z][A-Za-z0-9-]*):(?:[ \t]|\r?$)|[ \t]")
 _BETWEEN = re.compile(r"(\?=)\s+(=\?)")
 
 
@@ -42,6 +43,24 @@ def split_headers(message: str) -> tuple[dict[str, str], str]:
 def begins_with_head(text: str) -> bool:
     """Return whether a text begins with two or more of the headers that messages have."""
     return _HEAD.match(text) is not None
+
+
+def message_kind(text: str, name: str) -> str | None:
+    """Return eml or newsgroups for text that begins with mail headers, From and Subject among them, else None."""
+    names: set[str] = set()
+    for line in text[:16_384].split("\n"):
+        header = _FIRST_WORD.match(line)
+        if not line.strip() or header is None:
+            break
+        if header[1]:
+            names.add(header[1].lower())
+    if not {"from", "subject"} <= names:
+        return "eml" if name.endswith(".eml") else None
+    is_mail = name.endswith(".eml") or bool(names & {"mime-version", "received", "to", "delivered-to", "content-type"})
+    is_news = "newsgroups" in names or (not is_mail and bool(names & {"organization", "lines", "nntp-posting-host"}))
+    if is_news:
+        return "newsgroups"
+    return "eml" if is_mail or "message-id" in names or "date" in names else None
 
 
 def subject_of_message(text: str) -> str:

@@ -12,8 +12,9 @@ from collections.abc import Iterator
 from doccluster.corpus.dates import iso_date
 from doccluster.corpus.document import Skipped
 from doccluster.corpus.draft import Draft
+from doccluster.corpus.format import Format
 from doccluster.corpus.input_file import InputFile
-from doccluster.corpus.mail_headers import decoded_header, split_headers
+from doccluster.corpus.mail_headers import decoded_header, message_kind, split_headers
 from doccluster.corpus.options import ReadOptions
 
 _QUOTED = re.compile(r"\s*(?:[>|:%}]|[A-Za-z]{1,4}>)")
@@ -83,3 +84,14 @@ def strip_footer(text: str) -> str:
                 above.pop()
             return "\n".join(above) if above else text
     return text
+
+
+NEWSGROUPS = Format(
+    "newsgroups",
+    read_newsgroups,
+    "a message of a newsgroup in a file",
+    "subject, date, the group is the label `class`",
+    aliases=("20newsgroups", "20news"),
+    recognises=lambda beginning: message_kind(beginning.text, beginning.name) == "newsgroups",
+    parameters=("strip",),
+)

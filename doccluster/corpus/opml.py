@@ -10,6 +10,7 @@ from pathlib import Path
 
 from doccluster.corpus.document import Skipped
 from doccluster.corpus.draft import LinkedFile, ReadFailure
+from doccluster.corpus.format import Format
 from doccluster.corpus.input_file import InputFile
 from doccluster.corpus.options import ReadOptions
 from doccluster.corpus.xml_text import parse_xml
@@ -51,3 +52,13 @@ def _listed(address: str, file: InputFile) -> LinkedFile | Skipped:
     if not os.path.isfile(path):  # noqa: PTH113  Path.is_file raises where a name is too long
         return Skipped(where, "unreadable", "there is no such file")
     return LinkedFile(Path(path), where)
+
+
+OPML = Format(
+    "opml",
+    read_opml,
+    "the entries of the feed files it lists",
+    "addresses are listed as skipped, never fetched",
+    suffixes=(".opml",),
+    recognises=lambda beginning: beginning.is_markup and beginning.element == "opml",
+)

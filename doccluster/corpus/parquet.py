@@ -10,6 +10,7 @@ from doccluster.corpus.boundary import record
 from doccluster.corpus.columns import choose_columns, row_draft
 from doccluster.corpus.document import Skipped
 from doccluster.corpus.draft import Draft, ReadFailure
+from doccluster.corpus.format import Format
 from doccluster.corpus.input_file import InputFile
 from doccluster.corpus.options import Limits, ReadOptions
 from doccluster.errors import MissingDependency
@@ -84,3 +85,13 @@ def _check_claims(metadata: Any, size: int, limits: Limits) -> None:
     expanded = sum(metadata.row_group(number).total_byte_size for number in range(metadata.num_row_groups))
     if expanded > max(limits.expanded_size, _MOST_PACKED * size):
         raise ReadFailure("expanded-too-large", f"it expands to more than {limits.expanded_size:,} bytes")
+
+
+PARQUET = Format(
+    "parquet",
+    read_parquet,
+    "a row",
+    'the columns below; needs `pip install "doccluster[parquet]"`',
+    recognises=lambda beginning: beginning.head.startswith(b"PAR1"),
+    has_columns=True,
+)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from doccluster.corpus.document import Skipped
 from doccluster.corpus.draft import Draft
+from doccluster.corpus.format import Format
 from doccluster.corpus.input_file import InputFile
 from doccluster.corpus.mail_headers import subject_of_message
 from doccluster.corpus.options import ReadOptions
@@ -25,3 +26,7 @@ def read_lines(file: InputFile, options: ReadOptions) -> Iterator[Draft | Skippe
             yield Skipped(where, "too-long", f"a line of more than {options.limits.document_bytes:,} bytes")
         else:
             yield Draft(line.rstrip("\r\n"), where)
+
+
+TEXT = Format("text", read_text, "a file", "the subfolder is the label `class`", aliases=("folder", "txt"))
+LINES = Format("lines", read_lines, "a line")

@@ -27,7 +27,6 @@ from doccluster.errors import Argument, DocclusterWarning, InputError, MissingDe
 from doccluster.progress import Progress, silent
 
 _TOLD_EVERY = 500  # documents between two calls of progress
-_TABLES = frozenset({"csv", "tsv", "jsonl", "json", "parquet"})
 
 
 def read_corpus(
@@ -294,8 +293,9 @@ class Reading:
                 file.format = self._format_of(file)
             if file.format == "reuters":
                 self.builder.mark_collection(file)
-            drafts = guarded(FORMATS[file.format](file, self.options), "broken-file")
-            for found in self._prepared(drafts, file.name, file.part) if file.format in _TABLES else drafts:
+            format = FORMATS[file.format]
+            drafts = guarded(format.read(file, self.options), "broken-file")
+            for found in self._prepared(drafts, file.name, file.part) if format.has_columns else drafts:
                 if isinstance(found, LinkedFile):
                     links.append(found)
                 else:

@@ -14,6 +14,7 @@ from doccluster.corpus.boundary import record
 from doccluster.corpus.dates import iso_date
 from doccluster.corpus.document import Skipped
 from doccluster.corpus.draft import Draft, ReadFailure
+from doccluster.corpus.format import Beginning, Format
 from doccluster.corpus.input_file import InputFile
 from doccluster.corpus.json_feed import with_title
 from doccluster.corpus.options import ReadOptions
@@ -112,3 +113,18 @@ def _plain(text: str) -> str:
     for entity, character in _ENTITIES:
         text = text.replace(entity, character)
     return text
+
+
+def _is_reuters(beginning: Beginning) -> bool:
+    return beginning.is_markup and (beginning.doctype == "lewis" or beginning.element == "reuters")
+
+
+REUTERS = Format(
+    "reuters",
+    read_reuters,
+    "an element of Reuters-21578's SGML",
+    "title, date, five kinds of labels (`topics`, `places`, ...), `split`",
+    suffixes=(".sgm", ".sgml"),
+    aliases=("sgml", "reuters21578", "reuters-21578"),
+    recognises=_is_reuters,
+)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from doccluster.corpus.dates import iso_date
 from doccluster.corpus.draft import Draft
 from doccluster.corpus.encodings import declared_encoding
+from doccluster.corpus.format import Beginning, Format
 from doccluster.corpus.input_file import InputFile
 from doccluster.corpus.json_feed import with_title
 from doccluster.corpus.markup import read_page
@@ -47,3 +48,22 @@ def main_article(markup: str) -> str:
             remedy='install it with: pip install "doccluster[html]"',
         ) from error
     return trafilatura.extract(markup, include_comments=False) or ""
+
+
+_SUFFIXES = (".html", ".htm", ".xhtml")
+
+
+def _is_page(beginning: Beginning) -> bool:
+    is_named = beginning.doctype == "html" or beginning.element in ("html", "head", "body")
+    return beginning.is_markup and (is_named or beginning.name.endswith(_SUFFIXES))
+
+
+HTML = Format(
+    "html",
+    read_html,
+    "a page",
+    "title, date, canonical link",
+    suffixes=_SUFFIXES,
+    aliases=("htm",),
+    recognises=_is_page,
+)

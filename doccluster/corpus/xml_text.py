@@ -12,6 +12,7 @@ from defusedxml import DefusedXmlException
 
 from doccluster.corpus.draft import Draft, ReadFailure
 from doccluster.corpus.encodings import declared_encoding
+from doccluster.corpus.format import Format
 from doccluster.corpus.input_file import InputFile
 from doccluster.corpus.options import ReadOptions
 
@@ -50,3 +51,12 @@ def root_of(text: str) -> Element:
 
 def _local_name(element: Element) -> str:
     return element.tag.rpartition("}")[2].lower() if isinstance(element.tag, str) else ""
+
+
+XML = Format(
+    "xml",
+    read_xml,
+    "a file that is no feed: its text",
+    "title",
+    recognises=lambda beginning: beginning.is_markup and beginning.name.endswith(".xml"),
+)

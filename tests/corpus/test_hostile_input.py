@@ -11,6 +11,7 @@ import sys
 import tarfile
 import warnings
 import zipfile
+from dataclasses import replace
 
 import pytest
 
@@ -39,8 +40,8 @@ def test_whatever_a_reader_raises_is_a_listed_reason_and_what_it_gave_before_is_
         yield from good_reader(file, options)
         raise error
 
-    good_reader = FORMATS["jsonl"]
-    monkeypatch.setitem(formats.FORMATS, "jsonl", read)
+    good_reader = FORMATS["jsonl"].read
+    monkeypatch.setitem(formats.FORMATS, "jsonl", replace(FORMATS["jsonl"], read=read))
     corpus = read_beside_a_good_file(tmp_path, "a.jsonl", b'{"text": "kept"}\n')
     assert corpus.texts == ("kept", "a good text")
     assert reasons(corpus) == {"a.jsonl": "broken-file"}
@@ -53,7 +54,7 @@ def test_who_interrupts_a_reader_is_obeyed(tmp_path, monkeypatch, error):
         raise error
         yield
 
-    monkeypatch.setitem(formats.FORMATS, "jsonl", read)
+    monkeypatch.setitem(formats.FORMATS, "jsonl", replace(FORMATS["jsonl"], read=read))
     with pytest.raises(error):
         read_beside_a_good_file(tmp_path, "a.jsonl", b'{"text": "kept"}\n')
 
