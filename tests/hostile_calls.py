@@ -175,7 +175,6 @@ def calls() -> dict[str, Call]:
         "make_twin(vectors)": lambda X: synthetic.make_twin(vectors(X), 2, random_state=0, **one),
         "DocumentVectors.take(rows)": lambda X: vectors(X).take(np.array([0, 1])),
         "TfidfVectorizer.weigh(counts)": vectorizer.weigh,
-        "HashingTfidf.weigh(counts)": vectors_package.HashingTfidf(n_features=12, use_idf=False).weigh,
         "write_matrix(vectors)": lambda X: vectors_package.write_matrix(folder / "x.npz", vectors(X)),
     }
 

@@ -7,7 +7,6 @@ import gzip
 import importlib
 import inspect
 import io
-import json
 import pkgutil
 import subprocess
 import sys
@@ -21,12 +20,12 @@ from scipy import sparse
 import doccluster
 from doccluster import Partition
 from doccluster.clustering import SphericalKMeans
-from doccluster.errors import InputError, MemoryLimitError, NotNumeric, SchemaError
+from doccluster.errors import InputError, MemoryLimitError, NotNumeric
 from doccluster.evaluation import evaluate
 from doccluster.labeling import describe_clusters, explain_membership
 from doccluster.sparse_structure import checked_csr
 from doccluster.validation import check_matrix
-from doccluster.vectors import DocumentVectors, open_vectors, read_matrix, vectorize_stream
+from doccluster.vectors import DocumentVectors, read_matrix
 from tests.hostile_calls import DAMAGES
 
 # Parameters that are matrices, and how they are annotated; records only keep what they are given.
@@ -391,47 +390,6 @@ def test_euclidean_evaluation_of_a_damaged_file_is_refused(tmp_path):
     found = CliRunner().invoke(commands, arguments)
     assert isinstance(found.exception, InputError)
     assert "out of bounds" in str(found.exception)
-
-
-def test_a_damaged_folder_of_vectors_is_refused(tmp_path):
-    vectorize_stream(["one text of words", "another text", "words again"], tmp_path / "whole")
-    assert open_vectors(tmp_path / "whole").n_documents == 3
-    files = {path.name: path.read_bytes() for path in (tmp_path / "whole").iterdir()}
-    record = json.loads(files["vectors.json"])
-    changed = {
-        "vectors.json": [
-            b"",
-            b"[" * 5000,
-            b"[]",
-            *(
-                json.dumps({**record, name: value}).encode()
-                for name, value in (
-                    *(("shape", [3]), ("shape", [3, -1]), ("shape", "ab"), ("shape", [10**30, 2])),
-                    *(("n_entries", None), ("n_entries", 1.5), ("dtype", "object"), ("index_type", "int8")),
-                    *(("dtype", ["f"]), ("schema", {"a": 1})),
-                )
-            ),
-        ],
-        "indptr.bin": [files["indptr.bin"][:-8], files["indptr.bin"][:-8] + b"\xff" * 8, files["indptr.bin"][::-1]],
-        "id_ends.bin": [files["id_ends.bin"][:-8], files["id_ends.bin"] * 2, b"\xff" * 24],
-        "data.bin": [files["data.bin"][:-1], b""],
-        "terms.npz": [b"", files["terms.npz"][:50], b"PK\x05\x06" + bytes(18)],
-    }
-    for name, contents in changed.items():
-        for content in contents:
-            (tmp_path / "whole" / name).write_bytes(content)
-            if name == "terms.npz" and content[:2] == b"PK" and len(content) == 22:
-                assert open_vectors(tmp_path / "whole").terms is None
-            else:
-                with pytest.raises((InputError, SchemaError)):
-                    open_vectors(tmp_path / "whole")
-        (tmp_path / "whole" / name).write_bytes(files[name])
-    found = open_vectors(tmp_path / "whole")
-    columns = np.fromfile(tmp_path / "whole" / "indices.bin", np.int32)
-    columns[1] = 10**6
-    columns.tofile(tmp_path / "whole" / "indices.bin")
-    with pytest.raises(InputError, match="names column 1000000"):
-        SphericalKMeans(2).fit(found.matrix)
 
 
 def test_written_matrices_of_other_programs_are_still_read(tmp_path, good):

@@ -6,13 +6,13 @@ from at most `NAMING_DOCUMENTS` documents, evenly spread, which are the same one
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import functools
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
 
-from doccluster.vectors.hashing import hashed_column
 from doccluster.vectors.row_store import RowStore
 from doccluster.vectors.term_counts import TermCounts, TermStatistics
 
@@ -94,6 +94,22 @@ def hash_columns(counts: TermCounts, n_features: int, *, binary: bool, n_threads
 def hashes_of(terms: Sequence[str], n_features: int) -> Hashes:
     """Return the hash of each term."""
     return np.fromiter((hashed_column(term, n_features) for term in terms), dtype=np.int32, count=len(terms))
+
+
+def hashed_column(term: str, n_features: int) -> int:
+    """Return the column of a term: the absolute value of its signed 32-bit murmur hash, modulo the width."""
+    code = int(_murmurhash()(term.encode("utf-8", "surrogatepass"), seed=0))
+    if code == -(2**31):  # its absolute value is no 32-bit number; scikit-learn sends it here
+        return (2**31 - 1 - (n_features - 1)) % n_features
+    return abs(code) % n_features
+
+
+@functools.cache
+def _murmurhash() -> Callable[..., int]:
+    from sklearn.utils import murmurhash3_32  # without hashed columns scikit-learn is not imported
+
+    hash_of_bytes: Callable[..., int] = murmurhash3_32
+    return hash_of_bytes
 
 
 def columns_of_hashes(hashes: Hashes, known: Hashes) -> Hashes:

@@ -16,7 +16,7 @@ from sklearn.utils import estimator_html_repr, get_tags
 
 from doccluster.corpus import Corpus
 from doccluster.errors import DocclusterWarning, InputError, NothingUsable, SchemaError
-from doccluster.vectors import HashingTfidf, TfidfVectorizer, vectorize
+from doccluster.vectors import TfidfVectorizer, vectorize
 from tests.conftest import stable_id
 
 TEXTS = ["The elections were held.", "An election is held, voters elected.", "", "Voters vote: elections!"]
@@ -34,12 +34,9 @@ MIXED = ["oil prices rise", "wheat prices fall", "oil and wheat", "rain on wheat
 
 
 @pytest.mark.parametrize("analysis", [{}, {"stemming": "english"}, {"binary": True, "ngram_range": (1, 2)}])
-def test_hashed_columns_are_those_of_the_hashing_that_has_no_names(analysis):
+def test_hashed_columns_are_learned_in_batches_and_saved_as_they_are(analysis):
     vectorizer = TfidfVectorizer(n_features=11, **analysis)
     rows = vectorizer.fit_transform(MIXED)
-    expected = HashingTfidf(n_features=11, **analysis).fit_transform(MIXED)
-    assert rows.nnz == expected.nnz
-    np.testing.assert_array_equal(rows.toarray(), expected.toarray()[:, vectorizer.hashes_])
     assert vectorizer.sharing_.max() > 1
     np.testing.assert_array_equal(vectorizer.transform(iter(MIXED)).toarray(), rows.toarray())
     batches = TfidfVectorizer(n_features=11, **analysis).fit_batches([MIXED[:7], MIXED[7:8], MIXED[8:]])
@@ -218,8 +215,6 @@ def test_a_vocabulary_in_upper_case_is_told():
 def test_transform_before_fit_is_refused():
     with pytest.raises(NotFittedError):
         TfidfVectorizer().transform(TEXTS)
-    with pytest.raises(NotFittedError):
-        HashingTfidf().transform(TEXTS)
 
 
 def test_unknown_terms_are_left_out_and_rows_stay_in_place():
@@ -245,7 +240,6 @@ def test_it_is_a_citizen_of_scikit_learn():
     assert "TfidfVectorizer" in estimator_html_repr(pipeline)
     assert "min_df" in vectorizer._repr_html_()
     assert not is_classifier(vectorizer)
-    assert not get_tags(HashingTfidf(use_idf=False)).requires_fit
 
 
 def test_its_parameters_can_be_searched_and_its_rows_stand_beside_others():
@@ -253,9 +247,10 @@ def test_its_parameters_can_be_searched_and_its_rows_stand_beside_others():
         make_pipeline(TfidfVectorizer(), LogisticRegression()), {"tfidfvectorizer__min_df": [1, 2]}, cv=2
     ).fit(TEXTS * 2, [0, 1] * len(TEXTS))
     assert search.best_params_["tfidfvectorizer__min_df"] in (1, 2)
-    columns = ColumnTransformer([("text", TfidfVectorizer(), "text"), ("hash", HashingTfidf(n_features=8), "text")])
+    columns = ColumnTransformer([("text", TfidfVectorizer(), "text"), ("hash", TfidfVectorizer(n_features=8), "text")])
     rows = columns.fit_transform(pd.DataFrame({"text": TEXTS}))
-    assert rows.shape == (len(TEXTS), len(TfidfVectorizer().fit(TEXTS).vocabulary_) + 8)
+    hashed = TfidfVectorizer(n_features=8).fit(TEXTS)
+    assert rows.shape == (len(TEXTS), len(TfidfVectorizer().fit(TEXTS).vocabulary_) + len(hashed.vocabulary_))
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 from scipy import sparse
 
 from doccluster.errors import InputError
-from doccluster.vectors import HashingTfidf, TfidfVectorizer
+from doccluster.vectors import TfidfVectorizer
 from doccluster.vectors.weighting import Weighting, parse_weighting, weigh_rows
 
 TEXTS = ["aa aa aa bb", "bb cc", "aa cc cc dd dd dd dd ee", "aa", ""]
@@ -89,7 +89,7 @@ def test_a_code_and_a_switch_contradict_each_other(switch):
 @pytest.mark.parametrize("parameters", [{"k1": -1}, {"b": 1.5}])
 def test_parameters_of_bm25_are_checked(parameters):
     with pytest.raises(InputError, match="BM25"):
-        HashingTfidf(weighting="bm25", **parameters).fit_transform(TEXTS)
+        TfidfVectorizer(weighting="bm25", **parameters).fit_transform(TEXTS)
 
 
 @pytest.mark.parametrize("index_type", [np.int32, np.int64])
