@@ -6,11 +6,14 @@ Run with ``python -m experiments.reference_pages`` (``make docs``); a test fails
 from __future__ import annotations
 
 import pathlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from doccluster.bibliography import bibtex, cite
-from doccluster.clustering.algorithms import ALGORITHMS
+from doccluster.clustering.algorithms import ALGORITHMS, Algorithm
+from doccluster.corpus.formats import FORMATS
+from doccluster.corpus.options import ReaderParameters
 from doccluster.measures import Measure, list_measures
+from doccluster.parameter_fields import Parameter, parameters_of
 from experiments.cli_page import cli_page
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -96,14 +99,50 @@ def algorithms_page() -> str:
         "hyphens and capital letters make no difference. Options follow after a colon: `k-means:n_init=3,max_iter=50`. "
         "`doccluster algorithms` prints this list.",
         "",
-        "| name | what | makes best | works on | a new document gets | options |",
+        "| name | what | makes best | works on | a new document gets |",
+        "|---|---|---|---|---|",
+    ]
+    alike: dict[type, list[Algorithm]] = {}
+    for row in ALGORITHMS.values():
+        cells = (f"`{row.name}`", row.title, row.criterion, row.needs, row.predicts)
+        lines.append("| " + " | ".join(_cell(cell) for cell in cells) + " |")
+        alike.setdefault(row.parameters_class, []).append(row)
+    for rows in alike.values():
+        names = ", ".join(f"`{row.name}`" for row in rows)
+        lines += ["", f"## Options of {names}", "", *_parameter_table(rows[0].options)]
+    return "\n".join(lines) + "\n"
+
+
+def formats_page() -> str:
+    """Return the page of all formats, and of the parameters of the reader."""
+    lines = [
+        "# Formats",
+        "",
+        "This page is made from the records of the readers (`doccluster/corpus/`) by `make docs`; do not edit it.",
+        "",
+        "Each file is recognised by its content, then by its name. `--format NAME` (`format=`) decides it for "
+        "all files; the parameters of a format follow after a colon: `csv:delimiter=;,header=false`, "
+        '`newsgroups:strip=headers+quotes`. "The columns below" are those of '
+        "[tables](../how-to/read-your-documents.md#tables).",
+        "",
+        "| format | a document is | what comes with it | names end in | also called | parameters |",
         "|---|---|---|---|---|---|",
     ]
-    for row in ALGORITHMS.values():
-        options = ", ".join(f"`{name}`" for name in row.option_names)
-        cells = (f"`{row.name}`", row.title, row.criterion, row.needs, row.predicts, options)
+    for one in FORMATS.values():
+        listed = (", ".join(f"`{word}`" for word in words) for words in (one.suffixes, one.aliases, one.parameters))
+        cells = (f"`{one.name}`", one.document, one.brings, *listed)
         lines.append("| " + " | ".join(_cell(cell) for cell in cells) + " |")
+    lines += ["", "## Parameters of `read_corpus`", "", *_parameter_table(parameters_of(ReaderParameters))]
     return "\n".join(lines) + "\n"
+
+
+def _parameter_table(parameters: Mapping[str, Parameter]) -> list[str]:
+    lines = ["| option | default | range | |", "|---|---|---|---|"]
+    for name, one in parameters.items():
+        default = "" if one.default in (None, ()) else f"`{one.default}`"
+        cells = (f"`{name}`", default, one.range, " ".join(one.about.split()))
+        lines.append("| " + " | ".join(_cell(cell) for cell in cells) + " |")
+    return lines
 
 
 def _family(family: str, records: list[Measure]) -> list[str]:
@@ -166,6 +205,7 @@ def _cell(text: str) -> str:
 
 PAGES: dict[str, Callable[[], str]] = {
     "docs/reference/algorithms.md": algorithms_page,
+    "docs/reference/formats.md": formats_page,
     "docs/reference/measures.md": measures_page,
     "docs/reference/cli.md": cli_page,
     "docs/reference/references.bib": lambda: bibtex(cite()),

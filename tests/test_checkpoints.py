@@ -54,15 +54,15 @@ def test_a_run_that_was_killed_goes_on_to_the_same_labels(undisturbed, tmp_path)
     assert [path.name for path in (tmp_path / "run").iterdir()] == [CHECKPOINT]
     with np.load(tmp_path / "run" / CHECKPOINT) as kept:
         assert "begun_labels" in kept
-    with pytest.raises(InputError, match=r"already exists.*resume"):
+    with pytest.raises(InputError, match=r"already exists.*checkpoint"):
         run_pipeline(NEWSROOM, output=tmp_path / "run", **SETTINGS)
     with pytest.raises(InputError, match="of other documents, or of a run with other options"):
-        run_pipeline(NEWSROOM, output=tmp_path / "run", resume=True, **{**SETTINGS, "random_state": 1})
+        run_pipeline(NEWSROOM, output=tmp_path / "run", checkpoint=10, **{**SETTINGS, "random_state": 1})
     iterations = []
     run_pipeline(
         NEWSROOM,
         output=tmp_path / "run",
-        resume=True,
+        checkpoint=10,
         progress=lambda stage, done, total=None: iterations.append(done) if stage == "cluster" else None,
         **SETTINGS,
     )
@@ -81,7 +81,7 @@ def test_a_run_that_a_person_stopped_keeps_the_best_so_far_and_goes_on_later(und
         run_pipeline(NEWSROOM, output=tmp_path / "run", checkpoint=1, progress=stop, **SETTINGS)
     assert stopped.value.run.n_documents > 100
     assert {MARK, "assignments.csv", CHECKPOINT} <= {path.name for path in (tmp_path / "run").iterdir()}
-    run_pipeline(NEWSROOM, output=tmp_path / "run", resume=True, **SETTINGS)
+    run_pipeline(NEWSROOM, output=tmp_path / "run", checkpoint=10, **SETTINGS)
     assert (tmp_path / "run" / "assignments.csv").read_bytes() == (undisturbed / "assignments.csv").read_bytes()
     assert not (tmp_path / "run" / CHECKPOINT).exists()
 
@@ -91,7 +91,7 @@ def test_a_damaged_checkpoint_is_told_in_a_sentence_and_overwritten_when_asked(t
     (tmp_path / "run" / CHECKPOINT).write_bytes(b"PK\x03\x04 no longer whole")
     few = NEWSROOM.parent / "tiny"
     with pytest.raises(InputError, match="is damaged"):
-        run_pipeline(few, output=tmp_path / "run", resume=True, **SETTINGS)
+        run_pipeline(few, output=tmp_path / "run", checkpoint=10, **SETTINGS)
     run_pipeline(few, output=tmp_path / "run", checkpoint=5, overwrite=True, **SETTINGS)
     assert (tmp_path / "run" / MARK).is_file()
 

@@ -93,7 +93,7 @@ def test_labels_do_not_depend_on_the_number_of_threads(name):
 @pytest.mark.parametrize("name", sorted(ALGORITHMS))
 def test_the_estimator_of_the_table_has_the_options_of_the_table(name):
     known = ALGORITHMS[name].make().get_params(deep=False)
-    assert set(ALGORITHMS[name].option_names) <= set(known)
+    assert set(ALGORITHMS[name].options) <= set(known)
     assert "n_clusters" in known
 
 
@@ -117,7 +117,7 @@ def test_options_may_follow_the_name_and_are_written_down():
     [
         (["--algorithm", "dbscan"], "there is no algorithm 'dbscan'"),
         (["--algorithm", "k-means:depth=3"], "k-means has no option 'depth'; it has init"),
-        (["--algorithm", "k-means", "--refine"], "k-means has no option 'refine'; it has init"),
+        (["--algorithm", "k-means:refine=true"], "k-means has no option 'refine'; it has init"),
         (["--algorithm", "k-means:n_init=none"], "'none' is not a positive whole number"),
     ],
 )

@@ -173,7 +173,7 @@ def test_only_agglomeration_holds_something_for_every_pair(name):
 
 def test_the_algorithms_that_take_a_limit_of_memory_are_those_of_the_readme():
     (promise,) = (sentence for sentence in PROMISES if sentence.startswith("`--max-memory"))
-    taking = {name for name, algorithm in ALGORITHMS.items() if "max_memory" in algorithm.option_names}
+    taking = {name for name, algorithm in ALGORITHMS.items() if "max_memory" in algorithm.options}
     assert taking == set(re.findall(r"`([a-z-]+)`", promise))
 
 

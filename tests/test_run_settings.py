@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 
 from doccluster.corpus import read_corpus
+from doccluster.corpus.options import ReaderParameters, SourceParameters
 from doccluster.errors import SchemaError
 from doccluster.pipeline import run_pipeline
 from doccluster.pipeline.main_line import make_run
-from doccluster.pipeline.run_settings import ReaderSettings, RunSettings, recorded_run
-from doccluster.vectors import TfidfVectorizer, read_matrix
-from doccluster.vectors.vectorizer_settings import SavedVectorizer, VectorizerSettings
+from doccluster.pipeline.run_settings import RunSettings, recorded_run
+from doccluster.vectors import read_matrix
 
 TEXTS = ["oil and gas prices rise", "crude oil prices", "wheat harvest rain", "rain delays the wheat harvest"]
 
@@ -33,13 +33,14 @@ def test_every_argument_of_the_readers_can_be_written_down():
     of_texts = arguments(read_corpus, "source", "progress")
     of_matrices = arguments(read_matrix, "path", "weighting", "dtype", "drop_empty_columns")
     of_runs = {"keep_boilerplate"}  # what outlets repeat is left out after reading
-    assert names(ReaderSettings) == of_texts | of_matrices | of_runs
+    assert names(SourceParameters) == of_texts | of_matrices | of_runs
 
 
-def test_every_parameter_of_the_vectorizer_can_be_written_down():
-    every = arguments(TfidfVectorizer.__init__, "self")
-    assert names(SavedVectorizer) == every
-    assert names(VectorizerSettings) == every - {"dtype", "n_threads", "vocabulary"}
+def test_the_signature_of_the_reader_is_that_of_its_parameters():
+    signature = inspect.signature(read_corpus).parameters
+    for one in dataclasses.fields(ReaderParameters):
+        assert signature[one.name].default == one.default
+        assert signature[one.name].annotation == one.type
 
 
 def test_every_argument_of_a_run_is_a_setting_or_says_only_where_results_go():
@@ -79,8 +80,9 @@ def test_settings_come_back_from_json_as_they_were():
         ({"reader": ["format"]}, "reader"),
         ({"vectorizer": {"min_df": "many"}}, "vectorizer.min_df"),
         ({"vectorizer": {"token_pattern": r"(\w+)+!"}}, "pattern"),
-        ({"clustering": {"random_state": 3}}, "'random_state', which is not known"),
-        ({"algorithm": "k-means", "clustering": {"refine": True}}, "'refine', which is not known"),
+        ({"clustering": {"random_state": 3}}, "no option 'random_state'"),
+        ({"clustering": {"init": [[1.0]]}}, "clustering.init is neither text nor a number"),
+        ({"algorithm": "k-means", "clustering": {"refine": True}}, "no option 'refine'"),
         ({"algorithm": "k-median"}, "no algorithm 'k-median'"),
         ({"source": ["a\0b"]}, "not text"),
     ],

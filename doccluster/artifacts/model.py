@@ -28,8 +28,8 @@ from doccluster.clustering.linear_rule import LinearRule
 from doccluster.errors import DocclusterError, InputError, SchemaError
 from doccluster.file_names import usable_path
 from doccluster.short_repr import ShortRepr
+from doccluster.text.tfidf_parameters import TfidfParameters
 from doccluster.text.token_patterns import check_safe_pattern
-from doccluster.vectors.vectorizer_settings import SavedVectorizer
 
 if TYPE_CHECKING:
     from doccluster.vectors import TfidfVectorizer
@@ -221,7 +221,10 @@ def _load_vectorizer(folder: Path, record: VectorizerRecord | None) -> TfidfVect
             remedy="it was written by a newer version: upgrade doccluster",
         )
     try:
-        read_as(SavedVectorizer, dict(record.parameters), "parameters of the vectorizer")
+        given = {name: value for name, value in record.parameters.items() if value is not None}
+        if given.pop("dtype", None) not in ("float32", "float64"):
+            raise ValueError("parameters of the vectorizer.dtype is neither float32 nor float64")
+        read_as(TfidfParameters, given, "parameters of the vectorizer")
         pattern = record.parameters.get("token_pattern")
         if isinstance(pattern, str):
             check_safe_pattern(pattern)

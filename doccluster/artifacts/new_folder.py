@@ -44,7 +44,7 @@ def check_output(folder: Path, *, overwrite: bool) -> None:
         raise InputError(f"{folder} is a file", remedy="choose another output, the name of a folder")
     if folder.is_dir() and any(folder.iterdir()):
         if not overwrite:
-            more = (", or go on from its checkpoint with ", Argument("resume", True))
+            more = (", or go on from its checkpoint with ", Argument("checkpoint"))
             raise InputError(
                 f"the output folder {folder} already exists",
                 remedy=(

@@ -27,10 +27,10 @@ def algorithms_command(as_json: bool) -> None:
         say(f"  criterion       {algorithm.criterion}")
         say(f"  works on        {algorithm.needs}")
         say(f"  new documents   {algorithm.predicts}")
-        say(f"  options         {', '.join(algorithm.option_names)}")
+        say(f"  options         {', '.join(algorithm.options)}")
         say()
 
 
 def _record(algorithm: Algorithm) -> dict[str, Any]:
     told = {name: getattr(algorithm, name) for name in ("name", "title", "criterion", "metric", "needs", "predicts")}
-    return told | {"options": list(algorithm.option_names)}
+    return told | {"options": list(algorithm.options)}

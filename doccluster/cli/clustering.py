@@ -17,8 +17,8 @@ from doccluster.cli.console import (
     say,
     threads_option,
 )
-from doccluster.cli.run import clustering_options, execute, map_option, worker_options
-from doccluster.cli.source_options import reader_arguments, reader_options
+from doccluster.cli.run import clustering_options, execute, worker_options
+from doccluster.cli.source_options import matrix_options, reader_arguments, reader_options
 from doccluster.cli.streams import write_error, write_out
 from doccluster.cli.values import check_weighting, checked
 from doccluster.cli.verb import Verb
@@ -35,10 +35,7 @@ if TYPE_CHECKING:
     "-o", "--output", required=True, metavar="DIR", help="The folder to write, with tables, model and report."
 )
 @clustering_options
-@click.option(
-    "--classes", metavar="FILE", help="A file with one class per line; --truth class compares the clusters with them."
-)
-@click.option("--terms", metavar="FILE", help="A file with one term per line, the names of the columns.")
+@matrix_options
 @click.option(
     "--weighting",
     callback=checked(check_weighting),
@@ -47,7 +44,6 @@ if TYPE_CHECKING:
 )
 @overwrite_option
 @click.option("--report/--no-report", default=True, help="Whether to write report.html (the default is yes).")
-@map_option
 @json_option
 def cluster_command(matrix: str, **given: Any) -> None:
     """Cluster a matrix file: CLUTO .mat, Matrix Market .mtx, .npz or .npy.
@@ -61,7 +57,7 @@ def cluster_command(matrix: str, **given: Any) -> None:
             f"{matrix} is not a matrix file (its name does not end in any of {', '.join(MATRIX_SUFFIXES)})",
             remedy="give texts to `doccluster run`",
         )
-    reader = {name: given[name] for name in ("classes", "terms") if given[name] is not None}
+    reader = reader_arguments(given)
     vectorizer = {} if given["weighting"] is None else {"weighting": given["weighting"]}
     execute((matrix,), given, reader=reader, vectorizer=vectorizer)
 

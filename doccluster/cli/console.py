@@ -191,13 +191,6 @@ def options(*decorators: Callable[[Command], Command]) -> Callable[[Command], Co
     return decorate
 
 
-def chosen(arguments: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
-    """Return what was given of `arguments`, renamed by `names` (option to argument); options left out are absent."""
-    given = {argument: arguments[option] for option, argument in names.items()}
-    # identity: 0 was given, although it equals False
-    return {name: value for name, value in given.items() if value is not None and value is not False and value != ()}
-
-
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead of text.")
 threads_option = click.option(
     "--threads", type=Whole(min=1), help="The number of threads; all processors by default. The result is the same."

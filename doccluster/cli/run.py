@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from doccluster.cli.console import (
-    chosen,
     clusters_option,
     granularity_option,
     json_option,
@@ -36,14 +35,6 @@ from doccluster.cli.verb import Verb
 if TYPE_CHECKING:
     from doccluster.report import ReportOptions
 
-CLUSTERING = {
-    "init": "init",
-    "n_init": "n_init",
-    "max_iter": "max_iter",
-    "refine": "refine",
-    "max_memory": "max_memory",
-}
-
 clustering_options = options(
     clusters_option,
     granularity_option,
@@ -58,20 +49,8 @@ clustering_options = options(
         "--algorithm",
         callback=checked(check_named_algorithm),
         metavar="NAME",
-        help="Instead of a quality, one of `doccluster algorithms`, with options if wanted: k-means:n_init=3. "
+        help="Instead of a quality, one of `doccluster algorithms`, with options if wanted: smoothed:n_init=3. "
         "spherical-k-means is the plain one of the papers.",
-    ),
-    click.option(
-        "--init",
-        type=click.Choice(["k-means++", "random", "subsample", "k-means||"]),
-        help="How the first centroids are chosen.",
-    ),
-    click.option("--n-init", type=Whole(min=1), metavar="N", help="The number of starts; the best result is kept."),
-    click.option("--max-iter", type=Whole(min=1), metavar="N", help="The most iterations in one start."),
-    click.option(
-        "--refine",
-        is_flag=True,
-        help="After the iterations, move single documents as long as that improves the objective.",
     ),
     click.option(
         "--max-memory",
@@ -135,13 +114,8 @@ block_options = options(
         "--checkpoint",
         type=Whole(min=1),
         metavar="N",
-        help="Write how far the clustering has come to the output folder, every N iterations; works in blocks. "
-        "Needs -k.",
-    ),
-    click.option(
-        "--resume",
-        is_flag=True,
-        help="Go on from the checkpoint in the output folder, if there is one. Needs -k.",
+        help="Write how far the clustering has come to the output folder, every N iterations, and go on from what is "
+        "there, unless --overwrite is given; works in blocks. Needs -k.",
     ),
 )
 
@@ -157,7 +131,6 @@ block_options = options(
 @vectorizer_options
 @overwrite_option
 @click.option("--report/--no-report", default=True, help="Whether to write report.html (the default is yes).")
-@map_option
 @texts_option
 @click.option("--parquet", is_flag=True, help="Write the assignments as Parquet parts too.")
 @json_option
@@ -196,13 +169,12 @@ def execute(
                 vectorizer=vectorizer,
                 quality=given["quality"],
                 algorithm=given["algorithm"],
-                clustering=chosen(given, CLUSTERING),
+                clustering=None if given["max_memory"] is None else {"max_memory": given["max_memory"]},
                 measures=given["measures"],
                 n_threads=given["threads"],
                 scheduler=given.get("scheduler"),
                 scratch=given.get("scratch"),
                 checkpoint=given.get("checkpoint"),
-                resume=given.get("resume", False),
                 report=wanted_report(given),
                 parquet=given.get("parquet", False),
                 command=typed_command(),
@@ -229,7 +201,7 @@ def wanted_report(given: dict[str, Any]) -> bool | ReportOptions:
     """Return what the report of a run holds, or that none is wanted."""
     from doccluster.report import ReportOptions
 
-    return given["report"] and ReportOptions(given["with_map"], given.get("with_texts", False))
+    return given["report"] and ReportOptions(None, given.get("with_texts", False))
 
 
 def typed_command() -> str:

@@ -161,7 +161,7 @@ def _stored(matrix: Any) -> int:
 def _method(run: Run) -> str:
     algorithm = get_algorithm(run.parameters.get("algorithm", SPHERICAL))
     starts = (run.parameters.get("clustering") or {}).get("n_init") or STARTS
-    told = f", best of {starts} starts" if "n_init" in algorithm.option_names else ""
+    told = f", best of {starts} starts" if "n_init" in algorithm.options else ""
     started = run.parameters.get("resolved", {}).get("started_from")
     told = f", started from the {started} that were found" if started else told
     seconds = run.provenance.timings.get("cluster", 0.0)

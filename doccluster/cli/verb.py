@@ -14,9 +14,6 @@ OPTION_OF = {
     "n_clusters": "clusters",
     "n_threads": "threads",
     "random_state": "seed",
-    "ngram_range": "ngrams",
-    "label_columns": "label_column",
-    "text_columns": "text_column",
     "algorithm": "algorithms",
     "ks": "k_range",
 }
@@ -25,8 +22,33 @@ OPTION_OF = {
 VALUE_ALONE = frozenset({"n_samples"})
 
 
+# sections of the help
+RUNNING, READING, TERMS = "Options", "Reading documents", "Terms"
+
+
+class SectionedOption(click.Option):
+    """An option that stands in a section of its own in the help."""
+
+    def __init__(
+        self, *arguments: Any, section: str = RUNNING, spellings: Mapping[str, str] | None = None, **given: Any
+    ) -> None:
+        super().__init__(*arguments, **given)
+        self.section = section
+        self.spellings = spellings or {}  # how arguments begin that it stands for: {"date_column": "--column date="}
+
+
 class Verb(click.Command):
-    """A command whose errors name its options."""
+    """A command whose errors name its options, and whose help groups them."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the options, section by section."""
+        for section in (RUNNING, READING, TERMS):
+            options = [one for one in self.get_params(ctx) if isinstance(one, click.Option)]
+            own = [one for one in options if getattr(one, "section", RUNNING) == section]
+            lines = [line for line in (one.get_help_record(ctx) for one in own) if line is not None]
+            if lines:
+                with formatter.section(section):
+                    formatter.write_dl(lines)
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; an error of the library comes out as one that names options."""
@@ -43,11 +65,14 @@ def spelling_of(command: click.Command) -> Spelling:
     An argument that the command has no option for is named as in Python.
     """
     flags, negative = _flags(command), _negative_flags(command)
+    begun = {name: text for option in command.params for name, text in getattr(option, "spellings", {}).items()}
 
     def spelled(argument: Argument) -> str:
         name, value = argument.name, argument.value
         if name in VALUE_ALONE and argument.has_value:
             return shown(value)
+        if name in begun:
+            return f"{begun[name]}{as_typed(value) if argument.has_value else '...'}"
         flag = flags.get(name)
         if value is False and name in negative:
             return negative[name]
@@ -68,6 +93,8 @@ def as_typed(value: Any) -> str:
     >>> as_typed("none"), as_typed("two words"), as_typed((1, 2)), as_typed(range(2, 21)), as_typed(0.5)
     ('none', "'two words'", '1-2', '2-20', '0.5')
     """
+    if isinstance(value, bool):
+        return str(value).lower()
     if isinstance(value, str) and value and not any(letter.isspace() for letter in value):
         return shown(value)[1:-1]
     if isinstance(value, range):
@@ -78,11 +105,9 @@ def as_typed(value: Any) -> str:
 
 
 def _negative_flags(command: click.Command) -> Mapping[str, str]:
-    """Return what is typed to say no: --no-strip-html for strip_html=False, --no-header for header=False."""
+    """Return what is typed to say no: --no-strip-html for strip_html=False."""
     options = [option for option in command.params if isinstance(option, click.Option) and option.name is not None]
-    found = {str(option.name): option.secondary_opts[0] for option in options if option.secondary_opts}
-    switches = {str(option.name): option.opts[0] for option in options if option.is_flag}
-    return {**found, **{name.removeprefix("no_"): flag for name, flag in switches.items() if name.startswith("no_")}}
+    return {str(option.name): option.secondary_opts[0] for option in options if option.secondary_opts}
 
 
 def _flags(command: click.Command) -> Mapping[str, str]:

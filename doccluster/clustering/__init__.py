@@ -30,28 +30,7 @@ _HOMES = {
     "movements": "doccluster.clustering.consensus.label_stability",
 }
 
-__all__ = [
-    "AgglomerativeClustering",
-    "Assignment",
-    "BisectingSphericalKMeans",
-    "BisectionTree",
-    "CriterionClustering",
-    "DocumentClustering",
-    "LabelStability",
-    "MemoryPlan",
-    "Movement",
-    "MultinomialMixture",
-    "SphericalKMeans",
-    "VonMisesFisherMixture",
-    "agglomerate",
-    "assign_to_centroids",
-    "buckshot_centroids",
-    "consensus_labels",
-    "learn_threshold",
-    "leave_one_out_similarity",
-    "measure_stability",
-    "movements",
-]
+__all__ = [*_HOMES]
 __getattr__ = offer(__name__, _HOMES)
 
 if TYPE_CHECKING:

@@ -5,31 +5,22 @@ A new algorithm is a row here, its code in a file of this folder, and its refere
 
 from __future__ import annotations
 
+import importlib
 import json
-from collections.abc import Callable
-from dataclasses import dataclass, fields
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from doccluster.choices import spelled
-from doccluster.clustering.options import (
-    AgglomerativeOptions,
-    BisectingOptions,
-    BisectingSphericalOptions,
-    CriterionOptions,
-    DocumentOptions,
-    KMeansOptions,
-    MiniBatchOptions,
-    MixtureOptions,
-    MultinomialOptions,
-    SphericalOptions,
-)
 from doccluster.clustering.task import STARTS as STARTS
 from doccluster.clustering.task import Found, Task
 from doccluster.errors import Argument, InputError
+from doccluster.parameter_fields import Parameter, parameters_of
 from doccluster.validation import check_n_init
 
 Metric = Literal["cosine", "euclidean"]
 SPHERICAL = "spherical-k-means"  # what runs used before they wrote it down
+_OF_A_TASK = ("n_clusters", "random_state", "n_threads", "progress")
 
 
 @dataclass(frozen=True)
@@ -50,12 +41,17 @@ class Algorithm:
         What it works on; one that needs counts does without them where there are none, and says so.
     predicts : str
         Which cluster a new document gets.
-    options : dataclass
-        What may be set.
-    make : function
-        Returns a new estimator, for `choose-k`, `compare` and pipelines.
-    find : function
-        Returns what the algorithm finds in a task.
+    estimator : str
+        Where its estimator is: module below `doccluster.clustering` and class.
+    parameters : str
+        Where the dataclass of its parameters is, if that is not the estimator itself.
+    find : str
+        Where the function is that returns what it finds in a task, if it is not only fitted.
+    rule : str
+        Where the function is that makes the rule for new documents of a fitted estimator; they else go to the nearest
+        centroid.
+    fixed : mapping
+        Parameters that have one value in this row.
     takes_centroids : bool
         Whether the estimator takes centroids to start from as `init`.
     """
@@ -66,23 +62,54 @@ class Algorithm:
     metric: Metric
     needs: Literal["unit rows", "counts"]
     predicts: str
-    options: type
-    make: Callable[[], Any]
-    find: Callable[[Task], Found]
+    estimator: str
+    parameters: str = ""
+    find: str = ""
+    rule: str = ""
+    fixed: Mapping[str, Any] = field(default_factory=dict)
     takes_centroids: bool = False
 
     @property
-    def option_names(self) -> tuple[str, ...]:
+    def options(self) -> dict[str, Parameter]:
         """What may be set, by name."""
-        return tuple(one.name for one in fields(self.options))
+        known = parameters_of(self.parameters_class)
+        return {name: one for name, one in known.items() if name not in _OF_A_TASK and name not in self.fixed}
 
-    def check_options(self, given: Any) -> None:
-        """Raise InputError if an option that was given is unknown, or asks for endless work."""
-        for name in given:
-            if name not in self.option_names:
-                raise InputError(f"{self.name} has no option {name!r}", remedy=f"it has {', '.join(self.option_names)}")
+    @property
+    def parameters_class(self) -> type:
+        """The dataclass of its parameters."""
+        found: type = _loaded(self.parameters or self.estimator)
+        return found
+
+    def make(self) -> Any:
+        """Return a new estimator, for `choose-k`, `compare` and pipelines."""
+        estimator = _loaded(self.estimator)(2, **self.fixed)
+        return estimator.set_params(n_threads=1) if hasattr(estimator, "n_threads") else estimator
+
+    def find_clusters(self, task: Task) -> Found:
+        """Return what the algorithm finds in a task."""
+        if self.find:
+            found: Found = _loaded(self.find)(task, **self.fixed)
+            return found
+        from doccluster.clustering.estimating import fit_estimator
+
+        return fit_estimator(self.make(), task, _loaded(self.rule) if self.rule else None)
+
+    def check_options(self, given: Mapping[str, Any]) -> None:
+        """Raise InputError if an option that was given is unknown, or its value cannot be used."""
+        options = self.options if given else {}
+        for name, value in given.items():
+            if name not in options:
+                raise InputError(f"{self.name} has no option {name!r}", remedy=f"it has {', '.join(options)}")
+            if value is not None:
+                options[name].check_value(name, value)
         if given.get("n_init", "auto") != "auto":
             check_n_init(given["n_init"])
+
+
+def _loaded(place: str) -> Any:
+    module, _, name = place.partition(":")
+    return getattr(importlib.import_module(f"doccluster.clustering.{module}"), name)
 
 
 def get_algorithm(name: str) -> Algorithm:
@@ -158,101 +185,6 @@ def parse_value(text: str) -> Any:
         return text
 
 
-def _spherical_estimator() -> Any:
-    from doccluster.clustering.k_means.spherical_k_means import SphericalKMeans
-
-    return SphericalKMeans(2, n_threads=1)
-
-
-def _find_spherical(task: Task) -> Found:
-    from doccluster.clustering.k_means.spherical_task import find_spherical
-
-    return find_spherical(task)
-
-
-def _document_estimator(quality: str) -> Callable[[], Any]:
-    def make() -> Any:
-        from doccluster.clustering.smoothed.document_clustering import DocumentClustering
-
-        return DocumentClustering(2, quality=quality, n_threads=1)
-
-    return make
-
-
-def _find_documents(quality: str) -> Callable[[Task], Found]:
-    def find(task: Task) -> Found:
-        from doccluster.clustering.smoothed.document_task import find_documents
-
-        return find_documents(task, quality)
-
-    return find
-
-
-def _criterion() -> Any:
-    from doccluster.clustering.criterion_clustering import CriterionClustering
-
-    return CriterionClustering(2, n_threads=1)
-
-
-def _bisecting_spherical() -> Any:
-    from doccluster.clustering.hierarchical.bisecting import BisectingSphericalKMeans
-
-    return BisectingSphericalKMeans(2, n_threads=1)
-
-
-def _agglomerative() -> Any:
-    from doccluster.clustering.hierarchical.agglomerative import AgglomerativeClustering
-
-    return AgglomerativeClustering(2, n_threads=1)
-
-
-def _k_means() -> Any:
-    from sklearn.cluster import KMeans
-
-    return KMeans(2)
-
-
-def _mini_batch() -> Any:
-    from sklearn.cluster import MiniBatchKMeans
-
-    return MiniBatchKMeans(2)
-
-
-def _bisecting() -> Any:
-    from sklearn.cluster import BisectingKMeans
-
-    return BisectingKMeans(2)
-
-
-def _mixture() -> Any:
-    from doccluster.clustering.mixtures.vmf_mixture import VonMisesFisherMixture
-
-    return VonMisesFisherMixture(2, concentration="shared")  # free ones run to their bound where a cluster is of copies
-
-
-def _multinomials() -> Any:
-    from doccluster.clustering.mixtures.multinomial_mixture import MultinomialMixture
-
-    return MultinomialMixture(2, n_threads=1)
-
-
-def _find_multinomials(task: Task) -> Found:
-    from doccluster.clustering.mixtures.multinomial_task import find_multinomials
-
-    return find_multinomials(task)
-
-
-def _by_estimator(make: Callable[[], Any], decide: str | None) -> Callable[[Task], Found]:
-    """Return what finds clusters by an estimator; `decide` names the function that makes its rule."""
-
-    def find(task: Task) -> Found:
-        from doccluster.clustering import estimating
-
-        return estimating.fit_estimator(make(), task, None if decide is None else getattr(estimating, decide))
-
-    return find
-
-
 _ROWS = (
     Algorithm(
         name=SPHERICAL,
@@ -261,9 +193,9 @@ _ROWS = (
         metric="cosine",
         needs="unit rows",
         predicts="the nearest centroid by cosine",
-        options=SphericalOptions,
-        make=_spherical_estimator,
-        find=_find_spherical,
+        estimator="k_means.spherical_k_means:SphericalKMeans",
+        parameters="k_means.spherical:SphericalParameters",
+        find="k_means.spherical_task:find_spherical",
         takes_centroids=True,
     ),
     Algorithm(
@@ -273,9 +205,10 @@ _ROWS = (
         metric="cosine",
         needs="counts",
         predicts="the most probable cluster",
-        options=DocumentOptions,
-        make=_document_estimator("fast"),
-        find=_find_documents("fast"),
+        estimator="smoothed.document_clustering:DocumentClustering",
+        parameters="smoothed.document_clusters:DocumentParameters",
+        find="smoothed.document_task:find_documents",
+        fixed={"quality": "fast"},
     ),
     Algorithm(
         name="smoothed",
@@ -284,9 +217,10 @@ _ROWS = (
         metric="cosine",
         needs="counts",
         predicts="the most probable cluster",
-        options=DocumentOptions,
-        make=_document_estimator("default"),
-        find=_find_documents("default"),
+        estimator="smoothed.document_clustering:DocumentClustering",
+        parameters="smoothed.document_clusters:DocumentParameters",
+        find="smoothed.document_task:find_documents",
+        fixed={"quality": "default"},
     ),
     Algorithm(
         name="consensus",
@@ -295,9 +229,10 @@ _ROWS = (
         metric="cosine",
         needs="counts",
         predicts="the most probable cluster",
-        options=DocumentOptions,
-        make=_document_estimator("best"),
-        find=_find_documents("best"),
+        estimator="smoothed.document_clustering:DocumentClustering",
+        parameters="smoothed.document_clusters:DocumentParameters",
+        find="smoothed.document_task:find_documents",
+        fixed={"quality": "best"},
     ),
     Algorithm(
         name="criterion-functions",
@@ -306,9 +241,7 @@ _ROWS = (
         metric="cosine",
         needs="unit rows",
         predicts="the nearest centroid by cosine",
-        options=CriterionOptions,
-        make=_criterion,
-        find=_by_estimator(_criterion, None),
+        estimator="criterion_clustering:CriterionClustering",
     ),
     Algorithm(
         name="bisecting-spherical-k-means",
@@ -317,9 +250,7 @@ _ROWS = (
         metric="cosine",
         needs="unit rows",
         predicts="the nearest centroid by cosine",
-        options=BisectingSphericalOptions,
-        make=_bisecting_spherical,
-        find=_by_estimator(_bisecting_spherical, None),
+        estimator="hierarchical.bisecting:BisectingSphericalKMeans",
     ),
     Algorithm(
         name="agglomerative",
@@ -328,9 +259,7 @@ _ROWS = (
         metric="cosine",
         needs="unit rows",
         predicts="the nearest centroid by cosine",
-        options=AgglomerativeOptions,
-        make=_agglomerative,
-        find=_by_estimator(_agglomerative, None),
+        estimator="hierarchical.agglomerative:AgglomerativeClustering",
     ),
     Algorithm(
         name="k-means",
@@ -339,9 +268,9 @@ _ROWS = (
         metric="euclidean",
         needs="unit rows",
         predicts="the nearest mean",
-        options=KMeansOptions,
-        make=_k_means,
-        find=_by_estimator(_k_means, "nearest_mean"),
+        estimator="of_scikit_learn:KMeans",
+        parameters="of_scikit_learn:KMeansParameters",
+        rule="estimating:nearest_mean",
         takes_centroids=True,
     ),
     Algorithm(
@@ -351,9 +280,9 @@ _ROWS = (
         metric="euclidean",
         needs="unit rows",
         predicts="the nearest mean",
-        options=MiniBatchOptions,
-        make=_mini_batch,
-        find=_by_estimator(_mini_batch, "nearest_mean"),
+        estimator="of_scikit_learn:MiniBatchKMeans",
+        parameters="of_scikit_learn:MiniBatchParameters",
+        rule="estimating:nearest_mean",
     ),
     Algorithm(
         name="bisecting-k-means",
@@ -362,9 +291,9 @@ _ROWS = (
         metric="euclidean",
         needs="unit rows",
         predicts="the nearest mean",
-        options=BisectingOptions,
-        make=_bisecting,
-        find=_by_estimator(_bisecting, "nearest_mean"),
+        estimator="of_scikit_learn:BisectingKMeans",
+        parameters="of_scikit_learn:BisectingKMeansParameters",
+        rule="estimating:nearest_mean",
     ),
     Algorithm(
         name="vmf",
@@ -373,9 +302,8 @@ _ROWS = (
         metric="cosine",
         needs="unit rows",
         predicts="the most probable cluster",
-        options=MixtureOptions,
-        make=_mixture,
-        find=_by_estimator(_mixture, "most_probable_direction"),
+        estimator="mixtures.vmf_mixture:VonMisesFisherMixture",
+        rule="estimating:most_probable_direction",
     ),
     Algorithm(
         name="multinomial-mixture",
@@ -384,9 +312,8 @@ _ROWS = (
         metric="cosine",
         needs="counts",
         predicts="the most probable cluster",
-        options=MultinomialOptions,
-        make=_multinomials,
-        find=_find_multinomials,
+        estimator="mixtures.multinomial_mixture:MultinomialMixture",
+        find="mixtures.multinomial_task:find_multinomials",
     ),
 )
 # what --quality stands for

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -10,37 +11,50 @@ import numpy.typing as npt
 from scipy import sparse
 
 from doccluster.clustering.centroid_estimator import CentroidEstimator, sum_directions
+from doccluster.clustering.estimator_parameters import SeededParameters
 from doccluster.clustering.k_means.spherical import SphericalParameters, spherical_k_means
 from doccluster.errors import DocclusterWarning, MemoryLimitError
 from doccluster.geometry import ClusterEvidence, as_documents
-from doccluster.geometry.criteria import check_criterion, moves_bytes, refine_by_moves
+from doccluster.geometry.criteria import NAMES, moves_bytes, refine_by_moves
 from doccluster.geometry.criterion_functions import SMALLEST_IS_BEST, criterion_value
+from doccluster.parameter_fields import check_parameters, described_by, parameter
 from doccluster.partition import Partition
-from doccluster.progress import Progress, silent
+from doccluster.progress import silent
 from doccluster.sizes import format_size, parse_size
-from doccluster.validation import RandomState, as_generator, check_n_clusters, check_n_init, check_positive_int
+from doccluster.validation import MAX_STARTS, as_generator, check_n_clusters
 
 FIT_BYTES = 10 * 2**20  # small arrays, and what the starts of few documents need
 
 
-class CriterionClustering(CentroidEstimator):
-    """Clusters that optimise a criterion function by moves of single documents, as CLUTO's users know them.
+@dataclass(kw_only=True, eq=False, repr=False)
+class CriterionParameters(SeededParameters):
+    """The parameters of `CriterionClustering`."""
 
-    Parameters
-    ----------
-    n_clusters : int, default 8
-    criterion : {'i2', 'i1', 'e1', 'g1', 'h1', 'h2'}, default 'i2'
-        What is optimised (`doccluster.geometry.criterion_functions` has the formulas): cohesion, isolation, or both.
-    n_init : int, default 10
-        Starts, each from one start of spherical k-means; the best by the criterion is kept.
-    max_passes : int, default 50
-        The most passes over the documents of a start; it ends sooner where no move gains.
-    max_memory : str or int, optional
-        The most memory that a fit may take beyond the rows, such as "2G"; what cannot fit is refused before it begins.
-    random_state : None, int or numpy Generator
-    n_threads : int, optional
-        Changes no result.
-    progress : callable ``(stage, done, total)``, optional
+    criterion: str = parameter(
+        "i2",
+        "What is optimised (`doccluster.geometry.criterion_functions` has the formulas): cohesion, isolation, or both.",
+        choices=NAMES,
+    )
+    n_init: int = parameter(
+        10,
+        "The number of starts, each from one start of spherical k-means; the best by the criterion is kept.",
+        low=1,
+        high=MAX_STARTS,
+    )
+    max_passes: int = parameter(
+        50, "The most passes over the documents of a start; it ends sooner where no move gains.", low=1
+    )
+    max_memory: str | int | None = parameter(
+        None,
+        'The most memory that a fit may take beyond the rows, such as "2G"; what cannot fit is refused before it '
+        "begins.",
+        type="str or int",
+    )
+
+
+@described_by(CriterionParameters)
+class CriterionClustering(CriterionParameters, CentroidEstimator):
+    """Clusters that optimise a criterion function by moves of single documents, as CLUTO's users know them.
 
     Attributes
     ----------
@@ -66,27 +80,6 @@ class CriterionClustering(CentroidEstimator):
     True
     """
 
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        criterion: str = "i2",
-        n_init: int = 10,
-        max_passes: int = 50,
-        max_memory: str | int | None = None,
-        random_state: RandomState = None,
-        n_threads: int | None = None,
-        progress: Progress | None = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.criterion = criterion
-        self.n_init = n_init
-        self.max_passes = max_passes
-        self.max_memory = max_memory
-        self.random_state = random_state
-        self.n_threads = n_threads
-        self.progress = progress
-
     def fit(self, X: Any, y: Any = None) -> Self:
         """Cluster the rows of `X`, csr or dense; rows that are not unit are normalised in a copy, with a warning.
 
@@ -106,9 +99,8 @@ class CriterionClustering(CentroidEstimator):
         """
         rows = self._unit_rows(X)
         k = check_n_clusters(self.n_clusters, rows.shape[0])
-        n_starts = check_n_init(self.n_init)
-        check_positive_int(self.max_passes, "max_passes")
-        sign = -1.0 if check_criterion(self.criterion) in SMALLEST_IS_BEST else 1.0
+        check_parameters(self)
+        sign = -1.0 if self.criterion in SMALLEST_IS_BEST else 1.0
         rng = as_generator(self.random_state)
         progress = self.progress or silent
         documents, as_sparse = as_documents(rows), sparse.csr_array(rows)
@@ -117,8 +109,8 @@ class CriterionClustering(CentroidEstimator):
         best: npt.NDArray[np.int64] | None = None
         best_value = -sign * np.inf
         notes: dict[str, None] = {}
-        for start in range(n_starts):
-            progress("start", start, n_starts)
+        for start in range(self.n_init):
+            progress("start", start, self.n_init)
             begun = spherical_k_means(
                 documents,
                 SphericalParameters(
@@ -131,7 +123,7 @@ class CriterionClustering(CentroidEstimator):
             value = criterion_value(self.criterion, found)
             if best is None or sign * value > sign * best_value:
                 best, best_value = labels, value
-        progress("start", n_starts, n_starts)
+        progress("start", self.n_init, self.n_init)
         assert best is not None  # there is at least one start
         self.labels_ = best
         self.criterion_value_ = best_value

@@ -1,20 +1,33 @@
 """How text gets in: every reader ends in a `Corpus`."""
 
-from doccluster.corpus.assembly import is_companion
-from doccluster.corpus.document import Corpus, Document, Skipped
-from doccluster.corpus.duplicates import find_exact_duplicates, find_near_duplicates
-from doccluster.corpus.formats import FORMATS
-from doccluster.corpus.near_copies import find_near_copies
-from doccluster.corpus.reading import read_corpus
+from __future__ import annotations
 
-__all__ = [
-    "FORMATS",
-    "Corpus",
-    "Document",
-    "Skipped",
-    "find_exact_duplicates",
-    "find_near_copies",
-    "find_near_duplicates",
-    "is_companion",
-    "read_corpus",
-]
+from typing import TYPE_CHECKING
+
+from doccluster.lazy import offer
+
+# loaded when used: the command line reads the parameters of the reader alone
+_HOMES = {
+    "FORMATS": "doccluster.corpus.formats",
+    "Corpus": "doccluster.corpus.document",
+    "Document": "doccluster.corpus.document",
+    "Skipped": "doccluster.corpus.document",
+    "find_exact_duplicates": "doccluster.corpus.duplicates",
+    "find_near_copies": "doccluster.corpus.near_copies",
+    "find_near_duplicates": "doccluster.corpus.duplicates",
+    "is_companion": "doccluster.corpus.assembly",
+    "read_corpus": "doccluster.corpus.reading",
+}
+__all__ = [*_HOMES]
+__getattr__ = offer(__name__, _HOMES)
+
+if TYPE_CHECKING:
+    from doccluster.corpus.assembly import is_companion as is_companion
+    from doccluster.corpus.document import Corpus as Corpus
+    from doccluster.corpus.document import Document as Document
+    from doccluster.corpus.document import Skipped as Skipped
+    from doccluster.corpus.duplicates import find_exact_duplicates as find_exact_duplicates
+    from doccluster.corpus.duplicates import find_near_duplicates as find_near_duplicates
+    from doccluster.corpus.formats import FORMATS as FORMATS
+    from doccluster.corpus.near_copies import find_near_copies as find_near_copies
+    from doccluster.corpus.reading import read_corpus as read_corpus

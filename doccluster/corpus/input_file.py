@@ -201,7 +201,8 @@ class InputFile:
         try:
             yield from _bounded_lines(text, limit)
         finally:
-            text.detach()
+            if not self.stream.closed:  # by whoever stopped in the middle
+                text.detach()
 
     def stream_lines(self, limit: int) -> Iterator[bytes | None]:
         """Return the lines as bytes; None stands for one of more than `limit` bytes."""

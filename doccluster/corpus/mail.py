@@ -13,7 +13,7 @@ from doccluster.corpus.dates import iso_date
 from doccluster.corpus.document import Skipped
 from doccluster.corpus.draft import Draft
 from doccluster.corpus.encodings import codec_name
-from doccluster.corpus.format import Beginning, Format
+from doccluster.corpus.format import Format
 from doccluster.corpus.input_file import InputFile
 from doccluster.corpus.json_feed import with_title
 from doccluster.corpus.mail_headers import decoded_header, message_kind

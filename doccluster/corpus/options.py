@@ -1,13 +1,15 @@
-"""The options of `read_corpus`, checked once and handed to every reader as one value."""
+"""The parameters of `read_corpus`, each written once, and what readers get of them: options that are checked."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from doccluster.corpus.encodings import codec_name
 from doccluster.errors import InputError
+from doccluster.parameter_fields import check_parameters, parameter
 from doccluster.sizes import parse_size
-from doccluster.validation import check_positive_int
 
 STRIPPABLE = ("headers", "footers", "quotes")
 
@@ -27,9 +29,130 @@ class Limits:
         return 4 * self.document_length + 4
 
 
+@dataclass(frozen=True, kw_only=True)
+class ReaderParameters:
+    """What a person may say of how documents are read."""
+
+    format: str | None = parameter(
+        None,
+        "How to read the files, such as csv or mbox. Left out, each file is recognised by its content, then by its "
+        "name.",
+        type="str, one of `doccluster.corpus.FORMATS`",
+    )
+    text_column: str | Sequence[str] | None = parameter(
+        None,
+        "The column(s) of a table that hold the text; several are joined by an empty line. Left out, the first column "
+        "with a usual name (text, body, content, ...).",
+        type="str or sequence of str",
+    )
+    id_column: str | None = parameter(None, "The column with the ids of the documents.", type="str")
+    title_column: str | None = parameter(None, "The column with the titles.", type="str")
+    date_column: str | None = parameter(None, "The column with the dates.", type="str")
+    link_column: str | None = parameter(None, "The column with the links.", type="str")
+    source_column: str | None = parameter(None, "The column that says who published a document.", type="str")
+    label_columns: str | Sequence[str] | None = parameter(
+        None,
+        "Columns with class labels; a cell may hold a list. Left out, columns such as class, label, category, topic. "
+        "An empty sequence reads none.",
+        type="str or sequence of str",
+    )
+    keep_columns: str | Sequence[str] | None = parameter(
+        None, "More columns to keep as metadata.", type="str or sequence of str"
+    )
+    label_separator: str | None = parameter(
+        None, 'The separator between several labels in one cell, such as ";".', type="str", value="TEXT"
+    )
+    labels_file: str | os.PathLike[str] | None = parameter(
+        None,
+        "A second file with the class labels: one line for each document in order, or a csv with a column id and label "
+        "columns.",
+        type="path",
+        value="FILE",
+    )
+    header: bool = parameter(
+        True, "Whether the first row of a csv names the columns; if not, they are called 1, 2, ...."
+    )
+    delimiter: str | None = parameter(None, "What separates the cells of a csv; left out, it is found.", type="str")
+    encoding: str | None = parameter(None, "The encoding of all files, instead of finding it file by file.", type="str")
+    strip: str | Sequence[str] = parameter(
+        (),
+        "What to leave out of newsgroup messages: headers, footers or quotes, or all of them.",
+        type="sequence of {'headers', 'footers', 'quotes'}",
+    )
+    split: str | None = parameter(
+        None,
+        "Read only this part of the collection, such as train or test (Reuters: the ModApte split; tables: a column "
+        "split).",
+        type="str",
+    )
+    html: str = parameter(
+        "text",
+        "Read all text of a web page, or its main article as trafilatura finds it (the extra html).",
+        choices=("text", "article"),
+    )
+    strip_html: bool | None = parameter(
+        None,
+        "Remove the markup of the texts of a table; left out, it is removed where most of at least ten texts hold "
+        "tags.",
+        type="bool",
+    )
+    max_document_length: int = parameter(10_000_000, "Skip documents with more characters than this.", low=1, value="N")
+    max_expanded_size: int | str = parameter(
+        "4G",
+        "The largest size that one archive may expand to, such as 4G.",
+        type="int or str",
+        value="SIZE",
+        check=parse_size,
+    )
+    max_members: int = parameter(1_000_000, "Read at most this many members of an archive.", low=1)
+    max_archive_depth: int = parameter(4, "Read archives inside archives down to this depth.", low=1)
+
+    def checked(self) -> ReadOptions:
+        """Return the options that readers get, or raise InputError for a parameter that cannot be used."""
+        check_parameters(self)
+        return ReadOptions(
+            text_columns=as_names(self.text_column, "text_column"),
+            id_column=as_name(self.id_column, "id_column"),
+            title_column=as_name(self.title_column, "title_column"),
+            date_column=as_name(self.date_column, "date_column"),
+            link_column=as_name(self.link_column, "link_column"),
+            source_column=as_name(self.source_column, "source_column"),
+            label_columns=None if self.label_columns is None else as_names(self.label_columns, "label_columns"),
+            keep_columns=as_names(self.keep_columns, "keep_columns"),
+            label_separator=self.label_separator,
+            header=self.header,
+            delimiter=_check_delimiter(self.delimiter),
+            encoding=_check_encoding(self.encoding),
+            strip=check_strip(self.strip),
+            html=self.html,
+            strip_html=self.strip_html,
+            limits=Limits(
+                document_length=self.max_document_length,
+                expanded_size=parse_size(self.max_expanded_size),
+                members=self.max_members,
+                depth=self.max_archive_depth,
+            ),
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class SourceParameters(ReaderParameters):
+    """What a person may say of how a source is read, of texts or a matrix."""
+
+    keep_boilerplate: bool = parameter(
+        False, "Keep lines that an outlet repeats over its articles (calls to subscribe, credits, ...)."
+    )
+    classes: str | tuple[str, ...] | None = parameter(
+        None, "For a matrix: a file with one class per line, if it does not lie beside it.", value="FILE"
+    )
+    terms: str | tuple[str, ...] | None = parameter(
+        None, "For a matrix: a file with one term per line, if it does not lie beside it.", value="FILE"
+    )
+
+
 @dataclass(frozen=True)
 class ReadOptions:
-    """Which columns mean what, and how text is to be read; see `read_corpus` for each."""
+    """Which columns mean what, and how text is to be read: `ReaderParameters`, checked."""
 
     text_columns: tuple[str, ...] = ()
     id_column: str | None = None
@@ -83,13 +206,22 @@ def check_strip(strip: str | Sequence[str]) -> frozenset[str]:
     return parts
 
 
-def check_limits(
-    max_document_length: int, max_expanded_size: int | str, max_members: int, max_archive_depth: int
-) -> Limits:
-    """Return the limits, or raise InputError for one that is not a positive number."""
-    return Limits(
-        document_length=check_positive_int(max_document_length, "max_document_length"),
-        expanded_size=parse_size(max_expanded_size),
-        members=check_positive_int(max_members, "max_members"),
-        depth=check_positive_int(max_archive_depth, "max_archive_depth"),
-    )
+def _check_delimiter(delimiter: str | None) -> str | None:
+    if delimiter is not None and (not isinstance(delimiter, str) or len(delimiter) != 1):
+        raise InputError(
+            "is not one character", argument="delimiter", received=delimiter, remedy="give for instance ';'"
+        )
+    return delimiter
+
+
+def _check_encoding(encoding: str | None) -> str | None:
+    if encoding is None:
+        return None
+    try:
+        name = codec_name(encoding)
+        "a".encode(name or "undefined")  # some codecs make no text, and some are not for files
+        return name
+    except (LookupError, ValueError, TypeError, AttributeError) as error:
+        raise InputError(
+            "is not known", argument="encoding", received=encoding, remedy="give for instance utf-8 or cp1252"
+        ) from error

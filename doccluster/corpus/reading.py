@@ -7,28 +7,29 @@ import sys
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from doccluster.corpus.addresses import address_of
 from doccluster.corpus.assembly import CorpusBuilder
 from doccluster.corpus.boundary import boundary, guarded
 from doccluster.corpus.document import Corpus, Skipped
 from doccluster.corpus.draft import Draft, Found, LinkedFile, ReadFailure, UnknownColumn
-from doccluster.corpus.encodings import codec_name
 from doccluster.corpus.formats import FORMATS, check_format
 from doccluster.corpus.frames import read_frame, read_series, read_texts
 from doccluster.corpus.input_file import FileRange, InputFile
 from doccluster.corpus.label_files import LabelFile
-from doccluster.corpus.options import ReadOptions, as_name, as_names, check_limits, check_strip
+from doccluster.corpus.options import ReaderParameters, ReadOptions
 from doccluster.corpus.sniffing import check_is_text, recognise
 from doccluster.corpus.table_markup import plain_rows, without_markup
 from doccluster.corpus.walking import Walk, check_paths, expanded
 from doccluster.errors import Argument, DocclusterWarning, InputError, MissingDependency
+from doccluster.parameter_fields import described_by
 from doccluster.progress import Progress, silent
 
 _TOLD_EVERY = 500  # documents between two calls of progress
 
 
+@described_by(ReaderParameters)
 def read_corpus(
     source: Any,
     *,
@@ -48,7 +49,7 @@ def read_corpus(
     encoding: str | None = None,
     strip: str | Sequence[str] = (),
     split: str | None = None,
-    html: Literal["text", "article"] = "text",
+    html: str = "text",
     strip_html: bool | None = None,
     max_document_length: int = 10_000_000,
     max_expanded_size: int | str = "4G",
@@ -63,43 +64,6 @@ def read_corpus(
     source : path, paths, DataFrame, Series or iterable of str
         A file, a folder, an archive, ``"-"`` for standard input, several of these, or texts that are in memory. A list
         of str is taken as paths when all of them look like paths and one exists; give ``Path`` objects to be sure.
-    format : str, optional
-        How to read the files: one of `doccluster.corpus.FORMATS`. Left out, each file is recognised by its content,
-        then by its name.
-    text_column : str or sequence of str, optional
-        The column(s) of a table that hold the text; several are joined by an empty line. Left out, the first column
-        with a usual name (text, body, content, ...).
-    id_column, title_column, date_column, link_column, source_column : str, optional
-        Columns that travel with a document; left out, columns with the usual names.
-    label_columns : str or sequence of str, optional
-        Columns with class labels; a cell may hold a list. Left out, columns such as class, label, category, topic.
-        An empty sequence reads none.
-    keep_columns : str or sequence of str, optional
-        More columns to keep as metadata.
-    label_separator : str, optional
-        What separates several labels in one cell, such as ";".
-    labels_file : path, optional
-        Labels in a second file: one line for each document in order, or a csv with a column id and label columns.
-    header : bool
-        Whether the first row of a csv names the columns; if not, they are called 1, 2, ...
-    delimiter : str, optional
-        What separates the cells of a csv; left out, it is found.
-    encoding : str, optional
-        The encoding of every file, instead of finding it.
-    strip : sequence of {"headers", "footers", "quotes"}
-        What to leave out of newsgroup messages.
-    split : str, optional
-        Only documents of this part, such as "train" or "test" (Reuters: the ModApte split; tables: a column split).
-    html : {"text", "article"}
-        All text of a web page, or the main article as found by trafilatura (the extra ``html``).
-    strip_html : bool, optional
-        Whether the text columns of a table hold HTML that is to be stripped. Left out, it is where most of at least ten
-        texts hold tags.
-    max_document_length : int
-        Characters; longer documents are skipped.
-    max_expanded_size, max_members, max_archive_depth : int
-        What one archive may expand to (bytes, or a text such as "4G"), how many members are read, and how many
-        archives may lie inside one another.
     progress : callable
         Called with ("read", number of documents so far).
 
@@ -130,55 +94,35 @@ def read_corpus(
     """
     if isinstance(source, Corpus):
         return source
-    options = ReadOptions(
-        text_columns=as_names(text_column, "text_column"),
-        id_column=as_name(id_column, "id_column"),
-        title_column=as_name(title_column, "title_column"),
-        date_column=as_name(date_column, "date_column"),
-        link_column=as_name(link_column, "link_column"),
-        source_column=as_name(source_column, "source_column"),
-        label_columns=None if label_columns is None else as_names(label_columns, "label_columns"),
-        keep_columns=as_names(keep_columns, "keep_columns"),
+    parameters = ReaderParameters(
+        format=format,
+        text_column=text_column,
+        id_column=id_column,
+        title_column=title_column,
+        date_column=date_column,
+        link_column=link_column,
+        source_column=source_column,
+        label_columns=label_columns,
+        keep_columns=keep_columns,
         label_separator=label_separator,
+        labels_file=labels_file,
         header=header,
-        delimiter=_check_delimiter(delimiter),
-        encoding=_check_encoding(encoding),
-        strip=check_strip(strip),
-        html=_check_html(html),
+        delimiter=delimiter,
+        encoding=encoding,
+        strip=strip,
+        split=split,
+        html=html,
         strip_html=strip_html,
-        limits=check_limits(max_document_length, max_expanded_size, max_members, max_archive_depth),
+        max_document_length=max_document_length,
+        max_expanded_size=max_expanded_size,
+        max_members=max_members,
+        max_archive_depth=max_archive_depth,
     )
+    options = parameters.checked()
     labels = None if labels_file is None else LabelFile.read(Path(labels_file), options)
     reading = Reading(options, check_format(format), labels, split, progress)
     reading.run(source)
     return reading.finish()
-
-
-def _check_delimiter(delimiter: str | None) -> str | None:
-    if delimiter is not None and (not isinstance(delimiter, str) or len(delimiter) != 1):
-        raise InputError(
-            "is not one character", argument="delimiter", received=delimiter, remedy="give for instance ';'"
-        )
-    return delimiter
-
-
-def _check_encoding(encoding: str | None) -> str | None:
-    if encoding is None:
-        return None
-    try:
-        name = codec_name(encoding)
-        "a".encode(name or "undefined")  # some codecs make no text, and some are not for files
-        return name
-    except (LookupError, ValueError, TypeError, AttributeError) as error:
-        raise InputError(
-            "is not known", argument="encoding", received=encoding, remedy="give for instance utf-8 or cp1252"
-        ) from error
-
-
-def _check_html(html: str) -> str:
-    if html not in ("text", "article"):
-        raise InputError("is not known", argument="html", received=html, expected="text or article")
-    return html
 
 
 _Row = TypeVar("_Row", bound=Found)

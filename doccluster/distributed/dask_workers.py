@@ -280,7 +280,7 @@ def _executor_of(client: Any) -> Iterator[DaskExecutor]:
             raise
         raise InputError(
             f"the scheduler of the cluster has ended, or cannot be reached any more ({str(error)[:200]})",
-            remedy=("start it again; a run with checkpoints goes on from the last one with ", Argument("resume", True)),
+            remedy="start it again; a run with checkpoints goes on from the last one",
         ) from error
 
 

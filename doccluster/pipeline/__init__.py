@@ -32,30 +32,7 @@ _HOMES = {
     "write_vectors": "doccluster.pipeline.vector_file",
 }
 
-__all__ = [
-    "Choice",
-    "Inspection",
-    "LabelColumn",
-    "Repetition",
-    "RunInterrupted",
-    "SearchIndex",
-    "Source",
-    "Vectorized",
-    "assign_documents",
-    "choose_clusters",
-    "cluster_search_results",
-    "compare_sources",
-    "inspect_source",
-    "is_matrix",
-    "open_search",
-    "read_source",
-    "repeat_run",
-    "run_pipeline",
-    "search",
-    "vectorize_texts",
-    "warm_up",
-    "write_vectors",
-]
+__all__ = [*_HOMES]
 __getattr__ = offer(__name__, _HOMES)
 
 if TYPE_CHECKING:

@@ -10,11 +10,12 @@ import numpy as np
 import pandas as pd
 
 from doccluster.artifacts import Model, load_model, storable
+from doccluster.corpus.options import SourceParameters
 from doccluster.corpus.stored_texts import StoredTexts
 from doccluster.distributed.new_documents import NewDocuments, place_blocks, place_new
 from doccluster.errors import InputError, SchemaError
 from doccluster.pipeline.block_runs import Announce, block_work
-from doccluster.pipeline.run_settings import ReaderSettings, check_group
+from doccluster.pipeline.run_settings import check_group
 from doccluster.pipeline.sources import Source, is_matrix, read_source
 from doccluster.progress import Progress, silent
 from doccluster.vectors.unknown_terms import unknown_term_shares
@@ -146,7 +147,7 @@ def reader_settings(model: Model, source: Any, given: Mapping[str, Any], *, as_r
     if not told or is_matrix(source, format=given.get("format")):
         return dict(given)
     try:
-        check_group(ReaderSettings, told, "reader")
+        check_group(SourceParameters, told, "reader")
     except ValueError as error:
         raise SchemaError(f"the settings in the model are damaged ({error})", remedy="make the run again") from error
     return {**{name: value for name, value in told.items() if name not in OF_THE_RUN_ALONE}, **given}

@@ -15,6 +15,7 @@ from doccluster.clustering.algorithms import SPHERICAL
 from doccluster.corpus.reading import as_paths
 from doccluster.corpus.walking import check_paths, expanded
 from doccluster.errors import Argument, InputError
+from doccluster.pipeline.in_process import InProcess, Work
 from doccluster.pipeline.run_settings import RunSettings
 from doccluster.pipeline.sources import is_matrix
 from doccluster.sizes import format_size, parse_size
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
 
 SETTLED, SMOOTHED = "settled", "smoothed"
 KEPT_BYTES = 2**30  # of rows and bounds, in each process, between iterations
-CHECKPOINT_EVERY = 10  # iterations, where only going on was asked for
 SMALL_SOURCE = 16 * 2**20  # bytes of files that are never worth blocks unless they are asked for
 MEMORY_PER_BYTE = 14  # of text: what a run in one process holds at its peak (`doccluster benchmark scale_out`)
 PACKED = (".gz", ".bz2", ".xz", ".zip", ".parquet")
@@ -55,7 +55,7 @@ def check_block_settings(settings: RunSettings) -> None:
 
 
 @contextmanager
-def blocks_wanted(
+def work_wanted(
     source: Any,
     settings: RunSettings,
     *,
@@ -63,8 +63,8 @@ def blocks_wanted(
     scratch: str | Path | None = None,
     checkpoints: Checkpoints | None = None,
     announce: Announce | None = None,
-) -> Iterator[BlockWork | None]:
-    """Yield where the stages run that are to run in blocks; None for a run in one process.
+) -> Iterator[Work]:
+    """Yield where the stages of a run take place: in this process, or in blocks.
 
     Blocks are used with a scheduler, with a scratch folder, with checkpoints, and where the files are large and a run
     in one process would surely need more than `max_memory`.
@@ -77,7 +77,7 @@ def blocks_wanted(
         is_text and isinstance(settings.n_clusters, int) and settings.algorithm in (SPHERICAL, SETTLED, SMOOTHED)
     )
     if scheduler is None and scratch is None and checkpoints is None and not (is_too_large and can_divide):
-        yield None
+        yield InProcess(settings.n_threads)
         return
     check_block_settings(settings)
     keep = KEPT_BYTES if limit is None else parse_size(limit) // 2
@@ -119,26 +119,24 @@ def block_work(
         yield BlockWork(executor, folder, keep_bytes, announce, checkpoints, n_threads)
 
 
-def begin_checkpoints(
-    output: str | Path | None, every: int | None, *, resume: bool, overwrite: bool
-) -> Checkpoints | None:
-    """Return where a run writes its checkpoints, None without; one that is there stays only if the run goes on from it.
+def begin_checkpoints(output: str | Path | None, every: int | None, *, overwrite: bool) -> Checkpoints | None:
+    """Return where a run writes its checkpoints, None without; one that is there is gone on from, or overwritten.
 
     Raises
     ------
     InputError
         If there is no output folder to write to, or `every` is no number of iterations.
     """
-    if every is None and not resume:
+    if every is None:
         return None
     if output is None:
         raise InputError("checkpoints lie in the folder of the run", remedy=("name one with ", Argument("output")))
     from doccluster.distributed.checkpoints import Checkpoints
 
     path = Path(output) / CHECKPOINT
-    if overwrite and not resume:
+    if overwrite:
         path.unlink(missing_ok=True)
-    return Checkpoints(path, CHECKPOINT_EVERY if every is None else check_positive_int(every, "checkpoint"))
+    return Checkpoints(path, check_positive_int(every, "checkpoint"))
 
 
 def _plan(n_bytes: int, folder: Path, executor: Executor, keep: int) -> str:

@@ -51,7 +51,7 @@ def fit_clusters(algorithm: Algorithm, task: Task) -> Fit:
     """
     check_n_clusters(task.n_clusters, task.rows.shape[0])
     algorithm.check_options(task.options)
-    return fit_of(algorithm.find(task), task.rows)
+    return fit_of(algorithm.find_clusters(task), task.rows)
 
 
 def fit_of(found: Found, rows: Any) -> Fit:

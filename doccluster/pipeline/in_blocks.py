@@ -39,9 +39,11 @@ from doccluster.partition import Partition
 from doccluster.pipeline.block_runs import SMOOTHED, Announce
 from doccluster.pipeline.canonical_order import row_digests
 from doccluster.pipeline.fitting import Fit, fit_of
+from doccluster.pipeline.in_process import Filled
 from doccluster.pipeline.run_settings import RunSettings
 from doccluster.pipeline.sources import Source, is_matrix
 from doccluster.pipeline.vectorizing import Vectorized, choose_vectorizer
+from doccluster.pipeline.wanted_clusters import Wanted
 from doccluster.progress import Progress
 from doccluster.record import Documents
 from doccluster.sizes import format_size
@@ -55,10 +57,12 @@ NOT_SMOOTHED = (
 
 @dataclass
 class SoFar:
-    """What is known of a run for the lines about its stages: bytes sent and received, and its documents."""
+    """What is known of a run: for the lines about its stages bytes sent and received and documents, and its blocks."""
 
     moved: tuple[int, int] = (0, 0)
     n_documents: int = 0
+    n_terms: int = 0
+    blocks: list[MatrixBlock] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -93,10 +97,8 @@ class BlockWork:
     def _read_all(self, parts: Sequence[Part], task: ReadTask) -> Iterator[list[FileRead]]:
         return self.executor.map(read_part, parts, task)
 
-    def vectorize(
-        self, read: Source, settings: RunSettings
-    ) -> tuple[Vectorized, Documents, Documents, list[MatrixBlock]]:
-        """Return the vectors of the documents that have terms, these documents, the others, and the rows in blocks.
+    def vectorize(self, read: Source, settings: RunSettings) -> Filled:
+        """Return the vectors of the documents that have terms.
 
         Raises
         ------
@@ -129,21 +131,19 @@ class BlockWork:
         empty = read.documents.take(np.flatnonzero(is_empty))
         terms = vectorizer.get_feature_names_out()
         vectors = DocumentVectors(matrix, documents.ids, terms, vectorizer.display_terms_, counts)
-        return Vectorized(vectors, vectorizer, languages, writing), documents, empty, blocks
+        self.so_far.blocks, self.so_far.n_terms = blocks, vectors.n_terms
+        return Filled(Vectorized(vectors, vectorizer, languages, writing), documents, vectors, empty)
 
-    def likely_copies(self, blocks: Sequence[MatrixBlock], n_terms: int) -> npt.NDArray[np.int64]:
+    def likely_copies(self) -> npt.NDArray[np.int64]:
         """Return the rows that may be near-copies of others, ascending."""
-        return likely_copies(self.executor, blocks, JoinedRows(str(self.folder), n_terms), self.folder)
+        rows = JoinedRows(str(self.folder), self.so_far.n_terms)
+        return likely_copies(self.executor, self.so_far.blocks, rows, self.folder)
 
     def cluster(
-        self,
-        blocks: Sequence[MatrixBlock],
-        vectors: DocumentVectors,
-        settings: RunSettings,
-        seed: int,
-        progress: Progress,
-    ) -> Fit:
+        self, vectors: DocumentVectors, documents: Documents, settings: RunSettings, seed: int, progress: Progress
+    ) -> tuple[Fit, Wanted]:
         """Return the clusters of the rows, by the algorithms that work in blocks."""
+        blocks = self.so_far.blocks
         of_blocks = ({"digests": own} for own in self.executor.map(block_digests, blocks))
         digests = in_their_places(blocks, of_blocks)["digests"]
         order = np.argsort(digests, kind="stable")
@@ -177,19 +177,17 @@ class BlockWork:
                 raise
             fit, interrupted = stopped.so_far, True
         found = self._settled(blocks, fit, settings, interrupted=interrupted, progress=progress)
-        return fit_of(found, vectors.matrix)
+        return fit_of(found, vectors.matrix), Wanted(int(settings.n_clusters))
 
-    def evidence(
-        self, blocks: Sequence[MatrixBlock], vectors: DocumentVectors, partition: Partition, progress: Progress
-    ) -> BlockEvidence:
+    def evidence(self, vectors: DocumentVectors, partition: Partition, progress: Progress) -> BlockEvidence:
         """Return what measures ask of the clusters, made where the blocks are."""
         rows = JoinedRows(str(self.folder), vectors.n_terms)
-        given = self.executor, blocks, rows, vectors.documents, partition
+        given = self.executor, self.so_far.blocks, rows, vectors.documents, partition
         return BlockEvidence(*given, n_threads=self.n_threads, progress=progress)
 
-    def place(self, blocks: Sequence[MatrixBlock], fit: Fit) -> Placement:
+    def place(self, vectors: DocumentVectors, fit: Fit) -> Placement:
         """Return how each document sits in its cluster."""
-        return place_in_blocks(self.executor, blocks, fit.partition, fit.centroids)
+        return place_in_blocks(self.executor, self.so_far.blocks, fit.partition, fit.centroids)
 
     def _settled(
         self,

@@ -11,33 +11,28 @@ from typing import TYPE_CHECKING, Any
 from doccluster import __version__
 from doccluster.artifacts import CHECKPOINT, check_output, save_run
 from doccluster.artifacts.parquet_parts import check_parquet, parquet_writer
-from doccluster.clustering.algorithms import chosen_algorithm, get_algorithm
-from doccluster.clustering.task import Task
+from doccluster.clustering.algorithms import chosen_algorithm
 from doccluster.corpus.stored_texts import PickedTexts
-from doccluster.evaluation import evaluate
+from doccluster.evaluation import Evaluation, evaluate
 from doccluster.evaluation.judging import PAIRWISE_SECONDS
 from doccluster.geometry import ClusterEvidence
-from doccluster.labeling import place_documents
-from doccluster.pipeline.block_runs import begin_checkpoints, blocks_wanted
+from doccluster.pipeline.block_runs import begin_checkpoints, work_wanted
 from doccluster.pipeline.boilerplate import N_KEPT, boilerplate_note
-from doccluster.pipeline.canonical_order import canonical_order
-from doccluster.pipeline.fitting import Fit, fit_clusters, in_input_order
+from doccluster.pipeline.fitting import Fit
 from doccluster.pipeline.folding import find_first_copies, folding_note, spread_to_copies, without_copies
+from doccluster.pipeline.in_process import Work
 from doccluster.pipeline.naming import name_clusters
 from doccluster.pipeline.other import other_note, set_aside
 from doccluster.pipeline.provenance import Stages, peak_memory, versions
-from doccluster.pipeline.reporting import check_texts, report_writer
+from doccluster.pipeline.reporting import check_texts, report_writer, wants_texts
 from doccluster.pipeline.run_settings import RunSettings, checked_seed
-from doccluster.pipeline.sources import check_truth, read_source, split_empty, without_terms
+from doccluster.pipeline.sources import Source, check_truth, read_source, without_terms
 from doccluster.pipeline.vectorizing import Vectorized
-from doccluster.pipeline.wanted_clusters import Wanted, clusters_wanted
+from doccluster.pipeline.wanted_clusters import Wanted
 from doccluster.progress import Progress, silent
 from doccluster.record import Documents, Provenance, Run
-from doccluster.vectors import DocumentVectors
 
 if TYPE_CHECKING:
-    from doccluster.distributed.matrix_block import MatrixBlock
-    from doccluster.pipeline.in_blocks import BlockWork
     from doccluster.report import ReportOptions
 
 
@@ -71,7 +66,6 @@ def run_pipeline(
     scheduler: Any = None,
     scratch: str | Path | None = None,
     checkpoint: int | None = None,
-    resume: bool = False,
     report: bool | ReportOptions = True,
     parquet: bool = False,
     command: str | None = None,
@@ -128,10 +122,9 @@ def run_pipeline(
         A folder for blocks of documents, which all workers see. Without a scheduler blocks are read from it one after
         another; so are those of files far larger than the algorithm's `max_memory`.
     checkpoint : int, optional
-        Write to the output folder, every so many iterations, how far the clustering has come. Works in blocks.
-    resume : bool
-        Go on from the checkpoint of a run that was ended, if one is in the output folder. Documents are read and
-        vectorized again; the labels are those of a run that nothing disturbed.
+        Write to the output folder, every so many iterations, how far the clustering has come, and go on from what a
+        run that was ended has left there, unless `overwrite` is set. Documents are read and vectorized again; the
+        labels are those of a run that nothing disturbed. Works in blocks.
     report : bool or ReportOptions
         Whether to write report.html into the output, and what it holds (`doccluster.report.ReportOptions`).
     parquet : bool
@@ -187,7 +180,6 @@ def run_pipeline(
         scheduler=scheduler,
         scratch=scratch,
         checkpoint=checkpoint,
-        resume=resume,
         output=output,
         overwrite=overwrite,
         report=report,
@@ -206,7 +198,6 @@ def make_run(
     scheduler: Any = None,
     scratch: str | Path | None = None,
     checkpoint: int | None = None,
-    resume: bool = False,
     output: str | Path | None = None,
     overwrite: bool = False,
     report: bool | ReportOptions = True,
@@ -218,114 +209,58 @@ def make_run(
 ) -> Run:
     """Return the run that settings ask for; `run_pipeline` says what the arguments mean and what is raised."""
     settings.check()
-    goes_on = resume and output is not None and (Path(output) / CHECKPOINT).is_file()
+    goes_on = checkpoint is not None and output is not None and (Path(output) / CHECKPOINT).is_file()
     if parquet:
         check_parquet()
     if output is not None:
         check_output(Path(output), overwrite=overwrite or goes_on)
-    checkpoints = begin_checkpoints(output, checkpoint, resume=resume, overwrite=overwrite)
+    checkpoints = begin_checkpoints(output, checkpoint, overwrite=overwrite)
     wanted = {"scheduler": scheduler, "scratch": scratch, "checkpoints": checkpoints, "announce": announce}
-    with blocks_wanted(source, settings, **wanted) as work:
-        return _make_run(
-            source,
-            settings,
-            work,
-            output=output,
-            overwrite=overwrite or checkpoints is not None,
-            report=report,
-            parquet=parquet,
-            command=command,
-            began=began,
-            progress=progress,
-        )
+    with work_wanted(source, settings, **wanted) as work:
+        clock = Stages(progress, began=began, ended=work.tell_stage)
+        run, texts = _made(source, settings, work, clock, wants_texts=wants_texts(report), command=command)
+        if output is not None:
+            progress("write", 0)
+            also = {**parquet_writer(parquet), **(report_writer(report, texts) or {})}
+            save_run(run, output, overwrite=overwrite or checkpoints is not None, also=also)
+            if not run.provenance.interrupted:
+                (Path(output) / CHECKPOINT).unlink(missing_ok=True)
+    if run.provenance.interrupted:
+        raise RunInterrupted(run)
+    return run
 
 
-def _make_run(
-    source: Any,
-    settings: RunSettings,
-    work: BlockWork | None,
-    *,
-    output: str | Path | None = None,
-    overwrite: bool = False,
-    report: bool | ReportOptions = True,
-    parquet: bool = False,
-    command: str | None = None,
-    began: float | None = None,
-    progress: Progress = silent,
-) -> Run:
-    parameters = settings.as_parameters(source)
+def _made(
+    source: Any, settings: RunSettings, work: Work, clock: Stages, *, wants_texts: bool, command: str | None
+) -> tuple[Run, Sequence[str] | None]:
+    """Return the run, and the texts of its documents where it was made of texts."""
     seed = secrets.randbits(31) if settings.random_state is None else checked_seed(settings.random_state)
-    columns, n_threads = settings.truth_columns, settings.n_threads
-    clock = Stages(progress, began=began, ended=None if work is None else work.tell_stage)
+    progress = clock.progress
     with clock.stage("read"):
-        read = read_source(
-            source if work is None else work.parted(source),
-            reader=settings.reader or {},
-            weighting=(settings.vectorizer or {}).get("weighting"),
-            truth=columns,
-            progress=progress,
-        )
-        check_truth(columns, read.documents)
-        check_texts(report, read.corpus)
-        if read.corpus is not None and read.corpus.stripped_html:  # new documents are to be read alike, however few
-            parameters["reader"] = {**(parameters["reader"] or {}), "strip_html": True}
+        read = _read(work.parted(source), settings, progress, wants_texts=wants_texts)
     with clock.stage("vectorize"):
-        blocks: Sequence[MatrixBlock] = ()
-        if work is None:
-            made = read.vectorize(language=settings.language, options=settings.vectorizer, n_threads=n_threads)
-            documents, empty, vectors = split_empty(read.documents, made.vectors)
-        else:
-            made, documents, empty, blocks = work.vectorize(read, settings)
-            vectors = made.vectors
-        copy_of = find_first_copies(
-            vectors, documents, read.corpus, None if work is None else work.likely_copies(blocks, vectors.n_terms)
-        )
-        fitted = without_copies(vectors, copy_of) if settings.fold_copies else vectors
+        filled = work.vectorize(read, settings)
+        documents, vectors = filled.documents, filled.vectors
+        copy_of = find_first_copies(vectors, documents, read.corpus, work.likely_copies())
     with clock.stage("cluster"):
-        if work is None:
-            fit, wanted = _clustered(fitted, documents, settings, seed, progress)
-        else:
-            fit = work.cluster(blocks, vectors, settings, seed, progress)
-            wanted = Wanted(int(settings.n_clusters))
+        fitted = without_copies(vectors, copy_of) if settings.fold_copies else vectors
+        fit, wanted = work.cluster(fitted, documents, settings, seed, progress)
         if settings.fold_copies:
             fit = spread_to_copies(fit, copy_of)
-    is_other = None
     with clock.stage("label"):
-        if work is None:
-            placed = place_documents(vectors.documents, fit.partition, fit.centroids, n_threads=n_threads)
-            if settings.other and wanted.choice is not None:
-                fit, placed, is_other = set_aside(fit, placed)
-            evidence = ClusterEvidence(vectors.documents, fit.partition, n_threads=n_threads, progress=progress)
-        else:
-            evidence = work.evidence(blocks, vectors, fit.partition, progress)
-            placed = work.place(blocks, fit)
+        placed, is_other = work.place(vectors, fit), None
+        if settings.other and wanted.choice is not None:
+            fit, placed, is_other = set_aside(fit, placed)
+        evidence = work.evidence(vectors, fit.partition, progress)
         texts = None if read.corpus is None else PickedTexts(read.corpus.texts, documents.positions)
-        vectors, clusters = name_clusters(made, vectors, evidence, placed, texts, documents, copy_of, is_other)
+        vectors, clusters = name_clusters(filled.made, vectors, evidence, placed, texts, documents, copy_of, is_other)
     with clock.stage("judge"):
-        evaluation = evaluate(
-            fit.partition,
-            truth={column: list(map(list, documents.labels[column])) for column in columns} or None,
-            evidence=evidence,
-            measures=settings.measures,
-            pairwise_seconds=PAIRWISE_SECONDS if settings.measures is not None else 0.0,
-            n_threads=n_threads,
-            progress=progress,
-        )
-    resolved = {
-        "seed": seed,
-        "n_clusters": wanted.k,
-        "started_from": wanted.choice.granularity if wanted.choice is not None and fit.from_start else None,
-        "stability": None if fit.stability is None else round(fit.stability, 6),
-        "languages": list(made.languages),
-        "analysis": made.analysis_told,
-        "boilerplate": [asdict(one) for one in read.left_out[:N_KEPT]],
-        **_vectorizer_settings(made),
-    }
+        evaluation = _judged(documents, evidence, settings, progress)
     folded = folding_note(copy_of) if settings.fold_copies else None
     notes = wanted.why, boilerplate_note(read.left_out), folded, other_note(is_other), *_notes(fit, wanted.k)
     run = Run(
         documents=documents,
-        empty_documents=empty,
+        empty_documents=filled.empty,
         vectors=vectors,
         partition=fit.partition,
         centroids=fit.centroids,
@@ -334,9 +269,12 @@ def _make_run(
         runner_up_similarity=placed.runner_up_similarity,
         clusters=tuple(clusters),
         evaluation=evaluation,
-        skipped=(*read.skipped, *without_terms(empty)),
-        truth=columns,
-        parameters={**parameters, "resolved": resolved},
+        skipped=(*read.skipped, *without_terms(filled.empty)),
+        truth=settings.truth_columns,
+        parameters={
+            **_parameters(source, settings, read),
+            "resolved": {"seed": seed, **_resolved(read, filled.made, fit, wanted)},
+        },
         provenance=Provenance(
             command=command or "",
             versions=versions(__version__),
@@ -348,42 +286,56 @@ def _make_run(
             interrupted=fit.interrupted,
         ),
         notes=tuple(filter(None, notes)),
-        vectorizer=made.vectorizer,
+        vectorizer=filled.made.vectorizer,
         copy_of=copy_of,
         rule=fit.rule,
         candidates=fit.candidates,
         is_other=is_other,
     )
-    if output is not None:
-        progress("write", 0)
-        also = {**parquet_writer(parquet), **(report_writer(report, texts) or {})}
-        save_run(run, output, overwrite=overwrite, also=also)
-        if not fit.interrupted:
-            (Path(output) / CHECKPOINT).unlink(missing_ok=True)
-    if fit.interrupted:
-        raise RunInterrupted(run)
-    return run
+    return run, texts
 
 
-def _clustered(
-    vectors: DocumentVectors, documents: Documents, settings: RunSettings, seed: int, progress: Progress
-) -> tuple[Fit, Wanted]:
-    """Return the fit of vectors, and how many clusters were wanted and why."""
-    order = canonical_order(vectors.matrix, vectors.counts)
-    fitted = vectors.take(order)
-    wanted = clusters_wanted(settings, fitted, documents, seed, progress)
-    task = Task(
-        fitted.documents,
-        fitted.counts,
-        wanted.k,
-        seed,
-        settings.clustering or {},
-        settings.n_threads,
-        progress,
-        smoothed=wanted.smoothed,
-        start=None if wanted.choice is None else wanted.choice.labels,
+def _read(source: Any, settings: RunSettings, progress: Progress, *, wants_texts: bool) -> Source:
+    columns = settings.truth_columns
+    weighting = (settings.vectorizer or {}).get("weighting")
+    read = read_source(source, reader=settings.reader or {}, weighting=weighting, truth=columns, progress=progress)
+    check_truth(columns, read.documents)
+    if wants_texts:
+        check_texts(read.corpus)
+    return read
+
+
+def _judged(documents: Documents, evidence: ClusterEvidence, settings: RunSettings, progress: Progress) -> Evaluation:
+    return evaluate(
+        evidence.partition,
+        truth={column: list(map(list, documents.labels[column])) for column in settings.truth_columns} or None,
+        evidence=evidence,
+        measures=settings.measures,
+        pairwise_seconds=PAIRWISE_SECONDS if settings.measures is not None else 0.0,
+        n_threads=settings.n_threads,
+        progress=progress,
     )
-    return in_input_order(fit_clusters(get_algorithm(settings.algorithm), task), order), wanted
+
+
+def _parameters(source: Any, settings: RunSettings, read: Source) -> dict[str, Any]:
+    """Return what was asked for, so that new documents are read alike, however few."""
+    parameters = settings.as_parameters(source)
+    if read.corpus is not None and read.corpus.stripped_html:
+        parameters["reader"] = {**(parameters["reader"] or {}), "strip_html": True}
+    return parameters
+
+
+def _resolved(read: Source, made: Vectorized, fit: Fit, wanted: Wanted) -> dict[str, Any]:
+    """Return what was chosen on the way."""
+    return {
+        "n_clusters": wanted.k,
+        "started_from": wanted.choice.granularity if wanted.choice is not None and fit.from_start else None,
+        "stability": None if fit.stability is None else round(fit.stability, 6),
+        "languages": list(made.languages),
+        "analysis": made.analysis_told,
+        "boilerplate": [asdict(one) for one in read.left_out[:N_KEPT]],
+        **_vectorizer_settings(made),
+    }
 
 
 def _vectorizer_settings(made: Vectorized) -> dict[str, Any]:

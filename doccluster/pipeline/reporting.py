@@ -19,9 +19,14 @@ if TYPE_CHECKING:
     from doccluster.report import ReportOptions
 
 
-def check_texts(wanted: bool | ReportOptions, corpus: Corpus | None) -> None:
-    """Raise InputError if the report is to hold texts and there are none."""
-    if corpus is None and not isinstance(wanted, bool) and wanted.with_texts:
+def wants_texts(wanted: bool | ReportOptions) -> bool:
+    """Return whether a report is to hold the texts of the documents."""
+    return not isinstance(wanted, bool) and wanted.with_texts
+
+
+def check_texts(corpus: Corpus | None) -> None:
+    """Raise InputError if there are no texts to put into a report."""
+    if corpus is None:
         raise InputError("a matrix has no texts to put into the report", remedy="leave out --with-texts")
 
 
@@ -57,8 +62,8 @@ def texts_of_run(folder: str | Path, run: Run) -> Sequence[str]:
         weighting=(settings.vectorizer or {}).get("weighting"),
         truth=settings.truth_columns,
     )
-    if read.corpus is None:
-        raise InputError("a matrix has no texts to put into the report", remedy="leave out --with-texts")
+    check_texts(read.corpus)
+    assert read.corpus is not None
     if read.checksum != run.provenance.checksum:
         raise InputError(
             "the documents have changed since the run: their checksums differ", remedy="make the run again"

@@ -6,52 +6,22 @@ import os
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
 from doccluster.artifacts import damaged, read_as
 from doccluster.clustering.algorithms import SPHERICAL, get_algorithm
 from doccluster.corpus.addresses import address_of
+from doccluster.corpus.options import SourceParameters
 from doccluster.errors import Argument, InputError
 from doccluster.file_names import usable_path
 from doccluster.measures import get_measures
+from doccluster.text.tfidf_parameters import TfidfParameters
 from doccluster.text.token_patterns import check_safe_pattern
 from doccluster.validation import check_positive_int
-from doccluster.vectors.vectorizer_settings import VectorizerSettings
 
 GRANULARITIES = ("topics", "stories")
-
-
-@dataclass(frozen=True, kw_only=True)
-class ReaderSettings:
-    """How documents are read; None is left out. `read_corpus` describes these, `read_matrix` the last two."""
-
-    format: str | None = None
-    text_column: str | tuple[str, ...] | None = None
-    id_column: str | None = None
-    title_column: str | None = None
-    date_column: str | None = None
-    link_column: str | None = None
-    source_column: str | None = None
-    label_columns: str | tuple[str, ...] | None = None
-    keep_columns: str | tuple[str, ...] | None = None
-    label_separator: str | None = None
-    labels_file: str | None = None
-    header: bool | None = None
-    delimiter: str | None = None
-    encoding: str | None = None
-    strip: str | tuple[str, ...] | None = None
-    split: str | None = None
-    html: Literal["text", "article"] | None = None
-    strip_html: bool | None = None
-    keep_boilerplate: bool | None = None
-    max_document_length: int | None = None
-    max_expanded_size: int | str | None = None
-    max_members: int | None = None
-    max_archive_depth: int | None = None
-    classes: str | tuple[str, ...] | None = None
-    terms: str | tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -124,9 +94,9 @@ def recorded_run(parameters: Mapping[str, Any], path: Path) -> RecordedRun:
     """
     try:
         found = read_as(_Parameters, dict(parameters), "parameters")
-        check_group(ReaderSettings, found.reader, "reader")
-        check_group(VectorizerSettings, found.vectorizer, "vectorizer")
-        check_group(get_algorithm(found.algorithm).options, found.clustering, "clustering")
+        check_group(SourceParameters, found.reader, "reader")
+        check_group(TfidfParameters, found.vectorizer, "vectorizer")
+        _check_clustering(found.algorithm, found.clustering)
         if any("\0" in name for name in (*(found.source or ()), found.directory or "")):
             raise ValueError("its source or directory is not text")
     except ValueError as error:
@@ -135,11 +105,25 @@ def recorded_run(parameters: Mapping[str, Any], path: Path) -> RecordedRun:
     return RecordedRun(settings, found.source or (), found.directory or ".")
 
 
+def _check_clustering(algorithm: str, given: Mapping[str, Any] | None) -> None:
+    """Raise ValueError unless `given` could be options of an algorithm; Python may give more than a file."""
+    for name, value in (given or {}).items():
+        if not isinstance(value, str | int | float | None):
+            raise ValueError(f"clustering.{name} is neither text nor a number")
+    try:
+        get_algorithm(algorithm).check_options(given or {})
+    except InputError as error:
+        raise ValueError(str(error).rstrip(".")) from error
+
+
 def check_group(kind: type, given: Any, name: str) -> None:
     """Raise ValueError unless `given` could be settings of this kind, and its pattern for tokens is harmless."""
     if given is None:
         return
-    read_as(kind, given, name)
+    found = (
+        {option: value for option, value in given.items() if value is not None} if isinstance(given, Mapping) else given
+    )
+    read_as(kind, found, name)
     if isinstance(given.get("token_pattern"), str):
         check_safe_pattern(given["token_pattern"])
 

@@ -1,4 +1,4 @@
-"""The vectorizers' parameters, checked and turned into what the code below works with."""
+"""The vectorizer's parameters: each written once, checked, and turned into what the code below works with."""
 
 from __future__ import annotations
 

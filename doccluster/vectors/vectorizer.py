@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -10,8 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from doccluster.errors import NothingUsable
+from doccluster.parameter_fields import described_by
 from doccluster.text.analysis import Analysis
-from doccluster.text.tokens import DEFAULT_TOKEN_PATTERN
+from doccluster.text.tfidf_parameters import TfidfParameters
 from doccluster.vectors.estimator import TextEstimator
 from doccluster.vectors.hashed_terms import (
     HashedStatistics,
@@ -41,58 +42,9 @@ from doccluster.vectors.vectorizer_state import read_state, write_state
 from doccluster.vectors.weighting import collection_weights, weigh_rows
 
 
-class TfidfVectorizer(TextEstimator):
+@described_by(TfidfParameters)
+class TfidfVectorizer(TfidfParameters, TextEstimator):
     r"""Return documents as rows of tf-idf weights, term for term and value for value as scikit-learn's vectorizer.
-
-    Parameters
-    ----------
-    strip_accents : {"ascii", "unicode"}, callable or None
-        Remove accents, after lower case.
-    lowercase : bool
-        Put the text into lower case first.
-    preprocessor : callable or None
-        Document -> text, in place of lower case and accents.
-    tokenizer : callable or None
-        Text -> list of tokens, in place of `token_pattern`.
-    analyzer : {"word", "char", "char_wb", "cjk", "script"} or callable
-        What a term is: a word, a run of characters, such a run inside a word, or (cjk) a pair of characters in scripts
-        without blanks and a word elsewhere; or (script) what suits the script of each stretch of text, see
-        `doccluster.text.scripts.tokens_by_script`. A function gets the document and returns its terms.
-    stop_words : str, collection of str or None
-        Tokens that are no terms: a language ("english", "de", ...: a short audited list, cut into tokens like the
-        text), several with commas between them ("en,de": each document loses the words of its own language), or your
-        own words, taken as they are.
-    token_pattern : str
-        A regular expression that matches a token.
-    ngram_range : (int, int)
-        Shortest and longest run of tokens (or characters) that is a term.
-    max_df, min_df : int or float
-        A term stays if it is in at most and at least so many documents: a number of them, or a share in [0, 1].
-    max_features : int or None
-        Keep only so many terms, those most frequent in the whole collection.
-    vocabulary : mapping term -> column, collection of terms, or None
-        The terms, if they are known beforehand.
-    n_features : int or None
-        Send terms to so many columns by a hash, as `HashingTfidf` does; terms that share a column are added up, and
-        `min_df`, `max_df` and `max_features` choose among the columns that occur. The term of a column is then the one
-        that most documents have (of 100,000 documents at most, evenly spread over all).
-    binary : bool
-        Count a term once per document.
-    dtype : float32 or float64
-        The type of the weights. scikit-learn's default is float64; ours is float32.
-    norm : {"l2", "l1"} or None
-        The length every row gets; the rest of the package wants "l2".
-    use_idf, smooth_idf, sublinear_tf : bool
-        Multiply by idf = ln(N / df) + 1; as if one more document held every term; take 1 + ln(tf) for tf.
-    stemming : str or None
-        Put the forms of a word into one column: a language of the Snowball stemmers, or "porter".
-    weighting : str or None
-        Instead of the three switches above: "bm25" (with `k1` and `b`), or SMART's letters such as "ltc" (then `norm`
-        is the third letter). See `doccluster.vectors.weighting.Weighting`.
-    k1, b : float
-        The parameters of BM25.
-    n_threads : int or None
-        How many threads read text; None for all there are. The result does not depend on it.
 
     Attributes
     ----------
@@ -127,59 +79,6 @@ class TfidfVectorizer(TextEstimator):
 
     hashes_: npt.NDArray[np.int32]
     sharing_: npt.NDArray[np.int64]
-
-    def __init__(
-        self,
-        *,
-        strip_accents: str | Callable[[str], str] | None = None,
-        lowercase: bool = True,
-        preprocessor: Callable[[str], str] | None = None,
-        tokenizer: Callable[[str], Sequence[str]] | None = None,
-        analyzer: str | Callable[[str], Sequence[str]] = "word",
-        stop_words: str | Iterable[str] | None = None,
-        token_pattern: str | None = DEFAULT_TOKEN_PATTERN,
-        ngram_range: tuple[int, int] = (1, 1),
-        max_df: int | float = 1.0,
-        min_df: int | float = 1,
-        max_features: int | None = None,
-        vocabulary: Mapping[str, int] | Iterable[str] | None = None,
-        n_features: int | None = None,
-        binary: bool = False,
-        dtype: npt.DTypeLike = np.float32,
-        norm: str | None = "l2",
-        use_idf: bool = True,
-        smooth_idf: bool = True,
-        sublinear_tf: bool = False,
-        stemming: str | None = None,
-        weighting: str | None = None,
-        k1: float = 1.2,
-        b: float = 0.75,
-        n_threads: int | None = None,
-    ) -> None:
-        self.strip_accents = strip_accents
-        self.lowercase = lowercase
-        self.preprocessor = preprocessor
-        self.tokenizer = tokenizer
-        self.analyzer = analyzer
-        self.stop_words = stop_words
-        self.token_pattern = token_pattern
-        self.ngram_range = ngram_range
-        self.max_df = max_df
-        self.min_df = min_df
-        self.max_features = max_features
-        self.vocabulary = vocabulary
-        self.n_features = n_features
-        self.binary = binary
-        self.dtype = dtype
-        self.norm = norm
-        self.use_idf = use_idf
-        self.smooth_idf = smooth_idf
-        self.sublinear_tf = sublinear_tf
-        self.stemming = stemming
-        self.weighting = weighting
-        self.k1 = k1
-        self.b = b
-        self.n_threads = n_threads
 
     def fit(self, documents: Iterable[Any], y: Any = None) -> TfidfVectorizer:
         """Learn the terms and their document frequencies; returns self."""

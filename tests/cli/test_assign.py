@@ -38,8 +38,8 @@ def write_table(path, *, encoding="cp1252", delimiter=";"):
 
 
 READING = (
-    *("--text-column", "inhalt", "--id-column", "nummer", "--title-column", "überschrift", "--strip-html"),
-    *("--encoding", "cp1252", "--delimiter", ";"),
+    *("--column", "text=inhalt", "--column", "id=nummer", "--column", "title=überschrift", "--strip-html"),
+    *("--encoding", "cp1252", "--format", "csv:delimiter=;"),
 )
 
 
@@ -61,7 +61,7 @@ def test_the_files_of_a_run_come_back_to_their_own_clusters_without_any_option(d
 
 def test_an_option_goes_before_what_the_run_was_told(doccluster, table_run, tmp_path):
     other = write_table(tmp_path / "other.csv", encoding="utf-8", delimiter=",")
-    done = doccluster("assign", table_run, other, "--encoding", "utf-8", "--delimiter", ",")
+    done = doccluster("assign", table_run, other, "--encoding", "utf-8", "--format", "csv:delimiter=comma")
     assert [row["title"] for row in rows_of(done.out)] == ["Über bread"] * 4 + ["Über harbour"] * 4
     assert all(float(row["unknown"]) == 0 for row in rows_of(done.out))
 

@@ -45,7 +45,7 @@ def test_a_number_of_clusters_that_is_none(doccluster, tiny, tmp_path, k, word):
     one_sentence(doccluster("run", tiny, "-o", tmp_path / "out", "-k", k), 2, word)
 
 
-@pytest.mark.parametrize("option", ["--n-init", "--max-iter", "--max-features"])
+@pytest.mark.parametrize("option", ["--checkpoint", "--max-features"])
 def test_a_zero_that_was_typed_is_not_taken_for_a_default(doccluster, tiny, tmp_path, option):
     one_sentence(doccluster("run", tiny, "-o", tmp_path / "out", "-k", 2, option, 0), 2, option)
 
@@ -157,7 +157,7 @@ def test_nan_or_infinity_in_a_matrix(doccluster, tmp_path, value):
 
 
 def test_an_unknown_column_lists_the_columns_there_are(doccluster, newsroom, tmp_path):
-    done = doccluster("run", newsroom, "-o", tmp_path / "out", "-k", 2, "--text-column", "boddy")
+    done = doccluster("run", newsroom, "-o", tmp_path / "out", "-k", 2, "--column", "text=boddy")
     one_sentence(done, 2, "boddy", "title", "text", "topic")
 
 
@@ -427,7 +427,7 @@ def test_ctrl_c_during_a_fit_saves_the_best_so_far_and_exits_130(tmp_path):
     rows = sparse.random_array((4000, 2000), density=0.02, random_state=generator, format="csr")
     sparse.save_npz(tmp_path / "x.npz", rows)
     output, started = tmp_path / "out", tmp_path / "started"
-    arguments = ["cluster", "x.npz", "-k", "40", "-o", "out", "--init", "random", "--n-init", "3000"]
+    arguments = ["cluster", "x.npz", "-k", "40", "-o", "out", "--algorithm", "smoothed:init=random,n_init=3000"]
     process = subprocess.Popen(
         [sys.executable, "-c", TOLD_FIT, *arguments, "--measures", "silhouette", "--no-report", "--json"],
         cwd=tmp_path,

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import itertools
 import warnings
 
 import click
 import pytest
 
 from doccluster.cli.main import COMMANDS, commands
-from doccluster.cli.run import CLUSTERING
-from doccluster.cli.source_options import READER, VECTORIZER
-from doccluster.cli.verb import OPTION_OF, Verb, spelling_of
+from doccluster.cli.source_options import OF_A_FORMAT, READER, VECTORIZER
+from doccluster.cli.verb import Verb, spelling_of
+from doccluster.corpus import FORMATS
 from doccluster.errors import Argument, worded
 
 
@@ -27,13 +28,14 @@ def verbs(group=commands, path=()):
 TEXTS = ["inspect", "vectorize", "run", "choose-k", "compare", "assign"]
 BAD = [
     *[(verb, "--threads", "-1") for verb in ("run", "cluster", "assign", "vectorize", "choose-k", "compare", "rerun")],
-    *[("run", option, "0") for option in ("--n-init", "--max-iter", "--max-features", "--n-features", "--threads")],
-    *[(verb, option, "many") for verb in ("run", "cluster") for option in ("--n-init", "--max-iter", "--threads")],
+    *[("run", option, "0") for option in ("--checkpoint", "--max-features", "--n-features", "--threads")],
+    *[(verb, "--threads", "many") for verb in ("run", "cluster")],
+    *[("run", "--algorithm", f"k-means:{one}") for one in ("n_init=0", "max_iter=many", "tol=-1", "init=best")],
     *[(verb, "--max-memory", "lots") for verb in ("run", "cluster")],
     *[(verb, "--max-expanded-size", "lots") for verb in TEXTS],
-    *[(verb, "--max-members", "0") for verb in TEXTS],
-    *[(verb, "--max-archive-depth", "-2") for verb in TEXTS],
-    *[(verb, "--max-document-length", "0") for verb in TEXTS],
+    *[(verb, "--column", "published") for verb in TEXTS],
+    *[(verb, "--column", "colour=red") for verb in TEXTS],
+    *[(verb, "--format", one) for verb in TEXTS for one in ("docx", "csv:quote=x", "lines:header=false")],
     ("run", "--min-df", "0"),
     ("run", "--min-df", "1.5"),
     ("vectorize", "--max-df", "-1"),
@@ -82,10 +84,38 @@ def test_every_verb_names_its_options_in_errors():
     assert [name for name, command in found.items() if not isinstance(command, Verb)] == []
 
 
-def test_every_argument_that_an_option_is_renamed_to_is_known():
-    renamed = {argument: option for names in (READER, VECTORIZER, CLUSTERING) for option, argument in names.items()}
-    for argument, option in renamed.items():
-        assert OPTION_OF.get(argument, argument) == option
+def test_every_parameter_that_has_an_option_is_named_by_it():
+    spelled = spelling_of(commands.get_command(click.Context(commands), "run"))
+    for name, made in {**READER, **VECTORIZER}.items():
+        assert spelled(Argument(name)) == (made.option or f"--{name.replace('_', '-')}")
+
+
+def test_the_parameters_of_formats_are_named_with_their_format():
+    """They are written down again for errors, since the readers are too much to load for that."""
+    assert {name: FORMATS[format].parameters.count(name) for name, format in OF_A_FORMAT.items()} == {
+        name: 1 for one in FORMATS.values() for name in one.parameters
+    }
+
+
+def test_a_run_has_at_most_forty_options_and_groups_those_of_reading():
+    command = commands.get_command(click.Context(commands), "run")
+    assert sum(isinstance(one, click.Option) for one in command.params) <= 40
+    told = command.get_help(click.Context(command))
+    assert told.index("--json") < told.index("Reading documents:") < told.index("--column") < told.index("Terms:")
+
+
+def test_columns_and_formats_are_read_from_what_is_typed(doccluster, tmp_path):
+    table = tmp_path / "t.csv"
+    table.write_text("7;oil prices rise;econ\n8;rain on wheat;farm\n9;oil exports fall;econ\n", encoding="utf-8")
+    named = [("--column", one) for one in ("id=1", "text=2", "label=3")]
+    typed = ("--format", "csv:delimiter=;,header=false", *itertools.chain(*named))
+    done = doccluster("inspect", table, *typed)
+    assert done.code == 0, done.err
+    assert "documents  3" in done.out
+    assert "labels     3: 2 classes" in done.out
+    twice = doccluster("inspect", table, "--column", "id=1", "--column", "id=2")
+    assert twice.code == 2
+    assert "2 columns are named for id, which needs one" in twice.err
 
 
 @pytest.mark.parametrize(
@@ -101,9 +131,13 @@ def test_every_argument_that_an_option_is_renamed_to_is_known():
         (
             "run",
             (Argument("label_columns", ["a b"]), "; ", Argument("token_pattern", "a b")),
-            "--label-column ['a b']; --token-pattern 'a b'",
+            "--column label=['a b']; --token-pattern 'a b'",
         ),
-        ("run", (Argument("strip_html", False), ", ", Argument("header", False)), "--no-strip-html, --no-header"),
+        (
+            "run",
+            (Argument("strip_html", False), ", ", Argument("header", False)),
+            "--no-strip-html, --format csv:header=false",
+        ),
         ("run", (Argument("overwrite", True), ", ", Argument("stemming", None)), "--overwrite, no --stemming"),
         ("choose-k", (Argument("ks", range(2, 21)), "."), "--k 2-20."),
         ("cluster", (Argument("max_df", 2), " is not an option here"), "max_df=2 is not an option here"),

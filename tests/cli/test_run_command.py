@@ -67,7 +67,7 @@ def test_first_screen_shows_headline_label_dates_outlets_and_similarity(docclust
 
 def test_many_clusters_are_shown_up_to_forty_and_the_rest_is_named(doccluster, tmp_path):
     articles = ROOT / "corpora" / "samples" / "newsroom" / "articles.jsonl"
-    done = doccluster("run", articles, "-o", tmp_path / "out", "-k", 50, "--n-init", 1, "--no-report")
+    done = doccluster("run", articles, "-o", tmp_path / "out", "-k", 50, "--no-report")
     assert f"the 40 largest of 50 clusters; all are in {tmp_path / 'out' / 'clusters.csv'}" in done.out
     assert len(rows_of(tmp_path / "out" / "clusters.csv")) == 50
 
@@ -102,7 +102,7 @@ def test_assignments_name_every_document_with_its_cluster_and_margin(finished):
     rows = rows_of(finished / "assignments.csv")
     assert [row["id"] for row in rows] == sorted(row["id"] for row in rows)
     assert len(rows) == 9
-    expected = ["id", "title", "date", "cluster", "similarity", "runner_up", "margin", "family", "first"]
+    expected = ["id", "title", "date", "cluster", "similarity", "runner_up", "margin", "family", "first", "other"]
     assert list(rows[0]) == expected
     by_folder = {}
     for row in rows:
@@ -277,17 +277,17 @@ def test_the_report_has_texts_and_a_map_where_they_are_asked_for_also_when_writt
     texts = ["oil and crude barrels", "crude oil prices", "wheat and rain", "rain on the wheat field", "wheat harvest"]
     source.write_text("".join(json.dumps({"id": f"d{i}", "text": text}) + "\n" for i, text in enumerate(texts)))
     out, page = tmp_path / "out", tmp_path / "out" / "report.html"
-    ran = doccluster("run", source, "-o", out, "-k", 2, "--min-df", 1, "--with-texts", "--no-map")
+    ran = doccluster("run", source, "-o", out, "-k", 2, "--min-df", 1, "--with-texts")
     assert ran.code == 0, ran.err
     first = page.read_text(encoding="utf-8")
     assert all(f"{text}</pre>" in first for text in texts)
-    assert 'class="still"' not in first
-    again = doccluster("report", out, "--with-texts", "--no-map")
+    assert 'class="still"' in first
+    again = doccluster("report", out, "--with-texts")
     assert again.code == 0, again.err
     assert page.read_text(encoding="utf-8") == first
-    assert doccluster("report", out, "--map").code == 0
+    assert doccluster("report", out, "--no-map").code == 0
     drawn = page.read_text(encoding="utf-8")
-    assert 'class="still"' in drawn
+    assert 'class="still"' not in drawn
     assert f"{texts[0]}</pre>" not in drawn
     source.write_text('{"id": "d0", "text": "other words"}\n')
     changed = doccluster("report", out, "--with-texts")

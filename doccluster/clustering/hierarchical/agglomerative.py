@@ -3,33 +3,40 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
 
 from doccluster.clustering.centroid_estimator import CentroidEstimator, sum_directions
-from doccluster.clustering.hierarchical.agglomeration import agglomerate, cut_tree
+from doccluster.clustering.estimator_parameters import ClusteringParameters
+from doccluster.clustering.hierarchical.agglomeration import LINKAGES, agglomerate, cut_tree
 from doccluster.errors import NothingUsable
 from doccluster.geometry import Documents
-from doccluster.progress import Progress, silent
+from doccluster.parameter_fields import check_parameters, described_by, parameter
+from doccluster.progress import silent
 from doccluster.validation import RandomState, as_generator, check_matrix, check_n_clusters, row_norms, unit_rows
 
 
-class AgglomerativeClustering(CentroidEstimator):
-    """Clusters that come of joining the two nearest until `n_clusters` are left; for up to some 20,000 documents.
+@dataclass(kw_only=True, eq=False, repr=False)
+class AgglomerativeParameters(ClusteringParameters):
+    """The parameters of `AgglomerativeClustering`."""
 
-    Parameters
-    ----------
-    n_clusters : int, default 8
-    linkage : {'average', 'single', 'complete', 'ward', 'centroid'}, default 'average'
-        'average' is CLUTO's UPGMA, the mean of 1 - cosine over all pairs of documents; 'single' and 'complete' take the
-        least and the largest; 'ward' and 'centroid' are Euclidean, on the unit rows.
-    max_memory : str or int, default '2G'
-        The most that the distances may take (2 bytes times the square of the number of documents).
-    n_threads : int, optional
-        Changes no result.
-    progress : callable ``(stage, done, total)``, optional
+    linkage: str = parameter(
+        "average",
+        "'average' is CLUTO's UPGMA, the mean of 1 - cosine over all pairs of documents; 'single' and 'complete' take "
+        "the least and the largest; 'ward' and 'centroid' are Euclidean, on the unit rows.",
+        choices=tuple(LINKAGES),
+    )
+    max_memory: str | int = parameter(
+        "2G", "The most that the distances may take (2 bytes times the square of the number of documents)."
+    )
+
+
+@described_by(AgglomerativeParameters)
+class AgglomerativeClustering(AgglomerativeParameters, CentroidEstimator):
+    """Clusters that come of joining the two nearest until `n_clusters` are left; for up to some 20,000 documents.
 
     Attributes
     ----------
@@ -51,21 +58,6 @@ class AgglomerativeClustering(CentroidEstimator):
     (array([0, 0, 1, 1]), array([0, 0, 1, 2]))
     """
 
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        linkage: str = "average",
-        max_memory: str | int = "2G",
-        n_threads: int | None = None,
-        progress: Progress | None = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.linkage = linkage
-        self.max_memory = max_memory
-        self.n_threads = n_threads
-        self.progress = progress
-
     def fit(self, X: Any, y: Any = None) -> Self:
         """Cluster the rows of `X`, csr or dense; rows that are not unit are normalised in a copy, with a warning.
 
@@ -83,6 +75,7 @@ class AgglomerativeClustering(CentroidEstimator):
         """
         rows = self._unit_rows(X)
         k = check_n_clusters(self.n_clusters, rows.shape[0])
+        check_parameters(self)
         self.linkage_ = agglomerate(
             Documents(rows),
             self.linkage,

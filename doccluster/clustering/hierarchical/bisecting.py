@@ -7,6 +7,7 @@ Zhao & Karypis 2004, Machine Learning 55 (the choice of the cluster, and k-way r
 from __future__ import annotations
 
 import warnings
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -14,37 +15,45 @@ import numpy.typing as npt
 from scipy import sparse
 
 from doccluster.clustering.centroid_estimator import CentroidEstimator, sum_directions
+from doccluster.clustering.estimator_parameters import SeededParameters
 from doccluster.clustering.hierarchical.bisection_tree import BisectionTree
 from doccluster.clustering.k_means.spherical import SphericalParameters, spherical_k_means
-from doccluster.errors import DocclusterWarning, InputError, NothingUsable
-from doccluster.geometry.criteria import check_criterion, refine_by_moves
-from doccluster.progress import Progress, silent
-from doccluster.validation import RandomState, as_generator, check_n_clusters, check_n_init
+from doccluster.errors import DocclusterWarning, NothingUsable
+from doccluster.geometry.criteria import NAMES, refine_by_moves
+from doccluster.parameter_fields import check_parameters, described_by, parameter
+from doccluster.progress import silent
+from doccluster.validation import MAX_STARTS, as_generator, check_n_clusters
 
 Members = npt.NDArray[np.int64]
 SPLITS = ("gain", "largest", "loosest")
 
 
-class BisectingSphericalKMeans(CentroidEstimator):
-    """Clusters by repeated bisection with spherical k-means; the tree is kept and can be cut at any number of clusters.
+@dataclass(kw_only=True, eq=False, repr=False)
+class BisectingParameters(SeededParameters):
+    """The parameters of `BisectingSphericalKMeans`."""
 
-    Parameters
-    ----------
-    n_clusters : int, default 8
-    split : {'gain', 'largest', 'loosest'}, default 'gain'
-        Which cluster is divided next: the one whose division raises the sum of cosines to the centroids most, the one
-        of most documents, or the one of the lowest mean cosine to its centroid.
-    criterion : {'i2', 'i1', 'e1', 'g1', 'h1', 'h2'}, default 'i2'
-        What the moves of single documents after each division, and at the end, optimise
-        (`doccluster.geometry.criteria`).
-    refine : bool, default False
-        Whether documents move between all clusters at the end. The labels are then no longer those of the tree.
-    n_init : int, default 10
-        Starts of each division.
-    random_state : None, int or numpy Generator
-    n_threads : int, optional
-        Changes no result.
-    progress : callable ``(stage, done, total)``, optional
+    split: str = parameter(
+        "gain",
+        "Which cluster is divided next: the one whose division raises the sum of cosines to the centroids most, the "
+        "one of most documents, or the one of the lowest mean cosine to its centroid.",
+        choices=SPLITS,
+    )
+    criterion: str = parameter(
+        "i2",
+        "What the moves of single documents after each division, and at the end, optimise "
+        "(`doccluster.geometry.criteria`).",
+        choices=NAMES,
+    )
+    refine: bool = parameter(
+        False,
+        "Whether documents move between all clusters at the end. The labels are then no longer those of the tree.",
+    )
+    n_init: int = parameter(10, "Starts of each division.", low=1, high=MAX_STARTS)
+
+
+@described_by(BisectingParameters)
+class BisectingSphericalKMeans(BisectingParameters, CentroidEstimator):
+    """Clusters by repeated bisection with spherical k-means; the tree is kept and can be cut at any number of clusters.
 
     Attributes
     ----------
@@ -65,27 +74,6 @@ class BisectingSphericalKMeans(CentroidEstimator):
     True
     """
 
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        split: str = "gain",
-        criterion: str = "i2",
-        refine: bool = False,
-        n_init: int = 10,
-        random_state: RandomState = None,
-        n_threads: int | None = None,
-        progress: Progress | None = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.split = split
-        self.criterion = criterion
-        self.refine = refine
-        self.n_init = n_init
-        self.random_state = random_state
-        self.n_threads = n_threads
-        self.progress = progress
-
     def fit(self, X: Any, y: Any = None) -> Self:
         """Cluster the rows of `X`, csr or dense; rows that are not unit are normalised in a copy, with a warning.
 
@@ -103,12 +91,7 @@ class BisectingSphericalKMeans(CentroidEstimator):
         """
         rows = self._unit_rows(X)
         k = check_n_clusters(self.n_clusters, rows.shape[0])
-        check_n_init(self.n_init)
-        check_criterion(self.criterion)
-        if self.split not in SPLITS:
-            raise InputError(
-                "is not known", argument="split", received=self.split, expected=f"one of {', '.join(SPLITS)}"
-            )
+        check_parameters(self)
         if not sparse.csr_array(rows).count_nonzero():
             raise NothingUsable("X has no row with a non-zero value", remedy="there is nothing to cluster")
         rng = as_generator(self.random_state)

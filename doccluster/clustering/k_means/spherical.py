@@ -11,6 +11,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from doccluster.blocks import resolve_threads
+from doccluster.clustering.estimator_parameters import SeededParameters
 from doccluster.clustering.k_means.document_matrix import DocumentMatrix, as_given, prepare
 from doccluster.clustering.k_means.lloyd import Limits
 from doccluster.clustering.k_means.memory import MemoryPlan, plan_memory, size_of
@@ -19,46 +20,63 @@ from doccluster.clustering.k_means.snapshot import Snapshot
 from doccluster.clustering.k_means.starts import BestStart, draw_starts
 from doccluster.errors import InputError, NothingUsable
 from doccluster.geometry.documents import as_documents
-from doccluster.progress import Progress, silent
+from doccluster.parameter_fields import check_parameters, parameter
+from doccluster.progress import silent
 from doccluster.sizes import parse_size
 from doccluster.sparse_structure import document_frequencies
-from doccluster.validation import RandomState, as_generator, check_n_clusters, check_n_init, check_positive_int
+from doccluster.validation import as_generator, check_n_clusters, check_n_init
 
 DEFAULT_STARTS = 10  # restarts chosen by the objective are worth more than any seeding, and cheap
 LARGEST_WEIGHT = 1e100  # the squares of sums of weights are taken in float64, where they would overflow or vanish
 NORMALISED = "X has rows that are not of unit length; a normalised copy is used (the cosine ignores length)."
 
 
-@dataclass(frozen=True)
-class SphericalParameters:
-    """The parameters of `SphericalKMeans`, which describes them."""
+@dataclass(kw_only=True, eq=False, repr=False)
+class SphericalParameters(SeededParameters):
+    """The parameters of `SphericalKMeans`."""
 
-    n_clusters: int = 8
-    init: Init = "k-means++"
-    n_init: int | str = DEFAULT_STARTS
-    max_iter: int = 300
-    tol: float = 1e-4
-    random_state: RandomState = None
-    n_threads: int | None = None
-    max_memory: str | int | None = None
-    algorithm: str = "auto"
-    refine: bool = False
-    progress: Progress | None = None
-    verbose: int = 0
+    init: Init = parameter(
+        "k-means++",
+        "Greedy k-means++ in cosine form, random documents, the centroids of a clustered sample (one document in ten, "
+        "20 to 1,000 for each cluster), k-means++ among documents that a few rounds over all have drawn (k-means||: "
+        "Bahmani et al. 2012), centroids (dense or sparse, made unit), or a function ``(X, n_clusters, random_state)`` "
+        "that returns such.",
+        type="{'k-means++', 'random', 'subsample', 'k-means||'}, matrix of shape (n_clusters, n_terms), or callable",
+    )
+    n_init: int | str = parameter(
+        DEFAULT_STARTS,
+        "Number of starts; the one with the highest objective is kept. Given centroids are started from once.",
+        type="int or 'auto'",
+    )
+    max_iter: int = parameter(300, "The most iterations in one start.", low=1)
+    tol: float = parameter(
+        1e-4,
+        "A start ends when an iteration gains less than this share of the objective; 0 goes on until nothing moves.",
+        low=0,
+    )
+    max_memory: str | int | None = parameter(
+        None,
+        "The most that the fit may hold beyond `X`, such as '2G'. Dense table, bounds, threads and the documents that "
+        "seeds are drawn from are cut to fit; what cannot fit is refused before it begins (`plan_memory` tells).",
+        type="str or int",
+    )
+    algorithm: str = parameter(
+        "auto",
+        "Whether an assignment skips documents whose label cannot have changed, or never. The labels are the same.",
+        choices=("auto", "lloyd"),
+    )
+    refine: bool = parameter(
+        False,
+        "After the batch steps of each start, move single documents and chains of documents while that raises the "
+        "objective (Dhillon, Guan and Kogan 2002); slower, and better optima.",
+    )
+    verbose: int = parameter(0, "With 1 the memory plan is printed before the fit begins.")
 
     def check(self, n_documents: int) -> None:
         """Raise InputError if a parameter cannot be used for so many documents."""
         check_n_clusters(self.n_clusters, n_documents)
         check_init(self.init)
-        check_positive_int(self.max_iter, "max_iter")
-        if self.algorithm not in ("auto", "lloyd"):
-            raise InputError(
-                "is not known", argument="algorithm", received=self.algorithm, expected="'auto' or 'lloyd'"
-            )
-        if not isinstance(self.tol, int | float | np.number) or not self.tol >= 0:
-            raise InputError(
-                "is not a share of the objective", argument="tol", received=self.tol, expected="a number >= 0"
-            )
+        check_parameters(self)
         if self._draws_seeds and self.n_init != "auto":
             check_n_init(self.n_init)
 

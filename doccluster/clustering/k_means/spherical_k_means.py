@@ -13,9 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from doccluster.clustering.fitted_columns import check_columns
 from doccluster.clustering.k_means.assign import centroid_similarities, nearest_centroids
 from doccluster.clustering.k_means.memory import MemoryPlan
-from doccluster.clustering.k_means.seeding import Init
 from doccluster.clustering.k_means.spherical import (
-    DEFAULT_STARTS,
     FitInterrupted,
     SphericalFit,
     SphericalParameters,
@@ -24,44 +22,18 @@ from doccluster.clustering.k_means.spherical import (
 )
 from doccluster.errors import Argument, DocclusterWarning, MemoryLimitError
 from doccluster.geometry import Documents, as_documents
-from doccluster.progress import Progress
+from doccluster.parameter_fields import described_by
 from doccluster.sizes import parse_size
-from doccluster.validation import RandomState
 
 
-class SphericalKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):
+@described_by(SphericalParameters)
+class SphericalKMeans(
+    ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, SphericalParameters, BaseEstimator
+):
     """Spherical k-means: unit documents, unit centroids, the sum of cosines to the own centroid as large as it gets.
 
     The signature and attributes are those of scikit-learn's KMeans. Labels are exact: those of a naive Lloyd with
     float32 documents and means and float64 arithmetic, lowest index on ties, for any number of threads.
-
-    Parameters
-    ----------
-    n_clusters : int, default 8
-    init : {'k-means++', 'random', 'subsample', 'k-means||'}, matrix of shape (n_clusters, n_terms), or callable
-        Greedy k-means++ in cosine form, random documents, the centroids of a clustered sample (one document in ten, 20
-        to 1,000 for each cluster), k-means++ among documents that a few rounds over all have drawn (k-means||: Bahmani
-        et al. 2012), centroids (dense or sparse, made unit), or a function ``(X, n_clusters, random_state)`` that
-        returns such.
-    n_init : int or 'auto', default 10
-        Number of starts; the one with the highest objective is kept. Given centroids are started from once.
-    max_iter : int, default 300
-    tol : float, default 1e-4
-        A start ends when an iteration gains less than this share of the objective; 0 goes on until nothing moves.
-    random_state : int, numpy Generator or RandomState, optional
-    n_threads : int, optional
-        All processors by default; the result does not depend on it.
-    algorithm : {'auto', 'lloyd'}, default 'auto'
-        Whether an assignment skips documents whose label cannot have changed, or never. The labels are the same.
-    refine : bool, default False
-        After the batch steps of each start, move single documents and chains of documents while that raises the
-        objective (Dhillon, Guan and Kogan 2002); slower, and better optima.
-    max_memory : str or int, optional
-        The most that the fit may hold beyond `X`, such as '2G'. Dense table, bounds, threads and the documents that
-        seeds are drawn from are cut to fit; what cannot fit is refused before it begins (`plan_memory` tells).
-    progress : callable ``(stage, done, total)``, optional
-    verbose : int, default 0
-        With 1 the memory plan is printed before the fit begins.
 
     Attributes
     ----------
@@ -89,35 +61,6 @@ class SphericalKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
     >>> found.labels_[0] == found.labels_[1] != found.labels_[2]
     np.True_
     """
-
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        init: Init = "k-means++",
-        n_init: int | str = DEFAULT_STARTS,
-        max_iter: int = 300,
-        tol: float = 1e-4,
-        random_state: RandomState = None,
-        n_threads: int | None = None,
-        max_memory: str | int | None = None,
-        algorithm: str = "auto",
-        refine: bool = False,
-        progress: Progress | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.init = init
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
-        self.n_threads = n_threads
-        self.max_memory = max_memory
-        self.algorithm = algorithm
-        self.refine = refine
-        self.progress = progress
-        self.verbose = verbose
 
     def fit(self, X: Any, y: Any = None, sample_weight: npt.ArrayLike | None = None) -> Self:
         """Cluster the rows of `X`, csr or dense; rows that are not unit are normalised in a copy, with a warning.

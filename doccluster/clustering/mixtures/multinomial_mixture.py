@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -11,49 +12,57 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from doccluster.blocks import map_blocks, row_blocks
+from doccluster.clustering.estimator_parameters import SeededParameters
 from doccluster.clustering.fitted_columns import check_columns
 from doccluster.clustering.linear_rule import capped
 from doccluster.clustering.mixtures.multinomial import BLOCK_ROWS, Multinomials, Settled, settle_labels
 from doccluster.clustering.mixtures.vmf_seeds import check_mixture_init, seed_labels
 from doccluster.clustering.smoothed.document_spaces import shared_term_rows
 from doccluster.errors import InputError, NothingUsable
-from doccluster.progress import Progress, silent
-from doccluster.validation import (
-    RandomState,
-    as_generator,
-    check_matrix,
-    check_n_clusters,
-    check_n_init,
-    check_positive_int,
-)
+from doccluster.parameter_fields import check_parameters, described_by, parameter
+from doccluster.progress import silent
+from doccluster.validation import MAX_STARTS, as_generator, check_matrix, check_n_clusters
 
 Floats = npt.NDArray[np.float64]
 
 
-class MultinomialMixture(ClusterMixin, BaseEstimator):
-    """Mixture of multinomials over the counts of terms, fitted by expectation maximisation.
+@dataclass(kw_only=True, eq=False, repr=False)
+class MultinomialParameters(SeededParameters):
+    """The parameters of `MultinomialMixture`."""
 
-    Parameters
-    ----------
-    n_clusters : int, default 8
-    assignment : {'hard', 'soft'}, default 'hard'
-        Whether a document counts wholly in its most probable cluster, or in each by its probability.
-    smoothing : float in 0..1 (both excluded), default 0.5
-        The share of the whole collection in the distribution of each cluster (Jelinek-Mercer).
-    max_length : float, default 200
-        Documents of more terms count as this many, else long ones are too sure of their cluster.
-    init : {'k-means', 'random'} or int array of shape (n_documents,), default 'k-means'
-        Labels of spherical k-means of the tf-idf rows, of the nearest of random documents, or given labels
-        0..n_clusters-1.
-    n_init : int, default 10
-        Starts; the one of the highest likelihood is kept. Given labels are started from once.
-    max_iter : int, default 50
-    tol : float, default 1e-3
-        A start ends when no larger share of the labels changes.
-    random_state : None, int or numpy Generator
-    n_threads : int, optional
-        Changes no result.
-    progress : callable ``(stage, done, total)``, optional
+    assignment: str = parameter(
+        "hard",
+        "Whether a document counts wholly in its most probable cluster, or in each by its probability.",
+        choices=("hard", "soft"),
+    )
+    smoothing: float = parameter(
+        0.5,
+        "The share of the whole collection in the distribution of each cluster (Jelinek-Mercer).",
+        above=0,
+        below=1,
+    )
+    max_length: float = parameter(
+        200.0, "Documents of more terms count as this many, else long ones are too sure of their cluster.", above=0
+    )
+    init: str | npt.ArrayLike = parameter(
+        "k-means",
+        "Labels of spherical k-means of the tf-idf rows, of the nearest of random documents, or given labels "
+        "0..n_clusters-1.",
+        type="{'k-means', 'random'} or int array of shape (n_documents,)",
+    )
+    n_init: int = parameter(
+        10,
+        "Starts; the one of the highest likelihood is kept. Given labels are started from once.",
+        low=1,
+        high=MAX_STARTS,
+    )
+    max_iter: int = parameter(50, "The most iterations in one start.", low=1)
+    tol: float = parameter(1e-3, "A start ends when no larger share of the labels changes.", low=0, high=1)
+
+
+@described_by(MultinomialParameters)
+class MultinomialMixture(ClusterMixin, MultinomialParameters, BaseEstimator):
+    """Mixture of multinomials over the counts of terms, fitted by expectation maximisation.
 
     Attributes
     ----------
@@ -83,33 +92,6 @@ class MultinomialMixture(ClusterMixin, BaseEstimator):
     True
     """
 
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        assignment: str = "hard",
-        smoothing: float = 0.5,
-        max_length: float = 200.0,
-        init: str | npt.ArrayLike = "k-means",
-        n_init: int = 10,
-        max_iter: int = 50,
-        tol: float = 1e-3,
-        random_state: RandomState = None,
-        n_threads: int | None = None,
-        progress: Progress | None = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.assignment = assignment
-        self.smoothing = smoothing
-        self.max_length = max_length
-        self.init = init
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
-        self.n_threads = n_threads
-        self.progress = progress
-
     def fit(self, X: Any, y: Any = None) -> Self:
         """Fit the mixture to counts, csr or dense, values >= 0.
 
@@ -128,7 +110,8 @@ class MultinomialMixture(ClusterMixin, BaseEstimator):
         matrix = check_matrix(X)
         validate_data(self, X, skip_check_array=True)
         k = check_n_clusters(self.n_clusters, matrix.shape[0])
-        self._check_parameters(matrix.shape[0])
+        check_parameters(self)
+        check_mixture_init(self.init, matrix.shape[0], self.n_clusters)
         counts = _non_negative(matrix)
         if not counts.count_nonzero():
             raise NothingUsable("X has no document with a term; there is nothing to fit.")
@@ -137,19 +120,6 @@ class MultinomialMixture(ClusterMixin, BaseEstimator):
         self.weights_ = best.parameters.weights
         self.log_likelihood_, self.n_iter_, self.converged_ = value, best.n_iter, best.converged
         return self
-
-    def _check_parameters(self, n_documents: int) -> None:
-        if self.assignment not in ("soft", "hard"):
-            raise InputError(f"assignment={self.assignment!r} is unknown; choose 'soft' or 'hard'.")
-        if not 0 < self.smoothing < 1:
-            raise InputError(f"smoothing={self.smoothing!r} is not a share; give a number above 0 and below 1.")
-        if not self.max_length > 0:
-            raise InputError(f"max_length={self.max_length!r} is not a number of terms; give one above 0, or infinity.")
-        if not 0 <= self.tol <= 1:
-            raise InputError(f"tol={self.tol!r} is not a share of the documents; give a number from 0 to 1.")
-        check_mixture_init(self.init, n_documents, self.n_clusters)
-        check_n_init(self.n_init)
-        check_positive_int(self.max_iter, "max_iter")
 
     def _best_start(self, counts: Any, k: int) -> tuple[Settled, float]:
         rng = as_generator(self.random_state)

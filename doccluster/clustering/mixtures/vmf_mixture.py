@@ -17,6 +17,7 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from doccluster.blocks import resolve_threads
+from doccluster.clustering.estimator_parameters import SeededParameters
 from doccluster.clustering.fitted_columns import check_columns
 from doccluster.clustering.k_means.document_matrix import frequency_order
 from doccluster.clustering.mixtures.vmf_documents import UnitDocuments
@@ -32,14 +33,15 @@ from doccluster.clustering.mixtures.vmf_steps import (
 )
 from doccluster.errors import DocclusterWarning, InputError, NothingUsable
 from doccluster.kernels.vmf import MAX_CONCENTRATION
-from doccluster.progress import Progress, silent
+from doccluster.parameter_fields import check_parameters, described_by, parameter
+from doccluster.progress import silent
 from doccluster.sparse_structure import document_frequencies
 from doccluster.validation import (
+    MAX_STARTS,
     RandomState,
     as_generator,
     check_matrix,
     check_n_clusters,
-    check_n_init,
     check_positive_int,
     unit_rows,
 )
@@ -67,30 +69,46 @@ class MixtureFit:
     converged: bool
 
 
-class VonMisesFisherMixture(ClusterMixin, BaseEstimator):
-    """Mixture of von Mises-Fisher distributions on the unit sphere, fitted by expectation maximisation.
+@dataclass(kw_only=True, eq=False, repr=False)
+class VmfParameters(SeededParameters):
+    """The parameters of `VonMisesFisherMixture`."""
 
-    Parameters
-    ----------
-    n_clusters : int, default 8
-    assignment : {'soft', 'hard'}, default 'soft'
-        Whether a document counts in each cluster by its probability (the likelihood of the mixture grows), or wholly
-        in the most probable one (the classification likelihood grows).
-    concentration : {'shared', 'free'} or float, default 'shared'
-        One concentration for all clusters, one for each, or this number for all, not estimated.
-    init : {'k-means', 'random'} or int array of shape (n_documents,), default 'k-means'
-        Labels of spherical k-means, of the nearest of random documents, or given labels 0..n_clusters-1.
-    n_init : int, default 10
-        Number of starts; the one with the highest likelihood is kept.
-    max_iter : int, default 100
-    tol : float, default 1e-4
-        A start ends when the log-likelihood per document gains less than this, in nats.
-    max_concentration : float, default 1e7
-        The bound of the concentrations, which grow without end where all documents of a cluster are equal.
-    random_state : int, numpy Generator or RandomState, optional
-    n_threads : int, optional
-        All processors by default; the result does not depend on it.
-    progress : callable ``(stage, done, total)``, optional
+    assignment: str = parameter(
+        "soft",
+        "Whether a document counts in each cluster by its probability (the likelihood of the mixture grows), or wholly "
+        "in the most probable one (the classification likelihood grows).",
+        choices=("soft", "hard"),
+    )
+    concentration: str | float = parameter(
+        "shared",
+        "One concentration for all clusters, one for each, or this number for all, not estimated.",
+        choices=("shared", "free"),
+        low=0,
+        high=MAX_CONCENTRATION,
+    )
+    init: str | npt.ArrayLike = parameter(
+        "k-means",
+        "Labels of spherical k-means, of the nearest of random documents, or given labels 0..n_clusters-1.",
+        type="{'k-means', 'random'} or int array of shape (n_documents,)",
+    )
+    n_init: int = parameter(
+        10, "Number of starts; the one with the highest likelihood is kept.", low=1, high=MAX_STARTS
+    )
+    max_iter: int = parameter(100, "The most iterations in one start.", low=1)
+    tol: float = parameter(
+        1e-4, "A start ends when the log-likelihood per document gains less than this, in nats.", low=0
+    )
+    max_concentration: float = parameter(
+        MAX_CONCENTRATION,
+        "The bound of the concentrations, which grow without end where all documents of a cluster are equal.",
+        above=0,
+        high=MAX_CONCENTRATION,
+    )
+
+
+@described_by(VmfParameters)
+class VonMisesFisherMixture(ClusterMixin, VmfParameters, BaseEstimator):
+    """Mixture of von Mises-Fisher distributions on the unit sphere, fitted by expectation maximisation.
 
     Attributes
     ----------
@@ -124,33 +142,6 @@ class VonMisesFisherMixture(ClusterMixin, BaseEstimator):
     True
     """
 
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        assignment: str = "soft",
-        concentration: str | float = "shared",
-        init: str | npt.ArrayLike = "k-means",
-        n_init: int = 10,
-        max_iter: int = 100,
-        tol: float = 1e-4,
-        max_concentration: float = MAX_CONCENTRATION,
-        random_state: RandomState = None,
-        n_threads: int | None = None,
-        progress: Progress | None = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.assignment = assignment
-        self.concentration = concentration
-        self.init = init
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.max_concentration = max_concentration
-        self.random_state = random_state
-        self.n_threads = n_threads
-        self.progress = progress
-
     def fit(self, X: Any, y: Any = None) -> Self:
         """Fit the mixture to the rows of `X`, csr or dense; rows that are not unit are normalised in a copy.
 
@@ -183,16 +174,8 @@ class VonMisesFisherMixture(ClusterMixin, BaseEstimator):
             raise InputError(
                 "X has n_features=1: 1 feature(s) give no direction", remedy="the minimum of 2 is required"
             )
-        if self.assignment not in ("soft", "hard"):
-            raise InputError("is unknown", argument="assignment", received=self.assignment, expected="'soft' or 'hard'")
+        check_parameters(self)
         check_mixture_init(self.init, X.shape[0], self.n_clusters)
-        _check_concentration(self.concentration, self.max_concentration)
-        check_n_init(self.n_init)
-        check_positive_int(self.max_iter, "max_iter")
-        if not isinstance(self.tol, int | float | np.number) or not self.tol >= 0:
-            raise InputError(
-                "is not a gain in log-likelihood", argument="tol", received=self.tol, expected="a number >= 0"
-            )
 
     def _best_start(self, rows: Any, documents: UnitDocuments, n_clusters: int) -> MixtureFit:
         generator = as_generator(self.random_state)
@@ -352,28 +335,6 @@ class VonMisesFisherMixture(ClusterMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
-
-
-def _check_concentration(rule: Any, largest: Any) -> None:
-    if not isinstance(largest, int | float | np.number) or not 0 < largest <= MAX_CONCENTRATION:
-        raise InputError(
-            "is out of range",
-            argument="max_concentration",
-            received=largest,
-            expected=f"a number from 0 to {MAX_CONCENTRATION:g}",
-        )
-    if isinstance(rule, str):
-        if rule not in ("free", "shared"):
-            raise InputError(
-                "is unknown", argument="concentration", received=rule, expected="'free', 'shared' or a number"
-            )
-    elif not isinstance(rule, int | float | np.number) or not 0 <= rule <= MAX_CONCENTRATION:
-        raise InputError(
-            "is out of range",
-            argument="concentration",
-            received=rule,
-            expected=f"a number from 0 to {MAX_CONCENTRATION:g}",
-        )
 
 
 def _named(chosen: npt.NDArray[np.bool_]) -> str:

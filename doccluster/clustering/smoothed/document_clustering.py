@@ -21,46 +21,18 @@ from doccluster.clustering.centroid_estimator import sum_directions
 from doccluster.clustering.consensus.label_stability import LabelStability, measure_stability
 from doccluster.clustering.fitted_columns import check_columns
 from doccluster.clustering.k_means.assign import assign_to_centroids
-from doccluster.clustering.k_means.seeding import Init
 from doccluster.clustering.smoothed.document_clusters import DocumentParameters, cluster_documents
 from doccluster.clustering.smoothed.document_spaces import WeighedRows, holds_counts, shared_term_rows, weighted_rows
 from doccluster.errors import DocclusterWarning
-from doccluster.progress import Progress
-from doccluster.validation import RandomState, check_matrix, check_n_clusters, unit_rows
+from doccluster.parameter_fields import described_by
+from doccluster.validation import check_matrix, check_n_clusters, unit_rows
 
 KEPT_SINGLE = "Terms of one document kept their weight: without them too few documents would differ."
 
 
-class DocumentClustering(ClusterMixin, BaseEstimator):
+@described_by(DocumentParameters)
+class DocumentClustering(ClusterMixin, DocumentParameters, BaseEstimator):
     """Clusters of documents from their counts of terms (or tf-idf rows), smoothed and settled.
-
-    Parameters
-    ----------
-    n_clusters : int, default 8
-    quality : {'default', 'fast', 'best'}, default 'default'
-        'default' smooths the rows over the graph of their nearest neighbours before spherical k-means; 'fast' is
-        spherical k-means of the tf-idf rows; 'best' is the consensus of a dozen such partitions, in four to nine times
-        the time. All are settled by a multinomial mixture where `X` holds counts.
-    init : {'k-means++', 'random', 'subsample', 'k-means||'} or callable, default 'k-means++'
-        How the first centroids of spherical k-means are chosen, as in `SphericalKMeans`.
-    n_init : int, default 10
-        Starts of spherical k-means; the best is kept.
-    max_iter, tol, refine
-        As in `SphericalKMeans`.
-    n_components : int, default 100
-        Dimensions of latent semantic analysis. Where `X` holds counts and `quality` is 'default', half of them are of
-        the tf-idf rows, and half of rows of logarithms of the counts, which also decide which documents are neighbours.
-    n_neighbors : int, default 10
-        Neighbours of each document in the graph; near-copies are folded first.
-    mixing : float in 0..1, default 0.5
-        How far a document is moved towards its neighbours.
-    max_memory : str or int, optional
-        The most memory for smoothing, and for each fit of spherical k-means, such as "2G".
-    random_state : None, int or numpy Generator
-    n_threads : int, optional
-        Changes no result.
-    progress : callable, optional
-        Called with the stage, the work done and the total.
 
     Notes
     -----
@@ -98,39 +70,6 @@ class DocumentClustering(ClusterMixin, BaseEstimator):
     --------
     SphericalKMeans : The plain algorithm of the papers.
     """
-
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        quality: str = "default",
-        init: Init = "k-means++",
-        n_init: int | str = 10,
-        max_iter: int = 300,
-        tol: float = 1e-4,
-        refine: bool = False,
-        n_components: int = 100,
-        n_neighbors: int = 10,
-        mixing: float = 0.5,
-        max_memory: str | int | None = None,
-        random_state: RandomState = None,
-        n_threads: int | None = None,
-        progress: Progress | None = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.quality = quality
-        self.init = init
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.refine = refine
-        self.n_components = n_components
-        self.n_neighbors = n_neighbors
-        self.mixing = mixing
-        self.max_memory = max_memory
-        self.random_state = random_state
-        self.n_threads = n_threads
-        self.progress = progress
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Cluster documents.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -11,6 +11,7 @@ from scipy import sparse
 
 from doccluster.clustering.consensus.candidates import Candidate, most_needed, usable_candidates
 from doccluster.clustering.consensus.ensemble import Ensemble, co_association_rows, medoid_centroids, medoid_run
+from doccluster.clustering.estimator_parameters import SeededParameters
 from doccluster.clustering.k_means.seeding import Init
 from doccluster.clustering.k_means.spherical import FitInterrupted, SphericalFit, SphericalParameters, spherical_k_means
 from doccluster.clustering.mixtures.multinomial import Multinomials, settle_labels
@@ -21,50 +22,57 @@ from doccluster.clustering.smoothed.document_spaces import (
     shared_term_rows,
     side_by_side,
 )
-from doccluster.errors import InputError
 from doccluster.geometry import Documents, NeighbourGraph
 from doccluster.geometry.sums import sums_by_label
-from doccluster.progress import Progress, silent
+from doccluster.parameter_fields import check_parameters, parameter
+from doccluster.progress import silent
 from doccluster.sizes import parse_size
-from doccluster.validation import RandomState, as_generator, check_n_clusters, check_positive_int, unit_rows
+from doccluster.validation import as_generator, check_n_clusters, unit_rows
 from doccluster.vectors.weighting import TermPart, Weighting
 
 Labels = npt.NDArray[np.int64]
-Quality = Literal["fast", "default", "best"]
-QUALITIES = ("fast", "default", "best")
 NOT_SETTLED = "The counts of terms were left aside: the matrix holds none."
 
 
-@dataclass(frozen=True, kw_only=True)
-class DocumentParameters:
-    """The parameters of `DocumentClustering`, which describes them."""
+@dataclass(kw_only=True, eq=False, repr=False)
+class DocumentParameters(SeededParameters):
+    """The parameters of `DocumentClustering`."""
 
-    n_clusters: int = 8
-    quality: str = "default"
-    init: Init = "k-means++"
-    n_init: int | str = 10
-    max_iter: int = 300
-    tol: float = 1e-4
-    refine: bool = False
-    n_components: int = 100
-    n_neighbors: int = 10
-    mixing: float = 0.5
-    max_memory: str | int | None = None
-    random_state: RandomState = None
-    n_threads: int | None = None
-    progress: Progress | None = None
+    quality: str = parameter(
+        "default",
+        "'default' smooths the rows over the graph of their nearest neighbours before spherical k-means; 'fast' is "
+        "spherical k-means of the tf-idf rows; 'best' is the consensus of a dozen such partitions, in four to nine "
+        "times the time. All are settled by a multinomial mixture where `X` holds counts.",
+        choices=("default", "fast", "best"),
+    )
+    init: Init = parameter(
+        "k-means++",
+        "How the first centroids of spherical k-means are chosen, as in `SphericalKMeans`.",
+        type="{'k-means++', 'random', 'subsample', 'k-means||'} or callable",
+    )
+    n_init: int | str = parameter(10, "Starts of spherical k-means; the best is kept.", type="int or 'auto'")
+    max_iter: int = parameter(300, "The most iterations in one start.", low=1)
+    tol: float = parameter(1e-4, "A start ends when an iteration gains less than this share of the objective.", low=0)
+    refine: bool = parameter(False, "Whether single documents are moved after the iterations of each start.")
+    n_components: int = parameter(
+        100,
+        "Dimensions of latent semantic analysis. Where `X` holds counts and `quality` is 'default', half of them are "
+        "of the tf-idf rows, and half of rows of logarithms of the counts, which also decide which documents are "
+        "neighbours.",
+        low=1,
+    )
+    n_neighbors: int = parameter(10, "Neighbours of each document in the graph; near-copies are folded first.", low=1)
+    mixing: float = parameter(0.5, "How far a document is moved towards its neighbours.", low=0, high=1)
+    max_memory: str | int | None = parameter(
+        None,
+        'The most memory for smoothing, and for each fit of spherical k-means, such as "2G".',
+        type="str or int",
+    )
 
     def check(self, n_documents: int) -> None:
         """Raise InputError if a parameter cannot be used for so many documents."""
         check_n_clusters(self.n_clusters, n_documents)
-        if self.quality not in QUALITIES:
-            raise InputError(
-                "is not known", argument="quality", received=self.quality, expected=f"one of {', '.join(QUALITIES)}"
-            )
-        if not isinstance(self.mixing, int | float | np.number) or not 0 <= self.mixing <= 1:
-            raise InputError("is not a share", argument="mixing", received=self.mixing, expected="a number from 0 to 1")
-        check_positive_int(self.n_components, "n_components")
-        check_positive_int(self.n_neighbors, "n_neighbors")
+        check_parameters(self)
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,0 +1,176 @@
+"""A parameter written once: type, default, range and a sentence, in one field of a dataclass.
+
+The signature, the checks, the section of a docstring, an option of the command line and the tables of the docs are made
+from it.
+"""
+
+from __future__ import annotations
+
+import inspect
+import math
+import re
+import textwrap
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, fields
+from typing import Any, TypeVar
+
+from doccluster.errors import Argument, InputError
+
+T = TypeVar("T")
+KEY = "parameter"  # of the record in a field's metadata
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """What is known of a parameter beside its name.
+
+    Attributes
+    ----------
+    about : str
+        One sentence or a few; the first stands in the help of the command line.
+    default : Any
+    type : str
+        As a docstring says it, where that is not the type of the field.
+    choices : tuple of str
+        The words it may be; besides them a number, if it has a range.
+    low, high : number or None
+        The range of a number, both ends included; whole where the default is.
+    above, below : number or None
+        Ends of the range that are not included themselves.
+    value : str
+        What stands for a value in the help of the command line.
+    check : function or None
+        Raises InputError for a text that cannot be used.
+    """
+
+    about: str
+    default: Any
+    type: str = ""
+    choices: tuple[str, ...] = ()
+    low: float | None = None
+    high: float | None = None
+    above: float | None = None
+    below: float | None = None
+    value: str = ""
+    check: Callable[[str], object] | None = None
+
+    @property
+    def summary(self) -> str:
+        """The first sentence."""
+        return re.split(r"(?<=\.) (?=[A-Z])", self.about)[0]
+
+    @property
+    def has_range(self) -> bool:
+        """Whether it may be a number."""
+        return any(end is not None for end in (self.low, self.high, self.above, self.below))
+
+    @property
+    def range(self) -> str:
+        """The range, or the words it may be, as an error says it."""
+        ends = [
+            *([] if self.low is None else [f">= {self.low:g}"]),
+            *([] if self.above is None else [f"above {self.above:g}"]),
+            *([] if self.high is None else [f"<= {self.high:g}"]),
+            *([] if self.below is None else [f"below {self.below:g}"]),
+        ]
+        words = [*map(repr, self.choices), *(["a number"] if self.choices and ends else [])]
+        return " ".join(filter(None, (_listed(words), " and ".join(ends))))
+
+    def check_value(self, name: str, value: Any) -> None:
+        """Raise InputError unless a value is one of the words, or a number in the range."""
+        if self.choices and (isinstance(value, str) or not self.has_range):
+            if not isinstance(value, str) or value not in self.choices:
+                raise InputError("is not known", argument=name, received=value, expected=self.range)
+        elif isinstance(self.default, bool):
+            if type(value).__name__ not in ("bool", "bool_"):
+                raise InputError("is not known", argument=name, received=value, expected="true or false")
+        elif self.has_range and not (value is None and self.default is None):
+            self._check_number(name, value)
+
+    def _check_number(self, name: str, value: Any) -> None:
+        is_whole = isinstance(self.default, int)
+        if _is_number(value, is_whole=is_whole) and self._holds(value):
+            return
+        what = "a positive whole number" if is_whole and self.low == 1 else f"a {'whole ' * is_whole}number"
+        problem = f"is not {what}" if not _is_number(value, is_whole=is_whole) or self.low == 1 else "is out of range"
+        raise InputError(problem, argument=name, received=value, remedy=("give ", Argument(name), f" {self.range}"))
+
+    def _holds(self, value: Any) -> bool:
+        return (
+            (self.low is None or value >= self.low)
+            and (self.high is None or value <= self.high)
+            and (self.above is None or value > self.above)
+            and (self.below is None or value < self.below)
+        )
+
+
+def parameter(default: T, about: str, **known: Any) -> T:
+    """Return a field of a dataclass with what is known of the parameter; `Parameter` says what may be known."""
+    made: T = field(default=default, metadata={KEY: Parameter(about, default, **known)})
+    return made
+
+
+def parameters_of(kind: Any) -> dict[str, Parameter]:
+    """Return the parameters of a dataclass by name, in their order."""
+    return {one.name: one.metadata[KEY] for one in fields(kind) if KEY in one.metadata}
+
+
+def check_parameters(given: Any) -> None:
+    """Raise InputError for the first parameter of a dataclass that is none of its words, or out of its range."""
+    for name, known in parameters_of(given).items():
+        known.check_value(name, getattr(given, name))
+
+
+def described_by(kind: Any) -> Callable[[T], T]:
+    """Return a decorator that puts the section Parameters of a dataclass into the docstring of a class or function."""
+
+    def describe(target: T) -> T:
+        if target.__doc__:  # there is none with python -OO
+            target.__doc__ = with_section(inspect.cleandoc(target.__doc__), kind)
+        return target
+
+    return describe
+
+
+def with_section(text: str, kind: Any) -> str:
+    """Return a docstring with the parameters of a dataclass before its first section, or behind those it has."""
+    lines = text.split("\n")
+    sections = [place - 1 for place, line in enumerate(lines) if line and not line.strip("-") and place]
+    named = [lines[place] for place in sections]
+    section = list(_section(kind))
+    if "Parameters" in named:
+        following = sections[named.index("Parameters") + 1 :]
+        place = following[0] if following else len(lines)
+        while not lines[place - 1].strip():
+            place -= 1
+        return "\n".join([*lines[:place], *section, *lines[place:]])
+    place = sections[0] if sections else len(lines)
+    before = [*lines[:place], *([] if sections else [""])]
+    return "\n".join([*before, "Parameters", "----------", *section, "", *lines[place:]]).rstrip()
+
+
+def _section(kind: Any) -> Iterator[str]:
+    types = {one.name: one.type for one in fields(kind)}
+    for name, known in parameters_of(kind).items():
+        default = "optional" if known.default is None else f"default {known.default!r}"
+        words = "{" + ", ".join(map(repr, known.choices)) + "}" if known.choices else ""
+        others = "number" if known.choices and known.has_range else ""
+        kind_of = known.type or " or ".join(filter(None, (words, others))) or types[name]
+        yield f"{name} : {kind_of}, {default}"
+        yield from textwrap.wrap(known.about, 116, initial_indent="    ", subsequent_indent="    ")
+
+
+def _is_number(value: Any, *, is_whole: bool) -> bool:
+    if isinstance(value, bool) or type(value).__name__ == "bool":  # numpy's too
+        return False
+    try:
+        number = float(value)
+    except (TypeError, ValueError, OverflowError):
+        return False
+    if isinstance(value, str) or math.isnan(number):
+        return False
+    return not is_whole or hasattr(value, "__index__")
+
+
+def _listed(words: list[str]) -> str:
+    return " or ".join(filter(None, (", ".join(words[:-1]), *words[-1:])))
