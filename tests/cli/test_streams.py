@@ -96,7 +96,7 @@ def test_assigned_documents_keep_their_names_as_escapes(run_of_them, beyond_asci
 @pytest.mark.parametrize("encoding", ENCODINGS)
 def test_a_cluster_and_a_document_are_explained(run_of_them, encoding):
     assert "cluster 0" in ended_well(call("explain", run_of_them, 0, encoding=encoding))
-    assert "cosine" in ended_well(call("explain", run_of_them, "погода-1", encoding=encoding))
+    assert "similarity" in ended_well(call("explain", run_of_them, "погода-1", encoding=encoding))
 
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
