@@ -16,7 +16,7 @@ import numpy as np
 
 from doccluster.kernels.jit import jit
 from doccluster.kernels.reordering import ROW_PLACE, longest_row, order_by_original
-from doccluster.kernels.simd import highest_of_lines, lane_holding, sum_lines_and_peaks
+from doccluster.kernels.simd import sum_lines_and_peaks
 from doccluster.kernels.simd.lanes import LINE, MOST_LINES, OCTET
 
 ARITHMETIC = {"contract", "nnan", "nsz"}  # no reassociation: the error bound below counts the additions as written
@@ -128,6 +128,30 @@ def highest(sums, first, last):
     for lane in range(first + 1, last):
         best = max(best, sums[lane])
     return best
+
+
+@jit(fastmath={"nnan", "nsz"}, forceinline=True, inner=True)
+def highest_of_lines(sums, first_lane, last_lane, left_out):
+    """Return the largest of whole lines of `sums`; the lane `left_out` does not count (none if it lies outside).
+
+    The inner loop has a length that is known when it is compiled, and no index that may count from the end, so that it
+    becomes a few instructions on vectors.
+    """
+    best = np.float32(-np.inf)
+    for first in range(first_lane, last_lane, LINE):
+        for lane in range(LINE):
+            value = sums[np.uint64(first + lane)]
+            best = max(best, value if first + lane != left_out else np.float32(-np.inf))
+    return best
+
+
+@jit(forceinline=True, inner=True)
+def lane_holding(value, sums, first_lane, last_lane):
+    """Return the first lane of ``sums[first_lane:last_lane]`` that holds `value`, which one does."""
+    lane = np.int64(first_lane)
+    while lane < last_lane and sums[np.uint64(lane)] != value:
+        lane += 1
+    return lane
 
 
 @jit(inner=True)

@@ -5,17 +5,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from doccluster.kernels.assignment import peaks_of
+from doccluster.kernels.assignment import highest_of_lines, lane_holding, peaks_of
 from doccluster.kernels.half_table import round_to_halves
 from doccluster.kernels.jit import jit
-from doccluster.kernels.simd import line_extremes, line_sums
+from doccluster.kernels.simd import line_sums
 from doccluster.kernels.simd.lanes import LINE, WIDE_LINE
 
 
 def callers():
     """Return kernels that call the code."""
     add, add_peaks = line_sums.sum_lines, line_sums.sum_lines_and_peaks
-    highest, holding = line_extremes.highest_of_lines, line_extremes.lane_holding
 
     @jit
     def sums(values, columns, head, first_lane, n_lines, start, has_begun, sums):
@@ -27,8 +26,8 @@ def callers():
 
     @jit
     def extremes(sums, first, last, left_out):
-        top = highest(sums, first, last, left_out)
-        return top, holding(top, sums, first, last)
+        top = highest_of_lines(sums, first, last, left_out)
+        return top, lane_holding(top, sums, first, last)
 
     return {f.__name__: f for f in (sums, sums_and_peaks, extremes)}
 

@@ -70,10 +70,6 @@ class Arguments:
         """Return the number of entries of an array."""
         return self._array(place).nitems
 
-    def columns(self, place: int) -> Any:
-        """Return the number of columns of an array with two axes."""
-        return cgutils.unpack_tuple(self.builder, self._array(place).shape)[1]
-
     def row_entries(self, place: int) -> Any:
         """Return by how many entries two neighbouring rows of an array lie apart."""
         n_bytes = cgutils.unpack_tuple(self.builder, self._array(place).strides)[0]
