@@ -138,9 +138,7 @@ _STORIES = (
         "has no article in its sums",
     ),
     _stories(
-        "story",
-        "NOT EXISTS (SELECT 1 FROM document d WHERE d.doc_key = s.founder)",
-        "was founded by no document",
+        "story", "NOT EXISTS (SELECT 1 FROM document d WHERE d.doc_key = s.founder)", "was founded by no document"
     ),
     _stories(
         "story",

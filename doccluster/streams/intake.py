@@ -113,8 +113,7 @@ def _sight(connection: sqlite3.Connection, article: Article, doc_id: int, seen: 
         (article.source, guid, doc_id),
     )
     connection.execute(
-        "INSERT INTO sighting VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
-        (article.source, guid, doc_id, seen),
+        "INSERT INTO sighting VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING", (article.source, guid, doc_id, seen)
     )
     return bool(places) and (article.source,) not in places
 

@@ -24,10 +24,7 @@ def restore(connection: sqlite3.Connection, clusterer: Clusterer) -> None:
     clusterer.next_number, n_terms = int(meta["next_number"]), int(meta["next_term"])
     terms = connection.execute("SELECT number, term, settled FROM term ORDER BY number").fetchall()
     clusterer.frequencies.restore(
-        terms,
-        Counter(json.loads(meta.get("n_settled", "{}"))),
-        int(meta.get("settled_day", -1)),
-        n_terms,
+        terms, Counter(json.loads(meta.get("n_settled", "{}"))), int(meta.get("settled_day", -1)), n_terms
     )
     settled = int(meta.get("settled_batch", 0))
     for data, language in connection.execute(

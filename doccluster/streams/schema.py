@@ -131,10 +131,7 @@ def _set_a_clock(connection: sqlite3.Connection) -> None:
 
 
 # version -> what makes a store of that version one of the next; run in the transaction that opens the store
-MIGRATIONS: dict[int, Callable[[sqlite3.Connection], None]] = {
-    1: _name_the_documents_of_the_lineage,
-    2: _set_a_clock,
-}
+MIGRATIONS: dict[int, Callable[[sqlite3.Connection], None]] = {1: _name_the_documents_of_the_lineage, 2: _set_a_clock}
 
 
 def version_of(connection: sqlite3.Connection, name: str) -> int:

@@ -69,13 +69,7 @@ class StoryStream:
             raise
 
     def replay(
-        self,
-        source: Any,
-        *,
-        batch: float = HOUR,
-        now: Moment | None = None,
-        progress: Progress = silent,
-        **reader: Any,
+        self, source: Any, *, batch: float = HOUR, now: Moment | None = None, progress: Progress = silent, **reader: Any
     ) -> Replayed:
         """Feed dated documents in the order of their dates, as if they had come in then.
 

@@ -18,14 +18,7 @@ from doccluster.streams.intake import take_in
 from doccluster.streams.polling.fetching import Fetched, fetch
 from doccluster.streams.polling.options import PollOptions
 from doccluster.streams.polling.parsing import FeedParser, Parsed
-from doccluster.streams.polling.scheduling import (
-    Answer,
-    FeedState,
-    believed_now,
-    http_date,
-    must_be_whole,
-    next_poll,
-)
+from doccluster.streams.polling.scheduling import Answer, FeedState, believed_now, http_date, must_be_whole, next_poll
 from doccluster.streams.polling.subscribing import (
     Unusable,
     host_of,

@@ -113,9 +113,7 @@ def next_poll(feed: FeedState, answer: Answer, now: Moment) -> FeedState:
     sets failures to 0.
     """
     asked = replace(
-        feed,
-        last_asked=now if answer.was_asked else feed.last_asked,
-        reason=answer.reason or _reason_of(answer.status),
+        feed, last_asked=now if answer.was_asked else feed.last_asked, reason=answer.reason or _reason_of(answer.status)
     )
     if answer.status == 410:
         return replace(asked, state="gone", next_poll=now + GONE_FOR)
