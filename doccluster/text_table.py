@@ -27,7 +27,8 @@ class Column:
         A cell may have several lines.
     align : {"left", "right"}
     fit : {"whole", "cut", "wrap"}
-        What happens where the table is too wide: nothing, lines end in "…", or cells get more lines.
+        What happens where the table is too wide: nothing, the first line of a cell ends in "…" and those below, which
+        are lists, lose what has no room, or cells get more lines.
     widest : int
         The most characters of a line, where `fit` is not "whole".
     leaves : int
@@ -141,7 +142,9 @@ def _fitted(cell: str, column: Column, width: int, mark: str) -> list[str]:
     lines = cell.split("\n")
     if column.fit == "wrap":
         return [part for line in lines for part in textwrap.wrap(line, width) or [""]]
-    return lines if column.fit == "whole" else [shortened(line, width, mark) for line in lines]
+    if column.fit == "whole":
+        return lines
+    return [shortened(lines[0], width, mark), *(fewer_words(line, width, mark) for line in lines[1:])]
 
 
 def _padded(line: str, align: str, width: int) -> str:
@@ -164,6 +167,17 @@ def _letter_width(letter: str) -> int:
     if unicodedata.category(letter) in ("Mn", "Me", "Cf"):  # accents, and signs that are not seen
         return 0
     return 2 if unicodedata.east_asian_width(letter) in ("W", "F") else 1
+
+
+def fewer_words(text: str, width: int, mark: str = "…") -> str:
+    """Return the first members of a list that fit in so many columns of a terminal; at least a part of the first.
+
+    >>> fewer_words("index, consumer prices, industrial output", 30)
+    'index, consumer prices'
+    """
+    while text_width(text) > width and ", " in text:
+        text = text.rpartition(", ")[0]
+    return shortened(text, width, mark)
 
 
 def shortened(text: str, width: int, mark: str = "…") -> str:

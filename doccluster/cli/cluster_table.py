@@ -34,7 +34,7 @@ def print_clusters(seen: Sequence[Overview]) -> None:
 
 def _lines(one: Overview) -> str:
     headline, label = plain(one.headline), plain(one.label)
-    return f"{headline}\n{label}" if label not in ("", headline) else headline
+    return f"{headline}\n{label}" if label not in ("", headline, f"cluster {one.cluster}") else headline
 
 
 def _n_outlets(one: Overview) -> str:
