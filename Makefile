@@ -35,9 +35,10 @@ test: $(GROUPS_STAMP)  ## run the test suite; SEED=fresh runs it in random order
 screens: $(GROUPS_STAMP)  ## write tests/golden/cli again, after a change of what a command prints; review the diff
 	$(BIN)/python -m tests.golden.screens
 
-check: $(GROUPS_STAMP)  ## lint, types, import layers, doctests
+check: $(GROUPS_STAMP)  ## lint, words, types, import layers, doctests
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/python -m tests.plain_words
 	@$(MAKE) --no-print-directory --jobs 2 types layers doctests
 
 types:  # one processor is enough for each, so that the others go on beside it

@@ -48,7 +48,7 @@ def row_blocks(n_rows: int, block_size: int) -> list[slice]:
 
 
 def entry_blocks(starts: npt.NDArray[np.integer[Any]], n_entries: int = BLOCK_ENTRIES) -> list[slice]:
-    """Return consecutive slices of the rows of a csr matrix with about so many entries each, from its row starts.
+    """Return consecutive slices of the rows of a csr matrix with about `n_entries` entries each, from its row starts.
 
     >>> entry_blocks(np.array([0, 2, 3, 9, 10]), 3)
     [slice(0, 2, None), slice(2, 3, None), slice(3, 4, None)]
@@ -94,7 +94,7 @@ def share_blocks(
     """Return `function(block)` for each block, in the order of the blocks; the calling thread takes part in the work.
 
     Cheaper than `map_blocks` where blocks take less than a millisecond: a thread takes the next block when it is done
-    with one, and nobody is woken for a block. A `pool` saves starting threads, where it lives from call to call.
+    with one, and no thread is woken for a block. A `pool` saves starting threads, where it lives from call to call.
     """
     n_threads = min(n_threads, len(blocks))
     if n_threads <= 1:
@@ -113,7 +113,7 @@ def share_blocks(
     try:
         work()
     finally:
-        numbers = itertools.repeat(len(blocks))  # after an error or an interrupt nobody begins another block
+        numbers = itertools.repeat(len(blocks))  # after an error or an interrupt no thread begins another block
         begun = [other for other in others if not other.cancel()]
         wait(begun)
     for other in begun:

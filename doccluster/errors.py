@@ -187,7 +187,7 @@ class MissingDependency(DocclusterError, ImportError):
 
 
 class SchemaError(InputError):
-    """A file of ours is truncated, damaged, or written by a newer version."""
+    """A file that doccluster wrote is truncated, damaged, or of a newer version."""
 
 
 class NotComputable(DocclusterError):

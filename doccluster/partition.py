@@ -135,7 +135,7 @@ class Partition:
 
 
 def _fixed(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Return an array that nobody can write to by mistake."""
+    """Return a read-only view of an array."""
     array.flags.writeable = False
     return array
 

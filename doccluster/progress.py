@@ -12,4 +12,4 @@ class Progress(Protocol):
 
 
 def silent(stage: str, done: int, total: int | None = None) -> None:
-    """Tell nobody; the default everywhere."""
+    """Do nothing; the default everywhere."""

@@ -79,7 +79,7 @@ class Documents:
         return cut(f"Documents({len(self):,}: {listed(self.ids)}{labels})")
 
     def name(self, row: int) -> str:
-        """Return what to call a document: its title, else the beginning of its text, else its id."""
+        """Return a name for a document: its title, else the beginning of its text, else its id."""
         return self.titles[row] or _shortened(self.excerpts[row], NAME_LENGTH) or self.ids[row]
 
     def take(self, rows: npt.NDArray[np.int64]) -> Documents:
@@ -102,7 +102,7 @@ class Documents:
 
     @classmethod
     def from_corpus(cls, corpus: Corpus) -> Documents:
-        """Return what is kept of a corpus."""
+        """Return the part of a corpus that a run keeps."""
         n = len(corpus)
         texts = corpus.texts
         return cls(
@@ -154,7 +154,7 @@ class StoredExcerpts(Sequence[str]):
 def _excerpt(text: str) -> str:
     # a document may be megabytes long: look only at its beginning
     start = text[: 4 * EXCERPT_LENGTH]
-    if begins_with_head(start):  # which nobody wants to read first
+    if begins_with_head(start):  # which is not what to read first
         start = split_headers(start)[1] or start
     if holds_tags(start):
         start = strip_markup(start)
@@ -237,14 +237,14 @@ class Run:
         What turns new texts into vectors of the same columns; None when the run began from a matrix.
     copy_of : int64 array of shape (n_documents,), or None
         The row of the first document of each one's family of near-copies: its own row where it is the first, or has no
-        copy. None where nobody looked for copies (dense vectors).
+        copy. None where copies were not looked for (dense vectors).
     rule : LinearRule or None
         Which cluster a new document belongs to; None: the one with the nearest centroid.
     candidates : int32 array of shape (n_candidates, n_documents), or None
         The labels of the partitions that went into a consensus.
     is_other : bool array of shape (n_documents,), or None
         Which documents belong nowhere and are shown as Other. Their label is that of the nearest cluster, and scores
-        count them there; the sizes in `clusters` leave them out. None where nobody looked for them.
+        count them there; the sizes in `clusters` leave them out. None where they were not looked for.
     """
 
     documents: Documents

@@ -46,7 +46,7 @@ def open_array(path: Path) -> npt.NDArray[Any]:
 
 
 def allow_open_files(n_more: int) -> None:
-    """Let this process have so many more files open, as far as the system lets it raise its own limit."""
+    """Let this process open this many more files, as far as the system lets it raise its own limit."""
     try:
         import resource
     except ImportError:  # Windows has no such limit

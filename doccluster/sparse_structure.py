@@ -19,7 +19,7 @@ from doccluster.errors import InputError, MemoryLimitError
 
 MOST_COLUMNS = 2**31 - 1  # kernels number columns in 32 bits
 FREE_LINES = 2**23  # rows or columns that a matrix may have however few its values are
-LINES_PER_VALUE = 1000  # ... and so many more for each value
+LINES_PER_VALUE = 1000  # ... and 1,000 more for each value
 BYTES_PER_COLUMN = 32  # what counting, ordering and renumbering columns takes
 _AT_ONCE = 1 << 20
 
@@ -73,7 +73,7 @@ def document_frequencies(matrix: Any) -> npt.NDArray[np.int64]:
 
 
 def wrong_dimensions(n_dimensions: int, name: str) -> InputError:
-    """Return the error for what is no table."""
+    """Return the error for an array that is not a table."""
     return InputError(
         f"has {n_dimensions} dimension(s), expected 2: Reshape your data to (n_documents, n_terms)",
         argument=name,
@@ -104,7 +104,7 @@ def check_shape(shape: tuple[int, ...], name: str) -> None:
 
 
 def check_sparsity(shape: tuple[int, ...], n_values: int, name: str) -> None:
-    """Raise InputError for a matrix of so many more rows or columns than values that only damage explains it.
+    """Raise InputError for a matrix with far too many rows or columns for its values, which only damage explains.
 
     Memory goes with the rows and columns, so a few digits in a file could ask for any amount of it.
     """

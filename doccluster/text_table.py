@@ -49,7 +49,7 @@ class Column:
         return own if self.fit == "whole" else max(text_width(self.name), min(own, self.widest))
 
     def least(self, words: int) -> int:
-        """Return the characters it takes at least, where a column of words keeps so many."""
+        """Return the characters it takes at least, where a column of words keeps `least`."""
         return self.width if self.fit == "whole" else min(self.width, max(words, text_width(self.name)))
 
 
@@ -181,7 +181,7 @@ def fewer_words(text: str, width: int, mark: str = "…") -> str:
 
 
 def shortened(text: str, width: int, mark: str = "…") -> str:
-    """Return a text in so many columns of a terminal, with a mark at its end where something is left out.
+    """Return a text cut to `width` columns of a terminal, with a mark at its end where something is left out.
 
     >>> shortened("A ferry ran aground", 10)
     'A ferry r…'

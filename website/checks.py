@@ -43,7 +43,7 @@ class _Reader(html.parser.HTMLParser):
 
 @functools.cache
 def read_page(path: pathlib.Path) -> Page:
-    """Return what a page links to, fetches and offers as places."""
+    """Return the links of a page, what it fetches and the places it offers."""
     reader = _Reader()
     reader.feed(path.read_text(encoding="utf-8"))
     return Page(frozenset(reader.links), frozenset(reader.loaded), frozenset(reader.anchors))

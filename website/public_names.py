@@ -85,7 +85,7 @@ class PublicName:
 
 @functools.cache
 def read_examples(package: str) -> tuple[str, dict[str, str]]:
-    """Return what all examples of a package begin with, and the example of each name that has one there."""
+    """Return the lines that all examples of a package begin with, and the example of each name that has one there."""
     path = EXAMPLES / f"{package}.md"
     if not path.is_file():
         return "", {}

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 
 class Question(NamedTuple):
-    """What somebody wants to know, the measures that say it (the first is the one to begin with), and what to mind."""
+    """What a reader wants to know, the measures that say it (the first is the one to begin with), and what to mind."""
 
     asked: str
     measures: tuple[str, ...]

@@ -44,7 +44,7 @@ def sample_run() -> tuple[str, pathlib.Path]:
 
 @functools.cache
 def sample_scores() -> Evaluation:
-    """Return what every measure says of the clusters of the landing page."""
+    """Return the value of every measure for the clusters of the landing page."""
     run = doccluster.load_run(sample_run()[1])
     truth = [labels[0] for labels in run.documents.labels["story"]]
     return doccluster.evaluate(run.partition, truth=truth, vectors=run.vectors, measures="all")

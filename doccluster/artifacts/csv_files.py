@@ -39,7 +39,7 @@ def safe_cell(value: Any) -> Any:
 def storable(text: str) -> str:
     """Return a text that UTF-8 (and a column of text in a data frame) can hold: lone surrogates become escapes.
 
-    Names of files whose bytes are no text hold them.
+    Names of files whose bytes do not decode hold them.
     """
     return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode("utf-8")
 

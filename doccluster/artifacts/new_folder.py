@@ -12,7 +12,7 @@ from doccluster.errors import Argument, InputError
 from doccluster.file_names import usable_path
 from doccluster.unfinished import Rescue, clear_abandoned, finished_file, unfinished_folder
 
-MARK = "run.json"  # what makes a folder one of ours, which --overwrite may replace
+MARK = "run.json"  # what marks a folder that doccluster wrote, which --overwrite may replace
 EDITS, BEFORE_EDITS = "edits.json", "before_edits"  # what an editor did, and the run as it was made
 CHECKPOINT = "checkpoint.npz"  # how far a run that has not ended has come, until it has
 PARQUET_PARTS = "assignments"  # a folder: the rows of assignments.csv for engines that read parts
@@ -60,7 +60,7 @@ def check_output(folder: Path, *, overwrite: bool) -> None:
             )
     parent = folder.absolute().parent
     check_folder(parent, name=folder)
-    if folder.is_dir():  # perhaps somebody else's
+    if folder.is_dir():  # perhaps of another program
         check_folder(folder)
     try:
         parent.mkdir(parents=True, exist_ok=True)
@@ -112,7 +112,7 @@ def _refused(what: str, then: str) -> Iterator[None]:
     try:
         yield
     except (OSError, InputError) as error:
-        cause = error if isinstance(error, OSError) else error.__cause__  # a writer may have told it its own way
+        cause = error if isinstance(error, OSError) else error.__cause__  # a writer may have wrapped it
         if not isinstance(cause, OSError):
             raise
         raise InputError(f"{what}: {cause.strerror or cause}", remedy=then) from cause
@@ -146,7 +146,7 @@ def new_folder(folder: Path, *, overwrite: bool) -> Iterator[Path]:
 
 
 def partial_rescue(final: Path) -> Rescue:
-    """Return what puts an earlier run back that a process had moved away when it was killed, and the user's files."""
+    """Return a function that puts back an earlier run, and the user's files, after a process was killed."""
 
     def rescue(beside: Path) -> None:
         old, partial = beside / OLD, beside / final.name

@@ -29,7 +29,7 @@ def check_parquet() -> None:
 
 
 def parquet_writer(wanted: bool) -> dict[str, Any]:
-    """Return what `save_run` is to write also."""
+    """Return a further output of `save_run`."""
     return {PARQUET_PARTS: write_parquet_parts} if wanted else {}
 
 

@@ -143,7 +143,7 @@ def _counts(arrays: Mapping[str, Any], matrix: Any, path: Path) -> Any | None:
 
 
 def _load_partition(path: Path, *, n_documents: int, n_clusters: int) -> Mapping[str, Any]:
-    """Return the arrays of the partition; every document is in a cluster that is there, -1 is no runner-up."""
+    """Return the arrays of the partition; every document is in a cluster that is there, -1 means no runner-up."""
     arrays = read_arrays(path, needs=("labels", "similarity", "runner_up", "runner_up_similarity"))
     for name, least, kinds in (("labels", 0, "i"), ("runner_up", -1, "i"), *((one, None, "f") for one in _COSINES)):
         values = arrays[name]
@@ -172,7 +172,7 @@ def _checked_copies(copy_of: Any, n_documents: int, path: Path) -> Any:
 
 
 def run_record(run: Run) -> dict[str, Any]:
-    """Return what run.json holds: how to repeat the run, and what it came to."""
+    """Return the contents of run.json: how to repeat the run, and its results."""
     return {
         "command": run.provenance.command,
         "parameters": dict(run.parameters),
@@ -228,7 +228,7 @@ def _save_record(run: Run, folder: Path) -> None:
 
 
 def _threshold(run: Run) -> float | None:
-    """Return the similarity below which new documents fit no cluster; a copy of a document is no judge of that."""
+    """Return the similarity below which new documents fit no cluster; copies of a document do not count."""
     from doccluster.clustering import learn_threshold  # brings in numba, which reading and writing do not need
 
     labels, similarity = run.partition.labels, run.similarity

@@ -88,7 +88,7 @@ def _encoded(value: Any, **how: Any) -> str:
 
 
 def read_json(path: Path, *, needs: tuple[str, ...] = ()) -> dict[str, Any]:
-    """Return the JSON object of a file of ours.
+    """Return the JSON object of a file that doccluster wrote.
 
     Raises
     ------
@@ -118,7 +118,7 @@ def read_json(path: Path, *, needs: tuple[str, ...] = ()) -> dict[str, Any]:
 
 
 def read_record(path: Path, kind: type[T]) -> T:
-    """Return the JSON object of a file of ours as a dataclass; see `read_json` for the errors."""
+    """Return the JSON object of a file that doccluster wrote, as a dataclass; see `read_json` for the errors."""
     content = read_json(path)
     del content["schema"]
     try:
@@ -140,7 +140,7 @@ def write_arrays(path: Path, arrays: Arrays) -> None:
 def read_arrays(path: Path, *, needs: tuple[str, ...] = ()) -> dict[str, npt.NDArray[Any]]:
     """Return the arrays of an npz file; see `read_json` for the errors."""
     try:
-        # np.load given a name leaves the file open when it is no archive
+        # np.load given a name leaves the file open when it is not an archive
         with path.open("rb") as file, load_npz(file, str(path)) as archive:
             arrays = {name: archive[name] for name in archive.files}
     except OSError as error:
@@ -189,7 +189,7 @@ def _sparse_matrix(arrays: Arrays) -> Any:
 
 
 def check_numbers(arrays: Arrays, name: str, *, kinds: str, n_dimensions: int = 1) -> npt.NDArray[Any]:
-    """Return an array that has one of the `kinds` of numbers (as in numpy: f, i, u) and so many dimensions.
+    """Return an array that has one of the `kinds` of numbers (as in numpy: f, i, u) and `n_dimensions` dimensions.
 
     Raises
     ------
@@ -206,7 +206,7 @@ def check_numbers(arrays: Arrays, name: str, *, kinds: str, n_dimensions: int = 
 
 
 def damaged(path: Path, reason: str) -> SchemaError:
-    """Return the error for a file of ours that cannot be what we wrote."""
+    """Return the error for a file that cannot be what doccluster wrote."""
     detail = " ".join(reason.split()).rstrip(".")[:_LONGEST_DETAIL]
     return SchemaError(f"{path} is damaged, cut short or not a file of doccluster ({detail})", remedy=_next_step(path))
 
@@ -228,7 +228,7 @@ def lacking(path: Path) -> InputError:
 
 
 def _next_step(path: Path) -> str:
-    """Return what a person can do about a damaged file: the run can be repeated while its run.json is whole."""
+    """Say what to do about a damaged file: the run can be repeated while its run.json is whole."""
     record = _run_folder(path) / "run.json"
     if path == record or not record.is_file():
         return "make the run again"

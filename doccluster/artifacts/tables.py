@@ -33,7 +33,7 @@ def assignments_columns(run: Run) -> Columns:
 
 
 def assignments_parts(run: Run, *, n_rows: int = ROWS_AT_A_TIME) -> Iterator[Columns]:
-    """Yield `assignments_columns` so many rows at a time."""
+    """Yield `assignments_columns` a block of rows at a time."""
     positions = np.concatenate([run.documents.positions, run.empty_documents.positions])
     order = np.argsort(positions, kind="stable")
     families = _families(run)

@@ -1,4 +1,4 @@
-"""JSON that somebody else may have written, checked against types before anything is done with it.
+"""JSON from anywhere, checked against types before anything is done with it.
 
 The schema of a file is a dataclass.
 """

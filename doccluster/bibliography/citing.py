@@ -60,7 +60,7 @@ def references_of(name: str) -> list[Reference]:
 
 
 def method_names() -> list[str]:
-    """Return what can be cited beside the measures."""
+    """Return everything that can be cited beside the measures."""
     return [SOFTWARE.key, *METHODS]
 
 

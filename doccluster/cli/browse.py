@@ -164,7 +164,7 @@ def _numbers(text: str) -> list[int]:
     words = text.replace(",", " ").split()
     wrong = [word for word in words if not (word.isascii() and word.isdigit() and len(word) < 10)]
     if wrong:
-        raise InputError(f"{wrong[0][:40]!r} is no number", remedy="give numbers with blanks between them")
+        raise InputError(f"{wrong[0][:40]!r} is not a number", remedy="give numbers with blanks between them")
     return [int(word) for word in words]
 
 

@@ -170,5 +170,5 @@ class _Requests(BaseHTTPRequestHandler):
 
 def _number(text: str) -> int:
     if not (text.isascii() and text.isdigit() and len(text) < 10):
-        raise InputError(f"{text[:40]!r} is no number", remedy="use the links and boxes of the page")
+        raise InputError(f"{text[:40]!r} is not a number", remedy="use the links and boxes of the page")
     return int(text)

@@ -111,7 +111,7 @@ def _compared(sources: tuple[str, ...], given: dict[str, Any], **settings: Any) 
 
 
 def _by_source(given: Iterable[str], sources: Sequence[str]) -> dict[str | None, list[str]]:
-    """Return what was given for each source as SRC=VALUE, and under None what was given for all."""
+    """Return the value for each source given as SRC=VALUE, and under None the one for all."""
     spellings = {name for source in sources for name in (source, Path(source).name, Path(source).stem)}
     found: dict[str | None, list[str]] = {}
     for text in given:

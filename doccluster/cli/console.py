@@ -41,7 +41,7 @@ def print_table(columns: Sequence[Column], *, has_rule: bool = True, indent: int
 
 
 def table_room(*, has_rule: bool = True, indent: int = 0) -> dict[str, Any]:
-    """Return what `table_lines` has to know of standard output: its width, and what rules and marks are made of."""
+    """Return the facts on standard output that `table_lines` needs: its width, and what rules and marks are made of."""
     is_wide = is_unicode(sys.stdout)
     asked = sys.stdout.isatty() or "COLUMNS" in os.environ
     width = shutil.get_terminal_size((WIDTH_OF_A_FILE, 24)).columns if asked else WIDTH_OF_A_FILE
@@ -111,7 +111,7 @@ def print_json_lists(content: Mapping[str, Any], lists: Mapping[str, Iterable[An
 
 
 def _as_json(value: Any, *, depth: int = 0) -> str:
-    """Return a value as JSON that stands so many steps to the right."""
+    """Return a value as JSON, indented by `depth` steps."""
     # JSON is UTF-8 or, with escapes, ASCII, whatever the terminal takes
     text = json.dumps(_jsonable(value), ensure_ascii=not is_unicode(sys.stdout), indent=2, allow_nan=False)
     return text.encode("utf-8", "backslashreplace").decode("utf-8").replace("\n", "\n" + "  " * depth)

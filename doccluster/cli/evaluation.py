@@ -297,7 +297,7 @@ def explain_command(subject: str, cluster: str | None, other: str | None, as_jso
 
 
 def _explanation(record: Measure) -> list[str]:
-    """Return what a record says, as lines for people."""
+    """Return a record as lines for people."""
     from doccluster.measures import list_measures
 
     better = {"higher": "higher is better", "lower": "lower is better", "none": "neither way is better"}

@@ -115,7 +115,7 @@ def main(arguments: list[str] | None = None) -> Any:
             click.UsageError(about_option(error, commands), ctx=error.ctx).show(file=sys.stderr)
         sys.exit(error.exit_code)
     except click.ClickException as error:
-        with suppress(OSError):  # where standard error is full nobody can be informed
+        with suppress(OSError):  # where standard error is full there is no way to say so
             error.show(file=sys.stderr)
         sys.exit(error.exit_code)
     except (click.Abort, KeyboardInterrupt):

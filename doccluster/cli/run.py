@@ -198,7 +198,7 @@ def wanted_clusters(clusters: int | str | None) -> int | str:
 
 
 def wanted_report(given: dict[str, Any]) -> bool | ReportOptions:
-    """Return what the report of a run holds, or that none is wanted."""
+    """Return the parts of a run's report, or that none is wanted."""
     from doccluster.report import ReportOptions
 
     return given["report"] and ReportOptions(None, given.get("with_texts", False))

@@ -91,7 +91,7 @@ def say_analysis(told: Mapping[str, str]) -> None:
 
 
 def run_as_json(run: Run, output: Path | None) -> dict[str, Any]:
-    """Return what `print_run` prints, and all scores, as plain values."""
+    """Return the screen of `print_run`, and all scores, as plain values."""
     values = per_cluster_values(run)
     seen = overview(run)
     return {

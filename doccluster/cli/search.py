@@ -39,7 +39,7 @@ SHOWN = 3  # hits of a group in the terminal; --json has all
     show_default=True,
     help="How documents are ranked: by BM25 and the neighbours among the best, or by BM25 alone.",
 )
-@click.option("--max-groups", type=Whole(min=1), default=10, show_default=True, help="At most so many groups.")
+@click.option("--max-groups", type=Whole(min=1), default=10, show_default=True, help="The most groups.")
 @language_option
 @click.option("-o", "--output", metavar="FILE", help="Also write a page: groups on the left, hits on the right.")
 @overwrite_option

@@ -14,7 +14,7 @@ from typing import TextIO
 
 STAND_INS = "doccluster.stand_ins"  # the name of the error handler below
 CLOSED = 141  # 128 + SIGPIPE: what a shell reports of any program whose reader has gone
-# a closed pipe (Windows: EINVAL), a full disk or quota, a file at its limit, a device that fails; where a file of ours
+# a closed pipe (Windows: EINVAL), a full disk or quota, a file at its limit, a device that fails; where a file
 # is written, these have become an InputError that names it
 _FAILURES = (errno.EPIPE, errno.EINVAL, errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 
@@ -58,7 +58,7 @@ def prepare_streams() -> None:
 
 
 def _stand_in(error: UnicodeError) -> tuple[str | bytes, int]:
-    """Return what is written for characters that cannot be encoded, and where to go on.
+    """Return the stand-in for characters that cannot be encoded, and where to go on.
 
     >>> codecs.register_error(STAND_INS, _stand_in)
     >>> "0.5 ± 0.1 – café".encode("ascii", STAND_INS)
@@ -77,7 +77,7 @@ def write_out(text: str) -> None:
 
 
 def write_error(line: str) -> None:
-    """Write one line to standard error; where even that is closed or full, nobody can be informed."""
+    """Write one line to standard error; where even that is closed or full, the line is lost."""
     with suppress(OSError):
         sys.stderr.write(f"{line}\n")
         sys.stderr.flush()

@@ -132,7 +132,7 @@ def measure_names(_context: click.Context, _option: click.Parameter, value: str 
 
 
 def check_size(text: str) -> None:
-    """Raise InputError if a text is no number of bytes."""
+    """Raise InputError if a text is not a number of bytes."""
     from doccluster.sizes import parse_size
 
     parse_size(text)
@@ -155,7 +155,7 @@ def check_stemming(language: str) -> None:
 
 
 def check_token_pattern(pattern: str) -> None:
-    """Raise InputError if a text is no regular expression that finds tokens."""
+    """Raise InputError if a text is not a regular expression that finds tokens."""
     from doccluster.text.tokens import build_tokenizer
 
     build_tokenizer(pattern)

@@ -105,13 +105,13 @@ def as_typed(value: Any) -> str:
 
 
 def _negative_flags(command: click.Command) -> Mapping[str, str]:
-    """Return what is typed to say no: --no-strip-html for strip_html=False."""
+    """Return the option that says no: --no-strip-html for strip_html=False."""
     options = [option for option in command.params if isinstance(option, click.Option) and option.name is not None]
     return {str(option.name): option.secondary_opts[0] for option in options if option.secondary_opts}
 
 
 def _flags(command: click.Command) -> Mapping[str, str]:
-    """Return what is typed for each argument: the option, in all its spellings."""
+    """Return the options for each argument, in all their spellings."""
     given = {option.name: "/".join(option.opts) for option in command.params if isinstance(option, click.Option)}
     renamed = {argument: given[name] for argument, name in OPTION_OF.items() if name in given}
     if "n_topics" in given:

@@ -87,7 +87,7 @@ class Algorithm:
         return estimator.set_params(n_threads=1) if hasattr(estimator, "n_threads") else estimator
 
     def find_clusters(self, task: Task) -> Found:
-        """Return what the algorithm finds in a task."""
+        """Run the algorithm on a task."""
         if self.find:
             found: Found = _loaded(self.find)(task, **self.fixed)
             return found

@@ -19,7 +19,7 @@ Decide = Callable[[Any], LinearRule]
 
 
 def fit_estimator(estimator: Any, task: Task, decide: Decide | None = None, *, matrix: Any = None) -> Found:
-    """Return what an estimator finds; `decide` makes of it, once fitted, the rule for new documents.
+    """Fit an estimator and return its clusters; `decide` makes the rule for new documents of it.
 
     It is fitted to the unit rows of the task, or to another `matrix` of the same documents.
     Never more clusters than distinct rows are asked for. An estimator that takes no number of threads gets one, since

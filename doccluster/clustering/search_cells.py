@@ -73,7 +73,7 @@ def search_cells(
 
 
 def search_bytes(n_documents: int, n_terms: int, n_entries: int) -> int:
-    """Return what a search in cells holds beyond an exact one: similarities to centroids, these, and rows by cell."""
+    """Return the bytes of a search in cells beyond an exact one: similarities to centroids, these, and rows by cell."""
     n_cells = number_of_cells(n_documents)
     similarities = 3 * 8 * min(BLOCK_SIMILARITIES, n_documents * n_cells)  # their order too
     return similarities + 8 * n_cells * n_terms + 16 * n_entries

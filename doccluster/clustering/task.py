@@ -16,7 +16,7 @@ from doccluster.progress import Progress, silent
 if TYPE_CHECKING:
     from doccluster.clustering.smoothed.document_clusters import SmoothedRows
 
-STARTS = 10  # of an algorithm that makes several, where nobody says how many
+STARTS = 10  # of an algorithm that makes several, by default
 
 
 @dataclass(frozen=True, eq=False)

@@ -37,7 +37,7 @@ _BLOCK = 512  # bytes: the header of a tar member
 
 
 def container_kind(head: bytes, name: str) -> str | None:
-    """Return what packs other files here (gz, bz2, xz, zip, tar), recognised by its first bytes; else None."""
+    """Return the kind of archive or compression (gz, bz2, xz, zip, tar) by its first bytes; else None."""
     if head.startswith(b"\x1f\x8b\x08"):
         return "gz"
     if re.match(rb"BZh[1-9](1AY&SY|\x17rE8P\x90)", head):
@@ -92,7 +92,7 @@ def open_packed(
 
 
 def _opened_member(member: InputFile, limits: Limits, budget: Budget, depth: int) -> Iterator[InputFile | Skipped]:
-    """Return what is in a member; one that is broken from its first byte on does not stop the others."""
+    """Return the documents of a member; one that is broken from its first byte on does not stop the others."""
     try:
         yield from open_packed(member, limits, budget=budget, depth=depth)
     except ReadFailure as failure:

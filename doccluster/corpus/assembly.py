@@ -21,7 +21,7 @@ _NEWLINES = re.compile("\r\n?")
 _COMPANION = re.compile(r"(readme|licen[cs]e|copying|notice|source|citation|changelog)(\.[a-z0-9._-]*)?", re.IGNORECASE)
 _LONGEST_LINE = 300  # characters of what is listed about something that was skipped
 _STANDARD = ("title", "date", "source", "link")
-_BLANK = "\ufeff\u200b\u2060 \t\n\x0c\xa0"  # a mark or an invisible space is no text
+_BLANK = "\ufeff\u200b\u2060 \t\n\x0c\xa0"  # a mark or an invisible space does not count as text
 
 _T = TypeVar("_T")
 
@@ -41,7 +41,7 @@ def clean_line(text: str) -> str:
 
 
 def why_refused(text: str, max_length: int) -> tuple[str, str] | None:
-    """Return why a clean text is no document, as reason and detail; None if it is one."""
+    """Return why a clean text is not taken as a document, as reason and detail; None if it is."""
     if not text.strip(_BLANK) or text.isspace():
         return "empty", ""
     if len(text) > max_length:
@@ -176,7 +176,7 @@ class CorpusBuilder:
 
 
 def renamed(where: str, wanted: str, chosen: str) -> Skipped:
-    """Return what is listed of a document whose id another one has."""
+    """Return the entry for a document whose id another one has."""
     return _listed(where, RENAMED, f"the id {wanted!r} was taken; this document is kept as {chosen!r}")
 
 

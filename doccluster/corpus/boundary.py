@@ -21,7 +21,7 @@ _Item = TypeVar("_Item")
 
 @contextmanager
 def boundary(reason: str) -> Iterator[None]:
-    """Turn whatever is raised inside into a ReadFailure with this reason; errors of ours pass."""
+    """Turn whatever is raised inside into a ReadFailure with this reason; doccluster's own errors pass."""
     try:
         yield
     except (ReadFailure, DocclusterError):
@@ -57,7 +57,7 @@ def record(
 
 
 def described(error: Exception) -> str:
-    """Return what was raised, in words for the list of what was skipped."""
+    """Return an exception in words for the list of skipped documents."""
     if isinstance(error, MemoryError):
         return "it asks for more memory than there is"
     if isinstance(error, RecursionError):

@@ -36,7 +36,7 @@ _ESCAPED = (
     (re.compile(rb"\x1b\$\)C"), "iso2022_kr"),
 )
 _ESCAPING = {"iso2022_jp_2", "iso2022_kr", "hz"}  # a stray byte there must not turn the whole text into ASCII noise
-_HZ = re.compile(rb"~\{(?:[\x21-\x77][\x21-\x7e])++~\}")  # pairs, so that "~{" without an end is no long search
+_HZ = re.compile(rb"~\{(?:[\x21-\x77][\x21-\x7e])++~\}")  # pairs: the search ends soon after a "~{" without an end
 
 # Detection chooses among encodings that documents are really in: no EBCDIC, no calculators, no DOS box drawings.
 _SINGLE_BYTE = [

@@ -44,7 +44,7 @@ def read_feed(file: InputFile, options: ReadOptions) -> Iterator[Draft | Skipped
 def parse_feed(data: bytes, file: InputFile) -> Any:
     """Return feedparser's result for text that was decoded here, as every other reader has it.
 
-    What stands before the first element is left out, and so are numbers that are no characters: feedparser searches
+    What stands before the first element is left out, and so are numbers without a character: feedparser searches
     for declarations in quadratic time, believes any codec that is declared, and fails on such numbers.
     """
     import feedparser

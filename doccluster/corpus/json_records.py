@@ -18,7 +18,7 @@ from doccluster.corpus.json_feed import is_json_feed, read_json_feed
 from doccluster.corpus.options import ReadOptions
 
 _FIRST_RECORDS = 200  # a column is known once one of these has it
-_MOST_LEVELS = 32  # of lists and keys above a record; what lies deeper is no record
+_MOST_LEVELS = 32  # of lists and keys above a record; deeper values are not records
 _BAD_JSON = (ValueError, RecursionError)
 _LINES_SUFFIXES = (".jsonl", ".ndjson", ".jsonlines")
 _JSON_SUFFIXES = (".json", ".jsonfeed", ".geojson")

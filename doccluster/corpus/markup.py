@@ -123,7 +123,7 @@ def strip_markup(text: str) -> str:
 
 
 def unescape(text: str) -> str:
-    """Return `text` with its entities resolved; a number that is no character becomes the mark for one."""
+    """Return `text` with its entities resolved; a number without a character becomes U+FFFD."""
     return html.unescape(_LONG_REFERENCE.sub("\ufffd", text))
 
 

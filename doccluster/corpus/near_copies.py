@@ -74,7 +74,7 @@ def find_near_copies(
 
 
 def band_signatures(matrix: sparse.csr_array) -> Hashes:
-    """Return what stands for the terms of each row in each band, array of shape (N_BANDS, n_rows); 0 without terms.
+    """Return a hash of the terms of each row in each band, array of shape (N_BANDS, n_rows); 0 without terms.
 
     The rows may be those of one block of a collection.
     """

@@ -77,7 +77,7 @@ def _opened(path: Path, flags: int) -> io.FileIO:
 
 
 def _opened_pipe(path: Path) -> io.FileIO:
-    """Return a pipe that somebody writes to: nobody ever may to one that lies in a folder."""
+    """Return an open pipe once a writer has opened it too, which may never happen to one that lies in a folder."""
     if os.path.realpath(path).startswith(_PROCESS_FILES):
         return _opened(path, 0)
     pipe = _opened(path, _AT_ONCE)

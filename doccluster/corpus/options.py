@@ -173,7 +173,7 @@ class ReadOptions:
 
 
 def as_names(value: str | Sequence[str] | None, name: str) -> tuple[str, ...]:
-    """Return one or several column names as a tuple of text; None is no name."""
+    """Return one or several column names as a tuple of text; None gives an empty one."""
     if value is None:
         return ()
     names = [value] if isinstance(value, str | int) else list(value)
@@ -194,7 +194,7 @@ def as_name(value: str | None, name: str) -> str | None:
 
 
 def check_strip(strip: str | Sequence[str]) -> frozenset[str]:
-    """Return what is to be stripped from newsgroup messages, or raise InputError."""
+    """Return the parts to strip from newsgroup messages, or raise InputError."""
     parts = frozenset([strip] if isinstance(strip, str) else strip)
     if parts == {"all"}:
         return frozenset(STRIPPABLE)

@@ -39,7 +39,7 @@ class FileSeen:
 
     @classmethod
     def of(cls, file: InputFile | None) -> FileSeen | None:
-        """Return what is kept of a file."""
+        """Return the part of a file's record that is kept."""
         return None if file is None else cls(**{one.name: getattr(file, one.name) for one in fields(cls)})
 
 
@@ -48,7 +48,7 @@ Event = tuple[StoredRows | StoredDraft | Skipped | LinkedFile | None, FileSeen |
 
 
 FEW_ROWS = 16  # of a file are not worth columns
-PART_BYTES = 8 * 2**20  # files are read together up to so many bytes
+PART_BYTES = 8 * 2**20  # files are read together up to this size
 
 
 @dataclass
@@ -85,7 +85,7 @@ ReadAll = Callable[[Sequence[Part], ReadTask], Iterator[list[FileRead]]]
 
 
 def read_part(part: Part, task: ReadTask) -> list[FileRead]:
-    """Return what is in each file of a part; the texts are in the folder of the task.
+    """Return the documents of each file of a part; the texts are in the folder of the task.
 
     What cannot be read is among the found.
     """

@@ -259,7 +259,7 @@ class Reading:
         return links
 
     def _prepared(self, found: Iterable[_Row], name: str, part: FileRange | None = None) -> Iterable[_Row]:
-        """Return the rows of a table, without markup where nobody said what to do with it and it is certain."""
+        """Return the rows of a table, without markup where the options leave that open and it is certain."""
         if self.options.strip_html is not None or (part is not None and not part.is_html):
             return found
         if part is not None:
@@ -326,7 +326,7 @@ def _binary(source: Any) -> Any:
 
 
 def _in_memory(source: Any, options: ReadOptions) -> Iterator[Draft | Skipped]:
-    pandas = sys.modules.get("pandas")  # where nobody has imported it, nothing is a frame
+    pandas = sys.modules.get("pandas")  # if pandas was never imported, nothing is a frame
     if pandas is not None and isinstance(source, pandas.DataFrame):
         return read_frame(source, options)
     if pandas is not None and isinstance(source, pandas.Series):

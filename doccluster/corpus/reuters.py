@@ -101,7 +101,7 @@ def _without(name: str, content: str) -> str:
 
 
 def _unmarked_body(content: str) -> str:
-    """Return what stands in TEXT beside title, author and dateline: the whole text of unprocessed documents."""
+    """Return the text in TEXT beside title, author and dateline: all of it for unprocessed documents."""
     text = _element("text", content)
     for name in ("title", "author", "dateline"):
         text = _without(name, text)

@@ -96,7 +96,7 @@ class RowCollector:
 
 
 def joined_columns(parts: Sequence[tuple[int, Columns]], missing: Any) -> dict[str, CodedColumn[Any]]:
-    """Return the columns of several parts one after the other, of so many rows each; one lacks what others have."""
+    """Join the columns of several parts, of `n_rows` rows each; a part may lack columns that others have."""
     found = {}
     for name in dict.fromkeys(name for _, columns in parts for name in columns):
         nothing = CodedColumn.of([missing])

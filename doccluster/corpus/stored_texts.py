@@ -47,7 +47,7 @@ class TextBlock:
 
 
 class TextWriter:
-    """Writes texts to a folder, in blocks of about so many characters."""
+    """Writes texts to a folder, in blocks of about `size` characters."""
 
     def __init__(self, folder: Path, name: str, *, characters: int = BLOCK_CHARACTERS) -> None:
         self.blocks: list[TextBlock] = []

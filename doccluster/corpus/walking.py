@@ -111,7 +111,7 @@ class _Entry(NamedTuple):
     real: str
 
     def below(self, name: str) -> _Entry:
-        """Return what lies in this folder; only a link is resolved again, which would take long in deep folders."""
+        """List this folder; only a link is resolved again, which would take long in deep folders."""
         path = self.path / name
         is_link = os.path.islink(path)  # noqa: PTH114  Path.is_symlink raises where a name is too long
         return _Entry(path, self.place / name, _resolved(path) if is_link else f"{self.real}{os.sep}{name}")
@@ -190,7 +190,7 @@ class Walk:
                 yield from self._file(entry, root=str(path.parent), is_only=is_only)
 
     def read(self, listed: ListedFile) -> Iterator[InputFile | Skipped]:
-        """Return what is in a file that was listed, by whichever walk: itself, or the members of an archive."""
+        """Return the contents of a listed file: itself, or the members of an archive."""
         name = str(listed.place)
         try:
             raw, is_plain = open_path(listed.path, is_explicit=listed.is_explicit)
@@ -207,7 +207,7 @@ class Walk:
             yield from self._unpacked(replace(file, is_seekable=is_plain or address_of(listed.path) is not None))
 
     def opened(self, stream: io.BufferedIOBase, name: str) -> Iterator[InputFile | Skipped]:
-        """Return what is in an open binary stream."""
+        """Return the contents of an open binary stream."""
         yield from self._unpacked(stream_file(stream, name))
 
     def linked(self, path: Path, by: InputFile) -> Iterator[InputFile | Skipped]:
@@ -228,7 +228,7 @@ class Walk:
         return not self._is_known(str(listed.path) if is_remote else os.path.realpath(listed.path))
 
     def _folder(self, top: Path) -> Iterator[ListedFile | Skipped]:
-        """Return what lies below a folder, in the order of names; folders may lie thousands deep."""
+        """Return everything below a folder, in the order of names; folders may be nested thousands deep."""
         levels = [self._entries(_Entry(top, PurePosixPath(), os.path.realpath(top)), str(top))]
         while levels:
             entry = next(levels[-1], None)
@@ -242,7 +242,7 @@ class Walk:
                 yield from self._file(entry, root=str(top), is_only=False, is_explicit=False)
 
     def _entries(self, folder: _Entry, shown: str) -> Iterator[_Entry | Skipped]:
-        """Return what lies in one folder, unless it was read under another name: links may lead in circles."""
+        """Return the entries of one folder, unless it was read under another name: links may lead in circles."""
         if self._is_known(folder.real):
             return
         if holds_run(folder.path):

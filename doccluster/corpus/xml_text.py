@@ -1,4 +1,4 @@
-"""XML that is no feed: its text. Entities that a file defines are refused, so an entity bomb does nothing."""
+"""XML other than feeds: its text. Entities that a file defines are refused, so an entity bomb does nothing."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def _local_name(element: Element) -> str:
 XML = Format(
     "xml",
     read_xml,
-    "a file that is no feed: its text",
+    "a file other than a feed: its text",
     "title",
     recognises=lambda beginning: beginning.is_markup and beginning.name.endswith(".xml"),
 )

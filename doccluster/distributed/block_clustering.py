@@ -122,7 +122,7 @@ def cluster_blocks(
 
 
 def _saver(checkpoints: Checkpoints, kept: Progressed) -> Callable[[Iterations, float, int], None]:
-    """Return what writes a checkpoint after every so many iterations of a start."""
+    """Return a function that writes a checkpoint after some iterations of a start."""
 
     def save(start: Iterations, objective: float, number: int) -> None:
         if number % checkpoints.every == 0:

@@ -18,7 +18,7 @@ Rows = npt.NDArray[np.int64]
 
 
 def likely_copies(executor: Executor, blocks: Sequence[MatrixBlock], joined_rows: JoinedRows, folder: Path) -> Rows:
-    """Return what `alike_in_a_band` says of all rows, which `joined_rows` has too; files in `folder` are removed."""
+    """Return `alike_in_a_band` of all rows, which `joined_rows` has too; files in `folder` are removed."""
     paths = list(executor.map(write_signatures, blocks, str(folder)))
     found = list(executor.map(alike_in_stored_band, range(N_BANDS), paths, joined_rows))
     for path in paths:

@@ -145,7 +145,7 @@ def count_labelled(block: MatrixBlock, labels: Integers, n_clusters: int) -> Exa
 def read_groups(
     groups: Sequence[RowGroup], joined_rows: JoinedRows, sums: ClusterSums, known: Any, metric: str, with_tables: bool
 ) -> list[Readings]:
-    """Return what groups of rows say."""
+    """Return the results of groups of rows."""
     found = []
     for group in groups:
         rows = Rows(joined_rows.take(group.rows), group.scale, group.squared_norms, True)

@@ -89,7 +89,7 @@ def assign_block(block: MatrixBlock, change: TableChange, keep_bytes: int) -> Mo
 
 
 def what_moved(block: MatrixBlock, before: Labels | None, after: Labels, n_clusters: int) -> Moved:
-    """Return what changed from one labelling of a block to another; all of it where there was none before."""
+    """Return the moves from one labelling of a block to another; all of it where there was none before."""
     rows = block.rows
     moved = np.arange(block.n_rows) if before is None else np.flatnonzero(before != after)
     sums = sum_block(rows, moved, after, n_clusters)
@@ -108,7 +108,7 @@ def what_moved(block: MatrixBlock, before: Labels | None, after: Labels, n_clust
 
 
 def moved_together(parts: list[Moved]) -> Moved:
-    """Return what moved in several blocks, in whichever order; sums in whole numbers are the same bytes."""
+    """Return the moves of several blocks, in whichever order; sums in whole numbers are the same bytes."""
     if len(parts) == 1:
         return parts[0]
     n_columns = 1 + max((int(part.terms.max()) for part in parts if part.terms.size), default=0)

@@ -182,7 +182,7 @@ class RunningSums:
 
 
 def negated(sums: ExactSums) -> ExactSums:
-    """Return what takes the sums away again."""
+    """Return the change that takes the sums away again."""
     return replace(sums, high=-sums.high, low=-sums.low)
 
 

@@ -154,7 +154,7 @@ class DaskExecutor:
             yield self.client.submit(function, item, *sent, pure=False)
 
     def _share(self, value: Any) -> Any:
-        """Return what stands for a value in the tasks: itself if it is small, else a task that returns it.
+        """Return the stand-in for a value in the tasks: itself if it is small, else a task that returns it.
 
         Unlike data that are scattered, the scheduler still has the task when all workers that held its result ended.
         """

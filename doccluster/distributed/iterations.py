@@ -212,7 +212,7 @@ class Iterations:
         self.running, self.done = running, Done(self.change.version, self.table, running, moved.n_usable)
 
     def _refill(self, empty: Integers, moved: Moved) -> tuple[Moved, int]:
-        """Return what moved once empty clusters have a document each, and how many got one."""
+        """Return the moves once empty clusters have a document each, and how many got one."""
         found = self.executor.map(look_for_refills, self.blocks, self.change)
         own, labels, digests, usable = map(np.concatenate, zip(*found, strict=True))
         order = np.arange(own.size) if self.order is None else self.order

@@ -76,7 +76,7 @@ class MatrixBlock:
 def in_their_places(
     blocks: Sequence[MatrixBlock], found: Iterable[Mapping[str, npt.NDArray[Any]]]
 ) -> dict[str, npt.NDArray[Any]]:
-    """Return what was found of the documents of each block, by name, as arrays of all documents; copied as it comes."""
+    """Return the results for the documents of each block, by name, as arrays of all documents; copied as it comes."""
     n_documents, whole = sum(block.n_rows for block in blocks), dict[str, npt.NDArray[Any]]()
     for block, own in zip(blocks, found, strict=True):
         for name, values in own.items():

@@ -46,7 +46,7 @@ class EvidenceStore:
         return measure.evidence_for(self.metric)
 
     def missing_for(self, measure: Measure) -> str | None:
-        """Return what must be given for this measure and was not (truth or vectors), or None."""
+        """Return which input this measure lacks (truth or vectors), or None."""
         if measure.family == "external":
             return None if self.columns else "truth"
         return None if self.documents is not None else "vectors"

@@ -60,7 +60,7 @@ def read_labels(
     columns : sequence of str
         The label columns of a table or of records; by default its only one, or the one called cluster, label or class.
     label_separator : str, optional
-        What separates several labels: a line of labels with it is no line of a table.
+        What separates several labels: a line of labels with it is not a line of a table.
 
     Raises
     ------

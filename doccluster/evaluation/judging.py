@@ -44,7 +44,7 @@ def score(
     progress: Progress = silent,
     **parameters: Any,
 ) -> Score:
-    """Return what one measure says of a partition.
+    """Judge a partition by one measure.
 
     Parameters
     ----------
@@ -130,7 +130,7 @@ def evaluate(
     max_memory: str | int | None = None,
     progress: Progress = silent,
 ) -> Evaluation:
-    """Return what many measures say of a partition; each evidence object is built once.
+    """Judge a partition by many measures; each evidence object is built once.
 
     Parameters
     ----------
@@ -139,7 +139,7 @@ def evaluate(
     truth : labels, or a mapping or DataFrame of column name to labels, optional
         External measures have one score per column.
     measures : names, a mapping of name to parameters, or "all", optional
-        By default every measure that is no variant or alias and that the input allows. Of those that look at all pairs
+        By default every measure that the input allows, without variants and aliases. Of those that look at all pairs
         of documents, and of those that compare pairs with pairs, the default leaves out what would take one processor
         longer than `pairwise_seconds`: their score is nan, and the note says how long it would take and that they can
         be asked for by name. So the scores do not depend on the number of threads.

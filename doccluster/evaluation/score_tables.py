@@ -52,7 +52,7 @@ def truth_of(evaluation: Evaluation) -> list[str | None]:
 
 
 def by_measure(scores: list[Score], columns: list[str | None]) -> list[tuple[Score, list[Score | None]]]:
-    """Return for each measure its first score and one score (or None) per truth column; [None] is no truth."""
+    """Return for each measure its first score and one score (or None) per truth column; [None] stands for no truth."""
     result = []
     for name in dict.fromkeys(score.name for score in scores):
         mine = {score.truth: score for score in scores if score.name == name}
@@ -111,7 +111,7 @@ def _columns(evaluation: Evaluation, heads: list[str | None], parts: list[Part])
 
 
 def _captions(evaluation: Evaluation) -> str:
-    """Return what each truth column leaves out, one line each."""
+    """Return one line for each truth column that leaves documents out."""
     notes = {column: coverage_note(counts) for column, counts in evaluation.coverage.items()}
     return "\n".join(f"{column}: {note}" for column, note in notes.items() if note)
 

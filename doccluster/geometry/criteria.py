@@ -32,7 +32,7 @@ def check_criterion(criterion: Any) -> str:
 
 
 def moves_bytes(rows: Any, n_clusters: int) -> int:
-    """Return what `refine_by_moves` holds beyond its rows, a csr array: the table, the sums and rows in float64.
+    """Return the bytes `refine_by_moves` holds beyond its rows, a csr array: the table, the sums and rows in float64.
 
     Half as much again is for what is held while one becomes another.
     """

@@ -27,7 +27,7 @@ Floats = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Documents(ShortRepr):
-    """Documents as rows of a checked matrix. `as_documents` makes them; nobody changes the arrays afterwards.
+    """Documents as rows of a checked matrix. `as_documents` makes them; the arrays never change afterwards.
 
     Attributes
     ----------
@@ -141,7 +141,7 @@ class Documents(ShortRepr):
 
 
 def as_documents(given: Any, *, name: str = "X") -> Documents:
-    """Return what was given as documents: the door. What came through it before passes as it is.
+    """Return the given rows as documents: the door. Documents pass unchanged.
 
     Parameters
     ----------

@@ -24,7 +24,7 @@ def neighbour_edges(rows: Any, n_neighbors: int = 10, *, n_threads: int | None =
         The work for dense ones grows with the square of the number of documents. The neighbours of sparse rows with
         negative values are those that share signs.
     n_neighbors : int
-        Fewer where there are not so many others.
+        Fewer where there are fewer others.
     n_threads : int, optional
         Changes no result.
 

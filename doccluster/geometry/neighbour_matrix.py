@@ -49,7 +49,7 @@ def kneighbors_graph(
     Raises
     ------
     InputError
-        If there are not so many other documents, a value is negative, or the mode is not known.
+        If there are fewer other documents, a value is negative, or the mode is not known.
 
     Examples
     --------

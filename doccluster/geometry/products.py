@@ -104,7 +104,7 @@ def read_group(
     metric: str,
     with_tables: bool,
 ) -> Readings:
-    """Return what some rows say, their labels ascending."""
+    """Return the products of some rows, their labels ascending."""
     documents = Labelled(labels, rows.squared_norms, rows.tau, rows.slack)
     n_met = int(labels[block[-1]]) - int(labels[block[0]]) + 1
     readings, tables = empty_readings(block.size, n_met if with_tables else 0, known.sizes.size)
@@ -113,7 +113,7 @@ def read_group(
 
 
 def known_of_clusters(squared_norms: FloatArray, partition: Partition, sums: ClusterSums) -> ClusterNorms:
-    """Return what is known of each cluster before its documents are read, from the squared norms of all rows."""
+    """Return the sums of each cluster before its documents are read, from the squared norms of all rows."""
     squared = sums.squared_norms
     norms = np.sqrt(squared)
     sizes = partition.sizes.astype(np.float64)

@@ -170,7 +170,7 @@ def count_presence(matrix: Any, labels: npt.NDArray[np.integer[Any]], n_clusters
 def _sum_dense(
     rows: Rows, order: Integers, starts: Integers, inverse_steps: Floats, *, squared: bool
 ) -> tuple[Integers, npt.NDArray[np.int32], Integers, Integers]:
-    """Return what `sum_rows` does, of dense rows: every term of each cluster that has any row."""
+    """The same as `sum_rows`, of dense rows: every term of each cluster that has any row."""
     n_terms = inverse_steps.size
     filled = np.flatnonzero(np.diff(starts))
     high, low = np.zeros((filled.size, n_terms), np.int64), np.zeros((filled.size, n_terms), np.int64)

@@ -173,7 +173,7 @@ def follow_members(documents, old, left, joined, mark, room, new):
 
 @jit(inner=True)
 def sum_length(sums, n_terms):
-    """Return the length of a vector of so many sums."""
+    """Return the length of a vector of `n` sums."""
     squared = 0.0
     for term in range(n_terms):
         squared += sums[term] * sums[term]

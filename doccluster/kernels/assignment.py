@@ -165,7 +165,7 @@ def first_holding(sums, value):
 
 @jit(inner=True)
 def sums_to_start_from(n_clusters, width):
-    """Return what the sums of a row begin with: 0, and `LOWEST` in the lanes that stand for no cluster."""
+    """Return the values that the sums of a row begin with: 0, and `LOWEST` in the lanes that stand for no cluster."""
     start = np.full(width, LOWEST, np.float32)
     start[:n_clusters] = 0
     return start
@@ -173,7 +173,7 @@ def sums_to_start_from(n_clusters, width):
 
 @jit
 def peaks_of(width):
-    """Return room for the peaks of so many lanes, whole lines of it."""
+    """Return room for the peaks of `n` lanes, whole lines of it."""
     last_written = (width // LINE - 1) // MOST_LINES * MOST_LINES + LINE
     return np.full((last_written + LINE - 1) // LINE * LINE, -np.inf, np.float32)
 

@@ -1,7 +1,7 @@
 """Where machine code is kept, and whether what lies there may be loaded: it is run, so it has to be ours and whole.
 
 numba keeps a kernel as pickles and object code and takes both as they are: a byte that flipped ends the process, and a
-file that somebody else put there does what they like. So nothing is loaded from a folder that others can write to, and
+file that another user put there does what they like. So nothing is loaded from a folder that others can write to, and
 each file has to have a checksum that was noted when it was written. What fails is removed and compiled anew.
 """
 
@@ -46,7 +46,7 @@ def make_folder(folder: Path) -> bool:
 
 
 def is_ours(path: Path) -> bool:
-    """Return whether nobody but the user and the system's administrator can have written a file or into a folder.
+    """Return whether only the user and the system's administrator can have written a file or into a folder.
 
     A group that only the user belongs to, as many Linux systems give to each, is the user. Windows keeps no rights in
     the mode of a file and is taken as safe.

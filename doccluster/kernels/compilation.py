@@ -45,7 +45,7 @@ def _closed_module(loop: Loop, kernel: Any, machine: Any) -> Any:
     for variable in module.global_variables:
         if not variable.is_declaration:
             variable.linkage = "internal"
-    # Once nobody else can call them, the optimiser sees that the functions cannot fail, and drops what numba adds for
+    # Once no other code can call them, the optimiser sees that the functions cannot fail, and drops what numba adds for
     # exceptions.
     options = llvm.create_pipeline_tuning_options(speed_level=3)
     builder = llvm.create_pass_builder(machine, options)

@@ -45,7 +45,7 @@ class Clusters(NamedTuple):
 
 @jit(inner=True)
 def inner_part(criterion, size, square):
-    """Return what a cluster adds to the internal criterion."""
+    """Return the share of a cluster in the internal criterion."""
     if size <= 0.0:
         return 0.0
     if criterion in (I1, H1):
@@ -55,7 +55,7 @@ def inner_part(criterion, size, square):
 
 @jit(inner=True)
 def outer_part(criterion, size, square, product):
-    """Return what a cluster adds to the external criterion."""
+    """Return the share of a cluster in the external criterion."""
     if size <= 0.0:
         return 0.0
     square = max(square, LEAST_SQUARE)

@@ -22,7 +22,7 @@ def jit(function: F | None = None, /, *, inner: bool = False, **options: Any) ->
 
     Where no folder can be written, or none is safe from others, the kernel is compiled anew in each process. An `inner`
     function is called by kernels only: it is compiled into them, has no entry for Python and no file of its own. A
-    division by zero gives what it gives in numpy, since code that raises an error takes long to compile. Nobody calls a
+    division by zero gives what it gives in numpy, since code that raises an error takes long to compile. No one calls a
     kernel from C, so the entry for it, a tenth of all compiling, is left out.
     """
     if function is None:
@@ -98,7 +98,7 @@ def _numba_caches_in(folder: Path) -> Iterator[None]:
 
 
 def _noting(kernel: Any, folder: CheckedFolder, name: str) -> Callable[[Any], Any]:
-    """Return what compiles the kernel for a signature, notes the files that this wrote, and outlives a full disk."""
+    """Return the compiler of a kernel, which notes the files that it writes, and outlives a full disk."""
     compile_or_load = kernel.compile
 
     def compile_and_note(signature: Any) -> Any:

@@ -151,7 +151,7 @@ class LoopLibrary:
         return code
 
     def _key(self) -> str:
-        """Return what stands for the sources, the declared types, LLVM and the processor."""
+        """Return a digest of the sources, the declared types, LLVM and the processor."""
         parts = [llvmlite.__version__, llvm.get_default_triple(), *_processor()]
         digest = hashlib.sha256("\n".join(parts).encode())
         for loop in self.loops:

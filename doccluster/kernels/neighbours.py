@@ -19,7 +19,7 @@ from doccluster.kernels.jit import jit
 from doccluster.kernels.posting_lists import first_from
 
 SAFETY = 1e-6  # parts are float32, sums float64: a bound is never tighter than this
-FEW = 4  # where the lists name at most one row in so many, only those are looked at
+FEW = 4  # where the lists name at most one row in this many, only those are looked at
 LEFT_UNREAD = 0.03  # share of a row's squared length that may be in lists left unread
 
 

@@ -77,7 +77,7 @@ def mark_gaps(text, lower, folded, gaps):
 
 @jit(inner=True)
 def mark_gaps_beyond_ascii(text, is_word, n_bytes, gaps):
-    """Mark in `gaps` the bytes of characters beyond ASCII that are no word characters (is_word: by code point)."""
+    """Mark in `gaps` the bytes of characters beyond ASCII that are not word characters (is_word: by code point)."""
     place = np.int64(0)
     while place < n_bytes:
         if eight_bytes(text, place) & _TOP_BITS == 0:

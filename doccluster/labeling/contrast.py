@@ -60,7 +60,7 @@ class Contrast:
 def contrast_clusters(
     vectors: DocumentVectors, partition: Partition, centroids: Any, first: int, second: int
 ) -> Contrast:
-    """Return what two clusters of a partition share, and what separates them.
+    """Compare two clusters: the terms they share, and those that separate them.
 
     Parameters
     ----------

@@ -41,7 +41,7 @@ def describe_clusters(
     n_documents: int = 5,
     n_threads: int | None = None,
 ) -> list[ClusterDescription]:
-    """Return what each cluster is about: label, terms, representative and borderline documents.
+    """Describe each cluster: label, terms, representative and borderline documents.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ def describe_clusters(
     function_words : collection of str
         Words that may not stand in a label (lower case).
     n_terms, n_documents : int
-        At most so many terms and documents of each kind per cluster.
+        The most terms, and documents of each kind, per cluster.
     n_threads : int, optional
         For computing the placement.
 
@@ -122,7 +122,7 @@ def describe_clusters(
 def _longer_strings(
     partition: Partition, placed: Placement, names: npt.NDArray[np.object_], texts: Sequence[str]
 ) -> LongerStrings | None:
-    """Return what finds the strings to show for the terms of a cluster; None if no term is a piece of a word."""
+    """Return a finder of strings to show for the terms of a cluster; None if no term is a piece of a word."""
     if not any(map(is_unspaced, names)):
         return None
 

@@ -86,7 +86,7 @@ class ClusterDescription:
     representatives : tuple of Representative
         Nearest to the centroid first, near-copies only once. Rows count the documents of the partition.
     name : str
-        What an editor calls it, which is then its label too; empty where nobody named it.
+        What an editor calls it, which is then its label too; empty without a name.
     borderline : tuple of Borderline
         Smallest margin first.
     label_terms : tuple of LabelTerm

@@ -48,7 +48,7 @@ def explain_membership(
     names : array of str of shape (n_terms,), optional
         The written form of each column; without it a column is called by its number.
     n_terms : int, optional
-        At most so many; all shared terms by default.
+        The most terms; all shared ones by default.
 
     Examples
     --------

@@ -67,7 +67,7 @@ def count_label_phrases(
         The documents of the partition; evenly spaced ones of each cluster are read, as much text of each.
     partition : Partition
     column_of : function word -> column
-        The column of a word as `prepare` leaves it; None where it is no term.
+        The column of a word as `prepare` leaves it; None where it is not a term.
     titles : sequence of str, optional
         Of the documents; no phrase goes on from a title into the text.
     function_words : collection of str

@@ -31,7 +31,7 @@ MIN_SHARE_KNOWN = 0.02  # where no word is in a twentieth
 MAX_SHARE_OUTSIDE = 0.1  # a word in more of the other documents than this says nothing about a cluster
 MAX_SHARE_OF_ALL = 0.25  # nor does a word in more of all documents, unless it is in hardly any but the cluster's
 MIN_LIFT = 2.0  # how many times as common a word must be in the cluster as outside it
-MOST = 0.6  # of the documents of a cluster: a word in so many is told by a higher lift alone
+MOST = 0.6  # of the documents of a cluster: a word in more of them needs a higher lift
 NEARLY_ALL = 0.9
 SCORE_DIGITS = 9
 PHRASE_FOR_WORD = 0.5  # a phrase in so much of the documents that have one of its words stands for the word
@@ -202,5 +202,5 @@ def _with_phrases(words: list[_Candidate], phrases: list[_Candidate]) -> list[_C
 
 
 def _best_first(one: _Candidate) -> tuple[float, float]:
-    """Return what candidates are sorted by; scores that differ by rounding are equal."""
+    """Return the keys that candidates are sorted by; scores that differ by rounding are equal."""
     return -round(one.score, SCORE_DIGITS), -one.weight

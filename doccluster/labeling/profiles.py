@@ -94,11 +94,11 @@ class ClusterProfiles(ShortRepr):
         return _totals_of(self.support.indices, self.support.data, self.support.shape[1])
 
     def cohesion_shares(self) -> sparse.csr_array:
-        """Return what part of each cluster's cohesion each term explains: c_t s_t / |s| = c_t^2, rows sum to 1."""
+        """Return the share of each cluster's cohesion that each term explains: c_t s_t / |s| = c_t^2, rows sum to 1."""
         return self._with_data(np.square(self.centroids.data))
 
     def contrast_shares(self) -> sparse.csr_array:
-        """Return what part of |c - r|^2 each term explains where the cluster has more of it than the others, else 0."""
+        """Return the share of |c - r|^2 of each term where the cluster has more of it than the others, else 0."""
         difference = self.centroids.data - self.outside.data
         cosine = _row_totals(self.sums, self.centroids.data * self.outside.data)
         gap = np.repeat(_inverse(2 * np.maximum(1 - cosine, 0)), np.diff(self.sums.indptr))

@@ -16,7 +16,7 @@ _HAN = re.compile("[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff
 def is_content(term: str, function_words: Collection[str]) -> bool:
     """Return whether a term may stand in a label: its words begin with letters, and no function word is at an end.
 
-    A single letter is no word unless it is Chinese, and hiragana alone are endings and particles.
+    A single letter counts as a word only in Chinese, and hiragana alone are endings and particles.
 
     >>> [is_content(term, {"of", "the"}) for term in ("Bank of England", "of the", "1987", "3rd", "B52", "x")]
     [True, False, False, False, True, False]

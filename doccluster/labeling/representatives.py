@@ -41,7 +41,7 @@ def representative_documents(
     similarity : float64 array of shape (n_documents,)
         The cosine of each document to the centroid of its cluster.
     n_documents : int
-        At most so many per cluster, taken from the nearest eight times as many.
+        The most per cluster, taken from the nearest eight times as many.
     near_copy : float
         Two documents with at least this cosine count as copies; each representative says how many the cluster has.
     outlets : sequence of str, optional
@@ -72,7 +72,7 @@ def representative_documents(
 def _distinct(
     products: npt.NDArray[np.float64], count: int, near_copy: float, outlets: Sequence[str] | None
 ) -> list[int]:
-    """Return candidates that are no near-copies of one another: the first of each outlet, then the first of all."""
+    """Return candidates without near-copies of one another: the first of each outlet, then the first of all."""
     chosen: list[int] = []
     seen: set[str] = set()
     for needs_new in (True, False) if outlets is not None else (False,):
@@ -96,7 +96,7 @@ def borderline_documents(
     partition : Partition
     placement : Placement
     n_documents : int
-        At most so many per cluster.
+        The most per cluster.
     max_margin : float
         Only documents with a margin below this; a cluster may have none, and a single cluster has none.
     """

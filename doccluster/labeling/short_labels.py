@@ -23,7 +23,7 @@ def short_labels(ranked: Sequence[Sequence[LabelTerm]], *, n_words: int = 3) -> 
     ranked : sequence of sequences of LabelTerm
         The terms of each cluster, best first (`rank_label_terms`).
     n_words : int
-        At most so many terms in a label.
+        The most terms in a label.
 
     Examples
     --------

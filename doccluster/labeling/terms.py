@@ -24,7 +24,7 @@ def descriptive_terms(
     names : array of str of shape (n_terms,)
         The written form of each column.
     n_terms : int
-        At most so many terms per cluster.
+        The most terms per cluster.
 
     Notes
     -----

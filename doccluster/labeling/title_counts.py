@@ -60,7 +60,7 @@ class TitleCounts(ShortRepr):
         return cls(having, np.bincount(labels[kept], minlength=n_clusters))
 
     def factor(self, columns: Sequence[int], cluster: int) -> float:
-        """Return what the titles of a cluster say of a term: the square root of the share that has it, one added.
+        """Return the weight of a term in the titles of a cluster: the square root of the share that has it, one added.
 
         Of a few titles it is the share itself, and a term that none of them has counts for little. A phrase is in as
         many titles as the rarest of its words.

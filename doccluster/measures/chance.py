@@ -54,7 +54,7 @@ def divergence_from_random_baseline(
             remedy="try purity or nmi",
         )
     if not isinstance(parameters, Mapping | None):
-        raise InputError("is no mapping of names to values", argument="parameters", received=parameters)
+        raise InputError("is not a mapping of names to values", argument="parameters", received=parameters)
     arguments = dict(parameters or {})
     if check_positive_int(n_samples, "n_samples") > MAX_SAMPLES:
         raise InputError(

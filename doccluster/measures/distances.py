@@ -55,7 +55,7 @@ class PairwiseDistances:
     block_size : int, optional
         Rows per block.
     progress : callable, optional
-        Told the number of pairs done and to do.
+        Called with the number of pairs done and to do.
     """
 
     def __init__(
@@ -74,11 +74,11 @@ class PairwiseDistances:
         self._progress = geometry.progress if progress is None else progress
 
     def estimate(self) -> Estimate:
-        """Return what one sweep costs before it is run."""
+        """Return the cost of one sweep before it is run."""
         return Estimate(estimate_seconds(self.geometry.documents), self._bytes())
 
     def estimate_order(self) -> Estimate:
-        """Return what counting the order of pairs (Gamma, G+, tau) costs before it is done."""
+        """Return the cost of counting the order of pairs (Gamma, G+, tau) before it is done."""
         return Estimate(estimate_order_seconds(self.geometry), self._bytes())
 
     def _bytes(self) -> int:

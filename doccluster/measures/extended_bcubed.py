@@ -58,7 +58,7 @@ def extended_f(table: ContingencyTable, *, beta: float = 1.0) -> float:
 def _common_labels(sets: LabelSets) -> Iterator[tuple[slice, sparse.csr_array]]:
     """Yield blocks of sets with the number of labels they share with each set, csr of shape (block, n_sets)."""
     clusters_of_set = np.bincount(sets.counts.indices, minlength=sets.labels.shape[0])
-    # at most so many cells come from a set: each set it shares a label with, and the clusters of those
+    # the most cells that come from a set: each set it shares a label with, and the clusters of those
     cells = np.cumsum(sets.labels @ (sets.labels.T @ (1.0 + clusters_of_set)))
     starts = np.flatnonzero(np.diff(cells // _BLOCK_CELLS, prepend=-1.0)).tolist()
     for start, stop in itertools.pairwise([*starts, cells.size]):

@@ -111,7 +111,7 @@ def _solve_block(rows: Integers, columns: Integers, values: npt.NDArray[np.float
         matched_rows, matched_columns = _solve_sparse(row, column, values, n_rows, n_columns)
     cell_of = sparse.csr_array((np.arange(1, row.size + 1), (row, column)), shape=(n_rows, n_columns))
     cells = np.asarray(cell_of[matched_rows, matched_columns]).ravel()
-    return cells[cells > 0].astype(np.int64) - 1  # pairs that share nothing are no pairs
+    return cells[cells > 0].astype(np.int64) - 1  # pairs that share nothing do not count
 
 
 def _ranks(indices: Integers) -> tuple[Integers, int]:

@@ -42,7 +42,7 @@ def _from_counts(
     bounds=(-1.0, 1.0),
     formula="(s+ - s-)/(s+ + s-), s+ (s-) = comparisons of a pair within and a pair between with w_in < (>) w_out",
     source="Baker & Hubert 1975",
-    meaning="Of the comparisons that are no tie, how many more are in the right order than in the wrong one.",
+    meaning="Of the comparisons without ties, how many more are in the right order than in the wrong one.",
     edges="no pair within or none between clusters, or only ties: undefined",
 )
 def gamma(distances: PairwiseDistances) -> float | Values:

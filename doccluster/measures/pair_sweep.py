@@ -157,7 +157,7 @@ class _Gathering:
             np.maximum.at(self.farthest, labels, nearest)
 
     def finish(self) -> PairSweep:
-        """Return what all blocks leave."""
+        """Return the result of all blocks."""
         if self.each_pair_once:
             for places in self.documents.blocks():
                 self._reduce(places, self.sums[:, places].T, self.nearest[:, places].T)

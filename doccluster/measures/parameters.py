@@ -31,7 +31,7 @@ def f_beta(precision: float, recall: float, beta: float) -> float:
 
 
 def log_unit(base: float | None) -> float:
-    """Return what a value in nats is divided by to be in units of `base` (None: nats), or raise InputError."""
+    """Return the divisor that turns nats into units of `base` (None: nats), or raise InputError."""
     if base is None:
         return 1.0
     try:

@@ -152,7 +152,7 @@ class Measure:
             _check_value(name, value, self.options[name])
 
     def compute(self, evidence: Any, **parameters: Any) -> Values:
-        """Return what this measure says of the evidence.
+        """Return the value of this measure on the evidence.
 
         Raises
         ------

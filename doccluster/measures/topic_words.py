@@ -124,7 +124,7 @@ class TopicWords:
 
 
 def _heaviest(terms: IntArray, weights: FloatArray, count: int) -> tuple[IntArray, FloatArray]:
-    """Return the terms of at least so many of the largest weights, those that weigh as much as the last included."""
+    """Return the terms of the largest weights, those that weigh as much as the last included."""
     if weights.size <= count:
         return terms, weights
     heavy = weights >= np.partition(weights, weights.size - count)[weights.size - count]

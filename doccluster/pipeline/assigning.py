@@ -61,7 +61,7 @@ def assign_documents(
         As for `run_pipeline`: files are read and their documents placed on the workers of a Dask cluster, or a block at
         a time in this process. The table is the same.
     announce : callable, optional
-        Told in a sentence what a person should know beforehand.
+        Called with a sentence that a person should know beforehand.
     progress : callable
 
     Returns
@@ -126,7 +126,7 @@ def chosen_threshold(model: Model, threshold: float | None) -> float:
     Raises
     ------
     InputError
-        If it is no cosine.
+        If it is not a cosine.
     """
     if threshold is None:
         return -1.0 if model.threshold is None else model.threshold

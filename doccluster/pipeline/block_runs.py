@@ -125,7 +125,7 @@ def begin_checkpoints(output: str | Path | None, every: int | None, *, overwrite
     Raises
     ------
     InputError
-        If there is no output folder to write to, or `every` is no number of iterations.
+        If there is no output folder to write to, or `every` is not a number of iterations.
     """
     if every is None:
         return None

@@ -1,4 +1,4 @@
-"""Between reading and vectorizing: what outlets repeat over their articles is left out of the texts, and told."""
+"""Between reading and vectorizing: lines that outlets repeat are left out of the texts, and listed."""
 
 from __future__ import annotations
 

@@ -349,15 +349,15 @@ def read_path(path: str | Path) -> BrowsePath:
     """
     place = usable_path(path)
     if not place.is_file():
-        raise InputError(f"{path} is no file", remedy="give a path that `save` has written")
+        raise InputError(f"{path} is not a file", remedy="give a path that `save` has written")
     kept = read_record(place, BrowsePath)
     if kept.kind != PATH_KIND:
-        raise InputError(f"{path} is no path of browse", remedy="give a file that `save` has written")
+        raise InputError(f"{path} is not a path that browse has saved", remedy="give a file that `save` has written")
     return kept
 
 
 def _evenly(members: Integers, count: int) -> Integers:
-    """Return so many of some documents, evenly spaced."""
+    """Return some of the documents, evenly spaced."""
     if count >= members.size:
         return members
     return members[np.arange(count) * members.size // count]

@@ -206,7 +206,7 @@ def _silhouettes(rules: Sweep, matrix: Any) -> dict[int, tuple[Any, Any]]:
 
 
 def _plot_data(silhouettes: Mapping[int, tuple[Any, Any]]) -> pd.DataFrame:
-    """Return what silhouette plots show: for each k the documents by cluster, the best first."""
+    """Return the data of silhouette plots: for each k the documents by cluster, the best first."""
     frames = [
         pd.DataFrame({"k": k, "cluster": labels, "silhouette": values, "row": np.arange(len(labels))})
         for k, (values, labels) in silhouettes.items()

@@ -126,7 +126,7 @@ class _Options:
 
 
 def _spellings(path: Path) -> tuple[str, ...]:
-    """Return what a source may be called: as it was given, by its file's name, and without the ending."""
+    """Return the names that a source may go by: as it was given, by its file's name, and without the ending."""
     return tuple(dict.fromkeys((str(path), path.name, path.stem)))
 
 

@@ -90,7 +90,7 @@ def undo_edit(folder: str | Path) -> Edited:
 
 
 def read_edits(folder: Path) -> EditLog:
-    """Return what was done to a run; nothing where there is no edits.json."""
+    """Return the edits of a run; none where there is no edits.json."""
     path = usable_path(folder) / EDITS
     return read_record(path, EditLog) if path.is_file() else EditLog()
 
@@ -224,7 +224,7 @@ def _merged(run: Run, numbers: tuple[int, ...]) -> Run:
 def _described(
     before: ClusterDescription, now: ClusterDescription, *, is_merged: bool, name: str
 ) -> ClusterDescription:
-    """Return what is said of a cluster after a merge: all of it for the merged one, else its place and borders."""
+    """Return the description of a cluster after a merge: all of it for the merged one, else its place and borders."""
     if is_merged:
         return now if not name else replace(now, label=name, name=name)
     return replace(before, cluster=now.cluster, borderline=now.borderline)

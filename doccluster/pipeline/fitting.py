@@ -40,7 +40,7 @@ class Fit:
 
 
 def fit_clusters(algorithm: Algorithm, task: Task) -> Fit:
-    """Return what an algorithm finds; on Ctrl-C the best so far, where there is one.
+    """Run an algorithm; on Ctrl-C the best result so far comes back, where there is one.
 
     Raises
     ------
@@ -55,7 +55,7 @@ def fit_clusters(algorithm: Algorithm, task: Task) -> Fit:
 
 
 def fit_of(found: Found, rows: Any) -> Fit:
-    """Return what was found of some rows as a fit: clusters in order of size, each with its centroid."""
+    """Return the result for some rows as a fit: clusters in order of size, each with its centroid."""
     for note in found.notes:
         warnings.warn(note, DocclusterWarning, stacklevel=3)
     partition, order = largest_first(found.labels)

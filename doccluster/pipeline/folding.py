@@ -41,7 +41,7 @@ def without_copies(vectors: DocumentVectors, first: Rows | None) -> DocumentVect
     Raises
     ------
     InputError
-        If nobody could look for copies.
+        If copies could not be looked for.
     """
     if first is None:
         raise InputError(

@@ -26,7 +26,7 @@ from doccluster.validation import check_positive_int, unit_rows
 
 MAX_GROUPS = 10
 _WORD = re.compile(r"\w+")
-RARE_TERMS_FROM = 20  # hits; from so many on, a term of a single hit says nothing of a group
+RARE_TERMS_FROM = 20  # hits; from this number on, a term of a single hit says nothing of a group
 
 
 def cluster_search_results(
@@ -47,7 +47,7 @@ def cluster_search_results(
     query : str
         Its words are in every hit and say nothing of a group: they take no part and stand in no label.
     max_groups : int
-        At most so many groups; how many there are follows from the hits.
+        The most groups; how many there are follows from the hits.
     language : str or sequence of str
         As for `run_pipeline`.
     cut_at : float in 0..1, optional
@@ -77,7 +77,7 @@ def cluster_search_results(
     """
     checked = as_hits(hits)
     if cut_at is not None and not 0 <= cut_at <= 1:
-        raise InputError(f"cut_at={cut_at!r} is no distance of groups; give a number from 0 to 1.")
+        raise InputError(f"cut_at={cut_at!r}  is not a distance of groups; give a number from 0 to 1.")
     check_positive_int(max_groups, "max_groups")
     if not checked:
         raise NothingUsable("there are no hits to group; give at least one.")

@@ -180,7 +180,7 @@ class BlockWork:
         return fit_of(found, vectors.matrix), Wanted(int(settings.n_clusters))
 
     def evidence(self, vectors: DocumentVectors, partition: Partition, progress: Progress) -> BlockEvidence:
-        """Return what measures ask of the clusters, made where the blocks are."""
+        """Return the evidence that measures need, made where the blocks are."""
         rows = JoinedRows(str(self.folder), vectors.n_terms)
         given = self.executor, self.so_far.blocks, rows, vectors.documents, partition
         return BlockEvidence(*given, n_threads=self.n_threads, progress=progress)

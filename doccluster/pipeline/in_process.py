@@ -56,7 +56,7 @@ class Work(Protocol):
         ...
 
     def evidence(self, vectors: DocumentVectors, partition: Partition, progress: Progress) -> ClusterEvidence:
-        """Return what labels and measures ask of the clusters."""
+        """Return the evidence that labels and measures need."""
         ...
 
     def place(self, vectors: DocumentVectors, fit: Fit) -> Placement:
@@ -108,7 +108,7 @@ class InProcess:
         return in_input_order(fit_clusters(get_algorithm(settings.algorithm), task), order), wanted
 
     def evidence(self, vectors: DocumentVectors, partition: Partition, progress: Progress) -> ClusterEvidence:
-        """Return what labels and measures ask of the clusters."""
+        """Return the evidence that labels and measures need."""
         return ClusterEvidence(vectors.documents, partition, n_threads=self.n_threads, progress=progress)
 
     def place(self, vectors: DocumentVectors, fit: Fit) -> Placement:

@@ -108,7 +108,7 @@ def inspect_source(
     random_state: int = 0,
     progress: Progress = silent,
 ) -> Inspection:
-    """Return what is in a source: a path, paths, a Corpus, a DataFrame, texts, or a matrix file.
+    """Count what is in a source: a path, paths, a Corpus, a DataFrame, texts, or a matrix file.
 
     With `tendency` the documents are vectorized and three tests ask whether there is anything to find (on a sample of
     a large source, drawn by `random_state`).

@@ -116,7 +116,7 @@ def read_synonyms(path: str | Path) -> dict[str, list[str]]:
         isinstance(names, list) and names and all(isinstance(name, str) for name in names) for names in content.values()
     )
     if not is_names:
-        raise InputError(f'{path} is no list of names; give {{"class": ["name", "other name"], ...}}.')
+        raise InputError(f'{path} is not a list of names; give {{"class": ["name", "other name"], ...}}.')
     return dict(content)
 
 

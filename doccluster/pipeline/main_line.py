@@ -134,9 +134,9 @@ def run_pipeline(
     began : float, optional
         `time.perf_counter()` when the program began: what passes until the first stage is then timed as "start".
     announce : callable, optional
-        Told in a sentence, before a longer piece of work, about how long it will take.
+        Called with a sentence, before a longer piece of work, on about how long it will take.
     progress : callable
-        Told how far the work is.
+        Called as the work goes on.
 
     Returns
     -------
@@ -318,7 +318,7 @@ def _judged(documents: Documents, evidence: ClusterEvidence, settings: RunSettin
 
 
 def _parameters(source: Any, settings: RunSettings, read: Source) -> dict[str, Any]:
-    """Return what was asked for, so that new documents are read alike, however few."""
+    """Return the settings asked for, so that new documents are read alike, however few."""
     parameters = settings.as_parameters(source)
     if read.corpus is not None and read.corpus.stripped_html:
         parameters["reader"] = {**(parameters["reader"] or {}), "strip_html": True}
@@ -326,7 +326,7 @@ def _parameters(source: Any, settings: RunSettings, read: Source) -> dict[str, A
 
 
 def _resolved(read: Source, made: Vectorized, fit: Fit, wanted: Wanted) -> dict[str, Any]:
-    """Return what was chosen on the way."""
+    """Return the choices made on the way."""
     return {
         "n_clusters": wanted.k,
         "started_from": wanted.choice.granularity if wanted.choice is not None and fit.from_start else None,

@@ -48,7 +48,7 @@ def name_clusters(
     copy_of: npt.NDArray[np.int64] | None,
     is_other: npt.NDArray[np.bool_] | None = None,
 ) -> tuple[DocumentVectors, list[ClusterDescription]]:
-    """Return what each cluster is about, and the vectors with their terms in the commonest written form.
+    """Describe each cluster, and return the vectors with their terms in the commonest written form.
 
     `texts` and `documents` are those of the rows of `vectors`; there are no texts of a ready matrix. The vectorizer
     learns the written forms too, so that whoever asks later shows the same words. Documents that are shown as Other
@@ -78,7 +78,7 @@ def _learned(made: Vectorized, texts: Sequence[str]) -> frozenset[str]:
 def without_other(
     described: Sequence[ClusterDescription], partition: Partition, is_other: npt.NDArray[np.bool_] | None
 ) -> list[ClusterDescription]:
-    """Return what is said of clusters without the documents that are shown as Other."""
+    """Describe clusters without the documents that are shown as Other."""
     if is_other is None:
         return list(described)
     sizes = np.bincount(partition.labels[~is_other], minlength=partition.n_clusters).tolist()
@@ -104,7 +104,7 @@ def describe_texts(
     max_characters: int = MAX_PHRASE_CHARACTERS,
     **given: Any,
 ) -> list[ClusterDescription]:
-    """Return what clusters of texts are about: the one way in which runs, searches and browsers name clusters.
+    """Describe clusters of texts: the one way in which runs, searches and browsers name clusters.
 
     Parameters
     ----------

@@ -25,7 +25,7 @@ class Stages:
     """A clock with named stages that also reports progress.
 
     The time in which code is compiled, once on a machine, counts for no stage; it is a timing of its own. So is what
-    passed since the program `began` (its imports, above all), where that is given. `ended` is told the name and the
+    passed since the program `began` (its imports, above all), where that is given. `ended` gets the name and the
     seconds of each stage when it is over.
     """
 

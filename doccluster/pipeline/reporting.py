@@ -31,7 +31,7 @@ def check_texts(corpus: Corpus | None) -> None:
 
 
 def report_writer(wanted: bool | ReportOptions, texts: Sequence[str] | None) -> dict[str, Any] | None:
-    """Return what `save_run` is to write also: the report with what is wanted in it."""
+    """Return the report as a further output of `save_run`, with the parts that are wanted."""
     if not wanted:
         return None
     # brings in matplotlib, which a run without output does not need

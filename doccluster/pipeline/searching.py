@@ -54,7 +54,7 @@ class SearchIndex:
         ----------
         query : str
         n_hits : int, optional
-            At most so many.
+            The most hits.
         ranked_by : {'neighbours', 'bm25'}
             With neighbours, the 1,000 best by BM25 (or `n_hits`, if that is more) are ranked again by
             `doccluster.retrieval.rerank`.

@@ -135,7 +135,7 @@ def read_source(
     truth: Sequence[str] = (),
     progress: Progress = silent,
 ) -> Source:
-    """Return what `source` holds: a Corpus, a matrix file, or anything `read_corpus` takes.
+    """Open `source`: a Corpus, a matrix file, or anything `read_corpus` takes.
 
     Parameters
     ----------
@@ -147,7 +147,7 @@ def read_source(
     truth : sequence of str
         Columns that will be judged by: read as label columns, unless `reader` says which ones are.
     progress : callable
-        Told how many documents have been read.
+        Called with the number of documents read.
     """
     options = {name: value for name, value in reader.items() if value is not None}
     single = _only(source)

@@ -1,4 +1,4 @@
-"""The second stage: settings nobody has to give are chosen from the texts, said aloud, and kept with the run."""
+"""The second stage: settings that you leave open are chosen from the texts, shown, and kept with the run."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from doccluster.text.language import Writing, guess_languages_of_terms, survey_w
 from doccluster.text.stopwords import STOP_WORD_LANGUAGES, load_stop_words
 from doccluster.vectors import DocumentVectors, TfidfVectorizer, vectorize
 
-RARE_TERMS_FROM = 100  # from so many documents on, a term of a single document is left out
+RARE_TERMS_FROM = 100  # from this many documents on, a term of a single document is left out
 # with one of these the caller has said what a term is
 OWN_ANALYSIS = ("analyzer", "tokenizer", "token_pattern", "preprocessor")
 
@@ -73,7 +73,7 @@ def vectorize_texts(
 ) -> Vectorized:
     """Return the vectors of a corpus; what `options` does not say is chosen from the texts.
 
-    Function words of the languages found (or named) are no terms, in each document those of its own language; terms of
+    Function words of the languages found (or named) are left out, in each document those of its own language; terms of
     a single document are left out where there are many documents; text is cut into terms by its script. `writing` is
     what `survey_writing` says of the texts, where that is known.
     """

@@ -43,7 +43,7 @@ class Wanted:
 
     @property
     def why(self) -> str | None:
-        """Why so many, in a sentence; None where the number was given."""
+        """Why this number, in a sentence; None where it was given."""
         if self.choice is None:
             return None
         told = f"The number of clusters was left to the data: {self.choice.sentence}."
@@ -103,7 +103,7 @@ def recommended(
     n_threads: int | None,
     progress: Progress,
 ) -> tuple[Recommendation, SmoothedRows | None]:
-    """Return what the data say of the number of clusters, and the rows as they were smoothed for it.
+    """Return the number of clusters that the data suggest, and the rows as they were smoothed for it.
 
     None come back where only a sample was looked at, or rows cannot be smoothed.
     """

@@ -171,7 +171,7 @@ def figure_bytes(figure: Figure, kind: str, *, resolution: int = 160) -> bytes:
 
 
 def tick_step(n: int, most: int = 40) -> int:
-    """Return the smallest of 1, 2, 5, 10, 20, 50 ... such that every so many of n names give at most `most`."""
+    """Return the smallest of 1, 2, 5, 10, 20, 50 ... by which n names thin out to at most `most`."""
     step, factors = 1, itertools.cycle((2, 2.5, 2))
     while n > most * step:
         step = round(step * next(factors))

@@ -48,7 +48,7 @@ def marked_excerpt(text: str, terms: Mapping[str, float], *, length: int = LENGT
 
 
 def _pattern_of(terms: Mapping[str, float]) -> re.Pattern[str] | None:
-    """Return what finds the terms: as whole words, where words have blanks between them."""
+    """Return a pattern that finds the terms: as whole words, where words have blanks between them."""
     found = [
         re.escape(term) if is_unspaced(term) else rf"(?<!\w){re.escape(term)}(?!\w)"
         for term in sorted(terms, key=lambda term: (-len(term), term))

@@ -41,7 +41,7 @@ def page_order(run: Run) -> Rows:
 
 
 def explore_data(run: Run, plane: Plane | None) -> dict[str, Any]:
-    """Return what the script of the page needs, as plain data for JSON; every list is in the order of `page_order`."""
+    """Return the data of the page's script, plain values for JSON; every list is in the order of `page_order`."""
     order = page_order(run)
     place = np.full(run.n_documents, -1)
     place[order] = np.arange(order.size)

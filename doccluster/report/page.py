@@ -1,4 +1,4 @@
-"""What every page of ours is made with: templates that escape all text, and one way to write a page to a file."""
+"""What every page is made with: templates that escape all text, and one way to write a page to a file."""
 
 from __future__ import annotations
 
@@ -34,24 +34,24 @@ def page_templates() -> Environment:
 
 
 def _finalize(value: Any) -> Any:
-    """Return what is put into the page for a value: whatever it comes from, no character that acts unseen."""
+    """Return the text of a value for the page, without control characters."""
     if value is None:
         return ""
     return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
 def page_part(name: str) -> Markup:
-    """Return a style sheet or a script of ours, which needs no escaping."""
+    """Return a style sheet or script of the package, which needs no escaping."""
     return Markup((files("doccluster.report") / "templates" / name).read_text(encoding="utf-8"))
 
 
 def page_style(*names: str) -> Markup:
-    """Return style sheets of ours as one."""
+    """Return style sheets of the package as one."""
     return Markup("\n").join(page_part(f"{name}.css") for name in names)
 
 
 def page_script(names: Sequence[str]) -> Markup:
-    """Return scripts of ours as one, which leaves no name behind in the page."""
+    """Return scripts of the package as one, which leaves no name behind in the page."""
     parts = "\n".join(page_part(f"scripts/{name}.js") for name in names)
     return Markup(f'(() => {{\n"use strict";\n{parts}}})();\n')
 

@@ -146,7 +146,7 @@ def _start(rows: Floats, seed: int) -> Floats:
 
 
 def _groups(run: Run) -> tuple[str, Any, npt.NDArray[np.int64]]:
-    """Return what neighbours are judged by, the rows that have it, and their groups: a truth, else the clusters."""
+    """Return the groups that judge neighbours (a truth, else the clusters), the rows that have one, and their names."""
     for column in run.truth:
         rows, names = run.classes(column)
         if rows.size > N_NEIGHBOURS:

@@ -129,7 +129,7 @@ class Confusion:
 
 
 def data_card(run: Run) -> DataCard:
-    """Return what went into a run."""
+    """Return the inputs of a run."""
     matrix = run.vectors.matrix
     n_documents, n_terms = matrix.shape
     stored = int(matrix.nnz) if hasattr(matrix, "nnz") else int(np.count_nonzero(matrix))
@@ -199,7 +199,7 @@ def _label(run: Run, number: int) -> str:
 
 
 def pair_table(run: Run, name: str) -> PairTable | None:
-    """Return what the measure `name` says of each pair of clusters; None if there is no pair or no value.
+    """Return the value of the measure `name` for each pair of clusters; None if there is no pair or no value.
 
     Clusters that are alike stand next to one another, in the same order for every measure.
     """

@@ -161,7 +161,7 @@ class Lines:
 
 
 def cluster_values(run: Run, name: str) -> npt.NDArray[np.float64]:
-    """Return what a measure says of each cluster, float64 array of shape (k,); nan where it says nothing."""
+    """Return the value of a measure for each cluster, float64 array of shape (k,); nan where it has none."""
     for score in run.evaluation.scores:
         if score.name == name and score.per_cluster is not None and len(score.per_cluster) == run.n_clusters:
             return np.asarray(score.per_cluster, dtype=np.float64)
@@ -169,7 +169,7 @@ def cluster_values(run: Run, name: str) -> npt.NDArray[np.float64]:
 
 
 def headline_of(one: Overview) -> str:
-    """Return what to call a cluster: its headline, else its number."""
+    """Return a name for a cluster: its headline, else its number."""
     return one_line(one.headline, HEADLINE_LENGTH) or f"Cluster {one.cluster}"
 
 

@@ -55,7 +55,7 @@ def read_hits(path: str | Path) -> tuple[SearchHit, ...]:
     Raises
     ------
     InputError
-        If the file cannot be read or is no list of hits; the message names the line.
+        If the file cannot be read or is not a list of hits; the message names the line.
     NothingUsable
         If there is no hit in it.
     """
@@ -82,7 +82,7 @@ def as_hits(given: Iterable[Any]) -> tuple[SearchHit, ...]:
     'A large cat'
     """
     if isinstance(given, str | bytes):
-        raise InputError("one text is no list of hits; give a list of SearchHit, of mappings or of texts.")
+        raise InputError("one text is not a list of hits; give a list of SearchHit, of mappings or of texts.")
     found = []
     for position, one in enumerate(given):
         if isinstance(one, SearchHit):
@@ -108,7 +108,7 @@ def _records(text: str, path: str | Path) -> list[Mapping[str, Any]]:
         places = [f"{path}, line {number}" for number, _ in lines]
     for value, place in zip(values, places, strict=True):
         if not isinstance(value, dict):
-            raise InputError(f"{place} is no object; a hit is written as {{'title': ..., 'snippet': ..., 'url': ...}}.")
+            raise InputError(f"{place} is not an object; write a hit as {{'title': ..., 'snippet': ..., 'url': ...}}.")
     return list(values)
 
 

@@ -40,7 +40,7 @@ def smooth_scores(scores: Floats, graph: NeighbourGraph, *, weight: float = 0.5,
     float64 array of shape (n_documents,)
     """
     if not 0 <= weight <= 1:
-        raise InputError(f"weight={weight!r} is no share; give a number from 0 to 1.")
+        raise InputError(f"weight={weight!r}  is not a share; give a number from 0 to 1.")
     if graph.first.size != scores.size:
         raise InputError("the graph folds copies; make it with fold=None.")
     spread = scores.std()

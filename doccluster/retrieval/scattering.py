@@ -37,7 +37,7 @@ LEAF = 200  # a node of so few documents is not split
 N_META_DOCUMENTS = 500  # that one scatter clusters
 N_HEAVIEST = 200  # terms of a meta-document that are kept
 N_REFINED = 5_000  # documents that the centroids of meta-documents follow,
-REFINED_ROUNDS = 5  # for so many rounds
+REFINED_ROUNDS = 5  # the rounds of refining
 BLOCK_ROWS = 8_192
 
 Integers = npt.NDArray[np.int64]
@@ -88,7 +88,7 @@ def scatter(
     members : int array, optional
         The documents to cluster, all by default.
     n_clusters : int
-        At most so many; fewer if there are fewer documents with terms.
+        The most; fewer if there are fewer documents with terms.
     tree : MetaDocuments, optional
         With it more than `documents_up_to` are clustered by their meta-documents (`build_meta_documents`).
     documents_up_to : int
@@ -139,7 +139,7 @@ def build_meta_documents(
     n_threads : int, optional
         Changes no result.
     leaf : int
-        A node of at most so many documents is not split.
+        A node of at most this many documents is not split.
     """
     rows = as_documents(rows, name="rows").matrix
     n = rows.shape[0]
@@ -200,7 +200,7 @@ def _node_parameters(random_state: int, n_threads: int | None) -> SphericalParam
 
 
 def _labels(rows: sparse.csr_array, n_clusters: int, n_sampled: int, parameters: SphericalParameters) -> Integers:
-    """Return the cluster of each row, by way of a sample of so many; those without terms are in cluster 0."""
+    """Return the cluster of each row, by way of a sample of this size; those without terms are in cluster 0."""
     labels = np.zeros(rows.shape[0], dtype=np.int64)
     filled = np.flatnonzero(np.diff(rows.indptr))
     k = min(n_clusters, filled.size)

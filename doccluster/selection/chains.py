@@ -95,5 +95,5 @@ def grown_centroids(evidence: ClusterEvidence, n_clusters: int) -> Any | None:
 
 
 def _objective(evidence: ClusterEvidence) -> float:
-    """Return what the algorithm minimises: RSS, or minus the sum of the lengths of the clusters' sums."""
+    """Return the objective that the algorithm minimises: RSS, or minus the sum of the lengths of the clusters' sums."""
     return evidence.rss if evidence.metric == "euclidean" else -float(evidence.sum_norms.sum())

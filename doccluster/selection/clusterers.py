@@ -36,7 +36,7 @@ class Contender:
 
 
 def as_clusterers(given: Iterable[Any] | Mapping[str, Any]) -> list[Contender]:
-    """Return what is to be fitted: names, factories ``module:name``, estimators; a mapping gives them names.
+    """Return the algorithms to fit: names, factories ``module:name``, estimators; a mapping gives them names.
 
     Raises
     ------

@@ -45,7 +45,7 @@ class LabelledCorpus(ShortRepr):
     about : mapping
         What a reader should know of it (the column of the truth); kept with the comparison.
     counts : csr array of shape (n_documents, n_terms), optional
-        How often each term occurs, for the algorithms of ours that need counts; they get `matrix` where it is missing.
+        How often each term occurs, for the algorithms that need counts; they get `matrix` where it is missing.
     """
 
     name: str
@@ -57,7 +57,7 @@ class LabelledCorpus(ShortRepr):
     counts: Any | None = None
 
     def matrix_for(self, clusterer: Contender) -> Any:
-        """Return what an algorithm is fitted to."""
+        """Return the data that an algorithm is fitted to."""
         return self.counts if clusterer.needs_counts and self.counts is not None else self.matrix
 
 

@@ -25,7 +25,7 @@ def headline(runs: pd.DataFrame) -> list[str]:
 
 
 def title_of(measure: str) -> str:
-    """Return what a measure is called in tables and figures, with its unit."""
+    """Return the name of a measure in tables and figures, with its unit."""
     name = measure.replace("_", " ")
     return f"{name} ({UNITS[measure]})" if measure in UNITS else name
 

@@ -80,7 +80,7 @@ def _add_reference(table: pd.DataFrame, data: Chain, nulls: list[Chain]) -> None
 def choices_alone(
     table: pd.DataFrame, *, n_null: int, penalty: float | None, steady: Stability | None
 ) -> dict[str, int | None]:
-    """Return what each criterion chooses alone; None where no k qualifies."""
+    """Return the choice of each criterion alone; None where no k qualifies."""
 
     def curve(name: str) -> dict[int, float]:
         return {int(k): float(v) for k, v in zip(table["k"], table[name], strict=True) if not math.isnan(v)}

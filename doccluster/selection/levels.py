@@ -26,7 +26,7 @@ from doccluster.short_repr import ShortRepr
 Labels = npt.NDArray[np.int64]
 
 RESOLUTIONS = 2.0 ** np.arange(-3.5, 5.5, 0.5)
-STORIES_FROM = 2.0  # the resolution; coarser levels are no stories
+STORIES_FROM = 2.0  # the resolution; coarser levels are not stories
 N_DRAWS, DRAWN = 8, 0.7  # parts of the documents, and how large each is
 
 HEAP = 1 / 3  # a topic with more of the documents is none,
@@ -157,7 +157,7 @@ def topics_among(levels: Sequence[Level]) -> Level | None:
 def stories_among(levels: Sequence[Level], topics: Level | None = None) -> Level | None:
     """Return the middle one of the levels whose agreement is nearly the best; None where no level has two clusters.
 
-    Levels with fewer clusters than there are topics are no stories.
+    Levels with fewer clusters than there are topics are not stories.
     """
     least = 2 if topics is None else topics.n_clusters
     some = [level for level in _stories(levels) if level.n_clusters >= least]

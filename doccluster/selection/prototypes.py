@@ -106,7 +106,7 @@ class Prototype:
     def _spherical_labels(
         self, documents: Documents, n_clusters: int, seed: int, *, weights: Any, init: Any
     ) -> npt.NDArray[np.int64]:
-        """Return what `fit` would find, by the plain function: no estimator is imported, nothing is checked again."""
+        """Return the result of `fit`, by the plain function: no estimator is imported, nothing is checked again."""
         settings = {"n_threads": 1, **self.parameters, "random_state": seed}
         settings |= {"n_clusters": min(n_clusters, documents.n_distinct)}
         if init is not None and init.shape[0] == settings["n_clusters"]:

@@ -189,7 +189,7 @@ def choose_k(
     ks : numbers of clusters to choose from, optional
         The one nearest to the number that would be chosen freely is taken.
     max_documents : int, optional
-        Look at a random sample of so many documents where there are more; 50,000 by default. Clusters too small to be
+        Look at a random sample of this many documents where there are more; 50,000 by default. Clusters too small to be
         seen in the sample are then not counted.
     smoothed : SmoothedRows, optional
         The rows smoothed already; not used where a sample is looked at.
@@ -270,7 +270,7 @@ def choose_k(
 
 
 def drawn(n_rows: int, most: int, rng: np.random.Generator) -> Labels:
-    """Return the rows that are looked at, ascending: all, or so many at random."""
+    """Return the rows that are looked at, ascending: all, or a random sample."""
     if n_rows <= most:
         return np.arange(n_rows)
     return np.sort(rng.choice(n_rows, most, replace=False))

@@ -88,7 +88,7 @@ def common_instances(first: npt.ArrayLike, second: npt.ArrayLike) -> npt.NDArray
 def agreement(
     first: npt.NDArray[np.int64], second: npt.NDArray[np.int64], *, common: npt.NDArray[np.int64], measure: Measure
 ) -> float:
-    """Return what an external measure says of two label arrays on a multiset of documents; nan if it is empty.
+    """Return an external measure of two label arrays on a multiset of documents; nan if it is empty.
 
     A measure that is not symmetric is averaged over both orders.
     """

@@ -19,7 +19,7 @@ _COLUMNS = {
 
 
 def check_store(connection: sqlite3.Connection) -> list[Finding]:
-    """Return what is wrong: of the file, the tables, references, rows, and where the lineage does not give the rest."""
+    """Return the faults of the file, tables, references and rows, and where the lineage does not give the rest."""
     found = _findings("integrity", _file_findings, connection) + _findings("tables", _table_findings, connection)
     if found:  # what is said of rows would only follow from that
         return found
@@ -34,7 +34,7 @@ def check_store(connection: sqlite3.Connection) -> list[Finding]:
 def _findings(
     name: str, look: Callable[[sqlite3.Connection], Iterator[Finding]], connection: sqlite3.Connection
 ) -> list[Finding]:
-    """Return what one look finds; what it cannot even read is a finding too."""
+    """Return the findings of one look; what it cannot read is a finding too."""
     found = []
     try:
         for one in look(connection):

@@ -102,7 +102,7 @@ def _text_findings(connection: sqlite3.Connection) -> Iterator[Finding]:
     for table in ("document", "story"):
         for (language,) in connection.execute(f"SELECT DISTINCT language FROM {table}"):
             if language not in ("", *LANGUAGES):
-                yield Finding(table, f"{language!r} is no language that is known")
+                yield Finding(table, f"{language!r} is not a known language")
 
 
 def _keys(words: tuple[str, str], source: str, link: str, guid: str) -> tuple[str, str]:

@@ -105,7 +105,7 @@ def _check_is_there(path: Path) -> None:
 
 
 def close(connection: sqlite3.Connection, lock: int | None) -> None:
-    """Close a store and let go of its lock."""
+    """Close a store and release its lock."""
     connection.close()
     _unlock(lock)
 
@@ -156,7 +156,7 @@ def _prepare(connection: sqlite3.Connection, name: str) -> None:
 def described(path: Path, connection: sqlite3.Connection | None = None) -> Iterator[None]:
     """Let what goes wrong inside because of a store come out as a sentence that says what to do.
 
-    What is no error of SQLite is blamed on the store only where a check of `connection` finds it damaged.
+    Errors other than SQLite's are blamed on the store only where a check of `connection` finds it damaged.
 
     Raises
     ------
@@ -193,7 +193,7 @@ def _damaged(path: Path, problem: str) -> SchemaError:
 
 
 def _locked(path: Path) -> int | None:
-    """Return a lock on the store that lives as long as this process, or until it is let go."""
+    """Return a lock on the store that lives as long as this process, or until it is released."""
     usable_path(path)
     if not path.absolute().parent.is_dir():
         raise InputError(f"{path} cannot be written: there is no folder {path.parent}; choose another store.")

@@ -79,7 +79,7 @@ class Difference:
 
 
 def compare_sides(before: Side, after: Side, *, survive: float = SURVIVE, part: float = PART) -> Difference:
-    """Return what happened to each cluster.
+    """Return the changes of each cluster.
 
     Parameters
     ----------
@@ -144,7 +144,7 @@ def compare_sides(before: Side, after: Side, *, survive: float = SURVIVE, part: 
 
 
 def read_sides(before: str | os.PathLike[str], after: str | os.PathLike[str]) -> tuple[Side, Side]:
-    """Return what two names mean: stores (``news.db``, or ``news.db@TIME`` for an earlier moment) or run folders.
+    """Open two names: stores (``news.db``, or ``news.db@TIME`` for an earlier moment) or run folders.
 
     Documents of two stores are matched by their keys, of others by their ids.
     """

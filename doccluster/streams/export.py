@@ -63,7 +63,7 @@ def write_export(
     Raises
     ------
     InputError
-        If there is an earlier export and `overwrite` is not given, the folder cannot be written, or `at` is no moment.
+        If there is an earlier export and `overwrite` is not given, it cannot be written, or `at` is not a moment.
     """
     check_export(folder, overwrite=overwrite)
     batch, _ = batch_at(connection, at)
@@ -87,7 +87,7 @@ def records(
     Raises
     ------
     InputError
-        If `at` is no moment.
+        If `at` is not a moment.
     """
     batch, _ = batch_at(connection, at)
     return {Path(name).stem: _named(names, rows(connection, batch)) for name, (names, rows, _) in _TABLES.items()}

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from doccluster.streams.article_terms import MOST_CHARACTERS, ArticleTerms
 
 DAY = 86400
-WARM = 2000  # articles; until so many are counted, the frequencies are settled by every batch
+WARM = 2000  # articles; until this many are counted, every batch settles the frequencies
 HALVED_ABOVE = 400_000  # articles; then every count is halved, so that old terms are forgotten and memory is bounded
 
 
@@ -41,7 +41,7 @@ class WeightedTerms:
 
     @classmethod
     def from_bytes(cls, data: bytes, *, n_terms: int) -> WeightedTerms:
-        """Return what `to_bytes` was called on; raise ValueError for what it never returns.
+        """Undo `to_bytes`; raise ValueError for what it never returns.
 
         `n_terms` is above the numbers of all terms: arrays are indexed by them, in machine code too.
         """

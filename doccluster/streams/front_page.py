@@ -38,7 +38,7 @@ GROUP BY s.story_id ORDER BY s.last DESC, s.story_id
 
 
 def front_page(connection: sqlite3.Connection, *, since: str | Moment | None = None) -> FrontPage:
-    """Return what the front page says.
+    """Return the contents of the front page.
 
     Parameters
     ----------

@@ -35,7 +35,7 @@ def normal_link(link: str) -> str:
 
 
 def text_hash(title: str, text: str) -> str:
-    """Return what two articles of the same words share: case and white space make no difference."""
+    """Return the key that two articles of the same words share: case and white space make no difference."""
     return _digest(" ".join(title.casefold().split()), " ".join(text.casefold().split()))
 
 

@@ -63,7 +63,7 @@ class Likeness:
 
 
 def depth(n_words: int) -> float:
-    """Return how much the lead of a story counts for an article of so many distinct words.
+    """Return how much the lead of a story counts for an article, by its number of distinct words.
 
     >>> depth(1), depth(10), depth(500)
     (0.0, 0.5, 1.0)

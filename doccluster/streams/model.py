@@ -15,7 +15,7 @@ READER = 1  # of how articles are cut into words and weighed; raised with every 
 
 @cache
 def model_version() -> dict[str, str]:
-    """Return what tells one model from another: of the weights, of the function words, of how articles are read."""
+    """Return the versions that make up a model: of the weights, of the function words, of how articles are read."""
     lists = [sorted(words) for words in function_words().lists]
     return {
         "weights": _digest([FEATURES, shipped_coefficients().tolist()]),

@@ -77,7 +77,7 @@ class OpenStories:
     def match(
         self, story: Story, vectors: WeightedTerms, *, time: Moment, language: str = "", besides: Iterable[Story] = ()
     ) -> Match:
-        """Return how an article is like one story; the stories `besides` are no rivals of it."""
+        """Return how an article is like one story; the stories `besides` are not its rivals."""
         products, has_field = self._index.products(vectors)
         rival = self._greatest_cosine(products, language, time, (story, *besides))
         cosines = self._cosines(products[:, story.slot], self._index.squares[story.slot], has_field)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from doccluster.errors import SchemaError
 
-APPLICATION = 0x646F6363  # "docc": what makes a SQLite file one of ours
+APPLICATION = 0x646F6363  # "docc": marks a SQLite file as a store
 VERSION = 3
 
 TABLES = """
@@ -114,7 +114,7 @@ WHERE one.story_id <> one.former ORDER BY one.from_batch, one.doc_id
 
 
 def _name_the_documents_of_the_lineage(connection: sqlite3.Connection) -> None:
-    """Version 1 had no line for a document that moved, and told how many documents a line was about, not which one."""
+    """Version 1 had no line for a document that moved, and gave the number of documents of a line, not which one."""
     connection.execute("ALTER TABLE lineage ADD COLUMN doc_id INTEGER REFERENCES document")
     connection.execute(_PLACED_LINES)
     connection.execute(_MOVED_LINES)

@@ -21,7 +21,7 @@ STORY_FIELDS = (
 
 
 def read_meta(connection: sqlite3.Connection) -> dict[str, str]:
-    """Return what is kept of the store as a whole."""
+    """Return the settings of the store as a whole."""
     return dict(connection.execute("SELECT key, value FROM meta"))
 
 

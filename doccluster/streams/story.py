@@ -77,7 +77,7 @@ class Story:
     members: list[Member] = field(default_factory=list)
 
     def factor(self, time: Moment, half_life: float) -> float:
-        """Return what an article of this time weighs in the sums."""
+        """Return the weight of an article of this time in the sums."""
         return float(2.0 ** ((time - self.reference) / half_life))
 
     def is_to_be_rebased(self, time: Moment, half_life: float) -> bool:

@@ -117,7 +117,7 @@ def lead_of(articles: Sequence[StoryArticle], lead: int | None) -> StoryArticle:
 
 
 def headline_of(article: StoryArticle) -> str:
-    """Return what an article is called on the page."""
+    """Return the name of an article on the page."""
     return one_line(article.title or article.text, HEADLINE) or f"document {article.doc_id}"
 
 

@@ -81,7 +81,7 @@ class StoryStream:
         now : int, optional
             Seconds since 1970; a date later than this cannot be. Left out, the present.
         progress : callable
-            Told how many articles have been placed.
+            Called with the number of articles placed.
         **reader
             Arguments of `read_corpus`.
 
@@ -135,7 +135,7 @@ class StoryStream:
         options : PollOptions, optional
             How feeds are asked; its ranges count besides `allow_network`.
         progress : callable
-            Told how many feeds have answered.
+            Called with the number of feeds that answered.
 
         Raises
         ------
@@ -227,7 +227,7 @@ class StoryStream:
             return read_tables(self._connection, at=at)
 
     def check(self) -> list[Finding]:
-        """Return what is wrong with the store; nothing in a sound one."""
+        """Return the faults of the store; none in a sound one."""
         return check_store(self._connection)
 
     def prune(self, before: Moment) -> Pruned:

@@ -110,7 +110,7 @@ def seed_record(random_state: RandomState) -> int | str:
 
 
 def _size(values: Floats) -> str:
-    """Return how many numbers were given, or their shape where they are no list."""
+    """Return how many numbers were given, or their shape where they are not a list."""
     if values.ndim > 1:
         return f"shape {values.shape}"
     return "1 number" if values.size == 1 else f"{values.size} numbers"

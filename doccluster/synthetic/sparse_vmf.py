@@ -134,7 +134,7 @@ class _Plan:
 
 
 def _plan_of_length(terms_per_document: int | None, *settings: Any) -> _Plan:
-    """Return the plan for so many terms in a document; by default for the most that can be had."""
+    """Return the plan for this many terms in a document; by default for the most that can be had."""
     if terms_per_document is not None:
         return _plan(terms_per_document, *settings)
     try:

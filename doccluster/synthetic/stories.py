@@ -13,7 +13,7 @@ Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
 _LONGEST = 12.0  # in units of the width: x exp(1 - x) is below 2e-4 of the peak from there on
-_MAX_MOMENTS = 4096  # the period is cut into at most so many moments within which the choice does not change
+_MAX_MOMENTS = 4096  # the period is cut into at most this many moments within which the choice does not change
 
 
 @dataclass(frozen=True, eq=False, repr=False)

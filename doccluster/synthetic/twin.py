@@ -89,7 +89,7 @@ def fit_corpus_model(
     Raises
     ------
     InputError
-        If the vectors are dense or have negative values: such rows are no texts.
+        If the vectors are dense or have negative values: such rows do not stand for texts.
     NothingUsable
         If all rows are zero.
     """

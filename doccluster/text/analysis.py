@@ -43,14 +43,14 @@ class Analysis:
     prepare : callable
         Document -> the text that is cut into tokens.
     run_length : int or None
-        When the written forms are the runs of at least so many word characters of the prepared text, that number; the
+        When the written forms are the runs of at least n word characters of the prepared text, that number n; the
         compiled counter may then be used. Else None.
     lowers : bool
         Whether `prepare` is nothing but `str.lower` for ASCII, which the compiled counter does itself.
     keeps_marks : bool
         Whether marks that are written with a letter are word characters too.
     stop_words : frozenset of str
-        Written forms that are no terms. With n-grams they have left the text before the n-grams are formed.
+        Written forms that are left out. With n-grams they have left the text before the n-grams are formed.
     function_words : FunctionWords or None
         The lists of several languages, each for the documents in that language; `stop_words` is empty then. With
         n-grams `analyze` leaves them out itself.

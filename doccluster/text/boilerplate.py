@@ -22,7 +22,7 @@ MIN_OWN = 0.25  # of its characters a document must have for itself
 LONGEST = 300  # characters of a repeated line or sentence
 N_SAMPLED = 2_000  # documents of an outlet
 LOOKED_AT = 50_000  # characters of a document
-MIN_WORDS = 5  # a line of so many words is the same line with other numbers in it
+MIN_WORDS = 5  # from this length on, lines that differ in numbers only count as one line
 
 _WORD = re.compile(r"\w+")
 _LETTERS = re.compile(r"[^\W\d_]+")
@@ -49,7 +49,7 @@ class Repeated:
 
 
 def find_repeated(texts: Sequence[str], *, outlet: str = "") -> dict[str, Repeated]:
-    """Return what the documents of one outlet repeat, by the key of `line_key`, the commonest first.
+    """Return the lines that the documents of one outlet repeat, by the key of `line_key`, the commonest first.
 
     A line is repeated if five documents of the outlet and a five hundredth of them have it (ten and a hundredth where
     the outlet is not known) and a quarter of each of these documents is not repeated. The first and the last two
@@ -97,7 +97,7 @@ def without_repeated(text: str, repeated: dict[str, Repeated], *, title: str = "
 
 
 def line_key(line: str) -> str:
-    """Return what lines are compared by: small letters, single blanks, and one number for all in a longer line.
+    """Return the key that lines are compared by: lower case, single blanks, one digit for all numbers in a long line.
 
     >>> line_key("This article is more than 2 years old"), line_key("Net 12 cts")
     ('this article is more than 0 years old', 'net 12 cts')

@@ -55,7 +55,7 @@ class FunctionWords:
         self._votes_of_others = cache(self._without_lists)
 
     def votes(self, word: str) -> Sequence[int]:
-        """Return what a word says for each language: above 0 on its list, below 0 where it has a foreign letter."""
+        """Return how a word speaks for each language: above 0 on its list, below 0 where it has a foreign letter."""
         known = reduce(and_, map(self._languages_with.__getitem__, word.lower()), -1)
         others = self._votes_of_others(known)
         if word not in self._shared:

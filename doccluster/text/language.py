@@ -17,7 +17,7 @@ from doccluster.text.stopwords import STOP_WORD_LANGUAGES, load_stop_words
 
 SURE_COVERAGE = 0.1  # part of a text's distinct words that must be on its language's list to be sure of it,
 COVERAGE = 0.08  # and to belong to a language that is surely there
-ENOUGH_TEXTS = 3  # a language counts when so many texts are surely in it,
+ENOUGH_TEXTS = 3  # a language counts when this many texts are surely in it,
 ENOUGH_SHARE = 0.05  # or this part of a small corpus
 LEAST_TOLD = 0.0005
 MOST_TOLD = 6  # languages that are named, with their shares

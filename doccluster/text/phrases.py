@@ -17,7 +17,7 @@ from doccluster.text.running_text import Flags, Integers, RunningText
 from doccluster.text.word_uses import WordUses
 
 LONGEST = 6
-MOST_CONTENT = 4  # words of a phrase that are no function words
+MOST_CONTENT = 4  # words of a phrase that are not function words
 MIN_TEXTS = 2
 COMPLETE = 0.6  # a phrase is a part of a longer one that covers so much of its occurrences
 MAX_LINKS = 1  # function words inside a phrase: "Bank of England"
@@ -127,7 +127,7 @@ class _Marks:
 
 @dataclass(frozen=True, eq=False)
 class _Runs:
-    """The runs of so many words that are frequent, by number from 1; `number` says which begins at each place."""
+    """The frequent runs of `length` words, by number from 1; `number` says which begins at each place."""
 
     length: int
     number: Integers
@@ -168,7 +168,7 @@ def _compounds(running: RunningText, uses: WordUses) -> list[tuple[int, Phrase]]
 
 
 def _complete_phrases(runs: _Runs, longer: _Runs, running: RunningText, marks: _Marks) -> list[tuple[int, Phrase]]:
-    """Return the phrases of one length that are no part of a longer one, each with its first place."""
+    """Return the phrases of one length that are not part of a longer one, each with its first place."""
     if runs.first.size == 0:
         return []
     places = np.flatnonzero(runs.number)

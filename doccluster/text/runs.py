@@ -43,7 +43,7 @@ _NO_CHARACTERS = np.empty(0, dtype=np.uint8)
 
 
 class RunCounter:
-    """Counts runs of at least so many word characters; the tokens are exactly those of `re` on the prepared text.
+    """Counts runs of at least `least` word characters; the tokens are exactly those of `re` on the prepared text.
 
     Text that is not ASCII is prepared by Python and read as UTF-8; what is a word character is asked of `re` once.
     """
@@ -143,7 +143,7 @@ class RunCounter:
         return np.frombuffer(joined, dtype=np.uint8), ends, joined.isascii()
 
     def _make_room(self, n_bytes: int) -> None:
-        """Have room to count a text of so many bytes; it is kept, since touching fresh memory takes time."""
+        """Make room to count a text of `size` bytes; it is kept, since touching fresh memory takes time."""
         if self._folded.size < n_bytes:
             most = n_bytes // (self._shortest + 1) + 1
             self._folded, self._gaps = np.empty(n_bytes, dtype=np.uint8), np.empty(n_bytes, dtype=np.uint8)

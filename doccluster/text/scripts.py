@@ -82,7 +82,7 @@ def tokens_by_script(text: str) -> list[str]:
     Vowel signs and other combining marks stay with their letter; a run of letters of a script without blanks becomes
     overlapping pairs, except that katakana (mostly foreign names) stay whole and that hiragana, which are mostly
     endings and particles, count only after a single Chinese character or in a text of nothing else. Single letters
-    are no tokens.
+    are not tokens.
 
     >>> tokens_by_script("東京都 opened 3 metro lines")
     ['東京', '京都', 'opened', 'metro', 'lines']

@@ -34,7 +34,7 @@ class TfidfParameters:
     )
     stop_words: str | Iterable[str] | None = parameter(
         None,
-        "Tokens that are no terms: a language ('english', 'de', ...: a short audited list, cut into tokens like the "
+        "Tokens to leave out: a language ('english', 'de', ...: a short audited list, cut into tokens like the "
         "text), several with commas between them ('en,de': each document loses the words of its own language), or "
         "your own words, taken as they are.",
         type="str or collection of str",

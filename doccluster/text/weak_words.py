@@ -1,4 +1,4 @@
-"""Words that name nothing, though they are no function words: verbs of saying, the calendar, numbers, shorthand."""
+"""Words that name nothing, though they are not function words: verbs of saying, the calendar, numbers, shorthand."""
 
 from __future__ import annotations
 

@@ -156,7 +156,7 @@ def _torn(running: RunningText, is_function: Flags) -> Flags:
 
 
 def _like_adjective(running: RunningText, is_other: Flags) -> Flags:
-    """Return which words nearly always stand before another word of content that is no verb."""
+    """Return which words nearly always stand before another word of content that is not a verb."""
     n_words = len(running.words)
     before, after = running.word[:-1], running.word[1:]
     content = ~is_other

@@ -44,7 +44,7 @@ def damage_as_input_error(origin: str | os.PathLike[str]) -> Iterator[None]:
 
 def _reason(error: Exception) -> str:
     text = " ".join(str(error).split())
-    # numpy takes what is no array for a pickle, and says how to load one: that would run whatever is in it
+    # numpy takes anything but an array for a pickle, and says how to load one: that would run whatever is in it
     if "pickle" in text:
         return "it holds no plain numbers"
     return (text[:200] or type(error).__name__).rstrip(".")
@@ -56,7 +56,7 @@ def check_npy(stream: IO[bytes], size: int, origin: str) -> None:
     Raises
     ------
     InputError
-        If it is no array of plain values, or has another length.
+        If it is not an array of plain values, or has another length.
     """
     with damage_as_input_error(origin):
         version = np.lib.format.read_magic(stream)
@@ -83,7 +83,7 @@ def check_npz(stream: IO[bytes], size: int, origin: str) -> None:
     Raises
     ------
     InputError
-        If it is no zip archive of arrays, or an array is larger than what is packed can hold.
+        If it is not a zip archive of arrays, or an array is larger than what is packed can hold.
     """
     with damage_as_input_error(origin), zipfile.ZipFile(stream) as archive:
         for member in archive.infolist():

@@ -99,7 +99,7 @@ def hashes_of(terms: Sequence[str], n_features: int) -> Hashes:
 def hashed_column(term: str, n_features: int) -> int:
     """Return the column of a term: the absolute value of its signed 32-bit murmur hash, modulo the width."""
     code = int(_murmurhash()(term.encode("utf-8", "surrogatepass"), seed=0))
-    if code == -(2**31):  # its absolute value is no 32-bit number; scikit-learn sends it here
+    if code == -(2**31):  # its absolute value does not fit into 32 bits; scikit-learn sends it here
         return (2**31 - 1 - (n_features - 1)) % n_features
     return abs(code) % n_features
 
@@ -119,7 +119,7 @@ def columns_of_hashes(hashes: Hashes, known: Hashes) -> Hashes:
 
 
 def naming_step(n_documents: int | None) -> int:
-    """Return which documents name columns: each so many-th; all where their number is not known."""
+    """Return which documents name columns: every n-th; all where their number is not known."""
     return max(1, -(-(n_documents or 0) // NAMING_DOCUMENTS))
 
 

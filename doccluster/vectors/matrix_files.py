@@ -170,7 +170,7 @@ def _npz(path: Path) -> MatrixFile:
             names = ", ".join(file.files)[:200] or "nothing"
             raise InputError(
                 f"{path} holds {names}, expected a matrix saved by scipy.sparse.save_npz, "
-                "one two-dimensional array, or a file of ours."
+                "one two-dimensional array, or a file that doccluster wrote."
             )
     with path.open("rb") as stream, damage_as_input_error(path):
         return MatrixFile(_in_file(sparse.load_npz(stream), path))

@@ -139,7 +139,7 @@ def _packed(counts: npt.NDArray[Any]) -> npt.NDArray[Any]:
 
 
 def _weighted(file: MatrixFile, weighting: str, dtype: npt.DTypeLike, name: str) -> tuple[Any, Any | None]:
-    """Return the weighted rows, and the counts they are made of: whole numbers, or those that a file of ours holds."""
+    """Return the weighted rows, and the counts they are made of: whole numbers, or those that a file holds."""
     scheme = None if weighting == "none" else parse_weighting(weighting)
     matrix = check_matrix(file.matrix, name=name)
     values = matrix.data if sparse.issparse(matrix) else matrix

@@ -1,4 +1,4 @@
-"""Which terms stay: document frequency between two bounds, and at most so many."""
+"""Which terms stay: document frequency between two bounds, and at most a given number."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How much of a document a vectorizer does not know: the share of its terms that are no columns."""
+"""How much of a document a vectorizer does not know: the share of its terms that have no column."""
 
 from __future__ import annotations
 

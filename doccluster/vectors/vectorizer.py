@@ -176,7 +176,7 @@ class TfidfVectorizer(TfidfParameters, TextEstimator):
         return names
 
     def state(self) -> tuple[dict[str, npt.NDArray[Any]], dict[str, Any]]:
-        """Return what was learned as plain arrays, and the parameters as JSON values: enough for `from_state`."""
+        """Return the learned state as plain arrays, and the parameters as JSON values: enough for `from_state`."""
         self.require_fit("vocabulary_")
         return write_state(self)
 

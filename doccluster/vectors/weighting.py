@@ -150,7 +150,7 @@ def weigh_rows(
     Raises
     ------
     InputError
-        If `matrix` is no sound csr array, or has other columns than there are factors.
+        If `matrix` is not a sound csr array, or has other columns than there are factors.
     """
     matrix = _checked_counts(matrix, factors)
     # The loop multiplies too, unless the factors are of another type than the values.

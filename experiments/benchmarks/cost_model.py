@@ -58,7 +58,7 @@ class Line:
     of_a_document: float
 
     def at(self, n_documents: float) -> float:
-        """Return the seconds for so many documents."""
+        """Return the seconds for `n` documents."""
         return self.of_a_run + self.of_a_document * n_documents
 
 

@@ -264,7 +264,7 @@ def commit_measured() -> str:
 
 
 def git(*arguments: str, folder: pathlib.Path = ROOT) -> subprocess.CompletedProcess[str]:
-    """Return what git says of a checkout."""
+    """Return the facts that git has on a checkout."""
     return subprocess.run(["git", *arguments], cwd=folder, capture_output=True, text=True)
 
 

@@ -89,7 +89,7 @@ class ProcessWatch:
                 self._clocks[number] = spent
 
     def beyond_idle(self, name: str, stage: str) -> float:
-        """Return what a process computed in a stage beyond what it did in the same time before any stage began.
+        """Return the processor time of a process in a stage beyond what it did in the same time before any stage began.
 
         The processes of a cluster that waits call one another, and on a busy machine a stage takes long.
         """
@@ -139,7 +139,7 @@ def processor_seconds(number: int) -> float | None:
 
 
 def folder_bytes(folder: pathlib.Path) -> int:
-    """Return what the files under a folder take on its disk; those that come and go meanwhile may be left out."""
+    """Return the bytes of the files under a folder on its disk; those that come and go meanwhile may be left out."""
     total = 0
     for above, _, names in os.walk(folder):
         for name in names:

@@ -238,7 +238,7 @@ def ten_million_from_disk(session: Session) -> None:
 def run_ten_million(session: Session, name: str, function: str, *, beside: tuple[str, str]) -> None:
     """Record one run, and whether its labels and scores are those that another row has kept, if it has."""
     n_documents = FEW if session.quick else TEN_MILLION
-    text_file(n_documents)  # made here, so that it counts for nobody
+    text_file(n_documents)  # made here, so that it counts for no run
     session.record("machine", "load_before", os.getloadavg()[0])
     found = session.compare_memory({name: f"{RUNS}:{function}"}, n_documents=n_documents, n_clusters=HUNDRED)
     row_name, other = beside
@@ -323,7 +323,7 @@ def model(session: Session) -> None:
 
 
 def measured_run(session: Session, name: str, n_documents: int, **options: Any) -> cost_model.Measured:
-    """Return what a run on one worker computed, stage by stage."""
+    """Return the processor time of a run on one worker, stage by stage."""
     name = f"measured: {name}"
     functions = {name: f"{RUNS}:computed_on_one_worker"}
     found = session.compare_memory(functions, n_documents=n_documents, n_clusters=HUNDRED, **options)
@@ -368,7 +368,7 @@ def compare_with_kept(session: Session, costs: cost_model.Costs) -> None:
 
 
 def record_modelled(session: Session, costs: cost_model.Costs, size: float) -> None:
-    """Record the hours that the model says for so many documents, and where it says the limits are."""
+    """Record the hours that the model says for `n` documents, and where it says the limits are."""
     for n_workers in (10, 100, 1000):
         name = f"modelled: {size:.0e} documents, {n_workers:,} workers"
         on_workers, on_main = cost_model.modelled(costs, size, n_workers)

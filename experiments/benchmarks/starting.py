@@ -63,7 +63,7 @@ def first_run(session: Session) -> None:
 
 
 def measure_command(code: list[str], **settings: str) -> dict[str, float]:
-    """Return what a whole process takes: seconds, seconds of processor time, and its peak memory in bytes."""
+    """Return the cost of a whole process: seconds, seconds of processor time, and its peak memory in bytes."""
     started = time.perf_counter()
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     child = subprocess.Popen([sys.executable, "-c", *code], cwd=ROOT, env={**os.environ, **settings}, **quiet)

@@ -64,7 +64,7 @@ def main(arguments: list[str]) -> None:
 
 
 def times(sizes: tuple[int, ...]) -> pd.DataFrame:
-    """Return what a scatter takes by number of documents."""
+    """Return the cost of a scatter by number of documents."""
     found = []
     scatter(made_rows(6_000), None, 10, n_threads=1)  # compiles what is not compiled yet
     for size in sizes:
@@ -145,7 +145,7 @@ def labels_of(parts: list[npt.NDArray[np.int64]], size: int) -> npt.NDArray[np.i
 
 
 def reader(folder: pathlib.Path) -> pd.DataFrame:
-    """Return what readers of Cranfield read until half of the relevant documents are seen."""
+    """Return how much readers of Cranfield read until half of the relevant documents are seen."""
     collection = read_collection(folder, "Cranfield")
     index = Bm25Index.from_texts(collection.texts, **ANALYSIS)
     rows = sparse.csr_array(TfidfVectorizer(**ANALYSIS).fit_transform(collection.texts))
@@ -168,7 +168,7 @@ def reader(folder: pathlib.Path) -> pd.DataFrame:
 
 
 def _read(order: Any, grades: Any, wanted: int) -> int:
-    """Return how many documents are read until so many relevant ones are seen."""
+    """Return how many documents are read until `n` relevant ones are seen."""
     seen = np.cumsum([int(document) in grades for document in order])
     return int(np.searchsorted(seen, wanted)) + 1
 

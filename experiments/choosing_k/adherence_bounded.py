@@ -200,7 +200,7 @@ class _Search:
         self._look(self.current)
 
     def evidence(self, partition: Partition) -> ClusterEvidence:
-        """Return what is known of a partition; that of the partition asked for last is kept."""
+        """Return the values of a partition; that of the partition asked for last is kept."""
         if self._known is None or self._known.partition is not partition:
             self._known = ClusterEvidence(self._documents, partition, n_threads=self.bounds.n_threads)
         return self._known

@@ -80,7 +80,7 @@ def sweep_with_null(
 
 
 def recommend(found: Sweep, *, level: float = 0.05) -> SweepChoice:
-    """Return what a sweep with reference data says; k = 1 takes no part (no measure of separation is defined there)."""
+    """Choose by a sweep with reference data; k = 1 takes no part (no measure of separation is defined there)."""
     p_value = structure_p_value(found)
     merit = merits(found)
     best = best_k(merit)

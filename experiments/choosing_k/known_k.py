@@ -99,7 +99,7 @@ def print_summary(table: pd.DataFrame, name: str) -> None:
 
 
 def chosen(make: Callable[[], Labelled], *, is_dated: bool) -> dict[str, Any]:
-    """Return what is chosen for a set, stories where its documents are dated; 0 where no structure is found."""
+    """Return the number chosen for a set, stories where its documents are dated; 0 where no structure is found."""
     matrix, counts, labels = make()
     why = "because the documents are dated" if is_dated else None
     started = time.process_time()

@@ -56,7 +56,7 @@ def main(arguments: list[str]) -> None:
 
 
 def measured(matrix: Any, counts: Any, classes: Sequence[Any], *, is_dated: bool) -> dict[str, Any]:
-    """Return what setting aside does to one set, of at most 5,000 documents."""
+    """Return the effect of setting aside on one set, of at most 5,000 documents."""
     truth = np.unique(np.array([str(one) for one in classes]), return_inverse=True)[1]
     if truth.size > MOST:
         rows = np.sort(np.random.default_rng(0).choice(truth.size, MOST, replace=False))

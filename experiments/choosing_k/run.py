@@ -93,7 +93,7 @@ def _append(path: pathlib.Path, rows: pd.DataFrame) -> None:
 
 
 def judged(each: MadeSet) -> tuple[dict[str, Any], pd.DataFrame]:
-    """Return what every rule chooses on a made data set (0: no structure, or no k qualifies), and the curves."""
+    """Return the choice of every rule on a made data set (0: no structure, or no k qualifies), and the curves."""
     matrix = each.matrix(N_DOCUMENTS)
     ks = [k for k in default_ks(matrix.shape[0]) if k <= LARGEST_K]
     found = sweep_with_null(matrix, ks=ks, random_state=each.seed, **SETTINGS)
@@ -158,7 +158,7 @@ def draw(runs: pd.DataFrame) -> None:
 
 
 def on_matrices(path: pathlib.Path, *, max_documents: int = 400) -> pd.DataFrame | None:
-    """Return what is recommended on a sample of each CLUTO matrix beside its number of classes; None where absent."""
+    """Return the recommendation on a sample of each CLUTO matrix beside its number of classes; None where absent."""
     for name, matrix, classes in _matrices():
         if path.exists() and name in set(pd.read_csv(path)["matrix"]):
             continue

@@ -120,7 +120,7 @@ def _named(name: str, drafts: list[Draft]) -> Any:
 
 
 def _fields(draft: Draft) -> dict[str, Any]:
-    """Return what a document exposes under the names of the expectations."""
+    """Return the values of a document under the names of the expectations."""
     body = Text(draft.text.removeprefix(draft.title) if draft.title else draft.text, within=True)
     title = Text(draft.title)
     moment = Moment(draft.date)

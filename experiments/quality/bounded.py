@@ -31,7 +31,7 @@ class BoundedCalls:
         self._line: Connection | None = None
 
     def __call__(self, **arguments: Any) -> Any:
-        """Return what the function returns; None where it took too long."""
+        """Call the function; None where it took too long."""
         if self._line is None:
             self._start()
         assert self._line is not None

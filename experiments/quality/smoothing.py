@@ -71,7 +71,7 @@ class Timed:
         self._found: dict[Any, Any] = {}
 
     def __call__(self, key: Any, make: Callable[[], Any]) -> Any:
-        """Return what `make` makes, from before where it was made."""
+        """Call `make`, or return its earlier result."""
         if key not in self._found:
             start = time.process_time()
             self._found[key] = make()

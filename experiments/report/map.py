@@ -14,7 +14,7 @@ from doccluster.report.plane import plane_of
 
 
 def measure(folder: str) -> str:
-    """Return what the map of a run costs and keeps, as a line of a table."""
+    """Return the cost of a run's map and the neighbours it keeps, as a line of a table."""
     run = load_run(folder)
     began = time.process_time()
     plane = plane_of(run)

@@ -57,7 +57,7 @@ def compare_with_bm25s(collection: Collection) -> pd.DataFrame | None:
 
 
 def _least(work: Callable[[], Any]) -> tuple[Any, float]:
-    """Return what some work gives, and the least processor time of its rounds."""
+    """Return the result of some work, and the least processor time of its rounds."""
     spent = []
     for _ in range(ROUNDS):
         began = time.process_time()

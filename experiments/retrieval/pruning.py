@@ -19,7 +19,7 @@ SHARES = (0.05, 0.1, 0.2)
 
 
 def prune(collection: Collection) -> pd.DataFrame:
-    """Return what a search of the followers of the nearest leaders gives, beside a search of everything by cosine.
+    """Return the quality of a search of the followers of the nearest leaders, beside a search of everything by cosine.
 
     There are as many leaders as the root of the number of documents: documents drawn at random, or the centroids of
     spherical k-means. b1 is how many leaders a document follows, b2 how many a query looks at: a share of the leaders.

@@ -92,7 +92,7 @@ def _row(name: str, collection: Collection, runs: Sequence[Floats], plain: dict[
 
 
 def _numbers(compared: pd.DataFrame, pruned: pd.DataFrame) -> dict[str, float]:
-    """Return what stands beside the printed numbers."""
+    """Return our numbers beside the printed ones."""
     value = compared.set_index("model")["MAP"]
     is_printed = (pruned["leaders"] == "centroids") & (pruned["b1"] == 1) & (pruned["b2 of leaders"] == SEARCHED)
     return {

@@ -104,7 +104,7 @@ def of_two_words(archive: pathlib.Path) -> pd.DataFrame:
 
 
 def _of_cut(queries: Sequence[AmbientQuery], cut: float) -> dict[str, float]:
-    """Return what another cut of the trees would give."""
+    """Return the scores of another cut of the trees."""
     found = [cluster_search_results(one.hits, one.text, cut_at=cut) for one in queries]
     judged = judge(queries, found)
     groups = float(np.mean([len(one.groups) for one in found]))

@@ -86,7 +86,7 @@ def main() -> None:
 
 
 def learning_streams(folder: pathlib.Path) -> list[LabelledStream]:
-    """Return what the weights are learned on."""
+    """Return the examples that the weights are learned on."""
     made = as_labelled(make_news_stream(60, days=15, random_state=MADE_SEED), "made")
     return [basil(folder, among_noise=False), newsroom(), made, *(itn(folder, language) for language in LANGUAGES)]
 

@@ -1,7 +1,7 @@
 """``python -m experiments.streams.following FOLDER HOURS KILLS SEED``: follow feeds undisturbed, then killed at random.
 
 A process that has loaded everything makes a copy of itself (fork) for each life. A life follows the feeds until its
-clock has gone on for so many hours, or is ended by SIGKILL after a random number of moments: statements to its store,
+clock has gone on for some hours, or is ended by SIGKILL after a random number of moments: statements to its store,
 and sleeps. The clock is a file, so it goes on where the killed life left it.
 """
 
@@ -88,7 +88,7 @@ class SharedParser:
         self._parser, self._impatient = parsing.FeedParser(), parsing.FeedParser(seconds=ENDED_AFTER)
 
     def parse(self, body: bytes) -> parsing.Parsed:
-        """Return what a feed holds."""
+        """Return the entries of a feed."""
         return (self._impatient if ENDLESS in body[:100] else self._parser).parse(body)
 
     def close(self) -> None:

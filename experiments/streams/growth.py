@@ -65,7 +65,7 @@ def measure_one(size: int) -> None:
 
 
 def fill(path: pathlib.Path, size: int) -> None:
-    """Make a store of so many articles of stories that ended long ago."""
+    """Make a store of articles whose stories ended long ago."""
     StoryStream(path).close()
     connection = sqlite3.connect(path, isolation_level=None)
     with transaction(connection):

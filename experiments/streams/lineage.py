@@ -91,7 +91,7 @@ def telling(kind: str, when: int, documents: Iterable[str], time_of: Mapping[str
 
 
 def tell(stream: LabelledStream, clusterer: Clusterer | None = None) -> Told:
-    """Return what the stream's clustering tells of articles, up to the end of the last story."""
+    """Return the lineage of articles in the stream's clustering, up to the end of the last story."""
     clusterer = clusterer or Clusterer()
     clusterer.reader = RememberingReader()
     members: dict[str, set[str]] = defaultdict(set)

@@ -66,7 +66,7 @@ class Watch:
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     def answer(self, number: int, host: str, headers: dict[str, str]) -> tuple[int, dict[str, str], bytes]:
-        """Return what a feed answers at this moment, after the request was judged."""
+        """Return the answer of a feed at this moment, after the request was judged."""
         now = self.clock.now()
         with self.lock:
             self.n_requests += 1

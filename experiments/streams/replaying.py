@@ -79,7 +79,7 @@ def replay(
     reader: TermReader | None = None,
     parts: Sequence[Sequence[Article]] | None = None,
 ) -> Outcome:
-    """Return what the stream's clustering makes of a labelled stream, or of parts of it that come one after another."""
+    """Return the stories that clustering makes of a labelled stream, or of parts of it that come one after another."""
     clusterer = Clusterer(settings, coefficients)
     if reader is not None:
         clusterer.reader = reader
@@ -112,7 +112,7 @@ def replay(
 
 
 def judge(found: Mapping[str, str], stream: LabelledStream, stories: frozenset[str]) -> dict[str, float]:
-    """Return what the found stories are worth on the articles of some true stories."""
+    """Judge the found stories on the articles of some true stories."""
     names = [one.id for one in stream.articles if stream.story_of.get(one.id) in stories]
     truth = [stream.story_of[name] for name in names]
     labels = np.unique([found[name] for name in names], return_inverse=True)[1]

@@ -223,7 +223,7 @@ def gap(points: np.ndarray, work: Work) -> dict[str, float]:
 
 
 def choices_from_printed_gaps(work: Work) -> dict[str, float]:
-    """Return what the rules of example 17.9 choose from the gaps and deviations printed in table 17.1."""
+    """Return the choices of the rules of example 17.9 from the gaps and deviations printed in table 17.1."""
     printed = pd.read_csv(work.folder / "expected.csv").set_index("key")["printed"]
     gaps = {k: printed[f"17.9 gap({k})"] for k in range(1, 10)}
     sigma = {k: printed[f"17.9 sigma({k})"] for k in range(1, 10)}

@@ -125,10 +125,10 @@ def test_a_run_is_browsed_by_its_vectors_and_a_matrix_without_words_has_no_searc
     [
         ("jump", "there is no command 'jump'; type help"),
         ("gather", "no cluster was named; give numbers from 1 to 3"),
-        ("gather one", "'one' is no number"),
+        ("gather one", "'one' is not a number"),
         ("gather 0", "there is no cluster 0"),
-        ("gather 99999999999999999999", "is no number"),
-        ("gather ²", "is no number"),
+        ("gather 99999999999999999999", "is not a number"),
+        ("gather ²", "is not a number"),
         ("save", "no file was named"),
         ("save /", "cannot be written"),
         ("\x1b[2Jboo", "there is no command"),
@@ -145,9 +145,9 @@ def test_what_cannot_be_done_is_said_in_a_sentence_and_browsing_goes_on(browse, 
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (None, "is no file"),
+        (None, "is not a file"),
         ("{}", "schema version"),
-        ('{"schema": 1, "kind": "x", "n_clusters": 3, "seed": 0, "n_documents": 12}', "is no path of browse"),
+        ('{"schema": 1, "kind": "x", "n_clusters": 3, "seed": 0, "n_documents": 12}', "is not a path that"),
         (
             '{"schema": 1, "kind": "doccluster browse path", "n_clusters": 3, "seed": 0, "n_documents": 5}',
             "of 5 documents",

@@ -219,7 +219,7 @@ def test_a_page_may_load_and_run_nothing(server):
     [
         ({"verb": "gather"}, "no cluster was named"),
         ({"verb": "gather", "cluster": "7"}, "there is no cluster 7"),
-        ({"verb": "gather", "cluster": "x"}, "is no number"),
+        ({"verb": "gather", "cluster": "x"}, "is not a number"),
         ({"verb": "search", "words": "nonsense"}, "none of the 6 documents has a word of"),
         ({"verb": "search"}, "the query is empty"),
         ({"verb": "back"}, "this is the whole collection"),

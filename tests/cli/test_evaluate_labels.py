@@ -65,9 +65,9 @@ def test_a_run_without_classes_is_judged_by_searches_alone(doccluster, tmp_path)
     ("content", "message"),
     [
         ("{", "is not JSON"),
-        ('["car"]', "is no list of names"),
-        ('{"rec.boats": "boat"}', "is no list of names"),
-        ('{"rec.boats": []}', "is no list of names"),
+        ('["car"]', "is not a list of names"),
+        ('{"rec.boats": "boat"}', "is not a list of names"),
+        ('{"rec.boats": []}', "is not a list of names"),
     ],
 )
 def test_a_file_of_names_that_is_none_is_refused_in_a_sentence(doccluster, classes, tmp_path, content, message):

@@ -33,10 +33,10 @@ def test_without_a_rank_for_each_the_order_of_the_file_stays(tmp_path):
     ("text", "message"),
     [
         ('{"title": "a"}\nnot json\n', "line 2 is not JSON"),
-        ('{"title": "a"}\n[1]\n', "line 2 is no object"),
+        ('{"title": "a"}\n[1]\n', "line 2 is not an object"),
         ("[" * 100_000, "nested too deep|not JSON"),
         ('{"rank": ' + "9" * 5_000 + "}", "line 1 is not JSON"),
-        ("[1, 2]", "hit 1 is no object"),
+        ("[1, 2]", "hit 1 is not an object"),
     ],
 )
 def test_what_is_no_list_of_hits_is_refused_with_its_place(tmp_path, text, message):
@@ -65,7 +65,7 @@ def test_highlights_and_entities_of_engines_become_plain_text():
 
 
 def test_one_text_is_no_list_of_hits():
-    with pytest.raises(InputError, match="one text is no list"):
+    with pytest.raises(InputError, match="one text is not a list"):
         as_hits("jaguar")
     with pytest.raises(InputError, match="hit 1 is a int"):
         as_hits(["jaguar", 3])

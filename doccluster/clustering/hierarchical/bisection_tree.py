@@ -45,7 +45,7 @@ class BisectionTree(ShortRepr):
         Raises
         ------
         InputError
-            If there were never so many clusters.
+            If the tree never had this many clusters.
 
         Examples
         --------

@@ -114,7 +114,7 @@ def assign_labels(rows: RowArrays, table: LaneTable) -> npt.NDArray[np.int32]:
 
 
 def labels_only(n_rows: int) -> Bounds:
-    """Return room for the labels of so many rows, and for no bounds on what is farther away."""
+    """Return room for the labels of `n` rows, and for no bounds on what is farther away."""
     return Bounds(np.empty(n_rows, np.int32), np.empty(n_rows, np.float32), np.empty((n_rows, 0), np.float32))
 
 
@@ -145,7 +145,7 @@ class _Sweep:
         self._n_threads = resolve_threads(n_threads)
 
     def run(self, function: Callable[[Any, slice], Result]) -> list[Result]:
-        """Return what the function makes of each block of rows, renumbered as the table wants them."""
+        """Return the results of the function for blocks of rows, renumbered as the table wants them."""
         rows, scale = self._documents.in_range, self._documents.unit_scale
 
         def one(block: slice) -> Result:
@@ -155,7 +155,7 @@ class _Sweep:
         return self.each_block(one)
 
     def each_block(self, function: Callable[[slice], Result]) -> list[Result]:
-        """Return what the function makes of each block of rows."""
+        """Return the results of the function for blocks of rows."""
         workers = self._n_threads if self._work > SERIAL_WORK else 1
         return share_blocks(function, row_blocks(self._documents.n_documents, BLOCK_ROWS), n_threads=workers)
 

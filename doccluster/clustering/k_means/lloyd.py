@@ -155,7 +155,7 @@ def drop_empty(
 ) -> Snapshot:
     """Return the snapshot with clusters that could not be filled dropped, and the objective of its labels.
 
-    `similarities` gives those of documents with some labels to their means, where somebody knows them.
+    `similarities` gives those of documents with some labels to their means, where they are known.
     """
     labels, means = last.labels, last.means
     empty = empty_clusters(documents, labels, means.n_clusters)

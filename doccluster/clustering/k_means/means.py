@@ -251,7 +251,7 @@ class Moves:
         after: npt.NDArray[np.int32],
         n_clusters: int,
     ) -> Moves:
-        """Return what changed from one labelling to another."""
+        """Return the moves from one labelling to another."""
         rows = np.flatnonzero(before != after).astype(np.int32)
         return cls(*(MemberLists.of_rows(documents, rows, labels[rows], n_clusters) for labels in (before, after)))
 
@@ -372,7 +372,7 @@ def _with_room(
     """Return rows that hold the unchanged means and have room for the others, and where the unchanged ones lie."""
     needed = sum(chunk.capacity for chunk in chunks if chunk.follows)
     apart = [chunk for chunk in chunks if not chunk.follows]
-    # together they have at most so many terms of documents, or, where there is no direction, the terms they had
+    # together they have at most this many terms of documents, or, where there is no direction, the terms they had
     most = int(np.minimum(documents.frequencies, previous.n_clusters).sum())
     most += sum(int(previous.sizes[chunk.clusters].sum()) for chunk in apart)
     needed += min(most, sum(chunk.capacity for chunk in apart))

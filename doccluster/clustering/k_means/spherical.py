@@ -73,7 +73,7 @@ class SphericalParameters(SeededParameters):
     verbose: int = parameter(0, "With 1 the memory plan is printed before the fit begins.")
 
     def check(self, n_documents: int) -> None:
-        """Raise InputError if a parameter cannot be used for so many documents."""
+        """Raise InputError if a parameter does not fit the number of documents."""
         check_n_clusters(self.n_clusters, n_documents)
         check_init(self.init)
         check_parameters(self)
@@ -92,7 +92,7 @@ class SphericalParameters(SeededParameters):
         return isinstance(self.init, str) or callable(self.init)
 
     def plan(self, matrix: Any) -> MemoryPlan:
-        """Return what a fit will hold in memory beyond `matrix`, and how it keeps within `max_memory`.
+        """Plan the memory of a fit beyond `matrix`, and how it keeps within `max_memory`.
 
         Raises
         ------
@@ -102,7 +102,7 @@ class SphericalParameters(SeededParameters):
         return self.plan_for(document_frequencies(matrix), matrix.shape[0])
 
     def plan_for(self, frequencies: npt.NDArray[np.int64], n_documents: int) -> MemoryPlan:
-        """Return the plan for so many documents, of which only is known in how many of them each term is."""
+        """Return the plan for documents of which only the document frequencies are known."""
         self.check(n_documents)
         size = size_of(
             frequencies,

@@ -95,7 +95,7 @@ class SphericalKMeans(
         return self
 
     def plan_memory(self, X: Any) -> MemoryPlan:
-        """Return what `fit` will hold in memory beyond `X`, and how it keeps within `max_memory`.
+        """Plan the memory of `fit` beyond `X`, and how it keeps within `max_memory`.
 
         Raises
         ------

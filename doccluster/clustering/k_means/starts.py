@@ -27,8 +27,8 @@ from doccluster.clustering.k_means.snapshot import Snapshot
 from doccluster.progress import Progress, silent
 
 SAMPLE_SHARE = 10  # 'subsample' clusters one document in ten ...
-SAMPLE_PER_CLUSTER = 20  # ... but at least so many for each cluster ...
-SAMPLE_ENOUGH = 1000  # ... and at most so many
+SAMPLE_PER_CLUSTER = 20  # ... but at least this many for each cluster ...
+SAMPLE_ENOUGH = 1000  # ... and at most this many
 SAMPLE_ITERATIONS = 20
 KEPT_LABELS = 2**20  # labels of starts, 4 MiB, that are kept to say how far the starts agree
 KEPT_ENTRIES = 300_000  # up to so many, a few megabytes, the index is kept from start to start

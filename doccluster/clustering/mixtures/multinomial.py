@@ -112,7 +112,7 @@ def settle_labels(
     max_length : float
         Documents of more terms count as this many: long ones would else be too sure of their cluster.
     max_iter : int
-        At most so many rounds.
+        The most rounds.
     tol : float
         It ends when no larger share of the labels changed.
     soft : bool

@@ -52,7 +52,7 @@ class PosteriorBlock:
 
     @property
     def is_dense(self) -> bool:
-        """Whether the documents count in so many clusters that sorting them by term pays, as measured."""
+        """Whether the documents count in enough clusters that sorting them by term pays, as measured."""
         n_rows, n_lanes = self.shares.shape
         return bool(self.n_positive.sum() > n_rows * (_FEW_CLUSTERS + n_lanes / 64))
 

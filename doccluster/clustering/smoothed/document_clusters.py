@@ -70,7 +70,7 @@ class DocumentParameters(SeededParameters):
     )
 
     def check(self, n_documents: int) -> None:
-        """Raise InputError if a parameter cannot be used for so many documents."""
+        """Raise InputError if a parameter does not fit the number of documents."""
         check_n_clusters(self.n_clusters, n_documents)
         check_parameters(self)
 
@@ -307,7 +307,7 @@ class _Work:
         return settled.labels.astype(np.int64), settled.parameters
 
     def _consensus(self, runs: dict[str, Labels], *, has_graph: bool) -> Labels:
-        """Return what the candidates have in common, and write them into `runs`; of those made so far if stopped.
+        """Return the consensus of the candidates, and write them into `runs`; of those made so far if stopped.
 
         Spherical k-means of their memberships begins at the candidate that agrees most with the others, which is
         returned itself where the memberships do not tell enough documents apart.

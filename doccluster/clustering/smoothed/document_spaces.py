@@ -55,7 +55,7 @@ class DocumentSpaces:
         self._projected: npt.NDArray[np.float64] | None = None
 
     def graph(self, n_neighbors: int) -> NeighbourGraph:
-        """Return the graph of so many nearest neighbours, near-copies folded."""
+        """Return the graph of the nearest neighbours, near-copies folded."""
         if self._graph is None:
             self._progress("neighbours", 0)
             cells = None
@@ -70,7 +70,7 @@ class DocumentSpaces:
         )
 
     def reduced(self, n_components: int) -> npt.NDArray[np.float32]:
-        """Return dense unit rows in so many dimensions of latent semantic analysis."""
+        """Return dense unit rows of latent semantic analysis."""
         return unit(self._points()[:, :n_components]).astype(np.float32)
 
     def smoothed(
@@ -103,7 +103,7 @@ class DocumentSpaces:
 
 
 def check_memory(rows: Any, n_components: int, n_neighbors: int, limit: int, *, n_kept: int = 0) -> None:
-    """Raise MemoryLimitError if a space of `rows` (csr), and so many kept beside it, need more than `limit` bytes."""
+    """Raise MemoryLimitError if a space of `rows` (csr), and those kept beside it, need more than `limit` bytes."""
     n_documents, n_terms = rows.shape[0], np.unique(rows.indices).size
     width = 8 * (min(n_components, n_documents, n_terms) + OVERSAMPLING)
     tables = width * (4 * n_documents + 4 * n_terms) + 8 * n_components * rows.shape[1]
@@ -162,7 +162,7 @@ def shared_term_rows(
 
 
 def has_as_many_rows(points: Any, number: int) -> bool:
-    """Return whether so many rows differ that are not zero, in a csr or dense matrix.
+    """Return whether at least this many nonzero rows differ, in a csr or dense matrix.
 
     Near-copies share a place once smoothed, and so do two documents that have no other neighbours.
 

@@ -75,7 +75,7 @@ class _Failed(Exception):
 
 
 def fetch(url: str, network: Reach, *, etag: str = "", last_modified: str = "") -> Fetched:
-    """Return what an address answers; nothing that goes wrong is raised.
+    """Return the answer of an address; nothing that goes wrong is raised.
 
     Parameters
     ----------
@@ -134,7 +134,7 @@ def _ask(url: str, headers: Mapping[str, str], network: Reach, deadline: float) 
         return Fetched(answer.status, headers=told, body=body, url=url)
     except (Refused, _Failed):
         raise
-    except Exception as error:  # http.client raises what it likes on an answer that is none
+    except Exception as error:  # http.client raises many kinds of errors on broken answers
         raise _failure_of(error, network, deadline) from error
     finally:
         if stop is not None:
@@ -144,7 +144,7 @@ def _ask(url: str, headers: Mapping[str, str], network: Reach, deadline: float) 
 
 
 def _failure_of(error: Exception, network: Reach, deadline: float) -> _Failed:
-    """Return what an error means: whatever it looks like, at the deadline we have ended the connection ourselves."""
+    """Return the reason for an error; at the deadline it is ours, whatever the error looks like."""
     if time.monotonic() >= deadline:
         return _Failed("too-slow", f"not done in {network.whole_seconds:g} seconds")
     if isinstance(error, ssl.SSLError):
@@ -196,7 +196,7 @@ def _connection(target: Target, address: str, seconds: float, network: Reach) ->
 
 @cache
 def _system_trust() -> ssl.SSLContext:
-    """Return what trusts the authorities of the machine; TLS compares the name with the certificate's."""
+    """Return a TLS context that trusts the authorities of the machine; TLS compares the name with the certificate's."""
     context = ssl.create_default_context()
     context.hostname_checks_common_name = False  # names are where RFC 6125 has them, in the alternative names
     return context

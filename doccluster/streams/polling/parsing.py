@@ -51,7 +51,7 @@ class FeedParser:
         self._n_read = 0
 
     def parse(self, body: bytes) -> Parsed:
-        """Return what a feed holds."""
+        """Return the entries of a feed."""
         if self._n_read >= FEEDS_PER_PROCESS:
             self.close()
         process = self._process or self._start()
@@ -93,7 +93,7 @@ class FeedParser:
 
 
 def hints_of(body: bytes) -> Hints:
-    """Return what a feed says of its pace, from its beginning.
+    """Return the pace that a feed asks for, from its beginning.
 
     >>> hints_of(b"<rss><channel><ttl>90</ttl><skipDays><day>Sunday</day></skipDays></channel></rss>").ttl
     90
@@ -179,7 +179,7 @@ def _serve(source: Any, target: Any, seconds: float) -> None:
     entries_of(b"<rss><channel><item><title>a</title></item></channel></rss>")  # imports what reads feeds
     while len(length := source.read(_LENGTH.size)) == _LENGTH.size:
         body = source.read(_LENGTH.unpack(length)[0])
-        with warnings.catch_warnings(record=True):  # nobody reads what is warned of here
+        with warnings.catch_warnings(record=True):  # these warnings would reach no reader
             _limit_time(seconds)
             try:
                 entries, reason = entries_of(body)

@@ -46,7 +46,7 @@ class Polled:
         Feeds in the list, those asked, those that had nothing new to send, those that failed.
     n_entries, n_new, n_edited : int
     failures, skipped : list of (address, reason, detail)
-        Feeds that failed, and what the list names that is no address.
+        Feeds that failed, and lines of the list that are not addresses.
     events : mapping of event to int
         What has happened to stories, filled in by the stream.
     feeds_say : int or None

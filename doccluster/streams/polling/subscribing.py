@@ -39,7 +39,7 @@ Unusable = tuple[str, str, str]  # an address, the reason, details for a person
 
 
 def subscriptions(given: Sequence[str]) -> tuple[list[Subscription], list[Unusable]]:
-    """Return the feeds that lists and addresses name, each once, in order; and what is no address that can be asked.
+    """Return the feeds that lists and addresses name, each once, in order; and the lines that are not addresses.
 
     Raises
     ------
@@ -87,7 +87,7 @@ def subscribe(connection: sqlite3.Connection, feeds: Iterable[Subscription]) -> 
 def read_due_feeds(
     connection: sqlite3.Connection, now: int, asked_by: int, *, refused_too: bool
 ) -> dict[int, FeedState]:
-    """Return what is remembered of the feeds that are due now, or were last asked at a moment or before, by number.
+    """Return the records of the feeds that are due now, or were last asked at a moment or before, by number.
 
     With `refused_too` also those that were never asked, since their addresses were refused. What lies further ahead
     than any feed waits was written when the clock was wrong, and such a feed is due.
