@@ -170,7 +170,7 @@ def _letter_width(letter: str) -> int:
 
 
 def fewer_words(text: str, width: int, mark: str = "…") -> str:
-    """Return the first members of a list that fit in so many columns of a terminal; at least a part of the first.
+    """Return the first members of a list that fit in `width` columns of a terminal; at least a part of the first.
 
     >>> fewer_words("index, consumer prices, industrial output", 30)
     'index, consumer prices'
