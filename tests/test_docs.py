@@ -8,7 +8,12 @@ import re
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "corpora").rglob("README.md")])
-NAMES_FILES_SHORTLY = ("CONTRIBUTING.md", "docs/explanation/architecture.md", "docs/explanation/numerics.md")
+NAMES_FILES_SHORTLY = (
+    "CONTRIBUTING.md",
+    "docs/explanation/architecture.md",
+    "docs/explanation/compiled-code.md",
+    "docs/explanation/numerics.md",
+)
 
 quoted_path = re.compile(r"`((?:doccluster|tests|docs|corpora|experiments)/[^`\s]*)`")
 quoted_module = re.compile(r"`((?!tests|experiments)(?:[\w-]+/)*[\w-]+\.py)`")
