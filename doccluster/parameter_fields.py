@@ -93,6 +93,8 @@ class Parameter:
             return
         what = "a positive whole number" if is_whole and self.low == 1 else f"a {'whole ' * is_whole}number"
         problem = f"is not {what}" if not _is_number(value, is_whole=is_whole) or self.low == 1 else "is out of range"
+        if self.choices:
+            raise InputError(problem, argument=name, received=value, expected=self.range)
         raise InputError(problem, argument=name, received=value, remedy=("give ", Argument(name), f" {self.range}"))
 
     def _holds(self, value: Any) -> bool:

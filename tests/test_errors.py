@@ -50,7 +50,8 @@ def test_an_error_of_the_library_carries_what_was_received_and_what_was_expected
     assert worded(error.remedy) == "choose n_clusters <= 5"
     with pytest.raises(InputError) as raised:
         SphericalKMeans(n_clusters=2, tol=-1.0).fit(np.eye(5))
-    assert (raised.value.argument, raised.value.received, raised.value.expected) == ("tol", -1.0, "a number >= 0")
+    assert (raised.value.argument, raised.value.received, raised.value.problem) == ("tol", -1.0, "is out of range")
+    assert worded(raised.value.remedy) == "give tol >= 0"
 
 
 def test_spelling_changes_the_name_of_arguments_and_nothing_else():

@@ -193,7 +193,7 @@ def test_nothing_but_documents_without_terms_is_nothing_usable():
     zero = sparse.csr_array((3, 4))
     with pytest.raises(NothingUsable):
         run_pipeline(["! !", "?"], n_clusters=1)
-    from doccluster.pipeline.main_line import split_empty
+    from doccluster.pipeline.sources import split_empty
     from doccluster.record import Documents
     from doccluster.vectors import DocumentVectors
 

@@ -39,7 +39,6 @@ def commands(finished, tiny, newsroom, tmp_path):
         "evaluate labels": ["evaluate", "labels", finished, "--truth-column", "class"],
         "measures": ["measures"],
         "compare": compare,
-        "generate like": ["generate", "like", tiny, "-k", "3", "-o", tmp_path / "twin.npz"],
     }
 
 
@@ -56,7 +55,7 @@ VERBS = (
 )
 
 
-@pytest.mark.parametrize("verb", [*VERBS, "measures", "compare", "generate like"])
+@pytest.mark.parametrize("verb", [*VERBS, "measures", "compare"])
 def test_no_table_cuts_a_number_or_is_wider_than_the_terminal(
     verb, doccluster, commands, finished, tmp_path, monkeypatch
 ):

@@ -16,6 +16,7 @@ from doccluster.clustering.k_means.means import means_of_matrix, means_of_rows, 
 from doccluster.clustering.k_means.movement import MOST_GROUPS
 from doccluster.clustering.k_means.refill import refill
 from doccluster.clustering.k_means.spherical import SphericalParameters, spherical_k_means
+from doccluster.clustering.k_means.spherical_k_means import SphericalKMeans
 from doccluster.clustering.k_means.whole_table import WholeTable
 from doccluster.kernels.assignment import Bounds
 from doccluster.kernels.simd.lanes import LINE
@@ -316,8 +317,8 @@ def test_rows_whose_bounds_tell_their_label_are_skipped(monkeypatch):
 def test_bounds_take_memory_unless_every_row_is_swept():
     matrix = topics(n=4000)
     for k in (2, 80):
-        assert SphericalParameters(k).plan(matrix).n_groups == -(-k // LINE)
-        assert SphericalParameters(k, algorithm="lloyd").plan(matrix).n_groups == 0
+        assert SphericalKMeans(k).plan_memory(matrix).n_groups == -(-k // LINE)
+        assert SphericalKMeans(k, algorithm="lloyd").plan_memory(matrix).n_groups == 0
 
 
 def some_means(rng, matrix, k):

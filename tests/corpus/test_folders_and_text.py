@@ -198,7 +198,7 @@ def test_a_corpus_comes_back_as_it_is():
         ({"source": "no/such/file"}, "does not exist"),
         ({"source": ["one"], "format": "docx"}, "choose among text, lines, csv"),
         ({"source": ["one"], "strip": ("tails",)}, "headers, footers, quotes"),
-        ({"source": ["one"], "html": "pdf"}, "text or article"),
+        ({"source": ["one"], "html": "pdf"}, "'text' or 'article'"),
         ({"source": ["one"], "encoding": "klingon"}, "utf-8"),
         ({"source": ["one"], "max_document_length": 0}, "positive"),
         ({"source": ["one"], "max_expanded_size": "much"}, "500M"),

@@ -91,18 +91,14 @@ class SphericalParameters(SeededParameters):
     def _draws_seeds(self) -> bool:
         return isinstance(self.init, str) or callable(self.init)
 
-    def plan(self, matrix: Any) -> MemoryPlan:
-        """Plan the memory of a fit beyond `matrix`, and how it keeps within `max_memory`.
+    def plan_for(self, frequencies: npt.NDArray[np.int64], n_documents: int) -> MemoryPlan:
+        """Plan the memory of a fit beyond its rows, from the document frequencies of their terms.
 
         Raises
         ------
         MemoryLimitError
             If the smallest plan does not fit; the message names the smallest `max_memory` that would do.
         """
-        return self.plan_for(document_frequencies(matrix), matrix.shape[0])
-
-    def plan_for(self, frequencies: npt.NDArray[np.int64], n_documents: int) -> MemoryPlan:
-        """Return the plan for documents of which only the document frequencies are known."""
         self.check(n_documents)
         size = size_of(
             frequencies,
@@ -180,7 +176,7 @@ def spherical_k_means(
     """
     checked = as_documents(given)
     matrix = checked.matrix
-    plan = parameters.plan(matrix)
+    plan = parameters.plan_for(document_frequencies(matrix), matrix.shape[0])
     if parameters.verbose:
         sys.stderr.write(f"{plan}\n")
     weights = check_weights(sample_weight, matrix.shape[0])

@@ -24,6 +24,7 @@ from doccluster.errors import Argument, DocclusterWarning, MemoryLimitError
 from doccluster.geometry import Documents, as_documents
 from doccluster.parameter_fields import described_by
 from doccluster.sizes import parse_size
+from doccluster.sparse_structure import document_frequencies
 
 
 @described_by(SphericalParameters)
@@ -102,7 +103,8 @@ class SphericalKMeans(
         MemoryLimitError
             If the smallest plan does not fit; the message names the smallest `max_memory` that would do.
         """
-        return self._parameters().plan(as_documents(X).matrix)
+        matrix = as_documents(X).matrix
+        return self._parameters().plan_for(document_frequencies(matrix), matrix.shape[0])
 
     def _parameters(self) -> SphericalParameters:
         return SphericalParameters(**self.get_params(deep=False))
