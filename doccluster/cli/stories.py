@@ -16,6 +16,7 @@ from doccluster.cli.console import (
     print_json_lists,
     progress_shown,
     say,
+    say_fact,
 )
 from doccluster.cli.source_options import reader_arguments, reader_options
 from doccluster.cli.store_upkeep import backup_command, check_command, prune_command, store_option
@@ -178,7 +179,7 @@ def _print_replayed(done: Replayed, store: str) -> None:
         say(f"  skipped    {left_out:,}; `doccluster inspect` says why")
     say(f"  cluster    {done.n_batches:,} batches")
     if done.ahead:
-        say(f"  clock      {_days(done.ahead)} behind the newest article; it follows once more come from then on")
+        say_fact("clock", f"{_days(done.ahead)} behind the newest articles; it follows as more come after them")
     told = ", ".join(f"{count:,} {event}" for event, count in done.events.items())
     say(f"  stories    {told or 'nothing has changed'}")
     say(f"  {store}")

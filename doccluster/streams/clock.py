@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import pairwise
 
 from doccluster.streams.article import Moment
 from doccluster.streams.settings import DAY
 
 N_TO_BELIEVE = 3  # batches, each a day or more after the one before, that make a jump believable
-LONGEST_STEP = 3 * DAY  # between two of them: days imported in any order are further apart
+LONGEST_STEP = 3 * DAY  # between two of these: days imported in any order are further apart
+N_FAR_APART = 6  # batches with longer steps, as of a weekly; days in any order seldom go up so often in a row
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,8 +19,9 @@ class StreamClock:
     """The clock of a stream. It never goes back for articles that come late.
 
     A batch that is at most a day ahead moves it on. One that is further ahead does not, unless it is sure (a poll whose
-    feeds say the same), or the stream goes on from there: three batches, each one to three days after the one before,
-    and nothing in between that goes back.
+    feeds say the same), or the stream goes on from there and nothing in between goes back: three batches, each one to
+    three days after the one before, or six that are further apart. Of these the clock follows the first, so that it is
+    five batches behind in a stream of weeks.
 
     Attributes
     ----------
@@ -34,6 +37,8 @@ class StreamClock:
     (0, 40)
     >>> clock.moved_by([one * DAY for one in (40, 41, 42)]).time // DAY
     42
+    >>> clock.moved_by([week * 7 * DAY for week in range(1, 9)]).time // DAY
+    21
     """
 
     time: Moment | None = None
@@ -46,13 +51,15 @@ class StreamClock:
             return StreamClock(moment if self.time is None or is_wrong else max(self.time, moment))
         if is_sure:
             return StreamClock(moment)
-        goes_on = bool(self.ahead) and 0 <= moment - self.ahead[-1] <= LONGEST_STEP
-        ahead = self.ahead if goes_on else ()
+        ahead = self.ahead if self.ahead and moment >= self.ahead[-1] else ()
         if not ahead or moment >= ahead[-1] + DAY:
             ahead = (*ahead, moment)
-        if len(ahead) < N_TO_BELIEVE:
-            return StreamClock(self.time, ahead)
-        return StreamClock(ahead[0]).moved_by(ahead[1:])
+        last = ahead[-N_TO_BELIEVE:]
+        if len(last) == N_TO_BELIEVE and all(after - one <= LONGEST_STEP for one, after in pairwise(last)):
+            return StreamClock(last[0]).moved_by(last[1:])
+        if len(ahead) == N_FAR_APART:
+            return StreamClock(ahead[0], ahead[1:])
+        return StreamClock(self.time, ahead)
 
     def moved_by(self, moments: Iterable[Moment]) -> StreamClock:
         """Return the clock after several batches."""

@@ -112,20 +112,23 @@ class NaiveStream:
         self.window = max(self.window, self.clock // DAY * DAY - self.settings.copy_window)
 
     def move_clock(self, now):
-        """The clock follows a batch that is no more than a day ahead, or three that go on from one that is."""
+        """The clock follows a batch that is no more than a day ahead, or three or six that go on from one that is."""
         if self.clock is None or now <= self.clock + DAY:
             self.clock, self.ahead = max(self.clock or now, now), []
             return
         self.taken["a jump of the clock"] += 1
-        if not (self.ahead and self.ahead[-1] <= now <= self.ahead[-1] + 3 * DAY):
+        if self.ahead and now < self.ahead[-1]:
             self.ahead = []
         if not self.ahead or now >= self.ahead[-1] + DAY:
             self.ahead.append(now)
-        if len(self.ahead) == 3:
+        if len(self.ahead) >= 3 and self.ahead[-1] - self.ahead[-2] <= 3 * DAY >= self.ahead[-2] - self.ahead[-3]:
             self.taken["a jump is believed"] += 1
-            (self.clock, *rest), self.ahead = self.ahead, []
+            (self.clock, *rest), self.ahead = self.ahead[-3:], []
             for moment in rest:
                 self.move_clock(moment)
+        elif len(self.ahead) == 6:
+            self.taken["six that are far apart are believed"] += 1
+            self.clock = self.ahead.pop(0)
 
     def open(self):
         return [one for one in self.every if one.state == "open"]

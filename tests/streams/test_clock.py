@@ -30,6 +30,16 @@ def test_a_jump_is_believed_when_the_stream_goes_on_from_there_for_three_days(ga
     assert clock.moved(0, is_sure=True).time == 0
 
 
+def test_a_weekly_moves_the_clock_though_it_lags_behind(tmp_path):
+    days = [f"2026-{1 + week // 4:02}-{1 + week % 4 * 7:02}" for week in range(20)]
+    weeks = [dated(day, f"Week {place}", f"word{place} sentence{place}") for place, day in enumerate(days)]
+    with StoryStream(tmp_path / "news.db") as stream:
+        done = stream.replay(written(weeks, tmp_path / "weeks.jsonl"))
+        clock = stream._stories.clock
+        assert (done.n_batches, len(clock.ahead)) == (20, 5)
+        assert done.events["closed"] > 0, "stories end in a stream of weeks too"
+
+
 def test_moments_of_days_in_any_order_do_not_move_the_clock_ahead():
     clock = StreamClock().moved_by([day * DAY for day in (5, 20, 11, 25, 31, 8, 24, 17)])
     assert (clock.time, clock.ahead) == (5 * DAY, (17 * DAY,))
