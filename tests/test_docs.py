@@ -6,6 +6,11 @@ import importlib.util
 import pathlib
 import re
 
+import click
+
+from doccluster.cli.main import commands
+from tests.plain_words import stumbles
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "corpora").rglob("README.md")])
 NAMES_FILES_SHORTLY = (
@@ -53,3 +58,45 @@ def test_the_changelog_of_a_version_stays_short() -> None:
     assert {lines[0]: len(lines) for lines in versions if len(lines) > 60} == {}
     groups = {line for lines in versions for line in lines if line.startswith("### ")}
     assert groups <= {f"### {name}" for name in ("Added", "Changed", "Deprecated", "Removed", "Fixed", "Security")}
+
+
+def verb_of(words):
+    """The command that the first words call; None where they call none."""
+    verb = commands
+    for word in words:
+        if not isinstance(verb, click.Group):
+            break
+        verb = verb.get_command(click.Context(verb), word)
+    return None if isinstance(verb, click.Group) else verb
+
+
+def unknown_options(text):
+    """The options on typed lines of a text that their verb does not have, and the number of lines looked at."""
+    unknown, n_lines = [], 0
+    for line in re.findall(r"doccluster ([a-z][^\n`<]*)", re.sub(r"\\\n\s*", " ", text)):
+        words = re.split(r"\s(?:#|&&|\||>)", line)[0].split()
+        verb = verb_of(words)
+        if verb is not None:
+            n_lines += 1
+            known = {name for one in verb.params for name in (*one.opts, *one.secondary_opts)} | {"-h", "--help"}
+            unknown += [(line, word) for word in words if re.fullmatch(r"--[a-z-]+|-[a-z]", word) and word not in known]
+    return unknown, n_lines
+
+
+def test_every_option_of_a_typed_command_is_one_of_its_verb():
+    found = {page: unknown_options(page.read_text(encoding="utf-8")) for page in PAGES}
+    assert {page: unknown for page, (unknown, _) in found.items() if unknown} == {}
+    assert sum(n_lines for _, n_lines in found.values()) > 100
+    assert unknown_options("doccluster run x --n-init 3\ndoccluster stream poll x --follow") == (
+        [("run x --n-init 3", "--n-init")],
+        2,
+    )
+
+
+def test_the_list_of_phrases_finds_what_readers_stumbled_over(tmp_path):
+    (tmp_path / "PAGE.md").write_text(
+        "Nothing here.\nKeep at most so many terms.\nThere is no text.\n", encoding="utf-8"
+    )
+    assert [(str(path), line, phrase) for path, line, phrase, _ in stumbles(tmp_path)] == [
+        ("PAGE.md", 2, "at most so many")
+    ]

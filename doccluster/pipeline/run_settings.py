@@ -207,7 +207,7 @@ def recorded_sources(asked: RecordedRun, record: Path) -> list[Path]:
     """
     if not asked.sources:
         raise InputError(
-            f"{record} is of a run on texts in memory, which cannot be read again", remedy="call run_pipeline"
+            f"{record} is of a run on texts in memory, which cannot be read again", remedy="call doccluster.run again"
         )
     if "-" in asked.sources:
         raise InputError(
