@@ -177,13 +177,6 @@ def log_normalizers(n_dimensions, kappas, out):
 
 
 @jit
-def mean_resultants(n_dimensions, kappas, out):
-    """Write A_d(kappa) of each concentration into `out`, both float64 arrays of one length."""
-    for i in range(kappas.size):
-        out[i] = mean_resultant(n_dimensions, kappas[i])
-
-
-@jit
 def concentrations(n_dimensions, resultants, largest, out):
     """Write the concentration of each mean resultant length into `out`, both float64 arrays of one length."""
     for i in range(resultants.size):
