@@ -14,10 +14,11 @@ from operator import itemgetter
 import numpy as np
 
 from doccluster.streams.article_terms import LANGUAGES
-from doccluster.streams.copies import codes_of, shingles_from_bytes
+from doccluster.streams.copies import Families, codes_of, shingles_from_bytes
 from doccluster.streams.finding import Finding
 from doccluster.streams.frequencies import DAY, HALVED_ABOVE, WeightedTerms
 from doccluster.streams.identity import document_key, story_id, text_hash
+from doccluster.streams.intake import BEGINNING
 from doccluster.streams.settings import StreamSettings
 
 _NUMBERS = ("next_number", "next_term", "settled_day", "settled_batch")
@@ -31,6 +32,11 @@ _ROWS = "SELECT doc_id, 1, from_batch, to_batch, story_id, '' FROM membership OR
 _TEXTS = """
 SELECT doc_id, doc_key, source, link, guid, title, text, text_hash, n_versions,
     number IS NOT NULL AND vectors IS NULL AND shingles IS NULL FROM document
+"""
+
+_COPIES = """
+SELECT family, number, published, title, text, text_hash, n_versions FROM document
+WHERE family IN (SELECT family FROM document WHERE family <> number) ORDER BY family, number
 """
 
 
@@ -91,7 +97,8 @@ def _text_findings(connection: sqlite3.Connection) -> Iterator[Finding]:
             yield Finding("text", f"version {version} of document {doc_id} has not the text that it came with")
     for doc_id, key, *given, title, text, kept_hash, n_versions, may_be_pruned in connection.execute(_TEXTS):
         is_whole = text_hash(title, text) == kept_hash
-        if not is_whole and not (may_be_pruned and _HASH.fullmatch(kept_hash)):
+        is_cut = not text or (not title and len(text) <= BEGINNING)
+        if not is_whole and not (may_be_pruned and is_cut and _HASH.fullmatch(kept_hash)):
             yield Finding("text", f"document {doc_id} has not the text that it came with")
         first = firsts.get(doc_id) if n_versions > 1 else (title, text) if is_whole else None
         if first is not None and key not in _keys(first, *given):
@@ -142,6 +149,17 @@ def _blob_findings(connection: sqlite3.Connection) -> Iterator[Finding]:
                 yield Finding("shingles", f"document {doc_id} has none, and may have copies")
 
 
+def _family_findings(connection: sqlite3.Connection) -> Iterator[Finding]:
+    """Yield the families whose texts, where all of them are kept as they came, are not copies of one another."""
+    for family, group in groupby(connection.execute(_COPIES), key=itemgetter(0)):
+        found, are_whole = Families(), True
+        for _, number, published, title, text, kept_hash, n_versions in group:
+            found.add(number, published, codes_of(f"{title}\n{text}"), arrived=published)
+            are_whole &= n_versions == 1 and text_hash(title, text) == kept_hash
+        if are_whole and {one for _, one in found} != {family}:
+            yield Finding("family", f"document {family} and its copies are not copies of one another")
+
+
 def _history_findings(connection: sqlite3.Connection) -> Iterator[Finding]:
     """Yield where the lineage, folded from the start, does not give the membership at every batch, and the sizes."""
     sizes: Counter[str] = Counter()
@@ -172,5 +190,6 @@ CONTENTS: dict[str, Callable[[sqlite3.Connection], Iterator[Finding]]] = {
     "meta": _meta_findings,
     "text": _text_findings,
     "vectors": _blob_findings,
+    "family": _family_findings,
     "lineage": _history_findings,
 }

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from doccluster.streams.story import KEPT
+
 # moments that have a date with a year of four digits, and days to spare
 _MOMENTS = "BETWEEN -62135596800 AND 253370764800"
 _SHARE = "BETWEEN -0.001 AND 1.001"
@@ -39,6 +41,13 @@ _BATCHES = (
         "batch",
         "SELECT 'batch ' || batch_id || ' does not follow the one before' FROM (SELECT batch_id, moment,"
         " LAG(batch_id, 1, 0) OVER (ORDER BY batch_id) AS former FROM batch) WHERE batch_id <> former + 1",
+    ),
+    (
+        "batch",
+        "SELECT 'batch ' || batch_id || ' has a clock that its moments do not give' FROM (SELECT batch_id, moment,"
+        " clock, LAG(clock, 1, clock) OVER (ORDER BY batch_id) AS former FROM batch) own WHERE clock <> moment AND"
+        " (clock < former OR NOT EXISTS (SELECT 1 FROM batch b WHERE b.moment = own.clock"
+        " AND b.batch_id < own.batch_id))",
     ),
     _rule(
         "batch",
@@ -106,6 +115,14 @@ _DOCUMENTS = (
         "has not the versions that it should have",
     ),
     _documents("vectors", "d.in_sums = 1 AND d.vectors IS NULL", "counts in its story and has no vectors"),
+    _documents(
+        "family",
+        "d.in_sums = 0 AND d.family = d.number AND EXISTS (SELECT 1 FROM membership m JOIN story s USING (story_id)"
+        " WHERE m.doc_id = d.doc_id AND m.to_batch IS NULL AND s.is_forgotten = 0 AND d.published >= s.reference -"
+        f" {KEPT} * (SELECT json_extract(value, '$.half_life') FROM meta WHERE key = 'settings')"
+        " AND NOT EXISTS (SELECT 1 FROM lineage e WHERE e.event = 'merged' AND e.story_id = s.story_id))",
+        "does not count in its story, and is neither a copy nor old",
+    ),
     _documents(
         "vectors",
         "d.vectors IS NULL AND d.batch_id > (SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'settled_batch')"
