@@ -60,7 +60,7 @@ mutants: $(GROUPS_STAMP)  ## change the program at random, N times (30), and see
 	$(BIN)/python -m tests.mutants $(or $(N),30) $(if $(SEED),--seed $(SEED))
 
 bench: $(GROUPS_STAMP)  ## time doccluster beside its peers and write docs/explanation/performance.md
-	$(BIN)/doccluster benchmark
+	$(BIN)/python -m experiments.benchmarks
 
 reproduce: $(GROUPS_STAMP)  ## print every number of the papers beside ours, and keep tables and figures
 	$(BIN)/python -m experiments all --keep

@@ -30,7 +30,8 @@ if TYPE_CHECKING:
 SETTLED, SMOOTHED = "settled", "smoothed"
 KEPT_BYTES = 2**30  # of rows and bounds, in each process, between iterations
 SMALL_SOURCE = 16 * 2**20  # bytes of files that are never worth blocks unless they are asked for
-MEMORY_PER_BYTE = 14  # of text: what a run in one process holds at its peak (`doccluster benchmark scale_out`)
+# of text: what a run in one process holds at its peak (`python -m experiments.benchmarks scale_out`)
+MEMORY_PER_BYTE = 14
 PACKED = (".gz", ".bz2", ".xz", ".zip", ".parquet")
 UNPACKED_TIMES = 4  # what text in a packed file usually expands to
 

@@ -22,11 +22,12 @@ PAGE = ROOT / "docs" / "explanation" / "performance.md"
 UNITS = {"seconds": "s", "peak_bytes": "peak", "peak_bytes_beyond_data": "peak beyond data"}
 HEAD = """# Performance
 
-Written by `doccluster benchmark` (or `make bench`) from `experiments/benchmarks/results`; no figure on this page is
-typed by hand. Contenders run in turn in one session; times are medians, and the ratios of medians are what to trust:
+Written by `python -m experiments.benchmarks` (or `make bench`) from `experiments/benchmarks/results`; no figure on this
+page is typed by hand. Contenders run in turn in one session; times are medians, and the ratios of medians are what to trust:
 the machines these ran on are shared, and seconds drift. A ratio above 1 means that the other takes so many times ours.
 Where a target was missed the table says so. Each table tells the day and the commit it was measured at; tables whose
-commit is no longer in the history are dropped, and `doccluster benchmark MODULE --only ROW` measures them again.
+commit is no longer in the history are dropped, and `python -m experiments.benchmarks MODULE --only ROW` measures them
+again.
 """
 EARLIER = f"""## Measured on earlier code
 
@@ -84,7 +85,7 @@ def _headlines(row: Row, target: float, newest: dict[tuple[str, str], dict[str, 
 def _section(module: str, results: list[dict[str, str]]) -> str:
     loaded = importlib.import_module(f"experiments.benchmarks.{module}")
     title = (loaded.__doc__ or module).strip().splitlines()[0].rstrip(".")
-    lines = [f"## {title}", "", f"`doccluster benchmark {module}`. {_environment(module)}", ""]
+    lines = [f"## {title}", "", f"`python -m experiments.benchmarks {module}`. {_environment(module)}", ""]
     for row in ROWS.get(loaded.__name__, []):
         newest = _newest(results, row.name)
         if newest:

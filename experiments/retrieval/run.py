@@ -1,4 +1,4 @@
-"""Retrieval with and without clusters, on Cranfield and CISI: `doccluster reproduce retrieval`.
+"""Retrieval with and without clusters, on Cranfield and CISI: `python -m experiments retrieval`.
 
 All documents are ranked for every query by BM25, by query likelihood with Dirichlet smoothing, by both with scores
 smoothed over the nearest neighbours of each document, by BM25 with its best documents ranked again (as `search` does

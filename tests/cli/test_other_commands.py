@@ -177,11 +177,6 @@ def test_explain_a_run_lists_its_clusters(doccluster, finished):
     assert "Rye flour makes a heavy dough." in lines[2 * below.index("oven, dough, rye")]
 
 
-@pytest.mark.parametrize("verb", ["reproduce", "benchmark"])
-def test_a_verb_that_runs_the_checkout_hands_on_its_exit_code(doccluster, verb):
-    assert doccluster(verb, "no-such-name").code == 2
-
-
 def test_nothing_is_told_on_the_way_when_nobody_watches(tiny, tmp_path):
     command = [sys.executable, "-m", "doccluster.cli.main", "run", str(tiny), "-k", "3", "-o", str(tmp_path / "out")]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)

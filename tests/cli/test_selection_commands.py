@@ -5,13 +5,8 @@ from __future__ import annotations
 import csv
 import json
 import re
-import subprocess
-import sys
 
 import pytest
-
-from doccluster.cli import reproduce as reproduce_module
-from experiments.reproduction import SOURCES
 
 FEW = ("--all-rules", "--n-null", 4, "--n-init", 1, "--n-stability", 2)
 
@@ -114,23 +109,3 @@ def test_compare_gives_summary_tests_and_agreement(doccluster, newsroom, tmp_pat
     assert {row["measure"] for row in told["tests"]} >= {"adjusted_rand", "seconds"}
     assert any(row["measure"] == "silhouette" for row in told["agreement"])
     assert (out / "summary.tex").read_text(encoding="utf-8").startswith(r"\begin{tabular}")
-
-
-def test_reproduce_prints_one_row_for_each_printed_number_and_writes_where_it_is_asked_to(tmp_path):
-    command = [sys.executable, "-m", "doccluster.cli.main", "reproduce", "iir-16", "--quick", "--json"]
-    done = subprocess.run([*command, "-o", str(tmp_path / "out")], capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    rows = json.loads(done.stdout)
-    assert {"source", "place", "printed", "ours", "tolerance", "verdict"} <= set(rows[0])
-    assert {row["verdict"] for row in rows} <= {"agrees", "as the note says"}
-    assert "table 16.2,purity" in (tmp_path / "out" / "iir-16" / "numbers.csv").read_text(encoding="utf-8")
-
-
-def test_reproduce_knows_the_sources_of_the_experiments_and_refuses_others_in_one_sentence(doccluster):
-    assert tuple(SOURCES) == reproduce_module.SOURCES
-    done = doccluster("reproduce", "strel")
-    assert done.code == 2
-    assert done.err == (
-        "doccluster: there is no source 'strel' to reproduce; did you mean strehl? There are iir-16, strehl, "
-        "zaki-meira-17, sharma, dhillon-modha, retrieval, all.\n"
-    )

@@ -23,7 +23,7 @@ def known():
 
 def test_every_table_is_of_a_commit_that_is_in_the_history(known):
     lost = [f"{age.module} {age.row} ({age.commit})" for age in known if age.n_changed is None]
-    assert lost == [], "measure these again with `doccluster benchmark MODULE --only ROW --again`, or drop their lines"
+    assert lost == [], "measure again (`python -m experiments.benchmarks MODULE --only ROW --again`) or drop these"
 
 
 def test_tables_measured_on_earlier_code_are_named_on_the_page(known):

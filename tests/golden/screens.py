@@ -112,7 +112,6 @@ generate zipf -n 30 -k 2 -o zipf.jsonl
 generate zipf -n 30 -k 2 -o zipf.jsonl.gz --json
 generate like tiny -k 3 -o like.npz
 generate like tiny -k 3 -o like.mtx --json
-reproduce nothing
 """
 
 # What differs between machines and days: a pattern, and what is kept in its place.
