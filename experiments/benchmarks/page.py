@@ -23,8 +23,9 @@ UNITS = {"seconds": "s", "peak_bytes": "peak", "peak_bytes_beyond_data": "peak b
 HEAD = """# Performance
 
 Written by `python -m experiments.benchmarks` (or `make bench`) from `experiments/benchmarks/results`; no figure on this
-page is typed by hand. Contenders run in turn in one session; times are medians, and the ratios of medians are what to trust:
-the machines these ran on are shared, and seconds drift. A ratio above 1 means that the other takes so many times ours.
+page is typed by hand. Contenders run in turn in one session; times are medians, and the ratios of medians are what to
+trust: the machines these ran on are shared, and seconds drift. A ratio above 1 means that the other takes so many times
+ours.
 Where a target was missed the table says so. Each table tells the day and the commit it was measured at; tables whose
 commit is no longer in the history are dropped, and `python -m experiments.benchmarks MODULE --only ROW` measures them
 again.

@@ -230,7 +230,6 @@ def test_a_full_disk_leaves_nothing_under_the_name_and_the_old_run_in_place(docc
         ["run", "nowhere", "-o"],
         ["cluster", "nowhere.npz", "-o"],
         ["choose-k", "nowhere", "-o"],
-        ["choose-k", "nowhere", "--all-rules", "--checkpoint"],
         ["compare", "nowhere", "-o"],
         ["compare", "nowhere", "-o", "out", "--checkpoint"],
         ["vectorize", "nowhere", "-o"],

@@ -8,8 +8,6 @@ import re
 
 import pytest
 
-FEW = ("--all-rules", "--n-null", 4, "--n-init", 1, "--n-stability", 2)
-
 
 def test_choose_k_answers_in_its_first_line_and_keeps_the_table(doccluster, newsroom, tmp_path):
     out = tmp_path / "k"
@@ -25,7 +23,6 @@ def test_choose_k_answers_in_its_first_line_and_keeps_the_table(doccluster, news
     told = json.loads(doccluster("choose-k", newsroom, "--json").out)
     assert told["k"] == found
     assert told["sentence"] in done.out
-    assert "rules" not in told
 
 
 def test_choose_k_takes_a_list_of_numbers_and_says_what_it_would_be_without(doccluster, newsroom):
@@ -49,39 +46,6 @@ def test_choose_k_and_run_choose_the_same_number(doccluster, newsroom, tmp_path)
     run = json.loads(doccluster("run", newsroom, "-o", tmp_path / "out", *plain).out)
     assert any(told["sentence"] in note for note in run["notes"])
     assert run["n_clusters"] == told["k"]
-
-
-def test_an_option_of_the_rules_alone_is_refused(doccluster, newsroom):
-    done = doccluster("choose-k", newsroom, "--n-null", 4)
-    assert done.code == 2
-    assert done.err == "doccluster: --n-null belongs to --all-rules; give that too, or leave it out.\n"
-
-
-@pytest.mark.parametrize("name", ["kmeans", "bisecting-kmeans", "vmf"])
-def test_all_rules_cluster_texts_by_any_algorithm(doccluster, newsroom, name):
-    options = ("--algorithm", name, "--sample", 80, "--k", "5,6", *FEW, "--n-stability", 0)
-    done = doccluster("choose-k", newsroom, *options, "--json")
-    assert done.code == 0, done.err
-    assert [row["k"] for row in json.loads(done.out)["rules"]["table"]] == [5, 6]
-
-
-def test_all_rules_write_the_table_the_figures_and_the_data_of_the_silhouette_plots(doccluster, newsroom, tmp_path):
-    out = tmp_path / "k"
-    done = doccluster("choose-k", newsroom, "--k", "30-32", *FEW, "-o", out, "--json", "--penalty", 0.5)
-    assert done.code == 0, done.err
-    told = json.loads(done.out)
-    rules = told["rules"]
-    assert [row["k"] for row in rules["table"]] == [30, 31, 32]
-    assert rules["choices"]["penalised_rss"] in (30, 31, 32)
-    assert told["n_looked_at"] == told["n_documents"] == 176
-    names = {path.name for path in out.iterdir()}
-    assert {"choose_k.csv", "rules.csv", "choices.csv", "silhouettes.csv", "silhouette.svg", "stability.svg"} <= names
-    with (out / "silhouettes.csv").open(encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file))
-    assert len(rows) == 176
-    best = rules["choices"]["silhouette"]
-    mean = sum(float(row["silhouette"]) for row in rows if row["k"] == str(best)) / 176
-    assert mean == pytest.approx(next(row["silhouette"] for row in rules["table"] if row["k"] == best), abs=1e-6)
 
 
 def test_choose_k_looks_at_a_sample_if_asked(doccluster, newsroom):

@@ -34,7 +34,6 @@ def commands(finished, tiny, newsroom, tmp_path):
         "merge": ["merge", "{}", "0", "1"],
         "assign": ["assign", finished, tiny, "-o", tmp_path / "new.csv"],
         "choose-k": choose,
-        "choose-k --all-rules": [*choose, "--all-rules", "--n-null", "2", "--n-stability", "2", "--n-init", "1"],
         "evaluate": ["evaluate", labels, *truth],
         "evaluate labels": ["evaluate", "labels", finished, "--truth-column", "class"],
         "measures": ["measures"],
@@ -49,7 +48,6 @@ VERBS = (
     "merge",
     "assign",
     "choose-k",
-    "choose-k --all-rules",
     "evaluate",
     "evaluate labels",
 )
