@@ -122,11 +122,6 @@ class Prototype:
         return self.row is not None and self.row.takes_centroids
 
     @property
-    def settings(self) -> str:
-        """Name and parameters, as text: what a fit depends on besides data, k and seed."""
-        return f"{self.name} {sorted(self.estimator.get_params(deep=False).items())}"
-
-    @property
     def takes_weights(self) -> bool:
         """Whether the estimator's fit takes sample weights."""
         from sklearn.utils.validation import has_fit_parameter

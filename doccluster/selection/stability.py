@@ -9,21 +9,17 @@ import itertools
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from doccluster.blocks import map_blocks
-from doccluster.digests import matrix_checksum
 from doccluster.errors import InputError
 from doccluster.geometry import Documents, as_documents
 from doccluster.measures import Measure, get_measure
 from doccluster.measures.contingency import ContingencyTable
 from doccluster.partition import Partition
-from doccluster.progress import Progress, silent
-from doccluster.selection.checkpoint import Checkpoint
 from doccluster.selection.prototypes import Prototype, get_prototype
 from doccluster.selection.rules import best_k
 from doccluster.short_repr import ShortRepr
@@ -147,8 +143,6 @@ def stability(
     n_init: int = 3,
     random_state: RandomState = None,
     n_threads: int | None = None,
-    checkpoint: str | Path | None = None,
-    progress: Progress = silent,
 ) -> Stability:
     """Return how stable the clustering is for each k, by Algorithm 17.1 of Zaki & Meira.
 
@@ -166,8 +160,6 @@ def stability(
         Draw n documents with replacement, or a `share` without.
     measure : str
         Any external measure.
-    checkpoint : path or None
-        A folder for finished values of k; the same call with the same seed goes on from there.
 
     Raises
     ------
@@ -183,31 +175,21 @@ def stability(
     sizes = sorted(set(ks))
     counts = [resample(documents.n_documents, method=method, share=share, random_state=rng) for _ in range(n_samples)]
     seeds = [int(seed) for seed in rng.integers(2**31, size=n_samples)]
-    told = {"algorithm": chosen.settings, "method": method, "measure": measure, "share": share}
-    store = Checkpoint(checkpoint, fingerprint=matrix_checksum(documents.matrix, **told, seeds=seeds))
 
     def fit(job: tuple[int, int]) -> npt.NDArray[np.int64] | None:
         k, sample = job
         own = np.random.default_rng([seeds[sample], k])
         return _labels_of_sample(documents, counts[sample], chosen, k, method=method, random_state=own)
 
-    results = {k: saved for k in sizes if (saved := store.load(f"k-{k}")) is not None}
-    jobs = [(k, sample) for k in sizes if k not in results for sample in range(n_samples)]
-    labels: list[npt.NDArray[np.int64] | None] = []
-    for job, found in zip(jobs, map_blocks(fit, jobs, n_threads=n_threads), strict=True):
-        labels.append(found)
-        if len(labels) == n_samples:  # the last of its k
-            results[job[0]] = mean_agreement(labels, counts, measure=measure)
-            store.save(f"k-{job[0]}", results[job[0]])
-            labels = []
-        progress("stability", sizes.index(job[0]) * n_samples + job[1] + 1, len(sizes) * n_samples)
+    fits = map_blocks(fit, [(k, sample) for k in sizes for sample in range(n_samples)], n_threads=n_threads)
+    results = {k: mean_agreement(list(itertools.islice(fits, n_samples)), counts, measure=measure) for k in sizes}
     values = {k: results[k][0] for k in sizes}
     return Stability(
         measure,
         values,
         {k: results[k][1] for k in sizes},
         best_k(values, largest=record.direction == "higher"),
-        {k: int(results[k][2]) for k in sizes},
+        {k: results[k][2] for k in sizes},
     )
 
 

@@ -10,19 +10,15 @@ import math
 import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from doccluster.blocks import map_blocks
-from doccluster.digests import matrix_checksum
 from doccluster.errors import Argument, InputError
 from doccluster.geometry import as_documents
-from doccluster.progress import Progress, silent
 from doccluster.selection.chains import Chain, fit_chain
-from doccluster.selection.checkpoint import Checkpoint
 from doccluster.selection.criteria_table import choices_alone, criteria_table
 from doccluster.selection.distance_blocks import Metric
 from doccluster.selection.null_models import NullModel, sample_null
@@ -89,8 +85,6 @@ def sweep(
     warm_start: bool = True,
     random_state: RandomState = None,
     n_threads: int | None = None,
-    checkpoint: str | Path | None = None,
-    progress: Progress = silent,
 ) -> Sweep:
     """Return every criterion for each k, computed from shared fits.
 
@@ -110,8 +104,6 @@ def sweep(
         lambda of RSS(k) + lambda k; there is no default, and without it that criterion is left out.
     warm_start : bool
         Each k also starts from the clustering for the k before it with one more seed; data and reference data alike.
-    checkpoint : path or None
-        A folder for finished pieces; the same call with the same seed goes on from there.
 
     Raises
     ------
@@ -128,9 +120,8 @@ def sweep(
     work = _SweepWork(
         data, sizes, chosen, null, warm_start, [int(seed) for seed in rng.integers(2**31, size=n_null + 1)]
     )
-    store = Checkpoint(checkpoint, fingerprint=work.fingerprint())
-    chains, labels = _fit_chains(work, store, n_threads=n_threads, progress=progress)
-
+    fitted = list(map_blocks(work.chain, range(n_null + 1), n_threads=n_threads))
+    chains, labels = [values for values, _ in fitted], fitted[0][1]
     steady = None
     if n_stability:
         steady = stability(
@@ -142,8 +133,6 @@ def sweep(
             measure=stability_measure,
             random_state=rng,
             n_threads=n_threads,
-            checkpoint=None if checkpoint is None else Path(checkpoint) / "stability",
-            progress=progress,
         )
     table = criteria_table(chains, n_documents=data.shape[0], n_terms=data.shape[1], steady=steady)
     choices = choices_alone(table, n_null=n_null, penalty=penalty, steady=steady)
@@ -163,10 +152,6 @@ class _SweepWork:
     warm_start: bool
     seeds: list[int]
 
-    def fingerprint(self) -> str:
-        told = {"ks": self.sizes, "algorithm": self.algorithm.settings, "null": self.null}
-        return matrix_checksum(self.data, **told, seeds=self.seeds, warm=self.warm_start)
-
     def reference(self, rng: np.random.Generator) -> Any:
         unit = self.algorithm.metric == "cosine"
         return sample_null(self.data, model=self.null, random_state=rng, keep_unit_rows=unit)
@@ -176,28 +161,6 @@ class _SweepWork:
         own = np.random.default_rng(self.seeds[number])
         points = self.reference(own) if number else self.data
         return fit_chain(points, self.sizes, self.algorithm, own, warm_start=self.warm_start, scatter=number == 0)
-
-
-def _fit_chains(
-    work: _SweepWork, store: Checkpoint, *, n_threads: int | None, progress: Progress
-) -> tuple[list[Chain], dict[int, npt.NDArray[np.int64]]]:
-    """Return the chains, that of the data first, and its labels; finished ones are read from the store."""
-
-    def chain(number: int) -> dict[str, Any]:
-        saved = store.load(f"chain-{number}")
-        if saved is None:
-            values, found = work.chain(number)
-            labels = {str(k): own.tolist() for k, own in found.items()} if number == 0 else {}
-            saved = {"values": {str(k): own for k, own in values.items()}, "labels": labels}
-            store.save(f"chain-{number}", saved)
-        return saved
-
-    pieces = []
-    for piece in map_blocks(chain, range(len(work.seeds)), n_threads=n_threads):
-        pieces.append(piece)
-        progress("sweep over k", len(pieces), len(work.seeds))
-    chains = [{int(k): values for k, values in piece["values"].items()} for piece in pieces]
-    return chains, {int(k): np.array(found, dtype=np.int64) for k, found in pieces[0]["labels"].items()}
 
 
 def check_ks(ks: Iterable[int], n_documents: int) -> list[int]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 
 import numpy as np
@@ -11,7 +10,7 @@ from sklearn.cluster import KMeans
 from sklearn.metrics import calinski_harabasz_score, silhouette_score
 
 from doccluster.errors import InputError
-from doccluster.selection import default_ks, gap_statistic, stability, sweep
+from doccluster.selection import default_ks, gap_statistic, sweep
 from tests.selection.test_tendency import blocks_of_topics
 
 
@@ -58,22 +57,6 @@ def test_the_same_seed_gives_the_same_answer_for_any_number_of_threads(topics):
     assert one.table.equals(two.table)
 
 
-def test_a_sweep_goes_on_from_its_finished_pieces(topics, tmp_path):
-    settings = {"ks": [2, 3], "n_null": 2, "n_init": 2, "random_state": 0, "checkpoint": tmp_path / "kept"}
-    first = sweep(topics, **settings)
-    (tmp_path / "kept" / "chain-2.json").unlink()
-    kept = tmp_path / "kept" / "chain-1.json"
-    piece = json.loads(kept.read_text())
-    piece["values"]["2"]["silhouette"] = 0.5  # to see that it is read and not made anew
-    kept.write_text(json.dumps(piece))
-    second = sweep(topics, **settings)
-    assert second.null_silhouettes[0, 0] == 0.5
-    assert second.null_silhouettes[1].tolist() == first.null_silhouettes[1].tolist()
-    assert second.labels[3].tolist() == first.labels[3].tolist()
-    with pytest.raises(InputError, match="other work"):
-        sweep(topics, **{**settings, "n_init": 3})
-
-
 @pytest.mark.parametrize("ks", [[], [0], [500], [-2]])
 def test_numbers_of_clusters_out_of_range_are_refused(topics, ks):
     with pytest.raises(InputError):
@@ -85,17 +68,6 @@ def test_default_numbers_reach_three_times_the_square_root():
     assert default_ks(10_000)[-1] == 300
     assert len(default_ks(10_000)) < 32
     assert default_ks(5) == [2, 3, 4]
-
-
-def test_stability_goes_on_from_its_finished_numbers(topics, tmp_path):
-    settings = {"n_samples": 3, "random_state": 0, "checkpoint": tmp_path}
-    first = stability(topics, ks=[2, 3], **settings)
-    (tmp_path / "k-2.json").write_text("[0.25, 0.0, 0]")  # to see that it is read and not made anew
-    (tmp_path / "k-3.json").unlink()
-    second = stability(topics, ks=[2, 3], **settings)
-    assert second.values == {2: 0.25, 3: first.values[3]}
-    with pytest.raises(InputError, match="other work"):
-        stability(topics, ks=[2], **{**settings, "measure": "rand"})
 
 
 def test_sd_and_krzanowski_lai_are_those_of_their_definitions(topics):
