@@ -100,21 +100,13 @@ class Source:
         for node in ast.walk(self.tree):
             if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("doccluster.kernels"):
                 for alias in node.names:
-                    home = LOOPS.get(alias.name, node.module) if node.module.endswith("text_loops") else node.module
-                    self.kernels[alias.asname or alias.name] = f"{home}.{alias.name}"
+                    self.kernels[alias.asname or alias.name] = f"{node.module}.{alias.name}"
 
     def changed_by(self, function):
         """What a function changes and did not make."""
         return changed_names(function, {name: WRITTEN.get(kernel, ()) for name, kernel in self.kernels.items()})
 
 
-# The machine code of `text_loops` is that of functions in two other modules.
-LOOPS = {
-    node.name: f"doccluster.kernels.{name}"
-    for name in ("tokens", "word_runs")
-    for node in ast.parse((ROOT / "kernels" / f"{name}.py").read_text(encoding="utf-8")).body
-    if isinstance(node, ast.FunctionDef)
-}
 SIMD = "doccluster.kernels.simd"
 WRITTEN = {f"{SIMD}.sum_lines": {9}, f"{SIMD}.sum_lines_and_peaks": {7, 8}}  # built by hand
 SOURCES = [

@@ -188,7 +188,7 @@ def test_only_a_first_run_compiles_in_two_processes(tmp_path, monkeypatch):
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "code"))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "of_user"))
     assert compiling_ahead.is_first_run()
-    library = tmp_path / "code" / "doccluster" / "text-0.loops"
+    library = tmp_path / "code" / "doccluster" / "text.count-0.nbi"
     library.write_bytes(b"")
     assert not compiling_ahead.is_first_run()
 
@@ -208,3 +208,14 @@ def test_the_second_process_is_started_for_two_threads_and_ends_with_the_run(mon
 def test_the_second_process_ends_when_the_first_is_gone():
     command = compiling_ahead.command("BACKWARDS")
     assert subprocess.run(command, stdin=subprocess.DEVNULL, timeout=60, check=False).returncode == 0
+
+
+def test_vectorizing_loads_neither_scikit_learn_nor_pandas():
+    code = (
+        "import sys\nfrom doccluster.vectors import TfidfVectorizer\n"
+        "assert TfidfVectorizer().fit_transform(['two naïve', 'words']).shape == (2, 3)\n"
+        "print(sorted({m.split('.')[0] for m in sys.modules}))"
+    )
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    for heavy in ("sklearn", "pandas"):
+        assert f"'{heavy}'" not in loaded

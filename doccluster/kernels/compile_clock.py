@@ -1,7 +1,6 @@
 """When this process compiles, how long that takes, and whether the code is kept: so that it is not taken for the work.
 
-Kernels are compiled when they are first called on a machine. numba announces each compilation; those of the loops over
-text are announced by their library. Without numba this module costs nothing.
+Kernels are compiled when they are first called on a machine, and numba announces each compilation.
 """
 
 from __future__ import annotations

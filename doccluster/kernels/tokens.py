@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
+import numpy.typing as npt
 
 from doccluster.kernels.jit import jit
 
 
-@jit(inner=True)
+class SettlingRoom(NamedTuple):
+    """Room to sort rows in."""
+
+    heads: npt.NDArray[np.int32]  # (n_columns + 1,)
+    pairs: npt.NDArray[np.int64]  # one for each entry, a row above and a count below
+
+
+@jit
 def count_distinct(tokens, ends, seen, counts, lengths):
     """Fold repeated tokens of each document in place: `tokens[:kept]` and `counts[:kept]`; returns kept.
 
@@ -32,7 +42,7 @@ def count_distinct(tokens, ends, seen, counts, lengths):
     return kept
 
 
-@jit(inner=True)
+@jit
 def settle_rows(columns, counts, starts, n_columns, binary, lengths, room):
     """Sort each row by column, add up equal columns and drop negative ones, all in place; returns how many stay.
 
@@ -78,7 +88,7 @@ def settle_rows(columns, counts, starts, n_columns, binary, lengths, room):
     return kept
 
 
-@jit(inner=True)
+@jit
 def add_frequencies(columns, counts, document_frequency, term_frequency):
     """Add the entries of settled rows to the number of documents and of occurrences of each column."""
     for place in range(columns.size):
@@ -87,7 +97,7 @@ def add_frequencies(columns, counts, document_frequency, term_frequency):
         term_frequency[column] += counts[place]
 
 
-@jit(inner=True)
+@jit
 def drop_columns(columns, counts, lengths, new_column):
     """Renumber the columns of all rows in place and drop those whose number is -1; returns how many entries stay."""
     place = 0
@@ -105,7 +115,7 @@ def drop_columns(columns, counts, lengths, new_column):
     return kept
 
 
-@jit(inner=True)
+@jit
 def normalize_rows(data, columns, factors, indptr, squared):
     """Multiply each value by the factor of its column, if there are any, and divide each row by its length, in place.
 
@@ -122,6 +132,6 @@ def normalize_rows(data, columns, factors, indptr, squared):
         if total == 0.0:
             continue
         if squared:
-            total = total**0.5  # one instruction; numba makes np.sqrt a call of the C library
+            total = total**0.5
         for place in range(indptr[row], indptr[row + 1]):
             data[place] = data[place] / total

@@ -12,7 +12,7 @@ import numpy as np
 
 from doccluster.kernels.bits import eight_bytes, trailing_zeros
 from doccluster.kernels.jit import jit
-from doccluster.kernels.text_loops import (
+from doccluster.kernels.token_tables import (
     ARENA_USED,
     COUNTED,
     DOCUMENT,
@@ -205,7 +205,7 @@ def store_token(text, word, token, slot, tokens, used):
     return used + size + 1
 
 
-@jit(inner=True)
+@jit
 def fill_slots(slots, entries, n_tokens):
     """Put the numbers of all tokens into empty (-1) slots, by their hashes."""
     mask = np.uint64(slots.size - 1)
@@ -216,7 +216,7 @@ def fill_slots(slots, entries, n_tokens):
         slots[slot] = token
 
 
-@jit(inner=True)
+@jit
 def count_runs(text, ends, wording, tokens, room, counted_tokens, state):
     """Count the runs of at least `shortest` word characters of each document; returns whether all were counted.
 
@@ -297,7 +297,7 @@ def count_runs(text, ends, wording, tokens, room, counted_tokens, state):
     return has_room
 
 
-@jit(inner=True)
+@jit
 def absorb_tokens(tokens, others, state, numbers):
     """Number the tokens of another counter as in this one, adding those it lacks; there must be room for all.
 
@@ -318,7 +318,7 @@ def absorb_tokens(tokens, others, state, numbers):
     state[ARENA_USED] = used
 
 
-@jit(inner=True)
+@jit
 def copy_tokens(order, sizes, starts, arena, out):
     """Write the tokens in the given order into `out`, each followed by a line break."""
     place = 0

@@ -69,9 +69,15 @@ def _whole_run() -> None:
 
 
 def _vectorizing() -> None:
+    from doccluster.text.runs import RunCounter
     from doccluster.vectors import TfidfVectorizer
+    from doccluster.vectors.parameters import analysis_of
 
-    for options in ({"ngram_range": (1, 2)}, {"binary": True}, {"norm": "l1"}, {"dtype": np.float64}):
+    one, other = (RunCounter(analysis_of(TfidfVectorizer()), capacity=1) for _ in range(2))
+    for counter in (one, other):
+        counter.count(TEXTS)  # more tokens than there is room for
+    one.absorb(other)
+    for options in ({"ngram_range": (1, 2), "min_df": 5}, {"binary": True}, {"norm": "l1"}, {"dtype": np.float64}):
         TfidfVectorizer(**options).fit_transform(TEXTS)  # type: ignore[arg-type]
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from doccluster.errors import InputError
-from doccluster.kernels.text_loops import count_distinct
+from doccluster.kernels.tokens import count_distinct
 
 
 @dataclass

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from doccluster.errors import InputError
-from doccluster.kernels.text_loops import (
+from doccluster.kernels.token_tables import (
     ARENA_USED,
     COUNTED,
     DOCUMENT,
@@ -25,11 +25,8 @@ from doccluster.kernels.text_loops import (
     CountingRoom,
     TokenTable,
     Wording,
-    absorb_tokens,
-    copy_tokens,
-    count_runs,
-    fill_slots,
 )
+from doccluster.kernels.word_runs import absorb_tokens, copy_tokens, count_runs, fill_slots
 from doccluster.text.analysis import Analysis
 from doccluster.text.counters import CountedBlock
 from doccluster.text.scripts import combining_marks

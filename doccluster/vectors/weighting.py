@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from doccluster.blocks import map_blocks, row_blocks
 from doccluster.errors import Argument, InputError
-from doccluster.kernels.text_loops import normalize_rows
+from doccluster.kernels.tokens import normalize_rows
 from doccluster.sparse_structure import checked_csr
 
 TermPart = Literal["n", "l", "a", "b", "L", "bm25"]
@@ -168,9 +168,7 @@ def weigh_rows(
             values *= factors[columns]
         if weighting.norm is not None:
             columns = columns.astype(np.int32, copy=False) if in_loop else no_columns
-            normalize_rows[values.dtype.name](
-                values, columns, factors if in_loop else no_factors, local, weighting.norm == "l2"
-            )
+            normalize_rows(values, columns, factors if in_loop else no_factors, local, weighting.norm == "l2")
 
         return entries, values
 

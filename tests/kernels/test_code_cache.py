@@ -246,3 +246,11 @@ def test_a_user_without_a_home_has_no_folder_of_their_own(monkeypatch):
     monkeypatch.setattr(Path, "expanduser", homeless)
     assert users_folder() is None
     assert len(cache_folders()) == 1
+
+
+def test_without_a_chosen_folder_code_lies_beside_the_package_or_with_the_user(monkeypatch, tmp_path):
+    monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    beside, of_user = cache_folders()
+    assert beside.parent.name == "kernels"
+    assert of_user == tmp_path / "doccluster"

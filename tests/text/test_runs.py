@@ -6,7 +6,7 @@ import re
 import numpy as np
 import pytest
 
-from doccluster.kernels.text_loops import PIECE
+from doccluster.kernels.token_tables import PIECE
 from doccluster.text.runs import RunCounter
 from doccluster.vectors import TfidfVectorizer
 from doccluster.vectors.parameters import analysis_of

@@ -1,4 +1,4 @@
-"""The loops over text and rows of counts, ready to be called; their sources are in `word_runs` and `tokens`."""
+"""What the loops over text share: the table of tokens met so far, the room they work in, and where they stand."""
 
 from __future__ import annotations
 
@@ -6,8 +6,6 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-
-from doccluster.kernels.machine_code import LoopLibrary
 
 # What is kept of each token in one entry: its first 16 bytes, its hash, and its last place in the output.
 LOW, HIGH, HASH, SEEN = range(4)
@@ -52,46 +50,3 @@ class CountedTokens(NamedTuple):
     columns: npt.NDArray[np.int32]
     counts: npt.NDArray[np.int32]
     lengths: npt.NDArray[np.int32]  # how many tokens each document has
-
-
-class SettlingRoom(NamedTuple):
-    """Room to sort rows in."""
-
-    heads: npt.NDArray[np.int32]  # (n_columns + 1,)
-    pairs: npt.NDArray[np.int64]  # one for each entry, a row above and a count below
-
-
-_LIBRARY = LoopLibrary("text", package="doccluster.kernels", sources=("word_runs", "tokens", "bits", "text_loops"))
-_TOKENS = (TokenTable, "int32[:] uint64[:,:4] int32[:] int64[:] uint8[:]")
-
-count_runs = _LIBRARY.loop(
-    "word_runs.count_runs",
-    "uint8[:] int64[:]",
-    (Wording, "int64 uint8[:] int64"),
-    _TOKENS,
-    (CountingRoom, "uint8[:] uint8[:] int32[:] uint64[:,:4]"),
-    (CountedTokens, "int32[:] int32[:] int32[:]"),
-    "int64[:]",
-    returns=True,
-)
-fill_slots = _LIBRARY.loop("word_runs.fill_slots", "int32[:] uint64[:,:4] int64")
-absorb_tokens = _LIBRARY.loop("word_runs.absorb_tokens", _TOKENS, _TOKENS, "int64[:] int32[:]")
-copy_tokens = _LIBRARY.loop("word_runs.copy_tokens", "int64[:] int32[:] int64[:] uint8[:] uint8[:]")
-
-count_distinct = _LIBRARY.loop("tokens.count_distinct", "int32[:] int64[:] int32[:] int32[:] int32[:]", returns=True)
-settle_rows = _LIBRARY.loop(
-    "tokens.settle_rows",
-    "int32[:] int32[:] int64[:] int64 int64 int32[:]",
-    (SettlingRoom, "int32[:] int64[:]"),
-    returns=True,
-)
-add_frequencies = _LIBRARY.loop("tokens.add_frequencies", "int32[:] int32[:] int64[:] int64[:]")
-drop_columns = _LIBRARY.loop("tokens.drop_columns", "int32[:] int32[:] int32[:] int32[:]", returns=True)
-normalize_rows = {
-    "float32": _LIBRARY.loop(
-        "tokens.normalize_rows", "float32[:] int32[:] float32[:] int64[:] int64", name="normalize_rows_32"
-    ),
-    "float64": _LIBRARY.loop(
-        "tokens.normalize_rows", "float64[:] int32[:] float64[:] int64[:] int64", name="normalize_rows_64"
-    ),
-}
