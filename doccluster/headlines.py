@@ -34,7 +34,6 @@ def plain_title(title: str, endings: Collection[str] = ()) -> str:
 
     Parameters
     ----------
-    title : str
     endings : collection of str
         Names of outlets in small letters (`title_endings`).
 

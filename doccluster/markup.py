@@ -53,7 +53,6 @@ def html_table(
 
     Parameters
     ----------
-    columns : sequence of str
     rows : iterable of sequences of str, numbers or None
         Numbers are aligned right; None is an empty cell.
     caption : str

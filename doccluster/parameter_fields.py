@@ -28,7 +28,6 @@ class Parameter:
     ----------
     about : str
         One sentence or a few; the first stands in the help of the command line.
-    default : Any
     type : str
         As a docstring says it, where that is not the type of the field.
     choices : tuple of str

@@ -230,7 +230,6 @@ class Run:
         The label columns the clusters were judged against (keys of `documents.labels`).
     parameters : mapping of str to JSON values
         Every argument of the run.
-    provenance : Provenance
     notes : tuple of str
         Sentences a reader of the results should see (a repaired cluster, a fit that was stopped, ...).
     vectorizer : TfidfVectorizer or None
@@ -407,10 +406,7 @@ class Run:
     def predict(self, texts: Iterable[str], *, n_threads: int | None = None) -> npt.NDArray[np.int64]:
         """Return the cluster of each new text, as `doccluster assign` does; -1 where no term is known.
 
-        Raises
-        ------
-        InputError
-            If the run began from a matrix, and so knows no words.
+        Raises InputError if the run began from a matrix, and so knows no words.
         """
         if self.vectorizer is None:
             raise InputError(

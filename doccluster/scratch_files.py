@@ -29,10 +29,7 @@ _one_header_at_a_time = threading.Lock()
 def open_array(path: Path) -> npt.NDArray[Any]:
     """Return an array that is mapped from its file; one without entries is read.
 
-    Raises
-    ------
-    InputError
-        If the file is gone or damaged.
+    Raises InputError if the file is gone or damaged.
     """
     try:
         with _one_header_at_a_time:
@@ -61,10 +58,7 @@ def allow_open_files(n_more: int) -> None:
 def write_arrays(folder: Path, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
     """Write arrays as the files of a folder that appears whole or not at all.
 
-    Raises
-    ------
-    InputError
-        If there is no room, or no right to write.
+    Raises InputError if there is no room, or no right to write.
     """
     partial = folder.with_name(f".{folder.name}-{uuid.uuid4().hex}")
     try:

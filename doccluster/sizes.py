@@ -14,13 +14,10 @@ _SIZE = re.compile(r"\s*([0-9]*\.?[0-9]+)\s*([kmgt]?)i?b?\s*", re.IGNORECASE)
 def parse_size(size: str | int | float) -> int:
     """Return a number of bytes from a number or a text such as ``500M``, ``2G`` or ``1.5 GiB`` (powers of 1024).
 
+    Raises InputError if the text is not a size, or the size is not positive.
+
     >>> parse_size("2G")
     2147483648
-
-    Raises
-    ------
-    InputError
-        If the text is not a size, or the size is not positive.
     """
     if isinstance(size, bool) or not isinstance(size, str | int | float):
         raise InputError(f"{shown(size)} is not a size in bytes", remedy="write for instance 500M or 2G")

@@ -32,10 +32,7 @@ def checked_csr(matrix: Any, *, name: str = "X") -> tuple[sparse.csr_array, bool
     Canonical form: the columns of each row ascend and none is repeated. A csr matrix keeps its arrays, any other format
     is converted after its own indices were checked.
 
-    Raises
-    ------
-    InputError
-        If it is not two-dimensional, or row starts, columns, lengths or types do not fit one another.
+    Raises InputError if it is not two-dimensional, or row starts, columns, lengths or types do not fit one another.
     """
     if len(matrix.shape) != 2:
         raise wrong_dimensions(len(matrix.shape), name)

@@ -22,7 +22,6 @@ class Column:
 
     Attributes
     ----------
-    name : str
     cells : sequence of str, one per row
         A cell may have several lines.
     align : {"left", "right"}

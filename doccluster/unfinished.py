@@ -27,10 +27,7 @@ def unfinished_folder(final: Path, *, rescue: Rescue | None = None) -> Iterator[
     Folders that processes which are gone have left here for the same output are removed first. Those of living
     processes, in whatever container, stay: they are locked. `rescue` is called with each before it is removed.
 
-    Raises
-    ------
-    OSError
-        If no folder can be made there.
+    Raises OSError if no folder can be made there.
     """
     clear_abandoned(final, rescue=rescue)
     folder, lock = _new_folder(final)
@@ -48,10 +45,7 @@ def unfinished_folder(final: Path, *, rescue: Rescue | None = None) -> Iterator[
 def finished_file(path: Path) -> Iterator[Path]:
     """Yield a name to write to; without an error the file then takes the name `path`, else what was there stays.
 
-    Raises
-    ------
-    OSError
-        If the file cannot be written there.
+    Raises OSError if the file cannot be written there.
     """
     with unfinished_folder(path.absolute()) as folder:
         unfinished = folder / path.name

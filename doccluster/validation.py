@@ -26,10 +26,7 @@ UNIT_TOLERANCE = 1e-5  # float32 rows normalised elsewhere are off by a few 1e-7
 def as_generator(random_state: RandomState) -> np.random.Generator:
     """Return the generator meant by `random_state` (None, a seed, a Generator or a legacy RandomState).
 
-    Raises
-    ------
-    InputError
-        If `random_state` is none of these.
+    Raises InputError if `random_state` is none of these.
     """
     if isinstance(random_state, np.random.Generator):
         return random_state
@@ -50,12 +47,8 @@ def check_matrix(matrix: Any, *, dtype: npt.DTypeLike | None = None, name: str =
 
     The caller's arrays are never changed: what has to be converted is copied.
 
-    Raises
-    ------
-    InputError
-        If it is not two-dimensional, not numeric, holds NaN or infinity, or the parts of a sparse matrix do not fit.
-    NothingUsable
-        If it has no row or no column.
+    Raises InputError if it is not two-dimensional, not numeric, holds NaN or infinity, or the parts of a sparse matrix
+    do not fit. Raises NothingUsable if it has no row or no column.
     """
     if np.ma.is_masked(matrix):
         raise masked(name)

@@ -24,7 +24,6 @@ def save_browse_tree(tree: MetaDocuments, folder: str | Path, rows: Any, seed: i
 
     Parameters
     ----------
-    tree : MetaDocuments
     folder : path
         Of the run.
     rows : csr array of shape (n_documents, n_terms)

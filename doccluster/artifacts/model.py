@@ -104,12 +104,8 @@ def save_model(model: Model, folder: Path) -> None:
 def load_model(path: str | Path) -> Model:
     """Return the model in a run folder, or in its folder ``model``.
 
-    Raises
-    ------
-    InputError
-        If there is no model there.
-    SchemaError
-        If a file is damaged, cut short, or from a newer version.
+    Raises InputError if there is no model there. Raises SchemaError if a file is damaged, cut short, or from a newer
+    version.
     """
     folder = model_folder(Path(path))
     with damage_told(folder / "model.json"):

@@ -129,11 +129,8 @@ def new_file(path: Path) -> Iterator[Path]:
 def new_folder(folder: Path, *, overwrite: bool) -> Iterator[Path]:
     """Yield an empty folder to fill; on success it takes the name `folder`, on any error it is removed.
 
-    Raises
-    ------
-    InputError
-        If the output cannot be written, for instance because the disk is full: nothing is left under the name, and a
-        run that was there is still there.
+    Raises InputError if the output cannot be written, for instance because the disk is full: nothing is left under the
+    name, and a run that was there is still there.
     """
     check_output(folder, overwrite=overwrite)
     final = folder.resolve() if folder.is_symlink() else folder.absolute()

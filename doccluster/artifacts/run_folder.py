@@ -43,20 +43,16 @@ def save_run(
 ) -> Path:
     """Write a run as a folder, whole or not at all, and return its path.
 
+    Raises InputError if the folder is in use or cannot be written.
+
     Parameters
     ----------
-    run : Run
     folder : path
         A name that is free, an empty folder, or (with `overwrite`) the folder of an earlier run.
     overwrite : bool
         Replace the earlier run; other files in its folder stay.
     also : mapping of file name to a function (run, path), optional
         What else to write before the folder takes its name (the report).
-
-    Raises
-    ------
-    InputError
-        If the folder is in use or cannot be written.
     """
     final = Path(folder)
     with new_folder(final, overwrite=overwrite) as partial:

@@ -90,12 +90,8 @@ def _encoded(value: Any, **how: Any) -> str:
 def read_json(path: Path, *, needs: tuple[str, ...] = ()) -> dict[str, Any]:
     """Return the JSON object of a file that doccluster wrote.
 
-    Raises
-    ------
-    InputError
-        If there is no such file, or it cannot be read.
-    SchemaError
-        If it is cut short, is not ours, lacks one of the fields it `needs`, or was written by a newer version.
+    Raises InputError if there is no such file, or it cannot be read. Raises SchemaError if it is cut short, is not
+    ours, lacks one of the fields it `needs`, or was written by a newer version.
     """
     try:
         content = json.loads(read_whole(path).decode("utf-8"))
@@ -191,10 +187,7 @@ def _sparse_matrix(arrays: Arrays) -> Any:
 def check_numbers(arrays: Arrays, name: str, *, kinds: str, n_dimensions: int = 1) -> npt.NDArray[Any]:
     """Return an array that has one of the `kinds` of numbers (as in numpy: f, i, u) and `n_dimensions` dimensions.
 
-    Raises
-    ------
-    ValueError
-        If it is another array, or has values that are infinite or not numbers.
+    Raises ValueError if it is another array, or has values that are infinite or not numbers.
     """
     values = arrays[name]
     is_half = values.dtype.kind == "f" and values.dtype.itemsize not in (4, 8)  # or longer: no code is compiled for it

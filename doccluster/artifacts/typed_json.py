@@ -26,10 +26,7 @@ def read_as(kind: type[T], value: Any, place: str = "it") -> T:
     Lists become tuples, objects become dataclasses or stay mappings. An object may not have names that its dataclass
     does not know; it may lack those that have a default.
 
-    Raises
-    ------
-    ValueError
-        If the value is of another type; the message says where, in words of the file.
+    Raises ValueError if the value is of another type; the message says where, in words of the file.
 
     Examples
     --------

@@ -32,16 +32,12 @@ Form = dict[str, list[str]]
 class BrowseServer(BoundedServer):
     """Serves one browser; requests are answered one after the other, however slowly they are sent.
 
+    Raises InputError if the port cannot be used.
+
     Parameters
     ----------
-    browser : Browser
     port : int
         0 for any free one.
-
-    Raises
-    ------
-    InputError
-        If the port cannot be used.
     """
 
     def __init__(self, browser: Browser, port: int = 0) -> None:

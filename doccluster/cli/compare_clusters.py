@@ -15,10 +15,7 @@ if TYPE_CHECKING:
 def compare_clusters(folder: str, first: str, second: str, as_json: bool) -> None:
     """Print what two clusters share, what separates them, and the documents between them.
 
-    Raises
-    ------
-    InputError
-        If one of them is not there, or both are the same.
+    Raises InputError if one of them is not there, or both are the same.
     """
     from doccluster.artifacts import load_run
     from doccluster.labeling import contrast_clusters

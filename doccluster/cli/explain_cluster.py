@@ -19,10 +19,7 @@ BY_COUNTS, BY_ROWS = "how often its words occur", "more than its similarity"
 def explain_cluster(folder: str, wanted: str | None, as_json: bool) -> None:
     """Print what is said of a cluster (`wanted` is its number), of a document (its id), or list the clusters (None).
 
-    Raises
-    ------
-    InputError
-        If there is no such cluster or document.
+    Raises InputError if there is no such cluster or document.
     """
     from doccluster.artifacts import load_run
 

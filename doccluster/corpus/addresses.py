@@ -49,12 +49,8 @@ def on_this_machine(path: Path) -> Path:
 def find_files(address: str) -> list[Found]:
     """Return the files that an address names: one, those below a folder, or those that fit a pattern, by name.
 
-    Raises
-    ------
-    InputError
-        If there is nothing there, or it cannot be reached.
-    MissingDependency
-        If fsspec, or the driver for this kind of address, is not installed.
+    Raises InputError if there is nothing there, or it cannot be reached. Raises MissingDependency if fsspec, or the
+    driver for this kind of address, is not installed.
     """
     system, path = _system(address)
     scheme = address.partition("://")[0]

@@ -116,13 +116,7 @@ class CorpusBuilder:
         return chosen
 
     def build(self, *, stripped_html: bool = False) -> Corpus:
-        """Return the corpus.
-
-        Raises
-        ------
-        NothingUsable
-            If no document is left.
-        """
+        """Return the corpus. Raises NothingUsable if no document is left."""
         n_documents = len(self._texts)
         if n_documents == 0:
             raise NothingUsable(f"no document could be read: {_summary(self.skipped)}.")

@@ -58,10 +58,7 @@ class Columns:
 def choose_columns(names: Sequence[str], options: ReadOptions, *, table: str) -> Columns:
     """Return the role of each column, as named by the user, else by its name.
 
-    Raises
-    ------
-    UnknownColumn
-        If a named column is not there, or none looks like the text.
+    Raises UnknownColumn if a named column is not there, or none looks like the text.
     """
     asked = [options.id_column, options.title_column, options.date_column, options.link_column, options.source_column]
     labels = options.label_columns if options.label_columns is not None else ()

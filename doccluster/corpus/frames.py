@@ -48,10 +48,7 @@ def _index_names(frame: pd.DataFrame | pd.Series[Any]) -> list[str]:
 def read_texts(texts: Iterable[Any], options: ReadOptions) -> Iterator[Draft | Skipped]:
     """Return texts, or records, as documents numbered from 1; None and NaN are empty documents.
 
-    Raises
-    ------
-    InputError
-        If something is neither text nor missing.
+    Raises InputError if something is neither text nor missing.
     """
     items = texts.items() if isinstance(texts, Mapping) else ((str(n), text) for n, text in enumerate(texts, 1))
     for name, value in items:

@@ -29,13 +29,7 @@ class LabelFile:
 
     @classmethod
     def read(cls, path: Path, options: ReadOptions) -> LabelFile:
-        """Return the labels of a file.
-
-        Raises
-        ------
-        InputError
-            If it cannot be read, or is a table without a column id.
-        """
+        """Return the labels of a file. Raises InputError if it cannot be read, or is a table without a column id."""
         try:
             with boundary("unreadable"):
                 text = decode(read_whole(path)).text

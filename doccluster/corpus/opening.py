@@ -46,19 +46,14 @@ def open_path(path: Path, *, is_explicit: bool) -> tuple[Any, bool]:
 def read_whole(path: str | os.PathLike[str], *, limit: int | None = None) -> bytes:
     """Return all bytes of a file, pipe or device that the user names.
 
+    Raises InputError if no file can have this name. Raises ReadFailure if it cannot be read, or has more bytes.
+
     Parameters
     ----------
     path : path
         What to read; a pipe may stay `PATIENCE` seconds without its first byte.
     limit : int, optional
         The most bytes it may have; by default only pipes and devices have a limit, `MOST_BYTES`.
-
-    Raises
-    ------
-    InputError
-        If no file can have this name.
-    ReadFailure
-        If it cannot be read, or has more bytes.
     """
     place = usable_path(path)
     with boundary("unreadable"):

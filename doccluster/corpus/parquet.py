@@ -21,13 +21,7 @@ _FEW_ROWS = 100_000  # more than these need at least a bit each in the file
 
 
 def read_parquet(file: InputFile, options: ReadOptions) -> Iterator[Draft | Skipped]:
-    """Return the rows of a table.
-
-    Raises
-    ------
-    MissingDependency
-        If pyarrow is not installed.
-    """
+    """Return the rows of a table. Raises MissingDependency if pyarrow is not installed."""
     try:
         import pyarrow as pa
         import pyarrow.parquet as pq
@@ -53,13 +47,7 @@ def read_parquet(file: InputFile, options: ReadOptions) -> Iterator[Draft | Skip
 
 
 def row_groups(file: InputFile) -> list[tuple[int, int]]:
-    """Return the rows and bytes of each group of rows of a table.
-
-    Raises
-    ------
-    ReadFailure
-        If the table is damaged.
-    """
+    """Return the rows and bytes of each group of rows of a table. Raises ReadFailure if the table is damaged."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 

@@ -32,10 +32,7 @@ _CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 def recognise(file: InputFile, options: ReadOptions) -> str:
     """Return the name of the format.
 
-    Raises
-    ------
-    ReadFailure
-        If the file is empty, binary, or of a format that is not read.
+    Raises ReadFailure if the file is empty, binary, or of a format that is not read.
     """
     head = check_is_text(file)
     if _MATRIX_NAMES.search(file.place.name):

@@ -28,10 +28,8 @@ class TextBlock:
 
     Attributes
     ----------
-    folder : str
     n_texts : int
         How many were written.
-    n_bytes : int
     """
 
     folder: str
@@ -83,7 +81,6 @@ class TextRows:
 
     Attributes
     ----------
-    block : TextBlock
     rows : int64 array, ascending
     first : int
         The place of the first of them in the corpus.

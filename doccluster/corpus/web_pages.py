@@ -35,10 +35,7 @@ def read_html(file: InputFile, options: ReadOptions) -> Iterator[Draft]:
 def main_article(markup: str) -> str:
     """Return the main text of a page without menus and footers, "" when none is found.
 
-    Raises
-    ------
-    MissingDependency
-        If trafilatura is not installed.
+    Raises MissingDependency if trafilatura is not installed.
     """
     try:
         import trafilatura

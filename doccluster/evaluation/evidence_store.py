@@ -23,7 +23,6 @@ class EvidenceStore:
 
     Attributes
     ----------
-    found : Partition
     columns : list of TruthColumn
     documents : Documents, or None
     metric : "cosine" or "euclidean"

@@ -52,6 +52,8 @@ def read_labels(
 ) -> ForeignLabels:
     """Return the labels in a file.
 
+    Raises InputError if the file cannot be read or is of neither form, a column is unknown, or an id comes twice.
+
     Parameters
     ----------
     path : path
@@ -61,11 +63,6 @@ def read_labels(
         The label columns of a table or of records; by default its only one, or the one called cluster, label or class.
     label_separator : str, optional
         What separates several labels: a line of labels with it is not a line of a table.
-
-    Raises
-    ------
-    InputError
-        If the file cannot be read or is of neither form, a column is unknown, or an id comes twice.
     """
     place = Path(path)
     try:
@@ -219,9 +216,11 @@ def rows_of(
 ) -> npt.NDArray[np.int64]:
     """Return, for each document of `found`, its row in another file: by id where both have ids, else by order.
 
+    Raises InputError if ids of `found` are missing in the other file, or numbers of documents differ where order must
+    do.
+
     Parameters
     ----------
-    found : ForeignLabels
     other_ids : sequence of str, or None
         Ids that only number the documents from 1 on count as none, unless they are those of `found`.
     n_others : int
@@ -230,11 +229,6 @@ def rows_of(
         What the other file is called in messages.
     may_lack : bool
         Whether the other file may lack ids of `found`: their row is -1.
-
-    Raises
-    ------
-    InputError
-        If ids of `found` are missing in the other file, or numbers of documents differ where order must do.
 
     Warns
     -----

@@ -74,7 +74,6 @@ def text_table(evaluation: Evaluation, *, width: int = 140, rule: str = "─", m
 
     Parameters
     ----------
-    evaluation : Evaluation
     width, rule, mark
         As for `table_lines`.
     """

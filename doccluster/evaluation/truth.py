@@ -29,7 +29,6 @@ class TruthColumn:
 
     Attributes
     ----------
-    name : str
     found, truth : Partition
         Both partitions of the documents with exactly one label.
     clusters : int64 array
@@ -95,6 +94,9 @@ def truth_columns(
 ) -> list[TruthColumn]:
     """Return the columns of `truth`: labels, or a mapping (or DataFrame) of column name to labels.
 
+    Raises InputError if lengths differ, or no document of a column has exactly one label (or any, see
+    `several_labels`).
+
     Parameters
     ----------
     truth : labels, mapping or DataFrame
@@ -106,11 +108,6 @@ def truth_columns(
         Which of the given documents `found` is about.
     several_labels : bool
         Whether a column in which every labelled document has several labels is of use too.
-
-    Raises
-    ------
-    InputError
-        If lengths differ, or no document of a column has exactly one label (or any, see `several_labels`).
     """
     if isinstance(truth, Mapping) or hasattr(truth, "columns"):
         columns = {str(name): truth[name] for name in truth}

@@ -80,18 +80,14 @@ class ContingencyTable(ShortRepr):
     ) -> ContingencyTable:
         """Return the table of two partitions of the same documents.
 
+        Raises InputError if the partitions are not of the same number of documents.
+
         Parameters
         ----------
-        found, truth : Partition
         topics : csr array of shape (k, n_topics), optional
             Documents per cluster and topic, where documents may have several topics.
         several : LabelSets, optional
             Which of them have which topics together.
-
-        Raises
-        ------
-        InputError
-            If the partitions are not of the same number of documents.
         """
         if found.n_documents != truth.n_documents:
             raise InputError(

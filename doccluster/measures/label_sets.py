@@ -46,7 +46,6 @@ class LabelSets:
         ----------
         labels : one sequence of labels per document
         clusters : int64 array of shape (n_documents,)
-        n_clusters : int
         """
         number_of_label: dict[Any, int] = {}
         number_of_set: dict[frozenset[int], int] = {}

@@ -51,10 +51,7 @@ def count_order(
 ) -> OrderCounts:
     """Return the exact counts; ties are in neither.
 
-    Raises
-    ------
-    NotComputable
-        If the grid is fine and the smaller kind of pairs does not fit in memory.
+    Raises NotComputable if the grid is fine and the smaller kind of pairs does not fit in memory.
     """
     if geometry.n_inner_pairs == 0 or geometry.n_outer_pairs == 0:
         return OrderCounts(0, 0)

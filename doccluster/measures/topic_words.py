@@ -29,6 +29,9 @@ CANDIDATES = 8  # for each place among the top terms, so that not all terms are 
 class TopicWords:
     """Top terms of clusters, their weights, and the documents they occur in.
 
+    Raises InputError if `terms` has not one list per cluster, or a column that does not exist; if `reference` has other
+    columns.
+
     Parameters
     ----------
     geometry : ClusterEvidence
@@ -37,11 +40,6 @@ class TopicWords:
         The ranked top terms, instead of those of largest weight.
     reference : csr array or dense array of shape (any, n_terms), optional
         Where documents are counted, if not in the clustered ones; a term occurs where its weight is above 0.
-
-    Raises
-    ------
-    InputError
-        If `terms` has not one list per cluster, or a column that does not exist; if `reference` has other columns.
 
     Examples
     --------

@@ -123,10 +123,7 @@ def _table(fitted: Model, read: Source, placed: NewDocuments, limit: float) -> p
 def chosen_threshold(model: Model, threshold: float | None) -> float:
     """Return the threshold that was given, else the model's; -1, which everything reaches, if it has none.
 
-    Raises
-    ------
-    InputError
-        If it is not a cosine.
+    Raises InputError if it is not a cosine.
     """
     if threshold is None:
         return -1.0 if model.threshold is None else model.threshold
@@ -138,10 +135,7 @@ def chosen_threshold(model: Model, threshold: float | None) -> float:
 def reader_settings(model: Model, source: Any, given: Mapping[str, Any], *, as_run: bool) -> dict[str, Any]:
     """Return how to read new documents: as the run did, unless `given` says otherwise.
 
-    Raises
-    ------
-    SchemaError
-        If the model's settings are none that a reader takes.
+    Raises SchemaError if the model's settings are none that a reader takes.
     """
     told = model.settings.get("reader") if as_run else None
     if not told or is_matrix(source, format=given.get("format")):

@@ -123,10 +123,7 @@ def block_work(
 def begin_checkpoints(output: str | Path | None, every: int | None, *, overwrite: bool) -> Checkpoints | None:
     """Return where a run writes its checkpoints, None without; one that is there is gone on from, or overwritten.
 
-    Raises
-    ------
-    InputError
-        If there is no output folder to write to, or `every` is not a number of iterations.
+    Raises InputError if there is no output folder to write to, or `every` is not a number of iterations.
     """
     if every is None:
         return None
@@ -172,10 +169,7 @@ def _scratch_folder(scheduler: Any, scratch: str | Path | None) -> Iterator[Path
 def source_bytes(source: Any) -> int:
     """Return about how many bytes of text the files of a source hold; 0 for what is not in files.
 
-    Raises
-    ------
-    InputError
-        If one of them cannot be a source.
+    Raises InputError if one of them cannot be a source.
     """
     paths = as_paths(source)
     if paths is None:

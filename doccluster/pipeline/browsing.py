@@ -94,7 +94,6 @@ class Browser:
 
     Parameters
     ----------
-    vectors : DocumentVectors
     documents : Documents
         Row for row.
     vectorizer : TfidfVectorizer, optional
@@ -164,10 +163,7 @@ class Browser:
     def gather(self, numbers: Sequence[int]) -> None:
         """Put the documents of some clusters together, and scatter them.
 
-        Raises
-        ------
-        InputError
-            If no cluster is named, or one that is not shown.
+        Raises InputError if no cluster is named, or one that is not shown.
         """
         chosen = tuple(dict.fromkeys(numbers))
         if not chosen:
@@ -179,12 +175,8 @@ class Browser:
     def search(self, words: str) -> None:
         """Gather the documents among those shown that fit some words best, at most 1,000, and scatter them.
 
-        Raises
-        ------
-        InputError
-            If there are no words, or the collection is a matrix without words.
-        NothingUsable
-            If none of the documents has one of the words.
+        Raises InputError if there are no words, or the collection is a matrix without words. Raises NothingUsable if
+        none of the documents has one of the words.
         """
         if not words.strip():
             raise InputError("the query is empty", remedy="give the words to search for")
@@ -203,37 +195,19 @@ class Browser:
         self._views.append(_View(Step("search", words=words), self._scattered(np.sort(members[best]))))
 
     def back(self) -> None:
-        """Take back the last step.
-
-        Raises
-        ------
-        InputError
-            If nothing was done.
-        """
+        """Take back the last step. Raises InputError if nothing was done."""
         if len(self._views) == 1:
             raise InputError("this is the whole collection", remedy="there is no step to take back")
         self._views.pop()
 
     def card(self, number: int) -> Card:
-        """Return the cluster of a number.
-
-        Raises
-        ------
-        InputError
-            If there is none.
-        """
+        """Return the cluster of a number. Raises InputError if there is none."""
         if not 1 <= number <= len(self.cards):
             raise InputError(f"there is no cluster {number}", remedy=f"give numbers from 1 to {len(self.cards)}")
         return self.cards[number - 1]
 
     def save(self, path: str | Path) -> None:
-        """Write the path to a file, to be done again by `replay`.
-
-        Raises
-        ------
-        InputError
-            If the file cannot be written.
-        """
+        """Write the path to a file, to be done again by `replay`. Raises InputError if the file cannot be written."""
         kept = BrowsePath(PATH_KIND, self.n_clusters, self.seed, len(self.documents), self.steps)
         try:
             write_json(Path(path), asdict(kept))
@@ -243,10 +217,7 @@ class Browser:
     def replay(self, kept: BrowsePath) -> None:
         """Do the steps of a path again, from the whole collection.
 
-        Raises
-        ------
-        InputError
-            If the path is of another collection, or names clusters that are not there.
+        Raises InputError if the path is of another collection, or names clusters that are not there.
         """
         if kept.n_documents != len(self.documents):
             raise InputError(
@@ -340,12 +311,7 @@ def open_browser(
 def read_path(path: str | Path) -> BrowsePath:
     """Return the path that `Browser.save` wrote.
 
-    Raises
-    ------
-    InputError
-        If the file is something else.
-    SchemaError
-        If it is damaged.
+    Raises InputError if the file is something else. Raises SchemaError if it is damaged.
     """
     place = usable_path(path)
     if not place.is_file():

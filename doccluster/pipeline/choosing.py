@@ -25,15 +25,7 @@ from doccluster.vectors import DocumentVectors
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Choice(ShortRepr):
-    """A recommendation, and the documents it is for.
-
-    Attributes
-    ----------
-    recommendation : Recommendation
-    documents : Documents
-    vectors : DocumentVectors
-    n_empty : int
-    """
+    """A recommendation, and the documents it is for."""
 
     recommendation: Recommendation
     documents: Documents

@@ -45,8 +45,6 @@ class Edited:
 
     Attributes
     ----------
-    run : Run
-    edit : Edit
     clusters : tuple of int
         Those that it changed, as they are numbered in the run.
     """
@@ -61,12 +59,8 @@ def edit_run(folder: str | Path, edit: Edit) -> Edited:
 
     The tables, the model and the report (where there is one) are rewritten, whole or not at all.
 
-    Raises
-    ------
-    InputError
-        If there is no such run or cluster, or the label cannot be one.
-    SchemaError
-        If a file of the folder is damaged.
+    Raises InputError if there is no such run or cluster, or the label cannot be one. Raises SchemaError if a file of
+    the folder is damaged.
     """
     place = Path(folder)
     run, clusters = _write(place, EditLog((*read_edits(place).edits, edit)))
@@ -74,13 +68,7 @@ def edit_run(folder: str | Path, edit: Edit) -> Edited:
 
 
 def undo_edit(folder: str | Path) -> Edited:
-    """Take back the last edit of a run folder.
-
-    Raises
-    ------
-    InputError
-        If nothing was edited.
-    """
+    """Take back the last edit of a run folder. Raises InputError if nothing was edited."""
     place = Path(folder)
     edits = read_edits(place).edits
     if not edits:
@@ -131,10 +119,7 @@ def apply_edits(run: Run, edits: tuple[Edit, ...]) -> tuple[Run, tuple[int, ...]
 
     After a merge clusters are numbered by size again.
 
-    Raises
-    ------
-    InputError
-        If an edit names a cluster that is not there, or a label that cannot be one.
+    Raises InputError if an edit names a cluster that is not there, or a label that cannot be one.
     """
     changed: tuple[int, ...] = ()
     for edit in edits:

@@ -42,12 +42,8 @@ class Fit:
 def fit_clusters(algorithm: Algorithm, task: Task) -> Fit:
     """Run an algorithm; on Ctrl-C the best result so far comes back, where there is one.
 
-    Raises
-    ------
-    InputError
-        If there are more clusters than documents, or an option is unknown.
-    KeyboardInterrupt
-        If the work was stopped before there was anything to keep.
+    Raises InputError if there are more clusters than documents, or an option is unknown. Raises KeyboardInterrupt if
+    the work was stopped before there was anything to keep.
     """
     check_n_clusters(task.n_clusters, task.rows.shape[0])
     algorithm.check_options(task.options)

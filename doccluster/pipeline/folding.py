@@ -36,13 +36,7 @@ def find_first_copies(
 
 
 def without_copies(vectors: DocumentVectors, first: Rows | None) -> DocumentVectors:
-    """Return the vectors of the first document of each family.
-
-    Raises
-    ------
-    InputError
-        If copies could not be looked for.
-    """
+    """Return the vectors of the first document of each family. Raises InputError if copies could not be looked for."""
     if first is None:
         raise InputError(
             "near-copies are found by the terms they share, and a dense matrix has no terms",

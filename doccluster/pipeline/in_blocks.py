@@ -78,13 +78,7 @@ class BlockWork:
     so_far: SoFar = field(default_factory=SoFar)
 
     def parted(self, source: Any) -> FilesInParts:
-        """Return a source as files that are read in parts.
-
-        Raises
-        ------
-        InputError
-            If it is not made of files.
-        """
+        """Return a source as files that are read in parts. Raises InputError if it is not made of files."""
         paths = as_paths(source)
         if paths is None or any(is_matrix(path) for path in paths):
             raise InputError(
@@ -98,13 +92,7 @@ class BlockWork:
         return self.executor.map(read_part, parts, task)
 
     def vectorize(self, read: Source, settings: RunSettings) -> Filled:
-        """Return the vectors of the documents that have terms.
-
-        Raises
-        ------
-        NothingUsable
-            If no document has a term.
-        """
+        """Return the vectors of the documents that have terms. Raises NothingUsable if no document has a term."""
         corpus = read.corpus
         assert isinstance(corpus, Corpus)
         self.so_far.n_documents = len(corpus)

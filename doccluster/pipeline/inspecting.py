@@ -51,7 +51,6 @@ class Inspection(ShortRepr):
 
     Attributes
     ----------
-    n_documents : int
     lengths : mapping or None
         Characters per document: least, median, mean, most.
     n_same_text : int or None

@@ -59,6 +59,8 @@ def evaluate_labels(
 ) -> LabelEvaluation:
     """Return how good the labels of clusters are.
 
+    Raises InputError if documents have no classes, or there are several columns and none is named.
+
     Parameters
     ----------
     source : folder of a run, or documents as for `run_pipeline`
@@ -70,11 +72,6 @@ def evaluate_labels(
         What counts as the name of a class; by default the class and those of its parts that no other class has.
     reader, vectorizer, n_threads
         As for `run_pipeline`; of documents only.
-
-    Raises
-    ------
-    InputError
-        If documents have no classes, or there are several columns and none is named.
     """
     if isinstance(source, str | Path) and (Path(source) / "run.json").is_file():
         return _of_run(source, truth, synonyms)
@@ -99,10 +96,7 @@ def evaluate_labels(
 def read_synonyms(path: str | Path) -> dict[str, list[str]]:
     """Return the names of classes from a file: a JSON object of class to a list of names.
 
-    Raises
-    ------
-    InputError
-        If the file cannot be read, or holds something else.
+    Raises InputError if the file cannot be read, or holds something else.
     """
     try:
         content = json.loads(read_whole(path))

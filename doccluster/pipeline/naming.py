@@ -110,8 +110,6 @@ def describe_texts(
     ----------
     made : Vectorized
         How texts become terms; its own vectors are not looked at.
-    vectors : DocumentVectors
-    partition : Partition
     texts, titles : sequence of str
         Row for row.
     unwanted : collection of str

@@ -26,7 +26,6 @@ def set_aside(fit: Fit, placed: Placement) -> tuple[Fit, Placement, Flags]:
 
     Parameters
     ----------
-    fit : Fit
     placed : Placement
         Of the documents of the fit.
     """

@@ -39,12 +39,8 @@ def repeat_run(
 ) -> Repetition:
     """Return the run that a run.json (or the folder it lies in) describes, made again and compared.
 
-    Raises
-    ------
-    InputError
-        If the source was not a file (texts in memory, standard input) or is no longer there.
-    SchemaError
-        If run.json is damaged or from a newer version.
+    Raises InputError if the source was not a file (texts in memory, standard input) or is no longer there. Raises
+    SchemaError if run.json is damaged or from a newer version.
     """
     path = usable_path(record)
     path = path / "run.json" if path.is_dir() else path

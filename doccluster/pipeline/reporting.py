@@ -46,10 +46,7 @@ def report_writer(wanted: bool | ReportOptions, texts: Sequence[str] | None) -> 
 def texts_of_run(folder: str | Path, run: Run) -> Sequence[str]:
     """Return the text of each document of a run, in its order, from the files that run.json names.
 
-    Raises
-    ------
-    InputError
-        If the run was not made of files, if these are gone or have changed, or if they hold no texts.
+    Raises InputError if the run was not made of files, if these are gone or have changed, or if they hold no texts.
     """
     path = Path(folder) / "run.json"
     if (path.parent / BEFORE_EDITS / "run.json").is_file():

@@ -50,11 +50,9 @@ class RunSettings:
     def check(self) -> None:
         """Refuse before any work what would else be refused after it.
 
-        Raises
-        ------
-        InputError
-            If `n_clusters` is neither a positive number nor "auto", `granularity` is not known or given with a number,
-            the algorithm or an option of it is not known, or a measure asked for is unknown or needs a truth.
+        Raises InputError if `n_clusters` is neither a positive number nor "auto", `granularity` is not known or given
+        with a number, the algorithm or an option of it is not known, or a measure asked for is unknown or needs a
+        truth.
         """
         _check_number(self.n_clusters, self.granularity)
         get_algorithm(self.algorithm).check_options(self.clustering or {})
@@ -87,10 +85,8 @@ class _Parameters(RunSettings):
 def recorded_run(parameters: Mapping[str, Any], path: Path) -> RecordedRun:
     """Return the parameters that run.json (at `path`) holds as settings, checked.
 
-    Raises
-    ------
-    SchemaError
-        If one is unknown or of another type than it should be, or if a pattern might never come to an end.
+    Raises SchemaError if one is unknown or of another type than it should be, or if a pattern might never come to an
+    end.
     """
     try:
         found = read_as(_Parameters, dict(parameters), "parameters")
@@ -200,10 +196,7 @@ def _plain(value: Any) -> Any:
 def recorded_sources(asked: RecordedRun, record: Path) -> list[Path]:
     """Return the files that a run was made of, which its run.json names.
 
-    Raises
-    ------
-    InputError
-        If it was made of texts in memory or of standard input.
+    Raises InputError if it was made of texts in memory or of standard input.
     """
     if not asked.sources:
         raise InputError(

@@ -36,7 +36,6 @@ class SearchIndex:
 
     Attributes
     ----------
-    documents : Documents
     bm25 : Bm25Index
         Row for row.
     rows : doccluster.geometry.Documents
@@ -50,21 +49,16 @@ class SearchIndex:
     def rank(self, query: str, n_hits: int | None = None, *, ranked_by: RankedBy = "neighbours") -> Integers:
         """Return the documents for a query, best first.
 
+        Raises InputError if the query is empty, or the ranking is not known. Raises NothingUsable if no document has a
+        word of the query.
+
         Parameters
         ----------
-        query : str
         n_hits : int, optional
             The most hits.
         ranked_by : {'neighbours', 'bm25'}
             With neighbours, the 1,000 best by BM25 (or `n_hits`, if that is more) are ranked again by
             `doccluster.retrieval.rerank`.
-
-        Raises
-        ------
-        InputError
-            If the query is empty, or the ranking is not known.
-        NothingUsable
-            If no document has a word of the query.
         """
         return self._ranked(self.bm25.scores(query), n_hits, ranked_by)
 
@@ -149,6 +143,8 @@ def open_search(
 ) -> SearchIndex:
     """Return documents ready to be searched.
 
+    Raises InputError if the source is a matrix, or a run of one. Raises NothingUsable if no document has a term.
+
     Parameters
     ----------
     source : Corpus, path, sequence of paths, iterable of texts, or the folder of a run
@@ -156,13 +152,6 @@ def open_search(
         document alone has it, is not found.
     language, reader, n_threads
         As for `run_pipeline`; of documents only.
-
-    Raises
-    ------
-    InputError
-        If the source is a matrix, or a run of one.
-    NothingUsable
-        If no document has a term.
     """
     if isinstance(source, str | Path) and (usable_path(source) / "run.json").is_file():
         return _of_run(source)

@@ -61,10 +61,7 @@ class Source(ShortRepr):
     def vectorize_like(self, model: Model) -> DocumentVectors:
         """Return the vectors of the documents in the columns of a model.
 
-        Raises
-        ------
-        InputError
-            If the source does not fit the model.
+        Raises InputError if the source does not fit the model.
         """
         if self.corpus is None:
             return _in_columns_of(model, self._ready)
@@ -83,10 +80,7 @@ class Source(ShortRepr):
 def split_empty(documents: Documents, vectors: DocumentVectors) -> tuple[Documents, Documents, DocumentVectors]:
     """Return the documents that have terms, those that have none, and the vectors of the former.
 
-    Raises
-    ------
-    NothingUsable
-        If no document has a term.
+    Raises NothingUsable if no document has a term.
     """
     if not vectors.is_empty.any():
         return documents, documents.take(np.array([], dtype=np.int64)), vectors
@@ -178,10 +172,7 @@ def read_source(
 def matrix_in(source: Any) -> Any:
     """Return the matrix file that a folder holds with its names and classes and nothing else, else the source itself.
 
-    Raises
-    ------
-    InputError
-        If the folder holds several matrices, or a matrix beside documents.
+    Raises InputError if the folder holds several matrices, or a matrix beside documents.
     """
     if not isinstance(source, str | os.PathLike) or not os.path.isdir(source):  # noqa: PTH112  never raises
         return source

@@ -31,6 +31,8 @@ def write_vectors(
 ) -> Vectorized:
     """Write the vectors of a source to an npz file, and return them.
 
+    Raises InputError if the output is there, or cannot be written, or the source is a matrix already.
+
     Parameters
     ----------
     source, reader, language, vectorizer, n_threads, progress
@@ -40,11 +42,6 @@ def write_vectors(
         Replace a file that is there.
     classes_from : str, optional
         The label column to write as classes; a document with none or several gets an empty class.
-
-    Raises
-    ------
-    InputError
-        If the output is there, or cannot be written, or the source is a matrix already.
     """
     path = Path(output)
     _check_free(path, overwrite=overwrite)

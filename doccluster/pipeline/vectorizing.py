@@ -111,10 +111,7 @@ def adopt_vectors(
 ) -> Vectorized:
     """Return vectors that were ready, with the languages of their terms.
 
-    Raises
-    ------
-    InputError
-        If `options` has more than a weighting: there is no text to make terms of.
+    Raises InputError if `options` has more than a weighting: there is no text to make terms of.
     """
     unused = [name for name, value in (options or {}).items() if value is not None and name != "weighting"]
     if unused:
@@ -128,13 +125,7 @@ def adopt_vectors(
 
 
 def choose_languages(language: str | Sequence[str]) -> tuple[str, ...]:
-    """Return the languages that are named, none for "none".
-
-    Raises
-    ------
-    InputError
-        If a named language has no stop list.
-    """
+    """Return the languages that are named, none for "none". Raises InputError if a named language has no stop list."""
     if language == "none":
         return ()
     named = [language] if isinstance(language, str) else list(language)

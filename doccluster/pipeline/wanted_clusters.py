@@ -30,7 +30,6 @@ class Wanted:
 
     Attributes
     ----------
-    k : int
     choice : Recommendation or None
         What the data said, where they were asked.
     smoothed : SmoothedRows or None
@@ -59,7 +58,6 @@ def clusters_wanted(
 
     Parameters
     ----------
-    settings : RunSettings
     vectors : DocumentVectors
         In the order in which they are clustered.
     documents : Documents

@@ -135,10 +135,7 @@ def _signs() -> frozenset[int]:
 def save_figure(figure: Figure, path: Path, *, resolution: int = 160) -> pathlib.Path:
     """Write the figure as the suffix of `path` says (svg, png or pdf), without the time, and return the path.
 
-    Raises
-    ------
-    InputError
-        If the suffix is none of these.
+    Raises InputError if the suffix is none of these.
     """
     target = pathlib.Path(path)
     kind = target.suffix.lower().lstrip(".")
@@ -150,10 +147,7 @@ def save_figure(figure: Figure, path: Path, *, resolution: int = 160) -> pathlib
 def figure_bytes(figure: Figure, kind: str, *, resolution: int = 160) -> bytes:
     """Return the figure in the format `kind` (svg, png or pdf); the same figure gives the same bytes.
 
-    Raises
-    ------
-    InputError
-        If `kind` is none of these.
+    Raises InputError if `kind` is none of these.
     """
     without_time: dict[str, dict[str, Any]] = {
         "svg": {"Date": None, "Creator": None},
@@ -197,13 +191,7 @@ def add_legend(axes: Axes, n_series: int) -> None:
 
 
 def same_length(name: str, values: Any, n: int) -> npt.NDArray[np.float64]:
-    """Return `values` as an array of shape (n,).
-
-    Raises
-    ------
-    InputError
-        If they are not n.
-    """
+    """Return `values` as an array of shape (n,). Raises InputError if they are not n."""
     array = np.asarray(values, dtype=np.float64)
     if array.shape != (n,):
         raise InputError(f"has shape {array.shape}, expected ({n},): one value per place on the axis", argument=name)
@@ -213,10 +201,7 @@ def same_length(name: str, values: Any, n: int) -> npt.NDArray[np.float64]:
 def reach(name: str, values: Any, n: int) -> npt.NDArray[np.float64]:
     """Return how far bars of error reach below and above, shape (2, n), from one row (both alike) or two.
 
-    Raises
-    ------
-    InputError
-        If the rows are not n long.
+    Raises InputError if the rows are not n long.
     """
     array = np.asarray(values, dtype=np.float64)
     if array.shape == (2, n):

@@ -54,6 +54,8 @@ def line_chart(
 ) -> Figure:
     """Return a figure with one line per series over the same x.
 
+    Raises InputError if a series has not as many values as `x`.
+
     Parameters
     ----------
     x : array of shape (n,)
@@ -70,11 +72,6 @@ def line_chart(
         Axes of a figure of yours to draw into; `width` and `height` then do nothing.
     path : str or path, optional
         Where to write the figure.
-
-    Raises
-    ------
-    InputError
-        If a series has not as many values as `x`.
     """
     places = np.asarray(x)
     figure, axes = new_axes(width, height, ax)
@@ -115,6 +112,8 @@ def bar_chart(
 ) -> Figure:
     """Return a figure with one bar per name, or one group of bars per name if there are several series.
 
+    Raises InputError if a series has not as many values as there are names.
+
     Parameters
     ----------
     names : sequence of str of length n
@@ -130,11 +129,6 @@ def bar_chart(
         Axes of a figure of yours to draw into; `width` and `height` then do nothing.
     path : str or path, optional
         Where to write the figure.
-
-    Raises
-    ------
-    InputError
-        If a series has not as many values as there are names.
     """
     groups = dict(series) if isinstance(series, Mapping) else {"": series}
     figure, axes = new_axes(

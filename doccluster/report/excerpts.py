@@ -18,7 +18,6 @@ def marked_excerpt(text: str, terms: Mapping[str, float], *, length: int = LENGT
 
     Parameters
     ----------
-    text : str
     terms : mapping of term to float
         What each term counts, in small letters. A term counts once in a sentence.
     length : int

@@ -30,16 +30,11 @@ class StoryLine:
 
     Attributes
     ----------
-    id, headline : str
     badges : tuple of (word, meaning)
         What has happened to it since the moment the page looks back to.
-    n_documents, n_copies, n_new : int
     outlets : tuple of (name, number of articles)
-    n_outlets : int
-    span : str
     bins : tuple of int
         Articles by equal parts of the time that the page shows.
-    lead : ArticleLine
     others : tuple of ArticleLine
         The newest other articles.
     kin : tuple of (words, story id, headline)
@@ -136,7 +131,6 @@ class FrontPage:
     closed : tuple of ClosedLine
         Those that ended last.
     troubles : tuple of (feed, reason)
-    lineage : LineageGraph or None
     """
 
     moment: str

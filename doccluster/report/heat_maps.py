@@ -33,6 +33,8 @@ def heat_map(
 ) -> Figure:
     """Return a figure of a table whose cells are shaded by their values; small tables show the numbers too.
 
+    Raises InputError if the table does not have two dimensions.
+
     Parameters
     ----------
     table : array of shape (n_rows, n_columns)
@@ -45,11 +47,6 @@ def heat_map(
         Axes of a figure of yours to draw into; `width` and `height` then do nothing.
     path : str or path, optional
         Where to write the figure.
-
-    Raises
-    ------
-    InputError
-        If the table does not have two dimensions.
     """
     values = np.asarray(table, dtype=np.float64)
     if values.ndim != 2 or values.size == 0:

@@ -34,7 +34,6 @@ def placed_labels(at: Floats, labels: Sequence[str], documents: Floats, side: fl
     ----------
     at : float64 array of shape (n_labels, 2)
         The points that are labelled, the most important first: these get their room first.
-    labels : sequence of str
     documents : float64 array of shape (n, 2)
         What no label may cover.
     side : float

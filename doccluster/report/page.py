@@ -59,10 +59,7 @@ def page_script(names: Sequence[str]) -> Markup:
 def write_page(page: str, path: str | os.PathLike[str], *, what: str) -> Path:
     """Write a page and return its path; `what` names it in the error.
 
-    Raises
-    ------
-    InputError
-        If the file cannot be written.
+    Raises InputError if the file cannot be written.
     """
     target = usable_path(path)
     try:

@@ -60,10 +60,7 @@ class Plane:
 def plane_of(run: Run) -> Plane:
     """Return the documents of a run in the plane; the same run gives the same places.
 
-    Raises
-    ------
-    InputError
-        If there are fewer than four documents.
+    Raises InputError if there are fewer than four documents.
     """
     if run.n_documents < FEWEST:
         raise InputError(f"{run.n_documents} documents make no map", remedy=f"give {FEWEST} or more")

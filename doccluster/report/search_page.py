@@ -14,10 +14,7 @@ from doccluster.retrieval.grouped_hits import OTHER_LABEL
 def write_search_page(found: GroupedHits, path: str | os.PathLike[str]) -> Path:
     """Write grouped search results as one self-contained page, and return its path.
 
-    Raises
-    ------
-    InputError
-        If the file cannot be written.
+    Raises InputError if the file cannot be written.
     """
     return write_page(render_search_page(found), path, what="page")
 

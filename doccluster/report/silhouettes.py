@@ -31,6 +31,8 @@ def silhouette_plot(
 ) -> Figure:
     """Return the classical silhouette plot: the documents of each cluster, widest first, as one outline per cluster.
 
+    Raises InputError if the lengths differ.
+
     Parameters
     ----------
     values : array of shape (n_documents,), in [-1, 1]
@@ -47,11 +49,6 @@ def silhouette_plot(
         Axes of a figure of yours to draw into; `width` and `height` then do nothing.
     path : str or path, optional
         Where to write the figure.
-
-    Raises
-    ------
-    InputError
-        If the lengths differ.
     """
     widths = np.asarray(values, dtype=np.float64)
     member = same_length("labels", labels, widths.size).astype(np.int64)

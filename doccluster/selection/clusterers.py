@@ -38,10 +38,8 @@ class Contender:
 def as_clusterers(given: Iterable[Any] | Mapping[str, Any]) -> list[Contender]:
     """Return the algorithms to fit: names, factories ``module:name``, estimators; a mapping gives them names.
 
-    Raises
-    ------
-    InputError
-        If a name, a parameter or a factory is not known, something cannot be fitted, or two have one name.
+    Raises InputError if a name, a parameter or a factory is not known, something cannot be fitted, or two have one
+    name.
     """
     if isinstance(given, str):
         given = [given]

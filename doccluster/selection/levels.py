@@ -43,7 +43,6 @@ class Level(ShortRepr):
 
     Attributes
     ----------
-    resolution : float
     labels : int64 array of shape (n_nodes,), of 0..n_clusters-1
     agreement : float
         The mean adjusted Rand index of the communities of pairs of random parts, on the nodes that they share.

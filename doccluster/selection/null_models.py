@@ -23,6 +23,8 @@ def sample_null(
 ) -> Any:
     """Return one data set of the same shape drawn under a null hypothesis of no clusters.
 
+    Raises InputError if the model is unknown, or a dense one would need more than 50,000,000 cells.
+
     Parameters
     ----------
     matrix : csr or dense array of shape (n_documents, n_terms)
@@ -35,11 +37,6 @@ def sample_null(
     random_state : Generator
     keep_unit_rows : bool
         Normalise the rows, as cosine needs; false for Euclidean data. Rows may come out empty under "permute".
-
-    Raises
-    ------
-    InputError
-        If the model is unknown, or a dense one would need more than 50,000,000 cells.
 
     Notes
     -----

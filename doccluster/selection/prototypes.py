@@ -29,7 +29,6 @@ class Prototype:
 
     Attributes
     ----------
-    name : str
     metric : {"cosine", "euclidean"}
         The metric its clusters are judged in.
     row : Algorithm or None
@@ -152,15 +151,12 @@ def get_prototype(algorithm: Any = DEFAULT, *, n_init: int = 10, metric: Metric 
 def parse_prototype(text: str, *, n_init: int = 10) -> Prototype:
     """Return the algorithm described by a text: its name, then parameters of its estimator if wanted.
 
+    Raises InputError if the name or a parameter is unknown.
+
     Examples
     --------
     >>> parse_prototype("spherical-k-means:n_init=1,refine=true").estimator.n_init
     1
-
-    Raises
-    ------
-    InputError
-        If the name or a parameter is unknown.
     """
     row, parameters = parse_algorithm(text)
     known = _known_parameters(row)

@@ -28,7 +28,6 @@ class Article:
         When it was published, else when it was first seen: seconds since 1970 in universal time.
     date : str
         The date as it was given.
-    title, text, source, link, guid : str
     """
 
     key: str

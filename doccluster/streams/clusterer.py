@@ -36,7 +36,6 @@ class Event:
         the new story and its parent.
     n_documents : int
         How many documents it is about.
-    similarity : float
     number : int
         The number of the document, for `born` and `grew`.
     """

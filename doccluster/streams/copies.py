@@ -105,10 +105,7 @@ def shingles_of(text: str, n_words: int) -> Shingles:
 def shingles_from_bytes(data: bytes) -> tuple[bool, Shingles]:
     """Return whether an article is a long one, and its shingles, of what `shingles_as_bytes` returned.
 
-    Raises
-    ------
-    ValueError
-        If it never returns that.
+    Raises ValueError if it never returns that.
     """
     mark, rest = data[:1], len(data) - 1
     if mark not in (b"\0", b"\1") or rest < 8 or rest % 8:

@@ -33,12 +33,8 @@ _NOT_THE_STORE = frozenset(
 def open_to_write(path: Path | None) -> tuple[sqlite3.Connection, int | None]:
     """Return a connection to a store, made if it is not there, and the lock that this process holds on it.
 
-    Raises
-    ------
-    InputError
-        If the file cannot be opened, or another process writes to it.
-    SchemaError
-        If it is not a store, or one of a newer version.
+    Raises InputError if the file cannot be opened, or another process writes to it. Raises SchemaError if it is not a
+    store, or one of a newer version.
     """
     if path is None:
         connection = _connect(MEMORY)
@@ -158,12 +154,7 @@ def described(path: Path, connection: sqlite3.Connection | None = None) -> Itera
 
     Errors other than SQLite's are blamed on the store only where a check of `connection` finds it damaged.
 
-    Raises
-    ------
-    InputError
-        If SQLite cannot use the file.
-    SchemaError
-        If it is damaged.
+    Raises InputError if SQLite cannot use the file. Raises SchemaError if it is damaged.
     """
     try:
         yield

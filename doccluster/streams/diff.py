@@ -28,7 +28,6 @@ class Side:
 
     Attributes
     ----------
-    name : str
     cluster_of : mapping of document to cluster
     labels : mapping of cluster to what it is called
     text_of : mapping of document to a hash of its text
@@ -83,7 +82,6 @@ def compare_sides(before: Side, after: Side, *, survive: float = SURVIVE, part: 
 
     Parameters
     ----------
-    before, after : Side
     survive : float in (0, 1]
         The least share of a cluster's documents (of those on both sides) that the cluster it lives on in must hold;
         also the least share that the parts of a split must hold together.

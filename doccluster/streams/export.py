@@ -60,10 +60,8 @@ def write_export(
     Rows are written as they are read, so that the export of a large store takes no more memory than that of a small
     one.
 
-    Raises
-    ------
-    InputError
-        If there is an earlier export and `overwrite` is not given, it cannot be written, or `at` is not a moment.
+    Raises InputError if there is an earlier export and `overwrite` is not given, it cannot be written, or `at` is not a
+    moment.
     """
     check_export(folder, overwrite=overwrite)
     batch, _ = batch_at(connection, at)
@@ -84,10 +82,7 @@ def records(
 ) -> dict[str, Iterator[dict[str, object]]]:
     """Return the rows of each table, by its name, as mappings of column to value that are read one by one.
 
-    Raises
-    ------
-    InputError
-        If `at` is not a moment.
+    Raises InputError if `at` is not a moment.
     """
     batch, _ = batch_at(connection, at)
     return {Path(name).stem: _named(names, rows(connection, batch)) for name, (names, rows, _) in _TABLES.items()}

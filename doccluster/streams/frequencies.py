@@ -119,10 +119,7 @@ class TermFrequencies:
     def restore(self, terms: Sequence[tuple[int, str, int]], n_settled: Counter[str], day: int, following: int) -> None:
         """Take over terms (number, term, settled count) as they were stored.
 
-        Raises
-        ------
-        ValueError
-            If a number is not between 0 and `following`, or that is more than there can be.
+        Raises ValueError if a number is not between 0 and `following`, or that is more than there can be.
         """
         if following > np.iinfo(np.int32).max or any(not 0 <= number < following for number, _, _ in terms):
             raise ValueError(f"terms whose numbers are not between 0 and {following}")

@@ -40,17 +40,14 @@ GROUP BY s.story_id ORDER BY s.last DESC, s.story_id
 def front_page(connection: sqlite3.Connection, *, since: str | Moment | None = None) -> FrontPage:
     """Return the contents of the front page.
 
+    Raises InputError if `since` is neither.
+
     Parameters
     ----------
     connection : sqlite3.Connection
         An open store.
     since : str or int, optional
         A moment, or the number of a batch: what has happened after it is new. Left out, a day before the last batch.
-
-    Raises
-    ------
-    InputError
-        If `since` is neither.
     """
     last = connection.execute("SELECT batch_id, clock FROM batch ORDER BY batch_id DESC LIMIT 1").fetchone()
     if last is None:

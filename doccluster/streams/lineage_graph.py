@@ -50,7 +50,6 @@ def lineage_graph(
 
     Parameters
     ----------
-    connection : sqlite3.Connection
     ranked : sequence of str
         The open stories of the page, the highest-ranking one first.
     period : (int, int)

@@ -137,10 +137,7 @@ MIGRATIONS: dict[int, Callable[[sqlite3.Connection], None]] = {1: _name_the_docu
 def version_of(connection: sqlite3.Connection, name: str) -> int:
     """Return the version of the tables of a file, 0 for an empty one.
 
-    Raises
-    ------
-    SchemaError
-        If the file belongs to another program, or to a newer version of this one.
+    Raises SchemaError if the file belongs to another program, or to a newer version of this one.
     """
     (application,) = connection.execute("PRAGMA application_id").fetchone()
     (version,) = connection.execute("PRAGMA user_version").fetchone()

@@ -25,8 +25,6 @@ def shared_terms(
 
     Parameters
     ----------
-    connection : sqlite3.Connection
-    story : str
     families : sequence of int
         Of which articles; copies share the terms of the first article of their family.
     settings : StreamSettings

@@ -40,10 +40,7 @@ def settings_of(connection: sqlite3.Connection) -> StreamSettings | None:
 def agreed_settings(connection: sqlite3.Connection, settings: StreamSettings | None) -> StreamSettings:
     """Return the settings of a store, which are the given ones (or the defaults) if it is new.
 
-    Raises
-    ------
-    InputError
-        If it was made with others than those given.
+    Raises InputError if it was made with others than those given.
     """
     kept = settings_of(connection)
     if kept is None:

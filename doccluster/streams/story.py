@@ -33,7 +33,6 @@ class Story:
 
     Attributes
     ----------
-    id : str
     founder : str
         The key of the article that founded it.
     born : int
@@ -44,10 +43,8 @@ class Story:
         The time at which an article weighs 1 in its sums.
     members : list of Member
         Those in the sums, in the order in which they came.
-    n_documents, n_families : int
     slot : int
         Its place in the index.
-    parent, language : str
     changed : int
         When it was last merged or split, or born of a split.
     touched : int

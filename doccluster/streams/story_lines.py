@@ -59,7 +59,6 @@ def story_line(
 
     Parameters
     ----------
-    connection : sqlite3.Connection
     story : str
         Its id.
     articles : sequence of StoryArticle
@@ -72,7 +71,6 @@ def story_line(
         What its small chart shows.
     since : int
         The last batch that is not new.
-    settings : StreamSettings
     """
     lead = lead_of(articles, lead_id)
     others = sorted((one for one in articles if one is not lead), key=lambda one: (-one.time, one.doc_id))

@@ -19,7 +19,6 @@ class StorySums:
     ----------
     story : Story
         It need not be in the index.
-    half_life : float
 
     Attributes
     ----------

@@ -18,20 +18,16 @@ def mean_directions(n_clusters: int, n_terms: int, separation: float | None, gen
     k directions with one common cosine s exist when their Gram matrix (1 - s) I + s 11' has no negative eigenvalue,
     s >= -1 / (k - 1), and no more positive ones than there are dimensions.
 
+    Raises InputError if k directions cannot have that cosine in that dimension.
+
     Parameters
     ----------
-    n_clusters, n_terms : int
     separation : float in [-1, 1], or None
     generator : numpy Generator
 
     Returns
     -------
     float64 array of shape (n_clusters, n_terms), unit rows
-
-    Raises
-    ------
-    InputError
-        If k directions cannot have that cosine in that dimension.
     """
     if separation is None:
         rows = generator.standard_normal((n_clusters, n_terms))

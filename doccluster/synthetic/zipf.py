@@ -282,7 +282,6 @@ class _Vocabulary:
     ----------
     spellings : object array of shape (4 * n_terms,)
         Each word as it stands within a sentence, at its start, at its end, and as a sentence of its own.
-    n_terms : int
     topics, stories : int32 arrays of shape (n_topics, 800) and (n_stories, 30)
         Word ranks, the preferred ones first.
     """

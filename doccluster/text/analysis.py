@@ -98,10 +98,7 @@ def build_analysis(
 ) -> Analysis:
     """Return the analysis these parameters describe; they mean what they mean in scikit-learn.
 
-    Raises
-    ------
-    InputError
-        If a parameter is unknown, or two of them contradict each other.
+    Raises InputError if a parameter is unknown, or two of them contradict each other.
     """
     smallest, largest = _check_ngram_range(ngram_range)
     prepare = build_preprocessor(lowercase=lowercase, strip_accents=strip_accents, preprocessor=preprocessor)

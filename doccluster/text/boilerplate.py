@@ -55,11 +55,6 @@ def find_repeated(texts: Sequence[str], *, outlet: str = "") -> dict[str, Repeat
     the outlet is not known) and a quarter of each of these documents is not repeated. The first and the last two
     sentences of a text are looked at too. Of many texts 2,000, evenly spaced, are read.
 
-    Parameters
-    ----------
-    texts : sequence of str
-    outlet : str
-
     Examples
     --------
     >>> texts = [f"The council met on {day}.\\nSign up now!"

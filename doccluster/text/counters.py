@@ -59,10 +59,7 @@ class AnalyzerCounter:
     def sorted_forms(self) -> tuple[list[str], npt.NDArray[np.int32]]:
         """Return the written forms in the order of their characters, and the place of each number in that order.
 
-        Raises
-        ------
-        InputError
-            If the caller's analyzer returned something that is not a string.
+        Raises InputError if the caller's analyzer returned something that is not a string.
         """
         strange = next((form for form in self._numbers if not isinstance(form, str)), None)
         if strange is not None:

@@ -71,10 +71,8 @@ class CounterPool:
 def text_blocks(documents: Iterable[Any], block_characters: int) -> Iterator[list[str]]:
     """Yield lists of consecutive documents of about `block_characters` characters; missing documents become empty.
 
-    Raises
-    ------
-    InputError
-        If `documents` is one string, is not iterable, or holds something that is neither text nor missing.
+    Raises InputError if `documents` is one string, is not iterable, or holds something that is neither text nor
+    missing.
     """
     if isinstance(documents, str | bytes):
         raise InputError("one string was given where an iterable of documents is expected", remedy="put it into a list")

@@ -45,7 +45,6 @@ def find_phrases(
 
     Parameters
     ----------
-    running : RunningText
     uses : WordUses
         Which words may begin and end a phrase (`word_uses`).
     function_words : collection of str

@@ -86,10 +86,7 @@ def _accent_function(strip_accents: str | Callable[[str], str] | None) -> Prepro
 def build_tokenizer(token_pattern: str) -> Tokenizer:
     """Return the function that finds the tokens of a text by a regular expression with at most one group.
 
-    Raises
-    ------
-    InputError
-        If the pattern is not a regular expression, or has more than one capturing group.
+    Raises InputError if the pattern is not a regular expression, or has more than one capturing group.
     """
     length = word_run_length(token_pattern)
     if length is not None:

@@ -113,7 +113,6 @@ def word_uses(running: RunningText, function_words: Collection[str], languages: 
 
     Parameters
     ----------
-    running : RunningText
     function_words : collection of str
         They begin and end none; nor do numbers, and the weak words of the languages (verbs of saying, months, ...).
     languages : collection of str

@@ -22,10 +22,7 @@ _READERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.r
 def damage_as_input_error(origin: str | os.PathLike[str]) -> Iterator[None]:
     """Turn whatever a reader of files raises into one sentence: each library has errors of its own for damage.
 
-    Raises
-    ------
-    InputError
-        For every error but those of this package, which say what is wrong already.
+    Raises InputError for every error but those of this package, which say what is wrong already.
     """
     try:
         yield
@@ -53,10 +50,7 @@ def _reason(error: Exception) -> str:
 def check_npy(stream: IO[bytes], size: int, origin: str) -> None:
     """Check that a .npy stream of `size` bytes has room for the array that it announces.
 
-    Raises
-    ------
-    InputError
-        If it is not an array of plain values, or has another length.
+    Raises InputError if it is not an array of plain values, or has another length.
     """
     with damage_as_input_error(origin):
         version = np.lib.format.read_magic(stream)
@@ -80,10 +74,7 @@ def check_npy(stream: IO[bytes], size: int, origin: str) -> None:
 def check_npz(stream: IO[bytes], size: int, origin: str) -> None:
     """Check all arrays of an .npz stream of `size` bytes, as `check_npy` does.
 
-    Raises
-    ------
-    InputError
-        If it is not a zip archive of arrays, or an array is larger than what is packed can hold.
+    Raises InputError if it is not a zip archive of arrays, or an array is larger than what is packed can hold.
     """
     with damage_as_input_error(origin), zipfile.ZipFile(stream) as archive:
         for member in archive.infolist():

@@ -29,7 +29,6 @@ def leave_out_function_words(
         The written forms.
     numbers : sequence of int32 arrays
         The place of the tokens of each counter in `forms`.
-    function_words : FunctionWords
 
     Returns
     -------

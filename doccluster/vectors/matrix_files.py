@@ -49,10 +49,7 @@ class MatrixFile:
 def load_matrix_file(path: Path) -> MatrixFile:
     """Return the content of a matrix file, its format chosen by the end of its name.
 
-    Raises
-    ------
-    InputError
-        If the file is missing, of no known format, truncated or damaged.
+    Raises InputError if the file is missing, of no known format, truncated or damaged.
     """
     if path.is_dir():
         raise InputError(
@@ -231,10 +228,7 @@ def parse_cluto(text: str, name: str) -> Any:
     Dense form: a line "n_documents n_terms", then one line of values per document. An empty line of the sparse form is
     a document without terms.
 
-    Raises
-    ------
-    InputError
-        If the numbers do not fit one another; the message says which line.
+    Raises InputError if the numbers do not fit one another; the message says which line.
     """
     lines = text.split("\n")
     header = _header(lines[0], name)

@@ -105,12 +105,7 @@ def weighting_of(vectorizer: Any) -> Weighting:
 def given_vocabulary(vocabulary: Any, *, lowercase: bool) -> dict[str, int]:
     """Return the caller's vocabulary as term -> column, the columns being 0..n_terms-1.
 
-    Raises
-    ------
-    InputError
-        If a term or a column is repeated, or a column is missing.
-    NothingUsable
-        If it is empty.
+    Raises InputError if a term or a column is repeated, or a column is missing. Raises NothingUsable if it is empty.
     """
     if isinstance(vocabulary, str) or not isinstance(vocabulary, Iterable):
         raise InputError(

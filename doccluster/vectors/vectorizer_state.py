@@ -20,10 +20,7 @@ _READABLE = (1, 2, 3)
 def write_state(vectorizer: Any) -> tuple[dict[str, npt.NDArray[Any]], dict[str, Any]]:
     """Return the arrays and the settings of a fitted vectorizer.
 
-    Raises
-    ------
-    InputError
-        If a parameter is a function, which cannot be saved.
+    Raises InputError if a parameter is a function, which cannot be saved.
     """
     terms = vectorizer.get_feature_names_out().tolist()
     arrays: dict[str, npt.NDArray[Any]] = {}

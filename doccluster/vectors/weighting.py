@@ -59,13 +59,8 @@ def parse_weighting(code: str, *, norm: Norm | None = "l2", k1: float = 1.2, b: 
 
     The third SMART letter is n (no norm) or c (cosine); the others take `norm`.
 
-    Raises
-    ------
-    InputError
-        If the code is unknown.
-
-    >>> parse_weighting("ltc")
-    Weighting(term='l', collection='t', norm='l2', k1=1.2, b=0.75)
+    Raises InputError if the code is unknown. Raises >>> parse_weighting("ltc"). Raises Weighting(term='l',
+    collection='t', norm='l2', k1=1.2, b=0.75).
     """
     if code == "tfidf":
         return Weighting(norm=norm)
@@ -139,6 +134,8 @@ def weigh_rows(
 ) -> None:
     """Turn the counts of a csr array into weights, in place.
 
+    Raises InputError if `matrix` is not a sound csr array, or has other columns than there are factors.
+
     Parameters
     ----------
     matrix : csr array of shape (n_documents, n_terms), float32 or float64 counts
@@ -146,11 +143,6 @@ def weigh_rows(
         What `collection_weights` gave.
     mean_length : float
         The mean number of counted terms per document, for BM25.
-
-    Raises
-    ------
-    InputError
-        If `matrix` is not a sound csr array, or has other columns than there are factors.
     """
     matrix = _checked_counts(matrix, factors)
     # The loop multiplies too, unless the factors are of another type than the values.

@@ -51,13 +51,7 @@ class Target:
 
 
 def parse_networks(given: Sequence[str]) -> tuple[Network, ...]:
-    """Return address ranges such as 10.0.0.0/8.
-
-    Raises
-    ------
-    InputError
-        If one is none.
-    """
+    """Return address ranges such as 10.0.0.0/8. Raises InputError if one is none."""
     found = []
     for one in given:
         try:
@@ -86,10 +80,7 @@ def is_allowed(address: Address, allowed: Sequence[Network]) -> bool:
 def target_of(url: str, *, ports: frozenset[int] = frozenset()) -> Target:
     """Return where an address leads that may be asked.
 
-    Raises
-    ------
-    Refused
-        If `listed_target` refuses it, or it has a port that is neither usual nor in `ports`.
+    Raises Refused if `listed_target` refuses it, or it has a port that is neither usual nor in `ports`.
     """
     target = listed_target(url)
     if target.port not in USUAL_PORTS | ports:
@@ -100,10 +91,7 @@ def target_of(url: str, *, ports: frozenset[int] = frozenset()) -> Target:
 def listed_target(url: str) -> Target:
     """Return where an address of a list leads, which may name any port.
 
-    Raises
-    ------
-    Refused
-        If it is not an address of the web, holds a password, or is too long.
+    Raises Refused if it is not an address of the web, holds a password, or is too long.
     """
     if len(url) > LONGEST or any(ord(character) <= 32 or ord(character) == 127 for character in url):
         raise Refused("bad-address", "it is too long, or holds blanks or control characters")
@@ -124,13 +112,7 @@ def listed_target(url: str) -> Target:
 
 
 def redirected(url: str, location: str) -> str:
-    """Return the address that a redirection leads to.
-
-    Raises
-    ------
-    Refused
-        If it leads nowhere, or from https to http.
-    """
+    """Return the address that a redirection leads to. Raises Refused if it leads nowhere, or from https to http."""
     if not location:
         raise Refused("redirect-nowhere", "a redirection without an address")
     try:

@@ -79,8 +79,6 @@ def fetch(url: str, network: Reach, *, etag: str = "", last_modified: str = "") 
 
     Parameters
     ----------
-    url : str
-    network : Reach
     etag, last_modified : str
         Sent back exactly as they were given, so that a feed that has not changed need not be sent; left out where
         no header can hold them.

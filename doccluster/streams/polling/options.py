@@ -49,10 +49,7 @@ class PollOptions:
     def allowing(self, networks: Sequence[str]) -> PollOptions:
         """Return the options with further ranges of addresses that may be asked.
 
-        Raises
-        ------
-        InputError
-            If a range is none.
+        Raises InputError if a range is none.
         """
         return replace(self, reach=replace(self.reach, allowed=(*self.reach.allowed, *parse_networks(networks))))
 

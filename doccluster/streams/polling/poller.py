@@ -44,7 +44,6 @@ class Polled:
     ----------
     n_feeds, n_due, n_unchanged, n_failed : int
         Feeds in the list, those asked, those that had nothing new to send, those that failed.
-    n_entries, n_new, n_edited : int
     failures, skipped : list of (address, reason, detail)
         Feeds that failed, and lines of the list that are not addresses.
     events : mapping of event to int

@@ -32,11 +32,9 @@ class FeedState:
 
     Attributes
     ----------
-    url : str
     state : {"active", "failing", "gone"}
     interval : int
         Seconds between two polls, as it was settled last.
-    failures : float
     etag, last_modified, body_hash : str
         What the last whole answer said of itself.
     redirect_to : str
@@ -89,9 +87,6 @@ class Answer:
     headers : mapping of lower-case name to str
     moved_to : str
         The address that answered, if all redirections on the way there were for good, else empty.
-    body_hash : str
-    n_entries, n_new : int
-    hints : Hints
     """
 
     status: int = 0

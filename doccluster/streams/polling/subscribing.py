@@ -41,10 +41,7 @@ Unusable = tuple[str, str, str]  # an address, the reason, details for a person
 def subscriptions(given: Sequence[str]) -> tuple[list[Subscription], list[Unusable]]:
     """Return the feeds that lists and addresses name, each once, in order; and the lines that are not addresses.
 
-    Raises
-    ------
-    InputError
-        If one is neither an address of the web nor a file that lists any, or no address can be asked.
+    Raises InputError if one is neither an address of the web nor a file that lists any, or no address can be asked.
     """
     found: dict[str, Subscription] = {}
     skipped: dict[str, Unusable] = {}
