@@ -30,6 +30,7 @@ from doccluster.file_names import usable_path
 from doccluster.short_repr import ShortRepr
 from doccluster.text.tfidf_parameters import TfidfParameters
 from doccluster.text.token_patterns import check_safe_pattern
+from doccluster.vectors.meaning import Meaning
 
 if TYPE_CHECKING:
     from doccluster.vectors import TfidfVectorizer
@@ -55,6 +56,8 @@ class Model(ShortRepr):
         The cosine to the centroid of its cluster below which a document fits no cluster.
     rule : LinearRule or None
         Which cluster a document belongs to; None: the one with the nearest centroid.
+    meaning : Meaning or None
+        What the clusters mean: a row for each, where documents had a meaning.
     """
 
     centroids: Any
@@ -65,6 +68,7 @@ class Model(ShortRepr):
     settings: dict[str, Any]
     threshold: float | None = None
     rule: LinearRule | None = None
+    meaning: Meaning | None = None
 
     @property
     def n_terms(self) -> int:
@@ -82,6 +86,8 @@ def save_model(model: Model, folder: Path) -> None:
     if model.rule is not None:
         parts = {"offsets": model.rule.offsets, "clusters": model.rule.clusters}
         write_arrays(folder / "rule.npz", {**pack_matrix(model.rule.weights), **parts})
+    if model.meaning is not None:
+        write_arrays(folder / "meaning.npz", {"rows": model.meaning.rows, "centre": model.meaning.centre})
     # the vectorizer knows its terms
     terms, display = (None, None) if settings is not None else (model.terms, model.display_terms)
     write_json(
@@ -94,6 +100,7 @@ def save_model(model: Model, folder: Path) -> None:
             "settings": model.settings,
             "threshold": model.threshold,
             "rule": _rule_settings(model.rule),
+            "meaning": None if model.meaning is None else model.meaning.told,
             "vectorizer": settings,
             "terms": _listed(terms),
             "display_terms": _listed(display),
@@ -132,6 +139,16 @@ class RuleRecord:
     max_length: float | None
 
 
+@dataclass(frozen=True)
+class MeaningRecord:
+    """What model.json says of the second space."""
+
+    model: str
+    digest: str
+    dimensions: int
+    weight: float
+
+
 @dataclass(frozen=True, repr=False)
 class ModelRecord(ShortRepr):
     """What model.json holds."""
@@ -146,6 +163,7 @@ class ModelRecord(ShortRepr):
     display_terms: tuple[str, ...] | None
     threshold: float | None = None  # an earlier version did not write this and the next
     rule: RuleRecord | None = None
+    meaning: MeaningRecord | None = None
 
 
 def _load_model(folder: Path) -> Model:
@@ -162,7 +180,27 @@ def _load_model(folder: Path) -> Model:
         if names is not None and len(names) != centroids.shape[1]:
             raise damaged(folder / "model.json", f"it has {len(names)} terms for {centroids.shape[1]} columns")
     rule = None if record.rule is None else _load_rule(folder / "rule.npz", record)
-    return Model(centroids, record.labels, vectorizer, terms, display, dict(record.settings), record.threshold, rule)
+    meaning = (
+        None if record.meaning is None else load_meaning(folder / "meaning.npz", record.meaning, len(record.labels))
+    )
+    settings = dict(record.settings)
+    return Model(centroids, record.labels, vectorizer, terms, display, settings, record.threshold, rule, meaning)
+
+
+def load_meaning(path: Path, record: MeaningRecord, n_rows: int, *, centre: Any = None) -> Meaning:
+    """Return the meaning in a file: a row for each of `n_rows`, and the centre unless it is known."""
+    arrays = dict(read_arrays(path, needs=("rows",) if centre is not None else ("rows", "centre")))
+    arrays.setdefault("centre", centre)
+    if arrays["rows"].dtype == np.float16:  # the rows of documents are kept in half the space
+        arrays["rows"] = arrays["rows"].astype(np.float32)
+    try:
+        rows = check_numbers(arrays, "rows", kinds="f", n_dimensions=2).astype(np.float32)
+        centre = check_numbers(arrays, "centre", kinds="f").astype(np.float32)
+    except ValueError as error:
+        raise damaged(path, str(error)) from error
+    if rows.shape != (n_rows, record.dimensions) or centre.shape != (record.dimensions,) or not record.weight > 0:
+        raise damaged(path, f"rows is an array of shape {rows.shape}")
+    return Meaning(rows, centre, record.model, record.digest, record.weight)
 
 
 def _rule_settings(rule: LinearRule | None) -> dict[str, Any] | None:

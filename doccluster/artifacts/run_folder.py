@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from doccluster.artifacts.csv_files import write_csv, write_csv_parts
 from doccluster.artifacts.evaluation_files import load_evaluation, save_evaluation
-from doccluster.artifacts.model import Model, load_model, model_folder, save_model
+from doccluster.artifacts.model import MeaningRecord, Model, load_meaning, load_model, model_folder, save_model
 from doccluster.artifacts.new_folder import new_folder
 from doccluster.artifacts.records import ClustersRecord, DocumentColumns, DocumentsRecord, RunRecord
 from doccluster.artifacts.storage import (
@@ -29,12 +29,15 @@ from doccluster.digests import checksum
 from doccluster.labeling.description import ClusterDescription
 from doccluster.partition import Partition
 from doccluster.record import Documents, Run
+from doccluster.validation import unit_rows
 from doccluster.vectors.document_vectors import DocumentVectors, with_values
+from doccluster.vectors.meaning import Meaning
 from doccluster.vectors.read_matrix import matrix_arrays
 
 Writer = Callable[[Run, Path], object]
 
 
+MEANING_ROWS = "meaning_rows.npz"
 _COSINES = ("similarity", "runner_up_similarity")
 
 
@@ -107,6 +110,7 @@ def _load_run(place: Path) -> Run:
             model.terms,
             model.display_terms,
             _counts(stored, matrix, place / "vectors.npz"),
+            _meaning(place, model.meaning, len(documents)),
         ),
         partition=Partition(arrays["labels"].astype(np.int64), tuple(range(len(clusters)))),
         centroids=model.centroids,
@@ -126,6 +130,14 @@ def _load_run(place: Path) -> Run:
         candidates=arrays.get("candidates"),
         is_other=arrays.get("is_other"),
     )
+
+
+def _meaning(place: Path, of_clusters: Meaning | None, n_documents: int) -> Meaning | None:
+    """Return the meaning of the documents, where they have one."""
+    if of_clusters is None:
+        return None
+    record = MeaningRecord(of_clusters.model, of_clusters.digest, of_clusters.n_dimensions, of_clusters.weight)
+    return load_meaning(place / MEANING_ROWS, record, n_documents, centre=of_clusters.centre)
 
 
 def _counts(arrays: Mapping[str, Any], matrix: Any, path: Path) -> Any | None:
@@ -196,8 +208,10 @@ def _save_record(run: Run, folder: Path) -> None:
     labels = tuple(cluster.label for cluster in run.clusters)
     terms, display = run.vectors.terms, run.vectors.display_terms
     settings = dict(run.parameters)
-    model = Model(run.centroids, labels, run.vectorizer, terms, display, settings, _threshold(run), run.rule)
-    save_model(model, folder)
+    known = run.centroids, labels, run.vectorizer, terms, display, settings, _threshold(run), run.rule
+    save_model(Model(*known, meaning=_meaning_of_clusters(run)), folder)
+    if run.vectors.meaning is not None:
+        write_arrays(folder / MEANING_ROWS, {"rows": run.vectors.meaning.rows.astype(np.float16)})
     write_arrays(folder / "vectors.npz", matrix_arrays(run.vectors))  # so that read_matrix can read it too
     write_arrays(
         folder / "partition.npz",
@@ -221,6 +235,17 @@ def _save_record(run: Run, folder: Path) -> None:
         },
     )
     save_evaluation(run.evaluation, folder)
+
+
+def _meaning_of_clusters(run: Run) -> Meaning | None:
+    """Return the directions of the sums of the meanings in each cluster, None without any."""
+    meaning = run.vectors.meaning
+    if meaning is None:
+        return None
+    from doccluster.geometry.sums import sums_by_label  # brings in numba
+
+    sums = sums_by_label(meaning.rows, run.partition.labels, run.n_clusters)
+    return replace(meaning, rows=unit_rows(sums, warn=False).astype(np.float32))
 
 
 def _threshold(run: Run) -> float | None:

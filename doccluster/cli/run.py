@@ -30,7 +30,7 @@ from doccluster.cli.source_options import (
 )
 from doccluster.cli.streams import write_error
 from doccluster.cli.values import Whole, check_named_algorithm, check_size, checked, measure_names
-from doccluster.cli.verb import Verb
+from doccluster.cli.verb import MEANING, SectionedOption, Verb
 
 if TYPE_CHECKING:
     from doccluster.report import ReportOptions
@@ -85,6 +85,8 @@ clustering_options = options(
 )
 
 
+OF_MEANING = ("embeddings", "encoder", "space")
+
 map_option = click.option(
     "--map/--no-map",
     "with_map",
@@ -120,6 +122,34 @@ block_options = options(
 )
 
 
+embeddings_option = click.option(
+    "--embeddings",
+    cls=SectionedOption,
+    section=MEANING,
+    metavar="FILE",
+    help="The meaning of the documents beside their words: .npy, .npz, Parquet or Arrow, a row for each document in "
+    "their order, or beside their ids.",
+)
+meaning_options = options(
+    embeddings_option,
+    click.option(
+        "--encoder",
+        cls=SectionedOption,
+        section=MEANING,
+        metavar="NAME",
+        help='Instead of a file, make the embeddings of the texts: static (pip install "doccluster[meaning]").',
+    ),
+    click.option(
+        "--space",
+        cls=SectionedOption,
+        section=MEANING,
+        type=click.Choice(["both", "words", "meaning"]),
+        default="both",
+        help="What to cluster by; labels and measures are of the words (the default is both).",
+    ),
+)
+
+
 @click.command("run", cls=Verb, short_help="Read, vectorize, cluster, evaluate and report in one command.")
 @click.argument("sources", nargs=-1, required=True, metavar="SRC...")
 @click.option(
@@ -129,6 +159,7 @@ block_options = options(
 @block_options
 @reader_options
 @vectorizer_options
+@meaning_options
 @overwrite_option
 @click.option("--report/--no-report", default=True, help="Whether to write report.html (the default is yes).")
 @texts_option
@@ -172,6 +203,7 @@ def execute(
                 clustering=None if given["max_memory"] is None else {"max_memory": given["max_memory"]},
                 measures=given["measures"],
                 n_threads=given["threads"],
+                **{name: given[name] for name in OF_MEANING if name in given},
                 scheduler=given.get("scheduler"),
                 scratch=given.get("scratch"),
                 checkpoint=given.get("checkpoint"),

@@ -23,7 +23,7 @@ VALUE_ALONE = frozenset({"n_samples"})
 
 
 # sections of the help
-RUNNING, READING, TERMS = "Options", "Reading documents", "Terms"
+RUNNING, READING, TERMS, MEANING = "Options", "Reading documents", "Terms", "Meaning"
 
 
 class SectionedOption(click.Option):
@@ -42,7 +42,7 @@ class Verb(click.Command):
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options, section by section."""
-        for section in (RUNNING, READING, TERMS):
+        for section in (RUNNING, READING, TERMS, MEANING):
             options = [one for one in self.get_params(ctx) if isinstance(one, click.Option)]
             own = [one for one in options if getattr(one, "section", RUNNING) == section]
             lines = [line for line in (one.get_help_record(ctx) for one in own) if line is not None]

@@ -70,6 +70,11 @@ class Algorithm:
     takes_centroids: bool = False
 
     @property
+    def takes_meaning(self) -> bool:
+        """Whether it clusters documents in two spaces, words and meaning, as such."""
+        return self.find.startswith("smoothed.")
+
+    @property
     def options(self) -> dict[str, Parameter]:
         """What may be set, by name."""
         known = parameters_of(self.parameters_class)

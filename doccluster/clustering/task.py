@@ -12,6 +12,7 @@ import numpy.typing as npt
 from doccluster.clustering.linear_rule import LinearRule
 from doccluster.geometry import Documents
 from doccluster.progress import Progress, silent
+from doccluster.vectors.meaning import Meaning
 
 if TYPE_CHECKING:
     from doccluster.clustering.smoothed.document_clusters import SmoothedRows
@@ -35,6 +36,8 @@ class Task:
     n_threads : int or None
         Changes no result.
     progress : callable
+    meaning : Meaning or None
+        The documents in a second space, for algorithms that take both.
     smoothed : SmoothedRows or None
         The rows as an algorithm smooths them that does, where that was done already.
     start : int64 array of shape (n_documents,), or None
@@ -48,6 +51,7 @@ class Task:
     options: Mapping[str, Any] = field(default_factory=dict)
     n_threads: int | None = None
     progress: Progress = silent
+    meaning: Meaning | None = None
     smoothed: SmoothedRows | None = None
     start: npt.NDArray[np.int64] | None = None
 

@@ -19,7 +19,7 @@ _TEXT = (
     *("text", "body", "content", "contents", "full_text", "article", "document", "doc", "abstract", "description"),
     *("summary", "message", "review", "comment", "post", "tweet", "sentence", "question", "blurb", "headline", "title"),
 )
-_ID = ("id", "doc_id", "docid", "document_id", "_id", "uid", "guid", "uuid")
+ID_COLUMNS = ("id", "doc_id", "docid", "document_id", "_id", "uid", "guid", "uuid")
 _TITLE = ("title", "headline", "subject")
 _DATE = (
     *("date", "datetime", "published", "pubdate", "pub_date", "published_at", "publish_date", "publication_date"),
@@ -71,7 +71,7 @@ def choose_columns(names: Sequence[str], options: ReadOptions, *, table: str) ->
     )
     return Columns(
         text=options.text_columns or (_text_column(names, by_name, table),),
-        id=options.id_column or _first(_ID, by_name),
+        id=options.id_column or _first(ID_COLUMNS, by_name),
         title=options.title_column or _first(_TITLE, by_name),
         date=options.date_column or _first(_DATE, by_name),
         link=options.link_column or _first(_LINK, by_name),

@@ -46,10 +46,17 @@ class NewDocuments:
 
 
 def place_new(
-    vectors: Any, rule: LinearRule | None, centroids: Any, unknown: Floats, *, n_threads: int | None = None
+    vectors: Any,
+    rule: LinearRule | None,
+    centroids: Any,
+    unknown: Floats,
+    *,
+    labels: Integers | None = None,
+    n_threads: int | None = None,
 ) -> NewDocuments:
-    """Return where documents belong, of their vectors in the columns of a model."""
-    labels = decide(rule, vectors.matrix, vectors.counts, centroids, n_threads=n_threads)
+    """Return where documents belong, of their vectors in the columns of a model; `labels` where that was decided."""
+    if labels is None:
+        labels = decide(rule, vectors.matrix, vectors.counts, centroids, n_threads=n_threads)
     placed = place_labels(vectors.matrix, labels, centroids, n_threads=n_threads)
     return NewDocuments(labels, placed.runner_up, placed.similarity, placed.margin, vectors.is_empty, unknown)
 

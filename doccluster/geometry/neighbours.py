@@ -24,6 +24,7 @@ COMMON = np.array(
     [1 / 256, 1 / 128, 1 / 64, 1 / 32, 1 / 16, 1 / 8, 1 / 4]
 )  # shares of documents; terms above are common
 FOLDED_FROM = 0.95  # copies at this cosine or above would fill all places of each other's list
+BLOCK_COSINES = 2**22  # that a thread holds at a time of dense rows, whose search has one for each pair
 
 Lists = tuple[npt.NDArray[np.int32], npt.NDArray[np.float64]]  # neighbours of some rows, and their cosines
 
@@ -65,6 +66,57 @@ class NeighbourGraph(ShortRepr):
         return sparse.csr_array(graph.maximum(graph.T))
 
 
+@dataclass(frozen=True, eq=False, repr=False)
+class JoinedGraph(ShortRepr):
+    """The sum of two graphs of the same families of documents, each divided by its mean weight.
+
+    Attributes
+    ----------
+    weights : symmetric csr array of shape (n_families, n_families), > 0
+    families : int64 array of shape (n_documents,)
+        As in `NeighbourGraph`.
+    first : int64 array of shape (n_families,)
+    """
+
+    weights: Any
+    families: npt.NDArray[np.int64]
+    first: npt.NDArray[np.int64]
+
+    def symmetric(self) -> Any:
+        """Return the weights."""
+        return self.weights
+
+
+def joined_graph(graph: NeighbourGraph, rows: Any, *, weight: float = 1.0, n_threads: int | None = None) -> JoinedGraph:
+    """Return the sum of a graph and that of the nearest neighbours of its families in another space.
+
+    Parameters
+    ----------
+    graph : NeighbourGraph
+    rows : csr or dense array of shape (n_documents, n_dimensions)
+        The documents in the other space; a zero row has no neighbours there.
+    weight : float
+        Of the second graph.
+    n_threads : int, optional
+        Changes no result.
+
+    Examples
+    --------
+    >>> words = nearest_neighbours(np.array([[1.0, 0.0], [0.8, 0.6], [0.0, 1.0]]), 1)
+    >>> joined_graph(words, np.array([[1.0, 0.0], [0.0, 1.0], [0.6, 0.8]])).symmetric().toarray().round(2)
+    array([[0.  , 1.14, 0.86],
+           [1.14, 0.  , 2.  ],
+           [0.86, 2.  , 0.  ]])
+    """
+    n_neighbors = graph.neighbours.shape[1]
+    other = nearest_neighbours(rows[graph.first], n_neighbors, fold=None, n_threads=n_threads)
+    edges = sparse.csr_array((graph.first.size, graph.first.size))
+    for one, share in ((graph, 1.0), (other, weight)):
+        found = one.symmetric()
+        edges = edges + found * (share / found.data.mean() if found.nnz else 0.0)
+    return JoinedGraph(sparse.csr_array(edges), graph.families, graph.first)
+
+
 @dataclass(frozen=True, eq=False)
 class Cells:
     """An inverted file of rows: the cell each one is in, and the cells in which its neighbours are looked for.
@@ -96,8 +148,9 @@ def nearest_neighbours(
 
     Parameters
     ----------
-    matrix : Documents, or a csr or dense array of shape (n_documents, n_terms), no negative values
-        Rows need not be of unit length; rows without terms have no neighbours.
+    matrix : Documents, or a csr or dense array of shape (n_documents, n_terms)
+        Rows need not be of unit length; rows without terms have no neighbours. The work for dense ones grows with the
+        square of their number, and their memory with the number; the values of sparse ones are not negative.
     n_neighbors : int
     fold : float or None
         The cosine from which documents count as copies of one another; each group of copies takes part once. None
@@ -115,17 +168,19 @@ def nearest_neighbours(
     Raises
     ------
     InputError
-        If a value is negative: the bounds that save work need weights of one sign.
+        If a value of a sparse matrix is negative: the bounds that save work need weights of one sign.
     """
     n_neighbors = check_positive_int(n_neighbors, "n_neighbors")
     threads = resolve_threads(n_threads)
-    rows = _rare_terms_first(matrix)
+    documents = as_documents(matrix, name="matrix")
+    search = _search if documents.is_sparse else _search_dense
+    rows = _rare_terms_first(documents.matrix) if documents.is_sparse else documents.unit.astype(np.float32, copy=False)
     lists = np.empty((rows.shape[0], n_neighbors), dtype=np.int32), np.empty((rows.shape[0], n_neighbors))
     families = first = np.arange(rows.shape[0], dtype=np.int64)
     stale = first  # rows whose lists are to be made
     while stale.size:
         found = (
-            _search(rows, stale, n_neighbors, threads)
+            search(rows, stale, n_neighbors, threads)
             if cells is None
             else _search_cells(rows, cells, stale, n_neighbors, threads)
         )
@@ -158,9 +213,8 @@ def _families(
     return np.asarray(groups, dtype=np.int64)
 
 
-def _rare_terms_first(matrix: Any) -> Any:
+def _rare_terms_first(rows: Any) -> Any:
     """Return unit rows in float32 whose columns are numbered from the rarest term to the most common."""
-    rows = sparse.csr_array(as_documents(matrix, name="matrix").matrix)
     if rows.nnz and rows.data.min() < 0:
         raise InputError(
             "the matrix has negative values", remedy="nearest neighbours need weights >= 0, such as tf-idf"
@@ -211,6 +265,32 @@ def _search(rows: Any, wanted: npt.NDArray[np.int64], k: int, n_threads: int) ->
         return found, similarity
 
     return _joined(share_blocks(block, row_blocks(wanted.size, BLOCK_ROWS), n_threads=n_threads))
+
+
+def _search_dense(rows: npt.NDArray[np.float32], wanted: npt.NDArray[np.int64], k: int, n_threads: int) -> Lists:
+    """Return the lists of the rows `wanted`: the largest of their products with all rows, those above 0."""
+    from threadpoolctl import threadpool_limits
+
+    kept = min(k, rows.shape[0] - 1)
+    others = np.ascontiguousarray(rows.T)
+
+    def block(part: slice) -> Lists:
+        names = wanted[part]
+        products = rows[names] @ others
+        products[np.arange(names.size), names] = -np.inf
+        nearest = np.argpartition(products, -kept, axis=1)[:, -kept:] if kept else np.empty((names.size, 0), np.int64)
+        cosines = np.take_along_axis(products, nearest, axis=1)
+        order = np.lexsort((nearest, -cosines), axis=-1)
+        found = np.full((names.size, k), -1, dtype=np.int32)
+        similarity = np.zeros((names.size, k))
+        found[:, :kept] = np.take_along_axis(nearest, order, axis=1)
+        similarity[:, :kept] = np.take_along_axis(cosines, order, axis=1)
+        found[similarity <= 0], similarity[similarity <= 0] = -1, 0.0
+        return found, np.minimum(similarity, 1.0)
+
+    blocks = row_blocks(wanted.size, max(1, BLOCK_COSINES // rows.shape[0]))
+    with threadpool_limits(1, user_api="blas"):  # one thread for each block: its sums are then the same for any number
+        return _joined(share_blocks(block, blocks, n_threads=n_threads))
 
 
 def _joined(parts: list[Lists]) -> Lists:

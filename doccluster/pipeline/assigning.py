@@ -15,6 +15,7 @@ from doccluster.corpus.stored_texts import StoredTexts
 from doccluster.distributed.new_documents import NewDocuments, place_blocks, place_new
 from doccluster.errors import InputError, SchemaError
 from doccluster.pipeline.block_runs import Announce, block_work
+from doccluster.pipeline.meaning_wanted import decides_by_meaning, meaning_like, nearest_by_meaning
 from doccluster.pipeline.run_settings import check_group
 from doccluster.pipeline.sources import Source, is_matrix, read_source
 from doccluster.progress import Progress, silent
@@ -34,6 +35,8 @@ def assign_documents(
     reader: Mapping[str, Any] | None = None,
     as_run: bool = True,
     threshold: float | None = None,
+    embeddings: Any = None,
+    encoder: Any = None,
     n_threads: int | None = None,
     scheduler: Any = None,
     scratch: str | Path | None = None,
@@ -56,6 +59,8 @@ def assign_documents(
     threshold : float, optional
         The cosine to its centroid below which a document fits no cluster. By default the run's own, below which one in
         ten of its documents would fall if it had not helped to make its cluster.
+    embeddings, encoder : optional
+        As for `run_pipeline`, of the same model as the run's; an encoder that the run names is used without.
     n_threads : int, optional
     scheduler, scratch : optional
         As for `run_pipeline`: files are read and their documents placed on the workers of a Dask cluster, or a block at
@@ -88,10 +93,16 @@ def assign_documents(
     if scheduler is None and scratch is None:
         read = read_source(source, **asked)
         vectors, unknown = read.vectorize_like(fitted), _unknown_shares(fitted, read)
-        placed = place_new(vectors, fitted.rule, fitted.centroids, unknown, n_threads=n_threads)
+        labels = None
+        if decides_by_meaning(fitted):
+            meaning = meaning_like(fitted, read, embeddings, encoder, progress)
+            labels = nearest_by_meaning(fitted, vectors.matrix, meaning, n_threads=n_threads)
+        placed = place_new(vectors, fitted.rule, fitted.centroids, unknown, labels=labels, n_threads=n_threads)
         return _table(fitted, read, placed, limit)
     if fitted.vectorizer is None:
         raise InputError("the model was fitted to a matrix, which has no blocks", remedy="leave out the scheduler")
+    if decides_by_meaning(fitted):
+        raise InputError("the clusters are of meaning too, which has no blocks", remedy="leave out the scheduler")
     with block_work(scheduler, scratch, n_threads=n_threads, announce=announce) as work:
         read = read_source(work.parted(source), **asked)
         assert read.corpus is not None  # a source in parts is made of texts

@@ -20,8 +20,8 @@ from doccluster.blocks import entry_blocks
 DIGEST_BYTES = 16
 
 
-def canonical_order(matrix: Any, counts: Any | None = None) -> npt.NDArray[np.int64]:
-    """Return the rows ordered by a digest of their content, equal ones by that of their counts where there are some.
+def canonical_order(matrix: Any, *others: Any) -> npt.NDArray[np.int64]:
+    """Return the rows ordered by a digest of their content, equal ones by that of their rows in others (None for none).
 
     What is equal in both keeps the order of the input.
 
@@ -32,15 +32,15 @@ def canonical_order(matrix: Any, counts: Any | None = None) -> npt.NDArray[np.in
     >>> bool(np.array_equal(rows[canonical_order(rows)], rows[shuffled][canonical_order(rows[shuffled])]))
     True
     """
-    return np.argsort(row_digests(matrix, counts), kind="stable")
+    return np.argsort(row_digests(matrix, *others), kind="stable")
 
 
-def row_digests(matrix: Any, counts: Any | None = None) -> npt.NDArray[np.bytes_]:
-    """Return a digest of the content of each row, and behind it one of its counts where there are some.
+def row_digests(matrix: Any, *others: Any) -> npt.NDArray[np.bytes_]:
+    """Return a digest of the content of each row, and behind it those of its rows in other matrices (None for none).
 
-    It is the same for whichever form and place the row has; array of shape (n_rows,), of 16 or 32 bytes each.
+    It is the same for whichever form and place the row has; array of shape (n_rows,), of 16 bytes for each matrix.
     """
-    found = [b"".join(map(_digest, _contents(one))) for one in (matrix, counts) if one is not None]
+    found = [b"".join(map(_digest, _contents(one))) for one in (matrix, *others) if one is not None]
     parts = [np.frombuffer(digests, np.uint8).reshape(-1, DIGEST_BYTES) for digests in found]
     together = np.ascontiguousarray(np.concatenate(parts, axis=1))
     return together.view(f"S{together.shape[1]}").ravel()

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from doccluster.clustering.algorithms import get_algorithm
+from doccluster.clustering.algorithms import Algorithm, get_algorithm
 from doccluster.clustering.task import Task
+from doccluster.errors import Argument, InputError
 from doccluster.geometry import ClusterEvidence
 from doccluster.labeling import Placement, place_documents
 from doccluster.partition import Partition
 from doccluster.pipeline.canonical_order import canonical_order
-from doccluster.pipeline.fitting import Fit, fit_clusters, in_input_order
+from doccluster.pipeline.fitting import Fit, centroids_of, fit_clusters, in_input_order
 from doccluster.pipeline.run_settings import RunSettings
 from doccluster.pipeline.sources import Source, split_empty
 from doccluster.pipeline.vectorizing import Vectorized
@@ -91,21 +92,30 @@ class InProcess:
         self, vectors: DocumentVectors, documents: Documents, settings: RunSettings, seed: int, progress: Progress
     ) -> tuple[Fit, Wanted]:
         """Return the clusters that the algorithm finds, of as many as were asked for or the data say."""
-        order = canonical_order(vectors.matrix, vectors.counts)
+        meaning = vectors.meaning
+        order = canonical_order(vectors.matrix, vectors.counts, None if meaning is None else meaning.rows)
         fitted = vectors.take(order)
-        wanted = clusters_wanted(settings, fitted, documents, seed, progress)
+        algorithm = get_algorithm(settings.algorithm)
+        seen = fitted.in_space(settings.space)
+        wanted = clusters_wanted(settings, seen, documents, seed, progress)
+        if seen.meaning is not None and not algorithm.takes_meaning:
+            seen = side_by_side(seen, algorithm)
         task = Task(
-            fitted.documents,
-            fitted.counts,
+            seen.documents,
+            seen.counts,
             wanted.k,
             seed,
             settings.clustering or {},
             self.n_threads,
             progress,
+            meaning=seen.meaning,
             smoothed=wanted.smoothed,
             start=None if wanted.choice is None else wanted.choice.labels,
         )
-        return in_input_order(fit_clusters(get_algorithm(settings.algorithm), task), order), wanted
+        fit = fit_clusters(algorithm, task)
+        if task.documents is not fitted.documents:  # clusters of other rows are kept by the words of their documents
+            fit = replace(fit, centroids=centroids_of(fitted.matrix, fit.partition), rule=None)
+        return in_input_order(fit, order), wanted
 
     def evidence(self, vectors: DocumentVectors, partition: Partition, progress: Progress) -> ClusterEvidence:
         """Return the evidence that labels and measures need."""
@@ -117,3 +127,22 @@ class InProcess:
 
     def tell_stage(self, name: str, seconds: float) -> None:
         """Say nothing: the run writes it down."""
+
+
+def side_by_side(vectors: DocumentVectors, algorithm: Algorithm) -> DocumentVectors:
+    """Return words and meaning as one row for each document, for an algorithm that knows of one space only.
+
+    Raises
+    ------
+    InputError
+        If the algorithm works on counts of words.
+    """
+    if algorithm.needs == "counts":
+        raise InputError(
+            "works on counts of words, and meaning has none",
+            argument="algorithm",
+            received=algorithm.name,
+            remedy=("give another, or ", Argument("space", "words")),
+        )
+    assert vectors.meaning is not None  # who calls has looked
+    return DocumentVectors(vectors.meaning.beside(vectors.documents.unit), vectors.ids)

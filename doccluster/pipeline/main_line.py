@@ -21,6 +21,7 @@ from doccluster.pipeline.boilerplate import N_KEPT, boilerplate_note
 from doccluster.pipeline.fitting import Fit
 from doccluster.pipeline.folding import find_first_copies, folding_note, spread_to_copies, without_copies
 from doccluster.pipeline.in_process import Work
+from doccluster.pipeline.meaning_wanted import meaning_note, with_meaning
 from doccluster.pipeline.naming import name_clusters
 from doccluster.pipeline.other import other_note, set_aside
 from doccluster.pipeline.provenance import Stages, peak_memory, versions
@@ -63,6 +64,10 @@ def run_pipeline(
     clustering: Mapping[str, Any] | None = None,
     measures: Any = None,
     n_threads: int | None = None,
+    embeddings: Any = None,
+    encoder: Any = None,
+    space: str = "both",
+    meaning_weight: float = 1.0,
     scheduler: Any = None,
     scratch: str | Path | None = None,
     checkpoint: int | None = None,
@@ -115,6 +120,16 @@ def run_pipeline(
         As for `evaluate`; by default a run leaves out measures of all pairs of documents, however few these are.
     n_threads : int, optional
         All processors by default; the results do not depend on it.
+    embeddings : path or array of shape (n_documents, n_dimensions), optional
+        What the documents mean, beside their words: a .npy, .npz, Parquet or Arrow file, or the rows themselves, in the
+        order of the documents or, in a file, beside their ids. A document whose row is zero goes by its words alone.
+    encoder : str, object or function, optional
+        Instead of embeddings, what makes them of the texts: "static" (the extra `meaning`), an object with a method
+        `encode`, or a function from a list of str to an array.
+    space : {"both", "words", "meaning"}
+        What is clustered, where there are embeddings. Labels and measures are of the words.
+    meaning_weight : float
+        How much meaning counts beside the words.
     scheduler : str or dask.distributed.Client, optional
         Read, vectorize and cluster on the workers of a Dask cluster: its address ("tcp://HOST:8786"), "local:W" for W
         processes of this machine, or a client. Needs a number of clusters.
@@ -173,6 +188,10 @@ def run_pipeline(
         clustering={**options, **(clustering or {})} or None,
         measures=measures,
         n_threads=n_threads,
+        embeddings=embeddings,
+        encoder=encoder,
+        space=space,
+        meaning_weight=meaning_weight,
     )
     return make_run(
         source,
@@ -238,6 +257,9 @@ def _made(
     progress = clock.progress
     with clock.stage("read"):
         read = _read(work.parted(source), settings, progress, wants_texts=wants_texts)
+    if settings.has_meaning:
+        with clock.stage("encode"):
+            read = with_meaning(read, settings, progress)
     with clock.stage("vectorize"):
         filled = work.vectorize(read, settings)
         documents, vectors = filled.documents, filled.vectors
@@ -257,7 +279,8 @@ def _made(
     with clock.stage("judge"):
         evaluation = _judged(documents, evidence, settings, progress)
     folded = folding_note(copy_of) if settings.fold_copies else None
-    notes = wanted.why, boilerplate_note(read.left_out), folded, other_note(is_other), *_notes(fit, wanted.k)
+    told = wanted.why, meaning_note(vectors.meaning, settings.space), boilerplate_note(read.left_out), folded
+    notes = *told, other_note(is_other), *_notes(fit, wanted.k)
     run = Run(
         documents=documents,
         empty_documents=filled.empty,
@@ -330,6 +353,7 @@ def _resolved(read: Source, made: Vectorized, fit: Fit, wanted: Wanted) -> dict[
     return {
         "n_clusters": wanted.k,
         "started_from": wanted.choice.granularity if wanted.choice is not None and fit.from_start else None,
+        "meaning": None if made.vectors.meaning is None else made.vectors.meaning.told,
         "stability": None if fit.stability is None else round(fit.stability, 6),
         "languages": list(made.languages),
         "analysis": made.analysis_told,

@@ -9,6 +9,7 @@ from pathlib import Path
 import pandas as pd
 
 from doccluster.artifacts import BEFORE_EDITS, RunRecord, labels_checksum, read_record
+from doccluster.errors import InputError
 from doccluster.file_names import usable_path
 from doccluster.pipeline.main_line import make_run
 from doccluster.pipeline.run_settings import recorded_run, recorded_sources
@@ -49,6 +50,13 @@ def repeat_run(
     then = read_record(path, RunRecord)
     asked = recorded_run(then.parameters, path)
     settings = replace(asked.settings, random_state=then.provenance.seed, n_threads=n_threads)
+    if settings.embeddings is not None:
+        settings = replace(settings, embeddings=str(asked.found(settings.embeddings)))
+    elif settings.encoder is None and (then.parameters.get("resolved") or {}).get("meaning"):
+        raise InputError(
+            f"{path} is of a run on embeddings in memory, which cannot be read again",
+            remedy="call doccluster.run again",
+        )
     run = make_run(
         recorded_sources(asked, path), settings, output=output, overwrite=overwrite, command=command, progress=progress
     )
@@ -60,6 +68,9 @@ def _differences(then: RunRecord, run: Run, same: bool, folder: Path) -> Iterato
     provenance = then.provenance
     if provenance.checksum != run.provenance.checksum:
         yield "the data are not the same: their checksums differ"
+    before, now = ((one.get("resolved") or {}).get("meaning") for one in (then.parameters, run.parameters))
+    if before != now:
+        yield "the embeddings are not the same"
     if provenance.interrupted:
         yield "the first run was interrupted"
     for name, version in provenance.versions.items():

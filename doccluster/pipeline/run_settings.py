@@ -22,6 +22,8 @@ from doccluster.text.token_patterns import check_safe_pattern
 from doccluster.validation import check_positive_int
 
 GRANULARITIES = ("topics", "stories")
+OF_MEANING = ("embeddings", "encoder")  # a file and a name; or an array, an object, a function
+SPACES = ("words", "meaning", "both")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,6 +43,15 @@ class RunSettings:
     clustering: Mapping[str, Any] | None = None
     measures: str | tuple[str, ...] | None = None
     n_threads: int | None = None
+    embeddings: Any = None
+    encoder: Any = None
+    space: str = "both"
+    meaning_weight: float = 1.0
+
+    @property
+    def has_meaning(self) -> bool:
+        """Whether documents have a second space beside their words."""
+        return self.embeddings is not None or self.encoder is not None
 
     @property
     def truth_columns(self) -> tuple[str, ...]:
@@ -56,11 +67,17 @@ class RunSettings:
         """
         _check_number(self.n_clusters, self.granularity)
         get_algorithm(self.algorithm).check_options(self.clustering or {})
+        if self.embeddings is not None and self.encoder is not None:
+            raise InputError("an encoder and embeddings would be two meanings of a document", remedy="give one of them")
+        _check_space(self.space, self.meaning_weight)
         _check_measures(self.measures, has_truth=bool(self.truth_columns))
 
     def as_parameters(self, source: Any) -> dict[str, Any]:
-        """Return the settings as JSON values, and the source: None for one in memory, which cannot be written down."""
-        plain = {one.name: _plain(getattr(self, one.name)) for one in fields(self)}
+        """Return the settings as JSON values, and the source; what is in memory cannot be written down, and is None."""
+        plain = {one.name: _plain(getattr(self, one.name)) for one in fields(self) if one.name not in OF_MEANING}
+        for name in OF_MEANING:
+            given = getattr(self, name)
+            plain[name] = os.fspath(given) if isinstance(given, str | os.PathLike) else None
         return {"source": _plain_source(source), "directory": str(Path.cwd()), **plain}
 
 
@@ -72,11 +89,19 @@ class RecordedRun:
     sources: tuple[str, ...]
     directory: str
 
+    def found(self, name: str) -> Path:
+        """Return a path as it was given, seen from here or else from where the run was made."""
+        path = usable_path(Path(name))
+        is_found = path.exists() or path.is_absolute() or address_of(path) is not None
+        return path if is_found else Path(os.path.normpath(Path(self.directory) / path))
+
 
 @dataclass(frozen=True, kw_only=True)
 class _Parameters(RunSettings):
     """The parameters in run.json."""
 
+    embeddings: str | None = None
+    encoder: str | None = None
     source: tuple[str, ...] | None = None
     directory: str | None = None
     resolved: Mapping[str, Any] | None = None
@@ -162,6 +187,13 @@ def _check_number(n_clusters: Any, granularity: Any) -> None:
         )
 
 
+def _check_space(space: Any, weight: Any) -> None:
+    if space not in SPACES:
+        raise InputError("is not known", argument="space", received=space, expected=f"one of {', '.join(SPACES)}")
+    if isinstance(weight, bool) or not isinstance(weight, int | float) or not 0 < weight < np.inf:
+        raise InputError("is not a weight", argument="meaning_weight", received=weight, expected="a number above 0")
+
+
 def _check_measures(measures: Any, *, has_truth: bool) -> None:
     if measures == "all" or not isinstance(measures, Collection):
         return
@@ -206,11 +238,4 @@ def recorded_sources(asked: RecordedRun, record: Path) -> list[Path]:
         raise InputError(
             f"{record} is of a run on standard input, which cannot be read again", remedy="save it to a file"
         )
-    return [_found(Path(name), Path(asked.directory)) for name in asked.sources]
-
-
-def _found(path: Path, directory: Path) -> Path:
-    """Return a path as it was given, seen from here or else from where the run was made."""
-    usable_path(path)
-    is_found = path.exists() or path.is_absolute() or address_of(path) is not None
-    return path if is_found else Path(os.path.normpath(directory / path))
+    return [asked.found(name) for name in asked.sources]

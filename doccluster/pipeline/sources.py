@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,7 @@ from doccluster.record import NO_TERMS, Documents
 from doccluster.short_repr import ShortRepr
 from doccluster.text.boilerplate import Repeated
 from doccluster.vectors import DocumentVectors, read_matrix, vectorize
+from doccluster.vectors.meaning import Meaning
 
 MATRIX_SUFFIXES = (".mat", ".mtx", ".mtx.gz", ".npz", ".npy")
 MATRIX_NAMES = (".rclass", ".clabel", ".rlabel")  # the classes, terms and ids that lie beside a matrix
@@ -39,6 +40,7 @@ class Source(ShortRepr):
     corpus: Corpus | None = None
     vectors: DocumentVectors | None = None
     left_out: tuple[Repeated, ...] = ()  # of the texts, as boilerplate
+    meaning: Meaning | None = None  # of the documents, where that was asked for
 
     def vectorize(
         self,
@@ -55,8 +57,10 @@ class Source(ShortRepr):
             As for `vectorize_texts`; of a matrix only its weighting may be given, which was used when it was read.
         """
         if self.corpus is not None:
-            return vectorize_texts(self.corpus, language=language, options=options or {}, n_threads=n_threads)
-        return adopt_vectors(self._ready, language=language, options=options)
+            made = vectorize_texts(self.corpus, language=language, options=options or {}, n_threads=n_threads)
+        else:
+            made = adopt_vectors(self._ready, language=language, options=options)
+        return made if self.meaning is None else replace(made, vectors=replace(made.vectors, meaning=self.meaning))
 
     def vectorize_like(self, model: Model) -> DocumentVectors:
         """Return the vectors of the documents in the columns of a model.

@@ -109,7 +109,8 @@ def recommended(
     smoothed = None
     if rows.shape[0] <= min(MOST_DOCUMENTS, max_documents or MOST_DOCUMENTS):
         asked: dict[str, Any] = {"random_state": seed, "n_threads": n_threads, "progress": progress}
-        smoothed = smooth_documents(rows, counts, DocumentParameters(n_clusters=1, **asked, **(smoothing or {})))
+        parameters = DocumentParameters(n_clusters=1, **asked, **(smoothing or {}))
+        smoothed = smooth_documents(rows, counts, parameters, meaning=vectors.meaning)
     choice = choose_k(
         vectors.documents,
         counts=counts,

@@ -107,7 +107,8 @@ def make_sharma(
     blocks = _redraw_zero_rows(blocks, shared, truth, shape, law, structure, generator)
     matrix = sparse.hstack([blocks, shared], format="csr", dtype=np.float64)
     rows = sparse.csr_array(unit_rows(matrix, warn=False), dtype=np.float32)
-    vectors = DocumentVectors(rows, row_names(rows.shape[0]), *[shape.term_names()] * 2)
+    terms = shape.term_names()
+    vectors = DocumentVectors(rows, row_names(rows.shape[0]), terms, terms)
     parameters = {
         "kind": "sharma",
         "n_documents": rows.shape[0],

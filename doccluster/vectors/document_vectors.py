@@ -11,8 +11,10 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from doccluster.errors import Argument, InputError
 from doccluster.geometry.documents import Documents, as_documents
 from doccluster.short_repr import cut, listed
+from doccluster.vectors.meaning import Meaning
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -31,6 +33,8 @@ class DocumentVectors:
         The commonest written form of each term; equal to `terms` without stemming.
     counts : csr array of shape (n_documents, n_terms), or None
         How often each term occurs in each document, in the places of the entries of `matrix`; None where not known.
+    meaning : Meaning or None
+        The documents in a second space, of which no column is a term.
     """
 
     matrix: Any
@@ -38,12 +42,15 @@ class DocumentVectors:
     terms: npt.NDArray[np.object_] | None = None
     display_terms: npt.NDArray[np.object_] | None = None
     counts: Any | None = None
+    meaning: Meaning | None = None
 
     def __repr__(self) -> str:
         stored = getattr(self.matrix, "nnz", None)
         kind = "dense" if stored is None else f"sparse, {stored:,} entries"
         names = "" if self.terms is None else f"; terms: {listed(self.terms)}"
-        return cut(f"DocumentVectors({self.n_documents:,} x {self.n_terms:,} {self.matrix.dtype}, {kind}{names})")
+        second = "" if self.meaning is None else f"; meaning: {self.meaning.n_dimensions} dimensions"
+        size = f"{self.n_documents:,} x {self.n_terms:,} {self.matrix.dtype}"
+        return cut(f"DocumentVectors({size}, {kind}{names}{second})")
 
     @property
     def n_documents(self) -> int:
@@ -71,7 +78,29 @@ class DocumentVectors:
         ids = tuple(self.ids[row] for row in rows.tolist())
         documents = self.documents.take(rows)
         counts = None if self.counts is None else self.counts[rows]
-        return _carrying(documents, DocumentVectors(documents.matrix, ids, self.terms, self.display_terms, counts))
+        meaning = None if self.meaning is None else self.meaning.take(rows)
+        own = (documents.matrix, ids, self.terms, self.display_terms, counts, meaning)
+        return _carrying(documents, DocumentVectors(*own))
+
+    def in_space(self, space: str) -> DocumentVectors:
+        """Return the vectors as a space sees them: their words alone, their meaning alone as rows, or both.
+
+        Raises
+        ------
+        InputError
+            If the meaning of documents is asked for that have none.
+        """
+        if self.meaning is None or space == "both":
+            return self
+        if space == "words":
+            return _carrying(self.documents, replace(self, meaning=None))
+        n_without = int((~self.meaning.rows.any(axis=1)).sum())
+        if n_without:
+            raise InputError(
+                f"{n_without:,} of {self.n_documents:,} documents have no meaning: their embeddings are zero",
+                remedy=("leave out ", Argument("space"), ", and they go by their words"),
+            )
+        return DocumentVectors(self.meaning.rows, self.ids)
 
     def shown_as(self, display_terms: npt.NDArray[np.object_]) -> DocumentVectors:
         """Return the same vectors with other written forms of their terms."""

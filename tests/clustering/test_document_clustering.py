@@ -20,6 +20,7 @@ from doccluster.clustering.consensus.candidates import WITH_COUNTS
 from doccluster.clustering.consensus.label_stability import measure_stability
 from doccluster.clustering.smoothed import document_clusters
 from doccluster.errors import DocclusterWarning, InputError
+from doccluster.geometry import nearest_neighbours, smoothed_rows
 from tests.clustering.naive import cluto_counts, cluto_matrix
 
 
@@ -65,9 +66,14 @@ def test_fast_without_settling_is_spherical_k_means(counts):
     assert np.array_equal(model.predict(weighted), model.labels_)
 
 
-def test_dense_and_signed_rows_are_clustered_and_the_notes_say_what_was_left_out(counts):
+def test_dense_rows_are_smoothed_as_they_are_and_signed_sparse_ones_are_not(counts):
     dense = counts[0].toarray() * 0.5
-    assert "dense" in DocumentClustering(4, random_state=0).fit(dense).notes_[0]
+    model = DocumentClustering(4, random_state=0).fit(dense)
+    assert model.notes_ == ()
+    unit = dense / np.linalg.norm(dense, axis=1, keepdims=True)
+    smoothed = smoothed_rows(unit, nearest_neighbours(unit, 10, fold=None).symmetric()).astype(np.float32)
+    again = SphericalKMeans(4, random_state=np.random.default_rng(0)).fit(smoothed)
+    assert np.array_equal(model.labels_, again.labels_)
     signed = sparse.csr_array(np.random.default_rng(0).normal(size=(30, 8)))
     assert "negative" in DocumentClustering(4, random_state=0).fit(signed).notes_[0]
 

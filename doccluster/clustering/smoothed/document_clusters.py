@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,21 +17,27 @@ from doccluster.clustering.k_means.spherical import FitInterrupted, SphericalFit
 from doccluster.clustering.mixtures.multinomial import Multinomials, settle_labels
 from doccluster.clustering.smoothed.document_spaces import (
     DocumentSpaces,
+    Graph,
     check_memory,
     has_as_many_rows,
+    moved_rows,
     shared_term_rows,
     side_by_side,
 )
-from doccluster.geometry import Documents, NeighbourGraph
+from doccluster.geometry import Documents, NeighbourGraph, nearest_neighbours
+from doccluster.geometry.neighbours import joined_graph
 from doccluster.geometry.sums import sums_by_label
 from doccluster.parameter_fields import check_parameters, parameter
 from doccluster.progress import silent
 from doccluster.sizes import parse_size
 from doccluster.validation import as_generator, check_n_clusters, unit_rows
+from doccluster.vectors.meaning import Meaning
 from doccluster.vectors.weighting import TermPart, Weighting
 
 Labels = npt.NDArray[np.int64]
 NOT_SETTLED = "The counts of terms were left aside: the matrix holds none."
+MOST_DENSE = 100_000  # documents; all pairs of more take too long
+SETTLED_FROM = 20  # known words of a document on average; the counts of fewer say less than meaning does
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -113,15 +119,17 @@ class SmoothedRows(NamedTuple):
     """What spherical k-means is given: dense unit rows, each moved towards its neighbours, and the graph of those."""
 
     points: npt.NDArray[np.float32]
-    graph: NeighbourGraph
+    graph: Graph
 
 
-def smooth_documents(rows: Any, counts: Any | None, parameters: DocumentParameters) -> SmoothedRows | None:
-    """Return the rows that clustering would smooth; None where they cannot be: dense ones, or with negative values.
+def smooth_documents(
+    rows: Any, counts: Any | None, parameters: DocumentParameters, *, meaning: Meaning | None = None
+) -> SmoothedRows | None:
+    """Return the rows that clustering would smooth; None where they cannot be: sparse ones with negative values.
 
     The arguments are those of `cluster_documents`.
     """
-    work = _Work(rows, counts, parameters)
+    work = _Work(rows, counts, parameters, meaning)
     return None if work.no_graph() else work.smoothed()
 
 
@@ -130,6 +138,7 @@ def cluster_documents(
     counts: Any | None,
     parameters: DocumentParameters,
     *,
+    meaning: Meaning | None = None,
     smoothed: SmoothedRows | None = None,
     start: Labels | None = None,
 ) -> DocumentFit:
@@ -141,6 +150,8 @@ def cluster_documents(
     counts : csr array of the same shape, or None
         How often each term occurs in each document.
     parameters : DocumentParameters
+    meaning : Meaning, optional
+        The documents in a second space: neighbours in either are neighbours, and the rows stand side by side.
     smoothed : SmoothedRows, optional
         The rows smoothed already, as `smooth_documents` returns them.
     start : int64 array of shape (n_documents,), optional
@@ -156,7 +167,7 @@ def cluster_documents(
         If the work was stopped before there was anything to keep.
     """
     parameters.check(rows.shape[0])
-    work = _Work(rows, counts, parameters)
+    work = _Work(rows, counts, parameters, meaning)
     work.made, work.start = smoothed, start
     return work.run()
 
@@ -164,8 +175,8 @@ def cluster_documents(
 class _Work:
     """One fit: what it works on, and what is to be reported of it."""
 
-    def __init__(self, rows: Any, counts: Any | None, parameters: DocumentParameters) -> None:
-        self.rows, self.counts, self.parameters = rows, counts, parameters
+    def __init__(self, rows: Any, counts: Any | None, parameters: DocumentParameters, meaning: Meaning | None) -> None:
+        self.rows, self.counts, self.parameters, self.meaning = rows, counts, parameters, meaning
         self.rng = as_generator(parameters.random_state)
         self.progress = parameters.progress or silent
         self.left_out: list[str] = []
@@ -183,13 +194,14 @@ class _Work:
         candidates: dict[str, Labels] = {}
         starts: tuple[npt.NDArray[np.integer[Any]], ...] = ()
         if self.parameters.quality == "best":
-            labels = self._consensus(candidates, has_graph=refused is None)
+            has_graph = refused is None and sparse.issparse(self.rows)  # what differs needs weights of terms
+            labels = self._consensus(candidates, has_graph=has_graph)
         else:
             points = self._points(refused)
             fit = self._spherical(points, init=self._means_to_start_from(points))
             labels, starts = fit.labels.astype(np.int64), (fit.labels, *fit.other_labels)
         labels, mixture = self._settled(labels)
-        if self.counts is None:
+        if self.counts is None and sparse.issparse(self.rows):  # dense rows never hold any
             self.left_out.append(NOT_SETTLED)
         self._count_clusters(labels)
         told = tuple(self.left_out), tuple(self.notes)
@@ -207,22 +219,25 @@ class _Work:
 
     def no_graph(self) -> str | None:
         """Return why the rows cannot be smoothed, None if they can."""
+        if self.rows.shape[0] > MOST_DENSE and (self.meaning is not None or not sparse.issparse(self.rows)):
+            return f"dense rows are compared with one another up to {MOST_DENSE:,} documents"
         if not sparse.issparse(self.rows):
-            return "the rows are dense"
+            return None
         return "the rows have negative values" if self.rows.nnz and self.rows.data.min() < 0 else None
 
     def _points(self, refused: str | None) -> Any:
         """Return the rows that spherical k-means is given: smoothed ones where that is asked for and can be."""
         asked = self.parameters
+        unsmoothed = self.rows if self.meaning is None else self.meaning.beside(self.rows)
         if asked.quality == "fast" or refused or asked.n_clusters == 1:
-            return self.rows
+            return unsmoothed
         points = (self.made or self.smoothed()).points
         if has_as_many_rows(points, asked.n_clusters):
             return points
         self.left_out.append(
             f"Neighbours were left aside: fewer than {asked.n_clusters:,} documents would still differ."
         )
-        return self.rows
+        return unsmoothed
 
     def _means_to_start_from(self, points: Any) -> Any:
         """Return the directions of the sums of the clusters to start from; None where there are none."""
@@ -238,18 +253,37 @@ class _Work:
         A logarithm keeps the few words that a document repeats from choosing its neighbours alone.
         """
         asked = self.parameters
+        if not sparse.issparse(self.rows):
+            own = nearest_neighbours(Documents(self.rows), asked.n_neighbors, fold=None, n_threads=asked.n_threads)
+            return SmoothedRows(moved_rows(self.rows, own, mixing=asked.mixing), own)
         if self.counts is None:
             spaces = self._spaces(self.rows, asked.n_components)
-            graph = spaces.graph(asked.n_neighbors)
-            return SmoothedRows(spaces.smoothed(asked.n_components, graph, mixing=asked.mixing), graph)
+            graph = self._joined(spaces.graph(asked.n_neighbors))
+            points = spaces.smoothed(asked.n_components, graph, mixing=asked.mixing)
+            return SmoothedRows(self._beside(points, graph), graph)
         half = -(-asked.n_components // 2)
         logarithms = self._spaces(self._weighted("l"), half)
-        graph = logarithms.graph(asked.n_neighbors)
+        graph = self._joined(logarithms.graph(asked.n_neighbors))
         points = side_by_side(
             logarithms.smoothed(half, graph, mixing=asked.mixing),
             self._spaces(self.rows, half).smoothed(half, graph, mixing=asked.mixing),
         )
-        return SmoothedRows(points, graph)
+        return SmoothedRows(self._beside(points, graph), graph)
+
+    def _joined(self, graph: NeighbourGraph) -> Graph:
+        """Return a graph of neighbours by words with that of neighbours by meaning added, where there is meaning."""
+        if self.meaning is None:
+            return graph
+        self.progress("neighbours", 0)
+        return joined_graph(graph, self.meaning.rows, weight=self.meaning.weight, n_threads=self.parameters.n_threads)
+
+    def _beside(self, points: npt.NDArray[np.float32], graph: Graph, **moved: Any) -> npt.NDArray[np.float32]:
+        """Return smoothed rows of words with the meaning, smoothed over the same graph, beside them."""
+        if self.meaning is None:
+            return points
+        rows = moved_rows(self.meaning.rows, graph, **{"mixing": self.parameters.mixing, **moved})
+        found: npt.NDArray[np.float32] = replace(self.meaning, rows=rows).beside(points)
+        return found
 
     def _spaces(
         self, rows: Any, n_components: int, n_neighbors: int | None = None, *, n_kept: int = 0
@@ -294,7 +328,7 @@ class _Work:
 
     def _settled(self, labels: Labels) -> tuple[Labels, Multinomials | None]:
         """Return the labels and the mixture where expectation maximisation ends; without counts the labels as given."""
-        if self.counts is None or self.interrupted:
+        if self.counts is None or self.interrupted or self._counts_say_little():
             return labels, None
         asked = self.parameters
         try:
@@ -305,6 +339,13 @@ class _Work:
             self.interrupted = True
             return labels, None
         return settled.labels.astype(np.int64), settled.parameters
+
+    def _counts_say_little(self) -> bool:
+        """Return whether documents have a meaning, and few words."""
+        if self.meaning is None or self.counts is None:
+            return False
+        n_words = float(self.counts.sum(dtype=np.float64))
+        return n_words < SETTLED_FROM * int(self.rows.shape[0])
 
     def _consensus(self, runs: dict[str, Labels], *, has_graph: bool) -> Labels:
         """Return the consensus of the candidates, and write them into `runs`; of those made so far if stopped.
@@ -369,13 +410,13 @@ class _Work:
         n_dimensions = candidate.n_dimensions(asked.n_components)
         if candidate.space == "reduced":
             return made["n"].reduced(n_dimensions)
-        graph = made[candidate.graph].graph(candidate.n_neighbors(asked.n_neighbors))
-        mixing = asked.mixing if candidate.mixing is None else candidate.mixing
-        parts = [
-            made[part].smoothed(n_dimensions, graph, mixing=mixing, n_steps=candidate.n_steps)
-            for part in candidate.parts
-        ]
-        return side_by_side(*parts) if len(parts) > 1 else parts[0]
+        graph = self._joined(made[candidate.graph].graph(candidate.n_neighbors(asked.n_neighbors)))
+        moved: dict[str, Any] = {
+            "mixing": asked.mixing if candidate.mixing is None else candidate.mixing,
+            "n_steps": candidate.n_steps,
+        }
+        parts = [made[part].smoothed(n_dimensions, graph, **moved) for part in candidate.parts]
+        return self._beside(side_by_side(*parts) if len(parts) > 1 else parts[0], graph, **moved)
 
     def _weighted(self, term: TermPart) -> Any:
         """Return the rows of the counts, weighted anew."""

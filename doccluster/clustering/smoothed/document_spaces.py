@@ -10,7 +10,14 @@ from scipy import sparse
 
 from doccluster.clustering.search_cells import search_bytes, search_cells
 from doccluster.errors import Argument, MemoryLimitError
-from doccluster.geometry import Documents, NeighbourGraph, latent_semantic_space, nearest_neighbours, smoothed_rows
+from doccluster.geometry import (
+    Documents,
+    NeighbourGraph,
+    latent_semantic_space,
+    nearest_neighbours,
+    smoothed_rows,
+)
+from doccluster.geometry.neighbours import JoinedGraph
 from doccluster.geometry.projection import OVERSAMPLING, unit
 from doccluster.progress import Progress, silent
 from doccluster.sizes import format_size
@@ -20,6 +27,8 @@ EXACT_UP_TO = 20_000  # documents; the neighbours of more are looked for in the 
 POWER_ITERATIONS = 1  # rows that are moved towards their neighbours need no exact directions
 FIT_BYTES = 10 * 2**20  # what spherical k-means of few dense rows needs for itself
 LARGEST_COUNT = 2**24  # whole numbers up to it are exact in float32
+
+Graph = NeighbourGraph | JoinedGraph
 
 
 class DocumentSpaces:
@@ -73,13 +82,9 @@ class DocumentSpaces:
         """Return dense unit rows of latent semantic analysis."""
         return unit(self._points()[:, :n_components]).astype(np.float32)
 
-    def smoothed(
-        self, n_components: int, graph: NeighbourGraph, *, mixing: float, n_steps: int = 1
-    ) -> npt.NDArray[np.float32]:
+    def smoothed(self, n_components: int, graph: Graph, *, mixing: float, n_steps: int = 1) -> npt.NDArray[np.float32]:
         """Return dense unit rows, each moved towards its neighbours in a graph; copies share one place."""
-        points = self._points()[graph.first, :n_components]
-        moved = smoothed_rows(Documents(points), Documents(graph.symmetric()), mixing=mixing, n_steps=n_steps)
-        return moved[graph.families].astype(np.float32)
+        return moved_rows(self._points()[:, :n_components], graph, mixing=mixing, n_steps=n_steps)
 
     def let_rows_go(self) -> None:
         """Make the graph and the projection now, which take less memory than the rows."""
@@ -100,6 +105,13 @@ class DocumentSpaces:
             )
             self._projected = space.project(rows, n_threads=self._n_threads)
         return self._projected
+
+
+def moved_rows(rows: Any, graph: Graph, *, mixing: float, n_steps: int = 1) -> npt.NDArray[np.float32]:
+    """Return dense unit rows, each moved towards its neighbours in a graph; copies share one place."""
+    first = Documents(rows[graph.first])
+    moved = smoothed_rows(first, Documents(graph.symmetric()), mixing=mixing, n_steps=n_steps)
+    return moved[graph.families].astype(np.float32)
 
 
 def check_memory(rows: Any, n_components: int, n_neighbors: int, limit: int, *, n_kept: int = 0) -> None:

@@ -19,7 +19,9 @@ def find_documents(task: Task, quality: str) -> Found:
     )
     is_free = quality != "best" and settings.keys().isdisjoint(("init", "n_init"))  # how to begin is left to us
     start = task.start if is_free else None
-    fit = cluster_documents(task.rows, task.counts, parameters, smoothed=task.smoothed, start=start)
+    fit = cluster_documents(
+        task.rows, task.counts, parameters, meaning=task.meaning, smoothed=task.smoothed, start=start
+    )
     return Found(
         fit.labels,
         rule=None if fit.mixture is None else fit.mixture.rule,

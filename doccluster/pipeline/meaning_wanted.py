@@ -1,0 +1,114 @@
+"""The meaning of the documents of a run: from a file, from rows or an encoder in memory, or from an encoder by name."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from doccluster.artifacts import Model
+from doccluster.clustering.linear_rule import decide
+from doccluster.errors import Argument, InputError
+from doccluster.pipeline.run_settings import RunSettings
+from doccluster.pipeline.sources import Source
+from doccluster.progress import Progress
+from doccluster.validation import check_matrix
+from doccluster.vectors.embedding_files import Embeddings, read_embeddings, rows_of_documents
+from doccluster.vectors.encoders import ENCODERS, encode, get_encoder
+from doccluster.vectors.meaning import Meaning, meaning_of, seen_from
+
+GIVEN = "given"  # the name of embeddings that no encoder of ours made
+
+
+def meaning_note(meaning: Meaning | None, space: str) -> str | None:
+    """Return in a sentence what was clustered by, None without meaning."""
+    if meaning is None or space == "words":
+        return None
+    by = "meaning" if space == "meaning" else "words and meaning"
+    what = "embeddings that were given" if meaning.model == GIVEN else f"the encoder {meaning.model}"
+    without = int((~meaning.rows.any(axis=1)).sum())
+    alone = f"; {without:,} without any go by their words" if without else ""
+    return (
+        f"Clustered by {by} ({what}, {meaning.n_dimensions:,} dimensions{alone}); labels, similarities and measures "
+        "are of the words."
+    )
+
+
+def with_meaning(read: Source, settings: RunSettings, progress: Progress) -> Source:
+    """Return a source with the meaning that its run asks for.
+
+    Raises
+    ------
+    InputError
+        If the embeddings do not fit the documents, the encoder is not known, or there are no texts for it.
+    MissingDependency
+        If the package of the encoder is not installed.
+    """
+    if read.vectors is not None and isinstance(read.vectors.matrix, np.ndarray):
+        raise InputError("the source is a dense matrix, which has no words", remedy="give the texts as the source")
+    rows, model, digest = _embedded(read, settings.embeddings, settings.encoder, progress)
+    meaning = meaning_of(rows, model=model, digest=digest or None, weight=settings.meaning_weight)
+    return replace(read, meaning=meaning)
+
+
+def _embedded(read: Source, embeddings: Any, encoder: Any, progress: Progress) -> tuple[npt.NDArray[Any], str, str]:
+    """Return the rows of the documents, what made them, and its digest where it has one."""
+    if encoder is not None:
+        if read.corpus is None:
+            remedy = "give ", Argument("embeddings")
+            raise InputError("an encoder needs texts, and the source is a matrix", remedy=remedy)
+        made_by = get_encoder(encoder)
+        return encode(made_by, read.corpus.texts, progress=progress), made_by.name, made_by.digest
+    is_file = isinstance(embeddings, str | os.PathLike)
+    found = read_embeddings(Path(embeddings)) if is_file else Embeddings(embeddings)
+    name = str(embeddings) if is_file else "embeddings"
+    return rows_of_documents(found, read.documents.ids, read.skipped, name=name), GIVEN, ""
+
+
+def decides_by_meaning(model: Model) -> bool:
+    """Return whether new documents need a meaning: clusters that the counts of words settled do without."""
+    return model.meaning is not None and model.rule is None and model.settings.get("space") != "words"
+
+
+def meaning_like(model: Model, read: Source, embeddings: Any, encoder: Any, progress: Progress) -> Meaning:
+    """Return the meaning of new documents, in the space of a run.
+
+    Raises
+    ------
+    InputError
+        If none can be had, or it is of another model.
+    """
+    then = model.meaning
+    assert then is not None  # who calls has looked
+    if embeddings is None and encoder is None:
+        if then.model not in ENCODERS:
+            raise InputError(
+                f"the clusters are of meaning too ({then.model}, {then.n_dimensions:,} dimensions)",
+                remedy=("give the ", Argument("embeddings"), " of these documents"),
+            )
+        encoder = then.model
+    rows, made_by, digest = _embedded(read, embeddings, encoder, progress)
+    if made_by != then.model or (made_by in ENCODERS and digest != then.digest):
+        version = " in another version" if made_by == then.model else ""
+        raise InputError(
+            f"the meaning of these documents is by {made_by}{version}", remedy=f"the run's is by {then.model}: use that"
+        )
+    if rows.shape[1] != then.n_dimensions:
+        raise InputError(
+            f"the embeddings have {rows.shape[1]:,} dimensions, those of the run {then.n_dimensions:,}",
+            remedy="use the same model",
+        )
+    return replace(then, rows=seen_from(then.centre, check_matrix(rows, name="embeddings")))
+
+
+def nearest_by_meaning(model: Model, words: Any, meaning: Meaning, *, n_threads: int | None = None) -> Any:
+    """Return the cluster of each document: the nearest by meaning, or by words and meaning side by side."""
+    assert model.meaning is not None  # who calls has looked
+    rows, centroids = meaning.rows, model.meaning.rows
+    if model.settings.get("space") != "meaning":
+        rows, centroids = meaning.beside(words), model.meaning.beside(model.centroids)
+    return decide(None, rows, None, centroids, n_threads=n_threads)

@@ -1,0 +1,152 @@
+"""Embeddings in files: a table of numbers, one row for each document, and perhaps the ids of the documents."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from doccluster.corpus.columns import ID_COLUMNS
+from doccluster.corpus.document import Skipped
+from doccluster.errors import InputError, MissingDependency
+from doccluster.vectors.array_headers import check_npy, damage_as_input_error, load_npz
+
+SUFFIXES = (".npy", ".npz", ".parquet", ".arrow", ".feather")
+VECTOR_COLUMNS = ("embedding", "embeddings", "vector", "vectors")
+_NUMBER = re.compile(r"^(?:document |.*:)(\d+)$")  # how a reader names a row of a table, counted from 1
+
+
+@dataclass(frozen=True, eq=False)
+class Embeddings:
+    """What a file of embeddings holds.
+
+    Attributes
+    ----------
+    rows : array of shape (n_rows, n_dimensions)
+    ids : tuple of str, of length n_rows, or None
+        Of which document each row is; None where the order says it.
+    """
+
+    rows: npt.NDArray[Any]
+    ids: tuple[str, ...] | None = None
+
+
+def read_embeddings(path: Path) -> Embeddings:
+    """Return the embeddings in a file: .npy, .npz (perhaps with an array ids), Parquet or Arrow with a list column.
+
+    Raises
+    ------
+    InputError
+        If the file is missing, damaged or of no known kind, or holds no column of lists, or several.
+    MissingDependency
+        If the file is a table and pyarrow is not installed.
+    """
+    suffix = path.suffix.lower()
+    if suffix not in SUFFIXES:
+        raise InputError(
+            f"{path} is not a file of embeddings", remedy=f"give one whose name ends in {', '.join(SUFFIXES)}"
+        )
+    if not path.is_file():
+        raise InputError(f"there is no file {path}")
+    with damage_as_input_error(path):
+        if suffix == ".npy":
+            with path.open("rb") as stream:
+                check_npy(stream, path.stat().st_size, str(path))
+                stream.seek(0)
+                return Embeddings(np.load(stream, allow_pickle=False))
+        return _npz(path) if suffix == ".npz" else _table(path)
+
+
+def rows_of_documents(
+    found: Embeddings, ids: Sequence[str], skipped: Sequence[Skipped] = (), *, name: str = "embeddings"
+) -> npt.NDArray[Any]:
+    """Return the row of each document: by its id where there are ids, else by its place.
+
+    Where there is also a row for each document that could not be used, those rows are dropped.
+
+    Raises
+    ------
+    InputError
+        If a document has no row, an id has two, or there are more or fewer rows than documents.
+    """
+    rows = np.asarray(found.rows)
+    if rows.ndim != 2:
+        raise InputError(f"{name} has shape {rows.shape}", remedy="give a table: a row for each document")
+    if found.ids is not None:
+        place = {one: row for row, one in enumerate(found.ids)}
+        if len(place) < len(found.ids):
+            raise InputError(f"ids occur twice in {name}", remedy="give one row for each document")
+        missing = [one for one in ids if one not in place]
+        if missing:
+            raise InputError(
+                f"{len(missing):,} of the {len(ids):,} documents have no row in {name}, the first is {missing[0]!r}",
+                remedy="give a row for each id, of zeros where there is none, or leave out the ids",
+            )
+        return np.asarray(rows[[place[one] for one in ids]])
+    if len(rows) == len(ids):
+        return rows
+    lost = [one for one in skipped if not one.is_renamed]
+    numbers = {int(match[1]) for match in (_NUMBER.match(one.source) for one in lost) if match}
+    if len(rows) == len(ids) + len(lost) and len(numbers) == len(lost) and max(numbers) <= len(rows) and min(numbers):
+        return np.asarray(rows[[row for row in range(len(rows)) if row + 1 not in numbers]])
+    also = f" ({len(lost):,} more were skipped)" if lost else ""
+    raise InputError(
+        f"{name} has {len(rows):,} rows for {len(ids):,} documents{also}",
+        remedy="give a row for each in their order, or the ids beside the rows",
+    )
+
+
+def _npz(path: Path) -> Embeddings:
+    with path.open("rb") as stream:
+        arrays = load_npz(stream, str(path))
+        tables = [name for name in arrays.files if arrays[name].ndim == 2 and arrays[name].dtype.kind in "fiu"]
+        ids = [name for name in arrays.files if name in ID_COLUMNS or name == "ids"]
+        if len(tables) != 1:
+            raise InputError(
+                f"{path} holds {len(tables)} tables of numbers, expected one", remedy="save that one alone"
+            )
+        named = tuple(str(one) for one in arrays[ids[0]]) if ids else None
+        return _checked(arrays[tables[0]], named, path)
+
+
+def _table(path: Path) -> Embeddings:
+    try:
+        import pyarrow as pa
+        import pyarrow.feather as feather
+        import pyarrow.parquet as pq
+    except ImportError as error:
+        raise MissingDependency(
+            f"{path.suffix} files need pyarrow", remedy='install it with: pip install "doccluster[parquet]"'
+        ) from error
+    table = pq.read_table(path) if path.suffix.lower() == ".parquet" else feather.read_table(path)
+    kinds = (pa.types.is_list, pa.types.is_large_list, pa.types.is_fixed_size_list)
+    lists = [name for name in table.column_names if any(is_kind(table.schema.field(name).type) for is_kind in kinds)]
+    usual = [name for name in lists if name.lower() in VECTOR_COLUMNS]
+    if len(lists) != 1 and len(usual) != 1:
+        raise InputError(
+            f"{path} has {len(lists)} columns of lists ({', '.join(lists) or 'none'}), expected one",
+            remedy="call the one with the embeddings embedding",
+        )
+    column = table.column((usual or lists)[0]).combine_chunks()
+    sizes = {None if size is None else int(size) for size in column.value_lengths().to_pylist()} - {None, 0}
+    if len(sizes) != 1:
+        raise InputError(f"the embeddings in {path} have {len(sizes)} different lengths", remedy="give one for all")
+    width = sizes.pop()
+    assert width is not None
+    rows = np.zeros((len(column), width), dtype=np.float32)  # a document without a list goes by its words
+    there = column.value_lengths().fill_null(0).to_numpy(zero_copy_only=False) > 0
+    rows[there] = column.flatten().to_numpy(zero_copy_only=False).reshape(-1, width)
+    named = [name for name in table.column_names if name.lower() in ID_COLUMNS]
+    ids = tuple(map(str, table.column(named[0]).to_pylist())) if named else None
+    return _checked(rows, ids, path)
+
+
+def _checked(rows: npt.NDArray[Any], ids: tuple[str, ...] | None, path: Path) -> Embeddings:
+    if ids is not None and len(ids) != len(rows):
+        raise InputError(f"{path} has {len(ids):,} ids for {len(rows):,} rows", remedy="give one for each")
+    return Embeddings(rows, ids)

@@ -1,0 +1,123 @@
+"""The second space of documents: what they mean, as dense rows that were given or that an encoder made.
+
+Words and meaning are never one matrix in storage. Labels, terms and measures read the words; clustering reads both.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from doccluster.digests import matrix_checksum
+from doccluster.errors import InputError
+from doccluster.short_repr import ShortRepr
+from doccluster.validation import check_matrix, unit_rows
+
+Floats = npt.NDArray[np.float32]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Meaning(ShortRepr):
+    """Documents as points of a space of meaning.
+
+    Attributes
+    ----------
+    rows : float32 array of shape (n_documents, n_dimensions), unit rows
+        Directions from the centre. A zero row is that of a document that only its words place.
+    centre : float32 array of shape (n_dimensions,)
+        The mean of the unit rows of the collection, from which all directions are taken.
+    model : str
+        What made the rows: the name of an encoder, or "given".
+    digest : str
+        Of the encoder, or of the rows that were given.
+    weight : float
+        How much meaning counts beside the words; 1 for as much.
+    """
+
+    rows: Floats
+    centre: Floats
+    model: str
+    digest: str
+    weight: float = 1.0
+
+    @property
+    def n_dimensions(self) -> int:
+        """The number of columns."""
+        return int(self.rows.shape[1])
+
+    @property
+    def told(self) -> dict[str, str | float]:
+        """What is kept of it beside its arrays."""
+        return {"model": self.model, "digest": self.digest, "dimensions": self.n_dimensions, "weight": self.weight}
+
+    def take(self, rows: npt.NDArray[np.int64]) -> Meaning:
+        """Return the meaning of these documents, in this order."""
+        return replace(self, rows=self.rows[rows])
+
+    def beside(self, words: Any) -> Any:
+        """Return unit rows that hold words and meaning side by side, csr where the rows of words are.
+
+        The cosine of two of them is the weighted mean of the cosines in the two spaces.
+        """
+        rows = np.float32(np.sqrt(self.weight)) * self.rows
+        if sparse.issparse(words):
+            both = sparse.csr_array(sparse.hstack([words, sparse.csr_array(rows)]))
+        else:
+            both = np.hstack([words, rows])
+        return unit_rows(both, warn=False).astype(np.float32)
+
+
+def meaning_of(rows: Any, *, model: str = "given", digest: str | None = None, weight: float = 1.0) -> Meaning:
+    """Return embeddings of documents as their meaning: unit rows, centred on the collection, unit again.
+
+    Embeddings of one model point to one side, so that all cosines are high; seen from their mean they differ.
+
+    Parameters
+    ----------
+    rows : array of shape (n_documents, n_dimensions)
+        Of any length; a zero row stays zero.
+    model, digest, weight
+        As in `Meaning`; the digest of the rows by default.
+
+    Raises
+    ------
+    InputError
+        If they are not a table of at least two columns of finite numbers, or all point the same way.
+
+    Examples
+    --------
+    >>> meaning_of([[3.0, 4.0], [4.0, 3.0], [0.0, 0.0]]).rows.round(3)
+    array([[-0.707,  0.707],
+           [ 0.707, -0.707],
+           [ 0.   ,  0.   ]], dtype=float32)
+    """
+    given = check_matrix(rows, name="embeddings")
+    given = given.toarray() if sparse.issparse(given) else given
+    if given.shape[1] < 2:
+        raise InputError("embeddings have one dimension", remedy="give at least two; one number tells no direction")
+    digest = matrix_checksum(given) if digest is None else digest
+    unit = unit_rows(given, warn=False).astype(np.float32)
+    filled = unit.any(axis=1)
+    centre = unit[filled].mean(axis=0, dtype=np.float64).astype(np.float32) if filled.any() else unit[0]
+    found = seen_from(centre, unit)
+    if not found.any():
+        told = "are all zero" if not filled.any() else "all point the same way"
+        raise InputError(f"the embeddings {told}", remedy="they tell no documents apart; leave them out")
+    return Meaning(found, centre, model, digest, weight)
+
+
+def seen_from(centre: Floats, rows: Any) -> Floats:
+    """Return the unit directions of rows from a centre; zero rows, and those at the centre, are zero."""
+    unit = unit_rows(np.asarray(rows, dtype=np.float32), warn=False)
+    moved = np.where(unit.any(axis=1)[:, None], unit - centre, np.float32(0))
+    lengths = np.sqrt(np.einsum("ij,ij->i", moved, moved, dtype=np.float64))
+    scale = np.divide(1.0, lengths, out=np.zeros_like(lengths), where=lengths > AT_THE_CENTRE)
+    found: Floats = (moved * scale[:, None]).astype(np.float32)
+    return found
+
+
+AT_THE_CENTRE = 1e-5  # a distance that is the rounding of float32
