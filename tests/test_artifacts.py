@@ -33,6 +33,7 @@ from doccluster.artifacts.storage import (
     write_arrays,
     write_json,
 )
+from doccluster.artifacts.typed_json import read_as
 from doccluster.corpus.document import Corpus
 from doccluster.errors import InputError, SchemaError
 from doccluster.pipeline import run_pipeline
@@ -226,6 +227,13 @@ def test_json_that_is_not_ours_is_a_schema_error(tmp_path, content):
     (tmp_path / "x.json").write_text(content, encoding="utf-8")
     with pytest.raises(SchemaError, match=r"x\.json"):
         read_json(tmp_path / "x.json")
+
+
+def test_what_is_wrong_in_a_part_that_may_be_left_out_is_said_with_its_place():
+    with pytest.raises(ValueError, match=r"^lengths\[1\] is 'x', expected a whole number$"):
+        read_as(tuple[int, ...] | None, [1, "x"], "lengths")
+    with pytest.raises(ValueError, match=r"^lengths is a list of 2, expected a list$"):  # which of the two is not known
+        read_as(tuple[int, ...] | tuple[str, ...], [1, "x"], "lengths")
 
 
 def test_bytes_that_are_not_utf_8_are_a_schema_error(tmp_path):

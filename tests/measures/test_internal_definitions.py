@@ -216,3 +216,20 @@ def test_squared_distances_of_unit_rows_are_twice_the_cosine_distances():
     np.testing.assert_allclose(2 * weights[0], weights[1], rtol=1e-12)
     names = ["silhouette", "beta_cv", "c_index", "dunn", "normalized_cut", "modularity", "point_biserial", "gamma"]
     assert not differences(cosine, square, names)
+
+
+def test_a_sampled_silhouette_keeps_the_widths_of_the_whole_and_misses_it_by_its_standard_error():
+    rng = np.random.default_rng(0)
+    labels = rng.integers(3, size=200)
+    rows = sparse.csr_array(np.abs(rng.normal(size=(200, 6))) + np.eye(3, 6)[labels])
+    judge = Judge(rows, labels, "euclidean")
+    record, pairs = get_measure("silhouette"), judge.evidence["pairwise"]
+    whole = record.compute(pairs)
+    drawn = [record.compute(pairs, sample=40, random_state=seed) for seed in range(300)]
+    for one in drawn:
+        is_drawn = ~np.isnan(one.per_document)
+        assert np.count_nonzero(is_drawn) == 40
+        np.testing.assert_allclose(one.per_document[is_drawn], whole.per_document[is_drawn], rtol=0, atol=1e-12)
+    misses = [one.value - whole.value for one in drawn]
+    assert np.std(misses) == pytest.approx(np.mean([one.standard_error for one in drawn]), rel=0.15)
+    assert record.compute(pairs, sample=200, random_state=0).standard_error == 0

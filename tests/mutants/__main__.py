@@ -75,7 +75,9 @@ def main() -> None:
     parser.add_argument("n", type=int, nargs="?", default=30, help="how many changes (30)")
     parser.add_argument("--seed", type=int, default=None, help="draw the same changes as a run that printed this")
     parser.add_argument("--within", default="", help="only in files whose path has this in it")
-    parser.add_argument("--skip", type=int, default=0, help="leave out so many at first, to go on with an earlier run")
+    parser.add_argument(
+        "--only", default="", help="those with these numbers, as 7,30-200, to go on with an earlier run"
+    )
     parser.add_argument("--limit", type=float, default=60, help="seconds of processor time for the tests of one (60)")
     given = parser.parse_args()
     seed = secrets.randbelow(10**6) if given.seed is None else given.seed
@@ -90,8 +92,10 @@ def main() -> None:
             shutil.copytree(source, copy / name) if source.is_dir() else shutil.copy2(source, copy / name)
         warm_up = [sys.executable, "-c", "from doccluster.pipeline import warm_up; warm_up()"]
         subprocess.run(warm_up, cwd=copy, env={**os.environ, "PYTHONPATH": str(copy)}, check=True, capture_output=True)
-        drawn_ones = drawn(given.n, random.Random(seed), given.within)
-        for number, (path, change, text) in itertools.islice(enumerate(drawn_ones, 1), given.skip, None):
+        wanted = numbers(given.only) or range(1, given.n + 1)
+        for number, (path, change, text) in enumerate(drawn(given.n, random.Random(seed), given.within), 1):
+            if number not in wanted:
+                continue
             began = time.monotonic()
             outcome, failed = run(copy, path, text, limit=given.limit, sound=sound)
             counts[outcome] += 1
@@ -102,6 +106,12 @@ def main() -> None:
                 lines = difflib.unified_diff(old.splitlines(), text.splitlines(), lineterm="", n=2)
                 print("\n".join(lines), flush=True)
     print(f"seed {seed}: " + ", ".join(f"{count} {outcome}" for outcome, count in sorted(counts.items())))
+
+
+def numbers(text):
+    """Return the numbers of a list such as 7,30-200."""
+    spans = [part.partition("-") for part in text.split(",") if part]
+    return {number for first, _, last in spans for number in range(int(first), int(last or first) + 1)}
 
 
 def drawn(n, rng, within=""):
@@ -179,7 +189,7 @@ def texts(folder, pattern):
 
 
 def tests_of(path):
-    """Return the tests of a file, in this order: those that name its module, those of its package, `ALSO`.
+    """Return the tests of a file, in this order: those that name its module or have its name, of its package, `ALSO`.
 
     Then come those that name a module of its package which imports it: of a kernel, whichever module does.
     """
@@ -194,7 +204,12 @@ def tests_of(path):
         file: text for file, text in texts("tests", "test_*.py").items() if not any(one in file.name for one in SLOW)
     }
     naming, using = (
-        [file for file, text in every.items() if any(f"from {one} import" in text for one in named)]
+        [
+            file
+            for file, text in every.items()
+            if any(f"from {one} import" in text for one in named)
+            or (named == [module] and file.stem == f"test_{path.stem}")
+        ]
         for named in ([module], users)
     )
     own = [file for file in every if file.parent.name == package or file.stem == f"test_{package}"]

@@ -35,6 +35,15 @@ def test_words_of_many_short_texts_of_all_subjects_are_function_words():
     assert learned_function_words(texts, [{"the"}]) == set(FUNCTION)
 
 
+def test_words_of_no_subject_that_few_of_the_texts_have_are_not_function_words():
+    rng = np.random.default_rng(3)
+    words = [word for own in subjects(16) for word in own]
+    texts = [sentence(rng, words, 18) for _ in range(300)]
+    share = [sum(word in text.split() for text in texts) / 300 for word in words]
+    assert 15 / 300 < min(share) < max(share) < 0.25
+    assert learned_function_words(texts, [{"the"}]) == set(FUNCTION)
+
+
 def test_a_language_with_a_list_teaches_nothing():
     rng = np.random.default_rng(2)
     texts = [sentence(rng, own, 18) for own in subjects(12) for _ in range(8)]
