@@ -52,7 +52,6 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "undo": ("doccluster.cli.editing", "Take back the last label or merge of a run."),
     "cite": ("doccluster.cli.cite", "Print what to cite for measures and methods."),
     "warm-up": ("doccluster.cli.warm_up", "Compile everything now, for images and servers."),
-    "version": ("doccluster.cli.version", "Print the version."),
 }
 
 

@@ -6,13 +6,15 @@ like a corpus. `corpus.toml` beside them says what each file was made from.
 
 from __future__ import annotations
 
+import gzip
 import importlib.metadata
 import json
 import os
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 from scipy import io, sparse
@@ -20,7 +22,6 @@ from scipy import io, sparse
 from doccluster.errors import InputError
 from doccluster.file_names import shown_path, usable_path
 from doccluster.progress import Progress, silent
-from doccluster.synthetic.gzip_parts import GzipParts, compressed_part
 from doccluster.synthetic.made import SyntheticVectors
 from doccluster.synthetic.vmf import VmfMixture
 from doccluster.synthetic.zipf import ZipfCorpus, ZipfDocument
@@ -106,7 +107,7 @@ def write_zipf(
 ) -> list[Path]:
     """Write documents as one JSON object per line (.jsonl or .jsonl.gz), in the memory of a few blocks.
 
-    Blocks are made, encoded and compressed in threads; the bytes are the same for any number of them.
+    Blocks are made and encoded in threads; the bytes are the same for any number of them.
 
     Raises
     ------
@@ -116,25 +117,23 @@ def write_zipf(
     place = Path(path)
     is_compressed = _ending(place, (".jsonl", ".jsonl.gz")).endswith(".gz")
 
-    def encode(block: list[ZipfDocument]) -> tuple[int, bytes, bytes]:
-        data = json_lines(block)
-        return len(block), data, compressed_part(data) if is_compressed else b""
+    def encode(block: list[ZipfDocument]) -> tuple[int, bytes]:
+        return len(block), json_lines(block)
 
     def write(target: Path) -> None:
-        with target.open("wb") as handle:
-            stream = GzipParts(handle) if is_compressed else None
+        with target.open("wb") as file, _packed(file) if is_compressed else nullcontext(file) as handle:
             done = 0
-            for n_documents, data, part in corpus.map_blocks(encode, n_threads=n_threads):
-                if stream is None:
-                    handle.write(data)
-                else:
-                    stream.write(data, part)
+            for n_documents, data in corpus.map_blocks(encode, n_threads=n_threads):
+                handle.write(data)
                 done += n_documents
                 progress("write", done, corpus.n_documents)
-            if stream is not None:
-                stream.finish()
 
     return _write_all(place, {place: write}, corpus.parameters)
+
+
+def _packed(file: BinaryIO) -> gzip.GzipFile:
+    """Return a stream that compresses, without name and time: a tenth more bytes than usual, in a fifth of the time."""
+    return gzip.GzipFile("", "wb", compresslevel=1, fileobj=file, mtime=0)
 
 
 def json_lines(documents: Sequence[ZipfDocument]) -> bytes:

@@ -26,7 +26,6 @@ NARROW = {"COLUMNS": "80", "LINES": "25", "TERM": "dumb"}
 
 # The calls in their order: later ones use what earlier ones have written. `| words` are typed.
 CALLS = """
-version
 algorithms
 algorithms --json
 measures --family topic
