@@ -67,7 +67,7 @@ class Overview:
 
 
 def overview(run: Run) -> tuple[Overview, ...]:
-    """Return the first facts to see of each cluster of a run, and last of Other, where documents belong nowhere."""
+    """Return the first facts to see of each cluster of a run, and last of Other, where documents fit no cluster."""
     days = days_of(run.documents.dates)
     outlets = outlets_of(run.documents)
     endings = title_endings(_distinct(run.documents.titles), _distinct(outlets))

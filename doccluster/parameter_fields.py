@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any, TypeVar
 
 from doccluster.errors import Argument, InputError
+from doccluster.short_repr import one_of
 
 T = TypeVar("T")
 KEY = "parameter"  # of the record in a field's metadata
@@ -73,7 +74,7 @@ class Parameter:
             *([] if self.below is None else [f"below {self.below:g}"]),
         ]
         words = [*map(repr, self.choices), *(["a number"] if self.choices and ends else [])]
-        return " ".join(filter(None, (_listed(words), " and ".join(ends))))
+        return " ".join(filter(None, (one_of(words), " and ".join(ends))))
 
     def check_value(self, name: str, value: Any) -> None:
         """Raise InputError unless a value is one of the words, or a number in the range."""
@@ -171,7 +172,3 @@ def _is_number(value: Any, *, is_whole: bool) -> bool:
     if isinstance(value, str) or math.isnan(number):
         return False
     return not is_whole or hasattr(value, "__index__")
-
-
-def _listed(words: list[str]) -> str:
-    return " or ".join(filter(None, (", ".join(words[:-1]), *words[-1:])))

@@ -242,7 +242,7 @@ class Run:
     candidates : int32 array of shape (n_candidates, n_documents), or None
         The labels of the partitions that went into a consensus.
     is_other : bool array of shape (n_documents,), or None
-        Which documents belong nowhere and are shown as Other. Their label is that of the nearest cluster, and scores
+        Which documents fit no cluster and are shown as Other. Their label is that of the nearest cluster, and scores
         count them there; the sizes in `clusters` leave them out. None where they were not looked for.
     """
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from typing import Any
 
@@ -71,3 +71,12 @@ def listed(names: Collection[Any], most: int = _MOST_OF_PARTS) -> str:
     first = map(str, itertools.islice(names, most))
     shown = [name if len(name) <= _MOST_OF_TEXT else name[: _MOST_OF_TEXT - 1] + "…" for name in first]
     return ", ".join([*shown, "..."] if len(names) > most else shown) or "none"
+
+
+def one_of(words: Sequence[str]) -> str:
+    """Return words with commas between them, and an "or" before the last.
+
+    >>> one_of(["6 sections", "31 topics", "212 stories"])
+    '6 sections, 31 topics or 212 stories'
+    """
+    return " or ".join(filter(None, (", ".join(words[:-1]), *words[-1:])))

@@ -95,7 +95,7 @@ def _document_columns(documents: Documents) -> Columns:
 def clusters_columns(run: Run) -> Columns:
     """Return one row per cluster: what a person sees first, terms, what the measures say, its central document.
 
-    Documents that belong nowhere are a last row without a number, Other.
+    Documents that fit no cluster are a last row without a number, Other.
     """
     seen = overview(run)
     table: Columns = {

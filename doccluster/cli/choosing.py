@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 # what each column is called, how its numbers are written, and what they say; choose_k.csv has the figures as they are
 COLUMNS = {
-    "as": ("as", "{}", "topics: neighbours in meaning; stories: neighbours in words, at finer levels only"),
+    "as": ("as", "{}", "topics (and sections): neighbours in meaning; stories: neighbours in words, at finer levels"),
     "k": ("clusters", "{:,}", "how many there are at this level"),
     "largest": ("largest", "{:.0%}", "the share of the documents that the largest one has"),
     "agreement": (
@@ -63,7 +63,7 @@ COLUMNS = {
 @threads_option
 @json_option
 def choose_k_command(sources: tuple[str, ...], **given: Any) -> None:
-    """Find how many topics and how many stories there are: clusters that random parts of the documents find again.
+    """Find how many sections, topics and stories there are: clusters that random parts of the documents find again.
 
     `doccluster run` without -k chooses the same number.
     """
@@ -97,6 +97,7 @@ def choice_as_json(choice: Choice) -> dict[str, Any]:
     found = choice.recommendation
     return {
         "k": found.k,
+        "sections": found.sections,
         "topics": found.topics,
         "stories": found.stories,
         "granularity": found.granularity,
@@ -106,6 +107,7 @@ def choice_as_json(choice: Choice) -> dict[str, Any]:
         "sentence": found.sentence,
         "n_documents": found.n_documents,
         "n_looked_at": found.n_looked_at,
+        "examples": found.examples,
         "table": found.table.to_dict("records"),
     }
 

@@ -96,7 +96,7 @@ def _one_document(run: Run, row: int) -> tuple[dict[str, Any], list[str]]:
     content: dict[str, Any] = {"id": run.documents.ids[row], "title": run.documents.titles[row]}
     lines = [_name(run, row)]
     content["other"] = is_other = bool(run.shown_labels[row] == run.n_clusters)
-    belongs = "belongs nowhere (Other); the nearest is" if is_other else "is in"
+    belongs = "fits no cluster (Other); the nearest is" if is_other else "is in"
     for role, cluster, cosine in (
         ("cluster", own, run.similarity[row]),
         ("runner_up", next_best, run.runner_up_similarity[row]),

@@ -61,7 +61,7 @@ clustering_options = options(
     click.option(
         "--other/--no-other",
         default=True,
-        help="Without -k, show documents that belong nowhere as Other (the default is yes), or each in its nearest "
+        help="Without -k, show documents that fit no cluster as Other (the default is yes), or each in its nearest "
         "cluster.",
     ),
     click.option(

@@ -49,7 +49,7 @@ SHOWN = 3  # hits of a group in the terminal; --json has all
 def search_command(words: tuple[str, ...], as_json: bool, output: str | None, overwrite: bool, **given: Any) -> None:
     """Find documents for QUERY in SRC (documents or the folder of a run), or take the hits of another engine.
 
-    The best of them are put into groups with labels; hits that belong nowhere follow as "Other". The number in brackets
+    The best of them are put into groups with labels; hits that fit no group follow as "Other". The number in brackets
     is the place of a document by BM25 alone. With --hits the one argument, if there is one, is the query the hits were
     found by.
     """

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +12,12 @@ import numpy as np
 import pandas as pd
 
 from doccluster.artifacts import check_folder, writing
+from doccluster.corpus.stored_texts import PickedTexts
 from doccluster.pipeline.canonical_order import canonical_order
+from doccluster.pipeline.naming import N_READ, in_written_forms, unwanted_words
 from doccluster.pipeline.run_settings import checked_seed
 from doccluster.pipeline.sources import read_source, split_empty
-from doccluster.pipeline.wanted_clusters import recommended
+from doccluster.pipeline.wanted_clusters import recommended, with_examples
 from doccluster.progress import Progress, silent
 from doccluster.record import Documents
 from doccluster.selection import Recommendation
@@ -63,7 +65,8 @@ def choose_clusters(
     Parameters
     ----------
     granularity, ks, max_documents, random_state
-        As for `doccluster.selection.choose_k`. Without a granularity stories of dated documents, topics of others.
+        As for `doccluster.selection.choose_k`. Without a granularity stories of dated documents, the broadest of
+        others.
     output : path, optional
         A folder for choose_k.csv and its figure.
     source, reader, language, vectorizer, n_threads, progress
@@ -87,8 +90,12 @@ def choose_clusters(
         n_threads=n_threads,
         progress=progress,
     )[0]
-    if found.labels is not None:
-        found = replace(found, labels=found.labels[np.argsort(order)])
+    texts = None if read.corpus is None else PickedTexts(read.corpus.texts, documents.positions)
+    if texts is not None:
+        vectors = in_written_forms(made, vectors, texts[:: max(1, len(texts) // N_READ)])
+    found = with_examples(
+        found.reordered(order), made, vectors, texts, documents, unwanted=unwanted_words(made, texts, None)
+    )
     if output is not None:
         write_choice(found, Path(output))
     return Choice(found, documents, vectors, len(empty))

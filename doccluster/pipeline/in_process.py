@@ -115,7 +115,8 @@ class InProcess:
         fit = fit_clusters(algorithm, task)
         if task.documents is not fitted.documents:  # clusters of other rows are kept by the words of their documents
             fit = replace(fit, centroids=centroids_of(fitted.matrix, fit.partition), rule=None)
-        return in_input_order(fit, order), wanted
+        fit = in_input_order(fit, order)
+        return fit, wanted if wanted.choice is None else replace(wanted, choice=wanted.choice.reordered(order))
 
     def evidence(self, vectors: DocumentVectors, partition: Partition, progress: Progress) -> ClusterEvidence:
         """Return the evidence that labels and measures need."""

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from doccluster import __version__
 from doccluster.artifacts import CHECKPOINT, check_output, save_run
@@ -22,14 +24,14 @@ from doccluster.pipeline.fitting import Fit
 from doccluster.pipeline.folding import find_first_copies, folding_note, spread_to_copies, without_copies
 from doccluster.pipeline.in_process import Work
 from doccluster.pipeline.meaning_wanted import meaning_note, with_meaning
-from doccluster.pipeline.naming import name_clusters
+from doccluster.pipeline.naming import name_clusters, unwanted_words
 from doccluster.pipeline.other import other_note, set_aside
 from doccluster.pipeline.provenance import Stages, peak_memory, versions
 from doccluster.pipeline.reporting import check_texts, report_writer, wants_texts
 from doccluster.pipeline.run_settings import RunSettings, checked_seed
 from doccluster.pipeline.sources import Source, check_truth, read_source, without_terms
 from doccluster.pipeline.vectorizing import Vectorized
-from doccluster.pipeline.wanted_clusters import Wanted
+from doccluster.pipeline.wanted_clusters import Wanted, with_examples
 from doccluster.progress import Progress, silent
 from doccluster.record import Documents, Provenance, Run
 
@@ -86,11 +88,11 @@ def run_pipeline(
         What `read_corpus` or `read_matrix` can read.
     n_clusters : int or "auto"
         How many clusters; "auto" asks the data.
-    granularity : {"topics", "stories"}, optional
-        With "auto", how fine the clusters should be: broad or narrow. Without it stories of dated documents, topics of
-        others.
+    granularity : {"sections", "topics", "stories"}, optional
+        With "auto", how fine the clusters should be: broad or narrow. Without it stories of dated documents, of others
+        the broadest that are found.
     other : bool
-        With "auto", show the documents that belong nowhere as Other, apart from their nearest clusters.
+        With "auto", show the documents that fit no cluster as Other, apart from their nearest clusters.
     fold_copies : bool
         Cluster one document of each family of near-copies, the first, and give the others its cluster.
     output : path, optional
@@ -275,7 +277,16 @@ def _made(
             fit, placed, is_other = set_aside(fit, placed)
         evidence = work.evidence(vectors, fit.partition, progress)
         texts = None if read.corpus is None else PickedTexts(read.corpus.texts, documents.positions)
-        vectors, clusters = name_clusters(filled.made, vectors, evidence, placed, texts, documents, copy_of, is_other)
+        unwanted = unwanted_words(filled.made, texts, copy_of)
+        vectors, clusters = name_clusters(
+            filled.made, vectors, evidence, placed, texts, documents, is_other, unwanted=unwanted
+        )
+        looked_at = np.unique(copy_of) if settings.fold_copies and copy_of is not None else None
+        if wanted.choice is not None:
+            named = with_examples(
+                wanted.choice, filled.made, vectors, texts, documents, rows=looked_at, unwanted=unwanted
+            )
+            wanted = replace(wanted, choice=named)
     with clock.stage("judge"):
         evaluation = _judged(documents, evidence, settings, progress)
     folded = folding_note(copy_of) if settings.fold_copies else None

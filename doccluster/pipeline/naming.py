@@ -35,6 +35,7 @@ MAX_CHARACTERS = 4_000_000  # of text that is read again for the way its words a
 PER_DOCUMENT = 4_000
 MAX_PHRASE_CHARACTERS = 2_000_000
 ALL_LISTED = 0.98  # of the texts in languages with a list of function words
+N_READ = 1_000  # texts, evenly spaced, that tell how words are written where there are no clusters yet
 MAX_TITLES = 50_000  # of more, about as many evenly spaced ones are read
 
 
@@ -45,8 +46,9 @@ def name_clusters(
     placed: Placement,
     texts: Sequence[str] | None,
     documents: Documents,
-    copy_of: npt.NDArray[np.int64] | None,
     is_other: npt.NDArray[np.bool_] | None = None,
+    *,
+    unwanted: Collection[str] = frozenset(),
 ) -> tuple[DocumentVectors, list[ClusterDescription]]:
     """Describe each cluster, and return the vectors with their terms in the commonest written form.
 
@@ -61,18 +63,22 @@ def name_clusters(
         )
         return vectors, without_other(described, partition, is_other)
     vectors = in_written_forms(made, vectors, PickedTexts(texts, _most_central(partition, placed, texts)))
-    once = texts if copy_of is None else PickedTexts(texts, np.unique(copy_of))
-    unwanted = boilerplate_words(once) | _learned(made, once)
     given: dict[str, Any] = {"placement": placed, "evidence": evidence, "outlets": outlets_of(documents)}
     described = describe_texts(made, vectors, partition, texts, documents.titles, unwanted=unwanted, **given)
     return vectors, without_other(described, partition, is_other)
 
 
-def _learned(made: Vectorized, texts: Sequence[str]) -> frozenset[str]:
-    """Return the function words of languages without a list, where some texts are in such a language."""
-    if made.writing is None or sum(made.writing.languages.values()) >= ALL_LISTED:
+def unwanted_words(
+    made: Vectorized, texts: Sequence[str] | None, copy_of: npt.NDArray[np.int64] | None
+) -> frozenset[str]:
+    """Return the words that name nothing: of boilerplate, and the function words of languages without a list."""
+    if texts is None or made.vectorizer is None:
         return frozenset()
-    return learned_function_words(texts, [load_stop_words(name) for name in made.languages])
+    once = texts if copy_of is None else PickedTexts(texts, np.unique(copy_of))
+    unwanted = boilerplate_words(once)
+    if made.writing is None or sum(made.writing.languages.values()) >= ALL_LISTED:
+        return unwanted
+    return unwanted | learned_function_words(once, [load_stop_words(name) for name in made.languages])
 
 
 def without_other(
@@ -97,7 +103,7 @@ def describe_texts(
     made: Vectorized,
     vectors: DocumentVectors,
     partition: Partition,
-    texts: Sequence[str],
+    texts: Sequence[str] | None,
     titles: Sequence[str] | None = None,
     *,
     unwanted: Collection[str] = frozenset(),
@@ -139,14 +145,14 @@ def phrases_of(
     made: Vectorized,
     vectors: DocumentVectors,
     partition: Partition,
-    texts: Sequence[str],
+    texts: Sequence[str] | None,
     titles: Sequence[str] | None,
     unwanted: Collection[str],
     max_characters: int = MAX_PHRASE_CHARACTERS,
 ) -> LabelPhrases | None:
     """Return the phrases that may name clusters; None where terms are not words, or phrases already."""
     chosen = made.vectorizer
-    if chosen is None or vectors.terms is None:
+    if chosen is None or texts is None or vectors.terms is None:
         return None
     if chosen.analyzer not in ("word", "script") or tuple(chosen.ngram_range)[1] > 1:
         return None

@@ -21,7 +21,7 @@ from doccluster.text.tfidf_parameters import TfidfParameters
 from doccluster.text.token_patterns import check_safe_pattern
 from doccluster.validation import check_positive_int
 
-GRANULARITIES = ("topics", "stories")
+GRANULARITIES = ("sections", "topics", "stories")
 OF_MEANING = ("embeddings", "encoder")  # a file and a name; or an array, an object, a function
 SPACES = ("words", "meaning", "both")
 
@@ -167,7 +167,7 @@ def _check_number(n_clusters: Any, granularity: Any) -> None:
             "is not known",
             argument="granularity",
             received=granularity,
-            remedy="choose 'topics' or 'stories', or leave it out",
+            remedy="choose 'sections', 'topics' or 'stories', or leave it out",
         )
     if granularity is not None and not isinstance(n_clusters, str):
         raise InputError(

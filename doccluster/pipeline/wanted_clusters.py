@@ -1,19 +1,24 @@
-"""How many clusters `run` makes and `choose-k` names without a number: topics, or stories of dated documents."""
+"""How many clusters `run` makes and `choose-k` tells without a number: topics, or stories of dated documents."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from doccluster.clustering.algorithms import QUALITIES
 from doccluster.clustering.smoothed.document_clusters import DocumentParameters, SmoothedRows, smooth_documents
+from doccluster.corpus.stored_texts import PickedTexts
 from doccluster.errors import Argument, MemoryLimitError
 from doccluster.overview import days_of, outlets_of
 from doccluster.packed_strings import CodedColumn
+from doccluster.partition import Partition
+from doccluster.pipeline.naming import describe_texts
 from doccluster.pipeline.run_settings import RunSettings
+from doccluster.pipeline.vectorizing import Vectorized
 from doccluster.progress import Progress
 from doccluster.record import Documents
 from doccluster.selection import Recommendation, choose_k
@@ -21,6 +26,8 @@ from doccluster.selection.recommendation import MOST_DOCUMENTS
 from doccluster.vectors import DocumentVectors
 
 DATED_SHARE = 0.5  # of the documents, for a collection that is dated
+N_OTHERS = 2_000  # evenly spaced documents from which the largest cluster of a level is told
+MAX_CHARACTERS = 300_000  # of the beginnings of texts in which phrases are looked for
 SMOOTHING = ("n_components", "n_neighbors", "mixing", "max_memory")  # options that change what is smoothed
 
 
@@ -124,6 +131,52 @@ def recommended(
         progress=progress,
     )
     return choice, smoothed
+
+
+def with_examples(
+    choice: Recommendation,
+    made: Vectorized,
+    vectors: DocumentVectors,
+    texts: Sequence[str] | None,
+    documents: Documents,
+    *,
+    rows: npt.NDArray[np.int64] | None = None,
+    unwanted: Collection[str] = frozenset(),
+) -> Recommendation:
+    """Return the answer with the name of the largest cluster of each level, so that one sees what a number means.
+
+    Parameters
+    ----------
+    choice : Recommendation
+    made, unwanted
+        As for `describe_texts`.
+    vectors, texts, documents
+        Row for row.
+    rows : int array, optional
+        Those that the choice was made of, in its order; all by default.
+    """
+    if choice.k is None or vectors.terms is None:
+        return choice
+    chosen = np.arange(len(documents)) if rows is None else rows
+    examples = {}
+    for name, labels in choice.levels.items():
+        sizes = np.bincount(labels[labels >= 0])
+        is_outside = labels != sizes.argmax()
+        places = np.flatnonzero(~is_outside | (np.arange(labels.size) % max(1, labels.size // N_OTHERS) == 0))
+        some = chosen[places]
+        largest = describe_texts(
+            made,
+            vectors.take(some),
+            Partition.from_labels(is_outside[places].astype(np.int64)),
+            None if texts is None else PickedTexts(texts, some),
+            [documents.titles[row] for row in some.tolist()],
+            unwanted=unwanted,
+            max_characters=MAX_CHARACTERS,
+            n_documents=0,
+        )[0]
+        if largest.label_terms:
+            examples[name] = largest.label, int(sizes.max())
+    return replace(choice, examples=examples)
 
 
 def reason_for_stories(documents: Documents) -> str | None:

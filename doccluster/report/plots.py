@@ -105,7 +105,7 @@ def k_curve(choice: Recommendation | Any, *, ax: Axes | None = None, path: Path 
     if table.empty:
         raise InputError("there is no evidence to draw", remedy="give more documents")
     levels = table.pivot(index="resolution", columns="as", values="agreement")
-    chosen = table.loc[(table["chosen"] == 1) & (table["as"] == found.granularity), "resolution"]
+    chosen = table.loc[table["chosen"] == found.granularity, "resolution"]
     return line_chart(
         levels.index,
         {str(name): levels[name] for name in levels},

@@ -59,7 +59,7 @@ class Story:
     """One cluster, as its card shows it; dates are None and empty where no document has one.
 
     `begins_at` is the number of documents of the clusters before it: the page counts documents cluster by cluster.
-    Other, whose documents belong nowhere, comes last: it has no words and no similarity.
+    Other, whose documents fit no cluster, comes last: it has no words and no similarity.
     """
 
     number: int

@@ -142,7 +142,7 @@ def _sentence(run: Run, stories: tuple[Story, ...], source: str) -> str:
     sizes = run.shown_sizes[: run.n_clusters]
     least, most = int(sizes.min()), int(sizes.max())
     between = f"{least:,} each" if least == most else f"{least:,} to {most:,} documents"
-    rest = f"; {run.n_other:,} belong nowhere" if run.n_other else ""
+    rest = f"; {run.n_other:,} fit no cluster" if run.n_other else ""
     return f"{read}{dated} fall into {run.n_clusters:,} clusters of {between}{rest}."
 
 

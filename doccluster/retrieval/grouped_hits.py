@@ -1,4 +1,4 @@
-"""What clustering search results gives: groups of hits with labels, and the hits that belong nowhere."""
+"""What clustering search results gives: groups of hits with labels, and the hits that fit no group."""
 
 from __future__ import annotations
 

@@ -33,6 +33,7 @@ HEAP = 1 / 3  # a topic with more of the documents is none,
 SURE = 0.95  # unless its level comes back like this
 TOPICS_SHARE = 2 / 3  # of the best agreement: coarser levels that come back less are left out
 STORIES_SHARE = 0.95  # the same for stories, whose agreement rises to a plateau
+APART = 1.5  # how many times the clusters of a level make another one worth telling
 SURE_STORIES = 0.9  # what stories are that come back almost exactly
 WORTH_GOING_ON = 0.75  # of the finest level, where it is the best: finer ones are looked at
 
@@ -165,6 +166,20 @@ def stories_among(levels: Sequence[Level], topics: Level | None = None) -> Level
     best = max(level.agreement for level in some)
     good = [level for level in some if level.agreement >= STORIES_SHARE * best]
     return good[(len(good) - 1) // 2]
+
+
+def between(levels: Sequence[Level], coarse: Level | None, fine: Level | None) -> Level | None:
+    """Return the middle one of the levels that come back best, where it is well apart from a coarse and a fine one.
+
+    None where the coarse level comes back nearly as well, or one of the two has about as many clusters.
+    """
+    if coarse is None or fine is None:
+        return None
+    level = stories_among(levels, coarse)
+    if level is None or coarse.agreement >= STORIES_SHARE * level.agreement:
+        return None
+    is_apart = level.n_clusters >= APART * coarse.n_clusters and fine.n_clusters >= APART * level.n_clusters
+    return level if is_apart else None
 
 
 def finer_wanted(levels: Sequence[Level]) -> bool:

@@ -1,10 +1,10 @@
-"""How many clusters: topics or stories, which of the two to show, and why."""
+"""How many clusters: sections, topics or stories, which of them to show, and why."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -22,6 +22,7 @@ from doccluster.selection.levels import (
     STORIES_FROM,
     SURE_STORIES,
     Level,
+    between,
     find_levels,
     finer_wanted,
     stories_among,
@@ -29,14 +30,14 @@ from doccluster.selection.levels import (
 )
 from doccluster.selection.structure import find_structure
 from doccluster.selection.sweep import check_ks
-from doccluster.short_repr import ShortRepr
+from doccluster.short_repr import ShortRepr, one_of
 from doccluster.validation import RandomState, as_generator, check_matrix, check_positive_int
 
 if TYPE_CHECKING:
     import pandas as pd
 
-Granularity = Literal["topics", "stories"]
-GRANULARITIES: tuple[Granularity, ...] = ("topics", "stories")
+Granularity = Literal["sections", "topics", "stories"]
+GRANULARITIES: tuple[Granularity, ...] = ("sections", "topics", "stories")
 Labels = npt.NDArray[np.int64]
 
 LEAST_DOCUMENTS = 4
@@ -53,10 +54,11 @@ class Recommendation(ShortRepr):
     ----------
     k : int or None
         The recommended number of clusters; None when there is no structure beyond chance.
-    topics, stories : int or None
-        The numbers of broad and of narrow clusters; `k` is one of them unless it was limited.
-    granularity : {"topics", "stories"}
-        Which of the two `k` is.
+    sections, topics, stories : int or None
+        The numbers of the broadest, of broad and of narrow clusters; `k` is one of them unless it was limited. There
+        are sections only where topics come back better than what is above them.
+    granularity : {"sections", "topics", "stories"}
+        Which of them `k` is.
     reason : str
         Why that one.
     has_structure : bool
@@ -65,20 +67,22 @@ class Recommendation(ShortRepr):
         Of that agreement, against shuffled documents.
     columns : mapping of name to array
         The evidence, one entry per level that was looked at: as (topics or stories), k, resolution, largest (the share
-        of the documents in the largest cluster), agreement, and chosen (1 for the level taken for topics and the one
-        taken for stories, else 0); `table` is the same as a DataFrame.
+        of the documents in the largest cluster), agreement, and chosen (what the level was taken for, else empty);
+        `table` is the same as a DataFrame.
     n_documents, n_looked_at : int
         All documents, and those that were looked at: a random sample where there are very many.
     asked : tuple of int
         The numbers of clusters the choice was limited to; empty where it was free.
     unlimited : int or None
         What would be recommended without that limit.
-    labels : int64 array of shape (n_documents,), or None
-        The clusters that were counted, 0..k-1, to start from; -1 for documents that were not looked at or are alone.
-        None where `k` is not their number.
+    levels : mapping of granularity to int64 array of shape (n_documents,)
+        The clusters that were counted, from 0; -1 for documents that were not looked at or are alone.
+    examples : mapping of granularity to (str, int)
+        The name and the size of the largest of those clusters, where it was named.
     """
 
     k: int | None
+    sections: int | None
     topics: int | None
     stories: int | None
     granularity: Granularity
@@ -90,7 +94,22 @@ class Recommendation(ShortRepr):
     n_looked_at: int
     asked: tuple[int, ...] = ()
     unlimited: int | None = None
-    labels: Labels | None = field(default=None, repr=False)
+    levels: Mapping[Granularity, Labels] = field(default_factory=dict, repr=False)
+    examples: Mapping[Granularity, tuple[str, int]] = field(default_factory=dict)
+
+    @property
+    def labels(self) -> Labels | None:
+        """The clusters of `k` to start from; None where `k` is not the number of any that were counted."""
+        return None if self.k is None or self._is_limited else self.levels[self.granularity]
+
+    @property
+    def _is_limited(self) -> bool:
+        return bool(self.asked) and self.unlimited not in (None, self.k)
+
+    def reordered(self, order: Labels) -> Recommendation:
+        """Return the answer for rows ``order`` of an input as one for the input."""
+        places = np.argsort(order)
+        return replace(self, levels={name: labels[places] for name, labels in self.levels.items()})
 
     @property
     def table(self) -> pd.DataFrame:
@@ -127,18 +146,22 @@ class Recommendation(ShortRepr):
                 "no structure beyond chance: clusters found from one half of the words say nothing of the other half "
                 f"(p = {self.p_value:.2f}){seen}"
             )
-        both = " or ".join(
-            f"{_counted(number, name)} of about {_counted(max(1, round(self.n_documents / number)), 'documents')}"
-            for number, name in ((self.topics, "topics"), (self.stories, "stories"))
-            if number
-        )
-        if self.asked and self.unlimited not in (None, self.k):
-            return f"{self.k:,} clusters, of the numbers you gave; without that limit it would be {both}{seen}"
+        numbers = {"sections": self.sections, "topics": self.topics, "stories": self.stories}
+        there = [name for name in GRANULARITIES if numbers[name]]
+        told = one_of([self._told(name, numbers[name] or 1) for name in there])
+        if self._is_limited:
+            return f"{self.k:,} clusters, of the numbers you gave; without that limit it would be {told}{seen}"
         if self.topics == self.stories:
             return f"{self.k:,} clusters, as topics and as stories alike{seen}"
-        other = GRANULARITIES[self.granularity == "topics"]
-        way = f" (`--granularity {other}` for the other)" if self.topics and self.stories else ""
-        return f"{both}; showing {self.granularity}, {self.reason}{way}{seen}"
+        others = [f"`--granularity {name}`" for name in there if name != self.granularity]
+        way = f" ({one_of(others)} for the other{'s' if len(others) > 1 else ''})" if others else ""
+        return f"{told}; showing {self.granularity}, {self.reason}{way}{seen}"
+
+    def _told(self, name: Granularity, number: int) -> str:
+        """Return a number of clusters in words, with what one of them is like."""
+        size = _counted(max(1, round(self.n_documents / number)), "documents")
+        label, n = self.examples.get(name, ("", 0))
+        return f"{_counted(number, name)} of about {size}" + (f' (the largest: "{label}", {n:,})' if label else "")
 
 
 def _counted(number: int, name: str) -> str:
@@ -147,7 +170,7 @@ def _counted(number: int, name: str) -> str:
     >>> _counted(1, "stories"), _counted(1200, "topics")
     ('1 story', '1,200 topics')
     """
-    one = {"topics": "topic", "stories": "story", "documents": "document"}[name]
+    one = {"stories": "story"}.get(name, name.removesuffix("s"))
     return f"1 {one}" if number == 1 else f"{number:,} {name}"
 
 
@@ -181,9 +204,9 @@ def choose_k(
     matrix : csr or dense array of shape (n_documents, n_terms), or Documents
     counts : csr array of the same shape, optional
         How often each term occurs in each document, where that is known.
-    granularity : {"topics", "stories"}, optional
+    granularity : {"sections", "topics", "stories"}, optional
         Few broad clusters, or many narrow ones. Without it stories where `stories_because` says so or they come back
-        almost exactly, else topics.
+        almost exactly, else the broadest there are.
     stories_because : str, optional
         Why stories are wanted where nothing was asked for, such as "because the documents are dated".
     ks : numbers of clusters to choose from, optional
@@ -215,7 +238,7 @@ def choose_k(
             "is not known",
             argument="granularity",
             received=granularity,
-            expected="'topics' or 'stories', or leave it out",
+            expected="'sections', 'topics' or 'stories', or leave it out",
         )
     rng = as_generator(random_state)
     documents = as_documents(matrix)
@@ -241,31 +264,37 @@ def choose_k(
         )
     structure = find_structure(rows[drawn(rows.shape[0], MOST_FOR_TOPICS, rng)], rng, n_threads=n_threads)
     levels = find_both(rows, smoothed, rng, n_threads=n_threads, progress=progress)
-    topics = topics_among(levels["topics"][0])
-    best = {"topics": topics, "stories": stories_among(levels["stories"][0], topics)}
+    (broad, of_broad), (narrow, of_narrow) = levels["topics"], levels["stories"]
+    coarse = topics_among(broad)
+    stories = stories_among(narrow, coarse)
+    middle = between(broad, coarse, stories)
+    best: dict[Granularity, Level] = {}
+    for name, one in zip(GRANULARITIES, (middle and coarse, middle or coarse, stories), strict=True):
+        best |= {} if one is None else {name: one}
     chosen, reason = _shown(granularity, stories_because, best)
-    level = best[chosen] if structure.is_there else None
-    free = None if level is None else level.n_clusters
-    k, labels = free, None
+    level = best.get(chosen) if structure.is_there else None
+    k = free = None if level is None else level.n_clusters
     if asked and free is not None:
         k = min(asked, key=lambda number: (abs(math.log(number / free)), number))
-    if level is not None and k == free:
-        labels = np.full(n_documents, -1)
-        labels[looked_at] = spread(level, levels[chosen][1], rows.shape[0])
+    counted: dict[Granularity, Labels] = {}
+    for name, one in best.items() if level is not None else ():
+        counted[name] = np.full(n_documents, -1)
+        counted[name][looked_at] = spread(one, of_narrow if one is stories else of_broad, rows.shape[0])
     return Recommendation(
         k=k,
-        topics=_number(best["topics"]),
-        stories=_number(best["stories"]),
+        sections=_number(best.get("sections")),
+        topics=_number(best.get("topics")),
+        stories=_number(best.get("stories")),
         granularity=chosen,
         reason=reason,
         has_structure=level is not None,
         p_value=structure.p_value,
-        columns=_columns({name: found for name, (found, _) in levels.items()}, best),
+        columns=_columns({"topics": broad, "stories": narrow}, best),
         n_documents=n_documents,
         n_looked_at=int(looked_at.size),
         asked=asked,
         unlimited=free if asked else None,
-        labels=labels,
+        levels=counted,
     )
 
 
@@ -327,36 +356,34 @@ def _nodes_of(rows: Labels, n_rows: int) -> Labels:
 
 
 def _shown(
-    asked: Granularity | None, stories_because: str | None, best: Mapping[str, Level | None]
+    asked: Granularity | None, stories_because: str | None, best: Mapping[Granularity, Level]
 ) -> tuple[Granularity, str]:
-    """Return which of the two is shown, and why."""
-    there = [name for name in GRANULARITIES if best[name] is not None]
-    if len(there) == 1 and asked != there[0]:
-        return there[0], f"because no {GRANULARITIES[there[0] == 'topics']} come back"
-    if asked is not None:
+    """Return which of the levels is shown, and why."""
+    broadest: Granularity = next(iter(best), "topics")
+    if asked is not None and asked in best:
         return asked, "as you asked"
-    if stories_because is not None:
+    if asked is not None:
+        return broadest, f"because no {asked} come back"
+    if stories_because is not None and "stories" in best:
         return "stories", stories_because
-    stories = best["stories"]
-    if stories is not None and stories.agreement >= SURE_STORIES:
+    if "stories" in best and best["stories"].agreement >= SURE_STORIES:
         return "stories", "because nearly the same ones are found in every part of the documents"
-    return "topics", "the broader ones"
+    return broadest, "the broadest ones" if len(best) > 2 else "the broader ones"
 
 
 def _number(level: Level | None) -> int | None:
     return None if level is None else level.n_clusters
 
 
-def _columns(
-    levels: Mapping[Granularity, list[Level]], best: Mapping[str, Level | None]
-) -> dict[str, npt.NDArray[Any]]:
+def _columns(levels: Mapping[str, list[Level]], best: Mapping[Granularity, Level]) -> dict[str, npt.NDArray[Any]]:
     """Return the evidence, coarse levels first."""
     rows = [(name, level) for name, found in levels.items() for level in found]
+    taken_for = {id(level): name for name, level in best.items()}
     return {
         "as": np.array([name for name, _ in rows]),
         "k": np.array([level.n_clusters for _, level in rows]),
         "resolution": np.array([level.resolution for _, level in rows]),
         "largest": np.array([level.largest for _, level in rows]),
         "agreement": np.array([level.agreement for _, level in rows]),
-        "chosen": np.array([int(level is best[name]) for name, level in rows]),
+        "chosen": np.array([taken_for.get(id(level), "") for _, level in rows]),
     }

@@ -76,7 +76,7 @@ def main(arguments: list[str]) -> None:
         def choose(set: str) -> list[dict[str, Any]]:
             return [chosen(sets[set], is_dated=set in DATED)]
 
-        columns = ("documents", "true_k", "k", "granularity", "topics", "stories", "largest", "cpu_seconds")
+        columns = ("documents", "true_k", "k", "granularity", "sections", "topics", "stories", "largest", "cpu_seconds")
         table = pd.DataFrame(run_cases(results / "known_k.csv", cases, choose, columns=columns))
     before = pd.read_csv(results / "known_k_before.csv")[["set", "k"]].rename(columns={"k": "before"})
     table = table.merge(before, on="set", how="left")
@@ -111,6 +111,7 @@ def chosen(make: Callable[[], Labelled], *, is_dated: bool) -> dict[str, Any]:
         "true_k": len(set(labels)),
         "k": found.k or 0,
         "granularity": found.granularity if found.k else "",
+        "sections": (found.sections or 0) if found.k else 0,
         "topics": found.topics if found.k else 0,
         "stories": found.stories if found.k else 0,
         "largest": round(float(np.bincount(kept).max() / kept.size), 3) if kept is not None else 1.0,

@@ -1,4 +1,4 @@
-"""Search results in groups: what belongs together, what belongs nowhere, and inputs that are hard."""
+"""Search results in groups: what belongs together, what fits no group, and inputs that are hard."""
 
 from __future__ import annotations
 

@@ -13,6 +13,7 @@ from doccluster.geometry.neighbour_edges import neighbour_edges
 from doccluster.selection.levels import (
     Level,
     agreement_of_parts,
+    between,
     find_levels,
     finer_wanted,
     stories_among,
@@ -69,6 +70,20 @@ def test_stories_are_no_fewer_than_topics():
     assert stories_among(found).n_clusters == 5
     assert stories_among(found, even(11, 0.7)).n_clusters == 20
     assert stories_among(found, even(40, 0.7)) is None
+
+
+def test_a_level_between_two_is_told_where_it_comes_back_better_and_is_apart_from_both():
+    coarse, middle, fine = even(6, 0.6), even(30, 0.8), even(200, 0.7)
+    found = [coarse, even(10, 0.65), middle, even(60, 0.7)]
+    assert between(found, coarse, fine) is middle
+    assert between(found, coarse, even(40, 0.9)) is None
+    assert between(found, even(25, 0.7), fine) is None
+    as_good = even(6, 0.79)
+    assert between([as_good, *found[1:]], as_good, fine) is None
+    assert between([coarse, even(10, 0.55)], coarse, fine) is None
+    assert between([coarse], even(40, 0.7), fine) is None
+    assert between(found, None, fine) is None
+    assert between(found, coarse, None) is None
 
 
 def test_finer_levels_are_looked_at_while_the_finest_is_the_best_and_comes_back():

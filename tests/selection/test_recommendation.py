@@ -9,7 +9,8 @@ from scipy import sparse
 from doccluster.clustering.smoothed.document_clusters import DocumentParameters, smooth_documents
 from doccluster.errors import InputError
 from doccluster.pipeline import vectorize_texts
-from doccluster.selection import choose_k
+from doccluster.selection import choose_k, recommendation
+from doccluster.selection.levels import Level
 from doccluster.selection.null_models import sample_null
 from doccluster.synthetic import make_sparse_vmf, make_vmf_mixture, make_zipf_corpus
 
@@ -52,6 +53,23 @@ def test_both_of_two_planted_levels_are_told():
     free = choose_k(rows, random_state=0)
     assert (free.granularity, free.k) == ("stories", 30)
     assert "nearly the same ones are found in every part" in free.sentence
+
+
+def test_three_levels_are_sections_topics_and_stories(monkeypatch):
+    rows, every = directions_within_directions(n_topics=5, n_stories=6, size=9), np.arange(270)
+    levels = [Level(2.0**n, every * k // 270, 0.7 if k == 5 else 0.9) for n, k in enumerate((5, 20, 60))]
+    monkeypatch.setattr(
+        recommendation, "find_both", lambda *_, **__: {"topics": (levels[:2], every), "stories": (levels[2:], every)}
+    )
+    for name, k in (("sections", 5), ("topics", 20), ("stories", 60)):
+        found = choose_k(rows, granularity=name, random_state=0)
+        assert (found.sections, found.topics, found.stories, found.k) == (5, 20, 60, k)
+        assert len(set(found.labels.tolist())) == k
+        assert found.table["chosen"].tolist() == ["sections", "topics", "stories"]
+    assert found.sentence == (
+        "5 sections of about 54 documents, 20 topics of about 14 documents or 60 stories of about 4 documents; showing "
+        "stories, as you asked (`--granularity sections` or `--granularity topics` for the others)"
+    )
 
 
 def test_texts_of_planted_stories_are_stories():
@@ -119,7 +137,7 @@ def test_a_sample_bounds_the_work_and_is_told(ten):
 def test_what_cannot_be_used_is_refused(ten):
     with pytest.raises(InputError, match="too few"):
         choose_k(np.eye(3))
-    with pytest.raises(InputError, match="give 'topics' or 'stories'"):
+    with pytest.raises(InputError, match="give 'sections', 'topics' or 'stories'"):
         choose_k(ten, granularity="themes")
     with pytest.raises(InputError, match="give numbers from 1 to 600"):
         choose_k(ten, ks=[601])
