@@ -1,4 +1,4 @@
-"""Other: documents that belong nowhere are shown apart, and keep the label of their nearest cluster."""
+"""Other: documents that fit no cluster are shown apart, and keep the label of their nearest cluster."""
 
 from __future__ import annotations
 
@@ -11,12 +11,15 @@ import pytest
 
 from doccluster.artifacts import load_run
 from doccluster.cli.cluster_table import print_clusters
-from doccluster.labeling import place_documents
+from doccluster.geometry import as_documents
+from doccluster.labeling import place_documents, rows_that_fit_none
+from doccluster.labeling.placement import is_nearer_to_another
 from doccluster.overview import overview
 from doccluster.partition import Partition
 from doccluster.pipeline import run_pipeline
+from doccluster.pipeline.browsing import open_browser
 from doccluster.pipeline.fitting import Fit, centroids_of
-from doccluster.pipeline.other import is_nearer_to_another, set_aside
+from doccluster.pipeline.other import set_aside
 from doccluster.vectors import DocumentVectors
 
 
@@ -33,7 +36,7 @@ def fit_of(rows, labels):
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_a_document_belongs_nowhere_if_its_cluster_without_it_is_less_like_it_than_another(seed):
+def test_a_document_fits_no_cluster_if_its_cluster_without_it_is_less_like_it_than_another(seed):
     rows, labels = unit_rows(30, seed), np.arange(30) % 4
     expected = []
     for row in range(30):
@@ -45,6 +48,9 @@ def test_a_document_belongs_nowhere_if_its_cluster_without_it_is_less_like_it_th
     _, placed = fit_of(rows, labels)
     assert 0 < sum(expected) < 30
     assert is_nearer_to_another(labels, placed).tolist() == expected
+    stay = [sum(not expected[row] for row in range(30) if labels[row] == cluster) for cluster in range(4)]
+    expected = [goes and stay[label] >= 2 for goes, label in zip(expected, labels, strict=True)]
+    assert rows_that_fit_none(as_documents(rows), labels).tolist() == expected
 
 
 def test_a_cluster_of_which_fewer_than_two_documents_would_stay_keeps_them():
@@ -75,6 +81,21 @@ def test_where_everything_fits_nothing_changes():
     assert again is fit
     assert again_placed is placed
     assert not is_other.any()
+
+
+def test_browse_shows_last_and_without_a_name_what_fits_no_cluster_and_gathers_it():
+    source = Path(__file__).parents[1] / "corpora" / "samples" / "newsroom" / "articles.jsonl"
+    browser = open_browser(source, n_clusters=8, n_threads=1)
+    *cards, other = browser.cards
+    assert (other.number, other.label, other.titles) == (9, "Other", ())
+    assert sorted(np.concatenate([card.members for card in browser.cards])) == list(range(176))
+    rows = browser.vectors.matrix.toarray()
+    sums = np.array([rows[card.members].sum(axis=0) for card in cards])
+    cosines = rows @ (sums / np.linalg.norm(sums, axis=1, keepdims=True)).T
+    for number, card in enumerate(cards):  # without the documents that went, all fit still but for a few
+        assert (cosines[card.members].argmax(axis=1) == number).mean() > 0.9
+    browser.gather([9])
+    assert browser.n_documents == other.size
 
 
 @pytest.fixture(scope="module")

@@ -11,11 +11,16 @@ import numpy.typing as npt
 from doccluster.clustering.k_means import assign
 from doccluster.errors import InputError
 from doccluster.geometry import Documents, as_documents
+from doccluster.geometry.sums import sums_by_label
 from doccluster.labeling.profiles import checked_documents
 from doccluster.partition import Partition
 from doccluster.short_repr import ShortRepr
+from doccluster.validation import unit_rows
 
 Floats = npt.NDArray[np.float64]
+Flags = npt.NDArray[np.bool_]
+
+LEAST_STAYING = 2  # documents of a cluster, or all of it stay
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -51,6 +56,34 @@ def place_labels(
     runner_up = np.where(is_own, best.runner_up, best.labels).astype(np.int64)
     runner_up_similarity = np.where(is_own, best.runner_up_similarity, best.similarity).astype(np.float64)
     return Placement(similarity, runner_up, runner_up_similarity)
+
+
+def fit_none(labels: npt.NDArray[np.int64], placed: Placement) -> Flags:
+    """Return which documents fit no cluster; none of a cluster of which fewer than two would stay."""
+    is_other = is_nearer_to_another(labels, placed)
+    stay: Flags = np.bincount(labels[~is_other], minlength=int(labels.max()) + 1) >= LEAST_STAYING
+    return is_other & stay[labels]
+
+
+def rows_that_fit_none(rows: Documents, labels: npt.NDArray[np.int64], *, n_threads: int | None = None) -> Flags:
+    """Return which rows fit none of the clusters 0..k-1, each with a row, by their own means."""
+    partition = Partition(labels, tuple(range(int(labels.max()) + 1)))
+    centroids = unit_rows(sums_by_label(rows.unit, labels, partition.n_clusters), warn=False).astype(rows.unit.dtype)
+    return fit_none(labels, place_documents(rows, partition, centroids, n_threads=n_threads))
+
+
+def is_nearer_to_another(labels: npt.NDArray[np.int64], placed: Placement) -> Flags:
+    """Return which documents are less like their cluster without them than like another cluster.
+
+    The sum ``s`` of the unit rows of a cluster is as long as the sum of their cosines to its centroid; without row x it
+    is ``s - x``, whose cosine to x is ``(x.s - 1) / |s - x|``.
+    """
+    length = np.bincount(labels, weights=placed.similarity)[labels]
+    product = length * placed.similarity
+    rest = np.sqrt(np.maximum(length**2 - 2 * product + 1, 0))
+    own = np.divide(product - 1, rest, out=np.zeros_like(rest), where=rest > 1e-6)
+    nearer: Flags = own < placed.runner_up_similarity  # never where there is no other
+    return nearer
 
 
 def own_similarity(matrix: Any, partition: Partition, centroids: Any) -> Floats:

@@ -20,13 +20,15 @@ from doccluster.artifacts.browse_tree import load_browse_tree, save_browse_tree
 from doccluster.errors import InputError, NothingUsable
 from doccluster.file_names import usable_path
 from doccluster.geometry import as_documents
+from doccluster.labeling import rows_that_fit_none
 from doccluster.partition import Partition
-from doccluster.pipeline.naming import describe_texts, in_written_forms, vectorized_of
+from doccluster.pipeline.naming import N_READ, describe_texts, in_written_forms, vectorized_of
 from doccluster.pipeline.sources import read_source, split_empty
 from doccluster.pipeline.vectorizing import Vectorized
 from doccluster.progress import Progress, silent
 from doccluster.record import Documents
 from doccluster.retrieval import MetaDocuments, build_meta_documents, scatter
+from doccluster.retrieval.grouped_hits import OTHER_LABEL
 from doccluster.retrieval.scattering import DOCUMENTS_UP_TO
 from doccluster.validation import check_positive_int
 from doccluster.vectors import DocumentVectors, TfidfVectorizer
@@ -34,7 +36,6 @@ from doccluster.vectors import DocumentVectors, TfidfVectorizer
 N_CLUSTERS = 10
 N_TITLES = 3
 LEAST = 2  # documents of a cluster, on average
-N_READ = 1_000  # texts, evenly spaced, that are read for the way words are written
 N_FOUND = 1_000  # documents of a search that are gathered, the best ones
 N_DESCRIBED = 5_000  # documents, evenly spaced, of which the labels and titles of a scatter are made
 MAX_PHRASE_CHARACTERS = 300_000  # of their beginnings, in which phrases are looked for
@@ -70,7 +71,10 @@ class BrowsePath:
 
 @dataclass(frozen=True, eq=False)
 class Card:
-    """One cluster as it is shown: its number from 1, its documents, a label, and the titles of central documents."""
+    """One cluster as it is shown: its number from 1, its documents, a label, and the titles of central documents.
+
+    The last may be Other, the documents that fit no cluster, without titles.
+    """
 
     number: int
     members: Integers
@@ -147,7 +151,7 @@ class Browser:
 
     @property
     def cards(self) -> tuple[Card, ...]:
-        """The clusters that are shown, the largest first."""
+        """The clusters that are shown, the largest first, and Other last."""
         return self._views[-1].cards
 
     @property
@@ -244,7 +248,16 @@ class Browser:
     def _scattered(self, members: Integers) -> tuple[Card, ...]:
         given: dict[str, Any] = {"tree": self._tree, "random_state": self.seed, "n_threads": self._n_threads}
         k = min(self.n_clusters, max(1, members.size // LEAST))  # a few documents are few clusters
-        return self._described(scatter(self._unit, members, k, **given))
+        clusters = scatter(self._unit, members, k, **given)
+        labels = np.empty(self._rows.shape[0], dtype=np.int64)
+        for number, own in enumerate(clusters):
+            labels[own] = number
+        rows = self._unit if members.size == labels.size else as_documents(self._rows[members])
+        fits_none = rows_that_fit_none(rows, labels[members], n_threads=self._n_threads)
+        labels[members[fits_none]] = len(clusters)
+        *clusters, other = (members[labels[members] == number] for number in range(len(clusters) + 1))
+        cards = self._described(sorted(clusters, key=lambda own: -own.size))
+        return (*cards, Card(len(cards) + 1, other, OTHER_LABEL, ())) if other.size else cards
 
     def _described(self, clusters: list[Integers]) -> tuple[Card, ...]:
         """Return the cards of clusters, described by evenly spaced documents of each."""

@@ -9,11 +9,12 @@ import numpy.typing as npt
 from scipy import sparse
 
 from doccluster.clustering.hierarchical.agglomeration import agglomerate, cut_tree
-from doccluster.geometry import latent_semantic_space, nearest_neighbours, smoothed_rows
+from doccluster.geometry import as_documents, latent_semantic_space, nearest_neighbours, smoothed_rows
+from doccluster.labeling import rows_that_fit_none
 from doccluster.sparse_structure import checked_csr
 from doccluster.validation import unit_rows
 
-OTHER = -1  # the label of what belongs nowhere
+OTHER = -1  # the label of what fits no group
 N_COMPONENTS = 100
 N_NEIGHBOURS = 10
 ROWS_PER_NEIGHBOUR = 10  # fewer rows have fewer neighbours, or each would be moved towards all others
@@ -30,7 +31,7 @@ SMALLEST = 2
 def group_rows(
     rows: Any, max_groups: int = 10, *, cut_at: float | None = None, n_threads: int | None = None
 ) -> npt.NDArray[np.int64]:
-    """Return the group of each row, the largest groups first, and -1 for rows that belong nowhere.
+    """Return the group of each row, the largest groups first, and -1 for rows that fit no group.
 
     Rows are smoothed over their nearest neighbours, because short texts on one thing often share no word, and joined by
     average linkage until the nearest two groups are farther apart than `cut_at`. Of the groups of at least two, the
@@ -39,7 +40,7 @@ def group_rows(
     Parameters
     ----------
     rows : csr array of shape (n_documents, n_terms), unit rows, no negative values
-        Rows without terms belong nowhere.
+        Rows without terms fit no group.
     max_groups : int
     cut_at : float in 0..1, optional
         By default 0.65, or 0.95 times the mean distance of all pairs of rows where that is less, but 0.3 at least.
@@ -48,7 +49,7 @@ def group_rows(
     -------
     int64 array of shape (n_documents,)
     """
-    rows = checked_csr(rows, name="rows")[0]  # rows without a column belong nowhere
+    rows = checked_csr(rows, name="rows")[0]  # rows without a column fit no group
     labels = np.full(rows.shape[0], OTHER, dtype=np.int64)
     filled = np.flatnonzero(np.diff(rows.indptr))
     if filled.size < SMALLEST:
@@ -61,8 +62,13 @@ def group_rows(
     joins = agglomerate(sparse.csr_array(smoothed), "average", n_threads=n_threads)
     cut = _cut(smoothed) if cut_at is None else cut_at
     n_groups = 1 + int(np.count_nonzero(joins[:, 2] > cut))
-    labels[filled] = cut_tree(joins, n_groups)
-    return _largest(labels, max_groups)
+    grouped = _largest(cut_tree(joins, n_groups), max_groups)
+    inside = np.flatnonzero(grouped != OTHER)
+    if inside.size:
+        points = as_documents(smoothed[inside])
+        grouped[inside[rows_that_fit_none(points, grouped[inside], n_threads=n_threads)]] = OTHER
+    labels[filled] = _largest(grouped, max_groups)
+    return labels
 
 
 def _points(rows: sparse.csr_array, n_threads: int | None) -> npt.NDArray[np.float64]:

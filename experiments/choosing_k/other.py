@@ -1,4 +1,4 @@
-"""What it gains to set documents aside that belong nowhere: real corpora with classes, clustered as `run` does.
+"""What it gains to set documents aside that fit no cluster: real corpora with classes, clustered as `run` does.
 
     python -m experiments.choosing_k.other [--kept] [FOLDER]
 
@@ -20,8 +20,8 @@ import pandas as pd
 
 from doccluster.clustering.smoothed.document_clusters import DocumentParameters, cluster_documents, smooth_documents
 from doccluster.labeling import place_documents
+from doccluster.labeling.placement import is_nearer_to_another
 from doccluster.pipeline.fitting import centroids_of, largest_first
-from doccluster.pipeline.other import is_nearer_to_another
 from doccluster.selection import choose_k
 from experiments.choosing_k.known_k import DATED, HERE, ROOT, real_sets
 from experiments.resumable import run_cases
