@@ -65,8 +65,8 @@ def group_rows(
     grouped = _largest(cut_tree(joins, n_groups), max_groups)
     inside = np.flatnonzero(grouped != OTHER)
     if inside.size:
-        points = as_documents(smoothed[inside])
-        grouped[inside[rows_that_fit_none(points, grouped[inside], n_threads=n_threads)]] = OTHER
+        own = as_documents(smoothed[inside])
+        grouped[inside[rows_that_fit_none(own, grouped[inside], n_threads=n_threads)]] = OTHER
     labels[filled] = _largest(grouped, max_groups)
     return labels
 
