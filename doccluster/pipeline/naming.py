@@ -24,7 +24,8 @@ from doccluster.partition import Partition
 from doccluster.pipeline.vectorizing import Vectorized
 from doccluster.record import Documents, Run
 from doccluster.text.boilerplate import boilerplate_words
-from doccluster.text.learned_words import learned_function_words
+from doccluster.text.language import survey_writing
+from doccluster.text.learned_words import LEAST_WORDS, learned_function_words
 from doccluster.text.stopwords import STOP_WORD_LANGUAGES, load_stop_words
 from doccluster.text.tokens import build_preprocessor
 from doccluster.text.written_forms import written_forms
@@ -78,7 +79,10 @@ def unwanted_words(
     unwanted = boilerplate_words(once)
     if made.writing is None or sum(made.writing.languages.values()) >= ALL_LISTED:
         return unwanted
-    return unwanted | learned_function_words(once, [load_stop_words(name) for name in made.languages])
+    telling = PickedTexts(once, np.flatnonzero(text_lengths(once) >= 2 * LEAST_WORDS))  # a word or two tell no language
+    found = survey_writing(telling).languages if made.languages else ()
+    lists = [load_stop_words(name) for name in {*made.languages, *found}]
+    return unwanted.union(learned_function_words(telling, lists), *lists)
 
 
 def without_other(
@@ -129,7 +133,14 @@ def describe_texts(
     phrases = phrases_of(made, vectors, partition, texts, titles, words, max_characters)
     in_titles = title_counts(made, partition, titles)
     return describe_clusters(
-        vectors, partition, texts=texts, phrases=phrases, in_titles=in_titles, function_words=words, **given
+        vectors,
+        partition,
+        texts=texts,
+        titles=titles,
+        phrases=phrases,
+        in_titles=in_titles,
+        function_words=words,
+        **given,
     )
 
 

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from doccluster.corpus import read_corpus
+from doccluster.pipeline.naming import unwanted_words
+from doccluster.pipeline.vectorizing import vectorize_texts
 from doccluster.text.learned_words import learned_function_words
 
 FUNCTION = ("kwa", "na", "ya")
@@ -52,3 +55,12 @@ def test_a_language_with_a_list_teaches_nothing():
 
 def test_titles_are_too_short_to_learn_from():
     assert learned_function_words(["Drupal node search", "Drupal migration"] * 30, [{"the"}]) == frozenset()
+
+
+def test_a_few_long_texts_are_read_among_many_of_one_word():
+    rng = np.random.default_rng(0)
+    long = [" ".join(sentence(rng, own, 25) for own in subjects(40)) for _ in range(2)]
+    texts = [f"word{place}" for place in range(5_000)]
+    texts[1], texts[3] = long  # of many texts every other one is read
+    made = vectorize_texts(read_corpus(texts), language="auto", options={}, n_threads=1)
+    assert set(FUNCTION) <= unwanted_words(made, texts, None)
