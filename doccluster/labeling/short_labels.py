@@ -1,13 +1,13 @@
 """A few words and phrases that name a cluster, no two clusters by the same.
 
-No sibling has the same label, no term repeats another one of its label, and two labels share at most one term while
-there are others.
+No sibling has the same label, no term repeats another one of its label, two labels share at most one term while there
+are others, and a label whose words all stand in another one gets a further term.
 """
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from doccluster.labeling.description import LabelTerm
 from doccluster.labeling.readable_terms import same_family
@@ -32,14 +32,33 @@ def short_labels(ranked: Sequence[Sequence[LabelTerm]], *, n_words: int = 3) -> 
     ['oil', 'wheat, oil', 'cluster 2']
     """
     users: defaultdict[str, list[int]] = defaultdict(list)
-    labels: dict[str, None] = {}
+    found: list[list[str]] = []
     for cluster, terms in enumerate(ranked):
         floor = MIN_OF_BEST * max((one.score for one in terms), default=0.0)
-        chosen = _choose([one.term for one in terms if one.score >= floor], users, n_words)
-        for term in chosen:
+        found.append(_choose([one.term for one in terms if one.score >= floor], users, n_words))
+        for term in found[-1]:
             users[term].append(cluster)
-        labels[_unused(", ".join(chosen) or f"cluster {cluster}", labels)] = None
+    having: defaultdict[str, set[int]] = defaultdict(set)
+    for cluster, chosen in enumerate(found):
+        for word in _words(chosen):
+            having[word].add(cluster)
+    labels: dict[str, None] = {}
+    for cluster, (chosen, terms) in enumerate(zip(found, ranked, strict=True)):
+        siblings = set.intersection(*(having[word] for word in _words(chosen))) - {cluster} if chosen else ()
+        more = [_telling(chosen, terms, [found[other] for other in siblings])] if len(chosen) < n_words else []
+        labels[_unused(", ".join(filter(None, chosen + more)) or f"cluster {cluster}", labels)] = None
     return list(labels)
+
+
+def _telling(chosen: list[str], terms: Sequence[LabelTerm], siblings: Sequence[list[str]]) -> str:
+    """Return the next term where a label says no more than one of its siblings; nothing where it does."""
+    theirs = _words(term for label in siblings for term in label)
+    others = (one.term for one in terms if not any(same_family(one.term, term) for term in chosen))
+    return next((term for term in others if siblings and not _words([term]) <= theirs), "")
+
+
+def _words(terms: Iterable[str]) -> set[str]:
+    return {word for term in terms for word in term.casefold().split()}
 
 
 def _choose(candidates: list[str], users: Mapping[str, Sequence[int]], n_words: int) -> list[str]:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from doccluster.labeling.description import LabelTerm
 from doccluster.labeling.label_terms import rank_label_terms
 from doccluster.labeling.profiles import ClusterProfiles
 from doccluster.labeling.readable_terms import same_family
@@ -51,6 +52,14 @@ def test_labels_of_siblings_differ_even_when_the_clusters_are_alike():
     documents = ["oil|opec|barrel|crude"] * 6
     labels = labels_of(documents, [0, 0, 1, 1, 2, 2])
     assert len(set(labels)) == 3
+
+
+def test_a_label_that_says_no_more_than_a_siblings_gets_its_next_term():
+    net = [LabelTerm("net", 1.0, 1.0), LabelTerm("sales", 0.01, 0.3)]
+    loss = [LabelTerm("Net loss", 1.0, 1.0), LabelTerm("writedown", 0.5, 0.3)]
+    assert short_labels([net, loss]) == ["net, sales", "Net loss, writedown"]
+    assert short_labels([net[:1], loss]) == ["net", "Net loss, writedown"]
+    assert short_labels([net, [LabelTerm("wheat", 1.0, 1.0)]]) == ["net", "wheat"]
 
 
 def test_siblings_share_at_most_one_term_while_there_are_others():
