@@ -33,6 +33,7 @@ def describe_clusters(
     placement: Placement | None = None,
     evidence: ClusterEvidence | None = None,
     texts: Sequence[str] | None = None,
+    titles: Sequence[str] | None = None,
     phrases: LabelPhrases | None = None,
     in_titles: TitleCounts | None = None,
     outlets: Sequence[str] | None = None,
@@ -55,6 +56,8 @@ def describe_clusters(
     texts : sequence of str, optional
         The documents, row for row: where terms are pieces of words of a script without blanks, the strings that recur
         in the texts of a cluster are shown in their place.
+    titles : sequence of str, optional
+        Theirs: strings that several titles share are shown first.
     phrases : LabelPhrases, optional
         Phrases that may stand in a label, besides the terms.
     in_titles : TitleCounts, optional
@@ -83,7 +86,7 @@ def describe_clusters(
     profiles = ClusterProfiles.from_evidence(known)
     placed = placement or place_documents(documents, partition, profiles.centroids, n_threads=n_threads)
     names = vectors.display_terms if vectors.display_terms is not None else vectors.terms
-    longer = None if names is None or texts is None else _longer_strings(partition, placed, names, texts)
+    longer = None if names is None or texts is None else _longer_strings(partition, placed, names, texts, titles)
     descriptive: list[tuple[Term, ...]] = [()] * partition.n_clusters
     discriminating = descriptive
     if names is not None:
@@ -120,7 +123,11 @@ def describe_clusters(
 
 
 def _longer_strings(
-    partition: Partition, placed: Placement, names: npt.NDArray[np.object_], texts: Sequence[str]
+    partition: Partition,
+    placed: Placement,
+    names: npt.NDArray[np.object_],
+    texts: Sequence[str],
+    titles: Sequence[str] | None,
 ) -> LongerStrings | None:
     """Return a finder of strings to show for the terms of a cluster; None if no term is a piece of a word."""
     if not any(map(is_unspaced, names)):
@@ -129,7 +136,8 @@ def _longer_strings(
     def longer(cluster: int, terms: Sequence[str]) -> Mapping[str, str]:
         members = partition.members(cluster)
         nearest = members[np.argsort(-placed.similarity[members], kind="stable")[:N_TEXTS]]
-        return recurring_strings(terms, [texts[row][:MAX_CHARACTERS] for row in nearest.tolist()])
+        theirs = [] if titles is None else [titles[row] for row in nearest.tolist()]
+        return recurring_strings(terms, [texts[row][:MAX_CHARACTERS] for row in nearest.tolist()], titles=theirs)
 
     return longer
 

@@ -19,7 +19,7 @@ from doccluster.labeling.description import LabelTerm
 from doccluster.labeling.label_phrases import LabelPhrases
 from doccluster.labeling.label_queries import LabelQueries
 from doccluster.labeling.profiles import ClusterProfiles, Floats, Integers, entries, largest_per_row
-from doccluster.labeling.readable_terms import is_content
+from doccluster.labeling.readable_terms import is_content, is_korean_ending
 from doccluster.labeling.title_counts import TitleCounts
 from doccluster.partition import Partition
 from doccluster.text.scripts import is_unspaced
@@ -134,7 +134,10 @@ def _words(
 ) -> list[_Candidate]:
     """Return the terms that tell a cluster from the others, best first, or all that can be read."""
     shown = [str(names[column]) for column in columns]
-    readable = np.array([is_unspaced(name) or is_content(name, function_words) for name in shown], dtype=bool)
+    readable = np.array(
+        [is_content(name, function_words) or (is_unspaced(name) and not is_korean_ending(name)) for name in shown],
+        dtype=bool,
+    )
     support, frequency = entries(profiles.support, cluster, columns), profiles.document_frequency[columns]
     weight = entries(profiles.centroids, cluster, columns)
     for wanted in _tiers(profiles, cluster, support, frequency):

@@ -10,25 +10,40 @@ from doccluster.text.scripts import is_unspaced
 
 _WORD = re.compile(r"\w+", re.UNICODE)
 _HIRAGANA = re.compile("[\u3041-\u309f]+")
+# Korean particles, the verbs that stand for them, and forms of verbs that end a sentence
+_KOREAN = re.compile(
+    "에서|에게|으로|하[여고는다]|[한된했됐]다|되[어는다]|되었다|[있없][는다]|이다|였다|이었다|대한|위[해한]|통해|따라|인하여|인해|그리고|또는"
+)
+_HANGUL_FROM, _FINALS, _DOUBLE_S = 0xAC00, 28, 20  # syllables are numbered by their final letter last
 _HAN = re.compile("[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
 
 
 def is_content(term: str, function_words: Collection[str]) -> bool:
     """Return whether a term may stand in a label: its words begin with letters, and no function word is at an end.
 
-    A single letter counts as a word only in Chinese, and hiragana alone are endings and particles.
+    A single letter counts as a word only in Chinese; hiragana alone, and a few Korean words, are endings and particles.
 
     >>> [is_content(term, {"of", "the"}) for term in ("Bank of England", "of the", "1987", "3rd", "B52", "x")]
     [True, False, False, False, True, False]
-    >>> [is_content(term, ()) for term in ("水", "ម", "ない", "有する")]
-    [True, False, False, True]
+    >>> [is_content(term, ()) for term in ("水", "ម", "ない", "有する", "에서")]
+    [True, False, False, True, False]
     """
     words = _WORD.findall(term.lower())
     if not words or not all(word[0].isalpha() for word in words):
         return False
-    if _HIRAGANA.fullmatch(term) or (len(term) == 1 and not _HAN.fullmatch(term)):
+    if _HIRAGANA.fullmatch(term) or is_korean_ending(term) or (len(term) == 1 and not _HAN.fullmatch(term)):
         return False
     return words[0] not in function_words and words[-1] not in function_words
+
+
+def is_korean_ending(term: str) -> bool:
+    """Return whether a term is a Korean particle or a verb at the end of a sentence, which name nothing.
+
+    >>> [is_korean_ending(term) for term in ("에서", "입었다", "합니다", "캐나다")]
+    [True, True, True, False]
+    """
+    past = term[-1:] == "다" and (ord(term[-2:-1] or "다") - _HANGUL_FROM) % _FINALS == _DOUBLE_S
+    return bool(_KOREAN.fullmatch(term)) or past or term.endswith("니다")
 
 
 def same_family(term: str, other: str) -> bool:

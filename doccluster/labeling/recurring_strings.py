@@ -13,10 +13,11 @@ from itertools import pairwise
 
 from doccluster.labeling.description import Term
 from doccluster.text.scripts import is_unspaced, whole_letters
-from doccluster.text.word_borders import whole_word
+from doccluster.text.word_borders import whole_word, without_ending
 
 LONGEST = 12
 MIN_SHARE = 0.6  # part of the occurrences of a term that its longer string must cover
+TITLES_SHARE = 1 / 3  # the same of titles, which say what a text is about
 MOST_OCCURRENCES = 200
 MOST_CUT = 12  # occurrences that are looked at for whole words
 
@@ -24,13 +25,19 @@ Occurrence = tuple[str, int, int]
 
 
 def recurring_strings(
-    terms: Sequence[str], texts: Sequence[str], *, min_share: float = MIN_SHARE, longest: int = LONGEST
+    terms: Sequence[str],
+    texts: Sequence[str],
+    *,
+    titles: Sequence[str] = (),
+    min_share: float = MIN_SHARE,
+    longest: int = LONGEST,
 ) -> Mapping[str, str]:
     """Return for each term in a script without blanks the longest string around it that recurs in `texts`.
 
     A string grows by the neighbouring character, left or right, that most of the occurrences share, as long as it
     covers `min_share` of the occurrences of the term, has at most `longest` characters, and occurs at least twice.
-    With the extra ``cjk`` it is the words around the term. Terms of other scripts, and terms that no text has, are left
+    Where two of `titles` or more have the term, it is the longest that a third of those share. With the extra ``cjk``,
+    and in Korean, it is the words around the term. Terms of other scripts, and terms that no text has, are left
     out.
 
     >>> recurring_strings(["京地", "metro"], ["東京地下鉄の駅", "駅は東京地下鉄", "東京地下鉄"])
@@ -39,9 +46,11 @@ def recurring_strings(
     found = {}
     for term in dict.fromkeys(terms):
         if is_unspaced(term):
-            occurrences = _occurrences(term, texts)
+            occurrences, share = _occurrences(term, list(dict.fromkeys(titles))), TITLES_SHARE
+            if len(occurrences) < 2:
+                occurrences, share = _occurrences(term, texts), min_share
             if occurrences:
-                grown = _grown(occurrences, max(2, min_share * len(occurrences)), longest)
+                grown = _grown(occurrences, max(2, share * len(occurrences)), longest)
                 found[term] = _whole_words(occurrences) or grown
     return found
 
@@ -100,7 +109,10 @@ def _grown(occurrences: list[Occurrence], needed: float, longest: int) -> str:
 def _whole_words(occurrences: Sequence[Occurrence]) -> str:
     """Return the words that stand most often where a term occurs; nothing where they do not come twice."""
     some = occurrences[:: max(1, len(occurrences) // MOST_CUT)][:MOST_CUT]
-    counts = Counter(whole_word(*one) for one in some)
+    words = Counter(whole_word(*one) for one in some)
+    counts: Counter[str] = Counter()
+    for word, count in words.items():
+        counts[without_ending(word, words)] += count
     word, count = min(counts.items(), key=lambda pair: (-pair[1], pair[0]))
     return word if count > 1 or len(occurrences) == 1 else ""
 

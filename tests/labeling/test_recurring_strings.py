@@ -10,6 +10,7 @@ from types import SimpleNamespace
 import pytest
 
 from doccluster.labeling import describe_clusters
+from doccluster.labeling.readable_terms import is_content
 from doccluster.labeling.recurring_strings import recurring_strings
 from doccluster.partition import Partition
 from doccluster.text import word_borders
@@ -84,6 +85,22 @@ def test_a_string_grows_only_as_far_as_most_of_its_occurrences_go():
     assert recurring_strings(["北海"], texts)["北海"] == "北海道大学"
     assert recurring_strings(["北海"], texts, min_share=0.8)["北海"] == "北海道"
     assert recurring_strings(["北海"], texts, longest=2)["北海"] == "北海"
+
+
+def test_a_string_is_the_longest_that_several_titles_share():
+    texts = ["新駅の東京駅", "東京駅は", "東京都", "東京都"]
+    titles = ["東京地下鉄の新線", "東京地下鉄が開業", "東京地下鉄が開業", "大阪"]
+    assert recurring_strings(["東京"], texts, min_share=0.9) == {"東京": "東京"}
+    assert recurring_strings(["東京"], texts, titles=titles, min_share=0.9) == {"東京": "東京地下鉄"}
+    assert recurring_strings(["大阪"], ["大阪城", "大阪城"], titles=titles) == {"大阪": "大阪城"}  # of one title alone
+
+
+def test_korean_words_are_whole_and_without_particles_where_they_occur_without_them_too():
+    texts = ["튀르키예에서 지진이 발생", "강한 지진으로 사망", "지진 피해", "고양이 사진", "고양이 카페"]
+    shown = recurring_strings(["지진", "진이", "양이"], texts)
+    assert shown == {"지진": "지진", "진이": "지진이", "양이": "고양이"}
+    assert recurring_strings(["지진"], texts[:2]) == {"지진": "지진"}
+    assert not is_content("에서", ())
 
 
 def test_a_string_never_leaves_its_script_or_the_line():
