@@ -6,6 +6,7 @@ Two invariants are made here: rows are unit or zero, and labels are 0..k-1 witho
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -191,6 +192,25 @@ def unit_rows(matrix: Any, *, warn: bool = True, name: str = "X") -> Any:
         data = (matrix.data * np.repeat(scale, np.diff(matrix.indptr))).astype(matrix.dtype)
         return sparse.csr_array((data, matrix.indices, matrix.indptr), shape=matrix.shape)
     return (matrix * scale[:, None]).astype(matrix.dtype)
+
+
+def check_choice(value: Any, choices: Iterable[str], name: str) -> str:
+    """Return `value` if it is one of `choices`, or raise InputError."""
+    known = list(choices)
+    if value not in known:
+        raise InputError("is not known", argument=name, received=value, expected=f"one of {', '.join(known)}")
+    return str(value)
+
+
+def check_float_type(dtype: npt.DTypeLike) -> np.dtype[Any]:
+    """Return float32 or float64 as a dtype, or raise InputError."""
+    try:
+        found: np.dtype[Any] = np.dtype(dtype)
+    except TypeError as error:
+        raise InputError("is not a type", argument="dtype", received=dtype, expected="float32 or float64") from error
+    if found not in (np.dtype(np.float32), np.dtype(np.float64)):
+        raise InputError("is not supported", argument="dtype", received=found, expected="float32 or float64")
+    return found
 
 
 def check_positive_int(value: Any, name: str) -> int:

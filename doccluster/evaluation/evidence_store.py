@@ -6,8 +6,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from doccluster.choices import METRICS
-from doccluster.errors import InputError
 from doccluster.evaluation.truth import TruthColumn
 from doccluster.measures.registry import Measure
 from doccluster.partition import Partition
@@ -88,15 +86,3 @@ class EvidenceStore:
         from doccluster.measures.topic_words import TopicWords
 
         return TopicWords(self.of("geometry"), terms=self.terms)
-
-
-def check_metric(metric: str) -> str:
-    """Return `metric` if it is known, or raise InputError."""
-    if metric not in METRICS:
-        raise InputError(
-            "is not known",
-            argument="metric",
-            received=metric,
-            expected="'cosine' (text) or 'euclidean' (rows as they are)",
-        )
-    return metric

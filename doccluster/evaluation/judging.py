@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from doccluster.choices import METRICS
 from doccluster.errors import Argument, DocclusterWarning, InputError, NotComputable
-from doccluster.evaluation.evidence_store import EvidenceStore, check_metric
+from doccluster.evaluation.evidence_store import EvidenceStore
 from doccluster.evaluation.result import Evaluation, Score
 from doccluster.evaluation.truth import TruthColumn, subset, truth_columns
 from doccluster.geometry import ClusterEvidence, Documents, as_documents
@@ -23,6 +24,7 @@ from doccluster.measures import get_measure, get_measures, list_measures
 from doccluster.measures.registry import Measure, undefined
 from doccluster.partition import Partition
 from doccluster.progress import Progress, silent
+from doccluster.validation import check_choice
 
 PAIRWISE_SECONDS = 10.0  # what `evaluate` spends on all pairs without being asked
 LARGEST_VALUE = 1e70  # of Euclidean rows: the squares of their squared distances have to be numbers
@@ -90,7 +92,7 @@ def score(
     """
     record = get_measure(name, variant=variant)
     record.check_parameters(parameters)
-    check_metric(metric)
+    check_choice(metric, METRICS, "metric")
     is_external = record.family == "external"
     store, dropped = _prepare(
         found,
@@ -168,7 +170,7 @@ def evaluate(
     >>> [(s.name, s.value) for s in result]
     [('purity', 0.75), ('rand', 0.5)]
     """
-    check_metric(metric)
+    check_choice(metric, METRICS, "metric")
     asked = _asked(measures)
     store, dropped = _prepare(
         found,

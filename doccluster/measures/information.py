@@ -13,8 +13,9 @@ import numpy as np
 
 from doccluster.errors import InputError
 from doccluster.measures.contingency import ContingencyTable
-from doccluster.measures.parameters import check_beta, check_choice, log_unit
+from doccluster.measures.parameters import check_beta, log_unit
 from doccluster.measures.registry import Values, alias, external_measure, variant
+from doccluster.validation import check_choice
 
 AVERAGES: dict[str, Callable[[float, float], float]] = {
     "arithmetic": lambda a, b: (a + b) / 2,

@@ -14,8 +14,8 @@ import numpy.typing as npt
 
 from doccluster.choices import METRICS
 from doccluster.geometry.evidence import ClusterEvidence
-from doccluster.measures.parameters import check_choice
 from doccluster.measures.registry import Values, alias, measure, undefined, variant
+from doccluster.validation import check_choice
 
 FloatArray = npt.NDArray[np.float64]
 

@@ -13,9 +13,10 @@ import numpy as np
 import numpy.typing as npt
 
 from doccluster.measures.contingency import ContingencyTable
-from doccluster.measures.parameters import check_beta, check_choice, f_beta
+from doccluster.measures.parameters import check_beta, f_beta
 from doccluster.measures.registry import Values, alias, external_measure, variant
 from doccluster.measures.set_matching import max_matching, purity
+from doccluster.validation import check_choice
 
 Floats = npt.NDArray[np.float64]
 

@@ -1,9 +1,8 @@
-"""What measures take besides their evidence, checked: beta, the base of logarithms, a choice of words."""
+"""What measures take besides their evidence, checked: beta, the base of logarithms."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 
 from doccluster.errors import InputError
 
@@ -45,11 +44,3 @@ def log_unit(base: float | None) -> float:
             "is not a base of logarithms above 1", argument="base", received=base, remedy="give 2 for bits"
         )
     return math.log(number)
-
-
-def check_choice(value: str, choices: Iterable[str], name: str) -> str:
-    """Return `value` if it is one of `choices`, or raise InputError."""
-    known = list(choices)
-    if value not in known:
-        raise InputError("is not known", argument=name, received=value, expected=f"one of {', '.join(known)}")
-    return value

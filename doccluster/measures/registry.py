@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from doccluster.errors import InputError
 from doccluster.short_repr import ShortRepr, short
-from doccluster.validation import as_generator, check_positive_int
+from doccluster.validation import as_generator, check_choice, check_positive_int
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -289,8 +289,8 @@ def list_measures(
         If there is no such family or cost.
     """
     for name, given, known in (("family", family, get_args(Family)), ("cost", cost, get_args(Evidence))):
-        if given is not None and given not in known:
-            raise InputError("is not known", argument=name, received=given, expected=f"one of {', '.join(known)}")
+        if given is not None:
+            check_choice(given, known, name)
     found: Iterable[Measure] = _MEASURES.values()
     return [
         record

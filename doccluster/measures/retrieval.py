@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from doccluster.measures.contingency import ContingencyTable
-from doccluster.measures.parameters import check_beta, check_choice, f_beta
+from doccluster.measures.parameters import check_beta, f_beta
 from doccluster.measures.registry import Values, external_measure, undefined, variant
+from doccluster.validation import check_choice
 
 
 @external_measure(

@@ -11,10 +11,9 @@ import numpy.typing as npt
 from doccluster.choices import METRICS
 from doccluster.errors import Argument, InputError
 from doccluster.measures.distances import PairwiseDistances
-from doccluster.measures.parameters import check_choice
 from doccluster.measures.registry import Values, measure, undefined, variant
 from doccluster.measures.within_between import PairEvidence
-from doccluster.validation import RandomState
+from doccluster.validation import RandomState, check_choice
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]

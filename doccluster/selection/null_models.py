@@ -10,7 +10,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from doccluster.errors import Argument, InputError
-from doccluster.validation import unit_rows
+from doccluster.validation import check_choice, unit_rows
 
 NullModel = Literal["deal", "permute", "uniform", "sphere"]
 MAX_DENSE_CELLS = 50_000_000  # 400 MB of float64
@@ -50,11 +50,7 @@ def sample_null(
         "uniform": uniform_box,
         "sphere": uniform_directions,
     }
-    if model not in models:
-        raise InputError(
-            "is not known", argument="null", received=model, expected=f"one of {', '.join(sorted(models))}"
-        )
-    sample = models[model](matrix, random_state)
+    sample = models[check_choice(model, models, "null")](matrix, random_state)
     return unit_rows(sample, warn=False) if keep_unit_rows else sample
 
 

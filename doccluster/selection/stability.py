@@ -9,7 +9,7 @@ import itertools
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -23,7 +23,7 @@ from doccluster.partition import Partition
 from doccluster.selection.prototypes import Prototype, get_prototype
 from doccluster.selection.rules import best_k
 from doccluster.short_repr import ShortRepr
-from doccluster.validation import RandomState, as_generator
+from doccluster.validation import RandomState, as_generator, check_choice
 
 Resampling = Literal["bootstrap", "subsample"]
 
@@ -60,11 +60,9 @@ def resample(
 
     "bootstrap" draws n documents with replacement; "subsample" draws a share of them without.
     """
-    if method == "bootstrap":
+    if check_choice(method, get_args(Resampling), "method") == "bootstrap":
         drawn = random_state.integers(0, n_documents, n_documents)
         return np.bincount(drawn, minlength=n_documents)
-    if method != "subsample":
-        raise InputError("is not known", argument="method", received=method, expected="'bootstrap' or 'subsample'")
     counts = np.ones(n_documents, dtype=np.int64)
     counts[random_state.permutation(n_documents)[max(1, round(share * n_documents)) :]] = 0
     return counts

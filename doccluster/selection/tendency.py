@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -27,7 +27,15 @@ from doccluster.selection.distance_blocks import (
 )
 from doccluster.selection.null_models import NullModel, column_ranges, sample_null
 from doccluster.short_repr import ShortRepr
-from doccluster.validation import RandomState, as_generator, check_matrix, check_positive_int, unit_rows, within_range
+from doccluster.validation import (
+    RandomState,
+    as_generator,
+    check_choice,
+    check_matrix,
+    check_positive_int,
+    unit_rows,
+    within_range,
+)
 
 ZeroCells = Literal["smooth", "skip", "inf"]
 MAX_CELLS = 10_000_000
@@ -242,9 +250,7 @@ def kl_divergence(f: npt.ArrayLike, g: npt.ArrayLike, *, zero: ZeroCells = "smoo
     0.1
     """
     counts, reference = np.asarray(f, dtype=np.float64), np.asarray(g, dtype=np.float64)
-    if zero not in ("smooth", "skip", "inf"):
-        raise InputError("is not known", argument="zero", received=zero, expected="'smooth', 'skip' or 'inf'")
-    if zero == "smooth":
+    if check_choice(zero, get_args(ZeroCells), "zero") == "smooth":
         counts, reference = counts + 0.5, reference + 0.5
     p, q = counts / counts.sum(), reference / reference.sum()
     used = p > 0

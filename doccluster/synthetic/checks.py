@@ -91,17 +91,6 @@ def check_share(value: Any, name: str, *, least: float = 0.0, most: float = 1.0)
     return float(number)
 
 
-def check_float_type(dtype: npt.DTypeLike) -> np.dtype[Any]:
-    """Return float32 or float64 as a dtype, or raise InputError."""
-    try:
-        found = np.dtype(dtype)
-    except TypeError as error:
-        raise InputError("is not a type", argument="dtype", received=dtype, expected="float32 or float64") from error
-    if found not in (np.dtype(np.float32), np.dtype(np.float64)):
-        raise InputError("is not supported", argument="dtype", received=found, expected="float32 or float64")
-    return found
-
-
 def seed_record(random_state: RandomState) -> int | str:
     """Return the seed for the record of parameters, or say that a generator (or nothing) was given."""
     if isinstance(random_state, int | np.integer):

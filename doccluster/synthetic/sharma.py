@@ -18,7 +18,7 @@ from scipy import sparse, special
 from doccluster.errors import Argument, InputError
 from doccluster.synthetic.checks import check_share, seed_record
 from doccluster.synthetic.made import SyntheticVectors, row_names
-from doccluster.validation import RandomState, as_generator, check_positive_int, unit_rows
+from doccluster.validation import RandomState, as_generator, check_choice, check_positive_int, unit_rows
 from doccluster.vectors import DocumentVectors
 
 Floats = npt.NDArray[np.float64]
@@ -97,7 +97,8 @@ def make_sharma(
     (62, True)
     """
     shape = _Shape.of(n_clusters, overlap, scale, documents_per_cluster, terms_per_cluster, overlap_rows)
-    _check_words(structure, extra_rows)
+    check_choice(structure, _STRUCTURES, "structure")
+    check_choice(extra_rows, _EXTRA_ROWS, "extra_rows")
     law = _Values.of(alpha, beta, sigma, shape)
     generator = as_generator(random_state)
     truth = np.repeat(np.arange(shape.n_clusters), shape.documents)
@@ -230,15 +231,6 @@ class _Values:
 
 def _rounded(value: float) -> int:
     return math.floor(value + 0.5)
-
-
-def _check_words(structure: str, extra_rows: str) -> None:
-    if structure not in _STRUCTURES:
-        raise InputError("is unknown", argument="structure", received=structure, expected="'block' or 'dense'")
-    if extra_rows not in _EXTRA_ROWS:
-        raise InputError(
-            "is unknown", argument="extra_rows", received=extra_rows, expected="'owner', 'per_column' or 'gamma_n'"
-        )
 
 
 def _block_part(shape: _Shape, law: _Values, structure: str, truth: Ints, generator: np.random.Generator) -> Any:

@@ -19,10 +19,10 @@ from doccluster.blocks import map_blocks, row_blocks
 from doccluster.clustering.mixtures.vmf_sampling import block_generator, spawn_entropy
 from doccluster.errors import Argument, InputError
 from doccluster.kernels.vmf import MAX_CONCENTRATION, concentration
-from doccluster.synthetic.checks import check_dimensions, check_float_type, check_share, check_weights, seed_record
+from doccluster.synthetic.checks import check_dimensions, check_share, check_weights, seed_record
 from doccluster.synthetic.inclusion import draw_terms, inclusion_with_squares, squares_range
 from doccluster.synthetic.made import SyntheticVectors, row_names
-from doccluster.validation import RandomState, as_generator, check_n_clusters, check_positive_int
+from doccluster.validation import RandomState, as_generator, check_float_type, check_n_clusters, check_positive_int
 from doccluster.vectors import DocumentVectors
 
 Floats = npt.NDArray[np.float64]

@@ -17,13 +17,12 @@ from doccluster.synthetic.checks import (
     check_concentrations,
     check_dimensions,
     check_direction,
-    check_float_type,
     check_weights,
     seed_record,
 )
 from doccluster.synthetic.directions import mean_directions
 from doccluster.synthetic.made import SyntheticVectors, row_names
-from doccluster.validation import RandomState, as_generator, check_n_clusters, check_positive_int
+from doccluster.validation import RandomState, as_generator, check_float_type, check_n_clusters, check_positive_int
 from doccluster.vectors import DocumentVectors
 
 Floats = npt.NDArray[np.float64]

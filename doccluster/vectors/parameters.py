@@ -11,7 +11,7 @@ import numpy as np
 
 from doccluster.errors import Argument, DocclusterWarning, InputError, NothingUsable, Words, words_of
 from doccluster.text.analysis import Analysis, build_analysis
-from doccluster.validation import check_positive_int
+from doccluster.validation import check_float_type, check_positive_int
 from doccluster.vectors.weighting import Weighting, parse_weighting
 
 TEXT_PARAMETERS = (
@@ -41,17 +41,7 @@ def tell(messages: Iterable[Words]) -> None:
 
 def dtype_of(vectorizer: Any) -> np.dtype[Any]:
     """Return the type of the weights, or raise InputError if it is not float32 or float64."""
-    try:
-        dtype: np.dtype[Any] = np.dtype(vectorizer.dtype)
-    except TypeError as error:
-        raise InputError(
-            "is not a type", argument="dtype", received=vectorizer.dtype, expected="float32 or float64"
-        ) from error
-    if dtype not in (np.dtype(np.float32), np.dtype(np.float64)):
-        raise InputError(
-            "cannot hold weights", argument="dtype", received=vectorizer.dtype, expected="float32 or float64"
-        )
-    return dtype
+    return check_float_type(vectorizer.dtype)
 
 
 def max_features_of(vectorizer: Any) -> int | None:

@@ -18,7 +18,7 @@ from doccluster.cli.main import main
 from doccluster.corpus import opening
 from doccluster.corpus.walking import MAX_SOURCES, expanded
 from doccluster.errors import InputError
-from doccluster.evaluation import divergence_from_random_baseline
+from doccluster.evaluation import score
 from doccluster.pipeline import repeat_run, run_pipeline
 from doccluster.retrieval import read_hits
 from doccluster.sizes import parse_size
@@ -190,7 +190,7 @@ def test_a_limit_of_memory_that_is_no_size_is_refused(size: object) -> None:
 @pytest.mark.parametrize("found", [[0, 0, 1, 1], [0, 0, 0, 0]])
 def test_more_samples_than_anything_needs_are_refused(n_samples: object, found: list[int]) -> None:
     with pytest.raises(InputError, match="n_samples"):
-        divergence_from_random_baseline("purity", found, [0, 1, 0, 1], n_samples=n_samples)  # type: ignore[arg-type]
+        score("divergence_from_random_baseline", found, [0, 1, 0, 1], n_samples=n_samples)
 
 
 @pytest.mark.parametrize("sign", "=+-@\t\r＝＋－＠")

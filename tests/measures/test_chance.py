@@ -9,8 +9,14 @@ import pytest
 
 import doccluster
 from doccluster.errors import InputError
-from doccluster.evaluation import divergence_from_random_baseline
 from doccluster.measures.chance import arrangements, number_of_arrangements
+
+
+def divergence_from_random_baseline(name, found, truth, *, n_samples=1000, random_state=0, **parameters):
+    draws = {"n_samples": n_samples, "random_state": random_state}
+    return doccluster.score(
+        "divergence_from_random_baseline", found, truth, measure=name, parameters=parameters, **draws
+    )
 
 
 def test_every_arrangement_comes_once():

@@ -20,10 +20,9 @@ from scipy import sparse
 
 from doccluster.clustering.consensus.ensemble import Ensemble, co_association_rows, medoid_run
 from doccluster.clustering.k_means.spherical_k_means import SphericalKMeans
-from doccluster.errors import InputError
 from doccluster.geometry import Documents, latent_semantic_space
 from doccluster.progress import Progress, silent
-from doccluster.validation import RandomState, as_generator, check_n_clusters, unit_rows
+from doccluster.validation import RandomState, as_generator, check_choice, check_n_clusters, unit_rows
 
 CONSENSUS_METHODS = ("co-association", "bipartite", "medoid")
 
@@ -72,10 +71,7 @@ def consensus_labels(
     >>> bool(found[0] == found[1] == found[2] != found[3] == found[4] == found[5])
     True
     """
-    if method not in CONSENSUS_METHODS:
-        raise InputError(
-            "is not known", argument="method", received=method, expected=f"one of {', '.join(CONSENSUS_METHODS)}"
-        )
+    check_choice(method, CONSENSUS_METHODS, "method")
     ensemble = Ensemble.from_labels(runs)
     if method == "medoid":
         chosen = ensemble.labels[medoid_run(ensemble)]
