@@ -120,10 +120,7 @@ def _loaded(place: str) -> Any:
 def get_algorithm(name: str) -> Algorithm:
     """Return the algorithm of a name.
 
-    Raises
-    ------
-    InputError
-        If there is none.
+    Raises InputError if there is none.
 
     Examples
     --------
@@ -144,16 +141,13 @@ def is_algorithm(name: str) -> bool:
 def parse_algorithm(text: str) -> tuple[Algorithm, dict[str, Any]]:
     """Return the algorithm that a text names, and the parameters that follow the name.
 
+    Raises InputError if there is no such algorithm, or a parameter has no value.
+
     Examples
     --------
     >>> algorithm, parameters = parse_algorithm("spherical-k-means:n_init=1,refine=true")
     >>> algorithm.name, parameters
     ('spherical-k-means', {'n_init': 1, 'refine': True})
-
-    Raises
-    ------
-    InputError
-        If there is no such algorithm, or a parameter has no value.
     """
     name, _, settings = text.partition(":")
     algorithm, parameters = get_algorithm(name), {}
@@ -168,10 +162,7 @@ def parse_algorithm(text: str) -> tuple[Algorithm, dict[str, Any]]:
 def chosen_algorithm(algorithm: str | None, quality: str | None) -> tuple[Algorithm, dict[str, Any]]:
     """Return the algorithm asked for by name or by quality, and its options; the default where neither is given.
 
-    Raises
-    ------
-    InputError
-        If both are given, or one is not known.
+    Raises InputError if both are given, or one is not known.
     """
     if quality is not None and algorithm is not None:
         both = Argument("quality", quality), " chooses an algorithm, and ", Argument("algorithm", algorithm), " is one"

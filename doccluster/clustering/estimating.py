@@ -25,10 +25,7 @@ def fit_estimator(estimator: Any, task: Task, decide: Decide | None = None, *, m
     Never more clusters than distinct rows are asked for. An estimator that takes no number of threads gets one, since
     its sums would else depend on how many there are.
 
-    Raises
-    ------
-    InputError
-        If the estimator refuses an option.
+    Raises InputError if the estimator refuses an option.
     """
     from threadpoolctl import threadpool_limits
 

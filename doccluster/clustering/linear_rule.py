@@ -75,10 +75,7 @@ def decide(
 ) -> npt.NDArray[np.int64]:
     """Return the cluster of each new document by a rule, without one that of the nearest centroid.
 
-    Raises
-    ------
-    InputError
-        If the rule is on counts, and there are none.
+    Raises InputError if the rule is on counts, and there are none.
     """
     if rule is None:
         from doccluster.clustering.k_means.assign import (

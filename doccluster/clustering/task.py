@@ -26,11 +26,8 @@ class Task:
 
     Attributes
     ----------
-    documents : Documents
     counts : csr array of the same shape, or None
         How often each term occurs, where that is known.
-    n_clusters : int
-    seed : int
     options : mapping
         What the algorithm's own `options` name; a value of None is left out.
     n_threads : int or None

@@ -55,7 +55,6 @@ class BlockEvidence(ClusterEvidence):
 
     Parameters
     ----------
-    executor : Executor
     blocks : sequence of MatrixBlock
         All documents, each once, in their order.
     joined : JoinedRows

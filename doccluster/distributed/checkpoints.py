@@ -52,7 +52,6 @@ class Checkpoints:
 
     Parameters
     ----------
-    path : Path
     every : int
         Iterations from one to the next; one is written at the end of each start too.
     key : str
@@ -68,13 +67,7 @@ class Checkpoints:
         return replace(self, key=key)
 
     def save(self, state: Progressed) -> None:
-        """Write a checkpoint in place of the one before.
-
-        Raises
-        ------
-        InputError
-            If it cannot be written.
-        """
+        """Write a checkpoint in place of the one before. Raises InputError if it cannot be written."""
         told = {
             "key": self.key,
             "random": state.random,
@@ -99,10 +92,7 @@ class Checkpoints:
     def load(self) -> Progressed | None:
         """Return the last checkpoint, None if there is none.
 
-        Raises
-        ------
-        InputError
-            If it is damaged, or of other documents or options.
+        Raises InputError if it is damaged, or of other documents or options.
         """
         if not self.path.is_file():
             return None

@@ -106,7 +106,6 @@ class Iterations:
 
     Parameters
     ----------
-    executor : Executor
     blocks : sequence of MatrixBlock
         All documents, each once.
     seeds : float32 csr array of shape (n_clusters, n_columns), unit rows
@@ -151,10 +150,7 @@ class Iterations:
         Those that have `begun` go on from there, the seeds being its table. `observe` is shown each iteration that
         another follows, with the objective of its update and its number.
 
-        Raises
-        ------
-        KeyboardInterrupt
-            If a person ended it before the first update was labelled.
+        Raises KeyboardInterrupt if a person ended it before the first update was labelled.
         """
         asked = self.settings
         objective, number, converged = -np.inf, 0, False

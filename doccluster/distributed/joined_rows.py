@@ -59,10 +59,7 @@ class JoinedRows:
 def joined_rows(blocks: Sequence[MatrixBlock], folder: Path) -> tuple[Any, Any | None]:
     """Return the rows of all blocks as one matrix, and their counts, mapped from files that are written to `folder`.
 
-    Raises
-    ------
-    InputError
-        If there is no room.
+    Raises InputError if there is no room.
     """
     n_entries = sum(block.n_entries for block in blocks)
     index_type = np.int32 if n_entries <= _INT32_MAX else np.int64

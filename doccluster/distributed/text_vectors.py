@@ -45,10 +45,7 @@ class VectorBlock:
 def learn_terms(executor: Executor, texts: Sequence[TextRows], vectorizer: TfidfVectorizer, folder: Path) -> None:
     """Fit a vectorizer to texts in blocks, whose counts are written to `folder`; it is that of one process.
 
-    Raises
-    ------
-    NothingUsable
-        If no term is found, or none stays.
+    Raises NothingUsable if no term is found, or none stays.
     """
     n_documents = sum(one.rows.size for one in texts)
     shared = single_threaded(vectorizer), n_documents, str(folder)

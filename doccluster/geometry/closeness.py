@@ -20,7 +20,6 @@ def count_close(matrix: Any, labels: Integers, chosen: Sequence[Any], least: flo
     labels : int64 array of shape (n_documents,)
     chosen : sequence of arrays of shape (any, n_terms), unit rows
         Those of each cluster, in the form of `matrix`.
-    least : float
 
     Examples
     --------

@@ -179,18 +179,14 @@ def gain_of_move(criterion: str, evidence: ClusterEvidence, row: int, cluster: i
     Above zero the move makes the partition better. No document is summed again: the row is
     multiplied with the sums of two clusters. A document that is alone in its cluster leaves one that counts no more.
 
+    Raises InputError if there is no such criterion, document or cluster.
+
     Parameters
     ----------
     criterion : str
         As in `criterion_value`.
-    evidence : ClusterEvidence
     row, cluster : int
         The document, and where it goes: 0..n_clusters-1.
-
-    Raises
-    ------
-    InputError
-        If there is no such criterion, document or cluster.
 
     Examples
     --------

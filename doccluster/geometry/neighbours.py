@@ -92,7 +92,6 @@ def joined_graph(graph: NeighbourGraph, rows: Any, *, weight: float = 1.0, n_thr
 
     Parameters
     ----------
-    graph : NeighbourGraph
     rows : csr or dense array of shape (n_documents, n_dimensions)
         The documents in the other space; a zero row has no neighbours there.
     weight : float

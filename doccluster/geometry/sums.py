@@ -127,7 +127,6 @@ def sum_block(
 
     Parameters
     ----------
-    rows : Rows
     block : int64 array of row numbers, in any order
     labels : int array of shape (n_documents,), 0..n_clusters-1
     """

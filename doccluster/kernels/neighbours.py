@@ -169,7 +169,6 @@ def nearest_rows(
     cuts : int32 array, ascending; terms from which lists may be left unread
     parts : float32 array of shape (n_rows, n_cuts), the length of the part of each row from each cut on
     wanted : int64 array
-    k : int
 
     Returns
     -------

@@ -19,7 +19,6 @@ def mutual_information(support: Floats, frequency: Floats, size: Floats, n_docum
         How many documents of the cluster, and of all, have the term.
     size : float64 array of shape (n,)
         How many documents the cluster has.
-    n_documents : int
 
     Examples
     --------

@@ -124,10 +124,7 @@ class ClusterProfiles(ShortRepr):
 def checked_documents(matrix: Any, partition: Partition) -> Documents:
     """Return the documents of a partition, checked unless they came through the door before.
 
-    Raises
-    ------
-    InputError
-        If the matrix cannot be used, or has another number of rows than the partition has labels.
+    Raises InputError if the matrix cannot be used, or has another number of rows than the partition has labels.
     """
     documents = as_documents(matrix, name="vectors")
     if documents.n_documents != partition.n_documents:

@@ -41,12 +41,8 @@ def meaning_note(meaning: Meaning | None, space: str) -> str | None:
 def with_meaning(read: Source, settings: RunSettings, progress: Progress) -> Source:
     """Return a source with the meaning that its run asks for.
 
-    Raises
-    ------
-    InputError
-        If the embeddings do not fit the documents, the encoder is not known, or there are no texts for it.
-    MissingDependency
-        If the package of the encoder is not installed.
+    Raises InputError if the embeddings do not fit the documents, the encoder is not known, or there are no texts for
+    it. Raises MissingDependency if the package of the encoder is not installed.
     """
     if read.vectors is not None and isinstance(read.vectors.matrix, np.ndarray):
         raise InputError("the source is a dense matrix, which has no words", remedy="give the texts as the source")
@@ -77,10 +73,7 @@ def decides_by_meaning(model: Model) -> bool:
 def meaning_like(model: Model, read: Source, embeddings: Any, encoder: Any, progress: Progress) -> Meaning:
     """Return the meaning of new documents, in the space of a run.
 
-    Raises
-    ------
-    InputError
-        If none can be had, or it is of another model.
+    Raises InputError if none can be had, or it is of another model.
     """
     then = model.meaning
     assert then is not None  # who calls has looked

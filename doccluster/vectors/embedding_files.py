@@ -39,12 +39,8 @@ class Embeddings:
 def read_embeddings(path: Path) -> Embeddings:
     """Return the embeddings in a file: .npy, .npz (perhaps with an array ids), Parquet or Arrow with a list column.
 
-    Raises
-    ------
-    InputError
-        If the file is missing, damaged or of no known kind, or holds no column of lists, or several.
-    MissingDependency
-        If the file is a table and pyarrow is not installed.
+    Raises InputError if the file is missing, damaged or of no known kind, or holds no column of lists, or several.
+    Raises MissingDependency if the file is a table and pyarrow is not installed.
     """
     suffix = path.suffix.lower()
     if suffix not in SUFFIXES:
@@ -69,10 +65,7 @@ def rows_of_documents(
 
     Where there is also a row for each document that could not be used, those rows are dropped.
 
-    Raises
-    ------
-    InputError
-        If a document has no row, an id has two, or there are more or fewer rows than documents.
+    Raises InputError if a document has no row, an id has two, or there are more or fewer rows than documents.
     """
     rows = np.asarray(found.rows)
     if rows.ndim != 2:

@@ -34,7 +34,6 @@ class Encoder(ShortRepr):
 
     Attributes
     ----------
-    name : str
     digest : str
         Of its files; empty for an object of which nothing is known.
     encode : function of a list of str
@@ -49,12 +48,7 @@ class Encoder(ShortRepr):
 def get_encoder(given: Any) -> Encoder:
     """Return an encoder: by its name, an object with a method `encode`, or a function.
 
-    Raises
-    ------
-    InputError
-        If there is none of that name.
-    MissingDependency
-        If its package is not installed.
+    Raises InputError if there is none of that name. Raises MissingDependency if its package is not installed.
     """
     if given == "static":
         return _static()
@@ -67,10 +61,7 @@ def get_encoder(given: Any) -> Encoder:
 def encode(encoder: Encoder, texts: Sequence[str], *, progress: Progress = silent) -> npt.NDArray[Any]:
     """Return the rows of texts, a batch at a time.
 
-    Raises
-    ------
-    InputError
-        If the encoder returns something other than a row for each text.
+    Raises InputError if the encoder returns something other than a row for each text.
     """
     parts: list[npt.NDArray[Any]] = []
     for block in row_blocks(len(texts), BATCH):

@@ -76,17 +76,14 @@ def meaning_of(rows: Any, *, model: str = "given", digest: str | None = None, we
 
     Embeddings of one model point to one side, so that all cosines are high; seen from their mean they differ.
 
+    Raises InputError if they are not a table of at least two columns of finite numbers, or all point the same way.
+
     Parameters
     ----------
     rows : array of shape (n_documents, n_dimensions)
         Of any length; a zero row stays zero.
     model, digest, weight
         As in `Meaning`; the digest of the rows by default.
-
-    Raises
-    ------
-    InputError
-        If they are not a table of at least two columns of finite numbers, or all point the same way.
 
     Examples
     --------

@@ -19,7 +19,6 @@ class Candidate:
 
     Attributes
     ----------
-    name : str
     space : {"terms", "reduced", "smoothed"}
         The tf-idf rows, rows in few dimensions, or those moved towards their neighbours.
     parts : tuple of {"n", "l", "bm25"}

@@ -47,10 +47,7 @@ class Ensemble(ShortRepr):
     def from_labels(cls, runs: Sequence[Iterable[Any]]) -> Ensemble:
         """Return the ensemble of runs, each one label per document, of any kind; -1 means that it has no cluster.
 
-        Raises
-        ------
-        InputError
-            If there is no run, they are of different lengths, or labels are missing.
+        Raises InputError if there is no run, they are of different lengths, or labels are missing.
 
         Examples
         --------

@@ -55,12 +55,10 @@ class MixtureFit:
 
     Attributes
     ----------
-    parameters : MixtureParameters
     found : Expectation
         Of those parameters.
     history : tuple of float
         The log-likelihood of the parameters before each iteration and at the end; it never falls.
-    converged : bool
     """
 
     parameters: MixtureParameters

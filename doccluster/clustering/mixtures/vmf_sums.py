@@ -33,7 +33,6 @@ class PosteriorBlock:
 
     Attributes
     ----------
-    rows : slice
     shares : float array of shape (n_rows, n_lanes)
         Posterior probabilities.
     n_positive : int32 array of shape (n_rows,)

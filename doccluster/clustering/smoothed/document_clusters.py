@@ -144,27 +144,21 @@ def cluster_documents(
 ) -> DocumentFit:
     """Return clusters of documents, smoothed and settled as far as the documents allow.
 
+    Raises InputError if a parameter cannot be used, or there are fewer documents than clusters. Raises MemoryLimitError
+    if the rows cannot be smoothed within `max_memory`. Raises KeyboardInterrupt if the work was stopped before there
+    was anything to keep.
+
     Parameters
     ----------
     rows : csr or dense array of shape (n_documents, n_terms), unit rows
     counts : csr array of the same shape, or None
         How often each term occurs in each document.
-    parameters : DocumentParameters
     meaning : Meaning, optional
         The documents in a second space: neighbours in either are neighbours, and the rows stand side by side.
     smoothed : SmoothedRows, optional
         The rows smoothed already, as `smooth_documents` returns them.
     start : int64 array of shape (n_documents,), optional
         Clusters 0..n_clusters-1 from whose means spherical k-means begins, once; -1 for a document that counts to none.
-
-    Raises
-    ------
-    InputError
-        If a parameter cannot be used, or there are fewer documents than clusters.
-    MemoryLimitError
-        If the rows cannot be smoothed within `max_memory`.
-    KeyboardInterrupt
-        If the work was stopped before there was anything to keep.
     """
     parameters.check(rows.shape[0])
     work = _Work(rows, counts, parameters, meaning)
