@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import doccluster
-from doccluster.artifacts import assignments_table
+from doccluster.artifacts.tables import assignments_columns
 from doccluster.errors import InputError
 
 TEXTS = [
@@ -55,7 +55,7 @@ def test_assignments_as_a_frame_have_every_document_in_reading_order(run):
     assert frame["cluster"].tolist() == run.partition.labels.tolist()
     assert np.allclose(frame["similarity"], run.similarity)
     assert frame["label"].tolist() == [run.clusters[one].label for one in run.partition.labels]
-    assert frame["cluster"].tolist() == assignments_table(run)["cluster"].tolist()
+    assert frame["cluster"].tolist() == assignments_columns(run)["cluster"]
 
 
 def test_documents_without_terms_have_no_cluster_in_the_frame():

@@ -11,7 +11,8 @@ import pytest
 from click.testing import CliRunner
 from scipy import sparse
 
-from doccluster.artifacts import assignments_table, load_run, save_run
+from doccluster.artifacts import load_run, save_run
+from doccluster.artifacts.tables import assignments_columns
 from doccluster.cli.main import commands
 from doccluster.corpus import find_near_copies, find_near_duplicates, near_copies
 from doccluster.errors import InputError
@@ -88,7 +89,7 @@ def test_documents_are_compared_over_the_edges_of_blocks_and_few_are_hashed_at_a
 
 
 def test_assignments_say_which_documents_are_one_text_and_which_was_first(wire):
-    table = assignments_table(run_pipeline(wire, n_clusters=10, language="english")).set_index("id")
+    table = pd.DataFrame(assignments_columns(run_pipeline(wire, n_clusters=10, language="english"))).set_index("id")
     families = table.dropna(subset=["family"]).groupby("family")
     assert len(families) == 10
     originals = set(wire["id"][30:])
@@ -148,7 +149,7 @@ def test_dense_vectors_have_no_copies_to_fold(tmp_path):
     given = {"n_clusters": 2, "vectorizer": {"weighting": "none"}}
     with pytest.raises(InputError, match="dense matrix"):
         run_pipeline(tmp_path / "x.npy", fold_copies=True, **given)
-    table = assignments_table(run_pipeline(tmp_path / "x.npy", **given))
+    table = pd.DataFrame(assignments_columns(run_pipeline(tmp_path / "x.npy", **given)))
     assert table["family"].isna().all()
 
 

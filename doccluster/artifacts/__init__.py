@@ -19,10 +19,7 @@ from doccluster.artifacts.run_folder import labels_checksum, load_run, run_recor
 from doccluster.artifacts.storage import damage_told, damaged, read_json, read_record, write_json
 from doccluster.artifacts.tables import (
     LEADING_MEASURES,
-    assignments_table,
-    clusters_table,
     per_cluster_values,
-    skipped_table,
 )
 from doccluster.artifacts.typed_json import read_as
 
@@ -34,11 +31,9 @@ __all__ = [
     "PARQUET_PARTS",
     "Model",
     "RunRecord",
-    "assignments_table",
     "check_file",
     "check_folder",
     "check_output",
-    "clusters_table",
     "csv_text",
     "damage_told",
     "damaged",
@@ -55,7 +50,6 @@ __all__ = [
     "run_record",
     "save_model",
     "save_run",
-    "skipped_table",
     "storable",
     "write_csv",
     "write_json",

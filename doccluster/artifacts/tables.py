@@ -13,8 +13,6 @@ from doccluster.evaluation.result import COLUMNS
 from doccluster.overview import overview
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from doccluster.record import Documents, Run
 
 Integers = npt.NDArray[np.int64]
@@ -69,11 +67,6 @@ def _or_none(numbers: Integers) -> list[Any]:
     return [None if one < 0 else one for one in numbers.tolist()]
 
 
-def assignments_table(run: Run) -> pd.DataFrame:
-    """Return `assignments_columns` as a data frame."""
-    return _frame(assignments_columns(run))
-
-
 def _families(run: Run) -> tuple[Integers, npt.NDArray[np.bool_]] | None:
     """Return the number of each document's family of near-copies (-1 if it has no copy), and whether it is first."""
     if run.copy_of is None:
@@ -124,11 +117,6 @@ def clusters_columns(run: Run) -> Columns:
     return {name: values + [None] * (len(seen) - len(values)) for name, values in table.items()}
 
 
-def clusters_table(run: Run) -> pd.DataFrame:
-    """Return `clusters_columns` as a data frame."""
-    return _frame(clusters_columns(run))
-
-
 def scores_columns(run: Run) -> Columns:
     """Return one row per score, as `Evaluation.to_pandas` has them."""
     rows = [score.as_row() for score in run.evaluation.scores]
@@ -149,17 +137,6 @@ def skipped_columns(run: Run) -> Columns:
         "reason": [one.reason for one in run.skipped],
         "detail": [storable(one.detail) for one in run.skipped],
     }
-
-
-def skipped_table(run: Run) -> pd.DataFrame:
-    """Return `skipped_columns` as a data frame."""
-    return _frame(skipped_columns(run))
-
-
-def _frame(columns: Columns) -> pd.DataFrame:
-    import pandas as pd  # a run writes its tables without it
-
-    return pd.DataFrame(columns).convert_dtypes()
 
 
 def _join(words: Any) -> str:

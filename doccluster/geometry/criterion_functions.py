@@ -17,7 +17,7 @@ clustering", Machine Learning 55, doi:10.1023/B:MACH.0000027785.44527.d6; Calins
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -66,35 +66,6 @@ class ClusterNumbers:
             evidence.norm_totals,
             evidence.grand_norm,
         )
-
-    def after_move(self, evidence: ClusterEvidence, row: int, cluster: int) -> ClusterNumbers:
-        """Return the numbers after one document of the partition went to another cluster."""
-        own, square = int(evidence.labels[row]), float(evidence.rows.squared_norms[row])
-        if own == cluster:
-            return self
-        with_own, with_other, with_total = _products(evidence, row, (own, cluster))
-        change = np.zeros(self.members.size)
-        change[own], change[cluster] = -1.0, 1.0
-        squares = self.squares.copy()
-        squares[own] += square - 2.0 * with_own
-        squares[cluster] += square + 2.0 * with_other
-        return replace(
-            self,
-            members=self.members + change,
-            filled=self.filled + change * (square > 0),
-            squares=np.maximum(squares, 0.0),
-            products=self.products + change * with_total,
-            norm_totals=self.norm_totals + change * square,
-        )
-
-
-def _products(evidence: ClusterEvidence, row: int, clusters: tuple[int, int]) -> tuple[float, float, float]:
-    """Return the products of a document with the sums of two clusters, and with the sum of all."""
-    rows, total = evidence.rows, evidence.cluster_sums.total
-    one, scale = rows.matrix[[row]], float(rows.scale[row])
-    some = evidence.sums[list(clusters)] @ one.T.astype(np.float64)
-    both = np.asarray(some.toarray() if rows.is_sparse else some).ravel() * scale
-    return float(both[0]), float(both[1]), float((one.astype(np.float64) @ total)[0]) * scale
 
 
 def i1(clusters: ClusterNumbers) -> float:
@@ -171,38 +142,6 @@ def criterion_value(criterion: str, evidence: ClusterEvidence) -> float:
     (2.7889, 2.6)
     """
     return _function(criterion)(ClusterNumbers.of(evidence))
-
-
-def gain_of_move(criterion: str, evidence: ClusterEvidence, row: int, cluster: int) -> float:
-    """Return by how much a criterion rises, for E1 and G1 falls, if one document goes to another cluster.
-
-    Above zero the move makes the partition better. No document is summed again: the row is
-    multiplied with the sums of two clusters. A document that is alone in its cluster leaves one that counts no more.
-
-    Raises InputError if there is no such criterion, document or cluster.
-
-    Parameters
-    ----------
-    criterion : str
-        As in `criterion_value`.
-    row, cluster : int
-        The document, and where it goes: 0..n_clusters-1.
-
-    Examples
-    --------
-    >>> from doccluster.partition import Partition
-    >>> rows = np.array([[1.0, 0.0], [0.6, 0.8], [0.0, 1.0]])
-    >>> evidence = ClusterEvidence(rows, Partition.from_labels([0, 0, 1]))
-    >>> round(gain_of_move("i2", evidence, 1, 1), 4)
-    0.1085
-    """
-    function = _function(criterion)
-    for name, given, count in (("row", row, evidence.n_documents), ("cluster", cluster, evidence.n_clusters)):
-        if not 0 <= given < count:
-            raise InputError("does not exist", argument=name, received=given, expected=f"0 to {count - 1}")
-    before = ClusterNumbers.of(evidence)
-    rise = function(before.after_move(evidence, row, cluster)) - function(before)
-    return -rise if criterion in SMALLEST_IS_BEST else rise
 
 
 def _function(criterion: Any) -> Callable[[ClusterNumbers], float]:
