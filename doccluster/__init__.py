@@ -38,7 +38,7 @@ _HOMES = {
     "inspect": "doccluster.pipeline:inspect_source",
     "search": "doccluster.pipeline",
     "cluster_search_results": "doccluster.pipeline",
-    "load_run": "doccluster.artifacts",
+    "load_run": "doccluster.artifacts.run_folder",
     "write_report": "doccluster.report",
     "InlineReport": "doccluster.report",
     "plots": "doccluster.report",
@@ -56,7 +56,7 @@ def __dir__() -> list[str]:
 if TYPE_CHECKING:
     from doccluster import errors as errors
     from doccluster import pipeline
-    from doccluster.artifacts import load_run as load_run
+    from doccluster.artifacts.run_folder import load_run as load_run
     from doccluster.clustering import DocumentClustering as DocumentClustering
     from doccluster.clustering import SphericalKMeans as SphericalKMeans
     from doccluster.clustering import VonMisesFisherMixture as VonMisesFisherMixture

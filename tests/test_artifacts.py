@@ -12,23 +12,16 @@ import pandas as pd
 import pytest
 from scipy import sparse
 
-from doccluster.artifacts import (
-    csv_text,
-    labels_checksum,
-    load_model,
-    load_run,
-    new_folder,
-    read_json,
-    save_run,
-    storable,
-    storage,
-    write_csv,
-)
-from doccluster.artifacts.csv_files import write_csv_rows
+from doccluster.artifacts import storage
+from doccluster.artifacts.csv_files import csv_text, storable, write_csv, write_csv_rows
+from doccluster.artifacts.model import load_model
+from doccluster.artifacts.new_folder import new_folder
+from doccluster.artifacts.run_folder import labels_checksum, load_run, save_run
 from doccluster.artifacts.storage import (
     MadeWhenWritten,
     pack_matrix,
     read_arrays,
+    read_json,
     unpack_matrix,
     write_arrays,
     write_json,

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from doccluster.artifacts import browse_tree, save_run
+from doccluster.artifacts import browse_tree
 from doccluster.artifacts.browse_tree import load_browse_tree, save_browse_tree
+from doccluster.artifacts.run_folder import save_run
 from doccluster.pipeline import browsing, run_pipeline
 from doccluster.pipeline.browsing import open_browser
 from doccluster.retrieval import build_meta_documents

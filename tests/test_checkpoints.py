@@ -12,8 +12,7 @@ import textwrap
 import numpy as np
 import pytest
 
-from doccluster.artifacts import CHECKPOINT
-from doccluster.artifacts.new_folder import MARK
+from doccluster.artifacts.new_folder import CHECKPOINT, MARK
 from doccluster.errors import InputError
 from doccluster.pipeline import RunInterrupted, run_pipeline
 

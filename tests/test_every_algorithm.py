@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from doccluster.artifacts import load_run
+from doccluster.artifacts.run_folder import load_run
 from doccluster.cli.main import commands
 from doccluster.clustering.algorithms import ALGORITHMS, get_algorithm, parse_algorithm
 from doccluster.errors import InputError

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import doccluster
-from doccluster.artifacts import load_model
+from doccluster.artifacts.model import load_model
 from doccluster.cli.main import main
 from doccluster.corpus import Corpus
 from doccluster.errors import InputError, MissingDependency

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from doccluster.artifacts import load_run
+from doccluster.artifacts.run_folder import load_run
 from doccluster.cli.cluster_table import print_clusters
 from doccluster.geometry import as_documents
 from doccluster.labeling import place_documents, rows_that_fit_none

@@ -13,7 +13,7 @@ from scipy import sparse
 from sklearn.metrics import adjusted_rand_score
 
 from doccluster import validation
-from doccluster.artifacts import load_run
+from doccluster.artifacts.run_folder import load_run
 from doccluster.clustering.k_means.spherical import FitInterrupted, SphericalParameters, spherical_k_means
 from doccluster.corpus import Corpus, read_corpus
 from doccluster.errors import InputError, MemoryLimitError, NothingUsable

@@ -12,7 +12,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.metrics import adjusted_rand_score
 
 import doccluster
-from doccluster.artifacts import load_run
+from doccluster.artifacts.run_folder import load_run
 from doccluster.clustering import DocumentClustering, MultinomialMixture, SphericalKMeans
 from doccluster.clustering.algorithms import QUALITIES
 from doccluster.clustering.k_means.spherical import FitInterrupted, spherical_k_means

@@ -13,8 +13,8 @@ import pytest
 from scipy import sparse
 from scipy.io import mmwrite
 
-from doccluster.artifacts import csv_text, load_run
-from doccluster.artifacts.csv_files import write_csv_parts
+from doccluster.artifacts.csv_files import csv_text, write_csv_parts
+from doccluster.artifacts.run_folder import load_run
 from doccluster.artifacts.tables import assignments_columns, assignments_parts
 from doccluster.cli.main import main
 from doccluster.corpus import read_corpus

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from doccluster.artifacts import load_run
+from doccluster.artifacts.run_folder import load_run
 from doccluster.cli.main import commands
 from doccluster.clustering import measure_stability, movements
 from doccluster.errors import SchemaError

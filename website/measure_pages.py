@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
-from doccluster.artifacts import LEADING_MEASURES
+from doccluster.artifacts.tables import LEADING_MEASURES
 from doccluster.bibliography import plain_text, references_of
 from doccluster.cli.run_summary import HEADLINES
 from doccluster.measures import Measure, list_measures

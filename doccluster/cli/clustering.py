@@ -89,7 +89,8 @@ def assign_command(model: str, sources: tuple[str, ...], output: str | None, **g
     Prints a csv: id, title, date, cluster, label, similarity, runner_up, margin, unknown (the share of its terms that
     the run did not know) and new (whether it fits no cluster of the run, and the one named is only the nearest).
     """
-    from doccluster.artifacts import check_file, load_model
+    from doccluster.artifacts.model import load_model
+    from doccluster.artifacts.new_folder import check_file
     from doccluster.pipeline import assign_documents
     from doccluster.pipeline.assigning import chosen_threshold
 
@@ -136,14 +137,15 @@ def _novelty(table: pd.DataFrame, threshold: float) -> str:
 
 
 def _write(table: pd.DataFrame, path: Path) -> None:
-    from doccluster.artifacts import new_file, write_csv
+    from doccluster.artifacts.csv_files import write_csv
+    from doccluster.artifacts.new_folder import new_file
 
     with new_file(path) as written:
         write_csv(table, written)
 
 
 def _print_csv(table: pd.DataFrame) -> None:
-    from doccluster.artifacts import csv_text
+    from doccluster.artifacts.csv_files import csv_text
 
     write_out(csv_text(table))
 

@@ -17,7 +17,7 @@ def compare_clusters(folder: str, first: str, second: str, as_json: bool) -> Non
 
     Raises InputError if one of them is not there, or both are the same.
     """
-    from doccluster.artifacts import load_run
+    from doccluster.artifacts.run_folder import load_run
     from doccluster.labeling import contrast_clusters
 
     run = load_run(folder)

@@ -178,7 +178,7 @@ def _vectors(found: Any, path: str, metric: str, keep: list[int]) -> Any:
     import numpy as np
     from scipy import sparse
 
-    from doccluster.artifacts import load_run
+    from doccluster.artifacts.run_folder import load_run
     from doccluster.evaluation.joined_labels import rows_of
     from doccluster.file_names import usable_path
     from doccluster.vectors import read_matrix

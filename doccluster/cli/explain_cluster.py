@@ -21,7 +21,7 @@ def explain_cluster(folder: str, wanted: str | None, as_json: bool) -> None:
 
     Raises InputError if there is no such cluster or document.
     """
-    from doccluster.artifacts import load_run
+    from doccluster.artifacts.run_folder import load_run
 
     run = load_run(folder)
     if wanted is None:
@@ -61,7 +61,7 @@ def _print_all(run: Run, as_json: bool) -> None:
 
 
 def _one_cluster(run: Run, one: ClusterDescription) -> tuple[dict[str, Any], list[str]]:
-    from doccluster.artifacts import LEADING_MEASURES, per_cluster_values
+    from doccluster.artifacts.tables import LEADING_MEASURES, per_cluster_values
     from doccluster.labeling import BORDERLINE_MARGIN
     from doccluster.overview import overview
 

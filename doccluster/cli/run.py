@@ -252,7 +252,8 @@ def report_command(folder: str, output: str | None, with_map: bool | None, with_
 
     With --with-texts the documents are read again from where the run found them.
     """
-    from doccluster.artifacts import check_file, load_run, new_file
+    from doccluster.artifacts.new_folder import check_file, new_file
+    from doccluster.artifacts.run_folder import load_run
     from doccluster.pipeline.reporting import texts_of_run
     from doccluster.report import write_report
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from doccluster.artifacts import per_cluster_values
+from doccluster.artifacts.tables import per_cluster_values
 from doccluster.cli.cluster_table import print_clusters
 from doccluster.cli.console import say, say_fact, say_items
 from doccluster.clustering.algorithms import SPHERICAL, STARTS, get_algorithm

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from doccluster.artifacts import Model, load_model, storable
+from doccluster.artifacts.csv_files import storable
+from doccluster.artifacts.model import Model, load_model
 from doccluster.corpus.options import SourceParameters
 from doccluster.corpus.stored_texts import StoredTexts
 from doccluster.distributed.new_documents import NewDocuments, place_blocks, place_new

@@ -9,7 +9,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from doccluster.artifacts import CHECKPOINT
+from doccluster.artifacts.new_folder import CHECKPOINT
 from doccluster.blocks import resolve_threads
 from doccluster.clustering.algorithms import SPHERICAL
 from doccluster.corpus.reading import as_paths

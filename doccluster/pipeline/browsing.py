@@ -15,8 +15,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from doccluster.artifacts import load_run, read_record, write_json
 from doccluster.artifacts.browse_tree import load_browse_tree, save_browse_tree
+from doccluster.artifacts.run_folder import load_run
+from doccluster.artifacts.storage import read_record, write_json
 from doccluster.errors import InputError, NothingUsable
 from doccluster.file_names import usable_path
 from doccluster.geometry import as_documents

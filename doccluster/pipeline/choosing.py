@@ -10,7 +10,7 @@ from typing import Any
 
 import pandas as pd
 
-from doccluster.artifacts import check_folder, writing
+from doccluster.artifacts.new_folder import check_folder, writing
 from doccluster.corpus.stored_texts import PickedTexts
 from doccluster.pipeline.canonical_order import canonical_order
 from doccluster.pipeline.naming import N_READ, in_written_forms, unwanted_words

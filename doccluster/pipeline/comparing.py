@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from doccluster.artifacts import check_folder
+from doccluster.artifacts.new_folder import check_folder
 from doccluster.errors import Argument, InputError
 from doccluster.evaluation.joined_labels import ForeignLabels, read_labels, rows_of
 from doccluster.pipeline.comparison_files import write_comparison

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from doccluster.artifacts import writing
+from doccluster.artifacts.new_folder import writing
 from doccluster.selection import Comparison
 from doccluster.selection.comparison_tables import headline, latex_summary, title_of
 

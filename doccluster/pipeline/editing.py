@@ -11,7 +11,9 @@ from typing import Any, Literal
 import numpy as np
 from scipy import sparse
 
-from doccluster.artifacts import BEFORE_EDITS, EDITS, load_run, read_record, save_run, write_json
+from doccluster.artifacts.new_folder import BEFORE_EDITS, EDITS
+from doccluster.artifacts.run_folder import load_run, save_run
+from doccluster.artifacts.storage import read_record, write_json
 from doccluster.errors import InputError
 from doccluster.evaluation import evaluate
 from doccluster.file_names import usable_path

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from doccluster.artifacts import load_run
+from doccluster.artifacts.run_folder import load_run
 from doccluster.corpus.draft import ReadFailure
 from doccluster.corpus.opening import read_whole
 from doccluster.errors import InputError

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from doccluster import __version__
-from doccluster.artifacts import CHECKPOINT, check_output, save_run
+from doccluster.artifacts.new_folder import CHECKPOINT, check_output
 from doccluster.artifacts.parquet_parts import check_parquet, parquet_writer
+from doccluster.artifacts.run_folder import save_run
 from doccluster.clustering.algorithms import chosen_algorithm
 from doccluster.corpus.stored_texts import PickedTexts
 from doccluster.evaluation import Evaluation, evaluate

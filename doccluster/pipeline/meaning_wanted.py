@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from doccluster.artifacts import Model
+from doccluster.artifacts.model import Model
 from doccluster.clustering.linear_rule import decide
 from doccluster.errors import Argument, InputError
 from doccluster.pipeline.run_settings import RunSettings

@@ -8,7 +8,10 @@ from pathlib import Path
 
 import pandas as pd
 
-from doccluster.artifacts import BEFORE_EDITS, RunRecord, labels_checksum, read_record
+from doccluster.artifacts.new_folder import BEFORE_EDITS
+from doccluster.artifacts.records import RunRecord
+from doccluster.artifacts.run_folder import labels_checksum
+from doccluster.artifacts.storage import read_record
 from doccluster.errors import InputError
 from doccluster.file_names import usable_path
 from doccluster.pipeline.main_line import make_run

@@ -7,7 +7,9 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from doccluster.artifacts import BEFORE_EDITS, RunRecord, read_record
+from doccluster.artifacts.new_folder import BEFORE_EDITS
+from doccluster.artifacts.records import RunRecord
+from doccluster.artifacts.storage import read_record
 from doccluster.corpus import Corpus
 from doccluster.corpus.stored_texts import PickedTexts
 from doccluster.errors import InputError

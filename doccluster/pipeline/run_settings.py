@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from doccluster.artifacts import damaged, read_as
+from doccluster.artifacts.storage import damaged
+from doccluster.artifacts.typed_json import read_as
 from doccluster.clustering.algorithms import SPHERICAL, get_algorithm
 from doccluster.corpus.addresses import address_of
 from doccluster.corpus.options import SourceParameters

@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from doccluster.artifacts import load_run
+from doccluster.artifacts.run_folder import load_run
 from doccluster.corpus import Corpus
 from doccluster.errors import InputError, NothingUsable
 from doccluster.file_names import usable_path

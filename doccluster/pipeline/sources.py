@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from doccluster.artifacts import Model
+from doccluster.artifacts.model import Model
 from doccluster.corpus import Corpus, Skipped, is_companion, read_corpus
 from doccluster.errors import Argument, InputError, NothingUsable, listed_arguments
 from doccluster.pipeline.boilerplate import leave_out_boilerplate

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from doccluster.artifacts import check_file, new_file
+from doccluster.artifacts.new_folder import check_file, new_file
 from doccluster.errors import InputError
 from doccluster.file_names import shown_path
 from doccluster.pipeline.naming import MAX_CHARACTERS, in_written_forms

@@ -168,7 +168,7 @@ def _growth(old: set[str], new: set[str]) -> str:
 
 
 def _read_run(folder: Path) -> Side:
-    from doccluster.artifacts import load_run
+    from doccluster.artifacts.run_folder import load_run
 
     run = load_run(folder)
     clusters = dict(zip(run.documents.ids, map(str, run.partition.labels.tolist()), strict=True))

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from doccluster.artifacts import load_run
+from doccluster.artifacts.run_folder import load_run
 from doccluster.clustering import leave_one_out_similarity
 from doccluster.pipeline import assign_documents, run_pipeline
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 import time
 
-from doccluster.artifacts import load_run
+from doccluster.artifacts.run_folder import load_run
 from doccluster.report.explore import as_json, explore_data
 from doccluster.report.plane import plane_of
 

@@ -9,7 +9,8 @@ import json
 import numpy as np
 import pytest
 
-from doccluster.artifacts import load_model, load_run
+from doccluster.artifacts.model import load_model
+from doccluster.artifacts.run_folder import load_run
 from doccluster.clustering import learn_threshold, leave_one_out_similarity
 from doccluster.errors import InputError
 from doccluster.pipeline import assign_documents

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from doccluster.artifacts import load_run
+from doccluster.artifacts.run_folder import load_run
 from doccluster.evaluation import score
 from doccluster.labeling import contrast_clusters
 from doccluster.partition import Partition

@@ -12,8 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from doccluster.artifacts import load_run, read_json
 from doccluster.artifacts.csv_files import csv_text
+from doccluster.artifacts.run_folder import load_run
+from doccluster.artifacts.storage import read_json
 from doccluster.cli.main import main
 from doccluster.corpus import opening
 from doccluster.corpus.walking import MAX_SOURCES, expanded

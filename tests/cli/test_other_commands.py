@@ -11,7 +11,7 @@ import sys
 
 import pytest
 
-from doccluster.artifacts import load_run
+from doccluster.artifacts.run_folder import load_run
 from doccluster.cli.console import plain
 
 

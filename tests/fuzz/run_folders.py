@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from doccluster.artifacts import load_run
+from doccluster.artifacts.run_folder import load_run
 from doccluster.cli.explain_cluster import explain_cluster
 from doccluster.pipeline import assign_documents, repeat_run, run_pipeline
 from doccluster.report import write_report

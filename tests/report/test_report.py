@@ -10,7 +10,7 @@ import pytest
 from markupsafe import escape
 from scipy import io, sparse
 
-from doccluster.artifacts import load_run, save_run
+from doccluster.artifacts.run_folder import load_run, save_run
 from doccluster.errors import InputError
 from doccluster.evaluation import evaluate
 from doccluster.labeling.description import Borderline, ClusterDescription, Representative, Term
