@@ -7,14 +7,14 @@ the corpus (or of a reference corpus with the same columns), from the columns of
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from doccluster.errors import InputError
+from doccluster.errors import InputError, NotComputable
 from doccluster.geometry.cooccurrence import documents_together
 from doccluster.geometry.evidence import ClusterEvidence
 from doccluster.validation import check_matrix, check_positive_int
@@ -63,11 +63,22 @@ class TopicWords:
         self._counted = lru_cache(maxsize=8)(self._count)
 
     def top_terms(self, n_top_terms: int | None = None) -> list[IntArray]:
-        """Return the ranked top terms of each cluster, at most `n_top_terms` (10; all of those that were given)."""
+        """Return the ranked top terms of each cluster, at most `n_top_terms` (10; all of those that were given).
+
+        Raises NotComputable if values are negative, as those of embeddings are: no column is then a term.
+        """
         if self._given is not None:
             return [given[:n_top_terms] for given in self._given]
+        if self._is_signed:
+            raise NotComputable("there are negative values, so the columns are not terms")
         number = TOP_TERMS if n_top_terms is None else check_positive_int(n_top_terms, "n_top_terms")
         return [self._largest(cluster, number) for cluster in range(self.geometry.n_clusters)]
+
+    @cached_property
+    def _is_signed(self) -> bool:
+        matrix = self.geometry.rows.matrix
+        values = matrix.data if sparse.issparse(matrix) else matrix
+        return bool(values.size and values.min() < 0)
 
     def mean_weights(self, lists: list[IntArray]) -> Iterator[FloatArray]:
         """Yield for each list of terms their mean weights in every cluster, array of shape (k, n_terms_of_the_list)."""

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+import doccluster
 from doccluster.errors import InputError
 from doccluster.geometry.evidence import ClusterEvidence
 from doccluster.measures import get_measure
@@ -16,6 +17,17 @@ from doccluster.measures.topic_words import TopicWords
 from doccluster.partition import Partition
 
 NAMES = ("umass", "uci", "npmi", "exclusivity")
+
+
+def test_columns_with_negative_values_are_not_terms_and_the_score_says_so():
+    rows = np.random.default_rng(0).normal(size=(12, 5))
+    for name in (*NAMES, "topic_diversity"):
+        for form in (np.asarray, sparse.csr_array):
+            found = doccluster.score(name, [0, 1, 2] * 4, vectors=form(rows))
+            assert np.isnan(found.value)
+            assert "not terms" in found.note
+        known = doccluster.score(name, [0, 1, 2] * 4, vectors=np.abs(rows))
+        assert np.isfinite(known.value)
 
 
 def topics_of(matrix, labels, **options):
