@@ -269,6 +269,14 @@ def test_a_run_with_embeddings_is_kept_repeated_and_gone_on_from(files, tmp_path
         doccluster.assign(model, texts, encoder=tiny_encoder)
 
 
+def test_the_number_of_clusters_is_chosen_by_both_and_a_run_without_a_number_takes_the_same(files):
+    asked = {"embeddings": files / "rows.npy", "language": "english", "n_threads": 1}
+    found = doccluster.choose_k(files / "titles.jsonl", **asked)
+    assert found.recommendation.topics == 3
+    run = doccluster.run(files / "titles.jsonl", granularity=found.recommendation.granularity, **asked)
+    assert run.parameters["resolved"]["n_clusters"] == found.recommendation.k
+
+
 def test_a_run_on_embeddings_in_memory_cannot_be_repeated_and_says_so(files, tmp_path):
     run_of(files / "titles.jsonl", embeddings=np.load(files / "rows.npy"), output=tmp_path / "run", report=False)
     with pytest.raises(InputError, match="embeddings in memory"):

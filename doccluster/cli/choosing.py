@@ -17,6 +17,7 @@ from doccluster.cli.console import (
     seed_option,
     threads_option,
 )
+from doccluster.cli.run import OF_MEANING, meaning_options
 from doccluster.cli.source_options import (
     language_argument,
     reader_arguments,
@@ -60,6 +61,7 @@ COLUMNS = {
 @seed_option
 @reader_options
 @vectorizer_options
+@meaning_options
 @threads_option
 @json_option
 def choose_k_command(sources: tuple[str, ...], **given: Any) -> None:
@@ -79,6 +81,7 @@ def choose_k_command(sources: tuple[str, ...], **given: Any) -> None:
             reader=reader_arguments(given),
             language=language_argument(given),
             vectorizer=vectorizer_arguments(given),
+            **{name: given[name] for name in OF_MEANING},
             n_threads=given["threads"],
             random_state=given["seed"],
             progress=progress,

@@ -24,6 +24,7 @@ COMMON = np.array(
     [1 / 256, 1 / 128, 1 / 64, 1 / 32, 1 / 16, 1 / 8, 1 / 4]
 )  # shares of documents; terms above are common
 FOLDED_FROM = 0.95  # copies at this cosine or above would fill all places of each other's list
+RUNS_FOR_EACH = 32  # of columns, for each neighbour that is wanted
 BLOCK_COSINES = 2**22  # that a thread holds at a time of dense rows, whose search has one for each pair
 
 Lists = tuple[npt.NDArray[np.int32], npt.NDArray[np.float64]]  # neighbours of some rows, and their cosines
@@ -270,24 +271,29 @@ def _search_dense(rows: npt.NDArray[np.float32], wanted: npt.NDArray[np.int64], 
     """Return the lists of the rows `wanted`: the largest of their products with all rows, those above 0."""
     from threadpoolctl import threadpool_limits
 
-    kept = min(k, rows.shape[0] - 1)
+    size = rows.shape[0]
+    kept = min(k, size - 1)
     others = np.ascontiguousarray(rows.T)
+    width = max(1, size // (RUNS_FOR_EACH * k))
+    run_ends = width * (size // width)
 
     def block(part: slice) -> Lists:
         names = wanted[part]
         products = rows[names] @ others
         products[np.arange(names.size), names] = -np.inf
-        nearest = np.argpartition(products, -kept, axis=1)[:, -kept:] if kept else np.empty((names.size, 0), np.int64)
-        cosines = np.take_along_axis(products, nearest, axis=1)
-        order = np.lexsort((nearest, -cosines), axis=-1)
-        found = np.full((names.size, k), -1, dtype=np.int32)
-        similarity = np.zeros((names.size, k))
-        found[:, :kept] = np.take_along_axis(nearest, order, axis=1)
-        similarity[:, :kept] = np.take_along_axis(cosines, order, axis=1)
-        found[similarity <= 0], similarity[similarity <= 0] = -1, 0.0
-        return found, np.minimum(similarity, 1.0)
+        # the k-th largest of the largest of each run of columns: at least k cosines reach it, and few more
+        largest = products[:, :run_ends].reshape(names.size, -1, width).max(axis=2)
+        bound = np.partition(largest, largest.shape[1] - max(kept, 1), axis=1)[:, -max(kept, 1)]
+        row, column = np.nonzero(products >= np.maximum(bound, np.finfo(np.float32).tiny)[:, None])
+        cosines = products[row, column]
+        order = np.lexsort((column, -cosines, row))
+        place = np.arange(row.size) - np.searchsorted(row, row)  # rows ascend, before the sort and after
+        order, row, place = order[place < k], row[place < k], place[place < k]
+        found, similarity = np.full((names.size, k), -1, dtype=np.int32), np.zeros((names.size, k))
+        found[row, place], similarity[row, place] = column[order], np.minimum(cosines[order], 1.0)
+        return found, similarity
 
-    blocks = row_blocks(wanted.size, max(1, BLOCK_COSINES // rows.shape[0]))
+    blocks = row_blocks(wanted.size, max(1, BLOCK_COSINES // size))
     with threadpool_limits(1, user_api="blas"):  # one thread for each block: its sums are then the same for any number
         return _joined(share_blocks(block, blocks, n_threads=n_threads))
 

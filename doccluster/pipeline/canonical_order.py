@@ -16,6 +16,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from doccluster.blocks import entry_blocks
+from doccluster.vectors import DocumentVectors
 
 DIGEST_BYTES = 16
 
@@ -33,6 +34,12 @@ def canonical_order(matrix: Any, *others: Any) -> npt.NDArray[np.int64]:
     True
     """
     return np.argsort(row_digests(matrix, *others), kind="stable")
+
+
+def order_of(vectors: DocumentVectors) -> npt.NDArray[np.int64]:
+    """Return the order of documents by their words, then counts, then meaning."""
+    meaning = None if vectors.meaning is None else vectors.meaning.rows
+    return canonical_order(vectors.matrix, vectors.counts, meaning)
 
 
 def row_digests(matrix: Any, *others: Any) -> npt.NDArray[np.bytes_]:

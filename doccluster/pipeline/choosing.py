@@ -12,9 +12,10 @@ import pandas as pd
 
 from doccluster.artifacts.new_folder import check_folder, writing
 from doccluster.corpus.stored_texts import PickedTexts
-from doccluster.pipeline.canonical_order import canonical_order
+from doccluster.pipeline.canonical_order import order_of
+from doccluster.pipeline.meaning_wanted import with_meaning
 from doccluster.pipeline.naming import N_READ, in_written_forms, unwanted_words
-from doccluster.pipeline.run_settings import checked_seed
+from doccluster.pipeline.run_settings import RunSettings, checked_seed
 from doccluster.pipeline.sources import read_source, split_empty
 from doccluster.pipeline.wanted_clusters import recommended, with_examples
 from doccluster.progress import Progress, silent
@@ -57,6 +58,10 @@ def choose_clusters(
     language: str | Sequence[str] = "auto",
     vectorizer: Mapping[str, Any] | None = None,
     n_threads: int | None = None,
+    embeddings: Any = None,
+    encoder: Any = None,
+    space: str = "both",
+    meaning_weight: float = 1.0,
     progress: Progress = silent,
 ) -> Choice:
     """Return how many clusters a source supports.
@@ -68,7 +73,7 @@ def choose_clusters(
         others.
     output : path, optional
         A folder for choose_k.csv and its figure.
-    source, reader, language, vectorizer, n_threads, progress
+    source, reader, language, vectorizer, n_threads, embeddings, encoder, space, meaning_weight, progress
         As for `run_pipeline`.
     """
     if output is not None:
@@ -76,11 +81,15 @@ def choose_clusters(
     read = read_source(
         source, reader=reader or {}, weighting=(vectorizer or {}).get("weighting"), truth=(), progress=progress
     )
+    asked = RunSettings(embeddings=embeddings, encoder=encoder, space=space, meaning_weight=meaning_weight)
+    asked.check()
+    if asked.has_meaning:
+        read = with_meaning(read, asked, progress)
     made = read.vectorize(language=language, options=vectorizer, n_threads=n_threads)
     documents, empty, vectors = split_empty(read.documents, made.vectors)
-    order = canonical_order(vectors.matrix, vectors.counts)
+    order = order_of(vectors)
     found = recommended(
-        vectors.take(order),
+        vectors.take(order).in_space(space),
         documents,
         granularity=granularity,
         ks=ks,

@@ -14,7 +14,7 @@ from doccluster.errors import Argument, InputError
 from doccluster.geometry import ClusterEvidence
 from doccluster.labeling import Placement, place_documents
 from doccluster.partition import Partition
-from doccluster.pipeline.canonical_order import canonical_order
+from doccluster.pipeline.canonical_order import order_of
 from doccluster.pipeline.fitting import Fit, centroids_of, fit_clusters, in_input_order
 from doccluster.pipeline.run_settings import RunSettings
 from doccluster.pipeline.sources import Source, split_empty
@@ -92,8 +92,7 @@ class InProcess:
         self, vectors: DocumentVectors, documents: Documents, settings: RunSettings, seed: int, progress: Progress
     ) -> tuple[Fit, Wanted]:
         """Return the clusters that the algorithm finds, of as many as were asked for or the data say."""
-        meaning = vectors.meaning
-        order = canonical_order(vectors.matrix, vectors.counts, None if meaning is None else meaning.rows)
+        order = order_of(vectors)
         fitted = vectors.take(order)
         algorithm = get_algorithm(settings.algorithm)
         seen = fitted.in_space(settings.space)

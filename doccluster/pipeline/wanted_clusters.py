@@ -125,6 +125,7 @@ def recommended(
         stories_because=reason_for_stories(documents),
         ks=ks,
         max_documents=max_documents,
+        meaning=vectors.meaning,
         smoothed=smoothed,
         random_state=seed,
         n_threads=n_threads,

@@ -32,6 +32,7 @@ from doccluster.selection.structure import find_structure
 from doccluster.selection.sweep import check_ks
 from doccluster.short_repr import ShortRepr, one_of
 from doccluster.validation import RandomState, as_generator, check_matrix, check_positive_int
+from doccluster.vectors.meaning import Meaning
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -188,6 +189,7 @@ def choose_k(
     stories_because: str | None = None,
     ks: Iterable[int] | None = None,
     max_documents: int | None = None,
+    meaning: Meaning | None = None,
     smoothed: SmoothedRows | None = None,
     random_state: RandomState = None,
     n_threads: int | None = None,
@@ -214,6 +216,8 @@ def choose_k(
     max_documents : int, optional
         Look at a random sample of this many documents where there are more; 50,000 by default. Clusters too small to be
         seen in the sample are then not counted.
+    meaning : Meaning, optional
+        The documents in a second space: neighbours there are neighbours too.
     smoothed : SmoothedRows, optional
         The rows smoothed already; not used where a sample is looked at.
     random_state : int, numpy Generator or RandomState, optional
@@ -258,11 +262,14 @@ def choose_k(
     looked_at = drawn(n_documents, max(LEAST_DOCUMENTS, most), rng)
     if looked_at.size < n_documents:
         rows, counts, smoothed = rows[looked_at], None if counts is None else counts[looked_at], None
+        meaning = None if meaning is None else meaning.take(looked_at)
     if smoothed is None:
-        smoothed = smooth_documents(
-            rows, counts, DocumentParameters(n_clusters=1, random_state=rng, n_threads=n_threads, progress=progress)
-        )
-    structure = find_structure(rows[drawn(rows.shape[0], MOST_FOR_TOPICS, rng)], rng, n_threads=n_threads)
+        parameters = DocumentParameters(n_clusters=1, random_state=rng, n_threads=n_threads, progress=progress)
+        smoothed = smooth_documents(rows, counts, parameters, meaning=meaning)
+    some = drawn(rows.shape[0], MOST_FOR_TOPICS, rng)
+    structure = find_structure(rows[some], rng, n_threads=n_threads)
+    if meaning is not None and not structure.is_there:
+        structure = find_structure(meaning.rows[some], rng, n_threads=n_threads)
     levels = find_both(rows, smoothed, rng, n_threads=n_threads, progress=progress)
     (broad, of_broad), (narrow, of_narrow) = levels["topics"], levels["stories"]
     coarse = topics_among(broad)
