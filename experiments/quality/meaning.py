@@ -1,0 +1,156 @@
+"""Words, meaning, and both: how well their clusters agree with human classes, on texts short and long.
+
+``python -m experiments.quality.meaning [--most N] [--seeds N] [--keep] [FOLDER]`` clusters up to N documents of each
+set, evenly spaced (2,500), by their words, by the embeddings of the encoder static (the extra ``meaning``), and by
+both, with k = number of classes and five seeds; beside them scikit-learn's k-means of the same embeddings. Search
+results of AMBIENT are clustered query by query, and the mean over the queries counts. Each fit has one thread.
+``--keep`` writes results/meaning.csv and the table of docs/explanation/quality.md.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import pathlib
+import sys
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from sklearn.cluster import KMeans
+from threadpoolctl import threadpool_limits
+
+import doccluster
+from doccluster.clustering.smoothed.document_clusters import DocumentParameters, cluster_documents
+from doccluster.corpus import Corpus
+from doccluster.pipeline import vectorize_texts
+from doccluster.vectors import DocumentVectors
+from doccluster.vectors.encoders import encode, get_encoder
+from doccluster.vectors.meaning import meaning_of
+from experiments.quality.corpora import PLACES, TEXTS
+from experiments.quality.page import put_between
+from experiments.quality.run import taken
+
+HERE = pathlib.Path(__file__).resolve().parent
+PAGE = HERE.parents[1] / "docs" / "explanation" / "quality.md"
+WAYS = ("k-means of embeddings", "words", "meaning", "both", "both, fast")
+TITLES = {
+    "stackoverflow": "StackOverflow titles",
+    "questions": "CLINC150 questions",
+    "search results": "AMBIENT search results",
+    "itn": "ITN, English news",
+    "reuters": "Reuters-21578, single topic",
+    "newsgroups": "20 Newsgroups",
+}
+
+Texts = tuple[list[str], list[str]]  # and their classes
+
+
+def main(arguments: list[str]) -> None:
+    """Print the table of all sets."""
+    most, n_seeds = int(taken(arguments, "--most") or 2500), int(taken(arguments, "--seeds") or 5)
+    keeps = "--keep" in arguments and not arguments.remove("--keep")
+    folder = pathlib.Path(arguments[0]) if arguments else HERE.parents[2] / "shared" / "corpora"
+    lines = [line for name in TITLES for line in lines_of(name, folder, most, n_seeds)]
+    runs = pd.DataFrame(lines)
+    print(table := table_of(runs))
+    if keeps:
+        runs.to_csv(HERE / "results" / "meaning.csv", index=False, float_format="%.6f")
+        PAGE.write_text(put_between(PAGE.read_text(encoding="utf-8"), "meaning", table), encoding="utf-8")
+
+
+def lines_of(name: str, folder: pathlib.Path, most: int, n_seeds: int) -> Iterator[dict[str, Any]]:
+    """Yield a line for each way and seed: what is measured of each group of texts, on average."""
+    made = [prepared(*thinned(texts, most)) for texts in texts_of(name, folder)]
+    sizes = {"documents": sum(one[0].n_documents for one in made), "words": np.mean([one[2] for one in made])}
+    seconds = {"encoding": sum(one[3] for one in made)}
+    for way in WAYS:
+        for seed in range(n_seeds):
+            found = pd.DataFrame([measured(way, vectors, classes, seed) for vectors, classes, _, _ in made])
+            means = {"nmi": found["nmi"].mean(), "adjusted_rand": found["adjusted_rand"].mean()}
+            yield {"set": name, **sizes, **seconds, "way": way, "seed": seed, **means, "clustering": found["s"].sum()}
+
+
+def texts_of(name: str, folder: pathlib.Path) -> list[Texts]:
+    """Return the texts of a set with their classes; of search results one pair for each query."""
+    if name in TEXTS:
+        return [TEXTS[name](folder / PLACES[name])]
+    if name == "questions":
+        with gzip.open(folder / "questions_clinc150" / "clinc150.jsonl.gz", "rt", encoding="utf-8") as file:
+            read = [json.loads(line) for line in file]
+        return [([one["text"] for one in read], [one["label"] for one in read])]
+    return search_results(folder / "search_results_ambient")
+
+
+def search_results(place: pathlib.Path) -> list[Texts]:
+    """Return title and snippet of the results that are of one meaning of their query, by query."""
+    meanings = pd.read_csv(place / "strel.txt", sep="\t", dtype=str)
+    meanings = meanings.drop_duplicates("resultID", keep=False).set_index("resultID")["subTopicID"]
+    groups: dict[str, Texts] = {}
+    with gzip.open(place / "results.txt.gz", "rt", encoding="utf-8", errors="replace") as file:
+        for line in list(file)[1:]:
+            result, _, *shown = line.rstrip("\n").split("\t")
+            if result in meanings.index:
+                texts, classes = groups.setdefault(result.partition(".")[0], ([], []))
+                texts.append(". ".join(shown))
+                classes.append(meanings[result])
+    return [one for one in groups.values() if len(set(one[1])) > 1]
+
+
+def thinned(texts: Texts, most: int) -> Texts:
+    """Return so many of the texts at most, evenly spaced."""
+    step = -(-len(texts[0]) // most)
+    return texts[0][::step], texts[1][::step]
+
+
+def prepared(texts: list[str], classes: list[str]) -> tuple[DocumentVectors, list[str], float, float]:
+    """Return documents with words and meaning, their classes, their mean number of known words, seconds of encoding."""
+    corpus = Corpus(tuple(map(str, range(len(texts)))), tuple(texts))
+    made = vectorize_texts(corpus, language="auto", options={}, n_threads=1).vectors
+    encoder = get_encoder("static")
+    began = time.process_time()
+    rows = encode(encoder, texts)
+    seconds = time.process_time() - began
+    kept = np.flatnonzero(~made.is_empty)
+    given = (made.matrix, made.ids, made.terms, made.display_terms, made.counts, meaning_of(rows))
+    vectors = DocumentVectors(*given).take(kept)
+    return vectors, [classes[row] for row in kept], float(vectors.counts.sum() / kept.size), seconds
+
+
+def measured(way: str, vectors: DocumentVectors, classes: list[str], seed: int) -> dict[str, float]:
+    """Return the agreement with the classes, and the seconds that the fit took the processor."""
+    k = len(set(classes))
+    began = time.process_time()
+    if way == WAYS[0]:
+        assert vectors.meaning is not None
+        with threadpool_limits(1):
+            labels = KMeans(k, n_init=10, random_state=seed).fit_predict(vectors.meaning.rows)
+    else:
+        seen = vectors.in_space(way.split(",")[0])
+        quality = "fast" if way.endswith("fast") else "default"
+        parameters = DocumentParameters(n_clusters=k, quality=quality, random_state=seed, n_threads=1)
+        labels = cluster_documents(seen.documents.unit, seen.counts, parameters, meaning=seen.meaning).labels
+    seconds = time.process_time() - began
+    scores = {name: doccluster.score(name, labels, truth=classes).value for name in ("nmi", "adjusted_rand")}
+    return {**scores, "s": seconds}
+
+
+def table_of(runs: pd.DataFrame) -> str:
+    """Return the means over the seeds, NMI and adjusted Rand index, as a table of the page."""
+    lines = [f"| set | documents | words in each | {' | '.join(WAYS)} | encoding, s | clustering both, s |"]
+    lines.append("|" + "---|" * (len(WAYS) + 5))
+    for name, own in runs.groupby("set", sort=False):
+        means = own.groupby("way")[["nmi", "adjusted_rand", "clustering"]].mean()
+        cells = [f"{means.nmi[way]:.3f} / {means.adjusted_rand[way]:.3f}".replace("0.", ".") for way in WAYS]
+        best = max(range(len(WAYS)), key=lambda place: means.nmi[WAYS[place]])
+        cells[best] = f"**{cells[best]}**"
+        sizes = f"{own.documents.iloc[0]:,} | {own.words.iloc[0]:.0f}"
+        spent = f"{own.encoding.iloc[0]:.1f} | {means.clustering['both']:.1f}"
+        lines.append(f"| {TITLES[str(name)]} | {sizes} | {' | '.join(cells)} | {spent} |")
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
