@@ -406,11 +406,15 @@ class Run:
     def predict(self, texts: Iterable[str], *, n_threads: int | None = None) -> npt.NDArray[np.int64]:
         """Return the cluster of each new text, as `doccluster assign` does; -1 where no term is known.
 
-        Raises InputError if the run began from a matrix, and so knows no words.
+        Raises InputError if the run began from a matrix, and so knows no words, or new documents need a meaning too.
         """
         if self.vectorizer is None:
             raise InputError(
                 "the run began from a matrix and knows no words", remedy="use assign_to_centroids on a matrix"
+            )
+        if self.vectors.meaning is not None and self.rule is None and self.parameters.get("space") != "words":
+            raise InputError(
+                "the clusters are of meaning too", remedy="write the run to a folder and call doccluster.assign"
             )
         from doccluster.clustering.linear_rule import decide
         from doccluster.vectors import vectorize

@@ -60,7 +60,7 @@ def _embedded(read: Source, embeddings: Any, encoder: Any, progress: Progress) -
         made_by = get_encoder(encoder)
         return encode(made_by, read.corpus.texts, progress=progress), made_by.name, made_by.digest
     is_file = isinstance(embeddings, str | os.PathLike)
-    found = read_embeddings(Path(embeddings)) if is_file else Embeddings(embeddings)
+    found = read_embeddings(Path(embeddings)) if is_file else Embeddings(check_matrix(embeddings, name="embeddings"))
     name = str(embeddings) if is_file else "embeddings"
     return rows_of_documents(found, read.documents.ids, read.skipped, name=name), GIVEN, ""
 
