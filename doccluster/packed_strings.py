@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice, pairwise
 from typing import Any, TypeVar, overload
@@ -52,7 +53,29 @@ def unpack_strings(characters: npt.NDArray[np.uint8], ends: npt.NDArray[np.int64
         raise SchemaError("the packed strings are damaged: not UTF-8", remedy="write the file again") from error
 
 
-class PackedStrings(Sequence[str]):
+class MadeItems(Sequence[Item]):
+    """A sequence whose items are made when they are looked at; a slice of it is a list."""
+
+    @overload
+    def __getitem__(self, place: int) -> Item: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> list[Item]: ...
+
+    def __getitem__(self, place: int | slice) -> Item | list[Item]:
+        if isinstance(place, slice):
+            return self._items(np.arange(len(self))[place])
+        return self._item(range(len(self))[place])
+
+    @abstractmethod
+    def _item(self, place: int, /) -> Item:
+        """Return the item at a place from 0 on."""
+
+    def _items(self, places: npt.NDArray[np.int64]) -> list[Item]:
+        return [self._item(place) for place in places.tolist()]
+
+
+class PackedStrings(MadeItems[str]):
     """Strings in two arrays instead of an object for each; a string is made when it is looked at.
 
     Examples
@@ -93,16 +116,7 @@ class PackedStrings(Sequence[str]):
     def __len__(self) -> int:
         return int(self.ends.size)
 
-    @overload
-    def __getitem__(self, place: int) -> str: ...
-
-    @overload
-    def __getitem__(self, place: slice) -> list[str]: ...
-
-    def __getitem__(self, place: int | slice) -> str | list[str]:
-        if isinstance(place, slice):
-            return [self[one] for one in range(len(self))[place]]
-        row = range(len(self))[place]
+    def _item(self, row: int) -> str:
         start = int(self.ends[row - 1]) if row else 0
         return self.characters[start : int(self.ends[row])].tobytes().decode("utf-8", "surrogatepass")
 
@@ -113,7 +127,7 @@ class PackedStrings(Sequence[str]):
         return _same_items(self, other)
 
 
-class CodedColumn(Sequence[Item]):
+class CodedColumn(MadeItems[Item]):
     """A value for each document, where many have the same: a number for each, and each value once.
 
     Parameters
@@ -179,16 +193,7 @@ class CodedColumn(Sequence[Item]):
     def __len__(self) -> int:
         return len(self.values) if self._codes is None else int(self._codes.size)
 
-    @overload
-    def __getitem__(self, place: int) -> Item: ...
-
-    @overload
-    def __getitem__(self, place: slice) -> list[Item]: ...
-
-    def __getitem__(self, place: int | slice) -> Item | list[Item]:
-        if isinstance(place, slice):
-            return [self[one] for one in range(len(self))[place]]
-        row = range(len(self))[place]
+    def _item(self, row: int) -> Item:
         return self.values[row if self._codes is None else int(self._codes[row])]
 
     def __iter__(self) -> Iterator[Item]:

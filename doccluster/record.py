@@ -11,7 +11,7 @@ import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -24,7 +24,7 @@ from doccluster.corpus.stored_texts import PickedTexts, StoredTexts, text_length
 from doccluster.errors import InputError
 from doccluster.labeling.description import ClusterDescription
 from doccluster.markup import html_table, latex_escaped, latex_table
-from doccluster.packed_strings import CodedColumn
+from doccluster.packed_strings import CodedColumn, MadeItems
 from doccluster.partition import Partition
 from doccluster.short_repr import ShortRepr, cut, listed
 from doccluster.vectors.document_vectors import DocumentVectors
@@ -126,7 +126,7 @@ class Documents:
         return cls(ids, nothing, nothing, nothing, nothing, nothing, np.zeros(n, np.int64), labels, order)
 
 
-class StoredExcerpts(Sequence[str]):
+class StoredExcerpts(MadeItems[str]):
     """The excerpts of texts on disk, made when they are looked at; they outlive the folder of the texts."""
 
     def __init__(self, texts: StoredTexts) -> None:
@@ -135,20 +135,14 @@ class StoredExcerpts(Sequence[str]):
     def __len__(self) -> int:
         return len(self._texts)
 
-    @overload
-    def __getitem__(self, place: int) -> str: ...
-
-    @overload
-    def __getitem__(self, place: slice) -> list[str]: ...
-
-    def __getitem__(self, place: int | slice) -> str | list[str]:
-        if isinstance(place, slice):
-            return self.take(np.arange(len(self))[place])
+    def _item(self, place: int) -> str:
         return _excerpt(self._texts[place])
 
     def take(self, places: npt.NDArray[np.int64]) -> list[str]:
         """Return the excerpts of some texts."""
         return [_excerpt(text) for text in self._texts.take(places)]
+
+    _items = take
 
 
 def _excerpt(text: str) -> str:

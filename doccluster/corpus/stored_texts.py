@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, overload
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from doccluster.blocks import row_blocks
-from doccluster.packed_strings import pack_strings
+from doccluster.packed_strings import MadeItems, pack_strings
 from doccluster.scratch_files import allow_open_files, open_array, write_arrays
 
 BLOCK_CHARACTERS = 16 * 2**20
@@ -96,7 +96,7 @@ class TextRows:
         return self.block.take(self.rows)
 
 
-class StoredTexts(Sequence[str]):
+class StoredTexts(MadeItems[str]):
     """The texts of a corpus, read from disk when they are asked for.
 
     Parameters
@@ -141,15 +141,7 @@ class StoredTexts(Sequence[str]):
     def __len__(self) -> int:
         return int(self._numbers.size)
 
-    @overload
-    def __getitem__(self, place: int) -> str: ...
-
-    @overload
-    def __getitem__(self, place: slice) -> list[str]: ...
-
-    def __getitem__(self, place: int | slice) -> str | list[str]:
-        if isinstance(place, slice):
-            return self.take(np.arange(len(self))[place])
+    def _item(self, place: int) -> str:
         number = int(self._numbers[place])
         at = int(np.searchsorted(self._ends, number, side="right"))
         characters, ends = self._mapped(at)
@@ -175,6 +167,8 @@ class StoredTexts(Sequence[str]):
                 found[place] = str(whole[start:end], "utf-8")
         return found
 
+    _items = take
+
     def _mapped(self, at: int) -> tuple[Any, Any]:
         if at not in self._open:
             folder = Path(self._blocks[at].folder)
@@ -193,7 +187,7 @@ class StoredTexts(Sequence[str]):
         return (text.decode("utf-8") for text in self.encoded())
 
 
-class PickedTexts(Sequence[str]):
+class PickedTexts(MadeItems[str]):
     """Some texts of a corpus in an order of their own, none of them copied.
 
     >>> list(PickedTexts(("a", "b", "c"), [2, 0])), PickedTexts("abc", [2, 0, 1])[::2]
@@ -211,16 +205,11 @@ class PickedTexts(Sequence[str]):
     def __len__(self) -> int:
         return len(self._rows)
 
-    @overload
-    def __getitem__(self, place: int) -> str: ...
+    def _item(self, row: int) -> str:
+        return self._texts[int(self._rows[row])]
 
-    @overload
-    def __getitem__(self, place: slice) -> list[str]: ...
-
-    def __getitem__(self, place: int | slice) -> str | list[str]:
-        if isinstance(place, slice):
-            return texts_at(self._texts, self._rows[place])
-        return self._texts[int(self._rows[place])]
+    def _items(self, places: Integers) -> list[str]:
+        return texts_at(self._texts, self._rows[places])
 
     def __iter__(self) -> Iterator[str]:
         for some in row_blocks(len(self), AT_A_TIME):
