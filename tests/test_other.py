@@ -12,8 +12,7 @@ import pytest
 from doccluster.artifacts.run_folder import load_run
 from doccluster.cli.cluster_table import print_clusters
 from doccluster.geometry import as_documents
-from doccluster.labeling import place_documents, rows_that_fit_none
-from doccluster.labeling.placement import is_nearer_to_another
+from doccluster.labeling.placement import is_nearer_to_another, place_documents, rows_that_fit_none
 from doccluster.overview import overview
 from doccluster.partition import Partition
 from doccluster.pipeline import run_pipeline

@@ -8,10 +8,8 @@ from doccluster.labeling.label_phrases import LabelPhrases, count_label_phrases
 from doccluster.labeling.label_terms import rank_label_terms
 from doccluster.labeling.placement import (
     Placement,
-    fit_none,
     own_similarity,
     place_documents,
-    rows_that_fit_none,
 )
 from doccluster.labeling.profiles import ClusterProfiles
 from doccluster.labeling.representatives import (
@@ -43,11 +41,9 @@ __all__ = [
     "descriptive_terms",
     "discriminating_terms",
     "explain_membership",
-    "fit_none",
     "own_similarity",
     "place_documents",
     "rank_label_terms",
     "representative_documents",
-    "rows_that_fit_none",
     "short_labels",
 ]

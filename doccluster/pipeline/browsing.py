@@ -21,7 +21,7 @@ from doccluster.artifacts.storage import read_record, write_json
 from doccluster.errors import InputError, NothingUsable
 from doccluster.file_names import usable_path
 from doccluster.geometry import as_documents
-from doccluster.labeling import rows_that_fit_none
+from doccluster.labeling.placement import rows_that_fit_none
 from doccluster.partition import Partition
 from doccluster.pipeline.naming import N_READ, describe_texts, in_written_forms, vectorized_of
 from doccluster.pipeline.sources import read_source, split_empty

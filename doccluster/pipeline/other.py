@@ -11,7 +11,7 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from doccluster.labeling import Placement, fit_none
+from doccluster.labeling.placement import Placement, fit_none
 from doccluster.partition import Partition
 from doccluster.pipeline.fitting import Fit, new_numbers
 

@@ -10,7 +10,7 @@ from scipy import sparse
 
 from doccluster.clustering.hierarchical.agglomeration import agglomerate, cut_tree
 from doccluster.geometry import as_documents, latent_semantic_space, nearest_neighbours, smoothed_rows
-from doccluster.labeling import rows_that_fit_none
+from doccluster.labeling.placement import rows_that_fit_none
 from doccluster.sparse_structure import checked_csr
 from doccluster.validation import unit_rows
 
