@@ -18,13 +18,7 @@ from doccluster.cli.console import (
     threads_option,
 )
 from doccluster.cli.run import OF_MEANING, meaning_options
-from doccluster.cli.source_options import (
-    language_argument,
-    reader_arguments,
-    reader_options,
-    vectorizer_arguments,
-    vectorizer_options,
-)
+from doccluster.cli.source_options import reader_options, source_arguments, vectorizer_options
 from doccluster.cli.values import Whole, numbers_of_clusters
 from doccluster.cli.verb import Verb
 from doccluster.text_table import Column
@@ -78,9 +72,7 @@ def choose_k_command(sources: tuple[str, ...], **given: Any) -> None:
             ks=given["ks"],
             max_documents=given["max_documents"],
             output=given["output"],
-            reader=reader_arguments(given),
-            language=language_argument(given),
-            vectorizer=vectorizer_arguments(given),
+            **source_arguments(given),
             **{name: given[name] for name in OF_MEANING},
             n_threads=given["threads"],
             random_state=given["seed"],

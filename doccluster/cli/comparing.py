@@ -9,13 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from doccluster.cli.console import json_option, print_json, print_table, progress_shown, say, threads_option
-from doccluster.cli.source_options import (
-    language_argument,
-    reader_arguments,
-    reader_options,
-    vectorizer_arguments,
-    vectorizer_options,
-)
+from doccluster.cli.source_options import reader_options, source_arguments, vectorizer_options
 from doccluster.cli.values import Whole, check_algorithm, checked, measure_names
 from doccluster.cli.verb import Verb
 from doccluster.text_table import Column
@@ -103,9 +97,7 @@ def _compared(sources: tuple[str, ...], given: dict[str, Any], **settings: Any) 
         sources,
         truth={source: columns[-1] for source, columns in truth.items()},
         labels=labels,
-        reader=reader_arguments(given),
-        language=language_argument(given),
-        vectorizer=vectorizer_arguments(given),
+        **source_arguments(given),
         **settings,
     )
 

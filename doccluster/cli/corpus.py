@@ -18,13 +18,7 @@ from doccluster.cli.console import (
     seed_option,
     threads_option,
 )
-from doccluster.cli.source_options import (
-    language_argument,
-    reader_arguments,
-    reader_options,
-    vectorizer_arguments,
-    vectorizer_options,
-)
+from doccluster.cli.source_options import reader_arguments, reader_options, source_arguments, vectorizer_options
 from doccluster.cli.verb import Verb
 
 if TYPE_CHECKING:
@@ -121,9 +115,7 @@ def vectorize_command(sources: tuple[str, ...], output: str, **given: Any) -> No
             output,
             overwrite=given["overwrite"],
             classes_from=given["classes_from"],
-            reader=reader_arguments(given),
-            language=language_argument(given),
-            vectorizer=vectorizer_arguments(given),
+            **source_arguments(given),
             n_threads=given["threads"],
             progress=progress,
         )

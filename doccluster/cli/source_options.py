@@ -156,6 +156,15 @@ def vectorizer_arguments(given: Mapping[str, Any]) -> dict[str, Any]:
     return arguments_given(given, VECTORIZER)
 
 
+def source_arguments(given: dict[str, Any]) -> dict[str, Any]:
+    """Return what was given of reading and of terms, as the functions that take sources call it."""
+    return {
+        "reader": reader_arguments(given),
+        "language": language_argument(given),
+        "vectorizer": vectorizer_arguments(given),
+    }
+
+
 def language_argument(given: dict[str, Any]) -> str | list[str]:
     """Return the language argument of `run_pipeline`: one of the words auto and none, or names."""
     names = [name for entry in given["language"] for name in entry.split(",")]
