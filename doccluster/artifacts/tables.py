@@ -101,7 +101,7 @@ def clusters_columns(run: Run) -> Columns:
         "n_copies": [one.n_copies for one in seen],
         "similarity": [round(one.similarity, DIGITS) for one in seen],
         **({} if run.stability is None else {"stability": np.round(run.stability.clusters, DIGITS).tolist()}),
-        # "cluster 4" is no name
+        # "cluster 4" does not name it
         "label": ["" if one.label == f"cluster {one.cluster}" else one.label for one in run.clusters],
         "label_scores": [
             _join(f"{one.term} {one.score:.4f}" for one in cluster.label_terms[:N_LABEL_SCORES])

@@ -157,7 +157,7 @@ def vectorizer_arguments(given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def source_arguments(given: dict[str, Any]) -> dict[str, Any]:
-    """Return what was given of reading and of terms, as the functions that take sources call it."""
+    """Return the arguments for reading and for terms that were given, as functions of sources take them."""
     return {
         "reader": reader_arguments(given),
         "language": language_argument(given),

@@ -95,10 +95,7 @@ def own_similarity(matrix: Any, partition: Partition, centroids: Any) -> Floats:
 def checked_centroids(matrix: Any, partition: Partition, centroids: Any) -> tuple[Documents, Documents]:
     """Return the documents and the centroids of a partition, checked unless they were before.
 
-    Raises
-    ------
-    InputError
-        If one cannot be used, or the partition, the centroids and the documents do not fit one another.
+    Raises InputError if one cannot be used, or the partition, the centroids and the documents do not fit one another.
     """
     documents, centres = checked_documents(matrix, partition), as_documents(centroids, name="centroids")
     expected = (partition.n_clusters, documents.n_terms)

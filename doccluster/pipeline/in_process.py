@@ -132,10 +132,7 @@ class InProcess:
 def side_by_side(vectors: DocumentVectors, algorithm: Algorithm) -> DocumentVectors:
     """Return words and meaning as one row for each document, for an algorithm that knows of one space only.
 
-    Raises
-    ------
-    InputError
-        If the algorithm works on counts of words.
+    Raises InputError if the algorithm works on counts of words.
     """
     if algorithm.needs == "counts":
         raise InputError(
