@@ -27,6 +27,7 @@ from doccluster.vectors import DocumentVectors
 
 DATED_SHARE = 0.5  # of the documents, for a collection that is dated
 N_OTHERS = 2_000  # evenly spaced documents from which the largest cluster of a level is told
+MOST_ALONE = 0.9  # where fewer of the documents are in a cluster of a level, it was made of a sample
 MAX_CHARACTERS = 300_000  # of the beginnings of texts in which phrases are looked for
 SMOOTHING = ("n_components", "n_neighbors", "mixing", "max_memory")  # options that change what is smoothed
 
@@ -176,7 +177,8 @@ def with_examples(
             n_documents=0,
         )[0]
         if largest.label_terms:
-            examples[name] = largest.label, int(sizes.max())
+            seen = sizes.sum() / labels.size
+            examples[name] = largest.label, round(sizes.max() / (seen if seen < MOST_ALONE else 1))
     return replace(choice, examples=examples)
 
 
