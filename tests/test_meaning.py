@@ -173,6 +173,8 @@ def test_an_encoder_must_return_a_row_for_each_text(titles):
         run_of(titles[0], encoder="unheard-of")
     with pytest.raises(InputError, match="give one of them"):
         run_of(titles[0], encoder="static", embeddings=np.ones((90, 3)))
+    with pytest.raises(InputError, match="embeddings are missing, and space='meaning' is of them alone"):
+        run_of(titles[0], space="meaning")
     with pytest.raises(InputError, match="in one process"):
         run_of(titles[0], encoder=tiny_encoder, scheduler="local:1")
 

@@ -71,6 +71,9 @@ class RunSettings:
         if self.embeddings is not None and self.encoder is not None:
             raise InputError("an encoder and embeddings would be two meanings of a document", remedy="give one of them")
         _check_space(self.space, self.meaning_weight)
+        if self.space == "meaning" and not self.has_meaning:
+            asked = "embeddings are missing, and ", Argument("space", "meaning"), " is of them alone"
+            raise InputError(asked, remedy=("give ", Argument("embeddings"), " or ", Argument("encoder")))
         _check_measures(self.measures, has_truth=bool(self.truth_columns))
 
     def as_parameters(self, source: Any) -> dict[str, Any]:
