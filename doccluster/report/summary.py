@@ -104,7 +104,7 @@ def summarize(run: Run) -> Summary:
         source=source,
         sentence=_sentence(run, stories, source),
         citation=_citation(run, source),
-        notes=tuple(one_line(note, 400) for note in run.notes),
+        notes=tuple(one_line(note, MAX_NOTE) for note in run.notes),
         facts=_facts(run, seen),
         n_documents=run.n_documents,
         n_clusters=run.n_clusters,
@@ -142,7 +142,7 @@ def _sentence(run: Run, stories: tuple[Story, ...], source: str) -> str:
     sizes = run.shown_sizes[: run.n_clusters]
     least, most = int(sizes.min()), int(sizes.max())
     between = f"{least:,} each" if least == most else f"{least:,} to {most:,} documents"
-    rest = f"; {run.n_other:,} fit no cluster" if run.n_other else ""
+    rest = f"; {run.n_other:,} {'fits' if run.n_other == 1 else 'fit'} no cluster" if run.n_other else ""
     return f"{read}{dated} fall into {run.n_clusters:,} clusters of {between}{rest}."
 
 
@@ -161,6 +161,7 @@ def _span(days: list[date]) -> str:
     return span_words(min(days), max(days)).replace(" – ", " to ") if days else ""
 
 
+MAX_NOTE = 800  # characters: three levels of clusters with a name each are about 500
 MAX_TRUTHS = 2  # truth columns in the head of the page
 _HEADLINES = (
     ("silhouette", "Silhouette", "how much nearer documents are to their own cluster than to the next, −1 to 1"),
