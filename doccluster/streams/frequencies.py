@@ -58,8 +58,9 @@ class WeightedTerms:
 class TermFrequencies:
     """Numbers terms, and counts in how many articles each occurs.
 
-    Weights are (1 + ln tf) ln(1 + (N + 1) / (df + 1)), with N and df as they were settled last: at the first batch of
-    a day, or by every batch while fewer than `WARM` articles are counted. N counts the articles of the same language.
+    Weights are (1 + ln tf) ln((N + 10) / (df + 1)), 0 at least: a word of every article says nothing, whether or not it
+    is on a list of function words. N and df are as they were settled last: at the first batch of a day, or by every
+    batch while fewer than `WARM` articles are counted. N counts the articles of the same language.
     """
 
     def __init__(self) -> None:
@@ -102,7 +103,7 @@ class TermFrequencies:
     def weigh(self, article: ArticleTerms, ids: npt.NDArray[np.int32]) -> WeightedTerms:
         """Return an article as vectors, by the settled frequencies."""
         self._make_room()
-        rarity = np.log1p((self.n_settled[article.language] + 1) / (self._settled[ids] + 1))
+        rarity = np.maximum(np.log((self.n_settled[article.language] + 10) / (self._settled[ids] + 1)), 0.0)
         values = np.empty((ids.size, 3), dtype=np.float64)
         both = _damped(article.in_title + article.in_text)
         values[:, 0] = _damped(article.in_title) * rarity

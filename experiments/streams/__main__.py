@@ -3,7 +3,8 @@
 ``learn`` learns the weights of the join on the first halves in time of BASIL, of "In the news" in ten languages, of the
 bundled sample and of a made stream, prints them, and with ``--keep`` writes them to join_weights.json of the package.
 ``evaluate`` prints what the stories found are worth on the second halves, beside the peers, and how well the lineage of
-made streams is told; with ``--keep`` it writes results/ and the page docs/explanation/stories.md.
+made streams is told; with ``--keep`` it writes results/ and the page docs/explanation/stories.md, and with ``--own``
+the peers, which do not depend on the stream, have the scores that were kept of them.
 ``speed`` prints how many made articles a second go into a store on disk, in processor time of two cores and of one.
 ``growth`` prints what an article costs in stores that hold ten thousand, a hundred thousand and a million already.
 ``manners`` prints how long one pass over 200 feeds on the loopback address takes with spacing off, and which rules of
@@ -47,6 +48,7 @@ def main() -> None:
     )
     parser.add_argument("--corpora", type=pathlib.Path, default=ROOT.parent / "shared" / "corpora")
     parser.add_argument("--keep", action="store_true")
+    parser.add_argument("--own", action="store_true", help="evaluate the stream alone; of peers, show what was kept")
     parser.add_argument("--days", type=float, help="simulated days: 7 of manners, 1 of day")
     given = parser.parse_args()
     if given.what == "learn":
@@ -82,7 +84,7 @@ def main() -> None:
     else:
         from experiments.streams.judging import evaluate_all
 
-        evaluate_all(given.corpora, keep=given.keep)
+        evaluate_all(given.corpora, keep=given.keep, own=given.own)
 
 
 def learning_streams(folder: pathlib.Path) -> list[LabelledStream]:

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from experiments.news_stream import make_news_stream
-from experiments.streams.labelled import LANGUAGES, ROOT, LabelledStream, basil, itn, newsroom
+from experiments.streams.labelled import LANGUAGES, ROOT, LabelledStream, basil, ecb_plus, itn, newsroom, shortened
 from experiments.streams.lineage import KINDS, as_labelled, score_copies, score_events, tell, true_events
 from experiments.streams.peers import (
     MOST_MEANS,
@@ -45,11 +45,20 @@ STREAM, PASS, TEXT_CLUST, DBSTREAM, MEANS, DENSITY, RUN = METHODS = (
 )  # fmt: skip
 
 
-def evaluate_all(folder: pathlib.Path, *, keep: bool) -> None:
-    """Print the scores of every stream; with `keep` write them and the page."""
-    rows = []
+def evaluate_all(folder: pathlib.Path, *, keep: bool, own: bool = False) -> None:
+    """Print the scores of every stream; with `keep` write them and the page.
+
+    With `own` the peers, which do not depend on the stream, have the scores that were kept of them.
+    """
+    rows: list[dict[str, object]] = []
+    kept = pd.read_csv(RESULTS / "scores.csv") if own else None
     for stream in streams(folder):
-        for row in scores_of(stream):
+        outcome = [own_scores(stream)]
+        if kept is None:
+            outcome += peer_scores(stream)
+        else:
+            outcome += kept[kept.stream.eq(stream.name) & kept.method.ne(STREAM)].to_dict("records")
+        for row in outcome:
             rows.append(row)
             told = {name: round(value, 3) for name, value in row.items() if isinstance(value, float)}
             print(f"  {row['stream']:18} {row['method']:28} {told}", flush=True)
@@ -89,18 +98,26 @@ def streams(folder: pathlib.Path) -> Iterator[LabelledStream]:
     for language in ("en", *(one for one in LANGUAGES if one != "en")):
         yield itn(folder, language)
     yield newsroom()
+    for n_words in (40, 0):
+        yield shortened(basil(folder, among_noise=False), n_words)
+    yield ecb_plus(folder)
 
 
-def scores_of(stream: LabelledStream) -> Iterator[dict[str, object]]:
-    """Yield the scores of the stream's clustering and of the peers on the stories of the second half."""
-    first, second = stream.halves()
+def own_scores(stream: LabelledStream) -> dict[str, object]:
+    """Return the scores of the stream's clustering on the stories of the second half."""
+    _, second = stream.halves()
     outcome = replay(stream)
     moved = [name for name in stream.story_of if outcome.story_of[name] != outcome.early_story_of[name]]
     row: dict[str, object] = {"stream": stream.name, "method": STREAM, **judge(outcome.story_of, stream, second)}
     for name in ("pair_f", "bcubed_f"):
         row[f"{name}_low"], row[f"{name}_high"] = interval(outcome.story_of, stream, second, name)
     row["moved"], row["second"] = len(moved) / len(stream.story_of), second_at_once(outcome, second)
-    yield row
+    return row
+
+
+def peer_scores(stream: LabelledStream) -> Iterator[dict[str, object]]:
+    """Yield the scores of the peers on the stories of the second half, each with what is best on the first."""
+    first, second = stream.halves()
     vectors = vectors_of(stream)
     tried = {
         PASS: [single_pass(stream, vectors, threshold) for threshold in THRESHOLDS],

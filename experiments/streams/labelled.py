@@ -7,7 +7,7 @@ import json
 import pathlib
 from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from doccluster.corpus.markup import strip_markup
 from doccluster.streams.article import Article, article, as_moment, as_text, in_order, is_believable
@@ -82,6 +82,25 @@ def itn(folder: pathlib.Path, language: str) -> LabelledStream:
             found.setdefault((moment, text), one)
     story_of = {one.id: min(labels[text]) for (_, text), one in found.items() if len(labels[text]) == 1}
     return LabelledStream(f"ITN {language}", tuple(in_order(found.values())), story_of)
+
+
+def shortened(stream: LabelledStream, n_words: int) -> LabelledStream:
+    """Return a stream as feeds have it: the titles, and the first words of the texts."""
+    name = f"{stream.name}, title and {n_words} words" if n_words else f"{stream.name}, titles alone"
+    cut = [replace(one, text=" ".join(one.text.split()[:n_words])) for one in stream.articles]
+    return LabelledStream(name, tuple(cut), stream.story_of)
+
+
+def ecb_plus(folder: pathlib.Path) -> LabelledStream:
+    """Return the documents of ECB+, which have no dates: one every ten minutes; two stories of a topic are alike."""
+    found, story_of = [], {}
+    with gzip.open(folder / "events_ecbplus" / "ecb_plus.jsonl.gz", "rt", encoding="utf-8") as lines:
+        for place, row in enumerate(map(json.loads, lines)):
+            time, name = 1_400_000_000 + 600 * place, row["id"]
+            told = {"id": name, "date": as_text(time), "title": "", "text": row["text"], "source": "", "guid": name}
+            found.append(article(time=time, link="", **told))
+            story_of[name] = row["story"]
+    return LabelledStream("ECB+", tuple(in_order(found)), story_of)
 
 
 def newsroom() -> LabelledStream:

@@ -145,10 +145,10 @@ class NaiveStream:
         found = {}
         for name in FIELDS:
             raw = {
-                term: (1 + math.log(count)) * math.log(1 + (n + 1) / (in_how_many[term] + 1))
+                term: (1 + math.log(count)) * max(0.0, math.log((n + 10) / (in_how_many[term] + 1)))
                 for term, count in one.counts[name].items()
             }
-            length = math.sqrt(sum(value * value for value in raw.values()))
+            length = math.sqrt(sum(value * value for value in raw.values())) or 1.0
             found[name] = {term: float(np.float32(value / length)) for term, value in raw.items()}
         return found
 
@@ -285,7 +285,10 @@ class NaiveStream:
         sums = self.sums(story, members)
         both = cosine(one.vectors["both"], sums["both"])
         cosines = {
-            name: cosine(one.vectors[name], sums[name]) if one.vectors[name] and sums[name] else both for name in FIELDS
+            name: cosine(one.vectors[name], sums[name])
+            if any(one.vectors[name].values()) and any(sums[name].values())
+            else both
+            for name in FIELDS
         }
         newest = self.newest(members)
         since = {
