@@ -10,6 +10,7 @@ from doccluster.errors import InputError, NothingUsable
 from doccluster.pipeline import cluster_search_results, search
 from doccluster.retrieval import group_rows
 from doccluster.retrieval.grouping import OTHER
+from doccluster.validation import unit_rows
 
 THINGS = {
     "cat": "large cat forest prey hunts spotted night river animal habitat",
@@ -159,3 +160,18 @@ def test_the_plain_list_of_ambient_has_the_published_search_lengths(real_corpora
     queries = read_ambient(real_corpora / "search_results_ambient")
     assert len(queries) == 44
     assert tuple(plain_list(queries).values()) == pytest.approx(PUBLISHED, abs=0.005)
+
+
+def test_hits_far_from_one_another_are_cut_at_the_distance_of_the_docs_and_no_later():
+    rng, n_topics = np.random.default_rng(1), 14
+    rows = np.zeros((60, 20 * n_topics))
+    for row in range(60):
+        topic = row % n_topics
+        rows[row, 20 * topic + rng.choice(20, 4, replace=False)] = 1
+        rows[row, rng.choice(20 * n_topics, 2)] = 1
+        if topic < 2:  # two topics that share words
+            rows[row, 20 * (1 - topic) + rng.choice(20, 2)] = 1
+    hits = unit_rows(sparse.csr_array(rows), warn=False)
+    found = group_rows(hits)
+    assert (found == group_rows(hits, cut_at=0.65)).all()
+    assert len(set(found)) > len(set(group_rows(hits, cut_at=0.8)))
