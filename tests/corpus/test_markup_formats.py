@@ -311,3 +311,10 @@ def test_broken_mail_is_listed_not_fatal():
     )
     corpus = read_bytes(box, "box.mbox", format="mbox")
     assert corpus.texts[-1] == "b\n\nsecond"
+
+
+def test_a_page_has_its_first_title_alone_and_an_empty_one_takes_no_words():
+    page = read_page("<title>First</title><svg><title>Second</title></svg><p>Words")
+    assert (page.title, page.text) == ("First", "Words")
+    page = read_page("<title></title><p>Words")
+    assert (page.title, page.text) == ("", "Words")

@@ -32,6 +32,12 @@ def test_of_a_few_titles_the_weight_is_the_share_and_a_term_of_no_title_weighs_l
     assert found.factor([1], 0) < 0.02
 
 
+def test_five_titles_are_few_and_six_are_not():
+    titles = ["Bread", "Boats", "Boats at sea", "Harbour", "Flour", "A harbour"]
+    assert counted(titles[:5], [0] * 5).factor([0], 0) == pytest.approx(1 / 5, rel=0.05)
+    assert counted(titles, [0] * 6).factor([0], 0) == pytest.approx(np.sqrt(2 / 7))
+
+
 def test_answers_to_one_subject_count_once_in_a_cluster():
     found = counted(["Rye bread", "Re: Rye bread", "RE: re: rye bread", "Flour", "Re: Rye bread"], [0, 0, 0, 0, 1])
     assert found.n_titles.tolist() == [2, 1]

@@ -43,6 +43,7 @@ ALSO = {
     "artifacts": ["tests/test_artifacts.py", "tests/cli/test_run_command.py"],
     "cli": ["tests/cli/test_screens.py"],
     "clustering": ["tests/test_every_algorithm.py", "tests/test_pipeline.py"],
+    "distributed": ["tests/test_block_functions.py", "tests/test_runs_in_blocks.py"],
     "evaluation": ["tests/test_evaluation.py", "tests/cli/test_evaluation.py"],
     "geometry": ["tests/measures", "tests/clustering"],
     "kernels": ["tests/clustering/test_exact_labels.py", "tests/clustering/test_limits.py", "tests/geometry"],
