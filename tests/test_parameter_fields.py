@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import pytest
 
 from doccluster.errors import InputError
-from doccluster.parameter_fields import Parameter
+from doccluster.parameter_fields import Parameter, parameter, with_section
 
 
 @pytest.mark.parametrize(
@@ -38,3 +40,22 @@ def test_a_value_outside_is_refused_by_name(known, good, bad):
     for value in bad:
         with pytest.raises(InputError, match=r"\bn\b"):
             known.check_value("n", value)
+
+
+@dataclass(frozen=True)
+class Asked:
+    n_words: int = parameter(3, "How many words.", low=1)
+
+
+@pytest.mark.parametrize("sections", [[], ["Returns"], ["Returns", "Raises"]])
+@pytest.mark.parametrize("has_own", [False, True])
+def test_parameters_stand_in_their_section_before_all_others(sections, has_own):
+    text = "Say what it does.\n"
+    for name in ["Parameters"] * has_own + sections:
+        text += f"\n{name}\n{'-' * len(name)}\nwords of {name}\n"
+    lines = with_section(text, Asked).splitlines()
+    named = [lines[place - 1] for place, line in enumerate(lines) if line and set(line) == {"-"}]
+    assert named == ["Parameters", *sections]
+    place = lines.index("n_words : int, default 3")
+    assert lines.index("Parameters") < place < min([lines.index(one) for one in sections], default=len(lines))
+    assert not has_own or lines.index("words of Parameters") < place
