@@ -198,6 +198,16 @@ def test_skipped_documents_drop_their_rows(titles):
     np.testing.assert_array_equal(found.vectors.meaning.rows, run_of(texts, embeddings=rows).vectors.meaning.rows)
 
 
+def test_rows_of_skipped_lines_are_dropped_by_their_place_and_not_by_the_number_of_the_line(titles, tmp_path):
+    texts, _ = titles
+    lines = [json.dumps({"id": f"t{row}", "text": "" if row == 5 else text}) for row, text in enumerate(texts)]
+    path = tmp_path / "texts.jsonl"
+    path.write_text("\n\n".join(lines), encoding="utf-8")  # blank lines: the numbers of lines are not those of rows
+    rows = tiny_encoder(texts)
+    found = run_of(path, embeddings=rows).vectors.meaning.rows
+    np.testing.assert_array_equal(found, run_of(path, embeddings=np.delete(rows, 5, axis=0)).vectors.meaning.rows)
+
+
 @pytest.mark.parametrize("kind", ["npy", "npz", "parquet", "arrow"])
 def test_files_of_embeddings_are_joined_by_id_or_in_order(files, tmp_path, kind):
     rows = np.load(files / "rows.npy")

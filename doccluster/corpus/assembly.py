@@ -77,6 +77,7 @@ class CorpusBuilder:
         self._places: dict[int, _Place] = {}
         self._collections: set[tuple[str, PurePosixPath]] = set()
         self.skipped: list[Skipped] = []
+        self._skipped_after: list[int] = []  # how many documents came before each of them
 
     def __len__(self) -> int:
         return len(self._texts)
@@ -84,6 +85,7 @@ class CorpusBuilder:
     def skip(self, source: str, reason: str, detail: str = "") -> None:
         """List something that gives no document."""
         self.skipped.append(_listed(source, reason, detail))
+        self._skipped_after.append(len(self))
 
     def add(self, draft: Draft, *, file: InputFile | None = None) -> bool:
         """Take one document in and return true, or list why not."""
@@ -113,6 +115,7 @@ class CorpusBuilder:
         chosen = self._names.take(wanted)
         if chosen != wanted:
             self.skipped.append(renamed(where, wanted, chosen))
+            self._skipped_after.append(len(self))
         return chosen
 
     def build(self, *, stripped_html: bool = False) -> Corpus:
@@ -135,6 +138,7 @@ class CorpusBuilder:
             metadata={name: _pick(values, kept) for name, values in self._metadata.items()},
             skipped=tuple(self.skipped),
             stripped_html=stripped_html,
+            skipped_after=() if left_out else tuple(self._skipped_after),
         )
 
     def _folder_classes(self) -> list[tuple[str, ...]]:

@@ -73,6 +73,8 @@ class Corpus:
         What was found but not used, and the documents that were kept under another id.
     stripped_html : bool
         Whether the texts of a table turned out to be HTML, whose markup was left out.
+    skipped_after : tuple of int
+        How many documents came before each that was skipped; empty where that is not known.
     """
 
     ids: Sequence[str]
@@ -80,6 +82,7 @@ class Corpus:
     labels: Mapping[str, Sequence[tuple[str, ...]]]
     skipped: tuple[Skipped, ...]
     stripped_html: bool
+    skipped_after: tuple[int, ...]
 
     def __init__(
         self,
@@ -90,8 +93,10 @@ class Corpus:
         skipped: tuple[Skipped, ...] = (),
         *,
         stripped_html: bool = False,
+        skipped_after: tuple[int, ...] = (),
     ) -> None:
         given = {"ids": ids, "texts": texts, "labels": labels or {}, "skipped": skipped, "stripped_html": stripped_html}
+        given["skipped_after"] = skipped_after
         own = {"_given_metadata": {} if metadata is None else metadata, "_columns": {}}
         for name, value in {**given, **own}.items():
             object.__setattr__(self, name, value)
@@ -148,7 +153,15 @@ class Corpus:
 
     def with_texts(self, texts: Sequence[str]) -> Corpus:
         """Return the same documents with other texts, one each."""
-        return Corpus(self.ids, texts, self.labels, self._given, self.skipped, stripped_html=self.stripped_html)
+        return Corpus(
+            self.ids,
+            texts,
+            self.labels,
+            self._given,
+            self.skipped,
+            stripped_html=self.stripped_html,
+            skipped_after=self.skipped_after,
+        )
 
     def select(self, condition: Callable[[Document], bool] | None = None, **columns: Any) -> Corpus:
         """Return the documents for which all conditions hold.

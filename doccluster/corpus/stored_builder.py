@@ -38,15 +38,9 @@ class StoredBuilder(CorpusBuilder):
         self._n_grouped = 0
         self._few = RowCollector()  # documents that came one by one, of the part `_few_of`
         self._few_of = 0
-        self._skipped_after: list[int] = []  # how many documents came before each that was skipped
 
     def __len__(self) -> int:
         return self._n_grouped + len(self._few)
-
-    def skip(self, source: str, reason: str, detail: str = "") -> None:
-        """List something that gives no document."""
-        super().skip(source, reason, detail)
-        self._skipped_after.append(len(self))
 
     def add(self, draft: Draft, *, file: InputFile | None = None) -> bool:
         """Take one document in and return true, or list why not."""
@@ -66,8 +60,8 @@ class StoredBuilder(CorpusBuilder):
         self._end_few()
         before = len(self)
         for after, one in rows.skipped:
-            super().skip(one.source, one.reason, one.detail)
-            self._skipped_after.append(before + after)
+            self.skip(one.source, one.reason, one.detail)
+            self._skipped_after[-1] = before + after
         self._groups.append((self.part, rows))
         self._n_grouped += len(rows)
 

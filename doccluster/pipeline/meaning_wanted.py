@@ -62,7 +62,8 @@ def _embedded(read: Source, embeddings: Any, encoder: Any, progress: Progress) -
     is_file = isinstance(embeddings, str | os.PathLike)
     found = read_embeddings(Path(embeddings)) if is_file else Embeddings(check_matrix(embeddings, name="embeddings"))
     name = str(embeddings) if is_file else "embeddings"
-    return rows_of_documents(found, read.documents.ids, read.skipped, name=name), GIVEN, ""
+    after = () if read.corpus is None else read.corpus.skipped_after
+    return rows_of_documents(found, read.documents.ids, read.skipped, after, name=name), GIVEN, ""
 
 
 def decides_by_meaning(model: Model) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +17,6 @@ from doccluster.vectors.array_headers import check_npy, damage_as_input_error, l
 
 SUFFIXES = (".npy", ".npz", ".parquet", ".arrow", ".feather")
 VECTOR_COLUMNS = ("embedding", "embeddings", "vector", "vectors")
-_NUMBER = re.compile(r"^(?:document |.*:)(\d+)$")  # how a reader names a row of a table, counted from 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,11 +57,17 @@ def read_embeddings(path: Path) -> Embeddings:
 
 
 def rows_of_documents(
-    found: Embeddings, ids: Sequence[str], skipped: Sequence[Skipped] = (), *, name: str = "embeddings"
+    found: Embeddings,
+    ids: Sequence[str],
+    skipped: Sequence[Skipped] = (),
+    skipped_after: Sequence[int] = (),
+    *,
+    name: str = "embeddings",
 ) -> npt.NDArray[Any]:
     """Return the row of each document: by its id where there are ids, else by its place.
 
-    Where there is also a row for each document that could not be used, those rows are dropped.
+    Where there is also a row for each document that could not be used, those rows are dropped: `skipped_after` says how
+    many documents came before each.
 
     Raises InputError if a document has no row, an id has two, or there are more or fewer rows than documents.
     """
@@ -84,9 +88,9 @@ def rows_of_documents(
     if len(rows) == len(ids):
         return rows
     lost = [one for one in skipped if not one.is_renamed]
-    numbers = {int(match[1]) for match in (_NUMBER.match(one.source) for one in lost) if match}
-    if len(rows) == len(ids) + len(lost) and len(numbers) == len(lost) and max(numbers) <= len(rows) and min(numbers):
-        return np.asarray(rows[[row for row in range(len(rows)) if row + 1 not in numbers]])
+    if len(rows) == len(ids) + len(lost) and len(skipped_after) == len(skipped):
+        before = [after for one, after in zip(skipped, skipped_after, strict=True) if not one.is_renamed]
+        return np.asarray(np.delete(rows, np.array(before) + np.arange(len(before)), axis=0))
     also = f" ({len(lost):,} more were skipped)" if lost else ""
     raise InputError(
         f"{name} has {len(rows):,} rows for {len(ids):,} documents{also}",

@@ -19,6 +19,8 @@ from doccluster.validation import check_matrix, unit_rows
 
 Floats = npt.NDArray[np.float32]
 
+AT_THE_CENTRE = 1e-5  # a distance that is the rounding of float32
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Meaning(ShortRepr):
@@ -115,6 +117,3 @@ def seen_from(centre: Floats, rows: Any) -> Floats:
     scale = np.divide(1.0, lengths, out=np.zeros_like(lengths), where=lengths > AT_THE_CENTRE)
     found: Floats = (moved * scale[:, None]).astype(np.float32)
     return found
-
-
-AT_THE_CENTRE = 1e-5  # a distance that is the rounding of float32
