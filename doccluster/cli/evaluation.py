@@ -40,7 +40,6 @@ COST_IN_WORDS = {
 
 @click.command("evaluate", cls=Verb)
 @click.argument("labels", type=click.Path(dir_okay=False))
-@click.argument("source", required=False, metavar="[RUN|SRC]")
 @click.option("--truth", type=click.Path(dir_okay=False), help="Class labels, in a file of the same format.")
 @click.option("--vectors", type=click.Path(), help="A matrix file (.npz, .mat of CLUTO, .mtx), or the folder of a run.")
 @click.option("--column", metavar="NAME", help="The label column of LABELS, if it has several.")
@@ -62,38 +61,16 @@ COST_IN_WORDS = {
 )
 @click.option("--noise", metavar="LABEL", help="Leave out the documents that have this label in LABELS.")
 @click.option("--strict", is_flag=True, help="Stop where a measure is undefined.")
-@click.option(
-    "--synonyms", metavar="FILE", help='For the labels of clusters: the names of classes, JSON {"class": ["name"]}.'
-)
 @options(json_option, threads_option)
 @click.option("--latex", is_flag=True, help="Print a LaTeX table.")
 @click.option("--csv", "as_csv", is_flag=True, help="Print a csv table.")
-def evaluate_command(
-    labels: str, source: str | None, synonyms: str | None, as_json: bool, latex: bool, as_csv: bool, **options: Any
-) -> None:
+def evaluate_command(labels: str, as_json: bool, latex: bool, as_csv: bool, **options: Any) -> None:
     """Judge LABELS against a truth, against vectors, or both.
 
     LABELS is a table with a header (id, then one label column, or the one you name), its cells separated by commas,
     semicolons, tabs or blanks; JSON records, such as the documents themselves; or one label per line. Files with ids
     are joined by id, others by order, and a warning says so where one has ids and the other has none.
-
-    With the word "labels" and a RUN (or documents with classes), judge the labels of its clusters: do they name their
-    classes, and does a search for them bring their clusters back?
     """
-    if source is not None:
-        if labels != "labels":
-            raise click.UsageError("give one file of labels; the labels of clusters are judged by: evaluate labels RUN")
-        from doccluster.cli.label_evaluation import print_label_evaluation
-
-        unused = [name for name, value in options.items() if value not in (None, (), False, "cosine")]
-        unused = [name for name in unused if name not in ("truth_column", "threads")]
-        if unused or latex or as_csv or len(options["truth_column"]) > 1:
-            raise click.UsageError("the labels of clusters take one --truth-column, --synonyms, --threads and --json.")
-        column = next(iter(options["truth_column"]), None)
-        print_label_evaluation(source, column, synonyms, options["threads"], as_json=as_json)
-        return
-    if synonyms is not None:
-        raise click.UsageError("--synonyms is for the labels of clusters: evaluate labels RUN")
     if as_json + latex + as_csv > 1:
         raise click.UsageError("give one of --json, --latex and --csv")
     with progress_shown(quiet=as_json or latex or as_csv) as progress:

@@ -11,7 +11,7 @@ and with stems, and prints for several ways to rank terms
 
 "And titles" is the way of `doccluster.labeling`: words and phrases by mutual information, times the share of the group
 that a search for the term brings back, times the square root of the share of the group's titles that have the term.
-`doccluster evaluate labels` prints the same numbers for a run.
+`python -m experiments.labels.of_a_run RUN` prints the same numbers for a run.
 """
 
 from __future__ import annotations
@@ -29,7 +29,6 @@ from scipy import sparse
 from doccluster.corpus import Corpus, read_corpus
 from doccluster.geometry import ClusterEvidence
 from doccluster.labeling import ClusterProfiles, LabelTerm, rank_label_terms, short_labels
-from doccluster.labeling.label_quality import judge_labels, label_as_query, names_of_classes
 from doccluster.labeling.label_queries import LabelQueries
 from doccluster.labeling.profiles import largest_per_row
 from doccluster.labeling.readable_terms import is_content
@@ -38,6 +37,7 @@ from doccluster.pipeline.naming import in_written_forms, phrases_of, title_count
 from doccluster.pipeline.vectorizing import Vectorized, vectorize_texts
 from doccluster.text.boilerplate import boilerplate_words
 from doccluster.text.stemming import build_stemmer
+from experiments.labels.quality import judge_labels, label_as_query, names_of_classes
 
 HERE = pathlib.Path(__file__).resolve().parent
 N_TERMS = 20

@@ -35,7 +35,6 @@ def commands(finished, tiny, newsroom, tmp_path):
         "assign": ["assign", finished, tiny, "-o", tmp_path / "new.csv"],
         "choose-k": choose,
         "evaluate": ["evaluate", labels, *truth],
-        "evaluate labels": ["evaluate", "labels", finished, "--truth-column", "class"],
         "measures": ["measures"],
         "compare": compare,
     }
@@ -49,7 +48,6 @@ VERBS = (
     "assign",
     "choose-k",
     "evaluate",
-    "evaluate labels",
 )
 
 

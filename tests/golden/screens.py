@@ -59,8 +59,6 @@ evaluate run/assignments.csv --truth tiny.csv --csv
 evaluate run/assignments.csv --truth tiny.csv --latex
 evaluate run/assignments.csv --vectors run --column cluster
 evaluate run-of-one/assignments.csv --vectors run --column cluster --measures silhouette,ics --json
-evaluate labels stories
-evaluate labels stories --json
 explain stories 0
 explain stories 0 --json
 explain stories 0 1

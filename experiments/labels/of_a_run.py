@@ -1,11 +1,17 @@
-"""How good the labels of clusters are: of a run, or of the classes that documents come with."""
+"""How good the labels of clusters are: of a run, or of the classes that documents come with.
+
+``python -m experiments.labels.of_a_run RUN|FILES [--truth COLUMN] [--synonyms FILE] [--json]`` prints what
+docs/explanation/labels.md explains.
+"""
 
 from __future__ import annotations
 
+import argparse
 import json
+import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +24,6 @@ from doccluster.corpus.opening import read_whole
 from doccluster.errors import InputError
 from doccluster.geometry import ClusterEvidence
 from doccluster.labeling import ClusterDescription, place_documents
-from doccluster.labeling.label_quality import LabelScores, judge_labels, label_as_query, names_of_classes
 from doccluster.labeling.label_queries import LabelQueries
 from doccluster.labeling.profiles import ClusterProfiles
 from doccluster.partition import Partition
@@ -28,6 +33,9 @@ from doccluster.record import Documents
 from doccluster.text.stemming import STEMMING_LANGUAGES, build_stemmer
 from doccluster.text.stopwords import load_stop_words
 from doccluster.vectors import DocumentVectors, TfidfVectorizer
+from experiments.labels.quality import LabelScores, judge_labels, label_as_query, names_of_classes
+
+SHOWN = 5  # terms of a cluster
 
 
 @dataclass(frozen=True)
@@ -187,3 +195,41 @@ def _columns_of(label: str, vectors: DocumentVectors, vectorizer: TfidfVectorize
     names = vectors.display_terms if vectors.display_terms is not None else vectors.terms
     wanted = set(label.split(", "))
     return [] if names is None else [place for place, name in enumerate(names.tolist()) if name in wanted]
+
+
+def main(arguments: list[str]) -> None:
+    """Print the scores of the labels, and the labels beside the classes."""
+    parser = argparse.ArgumentParser(prog="python -m experiments.labels.of_a_run")
+    parser.add_argument("source", help="the folder of a run, or documents with classes")
+    parser.add_argument("--truth", metavar="COLUMN", help="the column of classes")
+    parser.add_argument("--synonyms", metavar="FILE", help='the names of classes, JSON {"class": ["name"]}')
+    parser.add_argument("--json", action="store_true", help="print one JSON document instead of text")
+    given = parser.parse_args(arguments)
+    names = None if given.synonyms is None else read_synonyms(given.synonyms)
+    found = evaluate_labels(given.source, truth=given.truth, synonyms=names)
+    if given.json:
+        print(json.dumps(asdict(found), indent=2))
+        return
+    for name, value in _rows(found.scores):
+        print(f"{name:<33}  {value}")
+    for one in found.labels:
+        print(f"{one.cluster:>3}  {one.class_name or '-'}: {', '.join(one.terms[:SHOWN])}")
+
+
+def _rows(scores: LabelScores) -> list[tuple[str, str]]:
+    rows = [("clusters", f"{scores.n_clusters:,}")]
+    if scores.n_named:
+        rows += [(f"Match@{at}", f"{value:.3f}") for at, value in scores.match.items()]
+        rows += [("MRR@5", f"{scores.reciprocal_rank:.3f}")]
+    return [
+        *rows,
+        ("found by its label, P@10", f"{scores.precision:.3f}"),
+        ("found by its label, MRR", f"{scores.first_found:.3f}"),
+        ("labels of one word", f"{scores.one_word:.1%}"),
+        ("labels that another cluster has", f"{scores.duplicate:.1%}"),
+        ("labels with function words", f"{scores.function_word:.1%}"),
+    ]
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

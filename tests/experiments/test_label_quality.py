@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from doccluster.labeling.label_quality import judge_labels, names_of_classes
+from experiments.labels.quality import judge_labels, names_of_classes
 
 
 def test_matches_are_counted_by_rank_and_clusters_without_a_name_are_left_out():
