@@ -10,7 +10,6 @@ from doccluster.lazy import offer
 _HOMES = {
     "ClusterEvidence": "doccluster.geometry.evidence",
     "Documents": "doccluster.geometry.documents",
-    "LatentSemanticAnalysis": "doccluster.geometry.semantic_analysis",
     "NeighbourGraph": "doccluster.geometry.neighbours",
     "SemanticSpace": "doccluster.geometry.projection",
     "as_documents": "doccluster.geometry.documents",
@@ -23,7 +22,6 @@ _HOMES = {
 __all__ = [
     "ClusterEvidence",
     "Documents",
-    "LatentSemanticAnalysis",
     "NeighbourGraph",
     "SemanticSpace",
     "as_documents",
@@ -44,4 +42,3 @@ if TYPE_CHECKING:
     from doccluster.geometry.projection import SemanticSpace as SemanticSpace
     from doccluster.geometry.projection import latent_semantic_space as latent_semantic_space
     from doccluster.geometry.projection import smoothed_rows as smoothed_rows
-    from doccluster.geometry.semantic_analysis import LatentSemanticAnalysis as LatentSemanticAnalysis

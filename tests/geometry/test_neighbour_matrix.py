@@ -1,24 +1,16 @@
-"""Latent semantic analysis as a transformer, and neighbours as scikit-learn takes them, beside scikit-learn's own."""
+"""Neighbours as scikit-learn takes them, beside scikit-learn's own."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 from scipy import sparse
-from sklearn.decomposition import TruncatedSVD
 from sklearn.neighbors import KNeighborsClassifier, NearestNeighbors
 from sklearn.neighbors import kneighbors_graph as theirs
-from sklearn.pipeline import make_pipeline
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from doccluster.clustering import SphericalKMeans
 from doccluster.errors import InputError
-from doccluster.geometry import LatentSemanticAnalysis, kneighbors_graph
-
-
-@parametrize_with_checks([LatentSemanticAnalysis(), LatentSemanticAnalysis(2, normalize=True)])
-def test_scikit_learn_check(estimator, check):
-    check(estimator)
+from doccluster.geometry import kneighbors_graph
 
 
 @pytest.fixture(scope="module")
@@ -28,44 +20,6 @@ def matrix():
     counts = rng.poisson(0.05 + 1.5 * (np.arange(120)[None, :] // 20 == topics[:, None]))
     counts = counts * rng.uniform(0.9, 1.1, counts.shape)  # no ties
     return sparse.csr_array(counts / np.linalg.norm(counts, axis=1, keepdims=True))
-
-
-def test_it_is_scikit_learns_truncated_svd(matrix):
-    peer = TruncatedSVD(6, n_iter=10, random_state=1).fit(matrix)
-    model = LatentSemanticAnalysis(6, n_power_iterations=10, random_state=0).fit(matrix)
-    assert np.abs(model.transform(matrix)) == pytest.approx(np.abs(peer.transform(matrix)), abs=1e-8)
-    for name in ("singular_values_", "explained_variance_", "explained_variance_ratio_"):
-        assert getattr(model, name) == pytest.approx(getattr(peer, name), rel=1e-7)
-    back, theirs_back = model.inverse_transform(model.transform(matrix)), peer.inverse_transform(peer.transform(matrix))
-    assert back == pytest.approx(theirs_back, abs=1e-8)
-
-
-@pytest.mark.usefixtures("starts_threads")
-def test_dense_rows_and_threads_give_the_same(matrix):
-    found = [
-        LatentSemanticAnalysis(5, random_state=3, n_threads=threads).fit_transform(given)
-        for threads, given in ((1, matrix), (4, matrix), (2, matrix.toarray()))
-    ]
-    assert np.array_equal(found[0], found[1])
-    assert np.array_equal(found[0], found[2])
-    model = LatentSemanticAnalysis(5, random_state=3).fit(matrix)
-    assert np.array_equal(model.transform(matrix), found[0])
-    assert list(model.get_feature_names_out())[:2] == ["latentsemanticanalysis0", "latentsemanticanalysis1"]
-
-
-def test_unit_rows_go_into_spherical_k_means(matrix):
-    line = make_pipeline(LatentSemanticAnalysis(6, normalize=True, random_state=0), SphericalKMeans(6, random_state=0))
-    assert np.unique(line.fit_predict(matrix)).size == 6
-    rows = LatentSemanticAnalysis(6, normalize=True, random_state=0).fit_transform(matrix)
-    assert np.linalg.norm(rows, axis=1) == pytest.approx(1)
-
-
-def test_coordinates_of_another_width_are_refused(matrix):
-    model = LatentSemanticAnalysis(6, random_state=0).fit(matrix)
-    with pytest.raises(InputError, match="X has 5 columns, expected 6"):
-        model.inverse_transform(np.ones((2, 5)))
-    with pytest.raises(InputError, match="n_power_iterations=0"):
-        LatentSemanticAnalysis(6, n_power_iterations=0).fit(matrix)
 
 
 @pytest.mark.parametrize("mode", ["distance", "connectivity"])
