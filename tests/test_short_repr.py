@@ -11,7 +11,7 @@ import pytest
 
 import doccluster
 from doccluster.pipeline import choose_clusters, inspect_source, read_source, run_pipeline, vectorize_texts
-from doccluster.selection import LabelledCorpus, sweep
+from doccluster.selection import LabelledCorpus, stability
 from doccluster.short_repr import MOST_CHARACTERS, short
 from doccluster.synthetic import make_vmf_mixture
 
@@ -26,12 +26,12 @@ def held_data() -> dict[str, object]:
     run = run_pipeline(texts, n_clusters=3, language="none")
     corpus = doccluster.read_corpus(texts)
     choice = choose_clusters(corpus, ks=[2, 3], random_state=0)
-    swept = sweep(choice.vectors.matrix, ks=[2, 3], n_null=2, n_stability=2, random_state=0)
+    stable = stability(choice.vectors.matrix, ks=[2, 3], n_samples=2, random_state=0)
     labelled = LabelledCorpus("made", run.vectors.matrix, run.partition.labels.tolist(), 3)
     found = [
         *(corpus, corpus[0], run, run.documents, run.vectors, run.partition, run.evaluation, run.provenance),
         *(run.clusters[0], run.evaluation.scores[0], run.evaluation.scores[0].measure),
-        *(choice, choice.recommendation, swept, swept.stability),
+        *(choice, choice.recommendation, stable),
         *(labelled, inspect_source(corpus), read_source(corpus, reader={})),
         vectorize_texts(corpus, language="none", options={}, n_threads=1),
     ]
@@ -47,7 +47,7 @@ def values() -> dict[str, object]:
     "name",
     [
         *("Corpus", "Document", "Run", "Documents", "DocumentVectors", "Partition", "Evaluation", "Provenance"),
-        *("ClusterDescription", "Score", "Measure", "Choice", "Recommendation", "Sweep", "Stability"),
+        *("ClusterDescription", "Score", "Measure", "Choice", "Recommendation", "Stability"),
         *("LabelledCorpus", "Inspection", "Source", "Vectorized"),
     ],
 )

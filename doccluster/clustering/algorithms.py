@@ -52,8 +52,6 @@ class Algorithm:
         centroid.
     fixed : mapping
         Parameters that have one value in this row.
-    takes_centroids : bool
-        Whether the estimator takes centroids to start from as `init`.
     """
 
     name: str
@@ -67,7 +65,6 @@ class Algorithm:
     find: str = ""
     rule: str = ""
     fixed: Mapping[str, Any] = field(default_factory=dict)
-    takes_centroids: bool = False
 
     @property
     def takes_meaning(self) -> bool:
@@ -192,7 +189,6 @@ _ROWS = (
         estimator="k_means.spherical_k_means:SphericalKMeans",
         parameters="k_means.spherical:SphericalParameters",
         find="k_means.spherical_task:find_spherical",
-        takes_centroids=True,
     ),
     Algorithm(
         name="settled",
@@ -267,7 +263,6 @@ _ROWS = (
         estimator="of_scikit_learn:KMeans",
         parameters="of_scikit_learn:KMeansParameters",
         rule="estimating:nearest_mean",
-        takes_centroids=True,
     ),
     Algorithm(
         name="minibatch-k-means",

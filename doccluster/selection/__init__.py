@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from doccluster.lazy import offer
-from doccluster.selection.criteria_table import gap_statistic
 from doccluster.selection.recommendation import Granularity, Recommendation, choose_k
 from doccluster.selection.rules import (
     best_k,
     delta_ch,
     gap_k,
+    gap_statistic,
     hartigan,
     hartigan_k,
     knee_k,
@@ -20,7 +20,6 @@ from doccluster.selection.rules import (
     second_difference,
 )
 from doccluster.selection.stability import Stability, stability
-from doccluster.selection.sweep import Sweep, default_ks, sweep
 from doccluster.selection.tendency import (
     Tendency,
     cell_counts,
@@ -38,13 +37,11 @@ __all__ = [
     "LabelledCorpus",
     "Recommendation",
     "Stability",
-    "Sweep",
     "Tendency",
     "best_k",
     "cell_counts",
     "choose_k",
     "compare",
-    "default_ks",
     "delta_ch",
     "distance_distribution_test",
     "gap_k",
@@ -61,7 +58,6 @@ __all__ = [
     "second_difference",
     "spatial_histogram_test",
     "stability",
-    "sweep",
     "tendency_tests",
 ]
 # loaded when used: they import scikit-learn and pandas, and a run that chooses its number of clusters needs neither

@@ -16,9 +16,8 @@ import numpy.typing as npt
 from sklearn.base import clone
 
 from doccluster.clustering import DocumentClustering
-from doccluster.clustering.algorithms import ALGORITHMS, get_algorithm, is_algorithm, parse_value
+from doccluster.clustering.algorithms import ALGORITHMS, Metric, is_algorithm, parse_algorithm, parse_value
 from doccluster.errors import InputError
-from doccluster.selection.prototypes import parse_prototype
 
 _FACTORY = re.compile(r"(?P<module>[^\W\d]\w*(?:\.[^\W\d]\w*)*):(?P<name>[^\W\d]\w*)(?::(?P<settings>.*))?")
 
@@ -27,12 +26,14 @@ _FACTORY = re.compile(r"(?P<module>[^\W\d]\w*(?:\.[^\W\d]\w*)*):(?P<name>[^\W\d]
 class Contender:
     """A name, and an estimator that is cloned for each fit.
 
-    `needs_counts` says that it is to be fitted to counts of terms where there are some, and not to weighted rows.
+    `needs_counts` says that it is to be fitted to counts of terms where there are some, and not to weighted rows;
+    `metric` is the one in which its clusters are judged.
     """
 
     name: str
     estimator: Any
     needs_counts: bool = False
+    metric: Metric = "cosine"
 
 
 def as_clusterers(given: Iterable[Any] | Mapping[str, Any]) -> list[Contender]:
@@ -58,11 +59,25 @@ def as_clusterers(given: Iterable[Any] | Mapping[str, Any]) -> list[Contender]:
     return found
 
 
-def fit_labels(estimator: Any, matrix: Any, *, n_clusters: int, seed: int) -> npt.NDArray[np.int64]:
+def get_contender(algorithm: Any, *, n_init: int = 10) -> Contender:
+    """Return the algorithm of a name, with parameters if wanted, or one made of an estimator.
+
+    An algorithm given by its name alone starts `n_init` times in each fit.
+    """
+    if isinstance(algorithm, Contender):
+        return algorithm
+    if isinstance(algorithm, str):
+        return _of_name(algorithm, algorithm, n_init=n_init)
+    return Contender(type(algorithm).__name__, algorithm)
+
+
+def fit_labels(
+    estimator: Any, matrix: Any, *, n_clusters: int, seed: int, weights: npt.NDArray[np.float64] | None = None
+) -> npt.NDArray[np.int64]:
     """Return the labels that a clone of an estimator gives the rows, asked for `n_clusters` where it can be asked.
 
     `n_clusters` and `random_state` are also set on the steps of a pipeline; `n_components` only where there is no
-    `n_clusters` and it is the estimator's own.
+    `n_clusters` and it is the estimator's own. `weights` are those of the rows, for an estimator that takes some.
     """
     own = clone(estimator)
     known = own.get_params(deep=True)
@@ -73,7 +88,9 @@ def fit_labels(estimator: Any, matrix: Any, *, n_clusters: int, seed: int) -> np
     own.set_params(**dict.fromkeys(sizes, min(n_clusters, matrix.shape[0])), **dict.fromkeys(seeds, seed))
     if "n_threads" in known:
         own.set_params(n_threads=1)  # fits run side by side, and are timed alike
-    if hasattr(own, "fit_predict"):
+    if weights is not None:
+        labels = own.fit(matrix, sample_weight=weights).labels_
+    elif hasattr(own, "fit_predict"):
         labels = own.fit_predict(matrix)
     else:
         fitted = own.fit(matrix)
@@ -106,8 +123,7 @@ def _of_text(text: str, name: str) -> Contender:
             remedy=f"choose one of {', '.join(ALGORITHMS)}, or in compare your own as module:factory",
         )
     if factory is None or is_algorithm(algorithm):
-        needs_counts = get_algorithm(algorithm).needs == "counts"
-        return Contender(name, parse_prototype(text).estimator, needs_counts)
+        return _of_name(text, name)
     settings = dict(_setting(pair, text) for pair in filter(None, (factory["settings"] or "").split(",")))
     try:
         estimator = _attribute(factory["module"], factory["name"])(**settings)
@@ -120,6 +136,20 @@ def _of_text(text: str, name: str) -> Contender:
             remedy="it must have fit and get_params (scikit-learn's conventions)",
         )
     return Contender(name, estimator)
+
+
+def _of_name(text: str, name: str, *, n_init: int = 10) -> Contender:
+    """Return an algorithm of the table with the parameters in a text. Raises InputError if one is not known."""
+    row, parameters = parse_algorithm(text)
+    estimator = row.make()
+    known = estimator.get_params(deep=False)
+    unknown = [one for one in parameters if one not in known]
+    if unknown:
+        raise InputError(
+            f"{unknown[0]!r} is not a parameter of {row.name}", remedy=f"it has {', '.join(sorted(known))}"
+        )
+    starts = {"n_init": n_init} if "n_init" in known else {}
+    return Contender(name, estimator.set_params(**starts | parameters), row.needs == "counts", row.metric)
 
 
 def _setting(pair: str, text: str) -> tuple[str, Any]:

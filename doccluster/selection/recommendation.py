@@ -12,7 +12,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from doccluster.clustering.smoothed.document_clusters import DocumentParameters, SmoothedRows, smooth_documents
-from doccluster.errors import InputError
+from doccluster.errors import Argument, InputError
 from doccluster.geometry import as_documents
 from doccluster.geometry.neighbour_edges import neighbour_edges
 from doccluster.markup import html_table, latex_table
@@ -29,7 +29,6 @@ from doccluster.selection.levels import (
     topics_among,
 )
 from doccluster.selection.structure import find_structure
-from doccluster.selection.sweep import check_ks
 from doccluster.short_repr import ShortRepr, one_of
 from doccluster.validation import RandomState, as_generator, check_matrix, check_positive_int
 from doccluster.vectors.meaning import Meaning
@@ -303,6 +302,20 @@ def choose_k(
         unlimited=free if asked else None,
         levels=counted,
     )
+
+
+def check_ks(ks: Iterable[int], n_documents: int) -> list[int]:
+    """Return the numbers of clusters sorted and without repetition, or raise InputError if one is out of range."""
+    sizes = sorted({int(k) for k in ks})
+    if not sizes:
+        raise InputError("no number of clusters was given", remedy=("give for instance ", Argument("ks", range(2, 21))))
+    if sizes[0] < 1 or sizes[-1] > n_documents:
+        raise InputError(
+            f"has numbers from {sizes[0]} to {sizes[-1]}",
+            argument="ks",
+            expected=f"numbers from 1 to {n_documents}, the number of documents",
+        )
+    return sizes
 
 
 def drawn(n_rows: int, most: int, rng: np.random.Generator) -> Labels:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Literal
+
+import numpy as np
 
 from doccluster.errors import InputError
 
@@ -40,6 +42,26 @@ def delta_ch(calinski_harabasz: Mapping[int, float]) -> dict[int, float]:
     ch = calinski_harabasz
     inner = [k for k in sorted(ch) if k - 1 >= 2 and k - 1 in ch and k + 1 in ch]
     return {k: (ch[k + 1] - ch[k]) - (ch[k] - ch[k - 1]) for k in inner}
+
+
+def gap_statistic(
+    observed: Mapping[int, float], reference: Iterable[Mapping[int, float]], *, base: float = 2.0
+) -> tuple[dict[int, float], dict[int, float]]:
+    """Return gap(k) = mean log W(R_i) - log W(D) and the (population) standard deviation of the log W(R_i).
+
+    A dispersion of zero has no logarithm: the gap is nan for that k (Zaki & Meira, section 17.3.1).
+    """
+    samples = list(reference)
+    gap: dict[int, float] = {}
+    sd: dict[int, float] = {}
+    for k, value in observed.items():
+        drawn = np.array([sample[k] for sample in samples])
+        if value <= 0 or drawn.size == 0 or np.any(drawn <= 0):
+            gap[k] = sd[k] = math.nan
+            continue
+        logs = np.log(drawn) / math.log(base)
+        gap[k], sd[k] = float(logs.mean() - math.log(value, base)), float(logs.std())
+    return gap, sd
 
 
 def gap_k(

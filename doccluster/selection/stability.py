@@ -9,7 +9,7 @@ import itertools
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -20,10 +20,12 @@ from doccluster.geometry import Documents, as_documents
 from doccluster.measures import Measure, get_measure
 from doccluster.measures.contingency import ContingencyTable
 from doccluster.partition import Partition
-from doccluster.selection.prototypes import Prototype, get_prototype
 from doccluster.selection.rules import best_k
 from doccluster.short_repr import ShortRepr
-from doccluster.validation import RandomState, as_generator, check_choice
+from doccluster.validation import RandomState, as_generator, check_choice, compact_indices
+
+if TYPE_CHECKING:
+    from doccluster.selection.clusterers import Contender
 
 Resampling = Literal["bootstrap", "subsample"]
 
@@ -151,7 +153,7 @@ def stability(
     ----------
     matrix : csr or dense array of shape (n_documents, n_terms)
     ks : numbers of clusters
-    algorithm : str or estimator, see `get_prototype`
+    algorithm : str or estimator, see `doccluster.selection.clusterers.get_contender`
     n_samples : int
         The number t of resampled data sets, shared by all k.
     method : {"bootstrap", "subsample"}
@@ -168,7 +170,9 @@ def stability(
     record = get_measure(measure)
     if record.family != "external":
         raise InputError(f"{measure!r} is not an external measure", remedy="stability compares two partitions")
-    chosen = get_prototype(algorithm, n_init=n_init)
+    from doccluster.selection.clusterers import get_contender  # it imports scikit-learn, which a run does without
+
+    chosen = get_contender(algorithm, n_init=n_init)
     rng = as_generator(random_state)
     sizes = sorted(set(ks))
     counts = [resample(documents.n_documents, method=method, share=share, random_state=rng) for _ in range(n_samples)]
@@ -194,21 +198,30 @@ def stability(
 def _labels_of_sample(
     documents: Documents,
     counts: npt.NDArray[np.int64],
-    algorithm: Prototype,
+    algorithm: Contender,
     k: int,
     *,
     method: Resampling,
     random_state: np.random.Generator,
 ) -> npt.NDArray[np.int64] | None:
+    from sklearn.utils.validation import has_fit_parameter
+
+    from doccluster.selection.clusterers import fit_labels
+
     rows = np.flatnonzero(counts)
     if rows.size < k:
         return None
-    points: Any = documents.take(rows)
-    weights = counts[rows].astype(np.float64) if method == "bootstrap" and algorithm.takes_weights else None
+    weights = counts[rows].astype(np.float64) if method == "bootstrap" else None
+    if weights is not None and not has_fit_parameter(algorithm.estimator, "sample_weight"):
+        rows, weights = np.repeat(rows, counts[rows]), None
+    points = documents.take(rows)
     seed = int(random_state.integers(2**31))
     labels = np.full(counts.size, -1, dtype=np.int64)
-    if method == "bootstrap" and weights is None:
-        rows = np.repeat(rows, counts[rows])
-        points = documents.take(rows)
-    labels[rows] = algorithm.labels(points, n_clusters=k, seed=seed, weights=weights)
+    labels[rows] = fit_labels(
+        algorithm.estimator,
+        compact_indices(points.matrix),
+        n_clusters=min(k, points.n_distinct),
+        seed=seed,
+        weights=weights,
+    )
     return labels

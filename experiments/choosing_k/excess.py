@@ -18,11 +18,12 @@ import numpy as np
 import numpy.typing as npt
 
 from doccluster.geometry import as_documents
-from doccluster.selection import Sweep, best_k, stability, sweep
+from doccluster.selection import best_k, stability
+from doccluster.selection.clusterers import get_contender
 from doccluster.selection.null_models import NullModel, sample_null
-from doccluster.selection.prototypes import get_prototype
 from doccluster.short_repr import ShortRepr
 from doccluster.validation import as_generator, unit_rows
+from experiments.choosing_k.sweep import Sweep, sweep
 
 FOUND_AGAIN = 0.1  # adjusted Rand: structure that resampled data share by less than this more than noise is none
 SMALLEST_SPREAD = 1e-4  # of a silhouette: keeps a spread of nearly nothing from deciding
@@ -67,7 +68,7 @@ def sweep_with_null(
 ) -> Sweep:
     """Return a sweep by spherical k-means whose table also has the stability of data without clusters."""
     rng, sizes = as_generator(random_state), list(ks)
-    fitted: dict[str, Any] = {"algorithm": get_prototype("spherical-k-means", n_init=n_init), "random_state": rng}
+    fitted: dict[str, Any] = {"algorithm": get_contender("spherical-k-means", n_init=n_init), "random_state": rng}
     found = sweep(matrix, ks=sizes, null=null, n_stability=n_stability, **fitted, **settings)
     if not n_stability:
         return found

@@ -20,10 +20,10 @@ import pandas as pd
 
 import doccluster
 from doccluster.report.charts import line_chart
-from doccluster.selection import Sweep, default_ks
 from experiments.choosing_k.adherence_bounded import AdherenceBoundedKMeans
 from experiments.choosing_k.excess import recommend, sweep_with_null
 from experiments.choosing_k.made_sets import KS, LEVELS, MadeSet, all_sets
+from experiments.choosing_k.sweep import Sweep, default_ks
 
 HERE = pathlib.Path(__file__).resolve().parent
 RESULTS = HERE / "results"

@@ -10,7 +10,8 @@ from sklearn.cluster import KMeans
 
 import doccluster
 from doccluster.report.charts import line_chart
-from doccluster.selection import knee_k, penalised_k, sweep
+from doccluster.selection import knee_k, penalised_k
+from experiments.choosing_k.sweep import sweep
 from experiments.reproduction import Work
 
 SOURCE = "Manning, Raghavan & Schuetze 2008, Introduction to Information Retrieval, chapter 16"

@@ -20,8 +20,8 @@ from doccluster.selection import (
     spatial_histogram_test,
     stability,
 )
-from doccluster.selection.dispersion import within_weight
 from doccluster.selection.null_models import sample_null
+from experiments.choosing_k.dispersion import within_weight
 from experiments.reproduction import Work
 
 SOURCE = "Zaki & Meira 2014, Data Mining and Analysis, chapter 17"

@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from doccluster.selection import Sweep, sweep
 from doccluster.selection.null_models import sample_null
 from experiments.choosing_k.excess import recommend, structure_p_value, sweep_with_null
+from experiments.choosing_k.sweep import Sweep, sweep
 from tests.selection.test_tendency import blocks_of_topics
 
 

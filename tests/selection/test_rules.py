@@ -23,6 +23,13 @@ def test_gap_rules_choose_as_the_book_does(rule, chosen):
     assert rules.gap_k(PRINTED_GAP, PRINTED_SD, rule=rule) == chosen
 
 
+def test_gap_by_hand():
+    gap, sd = rules.gap_statistic({2: 4.0, 3: 0.0}, [{2: 8.0, 3: 1.0}, {2: 16.0, 3: 1.0}])
+    assert gap[2] == pytest.approx(1.5)
+    assert sd[2] == pytest.approx(0.5)
+    assert math.isnan(gap[3])
+
+
 def test_gap_says_none_when_no_k_qualifies():
     assert rules.gap_k({1: 0.0, 2: 1.0, 3: 2.0}, {1: 0.0, 2: 0.0, 3: 0.0}) is None
 

@@ -8,15 +8,18 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
+from sklearn.base import clone
+from sklearn.cluster import KMeans
 
+from doccluster.clustering import SphericalKMeans
 from doccluster.errors import NotComputable
 from doccluster.evaluation.evidence_store import EvidenceStore
 from doccluster.geometry import ClusterEvidence, as_documents
 from doccluster.measures import get_measure
 from doccluster.partition import Partition
-from doccluster.selection.dispersion import within_weight
-from doccluster.selection.prototypes import Prototype
-from doccluster.validation import unit_rows
+from doccluster.selection.clusterers import Contender, fit_labels
+from doccluster.validation import compact_indices, unit_rows
+from experiments.choosing_k.dispersion import within_weight
 
 Chain = dict[int, dict[str, float]]
 
@@ -24,7 +27,7 @@ Chain = dict[int, dict[str, float]]
 def fit_chain(
     points: Any,
     sizes: list[int],
-    algorithm: Prototype,
+    algorithm: Contender,
     rng: np.random.Generator,
     *,
     warm_start: bool,
@@ -36,6 +39,7 @@ def fit_chain(
     is kept. With `scatter` the two parts of SD(k) are found as well.
     """
     documents = as_documents(points)
+    rows = compact_indices(documents.matrix)
     values: Chain = {}
     labels: dict[int, npt.NDArray[np.int64]] = {}
     previous: ClusterEvidence | None = None
@@ -44,11 +48,12 @@ def fit_chain(
         return ClusterEvidence(documents, Partition.from_labels(found), metric=algorithm.metric, n_threads=1)
 
     for k in sizes:
-        found = evidence_of(algorithm.labels(documents, n_clusters=k, seed=int(rng.integers(2**31))))
-        if warm_start and previous is not None and algorithm.takes_centroids:
+        size = min(k, documents.n_distinct)
+        found = evidence_of(fit_labels(algorithm.estimator, rows, n_clusters=size, seed=int(rng.integers(2**31))))
+        if warm_start and previous is not None and isinstance(algorithm.estimator, SphericalKMeans | KMeans):
             init = grown_centroids(previous, k)
-            if init is not None:
-                other = evidence_of(algorithm.labels(documents, n_clusters=k, seed=0, init=init))
+            if init is not None and init.shape[0] == size:
+                other = evidence_of(fit_from(algorithm.estimator, rows, init))
                 found = min((found, other), key=_objective)
         previous = found
         labels[k] = found.labels
@@ -71,6 +76,13 @@ def judge(evidence: ClusterEvidence, *, scatter: bool = False) -> dict[str, floa
     several = evidence.n_clusters > 1
     found = {name: value(name) if several else math.nan for name in names}
     return {"n_clusters": evidence.n_clusters, "rss": evidence.rss, "within": within_weight(evidence), **found}
+
+
+def fit_from(estimator: Any, rows: Any, centroids: Any) -> npt.NDArray[np.int64]:
+    """Return the labels of a fit that starts from given centroids; scikit-learn's k-means takes dense ones only."""
+    dense = not isinstance(estimator, SphericalKMeans) and sparse.issparse(centroids)
+    started = clone(estimator).set_params(init=centroids.toarray() if dense else centroids, n_init=1)
+    return fit_labels(started, rows, n_clusters=centroids.shape[0], seed=0)
 
 
 def grown_centroids(evidence: ClusterEvidence, n_clusters: int) -> Any | None:

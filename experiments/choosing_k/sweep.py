@@ -10,25 +10,24 @@ import math
 import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
 from doccluster.blocks import map_blocks
-from doccluster.errors import Argument, InputError
+from doccluster.errors import InputError
 from doccluster.geometry import as_documents
-from doccluster.selection.chains import Chain, fit_chain
-from doccluster.selection.criteria_table import choices_alone, criteria_table
+from doccluster.selection.clusterers import Contender, get_contender
 from doccluster.selection.distance_blocks import Metric
 from doccluster.selection.null_models import NullModel, sample_null
-from doccluster.selection.prototypes import Prototype, get_prototype
+from doccluster.selection.recommendation import check_ks
 from doccluster.selection.stability import Resampling, Stability, stability
 from doccluster.short_repr import ShortRepr
 from doccluster.validation import RandomState, as_generator, unit_rows
-
-if TYPE_CHECKING:
-    import pandas as pd
+from experiments.choosing_k.chains import Chain, fit_chain
+from experiments.choosing_k.criteria_table import choices_alone, criteria_table
 
 
 @dataclass(frozen=True, repr=False)
@@ -93,7 +92,7 @@ def sweep(
     matrix : csr or dense array of shape (n_documents, n_terms)
         Zero rows take part in nothing and should be left out by the caller.
     ks : numbers of clusters, each between 1 and n_documents
-    algorithm : see `get_prototype`
+    algorithm : see `get_contender`
     n_init : int
         Random starts per fit; the best objective (least RSS) is kept.
     n_null, null : int, {"deal", "permute", "uniform", "sphere"}
@@ -111,7 +110,7 @@ def sweep(
         If a k is out of range.
     """
     started = time.perf_counter()
-    chosen = get_prototype(algorithm, n_init=n_init)
+    chosen = get_contender(algorithm, n_init=n_init)
     data = as_documents(matrix).matrix
     if chosen.metric == "cosine":
         data = unit_rows(data)
@@ -147,7 +146,7 @@ class _SweepWork:
 
     data: Any
     sizes: list[int]
-    algorithm: Prototype
+    algorithm: Contender
     null: NullModel
     warm_start: bool
     seeds: list[int]
@@ -161,20 +160,6 @@ class _SweepWork:
         own = np.random.default_rng(self.seeds[number])
         points = self.reference(own) if number else self.data
         return fit_chain(points, self.sizes, self.algorithm, own, warm_start=self.warm_start, scatter=number == 0)
-
-
-def check_ks(ks: Iterable[int], n_documents: int) -> list[int]:
-    """Return the numbers of clusters sorted and without repetition, or raise InputError if one is out of range."""
-    sizes = sorted({int(k) for k in ks})
-    if not sizes:
-        raise InputError("no number of clusters was given", remedy=("give for instance ", Argument("ks", range(2, 21))))
-    if sizes[0] < 1 or sizes[-1] > n_documents:
-        raise InputError(
-            f"has numbers from {sizes[0]} to {sizes[-1]}",
-            argument="ks",
-            expected=f"numbers from 1 to {n_documents}, the number of documents",
-        )
-    return sizes
 
 
 def default_ks(n_documents: int) -> list[int]:

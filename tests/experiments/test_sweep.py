@@ -10,7 +10,7 @@ from sklearn.cluster import KMeans
 from sklearn.metrics import calinski_harabasz_score, silhouette_score
 
 from doccluster.errors import InputError
-from doccluster.selection import default_ks, gap_statistic, sweep
+from experiments.choosing_k.sweep import default_ks, sweep
 from tests.selection.test_tendency import blocks_of_topics
 
 
@@ -41,13 +41,6 @@ def test_euclidean_k_means_is_judged_in_its_own_metric():
     assert row["rss"] == pytest.approx(KMeans(3, n_init=5, random_state=0).fit(points).inertia_, rel=1e-6)
     assert found.choices["silhouette"] == 3
     assert found.choices["gap_rss_tibshirani"] == 3
-
-
-def test_gap_by_hand():
-    gap, sd = gap_statistic({2: 4.0, 3: 0.0}, [{2: 8.0, 3: 1.0}, {2: 16.0, 3: 1.0}])
-    assert gap[2] == pytest.approx(1.5)
-    assert sd[2] == pytest.approx(0.5)
-    assert math.isnan(gap[3])
 
 
 @pytest.mark.usefixtures("starts_threads")

@@ -3,43 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 import numpy as np
+import pandas as pd
 
 from doccluster.selection import rules
-from doccluster.selection.chains import Chain
 from doccluster.selection.stability import Stability
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-
-def gap_statistic(
-    observed: Mapping[int, float], reference: Iterable[Mapping[int, float]], *, base: float = 2.0
-) -> tuple[dict[int, float], dict[int, float]]:
-    """Return gap(k) = mean log W(R_i) - log W(D) and the (population) standard deviation of the log W(R_i).
-
-    A dispersion of zero has no logarithm: the gap is nan for that k (Zaki & Meira, section 17.3.1).
-    """
-    samples = list(reference)
-    gap: dict[int, float] = {}
-    sd: dict[int, float] = {}
-    for k, value in observed.items():
-        drawn = np.array([sample[k] for sample in samples])
-        if value <= 0 or drawn.size == 0 or np.any(drawn <= 0):
-            gap[k] = sd[k] = math.nan
-            continue
-        logs = np.log(drawn) / math.log(base)
-        gap[k], sd[k] = float(logs.mean() - math.log(value, base)), float(logs.std())
-    return gap, sd
+from experiments.choosing_k.chains import Chain
 
 
 def criteria_table(chains: list[Chain], *, n_documents: int, n_terms: int, steady: Stability | None) -> pd.DataFrame:
     """Return one row per k with every criterion; the first chain is of the data, the others of reference data."""
-    import pandas as pd  # a run needs no frames
-
     data, nulls = chains[0], chains[1:]
     table = pd.DataFrame([{"k": k, **values} for k, values in data.items()])
     ch = {k: values["calinski_harabasz"] for k, values in data.items() if not math.isnan(values["calinski_harabasz"])}
@@ -69,7 +44,7 @@ def _known(data: Chain, name: str) -> dict[int, float]:
 def _add_reference(table: pd.DataFrame, data: Chain, nulls: list[Chain]) -> None:
     for name, form in (("gap", "within"), ("gap_rss", "rss")):
         drawn = [{k: values[form] for k, values in null.items()} for null in nulls]
-        gap, sd = gap_statistic({k: values[form] for k, values in data.items()}, drawn)
+        gap, sd = rules.gap_statistic({k: values[form] for k, values in data.items()}, drawn)
         _add(table, name, gap)
         _add(table, f"{name}_sd", sd)
     silhouettes = np.array([[null[k]["silhouette"] for k in data] for null in nulls])
