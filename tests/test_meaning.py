@@ -149,6 +149,31 @@ def test_a_document_without_meaning_goes_by_its_words(titles):
         run_of(texts, embeddings=rows, space="meaning")
 
 
+@pytest.mark.parametrize("n_clusters", [3, "auto"])
+@pytest.mark.parametrize("repeats", [1, 12])  # from 20 known words on counts settle the clusters
+def test_a_document_without_a_known_word_goes_by_its_meaning(titles, tmp_path, n_clusters, repeats):
+    texts, topics = titles
+    texts = ["of the and", *(" ".join([text] * repeats) for text in texts), "12"]
+    rows = np.vstack([[5.0, 0, 0, 1], tiny_encoder(texts[1:-1]), [5.0, 0, 1, 0]])
+    asked = {"language": "english", "n_threads": 1, "embeddings": rows, "n_clusters": n_clusters}
+    run = doccluster.run(texts, vectorizer={"token_pattern": "[a-z]+"}, output=tmp_path / "run", report=True, **asked)
+    assert (run.rule is None) == (repeats == 1)
+    assert run.n_documents == 92
+    assert not np.diff(run.vectors.matrix.indptr)[[0, -1]].any()
+    assert doccluster.score("nmi", run.partition.labels[1:-1], truth=topics).value > 0.9
+    assert run.partition.labels[[0, -1]].tolist() == run.partition.labels[[61, 31]].tolist()  # chess, bread
+    assert not run.n_other or not run.is_other[[0, -1]].any()
+    assert "2 without a known word by their meaning" in " ".join(run.notes)
+    assert doccluster.load_run(tmp_path / "run").to_pandas()["cluster"].notna().all()
+    words = doccluster.run(texts, vectorizer={"token_pattern": "[a-z]+"}, space="words", **asked)
+    assert len(words.empty_documents) == 2
+    if repeats == 1:
+        new = doccluster.assign(tmp_path / "run", ["the", "the"], embeddings=[[5.0, 0, 0, 1], [0.0, 0, 0, 0]])
+        assert new["cluster"].isna().tolist() == [False, True]
+        assert new["cluster"][0] == run.partition.labels[61]
+        assert new["similarity"].isna().all()
+
+
 @pytest.mark.parametrize(
     ("rows", "told"),
     [

@@ -32,7 +32,9 @@ class NewDocuments:
     similarity, margin : float64 arrays
         Cosines to the centroids.
     is_empty : bool array
-        Whether a document has no term of the model.
+        Whether a document has no term of the model, nor a meaning.
+    has_words : bool array
+        Whether it has a term of the model.
     unknown : float64 array
         The share of its terms that the model does not know; nan without texts.
     """
@@ -42,6 +44,7 @@ class NewDocuments:
     similarity: Floats
     margin: Floats
     is_empty: npt.NDArray[np.bool_]
+    has_words: npt.NDArray[np.bool_]
     unknown: Floats
 
 
@@ -58,7 +61,10 @@ def place_new(
     if labels is None:
         labels = decide(rule, vectors.matrix, vectors.counts, centroids, n_threads=n_threads)
     placed = place_labels(vectors.matrix, labels, centroids, n_threads=n_threads)
-    return NewDocuments(labels, placed.runner_up, placed.similarity, placed.margin, vectors.is_empty, unknown)
+    has_words = vectors.documents.squared_norms > 0
+    return NewDocuments(
+        labels, placed.runner_up, placed.similarity, placed.margin, vectors.is_empty, has_words, unknown
+    )
 
 
 def place_block(texts: TextRows, vectorizer: TfidfVectorizer, rule: LinearRule | None, centroids: Any) -> NewDocuments:

@@ -162,7 +162,7 @@ def evaluate(
     Warns
     -----
     DocclusterWarning
-        If rows are empty or had to be normalised.
+        If rows are empty or had to be normalised, and no evidence was given.
 
     Examples
     --------
@@ -182,7 +182,7 @@ def evaluate(
         n_threads=n_threads,
         max_memory=max_memory,
         progress=progress,
-        warn=True,
+        warn=evidence is None,  # who made the evidence knows the rows; the scores say it all the same
         given=evidence,
         several_labels=any(record.several_labels for record in asked or ()),
     )

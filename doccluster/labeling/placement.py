@@ -76,13 +76,14 @@ def is_nearer_to_another(labels: npt.NDArray[np.int64], placed: Placement) -> Fl
     """Return which documents are less like their cluster without them than like another cluster.
 
     The sum ``s`` of the unit rows of a cluster is as long as the sum of their cosines to its centroid; without row x it
-    is ``s - x``, whose cosine to x is ``(x.s - 1) / |s - x|``.
+    is ``s - x``, whose cosine to x is ``(x.s - 1) / |s - x|``. A row of zeros is like no cluster, and nearer to none.
     """
     length = np.bincount(labels, weights=placed.similarity)[labels]
     product = length * placed.similarity
     rest = np.sqrt(np.maximum(length**2 - 2 * product + 1, 0))
     own = np.divide(product - 1, rest, out=np.zeros_like(rest), where=rest > 1e-6)
-    nearer: Flags = own < placed.runner_up_similarity  # never where there is no other
+    is_zero = (placed.similarity == 0) & (placed.runner_up_similarity == 0)
+    nearer: Flags = ~is_zero & (own < placed.runner_up_similarity)  # never where there is no other
     return nearer
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -74,7 +75,7 @@ def assign_documents(
     -------
     DataFrame
         Columns id, title, date, cluster, label, similarity, runner_up, margin, unknown, new. A document without any
-        term of the model has no cluster. `unknown` is the share of its terms that the run did not know (nan for a
+        term of the model has no cluster, or where clusters are of meaning too, one without similarities. `unknown` is the share of its terms that the run did not know (nan for a
         matrix), `new` whether it fits no cluster: the one named is only the nearest.
 
     Raises
@@ -96,8 +97,8 @@ def assign_documents(
         vectors, unknown = read.vectorize_like(fitted), _unknown_shares(fitted, read)
         labels = None
         if decides_by_meaning(fitted):
-            meaning = meaning_like(fitted, read, embeddings, encoder, progress)
-            labels = nearest_by_meaning(fitted, vectors.matrix, meaning, n_threads=n_threads)
+            vectors = replace(vectors, meaning=meaning_like(fitted, read, embeddings, encoder, progress))
+            labels = nearest_by_meaning(fitted, vectors.matrix, vectors.meaning, n_threads=n_threads)
         placed = place_new(vectors, fitted.rule, fitted.centroids, unknown, labels=labels, n_threads=n_threads)
         return _table(fitted, read, placed, limit)
     if fitted.vectorizer is None:
@@ -124,11 +125,12 @@ def _table(fitted: Model, read: Source, placed: NewDocuments, limit: float) -> p
     table["runner_up"] = pd.array(placed.runner_up, dtype="Int64")
     table["margin"] = np.round(placed.margin, DIGITS)
     table.loc[placed.runner_up < 0, "runner_up"] = pd.NA
-    table.loc[placed.is_empty, ["cluster", "runner_up"]] = pd.NA
+    table.loc[placed.is_empty, "cluster"] = pd.NA
     table.loc[placed.is_empty, "label"] = ""
     table["unknown"] = np.round(placed.unknown, DIGITS)
-    table["new"] = placed.is_empty | (placed.similarity < limit)
-    table.loc[placed.is_empty, ["similarity", "margin"]] = np.nan
+    table["new"] = placed.is_empty | (placed.has_words & (placed.similarity < limit))
+    table.loc[~placed.has_words, "runner_up"] = pd.NA
+    table.loc[~placed.has_words, ["similarity", "margin"]] = np.nan
     return table
 
 

@@ -86,7 +86,7 @@ def choose_clusters(
     if asked.has_meaning:
         read = with_meaning(read, asked, progress)
     made = read.vectorize(language=language, options=vectorizer, n_threads=n_threads)
-    documents, empty, vectors = split_empty(read.documents, made.vectors)
+    documents, empty, vectors = split_empty(read.documents, made.vectors, space=space)
     order = order_of(vectors)
     found = recommended(
         vectors.take(order).in_space(space),

@@ -80,9 +80,9 @@ class InProcess:
         return source
 
     def vectorize(self, read: Source, settings: RunSettings) -> Filled:
-        """Return the vectors of the documents that have terms."""
+        """Return the vectors of the documents that have terms, or a meaning to go by."""
         made = read.vectorize(language=settings.language, options=settings.vectorizer, n_threads=self.n_threads)
-        documents, empty, vectors = split_empty(read.documents, made.vectors)
+        documents, empty, vectors = split_empty(read.documents, made.vectors, space=settings.space)
         return Filled(made, documents, vectors, empty)
 
     def likely_copies(self) -> None:

@@ -17,6 +17,7 @@ from doccluster.pipeline.run_settings import RunSettings
 from doccluster.pipeline.sources import Source
 from doccluster.progress import Progress
 from doccluster.validation import check_matrix
+from doccluster.vectors.document_vectors import DocumentVectors
 from doccluster.vectors.embedding_files import Embeddings, read_embeddings, rows_of_documents
 from doccluster.vectors.encoders import ENCODERS, encode, get_encoder
 from doccluster.vectors.meaning import Meaning, meaning_of, seen_from
@@ -24,14 +25,17 @@ from doccluster.vectors.meaning import Meaning, meaning_of, seen_from
 GIVEN = "given"  # the name of embeddings that no encoder of ours made
 
 
-def meaning_note(meaning: Meaning | None, space: str) -> str | None:
+def meaning_note(vectors: DocumentVectors, space: str) -> str | None:
     """Return in a sentence what was clustered by, None without meaning."""
+    meaning = vectors.meaning
     if meaning is None or space == "words":
         return None
     by = "meaning" if space == "meaning" else "words and meaning"
     what = "embeddings that were given" if meaning.model == GIVEN else f"the encoder {meaning.model}"
     without = int((~meaning.rows.any(axis=1)).sum())
     alone = f"; {without:,} without any go by their words" if without else ""
+    wordless = int((vectors.documents.squared_norms == 0).sum())
+    alone += f"; {wordless:,} without a known word by their meaning" if wordless else ""
     return (
         f"Clustered by {by} ({what}, {meaning.n_dimensions:,} dimensions{alone}); labels, similarities and measures "
         "are of the words."

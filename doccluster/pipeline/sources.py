@@ -81,14 +81,17 @@ class Source(ShortRepr):
         return self.vectors
 
 
-def split_empty(documents: Documents, vectors: DocumentVectors) -> tuple[Documents, Documents, DocumentVectors]:
-    """Return the documents that have terms, those that have none, and the vectors of the former.
+def split_empty(
+    documents: Documents, vectors: DocumentVectors, *, space: str = "both"
+) -> tuple[Documents, Documents, DocumentVectors]:
+    """Return the documents that have terms or a meaning, those that have neither, and the vectors of the former.
 
-    Raises NothingUsable if no document has a term.
+    In the space "words" a meaning does not count. Raises NothingUsable if no document is left.
     """
-    if not vectors.is_empty.any():
+    is_empty = (vectors.in_space("words") if space == "words" else vectors).is_empty
+    if not is_empty.any():
         return documents, documents.take(np.array([], dtype=np.int64)), vectors
-    kept, lost = np.flatnonzero(~vectors.is_empty), np.flatnonzero(vectors.is_empty)
+    kept, lost = np.flatnonzero(~is_empty), np.flatnonzero(is_empty)
     if kept.size == 0:
         raise NothingUsable(
             f"none of the {len(documents):,} document(s) has a term left: all rows are zero",

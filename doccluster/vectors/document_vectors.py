@@ -69,9 +69,9 @@ class DocumentVectors:
 
     @cached_property
     def is_empty(self) -> npt.NDArray[np.bool_]:
-        """Whether each document has no term left (a zero row), bool array of shape (n_documents,)."""
+        """Whether each document has neither a term (a zero row) nor a meaning, bool array of shape (n_documents,)."""
         empty: npt.NDArray[np.bool_] = self.documents.squared_norms == 0
-        return empty
+        return empty if self.meaning is None else empty & ~self.meaning.rows.any(axis=1)
 
     def take(self, rows: npt.NDArray[np.int64]) -> DocumentVectors:
         """Return the vectors of these rows, in this order."""
@@ -108,7 +108,7 @@ class DocumentVectors:
 
     @property
     def empty_ids(self) -> tuple[str, ...]:
-        """The names of the documents that have no term left."""
+        """The names of the documents that have no term left, nor a meaning."""
         return tuple(self.ids[row] for row in np.flatnonzero(self.is_empty).tolist())
 
 

@@ -332,7 +332,9 @@ class _Work:
         except KeyboardInterrupt:
             self.interrupted = True
             return labels, None
-        return settled.labels.astype(np.int64), settled.parameters
+        has_words = np.diff(self.counts.indptr) > 0  # of the others only their meaning tells anything
+        found = settled.labels if self.meaning is None else np.where(has_words, settled.labels, labels)
+        return found.astype(np.int64), settled.parameters
 
     def _counts_say_little(self) -> bool:
         """Return whether documents have a meaning, and few words."""
