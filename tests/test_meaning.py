@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import doccluster
@@ -265,6 +266,32 @@ def test_a_table_may_hold_texts_and_embeddings(titles, tmp_path):
     np.testing.assert_allclose(run.vectors.meaning.rows, meaning_of(rows).rows, atol=1e-6)
 
 
+@pytest.mark.parametrize("kind", ["jsonl", "json", "csv", "parquet", "frame"])
+def test_a_column_of_the_source_may_hold_the_embeddings(titles, tmp_path, kind):
+    texts, _ = titles
+    rows = tiny_encoder(texts) / 3
+    rows[7] = 0
+    path = tmp_path / f"titles.{kind}"
+    cells = [None if row == 7 else own.tolist() for row, own in enumerate(rows)]
+    frame = pd.DataFrame({"text": ["", *texts], "numbers": [[9.0], *cells]})
+    if kind == "csv":
+        frame.assign(numbers=frame["numbers"].map(json.dumps)).to_csv(path, index=False)
+    elif kind == "parquet":
+        frame.to_parquet(path)
+    elif kind == "frame":
+        path = frame
+    else:
+        frame.to_json(path, orient="records", lines=kind == "jsonl", double_precision=15)
+    run = run_of(path, embeddings="numbers", output=tmp_path / "run", report=False)
+    np.testing.assert_allclose(run.vectors.meaning.rows, meaning_of(rows).rows, atol=1e-6)
+    if kind != "frame":
+        assert repeat_run(tmp_path / "run").differences == ()
+    with pytest.raises(InputError, match=r"no column .nothing.|is neither a file nor a column"):
+        run_of(path, embeddings="nothing")
+    with pytest.raises(InputError, match="expected a list of numbers"):
+        run_of(path, embeddings="text")
+
+
 def test_ids_that_miss_or_repeat_are_named(files, tmp_path):
     rows = np.load(files / "rows.npy")
     np.savez(tmp_path / "few.npz", rows=rows[:80], ids=[f"t{row}" for row in range(80)])
@@ -309,6 +336,31 @@ def test_a_run_with_embeddings_is_kept_repeated_and_gone_on_from(files, tmp_path
         doccluster.assign(model, texts, encoder=tiny_encoder)
 
 
+def test_a_cluster_and_a_document_say_whether_words_or_meaning_keep_them_together(files, tmp_path, capsys):
+    folder = tmp_path / "run"
+    run = run_of(files / "titles.jsonl", embeddings=files / "rows.npy", output=folder)
+    rows, labels = run.vectors.meaning.rows.astype(float), run.partition.labels
+    means = np.array([rows[labels == number].sum(axis=0) for number in range(3)])
+    cosines = rows @ (means / np.linalg.norm(means, axis=1, keepdims=True)).T
+    own = cosines[np.arange(90), labels]
+    cosines[np.arange(90), labels] = -np.inf
+    margin = own - cosines.max(axis=1)
+    for wanted in ("1", "t40"):
+        with pytest.raises(SystemExit, match="0"):
+            main(["explain", str(folder), wanted, "--json"])
+        found = json.loads(capsys.readouterr().out)["meaning"]
+        which = labels == 1 if wanted == "1" else 40
+        assert found["similarity"] == pytest.approx(own[which].mean(), abs=1e-3)  # kept in half precision
+    assert found["margin"] == pytest.approx(margin[40], abs=1e-3)
+    assert {one["id"] for one in found["nearest"]} <= {f"t{row}" for row in np.flatnonzero(labels == labels[40])}
+    with pytest.raises(SystemExit, match="0"):
+        main(["explain", str(folder), "t40"])
+    assert "it is there by meaning more than by words" in capsys.readouterr().out
+    assert "stand beside the 4 of their meaning" in (folder / "report.html").read_text(encoding="utf-8")
+    words = run_of(files / "titles.jsonl", embeddings=files / "rows.npy", space="words")
+    assert words.by_meaning is None
+
+
 def test_the_number_of_clusters_is_chosen_by_both_and_a_run_without_a_number_takes_the_same(files):
     asked = {"embeddings": files / "rows.npy", "language": "english", "n_threads": 1}
     found = doccluster.choose_k(files / "titles.jsonl", **asked)
@@ -341,7 +393,7 @@ def test_the_static_encoder_gives_the_mean_of_the_vectors_of_the_tokens():
 
 
 def test_a_missing_package_is_a_sentence_that_says_what_to_install(monkeypatch):
-    monkeypatch.setattr("doccluster.vectors.encoders.PACKAGE", "no_such_package_of_weights")
+    monkeypatch.setattr("doccluster.vectors.token_encoder.PACKAGE", "no_such_package_of_weights")
     with pytest.raises(MissingDependency, match=r'the encoder static needs \w+; .*pip install "doccluster\[meaning\]"'):
         get_encoder("static")
 

@@ -147,6 +147,7 @@ class MeaningRecord:
     digest: str
     dimensions: int
     weight: float
+    pooling: str = ""
 
 
 @dataclass(frozen=True, repr=False)
@@ -200,7 +201,7 @@ def load_meaning(path: Path, record: MeaningRecord, n_rows: int, *, centre: Any 
         raise damaged(path, str(error)) from error
     if rows.shape != (n_rows, record.dimensions) or centre.shape != (record.dimensions,) or not record.weight > 0:
         raise damaged(path, f"rows is an array of shape {rows.shape}")
-    return Meaning(rows, centre, record.model, record.digest, record.weight)
+    return Meaning(rows, centre, record.model, record.digest, record.weight, record.pooling)
 
 
 def _rule_settings(rule: LinearRule | None) -> dict[str, Any] | None:

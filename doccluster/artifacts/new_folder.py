@@ -16,6 +16,7 @@ MARK = "run.json"  # what marks a folder that doccluster wrote, which --overwrit
 EDITS, BEFORE_EDITS = "edits.json", "before_edits"  # what an editor did, and the run as it was made
 CHECKPOINT = "checkpoint.npz"  # how far a run that has not ended has come, until it has
 PARQUET_PARTS = "assignments"  # a folder: the rows of assignments.csv for engines that read parts
+ENCODED = "encoded.npz"  # what an encoder made of texts
 OLD = "old"  # where an earlier run lies while the new one takes its place
 OURS = frozenset(
     {
@@ -24,6 +25,7 @@ OURS = frozenset(
         "clusters.csv",
         "scores.csv",
         "skipped.csv",
+        ENCODED,
         "report.html",
         "model",
         EDITS,

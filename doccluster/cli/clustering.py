@@ -17,7 +17,7 @@ from doccluster.cli.console import (
     say,
     threads_option,
 )
-from doccluster.cli.run import clustering_options, embeddings_option, execute, worker_options
+from doccluster.cli.run import clustering_options, embeddings_option, encoder_option, execute, worker_options
 from doccluster.cli.source_options import matrix_options, reader_arguments, reader_options
 from doccluster.cli.streams import write_error, write_out
 from doccluster.cli.values import check_weighting, checked
@@ -79,6 +79,7 @@ def cluster_command(matrix: str, **given: Any) -> None:
 )
 @reader_options
 @embeddings_option
+@encoder_option
 @threads_option
 @worker_options
 @overwrite_option
@@ -105,6 +106,7 @@ def assign_command(model: str, sources: tuple[str, ...], output: str | None, **g
             as_run=given["as_run"],
             threshold=given["threshold"],
             embeddings=given["embeddings"],
+            encoder=given["encoder"],
             n_threads=given["threads"],
             scheduler=given["scheduler"],
             scratch=given["scratch"],

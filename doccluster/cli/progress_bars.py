@@ -19,6 +19,8 @@ from doccluster.cli.streams import is_unicode
 if TYPE_CHECKING:
     from rich.progress import GetTimeCallable, Task, TaskID
 
+TELLING_SECONDS = 3.0  # from which on the speed of a stage says how long the rest takes
+
 
 @dataclass
 class Stage:
@@ -79,15 +81,22 @@ class StageBars:
 
 
 class _Spent(ProgressColumn):
-    """Minutes and seconds spent in a stage."""
+    """Minutes and seconds spent in a stage; where its end is known, the number done in a second, and the time left."""
 
     def __init__(self, stages: StageBars) -> None:
         super().__init__()
         self.stages = stages
 
     def render(self, task: Task) -> Text:
-        minutes, seconds = divmod(int(self.stages.seconds(task.id)), 60)
-        return Text(f"{minutes}:{seconds:02d}", style="progress.elapsed")
+        spent, done = self.stages.seconds(task.id), task.completed
+        told = _minutes(spent)
+        if task.total is not None and 0 < done < task.total and spent >= TELLING_SECONDS:
+            told += f"  {done / spent:,.0f}/s, {_minutes(spent * (task.total - done) / done)} left"
+        return Text(told, style="progress.elapsed")
+
+
+def _minutes(seconds: float) -> str:
+    return f"{int(seconds) // 60}:{int(seconds) % 60:02d}"
 
 
 @contextmanager

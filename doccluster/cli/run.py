@@ -128,17 +128,19 @@ embeddings_option = click.option(
     section=MEANING,
     metavar="FILE",
     help="The meaning of the documents beside their words: .npy, .npz, Parquet or Arrow, a row for each document in "
-    "their order, or beside their ids.",
+    "their order, or beside their ids; or a column of SRC with a list of numbers.",
+)
+encoder_option = click.option(
+    "--encoder",
+    cls=SectionedOption,
+    section=MEANING,
+    metavar="NAME",
+    help='Instead of a file, make the embeddings of the texts: static (pip install "doccluster[meaning]"), or by a '
+    "model of yours: model2vec:DIR, onnx:DIR, sentence-transformers:DIR. Nothing is downloaded.",
 )
 meaning_options = options(
     embeddings_option,
-    click.option(
-        "--encoder",
-        cls=SectionedOption,
-        section=MEANING,
-        metavar="NAME",
-        help='Instead of a file, make the embeddings of the texts: static (pip install "doccluster[meaning]").',
-    ),
+    encoder_option,
     click.option(
         "--space",
         cls=SectionedOption,

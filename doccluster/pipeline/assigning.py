@@ -17,7 +17,7 @@ from doccluster.corpus.stored_texts import StoredTexts
 from doccluster.distributed.new_documents import NewDocuments, place_blocks, place_new
 from doccluster.errors import InputError, SchemaError
 from doccluster.pipeline.block_runs import Announce, block_work
-from doccluster.pipeline.meaning_wanted import decides_by_meaning, meaning_like, nearest_by_meaning
+from doccluster.pipeline.meaning_wanted import decides_by_meaning, meaning_like, nearest_by_meaning, reader_for
 from doccluster.pipeline.run_settings import check_group
 from doccluster.pipeline.sources import Source, is_matrix, read_source
 from doccluster.progress import Progress, silent
@@ -74,9 +74,10 @@ def assign_documents(
     Returns
     -------
     DataFrame
-        Columns id, title, date, cluster, label, similarity, runner_up, margin, unknown, new. A document without any
-        term of the model has no cluster, or where clusters are of meaning too, one without similarities. `unknown` is the share of its terms that the run did not know (nan for a
-        matrix), `new` whether it fits no cluster: the one named is only the nearest.
+        Columns id, title, date, cluster, label, similarity, runner_up, margin, unknown, new. A document without
+        any term of the model has no cluster, or where clusters are of meaning too, one without similarities.
+        `unknown` is the share of its terms that the run did not know (nan for a matrix), `new` whether it fits
+        no cluster: the one named is only the nearest.
 
     Raises
     ------
@@ -88,7 +89,7 @@ def assign_documents(
     fitted = model if isinstance(model, Model) else load_model(model)
     limit = chosen_threshold(fitted, threshold)
     asked: dict[str, Any] = {
-        "reader": reader_settings(fitted, source, reader or {}, as_run=as_run),
+        "reader": reader_settings(fitted, source, reader_for(reader, embeddings), as_run=as_run),
         "weighting": (fitted.settings.get("vectorizer") or {}).get("weighting"),
         "progress": progress,
     }
@@ -97,8 +98,9 @@ def assign_documents(
         vectors, unknown = read.vectorize_like(fitted), _unknown_shares(fitted, read)
         labels = None
         if decides_by_meaning(fitted):
-            vectors = replace(vectors, meaning=meaning_like(fitted, read, embeddings, encoder, progress))
-            labels = nearest_by_meaning(fitted, vectors.matrix, vectors.meaning, n_threads=n_threads)
+            meaning = meaning_like(fitted, read, embeddings, encoder, progress, n_threads)
+            labels = nearest_by_meaning(fitted, vectors.matrix, meaning, n_threads=n_threads)
+            vectors = replace(vectors, meaning=meaning)
         placed = place_new(vectors, fitted.rule, fitted.centroids, unknown, labels=labels, n_threads=n_threads)
         return _table(fitted, read, placed, limit)
     if fitted.vectorizer is None:

@@ -10,10 +10,11 @@ from typing import Any
 
 import pandas as pd
 
-from doccluster.artifacts.new_folder import check_folder, writing
+from doccluster.artifacts.encoded_rows import EncodedRows
+from doccluster.artifacts.new_folder import ENCODED, check_folder, writing
 from doccluster.corpus.stored_texts import PickedTexts
 from doccluster.pipeline.canonical_order import order_of
-from doccluster.pipeline.meaning_wanted import with_meaning
+from doccluster.pipeline.meaning_wanted import reader_for, with_meaning
 from doccluster.pipeline.naming import N_READ, in_written_forms, unwanted_words
 from doccluster.pipeline.run_settings import RunSettings, checked_seed
 from doccluster.pipeline.sources import read_source, split_empty
@@ -79,12 +80,19 @@ def choose_clusters(
     if output is not None:
         check_folder(Path(output))
     read = read_source(
-        source, reader=reader or {}, weighting=(vectorizer or {}).get("weighting"), truth=(), progress=progress
+        source,
+        reader=reader_for(reader, embeddings),
+        weighting=(vectorizer or {}).get("weighting"),
+        truth=(),
+        progress=progress,
     )
-    asked = RunSettings(embeddings=embeddings, encoder=encoder, space=space, meaning_weight=meaning_weight)
+    asked = RunSettings(
+        embeddings=embeddings, encoder=encoder, space=space, meaning_weight=meaning_weight, n_threads=n_threads
+    )
     asked.check()
+    encoded = EncodedRows.read(None if encoder is None else output)
     if asked.has_meaning:
-        read = with_meaning(read, asked, progress)
+        read = with_meaning(read, asked, progress, encoded)
     made = read.vectorize(language=language, options=vectorizer, n_threads=n_threads)
     documents, empty, vectors = split_empty(read.documents, made.vectors, space=space)
     order = order_of(vectors)
@@ -106,6 +114,8 @@ def choose_clusters(
     )
     if output is not None:
         write_choice(found, Path(output))
+        if encoded.model:
+            encoded.write(Path(output) / ENCODED)
     return Choice(found, documents, vectors, len(empty))
 
 

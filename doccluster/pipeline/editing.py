@@ -11,7 +11,7 @@ from typing import Any, Literal
 import numpy as np
 from scipy import sparse
 
-from doccluster.artifacts.new_folder import BEFORE_EDITS, EDITS
+from doccluster.artifacts.new_folder import BEFORE_EDITS, EDITS, ENCODED
 from doccluster.artifacts.run_folder import load_run, save_run
 from doccluster.artifacts.storage import read_record, write_json
 from doccluster.errors import InputError
@@ -102,6 +102,8 @@ def _write(place: Path, log: EditLog) -> tuple[Run, tuple[int, ...]]:
         from doccluster.report import write_report
 
         also["report.html"] = write_report
+    if (place / ENCODED).is_file():
+        also[ENCODED] = lambda _run, path: shutil.copyfile(place / ENCODED, path)
     save_run(run, place, overwrite=True, also=also)
     return run, changed
 

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from doccluster import __version__
-from doccluster.artifacts.new_folder import CHECKPOINT, check_output
+from doccluster.artifacts.encoded_rows import EncodedRows
+from doccluster.artifacts.new_folder import CHECKPOINT, ENCODED, check_output
 from doccluster.artifacts.parquet_parts import check_parquet, parquet_writer
 from doccluster.artifacts.run_folder import save_run
 from doccluster.clustering.algorithms import chosen_algorithm
@@ -24,7 +25,7 @@ from doccluster.pipeline.boilerplate import N_KEPT, boilerplate_note
 from doccluster.pipeline.fitting import Fit
 from doccluster.pipeline.folding import find_first_copies, folding_note, spread_to_copies, without_copies
 from doccluster.pipeline.in_process import Work
-from doccluster.pipeline.meaning_wanted import meaning_note, with_meaning
+from doccluster.pipeline.meaning_wanted import meaning_note, reader_for, with_meaning
 from doccluster.pipeline.naming import name_clusters, unwanted_words
 from doccluster.pipeline.other import other_note, set_aside
 from doccluster.pipeline.provenance import Stages, peak_memory, versions
@@ -227,9 +228,13 @@ def make_run(
     command: str | None = None,
     began: float | None = None,
     announce: Callable[[str], None] | None = None,
+    encoded_in: Path | None = None,
     progress: Progress = silent,
 ) -> Run:
-    """Return the run that settings ask for; `run_pipeline` says what the arguments mean and what is raised."""
+    """Return the run that settings ask for; `run_pipeline` says what the arguments mean and what is raised.
+
+    `encoded_in` is a folder that may keep what the encoder makes; the output by default.
+    """
     settings.check()
     goes_on = checkpoint is not None and output is not None and (Path(output) / CHECKPOINT).is_file()
     if parquet:
@@ -240,10 +245,13 @@ def make_run(
     wanted = {"scheduler": scheduler, "scratch": scratch, "checkpoints": checkpoints, "announce": announce}
     with work_wanted(source, settings, **wanted) as work:
         clock = Stages(progress, began=began, ended=work.tell_stage)
-        run, texts = _made(source, settings, work, clock, wants_texts=wants_texts(report), command=command)
+        encoded = EncodedRows.read(encoded_in or output) if settings.encoder is not None else EncodedRows()
+        run, texts = _made(source, settings, work, clock, encoded, wants_texts=wants_texts(report), command=command)
         if output is not None:
             progress("write", 0)
             also = {**parquet_writer(parquet), **(report_writer(report, texts) or {})}
+            if encoded.model:
+                also[ENCODED] = lambda _, path: encoded.write(path)
             save_run(run, output, overwrite=overwrite or checkpoints is not None, also=also)
             if not run.provenance.interrupted:
                 (Path(output) / CHECKPOINT).unlink(missing_ok=True)
@@ -253,7 +261,14 @@ def make_run(
 
 
 def _made(
-    source: Any, settings: RunSettings, work: Work, clock: Stages, *, wants_texts: bool, command: str | None
+    source: Any,
+    settings: RunSettings,
+    work: Work,
+    clock: Stages,
+    encoded: EncodedRows,
+    *,
+    wants_texts: bool,
+    command: str | None,
 ) -> tuple[Run, Sequence[str] | None]:
     """Return the run, and the texts of its documents where it was made of texts."""
     seed = secrets.randbits(31) if settings.random_state is None else checked_seed(settings.random_state)
@@ -262,7 +277,7 @@ def _made(
         read = _read(work.parted(source), settings, progress, wants_texts=wants_texts)
     if settings.has_meaning:
         with clock.stage("encode"):
-            read = with_meaning(read, settings, progress)
+            read = with_meaning(read, settings, progress, encoded)
     with clock.stage("vectorize"):
         filled = work.vectorize(read, settings)
         documents, vectors = filled.documents, filled.vectors
@@ -333,7 +348,8 @@ def _made(
 def _read(source: Any, settings: RunSettings, progress: Progress, *, wants_texts: bool) -> Source:
     columns = settings.truth_columns
     weighting = (settings.vectorizer or {}).get("weighting")
-    read = read_source(source, reader=settings.reader or {}, weighting=weighting, truth=columns, progress=progress)
+    reader = reader_for(settings.reader, settings.embeddings)
+    read = read_source(source, reader=reader, weighting=weighting, truth=columns, progress=progress)
     check_truth(columns, read.documents)
     if wants_texts:
         check_texts(read.corpus)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,19 +11,28 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from doccluster.artifacts.encoded_rows import EncodedRows
 from doccluster.artifacts.model import Model
 from doccluster.clustering.linear_rule import decide
+from doccluster.corpus.options import as_names
 from doccluster.errors import Argument, InputError
-from doccluster.pipeline.run_settings import RunSettings
+from doccluster.pipeline.run_settings import RunSettings, encoder_from
 from doccluster.pipeline.sources import Source
 from doccluster.progress import Progress
 from doccluster.validation import check_matrix
 from doccluster.vectors.document_vectors import DocumentVectors
-from doccluster.vectors.embedding_files import Embeddings, read_embeddings, rows_of_documents
-from doccluster.vectors.encoders import ENCODERS, encode, get_encoder
+from doccluster.vectors.embedding_files import (
+    SUFFIXES,
+    Embeddings,
+    read_embeddings,
+    rows_of_column,
+    rows_of_documents,
+)
+from doccluster.vectors.encoders import Encoder, encode, get_encoder
 from doccluster.vectors.meaning import Meaning, meaning_of, seen_from
 
 GIVEN = "given"  # the name of embeddings that no encoder of ours made
+OF_A_FILE = Encoder(GIVEN, "", list)
 
 
 def meaning_note(vectors: DocumentVectors, space: str) -> str | None:
@@ -42,32 +52,54 @@ def meaning_note(vectors: DocumentVectors, space: str) -> str | None:
     )
 
 
-def with_meaning(read: Source, settings: RunSettings, progress: Progress) -> Source:
-    """Return a source with the meaning that its run asks for.
+def column_named(embeddings: Any) -> str | None:
+    """Return the column of the source that embeddings are in; None where they are a file or in memory."""
+    is_file = not isinstance(embeddings, str) or embeddings.lower().endswith(SUFFIXES) or os.path.exists(embeddings)  # noqa: PTH110  never raises
+    return None if is_file else embeddings
+
+
+def reader_for(reader: Mapping[str, Any] | None, embeddings: Any) -> dict[str, Any]:
+    """Return how to read a source of which a column may hold the embeddings."""
+    column, options = column_named(embeddings), dict(reader or {})
+    if column is not None:
+        options["keep_columns"] = (*as_names(options.get("keep_columns"), "keep_columns"), column)
+    return options
+
+
+def with_meaning(read: Source, settings: RunSettings, progress: Progress, encoded: EncodedRows | None = None) -> Source:
+    """Return a source with the meaning that its run asks for; what `encoded` has is not encoded again.
 
     Raises InputError if the embeddings do not fit the documents, the encoder is not known, or there are no texts for
     it. Raises MissingDependency if the package of the encoder is not installed.
     """
     if read.vectors is not None and isinstance(read.vectors.matrix, np.ndarray):
         raise InputError("the source is a dense matrix, which has no words", remedy="give the texts as the source")
-    rows, model, digest = _embedded(read, settings.embeddings, settings.encoder, progress)
-    meaning = meaning_of(rows, model=model, digest=digest or None, weight=settings.meaning_weight)
-    return replace(read, meaning=meaning)
+    rows, made_by = _embedded(
+        read, settings.embeddings, settings.encoder, progress, encoded or EncodedRows(), settings.n_threads
+    )
+    meaning = meaning_of(rows, model=made_by.name, digest=made_by.digest or None, weight=settings.meaning_weight)
+    return replace(read, meaning=replace(meaning, pooling=made_by.pooling))
 
 
-def _embedded(read: Source, embeddings: Any, encoder: Any, progress: Progress) -> tuple[npt.NDArray[Any], str, str]:
-    """Return the rows of the documents, what made them, and its digest where it has one."""
+def _embedded(
+    read: Source, embeddings: Any, encoder: Any, progress: Progress, encoded: EncodedRows, n_threads: int | None
+) -> tuple[npt.NDArray[Any], Encoder]:
+    """Return the rows of the documents, and what made them."""
     if encoder is not None:
         if read.corpus is None:
             remedy = "give ", Argument("embeddings")
             raise InputError("an encoder needs texts, and the source is a matrix", remedy=remedy)
-        made_by = get_encoder(encoder)
-        return encode(made_by, read.corpus.texts, progress=progress), made_by.name, made_by.digest
+        made_by = get_encoder(encoder, n_threads=n_threads)
+        rows = encoded.rows_of(read.corpus.texts, made_by, lambda texts: encode(made_by, texts, progress=progress))
+        return rows, made_by
+    column = column_named(embeddings)
+    if column is not None and read.corpus is not None:
+        return rows_of_column(read.corpus.column(column), column), OF_A_FILE
     is_file = isinstance(embeddings, str | os.PathLike)
     found = read_embeddings(Path(embeddings)) if is_file else Embeddings(check_matrix(embeddings, name="embeddings"))
     name = str(embeddings) if is_file else "embeddings"
     after = () if read.corpus is None else read.corpus.skipped_after
-    return rows_of_documents(found, read.documents.ids, read.skipped, after, name=name), GIVEN, ""
+    return rows_of_documents(found, read.documents.ids, read.skipped, after, name=name), OF_A_FILE
 
 
 def decides_by_meaning(model: Model) -> bool:
@@ -75,25 +107,30 @@ def decides_by_meaning(model: Model) -> bool:
     return model.meaning is not None and model.rule is None and model.settings.get("space") != "words"
 
 
-def meaning_like(model: Model, read: Source, embeddings: Any, encoder: Any, progress: Progress) -> Meaning:
-    """Return the meaning of new documents, in the space of a run.
+def meaning_like(
+    model: Model, read: Source, embeddings: Any, encoder: Any, progress: Progress, n_threads: int | None = None
+) -> Meaning:
+    """Return the meaning of new documents, in the space of a run; the encoder that the run names is used without.
 
     Raises InputError if none can be had, or it is of another model.
     """
     then = model.meaning
     assert then is not None  # who calls has looked
     if embeddings is None and encoder is None:
-        if then.model not in ENCODERS:
+        encoder = model.settings.get("encoder")  # None where it was an object in memory
+        if encoder is None:
             raise InputError(
                 f"the clusters are of meaning too ({then.model}, {then.n_dimensions:,} dimensions)",
                 remedy=("give the ", Argument("embeddings"), " of these documents"),
             )
-        encoder = then.model
-    rows, made_by, digest = _embedded(read, embeddings, encoder, progress)
-    if made_by != then.model or (made_by in ENCODERS and digest != then.digest):
-        version = " in another version" if made_by == then.model else ""
+        encoder = encoder_from(model.settings.get("directory") or ".", encoder)
+    rows, made_by = _embedded(read, embeddings, encoder, progress, EncodedRows(), n_threads)
+    # a model that is known by its files may lie elsewhere now; of others only the name is known
+    if made_by.digest != then.digest if made_by.digest else made_by.name != then.model:
+        version = " in another version" if made_by.name == then.model else ""
         raise InputError(
-            f"the meaning of these documents is by {made_by}{version}", remedy=f"the run's is by {then.model}: use that"
+            f"the meaning of these documents is by {made_by.name}{version}",
+            remedy=f"the run's is by {then.model}: use that",
         )
     if rows.shape[1] != then.n_dimensions:
         raise InputError(

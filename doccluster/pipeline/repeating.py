@@ -15,7 +15,8 @@ from doccluster.artifacts.storage import read_record
 from doccluster.errors import InputError
 from doccluster.file_names import usable_path
 from doccluster.pipeline.main_line import make_run
-from doccluster.pipeline.run_settings import recorded_run, recorded_sources
+from doccluster.pipeline.meaning_wanted import column_named
+from doccluster.pipeline.run_settings import encoder_from, recorded_run, recorded_sources
 from doccluster.progress import Progress, silent
 from doccluster.record import Run
 from doccluster.short_repr import ShortRepr
@@ -48,20 +49,30 @@ def repeat_run(
     """
     path = usable_path(record)
     path = path / "run.json" if path.is_dir() else path
+    folder = path.parent
     if (path.parent / BEFORE_EDITS / "run.json").is_file():  # an editor merged clusters; the run made others
         path = path.parent / BEFORE_EDITS / "run.json"
     then = read_record(path, RunRecord)
     asked = recorded_run(then.parameters, path)
     settings = replace(asked.settings, random_state=then.provenance.seed, n_threads=n_threads)
     if settings.embeddings is not None:
-        settings = replace(settings, embeddings=str(asked.found(settings.embeddings)))
-    elif settings.encoder is None and (then.parameters.get("resolved") or {}).get("meaning"):
+        place = str(asked.found(settings.embeddings))
+        settings = settings if column_named(place) else replace(settings, embeddings=place)
+    elif settings.encoder is not None:
+        settings = replace(settings, encoder=encoder_from(asked.directory, settings.encoder))
+    elif (then.parameters.get("resolved") or {}).get("meaning"):
         raise InputError(
             f"{path} is of a run on embeddings in memory, which cannot be read again",
             remedy="call doccluster.run again",
         )
     run = make_run(
-        recorded_sources(asked, path), settings, output=output, overwrite=overwrite, command=command, progress=progress
+        recorded_sources(asked, path),
+        settings,
+        output=output,
+        overwrite=overwrite,
+        command=command,
+        encoded_in=folder,
+        progress=progress,
     )
     same = labels_checksum(run) == then.labels_checksum
     return Repetition(run, same, tuple(_differences(then, run, same, path.parent)))

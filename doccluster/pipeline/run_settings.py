@@ -95,9 +95,21 @@ class RecordedRun:
 
     def found(self, name: str) -> Path:
         """Return a path as it was given, seen from here or else from where the run was made."""
-        path = usable_path(Path(name))
-        is_found = path.exists() or path.is_absolute() or address_of(path) is not None
-        return path if is_found else Path(os.path.normpath(Path(self.directory) / path))
+        return found_from(self.directory, name)
+
+
+def found_from(directory: str, name: str) -> Path:
+    """Return a path as it was given, seen from here or else from a directory."""
+    path = usable_path(Path(name))
+    is_found = path.exists() or path.is_absolute() or address_of(path) is not None
+    return path if is_found else Path(os.path.normpath(Path(directory) / path))
+
+
+def encoder_from(directory: str, name: str) -> str:
+    """Return the name of an encoder with its folder as it was given, seen from here or else from a directory."""
+    kind, _, place = name.partition(":")
+    folder = found_from(directory, place) if place else Path()
+    return f"{kind}:{folder}" if place and folder.exists() else name
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -19,7 +19,7 @@ _READERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.r
 
 
 @contextmanager
-def damage_as_input_error(origin: str | os.PathLike[str]) -> Iterator[None]:
+def damage_as_input_error(origin: str | os.PathLike[str], kind: str = "a matrix") -> Iterator[None]:
     """Turn whatever a reader of files raises into one sentence: each library has errors of its own for damage.
 
     Raises InputError for every error but those of this package, which say what is wrong already.
@@ -35,7 +35,7 @@ def damage_as_input_error(origin: str | os.PathLike[str]) -> Iterator[None]:
     except Exception as error:  # a reader is a border, and what is beyond it raises what it likes
         reason = _reason(error)
         raise InputError(
-            f"{origin} cannot be read as a matrix ({reason})", remedy="it is truncated or damaged"
+            f"{origin} cannot be read as {kind} ({reason})", remedy="it is truncated or damaged"
         ) from error
 
 

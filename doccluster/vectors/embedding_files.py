@@ -98,6 +98,39 @@ def rows_of_documents(
     )
 
 
+def rows_of_column(cells: Sequence[str], name: str) -> npt.NDArray[np.float32]:
+    """Return the rows in a column of a table whose cells are lists of numbers, as text; an empty cell is a zero row.
+
+    Raises InputError if a cell holds something else, or no list, or lists differ in length.
+
+    Examples
+    --------
+    >>> rows_of_column(["[0.5, 1]", "", "2 4"], "embedding")
+    array([[0.5, 1. ],
+           [0. , 0. ],
+           [2. , 4. ]], dtype=float32)
+    """
+    rows: npt.NDArray[np.float32] | None = None
+    for row, cell in enumerate(cells):
+        try:
+            own = np.array(cell.strip("[] ").replace(",", " ").split(), dtype=np.float32)
+        except ValueError as error:
+            raise InputError(
+                f"the column {name} holds {cell[:60]!r}, expected a list of numbers", remedy="name another column"
+            ) from error
+        if own.size:
+            rows = np.zeros((len(cells), own.size), dtype=np.float32) if rows is None else rows
+            if own.size != rows.shape[1]:
+                raise InputError(f"the lists in the column {name} differ in length", remedy="give one length for all")
+            rows[row] = own
+    if rows is None:
+        raise InputError(
+            f"{name} is neither a file nor a column of the source with lists of numbers",
+            remedy=f"name a column, or a file that ends in {', '.join(SUFFIXES)}",
+        )
+    return rows
+
+
 def _npz(path: Path) -> Embeddings:
     with path.open("rb") as stream:
         arrays = load_npz(stream, str(path))

@@ -1,29 +1,31 @@
-"""Encoders: what turns texts into rows of meaning. Nothing is downloaded; a model is a package or an object of yours.
+"""Encoders: what turns texts into rows of meaning, by name, as an object or as a function. Nothing is downloaded.
 
-The static one averages a vector for each token, so it reads no order of words, and 2,000 titles in half a second.
+A text is encoded by itself, never padded to others, so that its row depends on no batch and no number of threads.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse
 
 from doccluster.blocks import row_blocks
 from doccluster.digests import checksum
 from doccluster.errors import InputError, MissingDependency
+from doccluster.file_names import usable_path
 from doccluster.progress import Progress, silent
 from doccluster.short_repr import ShortRepr
 
-BATCH = 1024  # texts in memory as tokens at a time
-PACKAGE = "wordllama"  # its files are read, its code is not run
-WEIGHTS, TOKENIZER = "weights/l2_supercat_256.safetensors", "tokenizers/l2_supercat_tokenizer_config.json"
-ENCODERS = ("static",)
+BATCH = 256  # texts in memory as tokens at a time
+NAMES = ("static", "minilm", "onnx:DIR", "model2vec:DIR", "sentence-transformers:DIR_OR_NAME")
+TOKENIZER, POOLING = "tokenizer.json", "1_Pooling/config.json"
+MINILM = "bring model.onnx and tokenizer.json of all-MiniLM-L6-v2 in a folder, and name it as onnx:FOLDER"
 
 Rows = npt.NDArray[np.float32]
 
@@ -34,86 +36,118 @@ class Encoder(ShortRepr):
 
     Attributes
     ----------
+    name : str
+        As it was asked for.
     digest : str
         Of its files; empty for an object of which nothing is known.
     encode : function of a list of str
         Returns an array of shape (n_texts, n_dimensions).
+    pooling : str
+        How the rows of its tokens become one: "mean" or "first token"; empty where the model does it.
     """
 
     name: str
     digest: str
     encode: Callable[[list[str]], Any]
+    pooling: str = ""
 
 
-def get_encoder(given: Any) -> Encoder:
+def get_encoder(given: Any, *, n_threads: int | None = None) -> Encoder:
     """Return an encoder: by its name, an object with a method `encode`, or a function.
 
-    Raises InputError if there is none of that name. Raises MissingDependency if its package is not installed.
+    Raises InputError if there is none of that name, or a file of its model is missing. Raises MissingDependency if its
+    package is not installed.
+
+    Parameters
+    ----------
+    given : str, object or function
+        "static", or what a model is read by and its folder, such as "onnx:models/minilm".
+    n_threads : int, optional
+        Changes no result.
     """
+    if not isinstance(given, str) and (callable(given) or hasattr(given, "encode")):
+        called = given.encode if hasattr(given, "encode") else given
+        return Encoder(getattr(given, "__name__", type(given).__name__), "", called)
+    kind, _, place = given.partition(":") if isinstance(given, str) else ("", "", "")
+    if given == "minilm":
+        raise InputError("the model minilm comes with no package", remedy=MINILM)
     if given == "static":
-        return _static()
-    if isinstance(given, str) or not (callable(given) or hasattr(given, "encode")):
-        raise InputError("is not known", argument="encoder", received=given, expected=f"one of {', '.join(ENCODERS)}")
-    called = given.encode if hasattr(given, "encode") else given
-    return Encoder(getattr(given, "__name__", type(given).__name__), "", called)
+        from doccluster.vectors.token_encoder import static_encoder
+
+        return static_encoder()
+    if place and kind == "sentence-transformers":
+        return _sentence_transformer(given, place)
+    if place and kind == "model2vec":
+        from doccluster.vectors.token_encoder import token_encoder
+
+        folder = usable_path(place)
+        return token_encoder(given, brought(folder, "model.safetensors"), brought(folder, TOKENIZER))
+    if place and kind == "onnx":
+        from doccluster.vectors.onnx_encoder import onnx_encoder
+
+        return onnx_encoder(given, usable_path(place), n_threads=n_threads)
+    raise InputError("is not known", argument="encoder", received=given, expected=f"one of {', '.join(NAMES)}")
 
 
 def encode(encoder: Encoder, texts: Sequence[str], *, progress: Progress = silent) -> npt.NDArray[Any]:
-    """Return the rows of texts, a batch at a time.
+    """Return the rows of texts, made a batch at a time.
 
     Raises InputError if the encoder returns something other than a row for each text.
     """
-    parts: list[npt.NDArray[Any]] = []
+    rows = np.empty((len(texts), 0))
     for block in row_blocks(len(texts), BATCH):
         progress("encode", block.start, len(texts))
         found = np.asarray(encoder.encode(list(texts[block])))
-        if found.ndim != 2 or len(found) != block.stop - block.start or found.dtype.kind not in "fiu":
+        is_table = found.ndim == 2 and len(found) == block.stop - block.start and found.dtype.kind in "fiu"
+        if not is_table or (block.start and found.shape[1] != rows.shape[1]):
             raise InputError(
                 f"the encoder {encoder.name} returned {found.dtype} of shape {found.shape} for "
                 f"{block.stop - block.start:,} texts",
                 remedy="it must return a row of numbers for each",
             )
-        parts.append(found)
+        if block.start == 0:
+            rows = np.empty((len(texts), found.shape[1]), dtype=np.result_type(found.dtype, np.float32))
+        rows[block] = found
     progress("encode", len(texts), len(texts))
-    return np.concatenate(parts)
+    return rows
 
 
-def _static() -> Encoder:
-    """Return the static encoder: the mean of the vectors of the tokens of a text, of the files of a package."""
-    from importlib.util import find_spec
-
+@contextmanager
+def packages_of(encoder: str, install: str) -> Iterator[None]:
+    """Turn a package that cannot be imported into a MissingDependency that says what to install."""
     try:
-        from safetensors.numpy import load_file
-        from tokenizers import Tokenizer
-
-        spec = find_spec(PACKAGE)
-        if spec is None or not spec.submodule_search_locations:
-            raise ImportError(PACKAGE)
+        yield
     except ImportError as error:
         raise MissingDependency(
-            f"the encoder static needs {error.name or PACKAGE}",
-            remedy='install it with: pip install "doccluster[meaning]"',
+            f"the encoder {encoder} needs {error.name or error}", remedy=f'install it with: pip install "{install}"'
         ) from error
-    folder = Path(next(iter(spec.submodule_search_locations)))
-    weights, tokens = folder / WEIGHTS, folder / TOKENIZER
-    for path in (weights, tokens):
-        if not path.is_file():
-            raise MissingDependency(f"{PACKAGE} has no file {path}", remedy=f"install a version of {PACKAGE} that has")
-    (table,) = load_file(weights).values()
-    tokenizer = Tokenizer.from_file(str(tokens))
-    tokenizer.no_truncation()
-    tokenizer.no_padding()
-    digest = checksum([weights.read_bytes(), tokens.read_bytes()])
-    vectors = table.astype(np.float32)
 
-    def mean_vectors(texts: list[str]) -> Rows:
-        found = [one.ids for one in tokenizer.encode_batch_fast(texts, add_special_tokens=False)]
-        starts = np.concatenate([[0], np.cumsum([len(ids) for ids in found])])
-        columns = np.fromiter((one for ids in found for one in ids), dtype=np.int64, count=int(starts[-1]))
-        # a matrix of tokens, each counting one over the number in its text, times the table of their vectors
-        shares = np.repeat(1.0 / np.maximum(np.diff(starts), 1), np.diff(starts)).astype(np.float32)
-        rows = sparse.csr_array((shares, columns, starts), shape=(len(texts), vectors.shape[0]))
-        means: Rows = rows @ vectors
-        return means
 
-    return Encoder("static", digest, mean_vectors)
+def brought(folder: Path, *names: str) -> Path:
+    """Return the first of these files that a folder has. Raises InputError if it has none of them."""
+    found = next((folder / name for name in names if (folder / name).is_file()), None)
+    if found is None:
+        raise InputError(f"{folder} has no file {names[0]}", remedy="bring that file of the model")
+    return found
+
+
+def files_digest(*paths: Path) -> str:
+    """Return the digest of what is in some files."""
+    return checksum([path.read_bytes() for path in paths])
+
+
+def _sentence_transformer(name: str, place: str) -> Encoder:
+    """Return a model of the library sentence-transformers, from a folder or from those it has on this machine."""
+    with packages_of("sentence-transformers", "sentence-transformers"):
+        library = import_module("sentence_transformers")
+    try:
+        model = library.SentenceTransformer(place, device="cpu", local_files_only=True)
+    except (OSError, ValueError) as error:
+        raise InputError(f"there is no model {place} on this machine", remedy="bring its folder") from error
+    folder = Path(place)
+    files = sorted(path for path in folder.rglob("*") if path.is_file()) if folder.is_dir() else ()
+
+    def encode_one_by_one(texts: list[str]) -> Any:
+        return model.encode(texts, batch_size=1, show_progress_bar=False)
+
+    return Encoder(name, files_digest(*files) if files else "", encode_one_by_one)

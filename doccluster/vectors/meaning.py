@@ -38,6 +38,8 @@ class Meaning(ShortRepr):
         Of the encoder, or of the rows that were given.
     weight : float
         How much meaning counts beside the words; 1 for as much.
+    pooling : str
+        How the encoder made one row of those of its tokens, where that is known.
     """
 
     rows: Floats
@@ -45,6 +47,7 @@ class Meaning(ShortRepr):
     model: str
     digest: str
     weight: float = 1.0
+    pooling: str = ""
 
     @property
     def n_dimensions(self) -> int:
@@ -52,9 +55,10 @@ class Meaning(ShortRepr):
         return int(self.rows.shape[1])
 
     @property
-    def told(self) -> dict[str, str | float]:
+    def told(self) -> dict[str, Any]:
         """What is kept of it beside its arrays."""
-        return {"model": self.model, "digest": self.digest, "dimensions": self.n_dimensions, "weight": self.weight}
+        told = {name: getattr(self, name) for name in ("model", "digest", "weight", "pooling")}
+        return {**told, "dimensions": self.n_dimensions}
 
     def take(self, rows: npt.NDArray[np.int64]) -> Meaning:
         """Return the meaning of these documents, in this order."""

@@ -1,0 +1,75 @@
+"""Rows that an encoder made, kept in the folder of a run by the digest of their text: no text is encoded twice."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from doccluster.artifacts.new_folder import ENCODED
+from doccluster.artifacts.storage import damaged, read_arrays, write_arrays
+from doccluster.vectors.encoders import Encoder
+
+DIGEST_BYTES = 16
+
+Halves = npt.NDArray[np.float16]
+
+
+@dataclass
+class EncodedRows:
+    """What one encoder made of texts.
+
+    Attributes
+    ----------
+    model : str
+        The digest of the encoder; empty before there is one.
+    texts : bytes array of shape (n_texts,), ascending
+        The digest of each text.
+    rows : float16 array of shape (n_texts, n_dimensions)
+    """
+
+    model: str = ""
+    texts: npt.NDArray[np.bytes_] = field(default_factory=lambda: np.empty(0, dtype=f"S{DIGEST_BYTES}"))
+    rows: Halves = field(default_factory=lambda: np.empty((0, 0), dtype=np.float16))
+
+    @classmethod
+    def read(cls, folder: str | Path | None) -> EncodedRows:
+        """Return what a folder keeps, nothing where it keeps none. Raises SchemaError if the file is damaged."""
+        path = None if folder is None else Path(folder) / ENCODED
+        if path is None or not path.is_file():
+            return cls()
+        found = read_arrays(path, needs=("model", "texts", "rows"))
+        model, texts, rows = (found[name] for name in ("model", "texts", "rows"))
+        fits = rows.ndim == 2 and texts.shape == rows.shape[:1] and (model.dtype.kind, texts.dtype.kind) == ("U", "S")
+        if not fits or rows.dtype != np.float16 or model.shape or not np.isfinite(rows).all():
+            raise damaged(path, f"rows is an array of {rows.dtype} of shape {rows.shape}")
+        return cls(str(model), texts, rows)
+
+    def write(self, path: Path) -> None:
+        """Write all that was read or asked for last."""
+        write_arrays(path, {"model": np.array(self.model), "texts": self.texts, "rows": self.rows})
+
+    def rows_of(self, texts: Sequence[str], encoder: Encoder, encode: Callable[[list[str]], Any]) -> Any:
+        """Return the rows of texts in half precision, of which `encode` makes those that are not there; keep them all.
+
+        Nothing is kept of an encoder without a digest, whose rows come back as they are.
+        """
+        if not encoder.digest:
+            return encode(list(texts))
+        digests = [blake2b(one.encode("utf-8", "surrogatepass"), digest_size=DIGEST_BYTES).digest() for one in texts]
+        names, first, where = np.unique(
+            np.array(digests, dtype=f"S{DIGEST_BYTES}"), return_index=True, return_inverse=True
+        )
+        is_known = np.isin(names, self.texts) & (encoder.digest == self.model)
+        missing = np.sort(first[~is_known])
+        made = np.asarray(encode([texts[row] for row in missing.tolist()]) if missing.size else self.rows[:0])
+        rows = np.empty((names.size, made.shape[1]), dtype=np.float16)
+        rows[is_known] = self.rows[np.searchsorted(self.texts, names[is_known])] if is_known.any() else 0
+        rows[where[missing]] = made
+        self.model, self.texts, self.rows = encoder.digest, names, rows
+        return rows[where].astype(np.float32)

@@ -1,0 +1,254 @@
+"""Encoders by name: models in folders, of which nothing is downloaded, and rows that no text is encoded for twice."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import doccluster
+from doccluster.artifacts.encoded_rows import EncodedRows
+from doccluster.errors import InputError, MissingDependency, SchemaError
+from doccluster.pipeline import repeat_run
+from doccluster.pipeline.editing import Edit, edit_run
+from doccluster.vectors import encoders
+from doccluster.vectors.encoders import Encoder, encode, get_encoder
+
+WORDS = ("[UNK]", "ship", "harbour", "anchor", "bread", "oven", "flour")
+TABLE = np.random.default_rng(4).normal(size=(len(WORDS), 5)).astype(np.float32)
+TEXTS = ["ship harbour", "bread", "oven flour bread oven", "anchor unheard ship", "unheard", "flour " * 9 + "ship"]
+
+
+def rows_of(texts, of_unknown=None):
+    """Return the mean of the vectors of the words of each text; unknown ones are left out, or have a vector."""
+    found = []
+    for text in texts:
+        places = [WORDS.index(word) if word in WORDS else 0 for word in text.split()]
+        own = [TABLE[place] for place in places if place or of_unknown]
+        found.append(np.mean(own, axis=0) if own else np.zeros(5))
+    return np.array(found)
+
+
+def write_tokenizer(folder, **truncation):
+    tokenizers = pytest.importorskip("tokenizers")
+    vocabulary = {word: place for place, word in enumerate(WORDS)}
+    made = tokenizers.Tokenizer(tokenizers.models.WordLevel(vocabulary, unk_token="[UNK]"))
+    made.pre_tokenizer = tokenizers.pre_tokenizers.Whitespace()
+    if truncation:
+        made.enable_truncation(**truncation)
+    made.save(str(folder / "tokenizer.json"))
+
+
+@pytest.fixture
+def model2vec(tmp_path):
+    pytest.importorskip("safetensors")
+    from safetensors.numpy import save_file
+
+    save_file({"embeddings": TABLE}, tmp_path / "model.safetensors")
+    write_tokenizer(tmp_path, max_length=3)  # a mean needs no bound
+    return tmp_path
+
+
+def test_a_folder_of_model2vec_gives_the_mean_of_the_vectors_of_known_tokens(model2vec):
+    found = encode(get_encoder(f"model2vec:{model2vec}"), TEXTS)
+    np.testing.assert_allclose(found, rows_of(TEXTS), atol=1e-6)
+
+
+def test_vectors_of_model2vec_may_be_shared_and_weighted(model2vec):
+    from safetensors.numpy import save_file
+
+    weights, mapping = np.linspace(0.5, 2, len(WORDS)), np.array([0, 1, 1, 1, 2, 2, 2])
+    save_file({"embeddings": TABLE[:3], "weights": weights, "mapping": mapping}, model2vec / "model.safetensors")
+    found = encode(get_encoder(f"model2vec:{model2vec}"), ["anchor", "oven bread"])
+    expected = [TABLE[1] * weights[3], (TABLE[2] * weights[5] + TABLE[2] * weights[4]) / 2]
+    np.testing.assert_allclose(found, expected, rtol=1e-5)
+
+
+def test_files_of_two_models_are_refused(model2vec):
+    from safetensors.numpy import save_file
+
+    save_file({"embeddings": TABLE[:4]}, model2vec / "model.safetensors")
+    with pytest.raises(InputError, match="4 vectors for 7 tokens"):
+        get_encoder(f"model2vec:{model2vec}")
+    (model2vec / "model.safetensors").write_bytes(b"torn")
+    with pytest.raises(InputError, match="cannot be read as a model"):
+        get_encoder(f"model2vec:{model2vec}")
+
+
+def field(number, content):
+    """Return a field of a protocol buffer: a whole number, or bytes with their length."""
+    if isinstance(content, int):
+        return bytes([number << 3]) + size(content)
+    return bytes([number << 3 | 2]) + size(len(content)) + content
+
+
+def size(number):
+    return bytes([number]) if number < 0x80 else bytes([number & 0x7F | 0x80]) + size(number >> 7)
+
+
+def onnx_model(table):
+    """Return a model in the format ONNX whose rows of tokens are those of a table: one node, Gather."""
+
+    def told(name, kind, *dimensions):
+        shape = b"".join(field(1, field(2, one) if isinstance(one, bytes) else field(1, one)) for one in dimensions)
+        return field(1, name) + field(2, field(1, field(1, kind) + field(2, shape)))
+
+    node = field(1, b"table") + field(1, b"input_ids") + field(2, b"rows") + field(4, b"Gather")
+    tensor = b"".join(field(1, one) for one in table.shape) + field(2, 1) + field(8, b"table")
+    graph = field(1, node) + field(2, b"tiny") + field(5, tensor + field(9, table.tobytes()))
+    graph += field(11, told(b"input_ids", 7, b"texts", b"tokens"))
+    graph += field(12, told(b"rows", 1, b"texts", b"tokens", table.shape[1]))
+    return field(1, 8) + field(7, graph) + field(8, field(2, 13))
+
+
+@pytest.fixture
+def onnx(tmp_path):
+    pytest.importorskip("onnxruntime")
+    (tmp_path / "model.onnx").write_bytes(onnx_model(TABLE))
+    write_tokenizer(tmp_path)
+    return tmp_path
+
+
+def test_a_model_in_onnx_gives_the_mean_of_the_rows_of_its_tokens(onnx):
+    found = get_encoder(f"onnx:{onnx}")
+    np.testing.assert_allclose(encode(found, TEXTS), rows_of(TEXTS, of_unknown=True), atol=1e-6)
+    assert found.pooling == "mean"
+
+
+@pytest.mark.parametrize("config", [{"pooling_mode_cls_token": True, "pooling_mode_mean_tokens": False}, "cls"])
+def test_the_first_token_stands_for_a_text_where_the_model_says_so(onnx, config):
+    (onnx / "1_Pooling").mkdir()
+    told = {"pooling_mode": config} if isinstance(config, str) else config
+    (onnx / "1_Pooling" / "config.json").write_text(json.dumps(told))
+    found = get_encoder(f"onnx:{onnx}")
+    first = [text.split()[0] for text in TEXTS]
+    np.testing.assert_allclose(encode(found, TEXTS), rows_of(first, of_unknown=True), atol=1e-6)
+    (onnx / "1_Pooling" / "config.json").write_text(json.dumps({"pooling_mode_max_tokens": True}))
+    with pytest.raises(InputError, match="asks for pooling_mode_max_tokens"):
+        get_encoder(f"onnx:{onnx}")
+
+
+def test_a_text_longer_than_the_model_reads_is_cut_into_windows_that_are_averaged(onnx, monkeypatch):
+    seen = []
+    import onnxruntime
+
+    class Seen(onnxruntime.InferenceSession):
+        def run(self, names, feed):
+            seen.append(feed["input_ids"].shape)
+            return super().run(names, feed)
+
+    monkeypatch.setattr(onnxruntime, "InferenceSession", Seen)
+    write_tokenizer(onnx, max_length=3)
+    found = encode(get_encoder(f"onnx:{onnx}", n_threads=1), TEXTS)
+    np.testing.assert_allclose(found, rows_of(TEXTS, of_unknown=True), atol=1e-6)
+    assert max(seen) == (1, 3)
+
+
+@pytest.mark.parametrize("kind", ["model2vec", "onnx"])
+def test_rows_are_the_same_to_the_last_bit_for_any_batch_and_number_of_threads(kind, request, monkeypatch):
+    folder = request.getfixturevalue(kind)
+    if kind == "onnx":  # a static model takes too little time
+        request.getfixturevalue("starts_threads")
+    texts = [" ".join(np.random.default_rng(seed).choice(WORDS, seed % 9 + 1)) for seed in range(60)]
+    found = set()
+    for batch, n_threads in ((1, 1), (7, 1), (1000, 3), (16, 2)):
+        monkeypatch.setattr(encoders, "BATCH", batch)
+        found.add(encode(get_encoder(f"{kind}:{folder}", n_threads=n_threads), texts).tobytes())
+    assert len(found) == 1
+
+
+@pytest.mark.parametrize(("kind", "file"), [("model2vec", r"model\.safetensors"), ("onnx", r"model\.onnx")])
+def test_a_file_that_is_missing_is_named(tmp_path, kind, file):
+    told = f"has no file {file}; bring that file of the model|needs .*doccluster\\[(meaning|onnx)\\]"
+    with pytest.raises((InputError, MissingDependency), match=told):
+        get_encoder(f"{kind}:{tmp_path}")
+
+
+def test_a_model_that_comes_with_no_package_is_a_sentence():
+    with pytest.raises(InputError, match=r"bring model\.onnx and tokenizer\.json"):
+        get_encoder("minilm")
+    for name in ("onnx:", "onnx", "unheard:of", 3):
+        with pytest.raises(InputError, match="model2vec:DIR"):
+            get_encoder(name)
+    with pytest.raises((InputError, MissingDependency), match=r"needs sentence_transformers|no model"):
+        get_encoder("sentence-transformers:no-such-model")
+
+
+class Counting:
+    """An encoder that knows how many texts it was given."""
+
+    def __init__(self):
+        self.n_texts = 0
+
+    def __call__(self, name, **_):
+        return Encoder(name, f"digest of {name}", self.encode, "mean")
+
+    def encode(self, texts):
+        self.n_texts += len(texts)
+        return rows_of(texts) + np.arange(5) / 7
+
+
+@pytest.fixture
+def counting(monkeypatch):
+    made = Counting()
+    monkeypatch.setattr("doccluster.pipeline.meaning_wanted.get_encoder", made)
+    return made
+
+
+@pytest.fixture
+def titles(tmp_path):
+    rng = np.random.default_rng(0)
+    kinds = [WORDS[1:4], WORDS[4:]]
+    texts = [" ".join([*rng.choice(kinds[row % 2], 2), f"number{row % 20}"]) for row in range(40)]
+    path = tmp_path / "titles.jsonl"
+    path.write_text("\n".join(json.dumps({"id": f"t{row}", "text": text}) for row, text in enumerate(texts)))
+    return path, len(set(texts))
+
+
+def test_no_text_is_encoded_twice(counting, titles, tmp_path):
+    path, n_texts = titles
+    folder = tmp_path / "run"
+    asked = {"n_clusters": 2, "language": "english", "n_threads": 1, "report": False, "encoder": "tiny:model"}
+    first = doccluster.run(path, output=folder, **asked)
+    assert counting.n_texts == n_texts < 40
+    assert first.parameters["resolved"]["meaning"]["pooling"] == "mean"
+    again = doccluster.run(path, output=folder, overwrite=True, **asked)
+    np.testing.assert_array_equal(first.vectors.meaning.rows, again.vectors.meaning.rows)
+    assert repeat_run(folder).differences == ()
+    doccluster.choose_k(path, output=folder, language="english", n_threads=1, encoder="tiny:model")
+    edit_run(folder, Edit("merge", (0, 1)))
+    assert repeat_run(folder).differences == ()
+    assert counting.n_texts == n_texts
+    doccluster.run(path, output=folder, overwrite=True, **{**asked, "encoder": "tiny:other"})
+    assert counting.n_texts == 2 * n_texts
+    lines = path.read_text().splitlines()
+    path.write_text("\n".join([*lines, json.dumps({"id": "new", "text": "bread of a new kind"})]))
+    doccluster.run(path, output=folder, overwrite=True, **{**asked, "encoder": "tiny:other"})
+    assert counting.n_texts == 2 * n_texts + 1
+
+
+def test_new_documents_are_encoded_by_the_model_of_the_run_wherever_it_lies(counting, titles, tmp_path):
+    path, _ = titles
+    run = doccluster.run(path, n_clusters=2, encoder="tiny:model", output=tmp_path / "run", report=False, n_threads=1)
+    found = doccluster.assign(tmp_path / "run", ["ship anchor number1", "oven bread number2"])
+    assert found["cluster"].tolist() == run.partition.labels[:2].tolist()
+    with pytest.raises(InputError, match="is by tiny:other; the run's is by tiny:model"):
+        doccluster.assign(tmp_path / "run", ["ship"], encoder="tiny:other")
+
+
+def test_rows_that_are_kept_come_back_and_damage_is_told(tmp_path):
+    made = Counting()
+    encoder, texts = made("tiny"), ["ship", "bread", "ship", "oven flour"]
+    kept = EncodedRows()
+    rows = kept.rows_of(texts, encoder, encoder.encode)
+    kept.write(tmp_path / "encoded.npz")
+    again = EncodedRows.read(tmp_path)
+    np.testing.assert_array_equal(again.rows_of(texts[::-1], encoder, encoder.encode), rows[::-1])
+    assert made.n_texts == 3
+    np.testing.assert_allclose(rows, made.encode(texts), rtol=1e-3)
+    (tmp_path / "encoded.npz").write_bytes((tmp_path / "encoded.npz").read_bytes()[:200])
+    with pytest.raises(SchemaError, match=r"encoded\.npz"):
+        EncodedRows.read(tmp_path)
+    assert EncodedRows.read(Path("no/such/folder")).model == ""
