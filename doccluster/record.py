@@ -2,14 +2,14 @@
 
 Everything that has one entry per document (`documents`, rows of `vectors`, `partition.labels`, `similarity`,
 `runner_up`, `margin`, the rows named in `clusters`, the per-document scores) is in the same order and covers the
-documents that have terms. Documents without any term are in `empty_documents`, and take part in nothing else.
+documents that have terms, or a meaning. Those with neither are in `empty_documents`, and take part in nothing else.
 """
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +27,7 @@ from doccluster.markup import html_table, latex_escaped, latex_table
 from doccluster.packed_strings import CodedColumn, MadeItems
 from doccluster.partition import Partition
 from doccluster.short_repr import ShortRepr, cut, listed
+from doccluster.validation import unit_rows
 from doccluster.vectors.document_vectors import DocumentVectors
 
 if TYPE_CHECKING:
@@ -34,8 +35,10 @@ if TYPE_CHECKING:
 
     from doccluster.clustering.consensus.label_stability import LabelStability
     from doccluster.evaluation import Evaluation
+    from doccluster.labeling import Placement
     from doccluster.report.html import InlineReport
     from doccluster.vectors import TfidfVectorizer
+    from doccluster.vectors.meaning import Meaning
 
 NO_TERMS = "no-terms"  # why a document is among the skipped although it was read
 EXCERPT_LENGTH = 320
@@ -300,6 +303,28 @@ class Run:
     def margin(self) -> npt.NDArray[np.float64]:
         """How much nearer each document is to its own centroid than to the next; negative if the next is nearer."""
         return self.similarity - self.runner_up_similarity
+
+    @cached_property
+    def meaning_of_clusters(self) -> Meaning | None:
+        """The directions of the sums of the meanings in each cluster, None where documents have none."""
+        meaning = self.vectors.meaning
+        if meaning is None:
+            return None
+        from doccluster.geometry.sums import sums_by_label  # brings in numba
+
+        sums = sums_by_label(meaning.rows, self.partition.labels, self.n_clusters)
+        return replace(meaning, rows=unit_rows(sums, warn=False).astype(np.float32))
+
+    @cached_property
+    def by_meaning(self) -> Placement | None:
+        """How each document sits in its cluster by meaning alone, None where it was clustered by words alone."""
+        of_clusters = self.meaning_of_clusters
+        if of_clusters is None or self.parameters.get("space") == "words":
+            return None
+        from doccluster.labeling import place_documents
+
+        assert self.vectors.meaning is not None  # clusters have one where documents have
+        return place_documents(self.vectors.meaning.rows, self.partition, of_clusters.rows)
 
     @cached_property
     def stability(self) -> LabelStability | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +29,6 @@ from doccluster.digests import checksum
 from doccluster.labeling.description import ClusterDescription
 from doccluster.partition import Partition
 from doccluster.record import Documents, Run
-from doccluster.validation import unit_rows
 from doccluster.vectors.document_vectors import DocumentVectors, with_values
 from doccluster.vectors.meaning import Meaning
 from doccluster.vectors.read_matrix import matrix_arrays
@@ -136,7 +135,7 @@ def _meaning(place: Path, of_clusters: Meaning | None, n_documents: int) -> Mean
     """Return the meaning of the documents, where they have one."""
     if of_clusters is None:
         return None
-    record = MeaningRecord(of_clusters.model, of_clusters.digest, of_clusters.n_dimensions, of_clusters.weight)
+    record = MeaningRecord(**of_clusters.told)
     return load_meaning(place / MEANING_ROWS, record, n_documents, centre=of_clusters.centre)
 
 
@@ -209,7 +208,7 @@ def _save_record(run: Run, folder: Path) -> None:
     terms, display = run.vectors.terms, run.vectors.display_terms
     settings = dict(run.parameters)
     known = run.centroids, labels, run.vectorizer, terms, display, settings, _threshold(run), run.rule
-    save_model(Model(*known, meaning=_meaning_of_clusters(run)), folder)
+    save_model(Model(*known, meaning=run.meaning_of_clusters), folder)
     if run.vectors.meaning is not None:
         write_arrays(folder / MEANING_ROWS, {"rows": run.vectors.meaning.rows.astype(np.float16)})
     write_arrays(folder / "vectors.npz", matrix_arrays(run.vectors))  # so that read_matrix can read it too
@@ -235,17 +234,6 @@ def _save_record(run: Run, folder: Path) -> None:
         },
     )
     save_evaluation(run.evaluation, folder)
-
-
-def _meaning_of_clusters(run: Run) -> Meaning | None:
-    """Return the directions of the sums of the meanings in each cluster, None without any."""
-    meaning = run.vectors.meaning
-    if meaning is None:
-        return None
-    from doccluster.geometry.sums import sums_by_label  # brings in numba
-
-    sums = sums_by_label(meaning.rows, run.partition.labels, run.n_clusters)
-    return replace(meaning, rows=unit_rows(sums, warn=False).astype(np.float32))
 
 
 def _threshold(run: Run) -> float | None:

@@ -5,14 +5,17 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from doccluster.cli.console import plain, print_json, say
 from doccluster.errors import InputError
 
 if TYPE_CHECKING:
-    from doccluster.labeling import ClusterDescription, Term
+    from doccluster.labeling import ClusterDescription, Placement, Term
     from doccluster.record import Run
 
 N_REASONS = 5
+N_NEAREST = 3  # documents, by meaning
 BY_COUNTS, BY_ROWS = "how often its words occur", "more than its similarity"
 
 
@@ -74,6 +77,15 @@ def _one_cluster(run: Run, one: ClusterDescription) -> tuple[dict[str, Any], lis
     content["headline"] = seen.headline
     lines = [f"cluster {one.cluster}: {seen.headline}", f"  {one.label}"]
     lines += [f"  {one.size:,} of {run.n_documents:,} documents", f"  similarity {seen.similarity:.3f}"]
+    if run.by_meaning is not None:
+        own = run.partition.labels == one.cluster
+        content["meaning"] = {"similarity": float(run.by_meaning.similarity[own].mean())}
+        by_words, by_meaning = float(run.margin[own].mean()), float(run.by_meaning.margin[own].mean())
+        lines[-1] += f" of words, {content['meaning']['similarity']:.3f} of meaning"
+        by, than = ("meaning", "words") if by_meaning > by_words else ("words", "meaning")
+        if run.n_clusters > 1:
+            margins = f"the next cluster is less similar by {by_words:.3f} in words, {by_meaning:.3f} in meaning"
+            lines.append(f"  together by {by} more than by {than}: {margins}")
     lines += [f"  {name} {measures[name]:.3f}" for name in LEADING_MEASURES if name in measures]
     lines += _terms("words its documents have in common (share of their similarity, documents)", one.descriptive)
     lines += _terms("words that set it apart (share of the distance to the others, documents)", one.discriminating)
@@ -113,8 +125,32 @@ def _one_document(run: Run, row: int) -> tuple[dict[str, Any], list[str]]:
         word = belongs if role == "cluster" else "the next is"
         lines.append(f"  {word} {cluster} ({run.clusters[cluster].label}), similarity {cosine:.3f}, by these words")
         lines += [f"    {reason.contribution:.3f}  {plain(reason.term)}" for reason in reasons[:N_REASONS]]
+    if run.by_meaning is not None and run.vectors.meaning is not None:
+        content["meaning"], told = _by_meaning(run, row, run.by_meaning, run.vectors.meaning.rows)
+        lines += told
     if run.rule is not None and run.margin[row] < 0:
         lines.append(f"  it is in {own} by {BY_COUNTS if run.rule.on_counts else BY_ROWS}; {next_best} is more similar")
+    return content, lines
+
+
+def _by_meaning(run: Run, row: int, placed: Placement, rows: Any) -> tuple[dict[str, Any], list[str]]:
+    """Return how near a document is to its cluster by meaning, and the documents of it that mean the most like it."""
+    members = run.members(int(run.partition.labels[row]))
+    others = members[members != row]
+    cosines = rows[others] @ rows[row]
+    nearest = np.argsort(-cosines, kind="stable")[:N_NEAREST]
+    near = [(run.documents.ids[others[place]], float(cosines[place])) for place in nearest.tolist()]
+    content = {
+        "similarity": float(placed.similarity[row]),
+        "margin": float(placed.margin[row]),
+        "nearest": [{"id": name, "similarity": cosine} for name, cosine in near],
+    }
+    lines = [f"  by meaning its similarity is {placed.similarity[row]:.3f}, nearest are"]
+    lines += [f"    {cosines[place]:.3f}  {_name(run, int(others[place]))}" for place in nearest.tolist()]
+    by, than = ("meaning", "words") if placed.margin[row] > run.margin[row] else ("words", "meaning")
+    if run.n_clusters > 1:
+        margins = f"its margin is {run.margin[row]:+.3f} by words, {placed.margin[row]:+.3f} by meaning"
+        lines.append(f"  it is there by {by} more than by {than}: {margins}")
     return content, lines
 
 

@@ -100,10 +100,15 @@ def neighbour_purity(rows: Floats, groups: npt.NDArray[np.int64]) -> float:
 
 
 def _semantic_rows(run: Run) -> Floats:
-    """Return unit rows of 50 dimensions; the seed is fixed, so that runs of the same documents can be compared."""
+    """Return unit rows of 50 dimensions, beside those of meaning where clusters are of it too.
+
+    The seed is fixed, so that runs of the same documents can be compared.
+    """
     documents = run.vectors.documents
     space = latent_semantic_space(documents, N_DIMENSIONS, random_state=0)
-    return unit(space.project(documents))
+    rows: Floats = unit(space.project(documents))
+    meaning = run.vectors.meaning
+    return rows if meaning is None or run.by_meaning is None else meaning.beside(rows).astype(np.float64)
 
 
 def _placed(rows: Floats, seed: int) -> tuple[Floats, str]:

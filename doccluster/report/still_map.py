@@ -50,6 +50,7 @@ class StillMap:
     levels: tuple[str, ...]
     medoids: tuple[Medoid, ...]
     method: str
+    n_of_meaning: int
     judged_by: str
     n_neighbours: int
     purity: float
@@ -78,6 +79,7 @@ def still_map(run: Run, plane: Plane, names: Mapping[int, str]) -> StillMap:
         levels=tuple(_level(_density(places), share) for share in LEVELS),
         medoids=_medoids(run, places, names),
         method=plane.method,
+        n_of_meaning=0 if run.vectors.meaning is None or run.by_meaning is None else run.vectors.meaning.n_dimensions,
         judged_by=one_line(plane.judged_by, 40),
         n_neighbours=N_NEIGHBOURS,
         purity=plane.purity,
