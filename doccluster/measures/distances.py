@@ -15,14 +15,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from doccluster.errors import NotComputable
 from doccluster.geometry.evidence import ClusterEvidence
 from doccluster.measures.extreme_sums import WIDTH, SortedOut, edges_around
 from doccluster.measures.order_counts import OrderCounts, count_order
 from doccluster.measures.pair_costs import estimate_order_seconds, estimate_seconds
 from doccluster.measures.pair_sweep import PairSweep, run_sweep, sampled_parts, sweep
 from doccluster.measures.sorted_documents import SortedDocuments
-from doccluster.progress import Progress
 from doccluster.sizes import parse_size
 from doccluster.validation import RandomState
 
@@ -50,28 +48,11 @@ class PairwiseDistances:
         Bound on working memory besides the matrix and its sorted copy ("2G"); 512 MiB by default. Where the tables of
         documents by clusters do not fit, each pair is met twice; where k x k tables do not fit, the measures that
         need them say so, as do those that sort pairs which do not fit.
-    n_threads : int, optional
-        None means all; no value depends on it.
-    block_size : int, optional
-        Rows per block.
-    progress : callable, optional
-        Called with the number of pairs done and to do.
     """
 
-    def __init__(
-        self,
-        geometry: ClusterEvidence,
-        *,
-        max_memory: int | str | None = None,
-        n_threads: int | None = None,
-        block_size: int | None = None,
-        progress: Progress | None = None,
-    ) -> None:
+    def __init__(self, geometry: ClusterEvidence, *, max_memory: int | str | None = None) -> None:
         self.geometry = geometry
         self._memory = MAX_MEMORY if max_memory is None else parse_size(max_memory)
-        self._n_threads = geometry.n_threads if n_threads is None else n_threads
-        self._block_size = block_size
-        self._progress = geometry.progress if progress is None else progress
 
     def estimate(self) -> Estimate:
         """Return the cost of one sweep before it is run."""
@@ -95,14 +76,7 @@ class PairwiseDistances:
     @cached_property
     def sweep(self) -> PairSweep:
         """What one sweep over all pairs says; all measures share it."""
-        return sweep(
-            self.geometry,
-            self.documents,
-            memory=self._memory,
-            n_threads=self._n_threads,
-            block_size=self._block_size,
-            progress=self._progress,
-        )
+        return sweep(self.geometry, self.documents, memory=self._memory)
 
     # --- sums ------------------------------------------------------------------------------------------------------
 
@@ -130,14 +104,7 @@ class PairwiseDistances:
         self, n_sampled: int, random_state: RandomState
     ) -> tuple[npt.NDArray[np.int64], FloatArray, FloatArray]:
         """Return a sample of documents (row numbers, ascending) and their mean distances to own and next cluster."""
-        return sampled_parts(
-            self.geometry,
-            self.documents,
-            n_sampled,
-            random_state,
-            n_threads=self._n_threads,
-            progress=self._progress,
-        )
+        return sampled_parts(self.geometry, self.documents, n_sampled, random_state)
 
     @property
     def sum_of_weights(self) -> float:
@@ -148,14 +115,6 @@ class PairwiseDistances:
     def sum_of_squared_weights(self) -> float:
         """The sum of the squared distances of all M pairs."""
         return self.sweep.sum_of_squares
-
-    @property
-    def gram_frobenius_squared(self) -> float:
-        """The sum of the squared cosines of all ordered pairs, a document with itself too (metric cosine)."""
-        if self.geometry.metric != "cosine":
-            raise NotComputable("the squared cosines are summed under metric='cosine' only")
-        products = self.sum_of_squared_weights - 2 * self.sum_of_weights + self.geometry.n_pairs
-        return 2 * products + self.geometry.n_documents - self.geometry.n_zero_rows
 
     @property
     def zero_distance_pairs(self) -> int:
@@ -219,14 +178,7 @@ class PairwiseDistances:
 
     def _look_again(self, edges: FloatArray) -> SortedOut:
         found = SortedOut(edges)
-        for _, result in run_sweep(
-            self.documents,
-            edges,
-            each_pair_once=True,
-            n_threads=self._n_threads,
-            block_size=self._block_size,
-            progress=self._progress,
-        ):
+        for _, result in run_sweep(self.documents, edges, each_pair_once=True):
             found.add(result.counts, result.below, result.inside, result.at_atom)
         return found
 
@@ -235,14 +187,7 @@ class PairwiseDistances:
     @cached_property
     def order_counts(self) -> OrderCounts:
         """s+ and s-: pairs of pairs, one within and one between clusters, in the right and in the wrong order."""
-        return count_order(
-            self.geometry,
-            self.documents,
-            memory=self._memory,
-            n_threads=self._n_threads,
-            block_size=self._block_size,
-            progress=self._progress,
-        )
+        return count_order(self.geometry, self.documents, memory=self._memory)
 
     # --- correlation with the partition ----------------------------------------------------------------------------
 

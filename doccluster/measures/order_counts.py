@@ -19,7 +19,6 @@ from doccluster.errors import NotComputable
 from doccluster.geometry.evidence import ClusterEvidence
 from doccluster.kernels.pair_order import collect_keys, compare_sorted, count_keys
 from doccluster.measures.sorted_documents import SortedDocuments
-from doccluster.progress import Progress
 from doccluster.sizes import format_size
 
 IntArray = npt.NDArray[np.int64]
@@ -40,22 +39,14 @@ class OrderCounts:
     s_minus: int
 
 
-def count_order(
-    geometry: ClusterEvidence,
-    documents: SortedDocuments,
-    *,
-    memory: int,
-    n_threads: int | None,
-    block_size: int | None,
-    progress: Progress,
-) -> OrderCounts:
+def count_order(geometry: ClusterEvidence, documents: SortedDocuments, *, memory: int) -> OrderCounts:
     """Return the exact counts; ties are in neither.
 
     Raises NotComputable if the grid is fine and the smaller kind of pairs does not fit in memory.
     """
     if geometry.n_inner_pairs == 0 or geometry.n_outer_pairs == 0:
         return OrderCounts(0, 0)
-    counter = _Counter(geometry, documents, memory, block_size, {"n_threads": n_threads, "progress": progress})
+    counter = _Counter(geometry, documents, memory)
     return counter.by_table() if counter.n_keys <= COUNTED_KEYS else counter.by_merging()
 
 
@@ -65,16 +56,9 @@ def number_of_keys(upper: float, grid: float) -> int:
 
 
 class _Counter:
-    def __init__(
-        self,
-        geometry: ClusterEvidence,
-        documents: SortedDocuments,
-        memory: int,
-        block_size: int | None,
-        options: dict[str, Any],
-    ) -> None:
-        self.documents, self.options = documents, options
-        self.blocks = documents.blocks(block_size=block_size or max(16, min(2048, BLOCK_PAIRS // documents.n)))
+    def __init__(self, geometry: ClusterEvidence, documents: SortedDocuments, memory: int) -> None:
+        self.documents, self.n_threads = documents, geometry.n_threads
+        self.blocks = documents.blocks(BLOCK_PAIRS // documents.n)
         grid = max(geometry.rows.grid, documents.upper * FINEST_STEP)
         self.steps = 1.0 / grid
         self.n_keys = number_of_keys(documents.upper, grid)
@@ -83,8 +67,8 @@ class _Counter:
         self.held = max(LEAST_HELD, memory // BYTES_PER_KEY)
 
     def _map(self, kernel: Any, *arguments: Any) -> Iterator[Any]:
-        stage: dict[str, Any] = {"stage": "order of pairs", **self.options}
-        return (r for _, r in self.documents.map(kernel, self.blocks, self.steps, *arguments, **stage))
+        found = self.documents.map(kernel, self.blocks, self.steps, *arguments, stage="order of pairs")
+        return (result for _, result in found)
 
     def by_table(self) -> OrderCounts:
         """Count every key; counts of integers add up to the same whatever the order of the blocks."""
@@ -100,7 +84,7 @@ class _Counter:
     def _map_serially(self, inner: IntArray, outer: IntArray) -> tuple[int, int]:
         """Fill the tables, each thread its own: blocks are dealt out in turn, one task per thread."""
         d = self.documents
-        workers = min(resolve_threads(self.options["n_threads"]), len(self.blocks), MOST_TABLES)
+        workers = min(resolve_threads(self.n_threads), len(self.blocks), MOST_TABLES)
 
         def count(first: int) -> tuple[IntArray, IntArray, int, int]:
             tables = np.zeros(self.n_keys, np.int64), np.zeros(self.n_keys, np.int64)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -17,7 +18,6 @@ from doccluster.geometry.evidence import ClusterEvidence
 from doccluster.kernels.pairwise import SweptRows, sweep_rows
 from doccluster.measures.extreme_sums import SortedOut, edges_around
 from doccluster.measures.sorted_documents import SortedDocuments
-from doccluster.progress import Progress
 from doccluster.sizes import format_size
 from doccluster.validation import RandomState, as_generator, check_positive_int
 
@@ -59,27 +59,12 @@ class PairSweep:
         return self.tables[name]
 
 
-def sweep(
-    geometry: ClusterEvidence,
-    documents: SortedDocuments,
-    *,
-    memory: int,
-    n_threads: int | None,
-    block_size: int | None,
-    progress: Progress,
-) -> PairSweep:
+def sweep(geometry: ClusterEvidence, documents: SortedDocuments, *, memory: int) -> PairSweep:
     """Meet all pairs of documents and return what they leave."""
     gathered = _Gathering(geometry, documents, memory)
     wanted = (geometry.n_inner_pairs, geometry.n_outer_pairs)
     edges = edges_around(documents, wanted, geometry.n_pairs)
-    for places, result in run_sweep(
-        documents,
-        edges,
-        each_pair_once=gathered.each_pair_once,
-        n_threads=n_threads,
-        block_size=block_size,
-        progress=progress,
-    ):
+    for places, result in run_sweep(documents, edges, each_pair_once=gathered.each_pair_once):
         gathered.add(places, result)
         gathered.extremes.add(result.counts, result.below, result.inside, result.at_atom)
     gathered.extremes.edges = edges
@@ -87,25 +72,11 @@ def sweep(
 
 
 def run_sweep(
-    documents: SortedDocuments,
-    edges: FloatArray,
-    *,
-    each_pair_once: bool,
-    n_threads: int | None,
-    block_size: int | None,
-    progress: Progress,
+    documents: SortedDocuments, edges: FloatArray, *, each_pair_once: bool
 ) -> Iterator[tuple[IntArray, SweptRows]]:
     """Yield what the kernel says of each block of rows."""
-    d = documents
-    return d.map(
-        sweep_rows,
-        d.blocks(block_size=block_size),
-        *(each_pair_once, True, edges),
-        n_threads=n_threads,
-        progress=progress,
-        stage="pairs",
-        later_only=each_pair_once,
-    )
+    given: dict[str, Any] = {"stage": "pairs", "later_only": each_pair_once}
+    return documents.map(sweep_rows, documents.blocks(), each_pair_once, True, edges, **given)
 
 
 class _Gathering:
@@ -202,13 +173,7 @@ def mean_distances(sums: FloatArray, labels: IntArray, sizes: FloatArray) -> tup
 
 
 def sampled_parts(
-    geometry: ClusterEvidence,
-    documents: SortedDocuments,
-    n_sampled: int,
-    random_state: RandomState,
-    *,
-    n_threads: int | None,
-    progress: Progress,
+    geometry: ClusterEvidence, documents: SortedDocuments, n_sampled: int, random_state: RandomState
 ) -> tuple[IntArray, FloatArray, FloatArray]:
     """Return sampled documents (rows), and their exact mean distances to the own and the nearest other cluster."""
     number = min(check_positive_int(n_sampled, "sample"), documents.n)
@@ -216,16 +181,8 @@ def sampled_parts(
     size = len(documents.blocks()[0])
     blocks = [chosen[first : first + size] for first in range(0, number, size)]
     labels, sizes = documents.labels, geometry.sizes.astype(np.float64)
-    parts = []
-    for places, result in documents.map(
-        sweep_rows,
-        blocks,
-        *(False, False, np.empty((0, 2))),
-        n_threads=n_threads,
-        progress=progress,
-        stage="sampled documents",
-        later_only=False,
-    ):
-        parts.append(mean_distances(result.sums, labels[places], sizes))
+    given: dict[str, Any] = {"stage": "sampled documents", "later_only": False}
+    swept = documents.map(sweep_rows, blocks, False, False, np.empty((0, 2)), **given)
+    parts = [mean_distances(result.sums, labels[places], sizes) for places, result in swept]
     cohesion, separation = (np.concatenate(part) for part in zip(*parts, strict=True))
     return documents.order[chosen], cohesion, separation

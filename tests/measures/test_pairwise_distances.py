@@ -14,7 +14,7 @@ from sklearn.preprocessing import normalize
 
 from doccluster.errors import InputError, NotComputable
 from doccluster.geometry.evidence import ClusterEvidence
-from doccluster.measures import extreme_sums, get_measure, order_counts, pair_sweep
+from doccluster.measures import extreme_sums, get_measure, order_counts, pair_sweep, sorted_documents
 from doccluster.measures.distances import PairwiseDistances
 from doccluster.measures.pair_costs import estimate_seconds
 from doccluster.partition import Partition
@@ -28,8 +28,14 @@ def made(n=120, d=30, k=4, density=0.2, seed=0, dtype=np.float64):
     return sparse.csr_array(scale @ matrix).astype(dtype), generator.integers(0, k, n)
 
 
-def pairs_of(matrix, labels, metric="euclidean", **options):
-    return PairwiseDistances(ClusterEvidence(matrix, Partition.from_labels(labels), metric=metric), **options)
+def pairs_of(matrix, labels, metric="euclidean", *, max_memory=None, **options):
+    evidence = ClusterEvidence(matrix, Partition.from_labels(labels), metric=metric, **options)
+    return PairwiseDistances(evidence, max_memory=max_memory)
+
+
+def in_blocks_of(monkeypatch, n_rows):
+    monkeypatch.setattr(sorted_documents, "LEAST_ROWS", n_rows)
+    monkeypatch.setattr(sorted_documents, "MOST_ROWS", n_rows)
 
 
 def dense_distances(matrix, metric="euclidean"):
@@ -73,8 +79,9 @@ def test_order_counts_agree_however_they_are_counted(monkeypatch, k, metric):
     rows = sparse.csr_array(normalize(matrix))
     merged = pairs_of(rows, labels, metric).order_counts
     monkeypatch.setattr(order_counts, "COUNTED_KEYS", 2**31)
+    in_blocks_of(monkeypatch, 7)
     single = rows.astype(np.float32)
-    table = pairs_of(single, labels, metric, block_size=7, n_threads=3).order_counts
+    table = pairs_of(single, labels, metric, n_threads=3).order_counts
     exact = sparse.csr_array(normalize(single.astype(np.float64)))  # float32 rows count as exactly unit
     naive = naive_order(dense_distances(exact, metric), labels, metric, 1e-6)
     assert (table.s_plus, table.s_minus) == naive
@@ -151,12 +158,11 @@ def test_terms_of_many_documents_are_told_to_cost_less_than_as_many_postings():
         assert 0.01 < estimate_seconds(matrix) < 0.1
 
 
-def test_progress_ends_with_all_pairs_and_an_interrupt_passes_through():
+def test_progress_ends_with_all_pairs_and_an_interrupt_passes_through(monkeypatch):
+    in_blocks_of(monkeypatch, 10)
     matrix, labels = made()
     told = []
-    pairs = pairs_of(
-        matrix, labels, progress=lambda stage, done, total: told.append((stage, done, total)), block_size=10
-    )
+    pairs = pairs_of(matrix, labels, progress=lambda stage, done, total: told.append((stage, done, total)))
     assert pairs.zero_distance_pairs >= 0
     assert told[-1][1] == told[-1][2]
     assert len(told) == 12
@@ -165,7 +171,7 @@ def test_progress_ends_with_all_pairs_and_an_interrupt_passes_through():
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        pairs_of(matrix, labels, progress=interrupt, n_threads=2, block_size=10).sweep
+        pairs_of(matrix, labels, progress=interrupt, n_threads=2).sweep
 
 
 def test_unusable_input_is_refused():
