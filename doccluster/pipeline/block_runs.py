@@ -15,7 +15,7 @@ from doccluster.clustering.algorithms import SPHERICAL
 from doccluster.corpus.reading import as_paths
 from doccluster.corpus.walking import check_paths, expanded
 from doccluster.errors import Argument, InputError
-from doccluster.pipeline.in_process import InProcess, Work
+from doccluster.pipeline.in_process import Work
 from doccluster.pipeline.run_settings import RunSettings
 from doccluster.pipeline.sources import is_matrix
 from doccluster.sizes import format_size, parse_size
@@ -83,7 +83,7 @@ def work_wanted(
         and settings.algorithm in (SPHERICAL, SETTLED, SMOOTHED)
     )
     if scheduler is None and scratch is None and checkpoints is None and not (is_too_large and can_divide):
-        yield InProcess(settings.n_threads)
+        yield Work(n_threads=settings.n_threads)
         return
     check_block_settings(settings)
     keep = KEPT_BYTES if limit is None else parse_size(limit) // 2
@@ -122,7 +122,14 @@ def block_work(
             executor = on_cluster
             if announce is not None and on_cluster.dashboard:
                 announce(f"the dashboard of the scheduler: {on_cluster.dashboard}")
-        yield BlockWork(executor, folder, keep_bytes, announce, checkpoints, n_threads)
+        yield BlockWork(
+            executor=executor,
+            folder=folder,
+            keep_bytes=keep_bytes,
+            announce=announce,
+            checkpoints=checkpoints,
+            n_threads=n_threads,
+        )
 
 
 def begin_checkpoints(output: str | Path | None, every: int | None, *, overwrite: bool) -> Checkpoints | None:

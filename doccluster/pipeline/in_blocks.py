@@ -39,7 +39,7 @@ from doccluster.partition import Partition
 from doccluster.pipeline.block_runs import SMOOTHED, Announce
 from doccluster.pipeline.canonical_order import row_digests
 from doccluster.pipeline.fitting import Fit, fit_of
-from doccluster.pipeline.in_process import Filled
+from doccluster.pipeline.in_process import Filled, Work
 from doccluster.pipeline.run_settings import RunSettings
 from doccluster.pipeline.sources import Source, is_matrix
 from doccluster.pipeline.vectorizing import Vectorized, choose_vectorizer
@@ -65,8 +65,8 @@ class SoFar:
     blocks: list[MatrixBlock] = field(default_factory=list)
 
 
-@dataclass(frozen=True)
-class BlockWork:
+@dataclass(frozen=True, kw_only=True)
+class BlockWork(Work):
     """Where the stages of a run in blocks run, and where their files lie."""
 
     executor: Executor
@@ -74,7 +74,6 @@ class BlockWork:
     keep_bytes: int
     announce: Announce | None = None
     checkpoints: Checkpoints | None = None
-    n_threads: int | None = None
     so_far: SoFar = field(default_factory=SoFar)
 
     def parted(self, source: Any) -> FilesInParts:

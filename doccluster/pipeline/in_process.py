@@ -1,9 +1,9 @@
-"""Where the stages of a run take place: `Work` is what a run asks of a place, `InProcess` the plain one."""
+"""Where the stages of a run take place: in this process, unless a class of its own says otherwise."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -35,48 +35,14 @@ class Filled:
     empty: Documents
 
 
-class Work(Protocol):
-    """A place where the stages of a run take place; they are asked for in this order."""
-
-    def parted(self, source: Any) -> Any:
-        """Return a source as it is read there."""
-        ...
-
-    def vectorize(self, read: Source, settings: RunSettings) -> Filled:
-        """Return the vectors of the documents that have terms; raises NothingUsable if none has."""
-        ...
-
-    def likely_copies(self) -> npt.NDArray[np.int64] | None:
-        """Return the rows that may be near-copies of others, ascending; None where all are looked at."""
-        ...
-
-    def cluster(
-        self, vectors: DocumentVectors, documents: Documents, settings: RunSettings, seed: int, progress: Progress
-    ) -> tuple[Fit, Wanted]:
-        """Return the clusters of the rows, and how many were wanted and why."""
-        ...
-
-    def evidence(self, vectors: DocumentVectors, partition: Partition, progress: Progress) -> ClusterEvidence:
-        """Return the evidence that labels and measures need."""
-        ...
-
-    def place(self, vectors: DocumentVectors, fit: Fit) -> Placement:
-        """Return how each document sits in its cluster."""
-        ...
-
-    def tell_stage(self, name: str, seconds: float) -> None:
-        """Say what a stage took that is over, where a person should know."""
-        ...
-
-
-@dataclass(frozen=True)
-class InProcess:
-    """All stages in the threads of this process."""
+@dataclass(frozen=True, kw_only=True)
+class Work:
+    """Where the stages of a run take place, in the order of the methods: here in the threads of this process."""
 
     n_threads: int | None = None
 
     def parted(self, source: Any) -> Any:
-        """Return the source as it is."""
+        """Return a source as it is read here."""
         return source
 
     def vectorize(self, read: Source, settings: RunSettings) -> Filled:
@@ -85,13 +51,14 @@ class InProcess:
         documents, empty, vectors = split_empty(read.documents, made.vectors, space=settings.space)
         return Filled(made, documents, vectors, empty)
 
-    def likely_copies(self) -> None:
-        """Leave it to whoever looks for copies."""
+    def likely_copies(self) -> npt.NDArray[np.int64] | None:
+        """Return the rows that may be near-copies of others, ascending; None where all are looked at."""
+        return None
 
     def cluster(
         self, vectors: DocumentVectors, documents: Documents, settings: RunSettings, seed: int, progress: Progress
     ) -> tuple[Fit, Wanted]:
-        """Return the clusters that the algorithm finds, of as many as were asked for or the data say."""
+        """Return the clusters that the algorithm finds, and how many were asked for or the data say."""
         order = order_of(vectors)
         fitted = vectors.take(order)
         algorithm = get_algorithm(settings.algorithm)
@@ -126,7 +93,7 @@ class InProcess:
         return place_documents(vectors.documents, fit.partition, fit.centroids, n_threads=self.n_threads)
 
     def tell_stage(self, name: str, seconds: float) -> None:
-        """Say nothing: the run writes it down."""
+        """Say what a stage took that is over, where a person should know; here the run writes it down."""
 
 
 def side_by_side(vectors: DocumentVectors, algorithm: Algorithm) -> DocumentVectors:
