@@ -154,7 +154,6 @@ def calls() -> dict[str, Call]:
         "representative_documents(matrix)": lambda X: labeling.representative_documents(X, partition, scores),
         "Bm25Index.from_counts(counts)": lambda X: retrieval.Bm25Index.from_counts(X, vectorizer),
         "Bm25Index.score_counts(query)": lambda X: index.score_counts(X),
-        "build_meta_documents(rows)": lambda X: retrieval.build_meta_documents(X, leaf=4, **one),
         "group_rows(rows)": lambda X: retrieval.group_rows(X, 3, **one),
         "rerank(rows)": lambda X: retrieval.rerank(scores, X, n_neighbors=3, **one),
         "scatter(rows)": lambda X: retrieval.scatter(X, n_clusters=3, **one),

@@ -15,7 +15,6 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from doccluster.artifacts.browse_tree import load_browse_tree, save_browse_tree
 from doccluster.artifacts.run_folder import load_run
 from doccluster.artifacts.storage import read_record, write_json
 from doccluster.errors import InputError, NothingUsable
@@ -28,9 +27,8 @@ from doccluster.pipeline.sources import read_source, split_empty
 from doccluster.pipeline.vectorizing import Vectorized
 from doccluster.progress import Progress, silent
 from doccluster.record import Documents
-from doccluster.retrieval import MetaDocuments, build_meta_documents, scatter
+from doccluster.retrieval import scatter
 from doccluster.retrieval.grouped_hits import OTHER_LABEL
-from doccluster.retrieval.scattering import DOCUMENTS_UP_TO
 from doccluster.validation import check_positive_int
 from doccluster.vectors import DocumentVectors, TfidfVectorizer
 
@@ -111,8 +109,6 @@ class Browser:
         The same seed gives the same clusters.
     n_threads : int, optional
         Changes no result.
-    folder : path, optional
-        Of the run these are the vectors of: the meta-documents are kept in it, and made once.
 
     Examples
     --------
@@ -135,8 +131,6 @@ class Browser:
         n_clusters: int = N_CLUSTERS,
         seed: int = 0,
         n_threads: int | None = None,
-        folder: str | Path | None = None,
-        progress: Progress = silent,
     ) -> None:
         check_positive_int(n_clusters, "n_clusters")
         self.vectors, self.documents = vectors, documents
@@ -144,10 +138,6 @@ class Browser:
         self._rows = sparse.csr_array(vectors.documents.unit)
         self._unit = as_documents(self._rows)  # checked once, not at every step
         self._how, self._n_threads = Vectorized(vectors, vectorizer, tuple(languages)), n_threads
-        self._tree: MetaDocuments | None = None
-        if self._rows.shape[0] > DOCUMENTS_UP_TO:
-            progress("group", 0)
-            self._tree = self._kept_tree(folder)
         self._views = [_View(None, self._scattered(np.arange(self._rows.shape[0])))]
 
     @property
@@ -236,20 +226,9 @@ class Browser:
             else:
                 self.search(step.words)
 
-    def _kept_tree(self, folder: str | Path | None) -> MetaDocuments:
-        """Return the tree that lies in the folder of the run, or one that is made now and kept there."""
-        kept = None if folder is None else load_browse_tree(folder, self._rows, self.seed)
-        if kept is not None:
-            return kept
-        tree = build_meta_documents(self._unit, random_state=self.seed, n_threads=self._n_threads)
-        if folder is not None:
-            save_browse_tree(tree, folder, self._rows, self.seed)
-        return tree
-
     def _scattered(self, members: Integers) -> tuple[Card, ...]:
-        given: dict[str, Any] = {"tree": self._tree, "random_state": self.seed, "n_threads": self._n_threads}
         k = min(self.n_clusters, max(1, members.size // LEAST))  # a few documents are few clusters
-        clusters = scatter(self._unit, members, k, **given)
+        clusters = scatter(self._unit, members, k, random_state=self.seed, n_threads=self._n_threads)
         labels = np.empty(self._rows.shape[0], dtype=np.int64)
         for number, own in enumerate(clusters):
             labels[own] = number
@@ -307,11 +286,11 @@ def open_browser(
     language, reader
         As for `run_pipeline`; of documents only.
     """
-    given: dict[str, Any] = {"n_clusters": n_clusters, "seed": seed, "n_threads": n_threads, "progress": progress}
+    given: dict[str, Any] = {"n_clusters": n_clusters, "seed": seed, "n_threads": n_threads}
     if isinstance(source, str | Path) and (usable_path(source) / "run.json").is_file():
         run = load_run(source)
         how = vectorized_of(run)
-        given |= {"vectorizer": how.vectorizer, "languages": how.languages, "folder": source}
+        given |= {"vectorizer": how.vectorizer, "languages": how.languages}
         return Browser(run.vectors, run.documents, **given)
     read = read_source(source, reader=reader or {}, progress=progress)
     made = read.vectorize(language=language, n_threads=n_threads)

@@ -7,15 +7,13 @@ from doccluster.retrieval.grouping import group_rows
 from doccluster.retrieval.hits import SearchHit, read_hits
 from doccluster.retrieval.neighbour_scores import rerank, smooth_scores
 from doccluster.retrieval.ranking import Bm25Index
-from doccluster.retrieval.scattering import MetaDocuments, build_meta_documents, scatter
+from doccluster.retrieval.scattering import scatter
 
 __all__ = [
     "Bm25Index",
     "GroupedHits",
     "HitGroup",
-    "MetaDocuments",
     "SearchHit",
-    "build_meta_documents",
     "group_rows",
     "read_hits",
     "rerank",

@@ -4,10 +4,9 @@
 tables, or one of times, newsgroups and reader:
 
 - seconds of processor time of one scatter into ten clusters, by number of documents, on made texts (120 words in each,
-  half of them from one of 200 topics); 10,000 and 100,000 documents, with --large 1,000,000 too. Above 50,000 documents
-  meta-documents are clustered; what making their tree takes once is a column of its own;
+  half of them from one of 200 topics); 10,000 and 100,000 documents, with --large 1,000,000 too;
 - on 20 Newsgroups, normalised mutual information with the groups of full k-means (20 clusters, best of three starts),
-  of a sample or of Buckshot and two passes, and of meta-documents, means over three seeds;
+  and of a sample or of Buckshot and two passes, means over three seeds;
 - on Cranfield, how many documents a reader reads until half of the relevant ones of a query are seen, means and medians
   over queries: down the list of BM25, and by scattering. That reader scatters into ten clusters, gathers the three with
   the largest share of relevant documents, until at most 100 are left, and then reads cluster by cluster, those with the
@@ -31,7 +30,7 @@ from doccluster.clustering import SphericalKMeans, buckshot_centroids
 from doccluster.corpus import read_corpus
 from doccluster.evaluation import score
 from doccluster.pipeline import vectorize_texts
-from doccluster.retrieval import Bm25Index, build_meta_documents, scatter
+from doccluster.retrieval import Bm25Index, scatter
 from doccluster.validation import unit_rows
 from doccluster.vectors import TfidfVectorizer
 from experiments.retrieval.judged_collections import ANALYSIS, read_collection
@@ -69,19 +68,14 @@ def times(sizes: tuple[int, ...]) -> pd.DataFrame:
     scatter(made_rows(6_000), None, 10, n_threads=1)  # compiles what is not compiled yet
     for size in sizes:
         rows = made_rows(size)
-        tree, making = None, float("nan")
-        if size > 50_000:
-            began = time.process_time()
-            tree = build_meta_documents(rows)
-            making = time.process_time() - began
         began = time.process_time()
-        parts = scatter(rows, None, 10, tree=tree)
+        parts = scatter(rows, None, 10)
         first = time.process_time() - began
         half = np.sort(np.concatenate(parts[::2]))
         began = time.process_time()
-        scatter(rows, half, 10, tree=tree)
+        scatter(rows, half, 10)
         second = time.process_time() - began
-        found.append({"documents": size, "tree, once": making, "all": first, "gathered": half.size, "them": second})
+        found.append({"documents": size, "all": first, "gathered": half.size, "them": second})
     return pd.DataFrame(found).round(2)
 
 
@@ -121,16 +115,13 @@ def newsgroups(archive: pathlib.Path) -> pd.DataFrame:
         "full k-means": [],
         "a sample, two passes": [],
         "Buckshot, two passes": [],
-        "meta-documents": [],
     }
     for seed in SEEDS:
         full = SphericalKMeans(20, n_init=3, random_state=seed).fit_predict(rows)
-        tree = build_meta_documents(rows, random_state=seed)
         quick = labels_of(scatter(rows, None, 20, random_state=seed), rows.shape[0])
         seeded = SphericalKMeans(20, init=buckshot_centroids, n_init=1, max_iter=2, tol=0, random_state=seed)
         buckshot = seeded.fit_predict(rows)
-        meta = labels_of(scatter(rows, None, 20, tree=tree, documents_up_to=5_000, random_state=seed), rows.shape[0])
-        for name, labels in zip(values, (full, quick, buckshot, meta), strict=True):
+        for name, labels in zip(values, (full, quick, buckshot), strict=True):
             values[name].append(score("nmi", labels.tolist(), classes).value)
     table = pd.DataFrame({"way": list(values), "NMI": [float(np.mean(own)) for own in values.values()]})
     return table.assign(**{"of full": table["NMI"] / table["NMI"][0]}).round(3)

@@ -1,4 +1,4 @@
-"""Scatter: what it puts together, that it repeats itself, and that meta-documents do nearly as well as documents."""
+"""Scatter: what it puts together, and that it repeats itself."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from scipy import sparse
 from sklearn.metrics import normalized_mutual_info_score
 
 from doccluster.errors import InputError
-from doccluster.retrieval import build_meta_documents, scatter, scattering
+from doccluster.retrieval import scatter
 from doccluster.validation import unit_rows
 
 
@@ -49,59 +49,6 @@ def test_the_same_seed_gives_the_same_clusters_for_any_order_of_members_and_numb
 def test_a_sample_and_two_passes_find_the_topics():
     rows, truth = topics(6000)
     assert agreement(scatter(rows, None, 8), truth) > 0.8
-
-
-def test_the_tree_holds_every_document_once_and_its_sums_are_those_of_the_rows():
-    rows, _ = topics(1500)
-    tree = build_meta_documents(rows)
-    assert np.array_equal(np.sort(tree.order), np.arange(1500))
-    for node, children in enumerate(tree.children):
-        own = tree.order[tree.first[node] : tree.last[node]]
-        if children.size:
-            assert tree.first[children[0]] == tree.first[node]
-            assert tree.last[children[-1]] == tree.last[node]
-            assert np.array_equal(tree.first[children[1:]], tree.last[children[:-1]])
-        else:
-            assert own.size <= scattering.LEAF
-        total = np.asarray(rows[own].sum(axis=0), dtype=np.float64).ravel()
-        assert tree.weights[node] == pytest.approx(np.linalg.norm(total), rel=1e-6)
-        heaviest = np.argsort(-total, kind="stable")[: scattering.N_HEAVIEST]
-        assert set(tree.directions[[node]].indices) <= set(np.flatnonzero(total >= total[heaviest[-1]] * (1 - 1e-6)))
-
-
-def test_meta_documents_are_clustered_in_place_of_many_documents(monkeypatch):
-    rows, truth = topics(3000)
-    tree = build_meta_documents(rows, leaf=20)
-    clustered = []
-    plain = scattering.spherical_k_means
-
-    def recorded(given, parameters, **more):
-        clustered.append(given.shape[0])
-        return plain(given, parameters, **more)
-
-    monkeypatch.setattr(scattering, "spherical_k_means", recorded)
-    monkeypatch.setattr(scattering, "N_REFINED", 300)
-    members = np.flatnonzero(truth != 3)
-    found = scatter(rows, members, 7, tree=tree, documents_up_to=1000)
-    assert np.array_equal(np.sort(np.concatenate(found)), members)
-    assert len(clustered) == 2
-    assert clustered[0] < 800  # meta-documents
-    assert clustered[1] == 300  # a sample of the documents
-    assert agreement(found, truth) > 0.9
-
-
-def test_documents_leave_a_meta_document_whose_cluster_is_farther_than_another():
-    rows, _ = topics(3000, share=0.3)
-    tree = build_meta_documents(rows, leaf=100)
-    found = scatter(rows, None, 8, tree=tree, documents_up_to=1000)
-    directions = np.vstack([np.asarray(rows[own].sum(axis=0)).ravel() for own in found])
-    directions /= np.linalg.norm(directions, axis=1, keepdims=True)
-    labels = np.empty(3000, dtype=np.int64)
-    for number, own in enumerate(found):
-        labels[own] = number
-    assert np.mean((rows @ directions.T).argmax(axis=1) == labels) > 0.9
-    leaves = [tree.order[tree.first[n] : tree.last[n]] for n in range(tree.first.size) if not tree.children[n].size]
-    assert sum(np.unique(labels[own]).size > 1 for own in leaves) > 10
 
 
 @pytest.mark.parametrize(
