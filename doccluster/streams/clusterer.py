@@ -16,6 +16,7 @@ from doccluster.streams.frequencies import DAY, TermFrequencies, WeightedTerms
 from doccluster.streams.identity import story_id
 from doccluster.streams.joining import Floats, logit, probability, shipped_coefficients
 from doccluster.streams.open_stories import OpenStories
+from doccluster.streams.regrouping import Links
 from doccluster.streams.repair import Repair
 from doccluster.streams.settings import StreamSettings
 from doccluster.streams.story import Member, Story
@@ -29,8 +30,8 @@ class Event:
     ----------
     when : int
     event : str
-        born, grew, merged, split, closed or resumed. (The store adds a line `moved` for each document that a merge or
-        split takes to another story.)
+        born, grew, merged, split, moved, closed, resumed, renamed or pinned. (The store writes a line `moved` for each
+        document that goes to another story.)
     story, other : str
         For `merged` the story that goes on and the one that ended; for `split` the story and the new one; for `resumed`
         the new story and its parent.
@@ -80,8 +81,8 @@ class BatchResult:
     ended : dict of (Story, str)
         Stories that are not open any more, and how they ended: closed or merged.
     moves : list of (str, str, list of int)
-        From a story to another the families that have moved, for each merge and split among the events, in their
-        order; from a story that was merged everything goes.
+        From a story to another the families that have moved, for each event merged, split and moved, in their order;
+        from a story that was merged everything goes.
     left_sums : list of int
         Numbers of members that are too old to count.
     """
@@ -95,19 +96,28 @@ class BatchResult:
     left_sums: list[int] = field(default_factory=list)
     forgotten: list[str] = field(default_factory=list)
 
-    def record_merge(self, now: Moment, kept: Story, ended: Story, likeness: float) -> None:
-        """Record that a story has become part of another."""
-        self.touched.pop(ended.id, None)
-        self.touched[kept.id] = kept
-        self.ended[ended.id] = (ended, "merged")
-        self.moves.append((ended.id, kept.id, [one.family for one in ended.members]))
-        self.events.append(Event(now, "merged", kept.id, ended.id, ended.n_documents, likeness))
+    def note(self, story: Story, state: str) -> None:
+        """Record that a story has changed, and whether it is open, closed or merged now."""
+        if state == "open":
+            self.touched[story.id] = story
+        else:
+            self.touched.pop(story.id, None)
+            self.ended[story.id] = (story, state)
 
-    def record_split(self, now: Moment, story: Story, new: Story, likeness: float) -> None:
-        """Record that a part of a story has become a new one."""
-        self.touched[story.id], self.touched[new.id] = story, new
-        self.moves.append((story.id, new.id, [one.family for one in new.members]))
-        self.events.append(Event(now, "split", story.id, new.id, new.n_documents, likeness))
+    def record_turn(
+        self,
+        now: Moment,
+        event: str,
+        source: Story,
+        target: Story,
+        families: list[int],
+        n_documents: int,
+        likeness: float,
+    ) -> None:
+        """Record that families of a story have gone to another."""
+        self.moves.append((source.id, target.id, families))
+        pair = (source.id, target.id) if event == "split" else (target.id, source.id)
+        self.events.append(Event(now, event, *pair, n_documents, likeness))
 
 
 class Clusterer:
@@ -129,6 +139,7 @@ class Clusterer:
         self.families = Families(self.settings.copy_window)
         self.reader = TermReader()
         self.story_of_family: dict[int, str] = {}
+        self.links = Links()
         self.next_number = 1
         self._cut = logit(self.settings.join)
         self._forgotten_before: Moment = 0
@@ -145,7 +156,7 @@ class Clusterer:
         """
         self.clock = self.clock.moved(now, is_sure=is_sure)
         result = BatchResult()
-        repair = Repair(self.stories, result)
+        repair = Repair(self.stories, result, self.links)
         read = [self.reader.read(one.title, one.text) for one in articles]
         counted = [self.frequencies.count(terms) for terms in read]
         self.frequencies.begin_batch(now // DAY)
@@ -219,6 +230,7 @@ class Clusterer:
         """Let families that a copy has joined be one; a story counts it once from then on."""
         for old in joined:
             result.joined_families.append((old, family))
+            self.links.rename(old, family)
             story = self.stories.open.get(self.story_of_family.pop(old, ""))
             if story is None:
                 continue
@@ -284,8 +296,9 @@ class Clusterer:
     def _follow_moves(self, result: BatchResult) -> None:
         for old, new, families in result.moves:
             moved = set(families)
+            is_whole = result.ended.get(old, (None, ""))[1] == "merged"
             for family, story in self.story_of_family.items():
-                if story == old and (family in moved or old in result.ended):
+                if story == old and (family in moved or is_whole):
                     self.story_of_family[family] = new
 
     def _forget_copies(self) -> None:

@@ -18,7 +18,6 @@ from doccluster.streams.joining import Floats, Likeness, depth, join_score
 from doccluster.streams.settings import StreamSettings
 from doccluster.streams.story import Member, Story, newest_of
 from doccluster.streams.story_index import StoryFacts, StoryIndex
-from doccluster.streams.story_sums import StorySums
 
 LEADS = 20  # newest members among which the one that names a story is chosen
 LEAD_GROWTH = 1.5  # by which the families of a story must have grown before it is named again
@@ -79,22 +78,11 @@ class OpenStories:
     ) -> Match:
         """Return how an article is like one story; the stories `besides` are not its rivals."""
         products, has_field = self._index.products(vectors)
-        rival = self._greatest_cosine(products, language, time, (story, *besides))
+        left_out = [one.slot for one in (story, *besides)]
+        rival = float(self._index.leaders(products, self._usable_for(language, time), left_out)[0])
         cosines = self._cosines(products[:, story.slot], self._index.squares[story.slot], has_field)
         with self._scattered(vectors):
             return self._match(story, self._newest[story.slot], vectors, cosines, time=time, rival=rival)
-
-    def match_apart(self, sums: StorySums, member: Member, rival: float) -> Match:
-        """Return how an article is like a story that need not be in the index, with its greatest cosine with others."""
-        vectors, story = member.vectors, sums.story
-        newest = newest_of(story.members, self.settings.n_newest)
-        cosines = self._cosines(sums.products(vectors), sums.squares, vectors.has_field)
-        with self._scattered(vectors):
-            return self._match(story, newest, vectors, cosines, time=member.time, rival=rival)
-
-    def rival_of(self, member: Member, *, language: str, besides: Iterable[Story]) -> float:
-        """Return the greatest cosine of all words of an article with an open story that is not `besides`."""
-        return self._greatest_cosine(self._index.products(member.vectors)[0], language, member.time, besides)
 
     def nearest_ended(self, products: Floats, time: Moment) -> tuple[Story, float] | None:
         """Return the story that had ended before `time` with the greatest cosine of all words, of equal ones the last.
@@ -173,9 +161,13 @@ class OpenStories:
         self._rebuild(story)
 
     def remove(self, story: Story) -> None:
-        """Let go of an open story."""
+        """Let go of a story."""
         self._give_up(story)
-        del self.open[story.id]
+        del (self.open if story.id in self.open else self.closed)[story.id]
+
+    def state_of(self, story: Story) -> str:
+        """Return what has become of a story: open or closed; merged if it is none of these."""
+        return "open" if story.id in self.open else "closed" if story.id in self.closed else "merged"
 
     def close(self, story: Story) -> None:
         """Close a story; its sums stay until it is forgotten."""
@@ -234,10 +226,6 @@ class OpenStories:
         last, first = self._closeness(apart), self._closeness(time - facts.firsts[slots])
         rival = np.where(both >= leaders[0], leaders[1], leaders[0])
         return Likeness(title, both, names, 1.0, last, first, facts.counts[slots], rival, depth(n_terms))
-
-    def _greatest_cosine(self, products: Floats, language: str, time: Moment, besides: Iterable[Story]) -> float:
-        left_out = [one.slot for one in besides]
-        return float(self._index.leaders(products, self._usable_for(language, time), left_out)[0])
 
     @contextmanager
     def _scattered(self, vectors: WeightedTerms) -> Iterator[None]:

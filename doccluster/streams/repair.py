@@ -11,11 +11,10 @@ import numpy as np
 from doccluster.kernels.two_means import DRAWS, two_means
 from doccluster.streams.article import Moment
 from doccluster.streams.frequencies import WeightedTerms
-from doccluster.streams.identity import story_id
 from doccluster.streams.joining import probability
 from doccluster.streams.open_stories import Match, OpenStories
+from doccluster.streams.regrouping import Links, new_story, part_of, regroup
 from doccluster.streams.story import Member, Story, newest_of
-from doccluster.streams.story_sums import StorySums
 
 if TYPE_CHECKING:
     from doccluster.streams.clusterer import BatchResult
@@ -28,8 +27,9 @@ N_STARTS = 3  # of the 2-means
 class Repair:
     """Collects the pairs of stories that one article could have joined, and repairs stories when a batch is over."""
 
-    def __init__(self, stories: OpenStories, result: BatchResult) -> None:
+    def __init__(self, stories: OpenStories, result: BatchResult, links: Links) -> None:
         self._stories = stories
+        self._links = links
         self._settings = stories.settings
         self._result = result
         self._pairs: dict[tuple[str, str], None] = {}
@@ -61,32 +61,29 @@ class Repair:
         return abs(now - story.changed) >= self._settings.quiet
 
     def _merge_probability(self, one: Story, other: Story) -> float:
-        """Return how probable it is that the newest articles of each story belong to the other; 0 if too far apart."""
-        if max(one.first, other.first) - min(one.last, other.last) > self._settings.merge_gap:
+        """Return how probable it is that the newest articles of each story belong to the other; 0 if too far apart.
+
+        Also 0 where an editor has said that some of them do not.
+        """
+        is_far = max(one.first, other.first) - min(one.last, other.last) > self._settings.merge_gap
+        if is_far or self._links.forbid_merge(one.members, other.members):
             return 0.0
         return self._mutual_probability(one, other, besides=(one, other))
 
     def _mutual_probability(self, one: Story, other: Story, *, besides: tuple[Story, ...]) -> float:
         """Return how probable it is that the newest articles of each belong to the other, were there not their own."""
-        stories, scores = self._stories, []
-        for here, there in ((one, other), (other, one)):
-            sums = StorySums(there, self._settings.half_life)
-            for member in newest_of(here.members, self._settings.n_newest):
-                rival = stories.rival_of(member, language=here.language, besides=besides)
-                scores.append(stories.match_apart(sums, member, rival).score)
+        scores = [
+            self._stories.match(there, member.vectors, time=member.time, language=here.language, besides=besides).score
+            for here, there in ((one, other), (other, one))
+            for member in newest_of(here.members, self._settings.n_newest)
+        ]
         return probability(fmean(scores)) if scores else 0.0
 
     def _merge(self, one: Story, other: Story, now: Moment, likeness: float) -> tuple[Story, Story]:
         older, younger = sorted((one, other), key=lambda story: (story.born, story.id))
         is_light = older.n_families < LIGHT * (older.n_families + younger.n_families)
         kept, ended = (younger, older) if is_light else (older, younger)
-        kept.n_families += ended.n_families
-        kept.n_documents += ended.n_documents
-        kept.first, kept.last = min(kept.first, ended.first), max(kept.last, ended.last)
-        kept.changed, kept.touched = now, max(kept.touched, ended.touched)
-        self._stories.remove(ended)
-        self._stories.replace(kept, [*kept.members, *ended.members])
-        self._result.record_merge(now, kept, ended, likeness)
+        regroup(self._stories, self._result, ended, ended.members, kept, now, likeness)
         return kept, ended
 
     def _split(self, story: Story, now: Moment) -> None:
@@ -95,39 +92,23 @@ class Repair:
         halves = [
             [one for one, second in zip(story.members, is_second, strict=True) if second == side] for side in (0, 1)
         ]
-        if min(map(len, halves)) < self._settings.least_families // 2:
+        if min(map(len, halves)) < self._settings.least_families // 2 or self._links.forbid_split(*halves):
             return
         larger, smaller = sorted(halves, key=lambda half: (-len(half), half[0].number))
-        drafts = [_draft(story, half) for half in (larger, smaller)]
-        likeness = self._mutual_probability(*drafts, besides=(story,))
+        likeness = self._probability_across(story, larger, smaller)
         if likeness <= self._settings.split:
-            self._result.record_split(now, story, self._divide(story, larger, smaller, now), likeness)
+            regroup(self._stories, self._result, story, smaller, new_story(story, smaller, now), now, likeness)
 
-    def _divide(self, story: Story, larger: list[Member], smaller: list[Member], now: Moment) -> Story:
-        founder = smaller[0]
-        new = Story(
-            story_id(founder.key, attempt=now), founder.key, now, 0, 0, story.reference, story.language, parent=story.id
-        )
-        new.touched = story.touched
-        n_moved = sum(one.n_documents for one in smaller)
-        new.n_documents, new.n_families = n_moved, len(smaller)
-        story.n_documents, story.n_families = story.n_documents - n_moved, story.n_families - len(smaller)
-        for part, members in ((story, larger), (new, smaller)):
-            times = [one.time for one in members]
-            part.last, part.changed, part.split_checked = max(times), now, len(members)
-            part.first = min(times) if part.n_families == len(members) else part.first
-        new.members = list(smaller)
-        self._stories.open_new(new)
-        self._stories.replace(story, larger)
-        return new
-
-
-def _draft(story: Story, members: list[Member]) -> Story:
-    """Return a part of a story as a story, which is in no index."""
-    times = [one.time for one in members]
-    draft = Story("", "", story.born, min(times), max(times), story.reference, story.language)
-    draft.members, draft.n_families = members, len(members)
-    return draft
+    def _probability_across(self, story: Story, *halves: list[Member]) -> float:
+        """Return how probable it is that the newest articles of each half belong to the other."""
+        drafts = [part_of(story, half, id=f"part {side} of {story.id}") for side, half in enumerate(halves)]
+        for draft, half in zip(drafts, halves, strict=True):
+            draft.members, draft.n_families = half, len(half)
+            self._stories.open_new(draft)
+        likeness = self._mutual_probability(drafts[0], drafts[1], besides=(story, *drafts))
+        for draft in drafts:
+            self._stories.remove(draft)
+        return likeness
 
 
 def _last_name(gone: dict[str, str], name: str) -> str:

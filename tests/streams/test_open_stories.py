@@ -11,7 +11,6 @@ from doccluster.streams.open_stories import OpenStories
 from doccluster.streams.settings import DAY, StreamSettings
 from doccluster.streams.story import Member, Story
 from doccluster.streams.story_index import StoryIndex
-from doccluster.streams.story_sums import StorySums
 
 N_TERMS = 300
 
@@ -152,18 +151,6 @@ def test_the_article_that_names_a_story_is_the_one_most_like_the_sum_of_all(crow
         assert likeness[story.lead] == pytest.approx(max(likeness.values()), abs=1e-12)
         n_compared += len(set(likeness.values())) > 1
     assert n_compared > 50
-
-
-def test_a_story_apart_from_the_index_is_compared_as_in_it_bit_for_bit(crowd):
-    rng = np.random.default_rng(7)
-    for story in crowd:
-        own = vectors(rng)
-        sums = StorySums(story, crowd.settings.half_life)
-        assert sums.products(own).tolist() == crowd._index.products(own)[0][:, story.slot].tolist()
-        assert sums.squares.tolist() == crowd._index.squares[story.slot].tolist()
-        wanted = crowd.match(story, own, time=5 * DAY, language="german")
-        rival = crowd.rival_of(Member(0, 0, "", 5 * DAY, own), language="german", besides=(story,))
-        assert crowd.match_apart(sums, Member(0, 0, "", 5 * DAY, own), rival) == wanted
 
 
 def test_the_rival_of_a_story_is_the_other_open_story_of_its_language_that_is_most_alike(crowd):
