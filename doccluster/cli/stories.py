@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from doccluster.cli import story_editing, story_reading
 from doccluster.cli.console import (
     json_option,
     options,
@@ -245,5 +246,5 @@ def report_command(store: str, output: str, since: str | None, as_json: bool) ->
         say(f"  {output}")
 
 
-for command in (check_command, prune_command, backup_command):
+for command in (*story_reading.COMMANDS, *story_editing.COMMANDS, check_command, prune_command, backup_command):
     stream_command.add_command(command)

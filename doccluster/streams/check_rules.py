@@ -53,7 +53,7 @@ _BATCHES = (
         "batch",
         "batch",
         "batch",
-        f"moment NOT {_MOMENTS} OR clock NOT {_MOMENTS} OR kind NOT IN ('poll', 'replay')",
+        f"moment NOT {_MOMENTS} OR clock NOT {_MOMENTS} OR kind NOT IN ('poll', 'replay', 'edit')",
         "batch_id || ' has no moment, or no kind, that can be'",
     ),
 )
@@ -191,20 +191,26 @@ _STORIES = (
     (
         "lineage",
         "SELECT 'story ' || s.story_id || ' is ' || s.state || ', by its lineage it is not' FROM story s"
-        " WHERE (s.state = 'closed') <> (SELECT COUNT(*) FROM lineage e WHERE e.event = 'closed'"
-        " AND e.story_id = s.story_id) OR (s.state = 'merged') <> (s.story_id IN"
-        " (SELECT e.other_id FROM lineage e WHERE e.event = 'merged'))",
+        " WHERE (s.state <> 'merged' AND (s.state = 'closed') <> (SELECT COUNT(*) FROM lineage e"
+        " WHERE e.event = 'closed' AND e.story_id = s.story_id)) OR (s.state <> 'merged') <>"
+        " (SELECT COALESCE(SUM(CASE WHEN e.event = 'merged' THEN -1 ELSE 1 END), 0) FROM lineage e"
+        " WHERE (e.event = 'born' AND e.story_id = s.story_id)"
+        " OR (e.event IN ('split', 'merged') AND e.other_id = s.story_id))",
     ),
-    (
-        "lineage",
-        "SELECT 'story ' || s.story_id || ' does not begin once' FROM story s LEFT JOIN"
-        " (SELECT CASE event WHEN 'born' THEN story_id ELSE other_id END AS story_id, COUNT(*) AS n FROM lineage"
-        " WHERE event IN ('born', 'split') GROUP BY 1) begun USING (story_id) WHERE COALESCE(begun.n, 0) <> 1",
+    _rule(
+        "correction",
+        "correction",
+        "correction c",
+        "c.verb NOT IN ('merge', 'split', 'move', 'rename', 'pin', 'mute') OR c.undone <= c.batch_id OR NOT"
+        " (json_valid(c.documents) AND json_valid(c.together) AND json_valid(c.apart)) OR EXISTS (SELECT 1 FROM"
+        " (SELECT value FROM json_each(c.documents) UNION SELECT value FROM json_each(c.together) UNION"
+        " SELECT value FROM json_each(c.apart)) WHERE value NOT IN (SELECT doc_id FROM document WHERE number > 0))",
+        "c.batch_id || ' is none, or names documents that there are not'",
     ),
 )
 _LINEAGE = (
     _lines(
-        "e.event NOT IN ('born', 'grew', 'merged', 'split', 'moved', 'closed', 'resumed')"
+        "e.event NOT IN ('born', 'grew', 'merged', 'split', 'moved', 'closed', 'resumed', 'renamed', 'pinned')"
         " OR (e.event IN ('born', 'grew', 'moved')) <> (e.doc_id IS NOT NULL)",
         "is about nothing that happens",
     ),
@@ -214,7 +220,7 @@ _LINEAGE = (
         "has a number that cannot be",
     ),
     _lines(
-        "(e.event IN ('born', 'grew', 'closed')) <> (e.other_id = '') OR (e.other_id <> ''"
+        "(e.event NOT IN ('merged', 'split', 'moved', 'resumed')) <> (e.other_id = '') OR (e.other_id <> ''"
         " AND NOT EXISTS (SELECT 1 FROM story s WHERE s.story_id = e.other_id))",
         "names another story that there is not",
     ),
@@ -226,8 +232,9 @@ _LINEAGE = (
     _lines(
         "(e.event = 'resumed' AND NOT EXISTS"
         " (SELECT 1 FROM story s WHERE s.story_id = e.story_id AND s.parent = e.other_id))"
-        " OR (e.event = 'split' AND NOT EXISTS"
-        " (SELECT 1 FROM story s WHERE s.story_id = e.other_id AND s.parent = e.story_id))",
+        " OR (e.event = 'split' AND NOT EXISTS (SELECT 1 FROM story s WHERE s.story_id = e.other_id"
+        " AND s.parent = e.story_id) AND NOT EXISTS (SELECT 1 FROM lineage was WHERE was.event = 'merged'"
+        " AND was.other_id = e.other_id AND was.seq < e.seq))",
         "names another parent",
     ),
 )

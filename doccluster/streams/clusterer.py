@@ -166,14 +166,21 @@ class Clusterer:
             self._place(article, terms.language, codes, self._member(article, vectors), result, repair)
             self.next_number += 1
         repair.run(now)
-        self._follow_moves(result)
-        for story in result.touched.values():
-            self.stories.choose_lead(story)
+        self.settle(result)
         self._close_ended(result)
         forgotten = self.stories.forget_closed_before(self.time - int(self.settings.resume_within))
         result.forgotten = [one.id for one in forgotten]
         self._forget_copies()
         return result
+
+    def settle(self, result: BatchResult) -> None:
+        """Follow the moves of a batch: where later copies go, and what stories are called."""
+        self._follow_moves(result)
+        for story in (
+            *result.touched.values(),
+            *(story for story, state in result.ended.values() if state == "closed"),
+        ):
+            self.stories.choose_lead(story)
 
     def has_ended_stories(self, now: Moment, *, is_sure: bool = False) -> bool:
         """Return whether a story would be closed now."""

@@ -57,7 +57,7 @@ def open_to_read(path: Path, *, any_version: bool = False) -> sqlite3.Connection
     Of a store of an older version a private copy is brought up to this one; `any_version` reads it as it is, for what
     only copies it.
     """
-    _check_is_there(path)
+    check_is_there(path)
     with described(path):
         connection = _connect(f"{path.resolve().as_uri()}?mode=ro")
         connection.execute("PRAGMA query_only = ON")
@@ -86,7 +86,7 @@ def reading(path: Path, *, any_version: bool = False) -> Iterator[sqlite3.Connec
 @contextmanager
 def changing(path: Path) -> Iterator[sqlite3.Connection]:
     """Open a store that is there to write to it; errors come out as in `reading`."""
-    _check_is_there(path)
+    check_is_there(path)
     connection, lock = open_to_write(path)
     try:
         with described(path, connection):
@@ -95,7 +95,8 @@ def changing(path: Path) -> Iterator[sqlite3.Connection]:
         close(connection, lock)
 
 
-def _check_is_there(path: Path) -> None:
+def check_is_there(path: Path) -> None:
+    """Raise InputError if there is no store."""
     if not path.is_file():
         raise InputError(f"there is no store {path}; make one with `doccluster stream poll` or `stream replay`.")
 

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from doccluster.errors import InputError
 from doccluster.file_names import usable_path
+from doccluster.streams.corrections import names_at
 from doccluster.streams.database import reading
 from doccluster.streams.tables import batch_at, label_of
 
@@ -195,5 +196,6 @@ def _read_store(name: str, by_key: bool) -> Side:
             "SELECT story_id, doc_id FROM story_lead WHERE from_batch <= ? ORDER BY from_batch", (batch,)
         ).fetchall()
         labels = {story: label_of(connection, doc_id) for story, doc_id in dict(leads).items()}
+        labels.update(names_at(connection, "rename", batch))
     clusters = {document: story for document, story, _ in rows}
     return Side(name, clusters, labels, {document: text for document, _, text in rows})

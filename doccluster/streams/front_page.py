@@ -11,6 +11,7 @@ from doccluster.errors import InputError
 from doccluster.report.front_page import FrontPage
 from doccluster.report.wording import one_line
 from doccluster.streams.article import Moment, as_moment
+from doccluster.streams.corrections import muting, names_at
 from doccluster.streams.lineage_graph import lineage_graph
 from doccluster.streams.settings import DAY, StreamSettings
 from doccluster.streams.store import settings_of
@@ -56,16 +57,20 @@ def front_page(connection: sqlite3.Connection, *, since: str | Moment | None = N
     since_batch, since_moment = _since(connection, since, now)
     settings = settings_of(connection) or StreamSettings()
     members: dict[str, list[StoryArticle]] = defaultdict(list)
+    is_muted = muting(connection)
     for story, *values in connection.execute(_MEMBERS):
-        members[story].append(StoryArticle(*values))
+        one = StoryArticle(*values)
+        if not is_muted(one.title, one.source):
+            members[story].append(one)
+    pinned, renamed = names_at(connection, "pin"), names_at(connection, "rename")
     ranks = {story: _rank(articles, now, settings.half_life) for story, articles in members.items()}
-    ordered = sorted(members, key=lambda story: (-ranks[story], story))
+    ordered = sorted(members, key=lambda story: (story not in pinned, -ranks[story], story))
     shown = ordered[:MOST_STORIES]
     first = min((article.time for story in shown for article in members[story]), default=now)
     first = max(first, now - 14 * DAY)
     events = _events_after(connection, since_batch)
     leads = dict(connection.execute(_LEADS))
-    names = {story: headline_of(lead_of(members[story], leads.get(story))) for story in shown}
+    names = {story: renamed.get(story) or headline_of(lead_of(members[story], leads.get(story))) for story in shown}
     stories = tuple(
         story_line(
             connection,

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
+from doccluster.errors import InputError
 from doccluster.streams.article import Moment
 from doccluster.streams.clock import StreamClock
-from doccluster.streams.clusterer import Clusterer
+from doccluster.streams.clusterer import BatchResult, Clusterer
+from doccluster.streams.corrections import Correction, apply, correction_of, inverse, keep, last_correction, links_of
 from doccluster.streams.database import transaction
 from doccluster.streams.restoring import restore
 from doccluster.streams.settings import StreamSettings
@@ -53,6 +55,30 @@ class KeptStories:
         result = self._clusterer.run_batch(waiting, moment, is_sure=is_sure)
         write_batch(self._connection, self._clusterer, result, moment, kind)
         return len(waiting)
+
+    def correct(self, verb: str, stories: Sequence[str], documents: Sequence[str], text: str) -> Correction:
+        """Apply a correction of an editor, and keep it."""
+        if self._clusterer.clock.time is None:
+            raise InputError(
+                "nothing has come in yet; fill the store with `doccluster stream poll` or `stream replay`."
+            )
+        with self.writing():
+            correction = correction_of(self._connection, verb, stories, documents, text)
+            keep(self._connection, self._write_edit(apply(self._connection, self._clusterer, correction)), correction)
+            self._clusterer.links = links_of(self._connection)
+        return correction
+
+    def undo(self) -> Correction:
+        """Take the last correction back; what it moved is again where it was, and the correction holds no more."""
+        with self.writing():
+            made, correction = last_correction(self._connection)
+            taken = self._write_edit(inverse(self._connection, self._clusterer, made))
+            self._connection.execute("UPDATE correction SET undone = ? WHERE batch_id = ?", (taken, made))
+            self._clusterer.links = links_of(self._connection)
+        return correction
+
+    def _write_edit(self, result: BatchResult) -> int:
+        return write_batch(self._connection, self._clusterer, result, self._clusterer.time, "edit")
 
     def _restored(self) -> Clusterer:
         clusterer = Clusterer(self._settings)

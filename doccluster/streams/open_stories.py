@@ -165,6 +165,10 @@ class OpenStories:
         self._give_up(story)
         del (self.open if story.id in self.open else self.closed)[story.id]
 
+    def named(self, name: str) -> Story | None:
+        """Return the story of an id, None if it is none of these."""
+        return self.open.get(name) or self.closed.get(name)
+
     def state_of(self, story: Story) -> str:
         """Return what has become of a story: open or closed; merged if it is none of these."""
         return "open" if story.id in self.open else "closed" if story.id in self.closed else "merged"

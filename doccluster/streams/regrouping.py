@@ -48,9 +48,13 @@ def part_of(story: Story, members: Sequence[Member], *, id: str = "", born: Mome
     return part
 
 
-def new_story(story: Story, members: Sequence[Member], now: Moment) -> Story:
-    """Return the story that some members of one found."""
-    return part_of(story, members, id=story_id(members[0].key, attempt=now), born=now)
+def new_story(stories: OpenStories, story: Story, members: Sequence[Member], now: Moment) -> Story:
+    """Return the story that some members of one found; its id is no other's, however often they do so in a moment."""
+    name = story_id(members[0].key, attempt=now)
+    while stories.named(name) is not None:
+        now -= 1
+        name = story_id(members[0].key, attempt=now)
+    return part_of(story, members, id=name, born=now)
 
 
 def regroup(

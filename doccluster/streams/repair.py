@@ -97,7 +97,8 @@ class Repair:
         larger, smaller = sorted(halves, key=lambda half: (-len(half), half[0].number))
         likeness = self._probability_across(story, larger, smaller)
         if likeness <= self._settings.split:
-            regroup(self._stories, self._result, story, smaller, new_story(story, smaller, now), now, likeness)
+            new = new_story(self._stories, story, smaller, now)
+            regroup(self._stories, self._result, story, smaller, new, now, likeness)
 
     def _probability_across(self, story: Story, *halves: list[Member]) -> float:
         """Return how probable it is that the newest articles of each half belong to the other."""

@@ -10,9 +10,10 @@ from dataclasses import replace
 
 from doccluster.streams.clusterer import Clusterer
 from doccluster.streams.copies import shingles_from_bytes
+from doccluster.streams.corrections import links_of
 from doccluster.streams.frequencies import WeightedTerms
-from doccluster.streams.store import STORY_FIELDS, clock_of, read_meta
-from doccluster.streams.story import Member, Story
+from doccluster.streams.store import clock_of, read_meta
+from doccluster.streams.story import STORY_FIELDS, Member, Story
 
 
 def restore(connection: sqlite3.Connection, clusterer: Clusterer) -> None:
@@ -34,6 +35,7 @@ def restore(connection: sqlite3.Connection, clusterer: Clusterer) -> None:
     for story, state in _stories_of(connection, n_terms):
         (clusterer.stories.open_new if state == "open" else clusterer.stories.take_closed)(story)
     _restore_families(connection, clusterer)
+    clusterer.links = links_of(connection)
 
 
 def _stories_of(connection: sqlite3.Connection, n_terms: int) -> Iterator[tuple[Story, str]]:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from doccluster.errors import SchemaError
 
 APPLICATION = 0x646F6363  # "docc": marks a SQLite file as a store
-VERSION = 3
+VERSION = 4
 
 TABLES = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
@@ -88,6 +88,12 @@ CREATE TABLE lineage (
 CREATE INDEX lineage_batch ON lineage (batch_id);
 CREATE INDEX lineage_story ON lineage (story_id);
 
+-- what an editor has said, in lists of doc_id, and in which batch it was taken back; see `corrections`
+CREATE TABLE correction (
+    batch_id INTEGER PRIMARY KEY REFERENCES batch, verb TEXT NOT NULL, documents TEXT NOT NULL, together TEXT NOT NULL,
+    apart TEXT NOT NULL, text TEXT NOT NULL, undone INTEGER REFERENCES batch
+) STRICT;
+
 CREATE TABLE term (number INTEGER PRIMARY KEY, term TEXT NOT NULL UNIQUE, settled INTEGER NOT NULL) STRICT;
 """
 
@@ -130,8 +136,17 @@ def _set_a_clock(connection: sqlite3.Connection) -> None:
     connection.execute("CREATE INDEX document_shingles ON document (batch_id) WHERE shingles IS NOT NULL")
 
 
+def _make_room_for_corrections(connection: sqlite3.Connection) -> None:
+    (table,) = (one for one in TABLES.split(";\n") if "CREATE TABLE correction" in one)
+    connection.execute(table)
+
+
 # version -> what makes a store of that version one of the next; run in the transaction that opens the store
-MIGRATIONS: dict[int, Callable[[sqlite3.Connection], None]] = {1: _name_the_documents_of_the_lineage, 2: _set_a_clock}
+MIGRATIONS: dict[int, Callable[[sqlite3.Connection], None]] = {
+    1: _name_the_documents_of_the_lineage,
+    2: _set_a_clock,
+    3: _make_room_for_corrections,
+}
 
 
 def version_of(connection: sqlite3.Connection, name: str) -> int:

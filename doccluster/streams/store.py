@@ -10,14 +10,11 @@ from doccluster.errors import DocclusterWarning, InputError
 from doccluster.streams.article import Article, Moment
 from doccluster.streams.clock import StreamClock
 from doccluster.streams.clusterer import BatchResult, Clusterer
+from doccluster.streams.corrections import muting
 from doccluster.streams.database import transaction
 from doccluster.streams.model import differences, model_version
 from doccluster.streams.settings import DAY, StreamSettings
-
-STORY_FIELDS = (
-    "founder", "born", "first", "last", "reference", "language", "parent", "lead", "led_at", "n_documents",
-    "n_families", "changed", "split_checked", "touched",
-)  # fmt: skip
+from doccluster.streams.story import STORY_FIELDS
 
 
 def read_meta(connection: sqlite3.Connection) -> dict[str, str]:
@@ -81,12 +78,13 @@ def _with_model(models: dict[str, dict[str, str]], batch: int) -> str:
 
 
 def waiting_articles(connection: sqlite3.Connection) -> list[Article]:
-    """Return the documents that are in no story yet, in the order of the stream."""
+    """Return the documents that are in no story yet and not muted, in the order of the stream."""
     rows = connection.execute(
         "SELECT doc_key, id, published, date, title, text, source, link, guid FROM document WHERE batch_id IS NULL"
         " ORDER BY published, doc_key"
     )
-    return [Article(*row) for row in rows]
+    waiting, is_muted = [Article(*row) for row in rows], muting(connection)
+    return [one for one in waiting if not is_muted(one.title, one.source)]
 
 
 def clock_of(connection: sqlite3.Connection) -> StreamClock:
@@ -95,8 +93,8 @@ def clock_of(connection: sqlite3.Connection) -> StreamClock:
     if row is None:
         return StreamClock()
     ahead = connection.execute(
-        "SELECT moment FROM batch WHERE batch_id > COALESCE((SELECT MAX(batch_id) FROM batch WHERE moment <= ?), 0)"
-        " ORDER BY batch_id",
+        "SELECT moment FROM batch WHERE kind <> 'edit' AND batch_id >"
+        " COALESCE((SELECT MAX(batch_id) FROM batch WHERE moment <= ? AND kind <> 'edit'), 0) ORDER BY batch_id",
         (row[0] + DAY,),
     )
     return StreamClock(int(row[0])).moved_by(int(moment) for (moment,) in ahead)
@@ -119,8 +117,8 @@ def events_since(connection: sqlite3.Connection, batch: int) -> tuple[int, dict[
 
 def write_batch(
     connection: sqlite3.Connection, clusterer: Clusterer, result: BatchResult, moment: Moment, kind: str
-) -> None:
-    """Write all that a batch has changed, inside a transaction of the caller."""
+) -> int:
+    """Write all that a batch has changed, inside a transaction of the caller; return the number of the batch."""
     row = connection.execute(
         "INSERT INTO batch (moment, kind, n_documents, clock) VALUES (?, ?, ?, ?)",
         (moment, kind, len(result.placements), clusterer.time),
@@ -138,6 +136,7 @@ def write_batch(
     has_settled = clusterer.frequencies.has_settled
     _write_terms(connection, clusterer, batch)
     _let_go(connection, clusterer, result, has_settled=has_settled)
+    return batch
 
 
 def _write_stories(connection: sqlite3.Connection, result: BatchResult, batch: int) -> None:
@@ -145,7 +144,7 @@ def _write_stories(connection: sqlite3.Connection, result: BatchResult, batch: i
     states.update({id(story): state for story, state in result.ended.values()})
     stories = [*result.touched.values(), *(story for story, _ in result.ended.values())]
     names = ("story_id", "state", "is_forgotten", *STORY_FIELDS)
-    changes = ", ".join(f"{name} = excluded.{name}" for name in ("state", *STORY_FIELDS))
+    changes = ", ".join(f"{name} = excluded.{name}" for name in names[1:])
     columns, marks = ", ".join(names), ", ".join("?" * len(names))
     connection.executemany(
         f"INSERT INTO story ({columns}) VALUES ({marks}) ON CONFLICT DO UPDATE SET {changes}",
@@ -191,13 +190,14 @@ def _write_placements(connection: sqlite3.Connection, clusterer: Clusterer, resu
 
 
 def _write_lineage(connection: sqlite3.Connection, result: BatchResult, batch: int) -> None:
-    """Write the events, after each merge and split a line for every document that it moves, and move those."""
+    """Write the events, after each that moves documents (or in its place) a line for each of them, and move those."""
     moves = iter(result.moves)
     rows: list[tuple[object, ...]] = []
     for event in result.events:
         about = (event.story, event.other, event.n_documents, event.similarity)
-        rows.append((batch, event.when, event.event, *about, event.number or None, None))
-        if event.event in ("merged", "split"):
+        if event.event != "moved":
+            rows.append((batch, event.when, event.event, *about, event.number or None, None))
+        if event.event in ("merged", "split", "moved"):
             old, new, families = next(moves)
             moved = _move(connection, old, None if event.event == "merged" else families, new, batch)
             rows += [(batch, event.when, "moved", new, old, 1, event.similarity, None, doc_id) for doc_id in moved]

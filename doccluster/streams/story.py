@@ -12,6 +12,11 @@ from doccluster.streams.frequencies import WeightedTerms
 from doccluster.streams.settings import StreamSettings
 
 REBASED_AFTER = 20.0  # half-lives between the reference time of a story and its newest article
+# what the store keeps of a story, besides its id and state
+STORY_FIELDS = (
+    "founder", "born", "first", "last", "reference", "language", "parent", "lead", "led_at", "n_documents",
+    "n_families", "changed", "split_checked", "touched",
+)  # fmt: skip
 KEPT = 10.0  # half-lives; older members leave the sums when the reference time moves
 
 

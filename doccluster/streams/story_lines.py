@@ -82,7 +82,7 @@ def story_line(
     times = [one.time for one in articles]
     return StoryLine(
         id=story,
-        headline=headline_of(lead),
+        headline=names[story],
         badges=tuple((word, _MEANINGS["grew" if word.startswith("+") else word]) for word in words),
         n_documents=len(articles),
         n_copies=len(articles) - len({one.family for one in articles}),

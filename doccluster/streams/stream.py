@@ -14,6 +14,7 @@ from doccluster.errors import InputError
 from doccluster.progress import Progress, silent
 from doccluster.streams.article import Moment, articles_of, in_order
 from doccluster.streams.check import check_store
+from doccluster.streams.corrections import Correction
 from doccluster.streams.database import MEMORY, back_up, close, described, open_to_write
 from doccluster.streams.finding import Finding
 from doccluster.streams.intake import take_in
@@ -220,6 +221,43 @@ class StoryStream:
         """
         with self._described(), self._stories.writing():
             return self._stories.place_waiting(moment, kind, is_sure=is_sure)
+
+    @property
+    def last_batch(self) -> int:
+        """The number of the last batch, 0 for a store without any."""
+        last = last_batch(self._connection)
+        return 0 if last is None else last[0]
+
+    def correct(self, verb: str, *stories: str, documents: Sequence[str] = (), text: str = "") -> Correction:
+        """Correct the stories as an editor does; every later batch respects it.
+
+        Parameters
+        ----------
+        verb : str
+            ``merge`` (the second story into the first), ``split`` (documents off a story), ``move`` (documents to a
+            story), ``rename`` (to `text`), ``pin`` (first on the page), or ``mute`` (articles of ``title=...`` or
+            ``outlet=...``, where ``*`` stands for anything, are put to no story).
+        *stories : str
+            Ids of stories.
+        documents : sequence of str
+            Ids or keys of documents.
+        text : str
+
+        Raises
+        ------
+        InputError
+            For an id that is not known, or where there is nothing to correct.
+        """
+        with self._described():
+            return self._stories.correct(verb, stories, documents, text)
+
+    def undo(self) -> Correction:
+        """Take back the last correction that holds; call it again for the one before.
+
+        Raises InputError if there is none.
+        """
+        with self._described():
+            return self._stories.undo()
 
     def tables(self, *, at: str | Moment | None = None) -> StreamTables:
         """Return documents, stories and lineage as they are, or as they were at a moment."""

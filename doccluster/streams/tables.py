@@ -10,6 +10,7 @@ from typing import Any
 from doccluster.corpus.dates import iso_date
 from doccluster.errors import InputError
 from doccluster.streams.article import Moment, as_moment, as_text
+from doccluster.streams.corrections import names_at
 
 Table = Mapping[str, Sequence[Any]]
 Row = tuple[Any, ...]
@@ -42,7 +43,10 @@ GROUP BY s.story_id ORDER BY s.born, s.story_id
 _MERGED = """
 SELECT s.story_id, s.parent, s.born, e.story_id AS into_story, e.moment
 FROM lineage e JOIN story s ON s.story_id = e.other_id
-WHERE e.event = 'merged' AND e.batch_id <= :batch ORDER BY s.born, s.story_id
+WHERE e.event = 'merged' AND e.batch_id <= :batch AND NOT EXISTS (SELECT 1 FROM lineage later
+    WHERE later.other_id = e.other_id AND later.event IN ('merged', 'split') AND later.seq > e.seq
+    AND later.batch_id <= :batch)
+ORDER BY s.born, s.story_id
 """
 _LINEAGE = """
 SELECT moment, event, story_id, other_id, n_documents, similarity FROM lineage WHERE batch_id <= :batch
@@ -110,10 +114,11 @@ def document_rows(connection: sqlite3.Connection, batch: int) -> Iterator[Row]:
 
 def story_rows(connection: sqlite3.Connection, batch: int) -> Iterator[Row]:
     """Yield the stories as they were after a batch: open and closed ones by birth, then those that were merged."""
+    names = names_at(connection, "rename", batch)
     for story, parent, born, documents, families, outlets, last, lead, ended in connection.execute(
         _STORIES, {"batch": batch}
     ):
-        label = label_of(connection, lead)
+        label = names.get(story) or label_of(connection, lead)
         yield (story, label, ended or "open", as_text(born), as_text(last), documents, families, outlets, parent)
     for story, parent, born, into, moment in connection.execute(_MERGED, {"batch": batch}):
         yield (story, "", "merged", as_text(born), as_text(moment), 0, 0, 0, into or parent)

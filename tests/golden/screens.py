@@ -97,6 +97,17 @@ stream check --store news.db --json
 diff news.db@2026-04-04T08:00:00Z news.db
 stream prune --store news.db --older-than 7d
 stream prune --store news.db --older-than 7d --json
+stream list --store news.db
+stream find viaduct lorries --store news.db
+stream show q2jpg45t --store news.db
+stream merge q2jpg45t jv4qmt3l --store news.db
+stream split q2jpg45t --documents cul-012 cul-013 --store news.db
+stream move cul-014 --to pfe6kjq6 --store news.db
+stream rename q2jpg45t "The viaduct" --store news.db
+stream pin q2jpg45t --store news.db
+stream mute --title "Morning briefing*" --store news.db
+stream undo --store news.db
+stream undo --store news.db --json
 stream poll http://127.0.0.1:9/feed.xml --store polled.db --spacing 0
 stream poll http://127.0.0.1:9/feed.xml --store polled-json.db --spacing 0 --json
 generate vmf -n 30 -d 5 -k 3 -o vmf.npy

@@ -1,0 +1,315 @@
+"""An editor's corrections: kept in the store, applied in one way, taken back, and respected by every later batch.
+
+A correction speaks of documents, not of stories, so that it holds whatever the stories are when it is applied: when it
+is made, and again when the store's stories are made anew.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import astuple, dataclass, replace
+from fnmatch import fnmatchcase
+
+from doccluster.errors import InputError
+from doccluster.streams.clusterer import BatchResult, Clusterer, Event
+from doccluster.streams.regrouping import Links, new_story, regroup
+from doccluster.streams.story import STORY_FIELDS, Story
+
+MUTED_BY = ("title", "outlet")
+_TOLD = {"rename": "renamed", "pin": "pinned"}
+_ACTIVE = """
+SELECT verb, documents, together, apart, text FROM correction
+WHERE batch_id <= ?1 AND (undone IS NULL OR undone > ?1) ORDER BY batch_id
+"""
+_NOW = 1 << 62  # above the number of every batch
+
+
+@dataclass(frozen=True)
+class Correction:
+    """What an editor has said.
+
+    Attributes
+    ----------
+    verb : str
+        merge, split, move, rename, pin or mute.
+    documents : tuple of int
+        The documents that it takes to another story; of `rename` and `pin` the one whose story is meant.
+    together, apart : tuple of int
+        Documents that they belong with, and that they do not.
+    text : str
+        The name of `rename`; of `mute` what is compared, "=", and the pattern.
+    """
+
+    verb: str
+    documents: tuple[int, ...] = ()
+    together: tuple[int, ...] = ()
+    apart: tuple[int, ...] = ()
+    text: str = ""
+
+    @classmethod
+    def of_row(cls, verb: str, documents: str, together: str, apart: str, text: str) -> Correction:
+        """Return a correction as the store keeps it."""
+        lists = [tuple(map(int, json.loads(one))) for one in (documents, together, apart)]
+        return cls(verb, lists[0], lists[1], lists[2], text)
+
+
+def correction_of(
+    connection: sqlite3.Connection, verb: str, stories: Sequence[str], documents: Sequence[str], text: str
+) -> Correction:
+    """Return the correction that an editor means, who names stories and documents.
+
+    Raises InputError for a name that the store does not know, or where there is nothing to correct.
+    """
+    for story in stories:
+        _check_story(connection, story)
+    if verb in ("rename", "pin"):
+        return Correction(verb, (_lead_of(connection, stories[0]),), text=" ".join(text.split()))
+    if verb == "mute":
+        return Correction(verb, text=_pattern(text))
+    if verb == "merge":
+        kept, ended = stories
+        if kept == ended:
+            raise InputError(f"{kept} is one story; give two.")
+        states = _state_of(connection, kept), _state_of(connection, ended)
+        if states == ("closed", "open"):  # articles still come to the one that is open
+            kept, ended = ended, kept
+        return Correction(verb, _documents_of(connection, [ended]), _documents_of(connection, [kept]))
+    named = [_document_named(connection, name) for name in documents]
+    sources = [story for story in _families_by_story(connection, named) if verb == "split" or story != stories[0]]
+    if not sources or (verb == "split" and sources != [stories[0]]):
+        where = f"not all in story {stories[0]}" if verb == "split" else f"in story {stories[0]} already"
+        raise InputError(f"these documents are {where}; `doccluster stream show` lists the documents of a story.")
+    chosen = _with_copies(connection, named)
+    rest = tuple(one for one in _documents_of(connection, sources) if one not in chosen)
+    if verb == "split":
+        if not rest:
+            raise InputError(f"these are all documents of story {stories[0]}; name some of them.")
+        return Correction(verb, chosen, apart=rest)
+    return Correction(verb, chosen, (_lead_of(connection, stories[0]),), rest)
+
+
+def apply(connection: sqlite3.Connection, clusterer: Clusterer, correction: Correction) -> BatchResult:
+    """Bring stories to what a correction says; return what has changed, which is not written yet.
+
+    Raises InputError if one of the stories ended so long ago that its articles are not compared any more.
+    """
+    result, now = BatchResult(), clusterer.time
+    moving = _families_by_story(connection, correction.documents)
+    apart = _families_by_story(connection, correction.apart)
+    beside = _families_by_story(connection, correction.together)
+    if correction.verb in ("rename", "pin"):
+        result.events.append(Event(now, _TOLD[correction.verb], next(iter(moving)), n_documents=1))
+    elif beside and not apart.keys() & beside.keys():
+        goal = next(iter(beside))
+        for story in moving:
+            if story != goal:
+                _take(clusterer, result, story, moving[story], _living(clusterer, goal))
+    else:
+        new: Story | None = None
+        for story in moving.keys() & apart.keys():
+            source = _living(clusterer, story)
+            members = [one for one in source.members if one.family in moving[story] | beside.get(story, set())]
+            new = new or (new_story(clusterer.stories, source, members, now) if members else None)
+            _take(clusterer, result, story, {one.family for one in members}, new or source, whole=False)
+    clusterer.settle(result)
+    return result
+
+
+def inverse(connection: sqlite3.Connection, clusterer: Clusterer, batch: int) -> BatchResult:
+    """Take the documents that a batch has moved back to the stories they were in; return what has changed."""
+    result = BatchResult()
+    moved: dict[tuple[str, str], list[int]] = defaultdict(list)
+    for new, old, doc_id in connection.execute(
+        "SELECT story_id, other_id, doc_id FROM lineage WHERE batch_id = ? AND event = 'moved' ORDER BY seq", (batch,)
+    ):
+        moved[new, old].append(doc_id)
+    for (new, old), documents in moved.items():
+        families = _families_by_story(connection, documents).get(new, set())
+        is_ended = _state_of(connection, old) == "merged"
+        target = _revived(connection, old) if is_ended else _living(clusterer, old)
+        _take(clusterer, result, new, families, target, whole=not is_ended)
+        if is_ended and _was_closed(connection, old):
+            clusterer.stories.close(target)
+            result.note(target, "closed")
+    clusterer.settle(result)
+    return result
+
+
+def last_correction(connection: sqlite3.Connection) -> tuple[int, Correction]:
+    """Return the last correction that was not taken back, and its batch.
+
+    Raises InputError if there is none.
+    """
+    row = connection.execute(
+        "SELECT batch_id, verb, documents, together, apart, text FROM correction WHERE undone IS NULL"
+        " ORDER BY batch_id DESC LIMIT 1"
+    ).fetchone()
+    if row is None:
+        raise InputError("there is no correction to take back.")
+    return int(row[0]), Correction.of_row(*row[1:])
+
+
+def keep(connection: sqlite3.Connection, batch: int, correction: Correction) -> None:
+    """Keep a correction, made in a batch."""
+    verb, *documents, text = astuple(correction)
+    connection.execute(
+        "INSERT INTO correction VALUES (?, ?, ?, ?, ?, ?, NULL)", (batch, verb, *map(json.dumps, documents), text)
+    )
+
+
+def active(connection: sqlite3.Connection, batch: int = _NOW) -> list[Correction]:
+    """Return the corrections that hold, or held after a batch, in the order in which they were made."""
+    return [Correction.of_row(*row) for row in connection.execute(_ACTIVE, (batch,))]
+
+
+def links_of(connection: sqlite3.Connection) -> Links:
+    """Return what the corrections say of families of documents."""
+    links = Links()
+    for one in active(connection):
+        sides = (set[int]().union(*_families_by_story(connection, ids).values()) for ids in astuple(one)[1:4])
+        documents, together, apart = sides
+        if together:
+            links.together.append(documents | together)
+        if apart:
+            links.apart.append((documents, apart - documents))
+    return links
+
+
+def names_at(connection: sqlite3.Connection, verb: str, batch: int = _NOW) -> dict[str, str]:
+    """Return the stories that are renamed (or pinned), with the texts that go with it."""
+    return {
+        story: one.text
+        for one in active(connection, batch)
+        if one.verb == verb
+        for story in _families_by_story(connection, one.documents, batch)
+    }
+
+
+def muting(connection: sqlite3.Connection) -> Callable[[str, str], bool]:
+    """Return whether an article of a title and an outlet is muted, as a function."""
+    told = [one.text.casefold().partition("=") for one in active(connection) if one.verb == "mute"]
+
+    def is_muted(title: str, outlet: str) -> bool:
+        values = {"title": " ".join(title.casefold().split()), "outlet": outlet.casefold()}
+        return any(fnmatchcase(values[name], pattern) for name, _, pattern in told)
+
+    return is_muted
+
+
+def _pattern(text: str) -> str:
+    """Return what a mute compares with what."""
+    name, _, pattern = text.partition("=")
+    if name not in MUTED_BY or not pattern.strip():
+        raise InputError(f"{text!r} mutes nothing; give for instance title=Morning briefing*.")
+    return f"{name}={' '.join(pattern.split())}"
+
+
+def _take(
+    clusterer: Clusterer,
+    result: BatchResult,
+    story: str,
+    families: Collection[int],
+    target: Story,
+    *,
+    whole: bool = True,
+) -> None:
+    """Take families of a story to another one; `whole` says that none need stay."""
+    source = _living(clusterer, story)
+    members = [one for one in source.members if one.family in families]
+    if not members or (len(members) == len(source.members) and not whole):
+        what = "no other document" if members else "none of these documents"
+        raise InputError(f"story {story} cannot be parted like this: {what} counts in it any more, being too old.")
+    regroup(clusterer.stories, result, source, members, target, clusterer.time, 1.0)
+
+
+def _living(clusterer: Clusterer, story: str) -> Story:
+    found = clusterer.stories.named(story)
+    if found is None:
+        raise InputError(f"story {story} ended too long ago to be corrected: its articles are not compared any more.")
+    return found
+
+
+def _revived(connection: sqlite3.Connection, name: str) -> Story:
+    """Return a story that had become part of another, without articles."""
+    row = connection.execute(f"SELECT {', '.join(STORY_FIELDS)} FROM story WHERE story_id = ?", (name,)).fetchone()
+    story = Story(name, **dict(zip(STORY_FIELDS, row, strict=True)))
+    return replace(story, n_documents=0, n_families=0, led_at=0)
+
+
+def _was_closed(connection: sqlite3.Connection, story: str) -> bool:
+    rows = connection.execute("SELECT 1 FROM lineage WHERE story_id = ? AND event = 'closed'", (story,))
+    return rows.fetchone() is not None
+
+
+def _state_of(connection: sqlite3.Connection, story: str) -> str | None:
+    row = connection.execute("SELECT state FROM story WHERE story_id = ?", (story,)).fetchone()
+    return None if row is None else str(row[0])
+
+
+def _check_story(connection: sqlite3.Connection, name: str) -> None:
+    state = _state_of(connection, name)
+    if state is None:
+        raise InputError(f"there is no story {name!r}; `doccluster stream list` shows those that there are.")
+    if state == "merged":
+        (into,) = connection.execute(
+            "SELECT story_id FROM lineage WHERE other_id = ? AND event = 'merged' ORDER BY seq DESC", (name,)
+        ).fetchone()
+        raise InputError(f"story {name} has become part of story {into}; name that one.")
+
+
+def _document_named(connection: sqlite3.Connection, name: str) -> int:
+    """Return the placed document of an id, or of a key."""
+    rows = connection.execute(
+        "SELECT doc_id, doc_key FROM document WHERE (id = ?1 OR doc_key = ?1) AND number IS NOT NULL", (name,)
+    ).fetchall()
+    if not rows:
+        raise InputError(f"no document {name!r} is in a story; `doccluster stream show` lists those of a story.")
+    if len(rows) > 1:
+        keys = ", ".join(key for _, key in rows[:3])
+        raise InputError(f"{len(rows)} documents are called {name!r}; name the one you mean by its key: {keys}.")
+    return int(rows[0][0])
+
+
+def _lead_of(connection: sqlite3.Connection, story: str) -> int:
+    (doc_id,) = connection.execute(
+        "SELECT doc_id FROM story_lead WHERE story_id = ? ORDER BY from_batch DESC", (story,)
+    ).fetchone()
+    return int(doc_id)
+
+
+def _documents_of(connection: sqlite3.Connection, stories: Iterable[str]) -> tuple[int, ...]:
+    rows = connection.execute(
+        "SELECT doc_id FROM membership WHERE to_batch IS NULL AND story_id IN (SELECT value FROM json_each(?))"
+        " ORDER BY doc_id",
+        (json.dumps(list(stories)),),
+    )
+    return tuple(doc_id for (doc_id,) in rows)
+
+
+def _with_copies(connection: sqlite3.Connection, documents: Sequence[int]) -> tuple[int, ...]:
+    """Return documents with their copies in the same stories, which go with them."""
+    rows = connection.execute(
+        "SELECT o.doc_id FROM membership o JOIN document d ON d.doc_id = o.doc_id WHERE o.to_batch IS NULL AND"
+        " (o.story_id, d.family) IN (SELECT m.story_id, c.family FROM json_each(?) JOIN document c ON c.doc_id = value"
+        " JOIN membership m ON m.doc_id = value AND m.to_batch IS NULL) ORDER BY o.doc_id",
+        (json.dumps(documents),),
+    )
+    return tuple(doc_id for (doc_id,) in rows)
+
+
+def _families_by_story(
+    connection: sqlite3.Connection, documents: Iterable[int], batch: int = _NOW
+) -> dict[str, set[int]]:
+    """Return the families of documents by the stories they are in, or were in after a batch."""
+    found: dict[str, set[int]] = defaultdict(set)
+    for story, family in connection.execute(
+        "SELECT m.story_id, d.family FROM json_each(?1) JOIN document d ON d.doc_id = value"
+        " JOIN membership m ON m.doc_id = value AND m.from_batch <= ?2 AND (m.to_batch IS NULL OR m.to_batch > ?2)"
+        " ORDER BY key",
+        (json.dumps(list(documents)), batch),
+    ):
+        found[story].add(family)
+    return found

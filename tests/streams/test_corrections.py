@@ -1,0 +1,292 @@
+"""An editor's corrections: done, respected by later batches, taken back, and kept through it all."""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+
+import pytest
+
+from doccluster.errors import InputError
+from doccluster.streams import StoryStream, StreamSettings
+from doccluster.streams.article import as_text
+from doccluster.streams.front_page import front_page
+from doccluster.streams.regrouping import Links
+from doccluster.streams.settings import HOUR
+from tests.cli.conftest import doccluster  # noqa: F401  a fixture
+from tests.streams.test_replay import NOW, QUICK, made_rows, written
+
+BEGIN = 1_772_409_600
+FERRY = [
+    "ferry",
+    "Skerrow",
+    "harbour",
+    "aground",
+    "passengers",
+    "captain",
+    "tide",
+    "rescue",
+    "hull",
+    "salvage",
+    "tug",
+    "pilot",
+    "deck",
+    "crew",
+    "coast",
+]
+BANK = [
+    "bank",
+    "interest",
+    "rates",
+    "inflation",
+    "governor",
+    "percent",
+    "bonds",
+    "mortgage",
+    "savings",
+    "crown",
+    "lending",
+    "credit",
+    "board",
+]
+
+
+def articles(words, hours, *, seed=0):
+    rng = random.Random(seed)
+    return [
+        (as_text(BEGIN + hour * HOUR), " ".join(rng.sample(words, 10)), f"{' '.join(rng.sample(words, 4))} {hour}")
+        for hour in hours
+    ]
+
+
+def partition(stream):
+    found = {}
+    for name, story in zip(stream.tables().documents["id"], stream.tables().documents["story"], strict=True):
+        found.setdefault(story, set()).add(name)
+    return found
+
+
+def replayed(stream, rows):
+    """Feed rows under ids of their own: "1", "2" would be met again by the next call."""
+    from doccluster.corpus import Corpus
+
+    names = tuple(f"{row[0]} {row[2]}" for row in rows)
+    columns = {"date": [row[0] for row in rows], "title": [row[2] for row in rows]}
+    stream.replay(Corpus(names, tuple(row[1] for row in rows), metadata=columns), now=NOW)
+    return names
+
+
+@pytest.fixture
+def made(tmp_path):
+    stream = StoryStream(tmp_path / "news.db", settings=QUICK)
+    rows = [row for row in made_rows(150, seed=5) if row["date"].startswith("2026")]
+    stream.replay(written(rows, tmp_path / "all.jsonl"), now=NOW)
+    yield stream
+    stream.close()
+
+
+def living(stream):
+    """The stories that can be corrected: of those that a reader sees, the ones that are not forgotten."""
+    rows = stream._connection.execute("SELECT story_id FROM story WHERE is_forgotten = 0 ORDER BY story_id")
+    return [name for (name,) in rows]
+
+
+def test_corrections_and_their_undoing_are_what_sets_of_documents_say(made):
+    rng, stories = random.Random(1), partition(made)
+    families = dict(zip(made.tables().documents["id"], made.tables().documents["family"], strict=True))
+    history, refusals, counts = [], [], dict.fromkeys(("merge", "split", "move", "undo"), 0)
+    for _ in range(60):
+        verb = rng.choice(list(counts))
+        one, other = rng.sample(sorted(set(living(made)) & stories.keys()), 2)
+        before = {name: set(own) for name, own in stories.items()}
+        try:
+            if verb == "undo":
+                if not history:
+                    continue
+                made.undo()
+                stories = history.pop()
+            elif verb == "merge":
+                made.correct("merge", one, other)
+                kept, ended = (one, other) if one in partition(made) else (other, one)
+                stories[kept] |= stories.pop(ended)
+            else:
+                moved = {name for name in stories[one] if families[name] == families[min(stories[one])]}
+                if verb == "split":
+                    made.correct("split", one, documents=[min(stories[one])])
+                    (other,) = partition(made).keys() - stories.keys()
+                else:
+                    made.correct("move", other, documents=[min(stories[one])])
+                stories[one] -= moved
+                stories[other] = stories.get(other, set()) | moved
+                stories = {name: own for name, own in stories.items() if own}
+        except InputError as error:
+            refusals.append((verb, re.search("all documents of|counts in it any more", str(error)) is not None))
+            stories = before
+        else:
+            counts[verb] += 1
+            if verb != "undo":
+                history.append(before)
+        assert partition(made) == stories
+    assert made.check() == []
+    assert min(counts.values()) >= 8
+    assert set(refusals) <= {("split", True), ("move", True)}
+
+
+def test_a_store_goes_on_alike_whether_it_was_opened_again_after_a_correction_or_not(tmp_path):
+    rows = [row for row in made_rows(150, seed=5) if row["date"].startswith("2026")]
+    ends = []
+    for name in ("on", "again"):
+        stream = StoryStream(tmp_path / f"{name}.db", settings=QUICK)
+        stream.replay(written(rows[:100], tmp_path / "a.jsonl"), now=NOW)
+        one, other = sorted(set(living(stream)))[:2]
+        stream.correct("merge", one, other)
+        if name == "again":
+            stream.close()
+            stream = StoryStream(tmp_path / f"{name}.db")
+        stream.replay(written(rows[100:], tmp_path / "b.jsonl"), now=NOW)
+        assert stream.check() == []
+        ends.append(stream.tables())
+        stream.close()
+    assert (ends[0].documents, ends[0].stories, ends[0].lineage) == (
+        ends[1].documents,
+        ends[1].stories,
+        ends[1].lineage,
+    )
+
+
+@pytest.mark.parametrize("is_respected", [True, False])
+def test_documents_that_an_editor_took_apart_are_not_merged_again(monkeypatch, is_respected):
+    if not is_respected:
+        monkeypatch.setattr(Links, "forbid_merge", lambda *_: False)
+    stream = StoryStream(settings=StreamSettings(quiet=0))
+    names = replayed(stream, articles(FERRY, range(8)))
+    (story,) = partition(stream)
+    stream.correct("split", story, documents=names[::2])
+    assert sorted(map(sorted, partition(stream).values())) == sorted((sorted(names[::2]), sorted(names[1::2])))
+    later = articles(FERRY, range(10, 30), seed=1)
+    replayed(stream, later)
+    apart = {name: story for story, own in partition(stream).items() for name in own}
+    assert (apart[names[0]] != apart[names[1]]) == is_respected
+    assert stream.check() == []
+
+
+@pytest.mark.parametrize("is_respected", [True, False])
+def test_documents_that_an_editor_put_together_are_not_split_again(monkeypatch, is_respected):
+    if not is_respected:
+        monkeypatch.setattr(Links, "forbid_split", lambda *_: False)
+    stream = StoryStream(settings=StreamSettings(quiet=0))
+    ferry = replayed(stream, articles(FERRY, range(0, 12, 2)))
+    bank = replayed(stream, articles(BANK, range(1, 13, 2)))
+    one, other = partition(stream)
+    stream.correct("merge", one, other)
+    replayed(stream, articles(FERRY, range(14, 34, 2), seed=1))
+    where = {name: story for story, own in partition(stream).items() for name in own}
+    assert (where[ferry[0]] == where[bank[0]]) == is_respected
+    assert stream.check() == []
+
+
+def test_a_name_stays_with_a_story_that_grows_and_merges_until_it_is_taken_back(made):
+    one, other = sorted(living(made))[:2]
+    made.correct("rename", one, text="  The  harbour ")
+    made.correct("merge", other, one)
+    stories = made.tables().stories
+    kept = next(name for name in (one, other) if name in partition(made))
+    assert stories["label"][stories["id"].index(kept)] == "The harbour"
+    made.undo()
+    made.undo()
+    assert "The harbour" not in made.tables().stories["label"]
+
+
+def test_what_is_pinned_stands_first_and_what_is_muted_is_nowhere():
+    stream = StoryStream()
+    replayed(stream, articles(FERRY, range(4)))
+    replayed(stream, articles(BANK, range(4, 5)))
+    ferry, bank = partition(stream)
+    assert [one.id for one in front_page(stream._connection).stories] == [ferry, bank]
+    stream.correct("pin", bank)
+    stream.correct("rename", bank, text="Rates")
+    page = front_page(stream._connection)
+    assert (page.stories[0].id, page.stories[0].headline) == (bank, "Rates")
+    title = stream.tables().documents["title"][0]
+    stream.correct("mute", text=f"title={title[:9].upper()}*")
+    assert [one.n_documents for one in front_page(stream._connection).stories if one.id == ferry] == [3]
+    again = (as_text(BEGIN + 5 * HOUR), "quite another text", f"{title[:9]} and more")
+    assert not set(replayed(stream, [again])) & set(stream.tables().documents["id"])
+    assert stream.check() == []
+    stream.undo()
+    replayed(stream, articles(BANK, range(6, 7), seed=3))
+    assert f"{again[0]} {again[2]}" in stream.tables().documents["id"]
+
+
+def test_a_story_that_has_ended_gives_way_to_the_open_one_and_comes_back_as_it_was():
+    stream = StoryStream(settings=QUICK)
+    replayed(stream, articles(FERRY, range(3)))
+    replayed(stream, articles(BANK, range(20, 100, 20)))
+    states = dict(zip(stream.tables().stories["id"], stream.tables().stories["state"], strict=True))
+    (ended,), (still,) = ([name for name in states if states[name] == state] for state in ("closed", "open"))
+    stream.correct("merge", ended, still)
+    stories = stream.tables().stories
+    assert dict(zip(stories["id"], stories["state"], strict=True)) == {still: "open", ended: "merged"}
+    stream.undo()
+    stories = stream.tables().stories
+    assert dict(zip(stories["id"], stories["state"], strict=True)) == states
+    assert stream.check() == []
+
+
+@pytest.fixture
+def store(tmp_path):
+    with StoryStream(tmp_path / "news.db") as stream:
+        replayed(stream, articles(FERRY, range(4)))
+        replayed(stream, articles(BANK, range(4, 6)))
+        names = dict(zip(("ferry", "bank"), partition(stream), strict=True))
+        first = stream.tables().documents["id"][0]
+    return tmp_path / "news.db", names["ferry"], names["bank"], first
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("merge", "nix", "{bank}"), "there is no story 'nix'"),
+        (("merge", "{bank}", "{bank}"), "is one story; give two"),
+        (("split", "{ferry}", "--documents", "nix"), "no document 'nix' is in a story"),
+        (("split", "{bank}", "--documents", "{first}"), "not all in story"),
+        (("move", "{first}", "--to", "{ferry}"), "already"),
+        (("rename", "{ferry}", " "), "the name is empty"),
+        (("mute",), "give one of --title and --outlet"),
+        (("mute", "--title", ""), "mutes nothing"),
+        (("undo",), "there is no correction to take back"),
+        (("show", "nix"), "there is no story 'nix'"),
+    ],
+)
+def test_a_wrong_correction_ends_in_a_sentence_and_changes_nothing(doccluster, store, arguments, says):  # noqa: F811
+    path, ferry, bank, first = store
+    told = [one.format(ferry=ferry, bank=bank, first=first) for one in arguments]
+    before = path.read_bytes()
+    done = doccluster("stream", *told, "--store", path)
+    assert (done.code, done.out) == (2, "")
+    assert says in done.err
+    assert path.read_bytes() == before
+
+
+def test_stories_are_listed_found_shown_and_corrected_by_command(doccluster, store):  # noqa: F811
+    path, ferry, bank, first = store
+    listed = json.loads(doccluster("stream", "list", "--store", path, "--json").out)["stories"]
+    assert [one["id"] for one in listed] == [bank, ferry]
+    title = next(one["label"] for one in listed if one["id"] == bank)
+    found = json.loads(doccluster("stream", "find", *title.upper().split()[:2], "--store", path, "--json").out)
+    assert [one["id"] for one in found["stories"]] == [bank]
+    shown = json.loads(doccluster("stream", "show", ferry, "--store", path, "--json").out)
+    assert first in [one["id"] for one in shown["documents"]]
+    second = shown["documents"][1]["id"]
+    done = doccluster("stream", "split", ferry, "--documents", first, second, "--store", path)
+    assert (done.code, "2 documents" in done.out) == (0, True)
+    assert len(json.loads(doccluster("stream", "list", "--store", path, "--json").out)["stories"]) == 3
+    assert doccluster("stream", "undo", "--store", path).code == 0
+    assert doccluster("stream", "move", first, "--to", bank, "--store", path).code == 0
+    assert first in doccluster("stream", "show", bank, "--store", path).out
+    assert doccluster("stream", "merge", bank, ferry, "--store", path).code == 0
+    told = doccluster("stream", "merge", bank, ferry, "--store", path)
+    assert f"story {ferry} has become part of story {bank}" in told.err
+    assert "moved" not in doccluster("stream", "show", bank, "--store", path).out
+    assert doccluster("stream", "check", "--store", path).code == 0
