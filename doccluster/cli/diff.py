@@ -57,12 +57,13 @@ def diff_command(before: str, after: str, survive: float, part: float, output: s
     if as_json:
         print_json({"is_same": found.is_same, "counts": found.counts(), **asdict(found)})
     else:
-        _print(found, output)
+        print_difference(found, output)
     if not found.is_same:
         raise click.exceptions.Exit(1)
 
 
-def _print(found: Difference, output: str | None) -> None:
+def print_difference(found: Difference, output: str | None) -> None:
+    """Print what has changed, and where the page of it is."""
     say(f"  documents  {found.n_before:,} before, {found.n_after:,} after, {found.n_common:,} in both")
     told = ", ".join(f"{count:,} {kind}" for kind, count in found.counts().items() if count)
     say(f"  clusters   {told or 'none'}")

@@ -7,13 +7,15 @@ from pathlib import Path
 
 import click
 
-from doccluster.cli.console import json_option, overwrite_option, print_json, say
+from doccluster.cli.console import json_option, overwrite_option, print_json, say, say_fact
 from doccluster.cli.values import checked
 from doccluster.cli.verb import Verb
 from doccluster.errors import InputError
 from doccluster.streams.settings import parse_duration
 
 MOST_FINDINGS = 20
+# what a check finds wrong that follows from the documents
+MADE_BY_CLUSTERING = {"story", "lineage", "lead", "placed", "first-story", "family", "vectors", "shingles", "terms"}
 
 store_option = click.option(
     "--store", required=True, metavar="FILE", help="The SQLite file that keeps the articles and their stories."
@@ -44,9 +46,44 @@ def check_command(store: str, as_json: bool) -> None:
         if more > 0:
             say(f"  ... and {more:,} more")
         advice = "not sound; put a copy that `doccluster stream backup` made in its place"
+        if {one.check for one in findings} <= MADE_BY_CLUSTERING:
+            advice += ", or make its stories anew with `doccluster stream rebuild --write`"
         say(f"  {store} is {advice if findings else 'sound'}")
     if findings:
         raise click.exceptions.Exit(1)
+
+
+@click.command("rebuild", cls=Verb, short_help="Make the stories anew, by this version's weights.")
+@store_option
+@click.option(
+    "--write", is_flag=True, help="Write the new stories into the store. Left out, only say what would change."
+)
+@json_option
+def rebuild_command(store: str, write: bool, as_json: bool) -> None:
+    """Make the stories of a store anew of its documents, by the weights and words of this version.
+
+    Says which stories would grow, merge, split, appear and vanish; `--write` does it. A story keeps its id where most
+    of its documents stay, your corrections are made again, and the lineage becomes that of the new stories. A store of
+    an older version becomes one of this version.
+    """
+    from doccluster.cli.diff import print_difference
+    from doccluster.streams.database import changing, reading
+    from doccluster.streams.diff import compare_sides, side_of
+    from doccluster.streams.rebuilding import rebuilt
+
+    opened = changing(Path(store)) if write else reading(Path(store))
+    with opened as connection, rebuilt(connection) as (copy, lost):
+        found = compare_sides(side_of(connection, "before"), side_of(copy, "after"))
+        if write:
+            copy.backup(connection)
+    if as_json:
+        told = {"store": store, "is_written": write, "counts": found.counts(), "lost": lost}
+        print_json({**told, "changes": [asdict(one) for one in found.changes if one.kind != "stayed"]})
+        return
+    print_difference(found, None)
+    for one in lost:
+        say_fact("lost", one)
+    say(f"  {store} {'is rebuilt' if write else 'is as it was; --write writes the new stories into it'}")
 
 
 @click.command("prune", cls=Verb, short_help="Delete old texts, and make the store smaller.")

@@ -20,7 +20,7 @@ from doccluster.cli.console import (
     say_fact,
 )
 from doccluster.cli.source_options import reader_arguments, reader_options
-from doccluster.cli.store_upkeep import backup_command, check_command, prune_command, store_option
+from doccluster.cli.store_upkeep import backup_command, check_command, prune_command, rebuild_command, store_option
 from doccluster.cli.values import checked
 from doccluster.cli.verb import Verb
 from doccluster.streams.polling.addresses import parse_networks
@@ -246,5 +246,12 @@ def report_command(store: str, output: str, since: str | None, as_json: bool) ->
         say(f"  {output}")
 
 
-for command in (*story_reading.COMMANDS, *story_editing.COMMANDS, check_command, prune_command, backup_command):
+for command in (
+    *story_reading.COMMANDS,
+    *story_editing.COMMANDS,
+    check_command,
+    rebuild_command,
+    prune_command,
+    backup_command,
+):
     stream_command.add_command(command)

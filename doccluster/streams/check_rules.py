@@ -225,11 +225,6 @@ _LINEAGE = (
         "names another story that there is not",
     ),
     _lines(
-        "e.event = 'born' AND NOT EXISTS (SELECT 1 FROM story s JOIN document d ON d.doc_key = s.founder"
-        " WHERE s.story_id = e.story_id AND d.doc_id = e.doc_id)",
-        "names another founder",
-    ),
-    _lines(
         "(e.event = 'resumed' AND NOT EXISTS"
         " (SELECT 1 FROM story s WHERE s.story_id = e.story_id AND s.parent = e.other_id))"
         " OR (e.event = 'split' AND NOT EXISTS (SELECT 1 FROM story s WHERE s.story_id = e.other_id"

@@ -5,8 +5,9 @@ Nothing here knows of a store or of the network. The result of a batch says all 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 
 from doccluster.streams.article import Article, Moment
 from doccluster.streams.article_terms import TermReader
@@ -139,6 +140,7 @@ class Clusterer:
         self.families = Families(self.settings.copy_window)
         self.reader = TermReader()
         self.story_of_family: dict[int, str] = {}
+        self._story_of_group: dict[str, str] = {}
         self.links = Links()
         self.next_number = 1
         self._cut = logit(self.settings.join)
@@ -149,10 +151,18 @@ class Clusterer:
         """What the clock of the stream says, 0 before the first batch."""
         return self.clock.time or 0
 
-    def run_batch(self, articles: Sequence[Article], now: Moment, *, is_sure: bool = False) -> BatchResult:
+    def run_batch(
+        self,
+        articles: Sequence[Article],
+        now: Moment,
+        *,
+        is_sure: bool = False,
+        mates: Mapping[str, str] = MappingProxyType({}),
+    ) -> BatchResult:
         """Place new articles, which are in the order of the stream, at the moment `now`.
 
-        `is_sure` says that others know the moment too, and a jump to it can be believed.
+        `is_sure` says that others know the moment too, and a jump to it can be believed. `mates` names a group for the
+        keys of articles that go where the first of the group went, while that story is open.
         """
         self.clock = self.clock.moved(now, is_sure=is_sure)
         result = BatchResult()
@@ -163,7 +173,12 @@ class Clusterer:
         for article, terms, ids in zip(articles, read, counted, strict=True):
             vectors = self.frequencies.weigh(terms, ids)
             codes = codes_of(f"{article.title}\n{article.text}")
-            self._place(article, terms.language, codes, self._member(article, vectors), result, repair)
+            group = mates.get(article.key, "")
+            kept = self.stories.open.get(self._story_of_group.get(group, ""))
+            self._place(article, terms.language, codes, self._member(article, vectors), result, repair, kept)
+            if group:
+                self._story_of_group[group] = result.placements[-1].story
+                self.links.groups.setdefault(group, set()).add(result.placements[-1].family)
             self.next_number += 1
         repair.run(now)
         self.settle(result)
@@ -195,7 +210,14 @@ class Clusterer:
             result.events.append(Event(story.ends(self.settings), "closed", story.id, n_documents=story.n_documents))
 
     def _place(
-        self, article: Article, language: str, codes: Shingles, member: Member, result: BatchResult, repair: Repair
+        self,
+        article: Article,
+        language: str,
+        codes: Shingles,
+        member: Member,
+        result: BatchResult,
+        repair: Repair,
+        kept: Story | None,
     ) -> None:
         family, joined = self.families.add(member.number, article.time, codes, arrived=self.time)
         member.family = family
@@ -210,11 +232,13 @@ class Clusterer:
             )
             return
         matches, products = self.stories.matches(member.vectors, time=article.time, language=language, cut=self._cut)
+        if kept is not None:
+            matches = [self.stories.match(kept, member.vectors, time=article.time, language=language)]
         if matches:
             best = matches[0]
             story, similarity = best.story, best.likeness.both
             rival = max([self.settings.join, *(probability(one.score) for one in matches[1:2])])
-            margin = probability(best.score) - rival
+            margin = None if kept is not None else probability(best.score) - rival
             story.n_families += 1
             self._grow(story, article, result, similarity=similarity)
             result.left_sums += [one.number for one in self.stories.add(story, member)]

@@ -91,12 +91,14 @@ def correction_of(
     return Correction(verb, chosen, (_lead_of(connection, stories[0]),), rest)
 
 
-def apply(connection: sqlite3.Connection, clusterer: Clusterer, correction: Correction) -> BatchResult:
-    """Bring stories to what a correction says; return what has changed, which is not written yet.
+def apply(
+    connection: sqlite3.Connection, clusterer: Clusterer, correction: Correction, result: BatchResult
+) -> BatchResult:
+    """Bring stories to what a correction says; return, in `result`, what has changed, which is not written yet.
 
     Raises InputError if one of the stories ended so long ago that its articles are not compared any more.
     """
-    result, now = BatchResult(), clusterer.time
+    now = clusterer.time
     moving = _families_by_story(connection, correction.documents)
     apart = _families_by_story(connection, correction.apart)
     beside = _families_by_story(connection, correction.together)
@@ -152,11 +154,11 @@ def last_correction(connection: sqlite3.Connection) -> tuple[int, Correction]:
     return int(row[0]), Correction.of_row(*row[1:])
 
 
-def keep(connection: sqlite3.Connection, batch: int, correction: Correction) -> None:
-    """Keep a correction, made in a batch."""
+def keep(connection: sqlite3.Connection, batch: int, correction: Correction, undone: int | None = None) -> None:
+    """Keep a correction, made in a batch, and in which one it was taken back."""
     verb, *documents, text = astuple(correction)
     connection.execute(
-        "INSERT INTO correction VALUES (?, ?, ?, ?, ?, ?, NULL)", (batch, verb, *map(json.dumps, documents), text)
+        "INSERT INTO correction VALUES (?, ?, ?, ?, ?, ?, ?)", (batch, verb, *map(json.dumps, documents), text, undone)
     )
 
 

@@ -64,8 +64,7 @@ def open_to_read(path: Path, *, any_version: bool = False) -> sqlite3.Connection
         version = version_of(connection, str(path))
         if 0 < version < VERSION and not any_version:
             with closing(connection) as older:
-                connection = _connect("")  # a file of SQLite's own, gone when it is closed
-                older.backup(connection)
+                connection = copied(older)
             with transaction(connection):
                 migrate(connection, version)
             connection.execute("PRAGMA query_only = ON")
@@ -118,6 +117,13 @@ def transaction(connection: sqlite3.Connection) -> Iterator[None]:
             connection.execute("ROLLBACK")
         raise
     connection.execute("COMMIT")
+
+
+def copied(connection: sqlite3.Connection) -> sqlite3.Connection:
+    """Return a copy of a store as it is at this moment, in a file of SQLite's own, which is gone when it is closed."""
+    copy = _connect("")
+    connection.backup(copy)
+    return copy
 
 
 def back_up(connection: sqlite3.Connection, path: Path) -> None:

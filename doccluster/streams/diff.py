@@ -8,6 +8,7 @@ clusters hold enough parts of it, and vanishes otherwise.
 from __future__ import annotations
 
 import os
+import sqlite3
 from collections import Counter, defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -182,20 +183,25 @@ def _read_store(name: str, by_key: bool) -> Side:
         place, _, at = name.rpartition("@")
         path = Path(place)
     with reading(path) as connection:
-        batch, _ = batch_at(connection, at)
-        column = "d.doc_key" if by_key else "d.id"
-        rows = connection.execute(
-            f"SELECT {column}, m.story_id, COALESCE("
-            "(SELECT v.text_hash FROM document_version v WHERE v.doc_id = d.doc_id"
-            " AND v.seen > (SELECT moment FROM batch WHERE batch_id = :batch) ORDER BY v.version LIMIT 1), d.text_hash)"
-            " FROM membership m JOIN document d USING (doc_id)"
-            " WHERE m.from_batch <= :batch AND (m.to_batch IS NULL OR m.to_batch > :batch) ORDER BY d.number",
-            {"batch": batch},
-        ).fetchall()
-        leads = connection.execute(
-            "SELECT story_id, doc_id FROM story_lead WHERE from_batch <= ? ORDER BY from_batch", (batch,)
-        ).fetchall()
-        labels = {story: label_of(connection, doc_id) for story, doc_id in dict(leads).items()}
-        labels.update(names_at(connection, "rename", batch))
+        return side_of(connection, name, at=at, by_key=by_key)
+
+
+def side_of(connection: sqlite3.Connection, name: str, *, at: str | None = None, by_key: bool = True) -> Side:
+    """Return the stories of an open store, at a moment or now."""
+    batch, _ = batch_at(connection, at)
+    column = "d.doc_key" if by_key else "d.id"
+    rows = connection.execute(
+        f"SELECT {column}, m.story_id, COALESCE("
+        "(SELECT v.text_hash FROM document_version v WHERE v.doc_id = d.doc_id"
+        " AND v.seen > (SELECT moment FROM batch WHERE batch_id = :batch) ORDER BY v.version LIMIT 1), d.text_hash)"
+        " FROM membership m JOIN document d USING (doc_id)"
+        " WHERE m.from_batch <= :batch AND (m.to_batch IS NULL OR m.to_batch > :batch) ORDER BY d.number",
+        {"batch": batch},
+    ).fetchall()
+    leads = connection.execute(
+        "SELECT story_id, doc_id FROM story_lead WHERE from_batch <= ? ORDER BY from_batch", (batch,)
+    ).fetchall()
+    labels = {story: label_of(connection, doc_id) for story, doc_id in dict(leads).items()}
+    labels.update(names_at(connection, "rename", batch))
     clusters = {document: story for document, story, _ in rows}
     return Side(name, clusters, labels, {document: text for document, _, text in rows})

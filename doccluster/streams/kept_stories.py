@@ -64,7 +64,8 @@ class KeptStories:
             )
         with self.writing():
             correction = correction_of(self._connection, verb, stories, documents, text)
-            keep(self._connection, self._write_edit(apply(self._connection, self._clusterer, correction)), correction)
+            result = apply(self._connection, self._clusterer, correction, BatchResult())
+            keep(self._connection, self._write_edit(result), correction)
             self._clusterer.links = links_of(self._connection)
         return correction
 

@@ -17,9 +17,13 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class Links:
-    """What an editor has said of families of articles: which belong together, and which do not belong to others."""
+    """What is known of families of articles: by an editor which belong together, and which do not belong to others.
+
+    `groups` are those whose texts cannot be compared any more, and which stay together therefore.
+    """
 
     together: list[set[int]] = field(default_factory=list)
+    groups: dict[str, set[int]] = field(default_factory=dict)
     apart: list[tuple[set[int], set[int]]] = field(default_factory=list)
 
     def forbid_merge(self, one: Iterable[Member], other: Iterable[Member]) -> bool:
@@ -30,11 +34,11 @@ class Links:
     def forbid_split(self, one: Iterable[Member], other: Iterable[Member]) -> bool:
         """Return whether some of the members must stay in one story."""
         here, there = ({member.family for member in members} for members in (one, other))
-        return any(group & here and group & there for group in self.together)
+        return any(group & here and group & there for group in (*self.together, *self.groups.values()))
 
     def rename(self, old: int, new: int) -> None:
         """Note that a family has become a part of another."""
-        for group in (*self.together, *(side for pair in self.apart for side in pair)):
+        for group in (*self.together, *self.groups.values(), *(side for pair in self.apart for side in pair)):
             if old in group:
                 group.add(new)
 

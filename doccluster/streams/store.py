@@ -66,7 +66,7 @@ def _note_model(connection: sqlite3.Connection) -> None:
         warnings.warn(
             DocclusterWarning(
                 f"the store was filled by another version of doccluster ({other}): from batch {following:,} on articles"
-                " are placed by this one, those before stay where they are."
+                " are placed by this one, those before stay; `doccluster stream rebuild` places all anew."
             ),
             stacklevel=4,
         )

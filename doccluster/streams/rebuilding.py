@@ -1,0 +1,127 @@
+"""The stories of a store made anew of its own documents, by the model of today, with the ids that they had."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import replace
+from itertools import groupby
+from operator import itemgetter
+
+from doccluster.errors import InputError
+from doccluster.streams.article import Article
+from doccluster.streams.clusterer import BatchResult, Clusterer
+from doccluster.streams.corrections import Correction, apply, keep, links_of
+from doccluster.streams.database import copied, transaction
+from doccluster.streams.identity import story_id, text_hash
+from doccluster.streams.model import model_version
+from doccluster.streams.settings import StreamSettings
+from doccluster.streams.store import settings_of, write_batch, write_meta
+
+# what clustering has made of the documents
+_MADE = (
+    "correction",
+    "membership",
+    "lineage",
+    "story_lead",
+    "story",
+    "term",
+    "batch",
+)  # by clustering, in an order to go
+_UNPLACED = """
+UPDATE document SET batch_id = NULL, number = NULL, language = '', family = NULL, first_story = NULL, in_sums = 0,
+    similarity = NULL, margin = NULL, vectors = NULL, shingles = NULL
+"""
+_ARTICLE = "SELECT doc_key, id, published, date, title, text, source, link, guid FROM document WHERE doc_id = ?"
+_IDS = (
+    *(("story", "story_id"), ("story", "parent"), ("story_lead", "story_id"), ("membership", "story_id")),
+    *(("lineage", "story_id"), ("lineage", "other_id"), ("document", "first_story")),
+)
+_STORIES = "SELECT doc_id, story_id FROM membership WHERE to_batch IS NULL"
+
+
+@contextmanager
+def rebuilt(connection: sqlite3.Connection) -> Iterator[tuple[sqlite3.Connection, list[str]]]:
+    """Yield a copy of a store whose stories are made anew, batch by batch, and the corrections that it cannot follow.
+
+    The corrections that hold are made again where they were made. Articles whose texts were deleted stay with those of
+    their story. A story takes over the id of an earlier one that gives most of its own documents to it, and more than
+    any other does.
+    """
+    with closing(copied(connection)) as copy:
+        with transaction(copy):
+            copy.execute("PRAGMA defer_foreign_keys = ON")
+            copy.execute(_UNPLACED)
+            for table in _MADE:
+                copy.execute(f"DELETE FROM {table}")
+            copy.execute("DELETE FROM meta WHERE key NOT IN ('settings', 'confirmed')")
+            write_meta(copy, models=json.dumps({"1": model_version()}))
+            lost = _place_again(connection, copy)
+            _keep_ids(connection, copy)
+        yield copy, lost
+
+
+def _place_again(old: sqlite3.Connection, copy: sqlite3.Connection) -> list[str]:
+    clusterer, lost = Clusterer(settings_of(old) or StreamSettings()), []
+    corrections = {row[0]: row[1:] for row in old.execute("SELECT * FROM correction")}
+    rows = old.execute(
+        "SELECT doc_key, story_id, title, text, text_hash FROM document JOIN membership USING (doc_id)"
+        " WHERE to_batch IS NULL AND vectors IS NULL AND shingles IS NULL"
+    )
+    mates = {key: story for key, story, title, text, kept in rows if text_hash(title, text) != kept}  # it was deleted
+    rows = old.execute(
+        "SELECT batch_id, doc_id FROM document WHERE batch_id IS NOT NULL ORDER BY batch_id, published, doc_key"
+    )
+    documents = {batch: [doc_id for _, doc_id in own] for batch, own in groupby(rows, key=itemgetter(0))}
+    for batch, moment, kind, clock in old.execute("SELECT batch_id, moment, kind, clock FROM batch ORDER BY batch_id"):
+        result = BatchResult()
+        *values, undone = corrections.get(batch, (None,))
+        correction = Correction.of_row(*values) if values else None
+        if correction is not None and undone is None:
+            try:
+                apply(copy, clusterer, correction, result)
+            except InputError as error:
+                lost.append(f"{correction.verb} in batch {batch:,}: {error}")
+        elif kind != "edit":
+            articles = [Article(*old.execute(_ARTICLE, (one,)).fetchone()) for one in documents.get(batch, ())]
+            result = clusterer.run_batch(articles, moment, is_sure=moment == clock, mates=mates)
+        write_batch(copy, clusterer, result, moment, kind)
+        if correction is not None:
+            keep(copy, batch, correction, undone)
+            clusterer.links = replace(links_of(copy), groups=clusterer.links.groups)
+    return lost
+
+
+def _keep_ids(old: sqlite3.Connection, copy: sqlite3.Connection) -> None:
+    """Give the new stories the ids of those that they go on from; one of an id that was another's gets a new one."""
+    before, after = dict(old.execute(_STORIES)), dict(copy.execute(_STORIES))
+    sizes, shared = Counter(before.values()), Counter((before[one], after[one]) for one in after if one in before)
+    founders = {name: own for name, *own in old.execute("SELECT story_id, founder, born FROM story")}
+    heirs: dict[str, str] = {}
+    for (former, new), count in sorted(shared.items(), key=lambda pair: (-pair[1], pair[0])):
+        if new not in heirs and 2 * count > sizes[former]:
+            heirs[new] = former
+    taken, names = {*founders, *heirs.values()}, {}
+    for name, founder, born in copy.execute("SELECT story_id, founder, born FROM story ORDER BY story_id").fetchall():
+        names[name] = heirs.get(name, name)
+        if name in heirs:
+            copy.execute("UPDATE story SET founder = ?, born = ? WHERE story_id = ?", (*founders[heirs[name]], name))
+        elif name in taken and (name in heirs.values() or name in sizes):
+            while names[name] in taken:
+                names[name] = story_id(founder, attempt=born)
+                born -= names[name] in taken
+            copy.execute("UPDATE story SET born = ? WHERE story_id = ?", (born, name))
+            taken.add(names[name])
+    copy.execute("CREATE TEMPORARY TABLE renamed (former TEXT PRIMARY KEY, name TEXT)")
+    copy.executemany("INSERT INTO renamed VALUES (?, '~' || ?)", [pair for pair in names.items() if pair[0] != pair[1]])
+    for table, column in _IDS:  # two may change their names with one another
+        copy.execute(
+            f"UPDATE {table} SET {column} = (SELECT name FROM renamed WHERE former = {column})"
+            f" WHERE {column} IN (SELECT former FROM renamed)"
+        )
+    for table, column in _IDS:
+        copy.execute(f"UPDATE {table} SET {column} = SUBSTR({column}, 2) WHERE {column} LIKE '~%'")
+    copy.execute("DROP TABLE renamed")
