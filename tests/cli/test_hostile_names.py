@@ -148,7 +148,6 @@ ENDLESS = {
     "replay": ("browse", "documents.txt", "--replay", "FILE"),
     "vectors": ("evaluate", "labels.txt", "--vectors", "FILE"),
     "feed-list": ("stream", "poll", "FILE", "--store", "s.db"),
-    "synonyms": ("evaluate", "labels", "run", "--synonyms", "FILE"),
 }
 
 
