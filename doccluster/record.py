@@ -304,6 +304,13 @@ class Run:
         """How much nearer each document is to its own centroid than to the next; negative if the next is nearer."""
         return self.similarity - self.runner_up_similarity
 
+    @property
+    def method(self) -> str:
+        """The name of the algorithm, or whose labels the clusters are."""
+        resolved = self.parameters.get("resolved")
+        labels_from = resolved.get("labels_from") if isinstance(resolved, Mapping) else None
+        return str(self.parameters.get("algorithm") or "") if labels_from is None else f"the labels in {labels_from}"
+
     @cached_property
     def meaning_of_clusters(self) -> Meaning | None:
         """The directions of the sums of the meanings in each cluster, None where documents have none."""

@@ -39,7 +39,7 @@ class EncodedRows:
 
     @classmethod
     def read(cls, folder: str | Path | None) -> EncodedRows:
-        """Return what a folder keeps, nothing where it keeps none. Raises SchemaError if the file is damaged."""
+        """Return the rows that a folder keeps, none where it keeps none. Raises SchemaError if the file is damaged."""
         path = None if folder is None else Path(folder) / ENCODED
         if path is None or not path.is_file():
             return cls()

@@ -162,6 +162,14 @@ meaning_options = options(
 @reader_options
 @vectorizer_options
 @meaning_options
+@click.option(
+    "--labels",
+    cls=SectionedOption,
+    section=MEANING,
+    metavar="FILE",
+    help="Name, explain and judge the clusters in this file in place of our own: a table of ids and labels, or a label "
+    "a line.",
+)
 @overwrite_option
 @click.option("--report/--no-report", default=True, help="Whether to write report.html (the default is yes).")
 @texts_option
@@ -205,7 +213,7 @@ def execute(
                 clustering=None if given["max_memory"] is None else {"max_memory": given["max_memory"]},
                 measures=given["measures"],
                 n_threads=given["threads"],
-                **{name: given[name] for name in OF_MEANING if name in given},
+                **{name: given[name] for name in (*OF_MEANING, "labels") if name in given},
                 scheduler=given.get("scheduler"),
                 scratch=given.get("scratch"),
                 checkpoint=given.get("checkpoint"),

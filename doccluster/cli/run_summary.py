@@ -159,6 +159,8 @@ def _stored(matrix: Any) -> int:
 
 
 def _method(run: Run) -> str:
+    if run.parameters.get("resolved", {}).get("labels_from") is not None:
+        return f"{run.method}, k={run.n_clusters}"
     algorithm = get_algorithm(run.parameters.get("algorithm", SPHERICAL))
     starts = (run.parameters.get("clustering") or {}).get("n_init") or STARTS
     told = f", best of {starts} starts" if "n_init" in algorithm.options else ""

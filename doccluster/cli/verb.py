@@ -23,7 +23,7 @@ VALUE_ALONE = frozenset({"n_samples"})
 
 
 # sections of the help
-RUNNING, READING, TERMS, MEANING = "Options", "Reading documents", "Terms", "Meaning"
+RUNNING, READING, TERMS, MEANING = "Options", "Reading documents", "Terms", "Meaning and given labels"
 
 
 class SectionedOption(click.Option):

@@ -53,6 +53,8 @@ def check_block_settings(settings: RunSettings) -> None:
         )
     if settings.has_meaning:
         raise InputError("words and meaning are clustered in one process", remedy="leave out the scheduler or scratch")
+    if settings.labels is not None:
+        raise InputError("are read in one process", argument="labels", remedy="leave out the scheduler or scratch")
     if settings.fold_copies:
         raise InputError("is not done in blocks", argument="fold_copies", received=True, remedy="leave it out")
 

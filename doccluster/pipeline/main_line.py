@@ -24,6 +24,7 @@ from doccluster.pipeline.block_runs import begin_checkpoints, work_wanted
 from doccluster.pipeline.boilerplate import N_KEPT, boilerplate_note
 from doccluster.pipeline.fitting import Fit
 from doccluster.pipeline.folding import find_first_copies, folding_note, spread_to_copies, without_copies
+from doccluster.pipeline.given_labels import given_fit, labels_told, with_labels
 from doccluster.pipeline.in_process import Work
 from doccluster.pipeline.meaning_wanted import meaning_note, reader_for, with_meaning
 from doccluster.pipeline.naming import name_clusters, unwanted_words
@@ -72,6 +73,7 @@ def run_pipeline(
     encoder: Any = None,
     space: str = "both",
     meaning_weight: float = 1.0,
+    labels: Any = None,
     scheduler: Any = None,
     scratch: str | Path | None = None,
     checkpoint: int | None = None,
@@ -126,14 +128,20 @@ def run_pipeline(
         All processors by default; the results do not depend on it.
     embeddings : path or array of shape (n_documents, n_dimensions), optional
         What the documents mean, beside their words: a .npy, .npz, Parquet or Arrow file, or the rows themselves, in the
-        order of the documents or, in a file, beside their ids. A document whose row is zero goes by its words alone.
+        order of the documents or, in a file, beside their ids; or the name of a column of the source. A document whose
+        row is zero goes by its words alone.
     encoder : str, object or function, optional
-        Instead of embeddings, what makes them of the texts: "static" (the extra `meaning`), an object with a method
-        `encode`, or a function from a list of str to an array.
+        Instead of embeddings, what makes them of the texts: "static" (the extra `meaning`), "model2vec:DIR", "onnx:DIR"
+        (the extra `onnx`), "sentence-transformers:DIR", an object with a method `encode`, or a function from a list of
+        str to an array.
     space : {"both", "words", "meaning"}
         What is clustered, where there are embeddings. Labels and measures are of the words.
     meaning_weight : float
         How much meaning counts beside the words.
+    labels : path or sequence, optional
+        Clusters that another program found, which are named, explained and judged in place of clusters of our own: a
+        file as `doccluster evaluate` takes, or a label for each document in their order. Documents with the label -1 or
+        none are shown as Other. They are kept as the label column "given".
     scheduler : str or dask.distributed.Client, optional
         Read, vectorize and cluster on the workers of a Dask cluster: its address ("tcp://HOST:8786"), "local:W" for W
         processes of this machine, or a client. Needs a number of clusters.
@@ -196,6 +204,7 @@ def run_pipeline(
         encoder=encoder,
         space=space,
         meaning_weight=meaning_weight,
+        labels=labels,
     )
     return make_run(
         source,
@@ -275,6 +284,7 @@ def _made(
     progress = clock.progress
     with clock.stage("read"):
         read = _read(work.parted(source), settings, progress, wants_texts=wants_texts)
+        read = read if settings.labels is None else with_labels(read, settings.labels)
     if settings.has_meaning:
         with clock.stage("encode"):
             read = with_meaning(read, settings, progress, encoded)
@@ -284,11 +294,16 @@ def _made(
         copy_of = find_first_copies(vectors, documents, read.corpus, work.likely_copies())
     with clock.stage("cluster"):
         fitted = without_copies(vectors, copy_of) if settings.fold_copies else vectors
-        fit, wanted = work.cluster(fitted, documents, settings, seed, progress)
+        is_other = None
+        if settings.labels is None:
+            fit, wanted = work.cluster(fitted, documents, settings, seed, progress)
+        else:
+            fit, has_none = given_fit(vectors, documents)
+            wanted, is_other = Wanted(fit.partition.n_clusters), has_none if settings.other else None
         if settings.fold_copies:
             fit = spread_to_copies(fit, copy_of)
     with clock.stage("label"):
-        placed, is_other = work.place(vectors, fit), None
+        placed = work.place(vectors, fit)
         if settings.other and wanted.choice is not None:
             fit, placed, is_other = set_aside(fit, placed)
         evidence = work.evidence(vectors, fit.partition, progress)
@@ -323,7 +338,7 @@ def _made(
         truth=settings.truth_columns,
         parameters={
             **_parameters(source, settings, read),
-            "resolved": {"seed": seed, **_resolved(read, filled.made, fit, wanted)},
+            "resolved": {"seed": seed, **_resolved(read, filled.made, fit, wanted, labels_told(settings.labels))},
         },
         provenance=Provenance(
             command=command or "",
@@ -376,10 +391,11 @@ def _parameters(source: Any, settings: RunSettings, read: Source) -> dict[str, A
     return parameters
 
 
-def _resolved(read: Source, made: Vectorized, fit: Fit, wanted: Wanted) -> dict[str, Any]:
+def _resolved(read: Source, made: Vectorized, fit: Fit, wanted: Wanted, labels_from: str | None) -> dict[str, Any]:
     """Return the choices made on the way."""
     return {
         "n_clusters": wanted.k,
+        "labels_from": labels_from,
         "started_from": wanted.choice.granularity if wanted.choice is not None and fit.from_start else None,
         "meaning": None if made.vectors.meaning is None else made.vectors.meaning.told,
         "stability": None if fit.stability is None else round(fit.stability, 6),

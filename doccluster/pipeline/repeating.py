@@ -60,11 +60,18 @@ def repeat_run(
         settings = settings if column_named(place) else replace(settings, embeddings=place)
     elif settings.encoder is not None:
         settings = replace(settings, encoder=encoder_from(asked.directory, settings.encoder))
-    elif (then.parameters.get("resolved") or {}).get("meaning"):
-        raise InputError(
-            f"{path} is of a run on embeddings in memory, which cannot be read again",
-            remedy="call doccluster.run again",
-        )
+    if settings.labels is not None:
+        settings = replace(settings, labels=str(asked.found(settings.labels)))
+    resolved = then.parameters.get("resolved") or {}
+    for what, is_lost in (
+        ("embeddings", settings.embeddings is settings.encoder is None and resolved.get("meaning")),
+        ("labels", settings.labels is None and resolved.get("labels_from")),
+    ):
+        if is_lost:
+            raise InputError(
+                f"{path} is of a run on {what} in memory, which cannot be read again",
+                remedy="call doccluster.run again",
+            )
     run = make_run(
         recorded_sources(asked, path),
         settings,

@@ -15,7 +15,7 @@ from doccluster.artifacts.typed_json import read_as
 from doccluster.clustering.algorithms import SPHERICAL, get_algorithm
 from doccluster.corpus.addresses import address_of
 from doccluster.corpus.options import SourceParameters
-from doccluster.errors import Argument, InputError
+from doccluster.errors import Argument, InputError, listed_arguments
 from doccluster.file_names import usable_path
 from doccluster.measures import get_measures
 from doccluster.text.tfidf_parameters import TfidfParameters
@@ -23,7 +23,7 @@ from doccluster.text.token_patterns import check_safe_pattern
 from doccluster.validation import check_positive_int
 
 GRANULARITIES = ("sections", "topics", "stories")
-OF_MEANING = ("embeddings", "encoder")  # a file and a name; or an array, an object, a function
+MAY_BE_IN_MEMORY = ("embeddings", "encoder", "labels")  # files and a name; or arrays, an object, a function
 SPACES = ("words", "meaning", "both")
 
 
@@ -48,6 +48,7 @@ class RunSettings:
     encoder: Any = None
     space: str = "both"
     meaning_weight: float = 1.0
+    labels: Any = None
 
     @property
     def has_meaning(self) -> bool:
@@ -70,6 +71,11 @@ class RunSettings:
         get_algorithm(self.algorithm).check_options(self.clustering or {})
         if self.embeddings is not None and self.encoder is not None:
             raise InputError("an encoder and embeddings would be two meanings of a document", remedy="give one of them")
+        if self.labels is not None and (self.n_clusters != "auto" or self.granularity or self.fold_copies):
+            raise InputError(
+                "the labels that were given say what the clusters are",
+                remedy=("leave out ", *listed_arguments(("n_clusters", "granularity", "fold_copies"))),
+            )
         _check_space(self.space, self.meaning_weight)
         if self.space == "meaning" and not self.has_meaning:
             asked = "embeddings are missing, and ", Argument("space", "meaning"), " is of them alone"
@@ -78,8 +84,8 @@ class RunSettings:
 
     def as_parameters(self, source: Any) -> dict[str, Any]:
         """Return the settings as JSON values, and the source; what is in memory cannot be written down, and is None."""
-        plain = {one.name: _plain(getattr(self, one.name)) for one in fields(self) if one.name not in OF_MEANING}
-        for name in OF_MEANING:
+        plain = {one.name: _plain(getattr(self, one.name)) for one in fields(self) if one.name not in MAY_BE_IN_MEMORY}
+        for name in MAY_BE_IN_MEMORY:
             given = getattr(self, name)
             plain[name] = os.fspath(given) if isinstance(given, str | os.PathLike) else None
         return {"source": _plain_source(source), "directory": str(Path.cwd()), **plain}
@@ -118,6 +124,7 @@ class _Parameters(RunSettings):
 
     embeddings: str | None = None
     encoder: str | None = None
+    labels: str | None = None
     source: tuple[str, ...] | None = None
     directory: str | None = None
     resolved: Mapping[str, Any] | None = None

@@ -150,7 +150,7 @@ def _citation(run: Run, source: str) -> str:
     """Return how to cite the clusters of a run: what was clustered by which algorithm, and how to check it."""
     origin = run.provenance
     made = f"doccluster {origin.versions.get('doccluster', __version__)}"
-    how = ", ".join(filter(None, (str(run.parameters.get("algorithm") or ""), f"seed {origin.seed}")))
+    how = ", ".join(filter(None, (run.method, f"seed {origin.seed}")))
     data = f" Data: SHA-256 {origin.checksum[:16]}." if origin.checksum else ""
     day = f", {origin.started[:10]}" if origin.started else ""
     n, k = counted(run.n_documents, "document"), counted(run.n_clusters, "cluster")

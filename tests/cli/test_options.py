@@ -10,7 +10,7 @@ import pytest
 
 from doccluster.cli.main import COMMANDS, commands
 from doccluster.cli.source_options import OF_A_FORMAT, READER, VECTORIZER
-from doccluster.cli.verb import Verb, spelling_of
+from doccluster.cli.verb import MEANING, Verb, spelling_of
 from doccluster.corpus import FORMATS
 from doccluster.errors import Argument, worded
 
@@ -97,10 +97,10 @@ def test_the_parameters_of_formats_are_named_with_their_format():
     }
 
 
-def test_a_run_has_at_most_forty_options_beside_those_of_meaning_and_groups_those_of_reading():
+def test_a_run_has_at_most_forty_options_beside_those_from_elsewhere_and_groups_those_of_reading():
     command = commands.get_command(click.Context(commands), "run")
     own = [one for one in command.params if isinstance(one, click.Option)]
-    assert sum(getattr(one, "section", "") != "Meaning" for one in own) <= 40
+    assert sum(getattr(one, "section", "") != MEANING for one in own) <= 40
     told = command.get_help(click.Context(command))
     assert told.index("--json") < told.index("Reading documents:") < told.index("--column") < told.index("Terms:")
 

@@ -1,0 +1,75 @@
+"""Clusters that another program found: a run takes its labels in place of a fit, and names and judges them."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from doccluster.clustering.linear_rule import decide
+from doccluster.corpus.columns import cell_text
+from doccluster.errors import InputError
+from doccluster.evaluation.joined_labels import read_labels
+from doccluster.partition import Partition
+from doccluster.pipeline.fitting import Fit, centroids_of, largest_first
+from doccluster.pipeline.sources import Source
+from doccluster.record import Documents
+from doccluster.vectors import DocumentVectors
+from doccluster.vectors.embedding_files import Embeddings, rows_of_documents
+
+COLUMN = "given"  # the column of labels in which the documents keep them
+NO_CLUSTER = ("", "-1")  # the labels of documents that the other program left out
+
+
+def with_labels(read: Source, labels: Any) -> Source:
+    """Return a source whose documents have the labels of another program as a column.
+
+    Raises InputError if there are more or fewer labels than documents, an id has none, or a document has several.
+
+    Parameters
+    ----------
+    labels : path of a file as `read_labels` takes, or a sequence of labels in the order of the documents
+    """
+    ids, name = None, "labels"
+    if isinstance(labels, str | os.PathLike):
+        found = read_labels(labels)
+        name, ids, labels = found.path, found.ids, next(iter(found.columns.values()))
+    cells = np.empty((len(labels), 1), dtype=object)
+    cells[:, 0] = [cell_text(one) for one in labels]
+    if any(isinstance(one, list | tuple) for one in labels):
+        raise InputError(f"{name} gives documents several labels", remedy="each needs one cluster")
+    after = () if read.corpus is None else read.corpus.skipped_after
+    given = Embeddings(cells, None if ids is None else tuple(ids))
+    own = rows_of_documents(given, read.documents.ids, read.skipped, after, name=name)[:, 0].tolist()
+    column = tuple((one,) if one else () for one in own)
+    return replace(read, documents=replace(read.documents, labels={**read.documents.labels, COLUMN: column}))
+
+
+def given_fit(vectors: DocumentVectors, documents: Documents) -> tuple[Fit, npt.NDArray[np.bool_]]:
+    """Return the labels of documents as a fit, and which of them have none: they go to the nearest centroid.
+
+    Raises InputError if no document has a label.
+    """
+    names = np.array(["".join(own) for own in documents.labels[COLUMN]], dtype=object)
+    has_none = np.isin(names.astype(str), NO_CLUSTER)
+    if has_none.all():
+        raise InputError("no document has a cluster", remedy="give labels other than -1")
+    rows, chosen = vectors.matrix, np.flatnonzero(~has_none)
+    partition, _ = largest_first(np.unique(names[chosen].astype(str), return_inverse=True)[1])
+    centroids = centroids_of(rows[chosen], partition)
+    labels = np.empty(names.size, dtype=np.int64)
+    labels[chosen] = partition.labels
+    if has_none.any():
+        labels[has_none] = decide(None, rows[np.flatnonzero(has_none)], None, centroids)
+    fit = Fit(Partition(labels, partition.names), centroids, None, False, None)
+    return fit, has_none
+
+
+def labels_told(labels: Any) -> str | None:
+    """Return where labels come from, as run.json has it; None without any."""
+    if labels is None:
+        return None
+    return os.fspath(labels) if isinstance(labels, str | os.PathLike) else "memory"
