@@ -154,11 +154,9 @@ BLOCK_FUNCTIONS = block_functions()
 # What writes into arrays of its caller, and why.
 IN_PLACE = {
     # labels and bounds that are carried from one iteration to the next, each row its own
-    "clustering/k_means/assigner:_sweep.one",
-    "clustering/k_means/whole_table:assign.one",
+    "clustering/k_means/assigner:assign.one",
     # the table of means, of which an iteration replaces the lines that changed
-    "clustering/k_means/mean_table:replace.one",
-    "clustering/k_means/means:update_means.one",
+    "clustering/k_means/running_means:_move.one",
     # rows laid out once, of which there should be no second copy
     "clustering/k_means/document_matrix:reorder.one",
     "vectors/row_store:settle.settle_range",
@@ -167,7 +165,6 @@ IN_PLACE = {
     "clustering/mixtures/vmf_documents:_sorted.count",
     "clustering/mixtures/vmf_documents:_sorted.sort",
     # similarities of all documents, of which the next step reads one line
-    "clustering/k_means/refill:own_similarities.one",
     "clustering/k_means/seeding:weigh.weigh_some",
     # sums of which each thread adds to some columns or some lines, in the order of the rows
     "clustering/mixtures/vmf_sums:_add_by_cluster.one",

@@ -125,7 +125,7 @@ WORK = {
     "neighbours": (neighbours, "geometry.neighbours", "share_blocks", "BLOCK_ROWS", 7),
     "semantic space": (space, "geometry.projection", "share_blocks", "BLOCK_ROWS", 7),
     "weights": (weights, "vectors.weighting", "map_blocks", "_ROWS_PER_BLOCK", 7),
-    "means": (means, "clustering.k_means.means", "_chunks", "FEWEST_ENTRIES", 1),
+    "means": (means, "clustering.k_means.running_means", "row_blocks", "BLOCK_CELLS", 16),
     "cells": (cells, "clustering.search_cells", "row_blocks", "BLOCK_SIMILARITIES", 60),
     "information": (information, "labeling.profiles", "entry_blocks", "ENTRIES_AT_ONCE", 60),
 }

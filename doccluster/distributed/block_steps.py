@@ -19,8 +19,8 @@ from scipy import sparse
 from doccluster.clustering.k_means.assign import nearest_centroids, place_documents
 from doccluster.clustering.k_means.assigner import Assigner
 from doccluster.clustering.k_means.document_matrix import DocumentMatrix, as_given, prepare
-from doccluster.clustering.k_means.means import Means, means_of_matrix
-from doccluster.clustering.k_means.movement import MOST_GROUPS
+from doccluster.clustering.k_means.mean_table import lane_table
+from doccluster.clustering.k_means.means import means_of_matrix
 from doccluster.distributed.cluster_table import TableChange, current_table, negated, release_tables
 from doccluster.distributed.matrix_block import MatrixBlock
 from doccluster.geometry.rows import Rows
@@ -166,7 +166,7 @@ class _Followed:
 
     def __init__(self, block: MatrixBlock) -> None:
         self.documents: DocumentMatrix = prepare(block.documents)[0]
-        self.assigner = Assigner(self.documents)
+        self.assigner: Assigner | None = None
         self.version = -1
 
     @staticmethod
@@ -174,20 +174,16 @@ class _Followed:
         """Return about how many bytes it takes: the rows, the bounds, and the table of means."""
         return 8 * block.n_entries + 64 * block.n_rows + 8 * block.n_columns * max(16, n_clusters)
 
-    def means(self, table: Any) -> Means:
-        """Return the table in the columns of the block."""
-        return means_of_matrix(table, self.documents.original)
-
     def assign(self, change: TableChange) -> Labels:
         """Return the nearest centroid of each document, by the bounds where they are those of the iteration before."""
-        follows = self.version == change.version - 1 and self.version >= 0
-        means = self.means(current_table(change))
-        if not follows:
-            self.assigner = Assigner(self.documents, MOST_GROUPS)
-        changed, movements = change.changed, change.movements
-        labels = self.assigner.assign(means, changed, movements if follows else None)
+        means, chords = means_of_matrix(current_table(change), self.documents.original), None
+        if self.assigner is None or self.version != change.version - 1:
+            self.assigner = Assigner(self.documents, means)
+        else:
+            self.assigner.table = lane_table(means, self.assigner.n_head)
+            chords = self.assigner.chords(change.movements, change.changed)
         self.version = change.version
-        return labels
+        return self.assigner.assign(chords)
 
 
 class _KeptBlocks:
@@ -217,7 +213,7 @@ class _KeptBlocks:
         """Take over labels that were changed from outside for these rows."""
         with self._lock:
             followed = self._blocks.get((block.folder, change.folder))
-        if followed is not None:
+        if followed is not None and followed.assigner is not None:
             followed.assigner.forget(rows, labels)
 
     def release(self, folder: str) -> None:

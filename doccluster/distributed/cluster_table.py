@@ -19,8 +19,8 @@ import numpy.typing as npt
 from scipy import sparse
 
 from doccluster.blocks import entry_blocks
+from doccluster.clustering.k_means.running_means import CANCELLED
 from doccluster.geometry.sums import ExactSums, joined
-from doccluster.kernels.accumulation import CANCELLED
 from doccluster.scratch_files import open_array, write_arrays
 
 Floats = npt.NDArray[np.float64]

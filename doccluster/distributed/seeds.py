@@ -22,7 +22,8 @@ from doccluster.clustering.k_means.document_matrix import (
     frequency_order,
     reorder,
 )
-from doccluster.clustering.k_means.means import means_of_rows
+from doccluster.clustering.k_means.mean_table import keeps_columns
+from doccluster.clustering.k_means.means import in_given_columns, means_of_rows
 from doccluster.clustering.k_means.memory import MemoryPlan
 from doccluster.clustering.k_means.scalable_seeding import choose_seeds, draw_candidates, steps_to_nearest, uniform
 from doccluster.clustering.k_means.seeding import affordable_seeding, kmeans_plus_plus
@@ -121,12 +122,16 @@ def draw_seeds(
         That of the same fit in one process.
     """
     n_terms = rows.frequencies.size
-    columns = np.arange(n_terms, dtype=np.int32) if plan.whole_tables else frequency_order(rows.frequencies)
+    columns = (
+        np.arange(n_terms, dtype=np.int32)
+        if keeps_columns(n_terms, rows.n_entries, n_clusters)
+        else frequency_order(rows.frequencies)
+    )
     if init == "random":
         return rows.take(np.sort(generator.permutation(rows.usable)[:n_clusters]))
     if init == "subsample":
         sample = rows.documents(draw_sample(rows.usable, n_clusters, generator), columns)
-        return clustered_means(sample, n_clusters, generator).to_csr(sample.original)
+        return in_given_columns(clustered_means(sample, n_clusters, generator), sample.original)
     if init == "k-means||":
         return scalable_seeds(rows, n_clusters, generator, scratch)
     trials = affordable_seeding(rows.frequencies, rows.n_documents, n_clusters)[1]
@@ -136,7 +141,7 @@ def draw_seeds(
         places = np.sort(generator.permutation(rows.usable)[: max(n_seeding, n_clusters)])
     documents = rows.documents(places, columns)
     seeds = kmeans_plus_plus(documents, n_clusters, generator, n_trials=trials)
-    return means_of_rows(documents, seeds).to_csr(documents.original)
+    return in_given_columns(means_of_rows(documents, seeds), documents.original)
 
 
 def _affordable_rows(rows: SeedRows) -> int:
@@ -158,7 +163,7 @@ def scalable_seeds(rows: SeedRows, n_clusters: int, generator: np.random.Generat
     candidates = rows.take(draw_candidates(rows.usable, n_clusters, generator, join, draw))
     weights = rows.executor.reduce(count_nearest, added, rows.blocks, candidates)
     documents, seeds = choose_seeds(candidates, weights, n_clusters, generator)
-    return means_of_rows(documents, seeds).to_csr(documents.original)
+    return in_given_columns(means_of_rows(documents, seeds), documents.original)
 
 
 def join_candidates(block: MatrixBlock, table: Any, folder: str, number: int) -> int:

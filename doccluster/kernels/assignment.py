@@ -254,10 +254,10 @@ def sweep_rows(rows, table, head, error_of_head, which, group_width, bounds):
             add_tail(rows, split, last, table, start, sums)
         sum_lines_and_peaks(values, columns, first, split, head, start, split < last, sums, peaks)
         error = rounding_error(first, split, last)
-        if error_of_head > 0:
-            error = factor * (error + LOST_BELOW * np.sqrt(np.float32(split - first)))
         lane, top, second = nearest_lane(sums, peaks)
         # decided after the others: the rare way, taken here, would slow the others down
+        if error_of_head > 0:
+            error = factor * (error + LOST_BELOW * np.sqrt(np.float32(split - first)))
         if top - second <= 2 * error + error_of_head * (top + second):
             undecided[n_undecided] = row
             n_undecided += 1
@@ -283,6 +283,35 @@ def assign_rows(rows, table, which, group_width, bounds):
     undecided = sweep_rows(rows, table, table.head, np.float32(0), which, group_width, bounds)
     decide_exactly(undecided, rows, table, group_width, bounds)
     return undecided.size
+
+
+@jit
+def own_products(rows, table, labels, in_order):
+    """Return the float64 product of each row with the mean of its cluster.
+
+    With `in_order` the terms are added in ascending order of the original columns, as the tie rule wants it.
+    """
+    values, columns, starts, original = rows
+    head, tail_starts, tail_clusters, tail_values, _ = table
+    products, keys = np.empty(labels.size), np.empty(longest_row(starts), np.int64)
+    for row in range(labels.size):
+        first, last, total = starts[row], starts[row + 1], 0.0
+        begin = first if in_order else head_end(columns, first, last, head.shape[0])
+        for entry in range(first, begin):
+            total += np.float64(values[entry]) * np.float64(head[columns[entry], labels[row]])
+        if in_order:
+            order_by_original(columns, first, last, original, keys)
+        for place in range(begin - first, last - first):
+            entry = first + (keys[place] & ROW_PLACE if in_order else place)
+            term = columns[entry] - head.shape[0]
+            if term < 0:
+                total += np.float64(values[entry]) * np.float64(head[columns[entry], labels[row]])
+                continue
+            for at in range(tail_starts[term], tail_starts[term + 1]):
+                if tail_clusters[at] == labels[row]:
+                    total += np.float64(values[entry]) * np.float64(tail_values[at])
+        products[row] = total
+    return products
 
 
 @jit

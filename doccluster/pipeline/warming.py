@@ -101,14 +101,14 @@ def _clustering() -> None:
 
 def _half_table() -> None:
     from doccluster.clustering.k_means.document_matrix import prepare
-    from doccluster.clustering.k_means.mean_table import MeanTable
+    from doccluster.clustering.k_means.mean_table import lane_table
     from doccluster.clustering.k_means.means import means_of_rows
     from doccluster.kernels.assignment import Bounds
     from doccluster.kernels.half_table import assign_by_halves, round_to_halves
     from doccluster.kernels.simd.lanes import LINE, aligned_zeros
 
     documents, _ = prepare(_matrix(60, 40, np.float32))
-    table = MeanTable(means_of_rows(documents, np.arange(3)), 40).arrays
+    table = lane_table(means_of_rows(documents, np.arange(3)), 40)
     halves = aligned_zeros(table.head.shape, np.uint16)
     round_to_halves(table.head, halves)
     bounds = Bounds(np.zeros(60, np.int32), np.empty(60, np.float32), np.empty((60, 0), np.float32))

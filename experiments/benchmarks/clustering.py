@@ -8,7 +8,6 @@ draws its own seeds; where it is not installed its line says so.
 
 from __future__ import annotations
 
-import functools
 import json
 import os
 import pathlib
@@ -143,14 +142,14 @@ def fit_debian_on_one_thread(session: Session) -> None:
 def dense_rows(session: Session) -> None:
     from doccluster.clustering.k_means.document_matrix import as_given
     from doccluster.clustering.k_means.means import means_of_rows
-    from doccluster.clustering.k_means.whole_table import WholeTable
+    from doccluster.clustering.k_means.running_means import RunningMeans
 
     rng = np.random.default_rng(0)
     centres = rng.normal(size=(6, 200))
     rows = rng.normal(size=(3075, 200)) + 0.1 * centres[rng.integers(6, size=3075)]
     rows = (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
     documents, _ = as_given(rows)
-    table = WholeTable(documents, means_of_rows(documents, np.arange(6)))
+    table = RunningMeans(documents, means_of_rows(documents, np.arange(6)))
     table.assign()
     means = np.ascontiguousarray(rows[:6].T)
     repeated = range(20 if session.quick else 200)
@@ -257,29 +256,19 @@ def iteration_100(session: Session) -> None:
 @row("plain-sweep-100k-100", "one plain sweep, 100 thousand long documents, k=100, one thread", target=1.5)
 def plain_sweep(session: Session) -> None:
     """Compare a sweep over the table in half precision, rounding included, with one over the table itself."""
-    from doccluster.clustering.k_means.assigner import Assigner
     from doccluster.clustering.k_means.document_matrix import prepare
-    from doccluster.clustering.k_means.means import means_of_rows, update_means
+    from doccluster.clustering.k_means.means import means_of_rows
+    from doccluster.clustering.k_means.running_means import RunningMeans
 
     k = count(session, 100)
     documents, _ = prepare(load_matrix(data(session, "made-100k")), n_threads=1)
-    means, every = (
-        means_of_rows(documents, np.arange(0, documents.n_documents, documents.n_documents // k)[:k]),
-        np.ones(k, bool),
-    )
-    contenders = {"doccluster": float("inf"), "doccluster, table in float32 alone": 0.0}
-    assigners = {name: Assigner(documents, half_bytes=most) for name, most in contenders.items()}
-    for _ in range(4):  # means that are those of an iteration, not of the seeds
-        labels = assigners["doccluster"].assign(means, every)
-        means, _ = update_means(documents, labels, means, every)
-
-    def sweep(assigner: Assigner) -> np.ndarray:
-        return assigner.assign(means, ~every, np.zeros(k))
-
-    for assigner in assigners.values():  # lay out the table
-        assigner.assign(means, every)
-        sweep(assigner)
-    found = {name: functools.partial(sweep, assigner) for name, assigner in assigners.items()}
+    seeds = means_of_rows(documents, np.arange(0, documents.n_documents, documents.n_documents // k)[:k])
+    contenders = {"doccluster": True, "doccluster, table in float32 alone": False}
+    starts = {who: RunningMeans(documents, seeds, with_halves=halves) for who, halves in contenders.items()}
+    for start in starts.values():
+        for _ in range(4):  # means that are those of an iteration, not of the seeds
+            start.update(start.assign())
+    found = {who: start.assigner.assign for who, start in starts.items()}  # every row, whatever its bounds
     one, other = (call() for call in found.values())
     session.compare_on_one_thread(found, repeats=7)
     session.record(
@@ -473,9 +462,9 @@ def scaling(session: Session) -> None:
 
 @row("machine-limit", "one plain sweep beside the memory it must read at the bandwidth measured in the same run")
 def machine_limit(session: Session) -> None:
-    from doccluster.clustering.k_means.assigner import Assigner
     from doccluster.clustering.k_means.document_matrix import prepare
-    from doccluster.clustering.k_means.means import means_of_rows, update_means
+    from doccluster.clustering.k_means.means import means_of_rows
+    from doccluster.clustering.k_means.running_means import RunningMeans
     from experiments.benchmarks.bandwidth import gather_bandwidth, stream_bandwidth
 
     load_kernels()
@@ -484,16 +473,12 @@ def machine_limit(session: Session) -> None:
     for name in ("made-20k",) if session.quick else ("debian", "made-100k"):
         for k in (100, 500):
             documents, _ = prepare(load_matrix(name), n_threads=threads)
-            means = means_of_rows(documents, random_rows(name, k))
-            everything = np.ones(k, np.bool_)
-            assigner = Assigner(documents)
-            labels = assigner.assign(means, everything)
-            means, movements = update_means(documents, labels, means, everything)
-            assigner.assign(means, everything, movements)
+            start = RunningMeans(documents, means_of_rows(documents, random_rows(name, k)), with_halves=False)
+            start.update(start.assign())
             seconds = []
             for _ in range(5):
                 started = time.perf_counter()
-                assigner.assign(means, np.zeros(k, np.bool_), movements)
+                start.assigner.assign()
                 seconds.append(time.perf_counter() - started)
             width = -(-k // 16) * 64
             n_bytes = documents.values.size * (width + 8)

@@ -20,7 +20,7 @@ REPEATS = 9
 @row("sweep-in-place", "a plain sweep of 100 thousand documents, k = 20, bounds in place over blocks that return them")
 def sweeps(session: Session) -> None:
     from doccluster.clustering.k_means.document_matrix import prepare
-    from doccluster.clustering.k_means.mean_table import MeanTable, best_head
+    from doccluster.clustering.k_means.mean_table import head_length, lane_table
     from doccluster.clustering.k_means.means import means_of_rows
     from doccluster.kernels.assignment import HIGHEST, LOWEST, Bounds, assign_rows
     from doccluster.kernels.simd.lanes import LINE
@@ -28,8 +28,7 @@ def sweeps(session: Session) -> None:
     load_kernels()
     name = "made-20k" if session.quick else "made-100k"
     documents, _ = prepare(load_matrix(name))
-    means = means_of_rows(documents, random_rows(name, 20))
-    table = MeanTable(means, best_head(means, documents.frequencies)).arrays
+    table = lane_table(means_of_rows(documents, random_rows(name, 20)), head_length(documents.frequencies, 20))
     n, blocks = documents.n_documents, documents.blocks()
     shape = n, table.head.shape[1] // LINE
     bounds = Bounds(np.zeros(n, np.int32), np.full(n, LOWEST, np.float32), np.full(shape, HIGHEST, np.float32))

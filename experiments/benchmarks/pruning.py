@@ -1,8 +1,7 @@
 """Bounds of spherical k-means beside sweeps over every row, from 5 to 500 clusters: what skipping documents saves.
 
 Each corpus is clustered from the same random documents until nothing moves, on one thread, both ways in turn. The
-labels are the same, so both make the same iterations. Sums and means are updated the same way. Small matrices are held
-to this way too, although a fit by default keeps their means as whole tables.
+labels are the same, so both make the same iterations. Sums and means are updated the same way.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ def fit_seconds(name: str, n_clusters: int, most_groups: int) -> float:
     documents, _ = prepare(load_matrix(name))
     means = means_of_rows(documents, random_rows(name, n_clusters))
     started = time.process_time()
-    run_start(documents, means, Limits(tol=FULL, whole_tables=False, most_groups=most_groups))
+    run_start(documents, means, Limits(tol=FULL, most_groups=most_groups))
     return time.process_time() - started
 
 

@@ -65,7 +65,7 @@ def _em_step(session: Session, concentration: str | float) -> None:
     from doccluster.blocks import available_threads
     from doccluster.clustering.k_means.assign import assign_labels
     from doccluster.clustering.k_means.document_matrix import document_frequencies, frequency_order, prepare
-    from doccluster.clustering.k_means.mean_table import MeanTable, best_head
+    from doccluster.clustering.k_means.mean_table import head_length, lane_table
     from doccluster.clustering.k_means.means import means_of_matrix
     from doccluster.clustering.mixtures.vmf_documents import UnitDocuments
     from doccluster.clustering.mixtures.vmf_steps import expect, expect_labels, maximize
@@ -80,7 +80,7 @@ def _em_step(session: Session, concentration: str | float) -> None:
 
     plain, _ = prepare(vectors.matrix, n_threads=available_threads())
     means = means_of_matrix(sparse.csr_array(before.means.T), np.arange(order.size, dtype=np.int32))
-    table = MeanTable(means, best_head(means, plain.frequencies)).arrays
+    table = lane_table(means, head_length(plain.frequencies, 50))
     labels = np.empty(n_documents, np.int32)
 
     def assign(block: slice) -> None:

@@ -6,23 +6,24 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from doccluster.clustering.k_means import assigner, document_matrix, whole_table
+from doccluster.clustering.k_means import assigner, document_matrix, running_means
 from doccluster.clustering.k_means.assign import nearest_centroids
 from doccluster.clustering.k_means.assigner import Assigner
 from doccluster.clustering.k_means.dense_rows import rows_left_open
 from doccluster.clustering.k_means.document_matrix import prepare
-from doccluster.clustering.k_means.lloyd import Limits, changed_clusters, run_start
-from doccluster.clustering.k_means.means import means_of_matrix, means_of_rows, update_means
+from doccluster.clustering.k_means.lloyd import Limits, run_start
+from doccluster.clustering.k_means.mean_table import lane_table
+from doccluster.clustering.k_means.means import in_given_columns, means_of_matrix, means_of_rows
 from doccluster.clustering.k_means.movement import MOST_GROUPS
 from doccluster.clustering.k_means.refill import refill
+from doccluster.clustering.k_means.running_means import RunningMeans
 from doccluster.clustering.k_means.spherical import SphericalParameters, spherical_k_means
 from doccluster.clustering.k_means.spherical_k_means import SphericalKMeans
-from doccluster.clustering.k_means.whole_table import WholeTable
 from doccluster.kernels.assignment import Bounds
 from doccluster.kernels.simd.lanes import LINE
 from tests.clustering.naive import cluto_matrix, naive_lloyd, naive_similarities
 
-ALGORITHMS = ["every row", "bounds", "whole tables"]
+ALGORITHMS = ["every row", "bounds", "lists"]
 
 
 def unit(dense):
@@ -102,12 +103,15 @@ def compare(matrix, start_rows, *, n_threads=1, algorithm="every row", weights=N
     start = sparse.csr_array(matrix[start_rows])
     seen = []
     limits = {"most_groups": 0 if algorithm == "every row" else MOST_GROUPS} | limits
-    limits["whole_tables"] = algorithm == "whole tables"
+    if algorithm == "lists":
+        limits = {"n_head": matrix.shape[1] // 3} | limits
     found = run_start(
         documents,
         means_of_matrix(start, documents.original),
         Limits(max_iter=60, tol=0.0, **limits),
-        observe=lambda iteration: seen.append((iteration.means.to_csr(documents.original), iteration.labels)),
+        observe=lambda iteration: seen.append(
+            (in_given_columns(iteration.means, documents.original), iteration.labels)
+        ),
     )
     naive = naive_run(matrix, start.toarray(), weights)
     for number, ((means, labels), (naive_means, naive_labels)) in enumerate(zip(seen, naive, strict=False)):
@@ -134,16 +138,17 @@ def test_every_iteration_equals_the_naive_definition(data, k, algorithm):
 def test_threads_and_block_sizes_change_nothing(n_threads, block_rows, algorithm, monkeypatch):
     monkeypatch.setattr(document_matrix, "BLOCK_ROWS", block_rows)
     monkeypatch.setattr(document_matrix, "SERIAL_WORK", 0)
-    monkeypatch.setattr(whole_table, "BLOCK_ROWS", block_rows)
-    monkeypatch.setattr(whole_table, "BLOCK_CELLS", 16 * block_rows)
+    monkeypatch.setattr(assigner, "BLOCK_ROWS", block_rows)
+    monkeypatch.setattr(running_means, "BLOCK_CELLS", 16 * block_rows)
     compare(topics(), np.arange(12), n_threads=n_threads, algorithm=algorithm)
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS[:2])
 @pytest.mark.parametrize("data", ["topics", "signed", "ties"])
-@pytest.mark.parametrize("table_bytes", [0, 700, 5_000])
-def test_a_short_dense_head_changes_nothing(table_bytes, data, algorithm):
-    compare(DATA[data](), np.arange(20), table_bytes=table_bytes, algorithm=algorithm)
+@pytest.mark.parametrize("n_head", [0, 3, 40])
+def test_a_short_dense_head_changes_nothing(n_head, data, algorithm):
+    matrix = DATA[data]()
+    compare(matrix, np.arange(20), n_head=min(n_head, matrix.shape[1]), algorithm=algorithm)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -200,96 +205,57 @@ def assert_bounds(followed, exact, labels):
     assert (lower <= np.take_along_axis(exact, labels[:, None].astype(np.int64), 1).ravel()).all()
     for group in range(upper.shape[1]):
         members = np.flatnonzero(group_of == group)
-        others = np.where(members[None, :] == labels[:, None], -2, exact[:, members])
+        others = np.where(members[None, :] == labels[:, None], -np.inf, exact[:, members])
         assert (upper[:, group] >= others.max(axis=1)).all()
     return upper.shape[1]
 
 
-def check_bounds(matrix, k):
-    """Run every iteration with bounds and compare what it believes of every document with the truth."""
+def check_bounds(matrix, k, *, n_head=None):
+    """Run every iteration and compare bounds, labels and means with the truth; count the bounds."""
     documents, _ = prepare(matrix)
     rows = np.random.default_rng(3).permutation(matrix.shape[0])[:k]
-    means = means_of_rows(documents, rows)
-    followed = Assigner(documents, MOST_GROUPS)
-    changed, movements, labels, checked = np.ones(k, np.bool_), None, None, 0
+    followed, labels, checked = RunningMeans(documents, means_of_rows(documents, rows), n_head=n_head), None, 0
     for _ in range(25):
-        found = followed.assign(means, changed, movements)
-        moved_rows = refill(documents, found, means)
-        followed.forget(moved_rows, found)
-        exact = matrix.astype(np.float64) @ means.to_csr(documents.original).toarray().T.astype(np.float64)
-        checked += assert_bounds(followed, exact, found)
-        changed = np.ones(k, np.bool_) if labels is None else changed_clusters(labels, found, k)
-        labels = found
-        if not changed.any():
-            break
-        means, movements = update_means(documents, labels, means, changed)
-    return checked
-
-
-@pytest.mark.parametrize("k", [9, 24, 60])
-@pytest.mark.parametrize("data", DATA)
-def test_bounds_hold_for_every_document_after_every_iteration(data, k):
-    matrix = DATA[data]()
-    assert check_bounds(matrix, min(k, matrix.shape[0])) > 0
-
-
-@pytest.mark.real
-@pytest.mark.parametrize(("name", "k"), [("tr11", 40), ("re0", 150)])
-def test_bounds_hold_on_real_matrices(real_corpora, name, k):
-    matrix, _ = cluto_matrix(real_corpora / "cluto_matrices", name)
-    assert check_bounds(matrix, k) > 10
-
-
-def check_whole_table(matrix, k):
-    """Run every iteration on whole tables and compare bounds, labels and means with the truth; count the bounds."""
-    documents, _ = prepare(matrix)
-    rows = np.random.default_rng(3).permutation(matrix.shape[0])[:k]
-    table, labels, checked = WholeTable(documents, means_of_rows(documents, rows)), None, 0
-    for _ in range(25):
-        found = table.assign()
+        found = followed.assign()
         if labels is not None and np.array_equal(found, labels):
             break
-        means = table.means.to_csr(documents.original)
-        exact = naive_similarities(matrix, means.toarray())
+        exact = naive_similarities(matrix, in_given_columns(followed.means, documents.original).toarray())
         assert np.array_equal(found, exact.argmax(axis=1))
-        assert table.own_similarities(found) == pytest.approx(exact.max(axis=1), abs=1e-15 * matrix.shape[1])
-        lower, upper = table.bounds
-        assert (lower <= exact.max(axis=1)).all()
-        for group in range(-(-k // LINE)):
-            lanes = np.arange(group * LINE, min((group + 1) * LINE, k))
-            others = np.where(lanes[None, :] == found[:, None], -2, exact[:, lanes])
-            assert (upper[:, group] >= others.max(axis=1)).all()
-            checked += 1
-        moved_rows = refill(documents, found, table.means)
-        table.forget(moved_rows, found)
-        table.update(found)
+        for in_order in (False, True):
+            own = followed.assigner.own_similarities(found, in_order=in_order)
+            assert own == pytest.approx(exact.max(axis=1), abs=1e-15 * matrix.shape[1])
+        checked += assert_bounds(followed.assigner, exact, found)
+        moved_rows = refill(followed.assigner, found)
+        followed.assigner.forget(moved_rows, found)
+        followed.update(found)
         labels = found
     return checked
 
 
+@pytest.mark.parametrize("n_head", [None, 5])
 @pytest.mark.parametrize("k", [2, 9, 24, 60])
 @pytest.mark.parametrize("data", DATA)
-def test_bounds_hold_on_whole_tables_after_every_iteration(data, k):
+def test_bounds_hold_for_every_document_after_every_iteration(data, k, n_head):
     matrix = DATA[data]()
-    assert check_whole_table(matrix, min(k, matrix.shape[0])) > 0
+    assert check_bounds(matrix, min(k, matrix.shape[0]), n_head=n_head) > 0
 
 
 @pytest.mark.real
-@pytest.mark.parametrize(("name", "k"), [("tr11", 9), ("re0", 60)])
-def test_bounds_hold_on_whole_tables_of_real_matrices(real_corpora, name, k):
+@pytest.mark.parametrize(("name", "k"), [("tr11", 9), ("tr11", 40), ("re0", 60), ("re0", 150)])
+def test_bounds_hold_on_real_matrices(real_corpora, name, k):
     matrix, _ = cluto_matrix(real_corpora / "cluto_matrices", name)
-    assert check_whole_table(matrix, k) > 5
+    assert check_bounds(matrix, k) > 5
 
 
 def test_means_asked_for_after_an_interruption_are_those_of_the_labels():
     documents, _ = prepare(topics())
-    table = WholeTable(documents, means_of_rows(documents, np.arange(9)))
+    table = RunningMeans(documents, means_of_rows(documents, np.arange(9)))
     labels = table.assign()
     snapshot = table.snapshot(labels, table.update(labels), 1)
-    kept = table.means.to_csr(documents.original).toarray()
+    kept = table.means.toarray()
     table.update(table.assign())
-    assert not np.array_equal(table.means.to_csr(documents.original).toarray(), kept)
-    assert np.abs(snapshot.means.to_csr(documents.original).toarray() - kept).max() <= 6e-8
+    assert not np.array_equal(table.means.toarray(), kept)
+    assert np.abs(snapshot.means.toarray() - kept).max() <= 6e-8
 
 
 @pytest.mark.parametrize("n_groups", [1, 2])
@@ -303,7 +269,7 @@ def swept_rows(matrix, k, monkeypatch, **limits):
     monkeypatch.setattr(assigner, "assign_rows", lambda *given: swept.append(given[2].size) or assign_rows(*given))
     documents, _ = prepare(matrix)
     start = means_of_rows(documents, np.arange(k))
-    found = run_start(documents, start, Limits(tol=0.0, whole_tables=False, **limits))
+    found = run_start(documents, start, Limits(tol=0.0, **limits))
     return sum(swept), matrix.shape[0] * (found.n_iter + 1)
 
 
@@ -352,21 +318,24 @@ def next_means(rng, means, matrix):
 @pytest.mark.parametrize(
     "data", ["topics", "ties", "duplicates", "orthogonal", "signed", "sparse_signed", "empty_rows"]
 )
-@pytest.mark.parametrize("table_bytes", [float("inf"), 1_500])
-def test_any_sequence_of_means_is_followed_exactly(data, seed, table_bytes):
+@pytest.mark.parametrize("n_head", [None, 5])
+def test_any_sequence_of_means_is_followed_exactly(data, seed, n_head):
     rng = np.random.default_rng(seed)
     matrix = DATA[data]()
     documents, _ = prepare(matrix)
     k = int(rng.integers(2, 45))
-    followed = Assigner(documents, int(rng.integers(1, 5)), table_bytes=table_bytes)
-    means, changed, movements = some_means(rng, matrix, k), np.ones(k, np.bool_), None
+    most_groups, followed, chords = int(rng.integers(1, 5)), None, None
+    means = some_means(rng, matrix, k)
     for step in range(10):
         in_columns = means_of_matrix(sparse.csr_array(means), documents.original)
         exact = naive_similarities(matrix, means)
-        labels = followed.assign(in_columns, changed, movements)
+        if followed is None:
+            followed = Assigner(documents, in_columns, n_head=n_head, most_groups=most_groups)
+        followed.table = lane_table(in_columns, followed.n_head)
+        labels = followed.assign(chords)
         assert np.array_equal(labels, exact.argmax(axis=1)), f"step {step}"
         assert_bounds(followed, exact, labels)
         following = next_means(rng, means, matrix)
         movements = np.linalg.norm(following.astype(np.float64) - means.astype(np.float64), axis=1)
-        changed = movements > 0
+        chords = followed.chords(movements, movements > 0)
         means = following

@@ -9,12 +9,9 @@ from scipy import sparse
 from doccluster.clustering import SphericalKMeans
 from doccluster.clustering.k_means.document_matrix import prepare
 from doccluster.clustering.k_means.lloyd import Limits
-from doccluster.clustering.k_means.means import means_of_rows, update_means
-from doccluster.clustering.k_means.refinement import (  # the gains themselves are under test
-    _table,
-    refine_start,
-    weigh_moves,
-)
+from doccluster.clustering.k_means.means import means_of_rows
+from doccluster.clustering.k_means.refinement import refine_start, weigh_moves
+from doccluster.clustering.k_means.running_means import RunningMeans
 from doccluster.clustering.k_means.seeding import InvertedIndex
 from doccluster.clustering.k_means.snapshot import Snapshot
 from doccluster.kernels.refinement import Clusters, best_chain
@@ -52,9 +49,9 @@ def test_the_gain_of_a_move_is_the_change_of_the_objective(documents):
     weights = np.random.default_rng(0).uniform(0.5, 2, size=70)
     matrix, _ = prepare(documents, weights=weights)
     labels = np.random.default_rng(1).integers(4, size=70).astype(np.int32)
-    start = means_of_rows(matrix, np.arange(4))
-    means, _ = update_means(matrix, labels, start, np.ones(4, np.bool_))
-    gains, targets, _, _ = weigh_moves(matrix, labels, means, _table(matrix, means, Limits()))
+    followed = RunningMeans(matrix, means_of_rows(matrix, np.arange(4)))
+    followed.update(labels)
+    gains, targets, _, _ = weigh_moves(followed, labels)
     expected = gains_of_all_moves(documents.toarray().astype(float), weights, labels, 4)
     assert gains == pytest.approx(expected.max(axis=1), abs=1e-6)
     assert np.array_equal(targets, expected.argmax(axis=1))

@@ -238,7 +238,10 @@ def test_what_a_block_is_said_to_take_is_at_least_what_it_holds(tmp_path):
     rows = sparse.csr_array((np.ones(n, np.float32), np.arange(n) % 5, np.arange(n + 1)), shape=(n, 5))
     block = write_block(tmp_path / "block", rows, first=0)
     followed = _Followed(block)
-    followed.assigner.assign(followed.means(sparse.csr_array(np.eye(5, dtype=np.float32))), np.ones(5, np.bool_))
+    table = sparse.csr_array(np.eye(5, dtype=np.float32))
+    change = TableChange(str(tmp_path), 0, np.arange(5), table, np.full(5, np.inf))
+    write_table(change, table)
+    assert np.array_equal(followed.assign(change), np.arange(n) % 5)
     documents = followed.documents
     arrays = (documents.values, documents.columns, documents.starts, documents.weights, *followed.assigner._bounds)
     held = sum(array.nbytes for array in arrays)

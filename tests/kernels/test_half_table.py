@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from doccluster.clustering.k_means import mean_table
+from doccluster.clustering.k_means import assigner
 from doccluster.clustering.k_means.assigner import Assigner
 from doccluster.clustering.k_means.document_matrix import prepare
-from doccluster.clustering.k_means.mean_table import MeanTable
+from doccluster.clustering.k_means.mean_table import lane_table
 from doccluster.clustering.k_means.means import means_of_rows
 from doccluster.kernels.assignment import Bounds
 from doccluster.kernels.half_table import assign_by_halves, round_to_halves
@@ -30,19 +30,18 @@ def test_labels_and_bounds_are_those_of_the_definition(seed, kind, k, n_head):
     rng = np.random.default_rng(seed)
     documents, _ = prepare(sparse_rows(rng, kind))
     means = means_of_rows(documents, rng.permutation(300)[:k])
-    table = MeanTable(means, n_head).arrays
+    table = lane_table(means, n_head)
     halves = aligned_zeros(table.head.shape, np.uint16)
     round_to_halves(table.head, halves)
     n_groups = -(-k // LINE)
     bounds = Bounds(np.zeros(300, np.int32), np.empty(300, np.float32), np.full((300, OCTET), -2, np.float32))
     assign_by_halves(documents.rows(slice(0, 300)), table, halves, np.arange(300), LINE, bounds)
 
-    order = np.arange(documents.n_columns, dtype=np.int32)
     rows = np.zeros((300, 90))
     for row in range(300):
         own = slice(documents.starts[row], documents.starts[row + 1])
         rows[row, documents.columns[own]] = documents.values[own]
-    exact = rows @ means.to_csr(order).toarray().T.astype(np.float64)
+    exact = rows @ means.toarray().T.astype(np.float64)
     assert np.array_equal(bounds.labels, exact.argmax(axis=1))
     assert (bounds.lower <= exact.max(axis=1)).all()
     for group in range(n_groups):
@@ -53,7 +52,7 @@ def test_labels_and_bounds_are_those_of_the_definition(seed, kind, k, n_head):
 
 def test_few_rows_are_swept_again():
     documents, _ = prepare(topics())
-    table = MeanTable(means_of_rows(documents, np.arange(24)), documents.n_columns).arrays
+    table = lane_table(means_of_rows(documents, np.arange(24)), documents.n_columns)
     halves = aligned_zeros(table.head.shape, np.uint16)
     round_to_halves(table.head, halves)
     n = documents.n_documents
@@ -64,22 +63,24 @@ def test_few_rows_are_swept_again():
 @pytest.mark.parametrize("algorithm", ["every row", "bounds"])
 @pytest.mark.parametrize("data", DATA)
 def test_every_iteration_with_half_precision_equals_the_naive_definition(data, algorithm, monkeypatch):
-    monkeypatch.setattr(mean_table, "HALVES_FROM", 0)
+    monkeypatch.setattr(assigner, "HALVES_FROM", 0)
     matrix = DATA[data]()
     rows = np.random.default_rng(7).permutation(matrix.shape[0])[:7]
     assert compare(matrix, rows, algorithm=algorithm) >= 1
 
 
 def test_no_half_table_is_made_where_it_does_not_fit_or_values_are_negative(monkeypatch):
-    monkeypatch.setattr(mean_table, "HALVES_FROM", 0)
+    monkeypatch.setattr(assigner, "HALVES_FROM", 0)
     rng = np.random.default_rng(0)
-    for matrix, max_bytes, is_made in (
-        (topics(), float("inf"), True),
-        (topics(), 1000.0, False),
-        (unit(rng.normal(size=(60, 40))), float("inf"), False),
+    made, round_to_halves = [], assigner.round_to_halves
+    monkeypatch.setattr(assigner, "round_to_halves", lambda *given: made.append(1) or round_to_halves(*given))
+    for matrix, with_halves, is_made in (
+        (topics(), True, True),
+        (topics(), False, False),
+        (unit(rng.normal(size=(60, 40))), True, False),
     ):
+        made.clear()
         documents, _ = prepare(matrix)
-        table = MeanTable(means_of_rows(documents, np.arange(5)), documents.n_columns)
-        assert (table.halves(documents, max_bytes=max_bytes) is not None) == is_made
-        labels = Assigner(documents, half_bytes=max_bytes).assign(table.means, np.ones(5, np.bool_))
+        labels = Assigner(documents, means_of_rows(documents, np.arange(5)), with_halves=with_halves).assign()
+        assert bool(made) == is_made
         assert labels[:5].tolist() == list(range(5))

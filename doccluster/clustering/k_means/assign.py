@@ -18,7 +18,7 @@ from doccluster.clustering.k_means.document_matrix import (
     frequency_order,
     reorder,
 )
-from doccluster.clustering.k_means.mean_table import MeanTable, best_head
+from doccluster.clustering.k_means.mean_table import head_length, lane_table
 from doccluster.clustering.k_means.means import means_of_matrix
 from doccluster.clustering.k_means.seeding import unit_rows_of
 from doccluster.errors import InputError
@@ -86,7 +86,7 @@ def place_documents(
     given = np.empty(0, np.int64) if labels is None else labels.astype(np.int64)
 
     def place(rows: Any, block: slice) -> tuple[npt.NDArray[Any], ...]:
-        placed: tuple[npt.NDArray[Any], ...] = place_rows(rows, sweep.table.arrays, given[block])
+        placed: tuple[npt.NDArray[Any], ...] = place_rows(rows, sweep.table, given[block])
         return placed
 
     found, similarity, runner_up, runner_up_similarity, own = map(np.concatenate, zip(*sweep.run(place), strict=True))
@@ -98,7 +98,7 @@ def nearest_centroids(matrix: Any, centroids: Any, *, n_threads: int | None = No
     sweep = _Sweep(matrix, centroids, n_threads)
     if sweep.is_full:
         return np.concatenate(sweep.each_block(sweep.label_full_rows))
-    return np.concatenate(sweep.run(lambda rows, block: assign_labels(rows, sweep.table.arrays)))
+    return np.concatenate(sweep.run(lambda rows, block: assign_labels(rows, sweep.table)))
 
 
 def assign_labels(rows: RowArrays, table: LaneTable) -> npt.NDArray[np.int32]:
@@ -121,7 +121,7 @@ def labels_only(n_rows: int) -> Bounds:
 def centroid_similarities(matrix: Any, centroids: Any, *, n_threads: int | None = None) -> npt.NDArray[np.float64]:
     """Return the cosine of each document to each centroid, float64 array of shape (n_documents, n_clusters)."""
     sweep = _Sweep(matrix, centroids, n_threads)
-    return np.concatenate(sweep.run(lambda rows, block: similarity_rows(rows, sweep.table.arrays)))
+    return np.concatenate(sweep.run(lambda rows, block: similarity_rows(rows, sweep.table)))
 
 
 class _Sweep:
@@ -139,8 +139,8 @@ class _Sweep:
         self.is_full, (n_rows, n_terms) = self._documents.is_full, rows.shape
         frequencies = np.full(n_terms, n_rows, np.int64) if self.is_full else document_frequencies(rows)
         self._order = frequency_order(frequencies)
-        means = means_of_matrix(centres, self._order)
-        self.table = MeanTable(means, best_head(means, frequencies[self._order]))
+        n_head = head_length(frequencies[self._order], centres.shape[0])
+        self.table = lane_table(means_of_matrix(centres, self._order), n_head)
         self._work = int(frequencies.sum()) * centres.shape[0]
         self._n_threads = resolve_threads(n_threads)
 
@@ -161,7 +161,7 @@ class _Sweep:
 
     def label_full_rows(self, block: slice) -> npt.NDArray[np.int32]:
         """Return the labels of a block of rows without zeros; only rows that a product leaves open are laid out."""
-        documents, table = self._documents, self.table.arrays
+        documents, table = self._documents, self.table
         scaled = documents.in_range[block]
         if not documents.has_unit_rows:
             scaled = scaled * documents.unit_scale[block, None]

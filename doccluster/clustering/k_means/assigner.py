@@ -1,64 +1,91 @@
-"""The nearest mean of each document, iteration after iteration, under means that follow one another."""
+"""The nearest mean of each document, iteration after iteration, under a table of means that follow one another."""
 
 from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
+from scipy import sparse
 
-from doccluster.clustering.k_means.document_matrix import DocumentMatrix
-from doccluster.clustering.k_means.mean_table import MeanTable, best_head
-from doccluster.clustering.k_means.means import Means
-from doccluster.clustering.k_means.movement import chords_of, group_width, padded_groups
-from doccluster.kernels.assignment import LOWEST, Bounds, assign_rows
+from doccluster.blocks import row_blocks
+from doccluster.clustering.k_means.dense_rows import rows_left_open
+from doccluster.clustering.k_means.document_matrix import BLOCK_ROWS, DocumentMatrix
+from doccluster.clustering.k_means.mean_table import HALVES_FROM, head_length, lane_table
+from doccluster.clustering.k_means.movement import MOST_GROUPS, chords_of, group_width, padded_groups
+from doccluster.kernels.assignment import HIGHEST, LOWEST, Bounds, assign_rows, own_products
 from doccluster.kernels.bounds import Chords, rows_in_question
-from doccluster.kernels.half_table import assign_by_halves
-from doccluster.kernels.simd.lanes import LINE
+from doccluster.kernels.half_table import assign_by_halves, round_to_halves
+from doccluster.kernels.simd.lanes import LINE, aligned_zeros
 
 
 class Assigner:
-    """The nearest mean of each document, iteration after iteration.
+    """The nearest mean of each document; documents whose bounds tell that their label stays are skipped.
 
-    The first call finds a table for the seeds, the second lays out the means, now full, for all that follow; only then
-    are documents skipped whose bounds tell that their label stays.
+    Rows without zeros are multiplied by a library of linear algebra; what its rounding leaves open is decided by our
+    own sweep.
 
     Parameters
     ----------
     documents : DocumentMatrix
+    means : csr array of shape (n_clusters, n_columns)
+    n_head : int, optional
+        How many terms get a dense line in the table; `head_length` by default.
     most_groups : int
         The most groups of clusters that have a bound for each document; 0 sweeps all documents in every iteration.
-    table_bytes, half_bytes : float
-        The largest dense part of the table, and the largest table in half precision.
+    with_halves : bool
+        Whether long sweeps may read a table in half precision, half as many bytes, wherever that decides. The bounds of
+        its rounding hold for values that are not negative.
+
+    Attributes
+    ----------
+    table : LaneTable
+        May be changed or replaced between two calls of `assign`.
     """
 
     def __init__(
         self,
         documents: DocumentMatrix,
-        most_groups: int = 0,
+        means: sparse.csr_array,
         *,
-        table_bytes: float = float("inf"),
-        half_bytes: float = float("inf"),
+        n_head: int | None = None,
+        most_groups: int = MOST_GROUPS,
+        with_halves: bool = True,
     ) -> None:
-        n = documents.n_documents
-        self._documents, self._most_groups = documents, most_groups
-        self._table_bytes, self._half_bytes = table_bytes, half_bytes
-        self._table: MeanTable | None = None
-        self._bounds = Bounds(np.zeros(n, np.int32), np.empty(n, np.float32), np.empty((n, 0), np.float32))
-        self._group_width = LINE
-        self._calls = 0
+        n, k = documents.n_documents, means.shape[0]
+        self.documents, self.n_clusters = documents, k
+        self.n_head = head_length(documents.frequencies, k) if n_head is None else n_head
+        self.table = lane_table(means, self.n_head)
+        has_long_sweeps = documents.values.size * self.table.head.shape[1] > HALVES_FROM
+        is_signed = bool(has_long_sweeps and min(documents.values.min(), means.data.min(initial=0)) < 0)
+        takes_halves = with_halves and has_long_sweeps and not is_signed
+        self._halves = aligned_zeros(self.table.head.shape, np.uint16) if takes_halves else None
+        self._group_width = group_width(k, max(1, most_groups))
+        n_groups = padded_groups(k, self._group_width) if most_groups else 0
+        upper = np.full((n, n_groups), HIGHEST, np.float32)
+        self._bounds = Bounds(np.zeros(n, np.int32), np.full(n, LOWEST, np.float32), upper)
 
-    def assign(
-        self, means: Means, changed: npt.NDArray[np.bool_], movements: npt.NDArray[np.float64] | None = None
-    ) -> npt.NDArray[np.int32]:
-        """Return the nearest mean of each document; `movements` are chords since the last call, for `changed` means."""
-        self._calls += 1
-        chords = None
-        if self._table is None or movements is None or self._calls == 2:
-            self._lay_out(means)
-        else:
-            self._table.replace(means, changed, documents=self._documents)
-            n_groups = self._bounds.upper.shape[1]
-            chords = chords_of(movements, changed, n_groups, self._group_width) if n_groups else None
-        self._sweep(chords)
+    def chords(self, movements: npt.NDArray[np.float64], has_moved: npt.NDArray[np.bool_]) -> Chords | None:
+        """Return how far means moved as `assign` takes it, None where there are no bounds."""
+        n_groups = self._bounds.upper.shape[1]
+        return chords_of(movements, has_moved, n_groups, self._group_width) if n_groups else None
+
+    def assign(self, chords: Chords | None = None) -> npt.NDArray[np.int32]:
+        """Return the nearest mean of each document; `chords` are since the last call, None looks at all documents."""
+        documents, table, halves, width = self.documents, self.table, self._halves, self._group_width
+        if halves is not None:
+            parts = [(table.head[terms], halves[terms]) for terms in row_blocks(len(halves), BLOCK_ROWS)]
+            documents.share(lambda part: round_to_halves(*part), parts, multiplications=halves.size)
+
+        def one(block: slice) -> None:
+            bounds = self._bounds.part(block)
+            which = np.arange(block.stop - block.start) if chords is None else rows_in_question(chords, bounds)
+            if documents.dense is not None and table.head.shape[0] == documents.n_columns and width == LINE:
+                which = rows_left_open(documents.dense[block], table.head, which, self.n_clusters, bounds)
+            if halves is None:
+                assign_rows(documents.rows(block), table, which, width, bounds)
+            else:
+                assign_by_halves(documents.rows(block), table, halves, which, width, bounds)
+
+        documents.each_block(one, per_entry=table.head.shape[1])
         labels: npt.NDArray[np.int32] = self._bounds.labels.copy()
         return labels
 
@@ -66,37 +93,23 @@ class Assigner:
         """Take over labels that were changed from outside for these rows."""
         self._bounds.forget(rows, labels)
 
+    def own_similarities(self, labels: npt.NDArray[np.int32], *, in_order: bool = False) -> npt.NDArray[np.float64]:
+        """Return the float64 similarity of each document to the mean of its cluster.
+
+        With `in_order` the terms are added in ascending order of the original columns, as the tie rule wants it.
+        """
+
+        def one(block: slice) -> npt.NDArray[np.float64]:
+            products: npt.NDArray[np.float64] = own_products(
+                self.documents.rows(block), self.table, labels[block], in_order
+            )
+            return products
+
+        return np.concatenate(self.documents.each_block(one, per_entry=10.0))
+
     @property
     def bounds(self) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32], npt.NDArray[np.int32]]:
         """What is known of each document: a lower bound on the similarity to its own mean, upper bounds on those to the
-        other means of each group (no columns before the second call), and the group of each cluster."""
-        assert self._table is not None
-        group_of = np.arange(self._table.means.n_clusters, dtype=np.int32) // self._group_width
+        other means of each group, and the group of each cluster."""
+        group_of = np.arange(self.n_clusters, dtype=np.int32) // self._group_width
         return self._bounds.lower, self._bounds.upper[:, : group_of.max() + 1], group_of
-
-    def _lay_out(self, means: Means) -> None:
-        """Build the table; from the second time on with room for bounds."""
-        self._table = None  # the old table goes before the new one comes
-        if self._most_groups and self._calls > 1:
-            self._group_width = group_width(means.n_clusters, self._most_groups)
-            n_groups = padded_groups(means.n_clusters, self._group_width)
-            upper = np.full((self._documents.n_documents, n_groups), LOWEST, np.float32)
-            self._bounds = self._bounds._replace(upper=upper)
-        n_head = best_head(means, self._documents.frequencies, max_bytes=self._table_bytes)
-        self._table = MeanTable(means, n_head)
-
-    def _sweep(self, chords: Chords | None) -> None:
-        """Find labels and bounds of all documents, or of those whose label may have changed as the means moved."""
-        assert self._table is not None
-        table, width = self._table.arrays, self._group_width
-        halves = self._table.halves(self._documents, max_bytes=self._half_bytes)
-
-        def one(block: slice) -> None:
-            rows, bounds = self._documents.rows(block), self._bounds.part(block)
-            which = np.arange(block.stop - block.start) if chords is None else rows_in_question(chords, bounds)
-            if halves is None:
-                assign_rows(rows, table, which, width, bounds)
-            else:
-                assign_by_halves(rows, table, halves, which, width, bounds)
-
-        self._documents.each_block(one, per_entry=table.head.shape[1])

@@ -110,11 +110,6 @@ class DocumentMatrix:
         return self.values.reshape(self.n_documents, self.n_columns)
 
     @cached_property
-    def is_signed(self) -> bool:
-        """Whether any value is negative."""
-        return bool(self.values.size and self.values.min() < 0)
-
-    @cached_property
     def has_exact_sums(self) -> bool:
         """Whether the sum of any rows is exact in float64, so that it does not depend on their order.
 
@@ -122,14 +117,18 @@ class DocumentMatrix:
         """
         if not self.values.size or not np.all(self.weights == 1):
             return False
-        smallest = float(np.min(self.magnitudes, where=self.magnitudes > 0, initial=np.inf))
+        magnitudes = np.abs(self.values) if self.values.min() < 0 else self.values
+        smallest = float(np.min(magnitudes, where=magnitudes > 0, initial=np.inf))
         last_place = 0.0 if smallest == np.inf else float(np.spacing(np.float32(smallest)))
-        return bool(self.frequencies.max() * float(self.magnitudes.max()) < 2.0**53 * last_place)
+        return bool(self.frequencies.max() * float(magnitudes.max()) < 2.0**53 * last_place)
 
-    @cached_property
-    def magnitudes(self) -> npt.NDArray[np.float32]:
-        """The absolute values; the same array where none is negative."""
-        return np.abs(self.values) if self.is_signed else self.values
+    def terms_from(self, first: int) -> sparse.csr_array:
+        """Return the terms from a column on as rows of documents, ascending."""
+        entries = np.flatnonzero(self.columns >= first)
+        starts = np.searchsorted(entries, self.starts)
+        rows = (self.values[entries], self.columns[entries] - np.int32(first), starts)
+        shape = (self.n_documents, self.n_columns - first)
+        return sparse.csr_array(sparse.csr_array(rows, shape=shape).T.tocsr())
 
     @cached_property
     def _pool(self) -> ThreadPoolExecutor:

@@ -8,21 +8,23 @@ means, old and new means). The interpreter and the compiled kernels, some 200 MB
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
-from doccluster.clustering.k_means.mean_table import HALVES_FROM, longest_head, table_width
+from doccluster.clustering.k_means.mean_table import HALVES_FROM, head_length, table_width
 from doccluster.clustering.k_means.movement import MOST_GROUPS
-from doccluster.clustering.k_means.whole_table import table_cells
 from doccluster.errors import MemoryLimitError
 from doccluster.kernels.simd.lanes import LINE, OCTET
 from doccluster.sizes import format_size
 
 SCRATCH_PER_ROW = 48  # labels before, after and while assigning, member lists, similarities of the last pass
-AT_A_TIME = 4  # times all means: old ones, new ones, those not yet in their place, and what is left of these
-WITH_ROOM = 5  # ... and room for those that follow, where sums are kept
+MEAN_BYTES = 32  # of an entry of the means, while they are read from the table and sorted
+CELL_BYTES = 12  # of a frequent term and a cluster: the mean in float32, the sum in float64
+RARE_BYTES = 8  # of a document that has a rare term: its number and value
+LISTED_BYTES = 8  # of a rare term and a cluster: its number and value
+RENEWED_BYTES = 40  # ... while the list is renewed: sum, the mean after, and the difference
 SLACK = 8 * 2**20  # small arrays and what the allocator keeps
 
 
@@ -37,26 +39,22 @@ class MemoryPlan:
     seeding : int
         The inverted index of the documents (or of a sample of them) and similarities to candidates.
     means : int
-        Sparse means, old and new, at most.
+        Sparse means at the end of a start, at most.
     table : int
-        The table of means.
+        The table of means and of sums.
     bounds : int
         Labels, bounds and lists of members.
     threads : int
         Scratch space of all threads.
     n_groups : int
         Groups of clusters that have a bound for each document; 0 sweeps all of them in every iteration.
-    head_bytes : float
-        The largest dense part of the table of means.
+    n_head : int
+        Terms that have a dense line in the table.
     half_bytes : int
         The largest table of means in half precision; 0 for none.
     seed_documents : int
         Documents that seeds are drawn from; all of them where the memory allows.
     n_threads : int
-    keeps_sums : bool
-        Whether the sums of clusters are kept to be followed.
-    whole_tables : bool
-        Whether sums and means may be kept as whole tables, where the matrix is small.
     limit : int, or None
     """
 
@@ -67,12 +65,10 @@ class MemoryPlan:
     bounds: int
     threads: int
     n_groups: int
-    head_bytes: int
-    half_bytes: int
+    n_head: int
     seed_documents: int
     n_threads: int
-    keeps_sums: bool = False
-    whole_tables: bool = False
+    half_bytes: int = 0
     limit: int | None = None
 
     @property
@@ -99,53 +95,71 @@ class MemoryPlan:
 class Size:
     """The sizes that decide how much memory a fit takes."""
 
+    frequencies: npt.NDArray[np.int64]  # of the terms, descending
     n_documents: int
-    n_columns: int
-    n_entries: int
     n_clusters: int
-    mean_entries: int
     n_threads: int
     n_starts: int
     n_candidates: int
     draws_from_index: bool
     skips: bool
 
+    @property
+    def n_entries(self) -> int:
+        """The entries of all documents."""
+        return int(self.frequencies.sum())
 
-def size_of(frequencies: npt.NDArray[np.int64], **known: Any) -> Size:
-    """Return the sizes; a term occurs in at most as many means as documents, so the means have a known largest size."""
-    mean_entries = int(np.minimum(frequencies, known["n_clusters"]).sum())
-    return Size(n_columns=frequencies.size, n_entries=int(frequencies.sum()), mean_entries=mean_entries, **known)
+    @cached_property
+    def mean_entries(self) -> int:
+        """The most entries that means can have: a term occurs in at most as many of them as documents."""
+        return int(np.minimum(self.frequencies, self.n_clusters).sum())
+
+    @cached_property
+    def tables(self) -> npt.NDArray[np.int64]:
+        """The bytes of the table for each number of frequent terms, from 0 on."""
+        lists = RARE_BYTES * self.frequencies + LISTED_BYTES * np.minimum(self.frequencies, self.n_clusters)
+        lines = CELL_BYTES * table_width(self.n_clusters) * np.arange(self.frequencies.size + 1)
+        return lines + _sums_from(lists) + 16 * self.frequencies.size
+
+    @cached_property
+    def means(self) -> npt.NDArray[np.int64]:
+        """The bytes of means at a time, when lists are renewed or means handed out, for the same numbers."""
+        renewed = RENEWED_BYTES * _sums_from(np.minimum(self.frequencies, self.n_clusters))
+        return np.maximum(renewed, MEAN_BYTES * self.mean_entries)
+
+
+def _sums_from(values: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """Return the sum of the values from each place on, the last 0."""
+    return int(values.sum()) - np.concatenate([[0], np.cumsum(values)]).astype(np.int64)
 
 
 def plan_memory(size: Size, limit: int | None, seed_documents: int) -> MemoryPlan:
     """Return the plan that leaves out least and keeps within `limit` bytes, with at most `seed_documents` for seeding.
 
-    Given up, in this order: the table in half precision, the sums of the means, the size of the dense head, bounds,
-    threads, drawing seeds from all documents.
+    Given up, in this order: the table in half precision, dense lines of the table, bounds, threads, drawing seeds from
+    all documents.
 
     Raises
     ------
     MemoryLimitError
         If not even the smallest plan fits; the message names the smallest limit that would do.
     """
-    width = table_width(size.n_clusters)
-    widest = longest_head(size.n_columns, size.n_clusters, size.mean_entries)
+    best = head_length(size.frequencies, size.n_clusters)
     groups = min(MOST_GROUPS, -(-size.n_clusters // LINE)) if size.skips else 0
-    full = _plan(size, widest, groups, size.n_threads, seed_documents, keeps_sums=True)
-    halves = widest // 2 if size.n_entries * width > HALVES_FROM else 0
-    whole = 8 * table_cells(size.n_columns, size.n_entries, size.n_clusters)
-    if whole and (limit is None or full.total + whole <= limit):
-        return replace(full, limit=limit, table=full.table + whole, whole_tables=True)
-    if halves and (limit is None or full.total + halves <= limit):
+    full = _plan(size, best, groups, size.n_threads, seed_documents)
+    width = table_width(size.n_clusters)
+    halves = 2 * width * best if size.n_entries * width > HALVES_FROM else 0
+    if limit is None or full.total + halves <= limit:
         return replace(full, limit=limit, table=full.table + halves, half_bytes=halves)
-    if limit is None or full.total <= limit:
+    if full.total <= limit:
         return replace(full, limit=limit)
+    needed = (size.tables + size.means)[: best + 1]
     for n_groups, n_threads, share in _concessions(groups, size.n_threads):
         seeds = min(seed_documents, max(2 * size.n_clusters, int(size.n_documents * share)))
-        bare = _plan(size, 0, n_groups, n_threads, seeds)
+        bare = _plan(size, int(np.argmin(needed)), n_groups, n_threads, seeds)
         if bare.total <= limit:
-            head = min(widest, limit - bare.total)
-            return replace(_plan(size, head, n_groups, n_threads, seeds), limit=limit)
+            longest = int(np.flatnonzero(needed <= needed.min() + limit - bare.total)[-1])
+            return replace(_plan(size, longest, n_groups, n_threads, seeds), limit=limit)
     enough = format_size(bare.total, up=True).replace(" ", "")  # as it can be typed
     raise MemoryLimitError(
         f"is too small to cluster {size.n_documents:,} documents with {size.n_entries:,} "
@@ -162,25 +176,21 @@ def _concessions(groups: int, n_threads: int) -> list[tuple[int, int, float]]:
     return [*steps, (0, 1, 0.01), (0, 1, 0.0)]
 
 
-def _plan(size: Size, head: int, n_groups: int, n_threads: int, seeds: int, *, keeps_sums: bool = False) -> MemoryPlan:
-    share = seeds / size.n_documents
-    index = 12 * size.n_entries + 28 * size.n_columns if size.draws_from_index else 0
+def _plan(size: Size, n_head: int, n_groups: int, n_threads: int, seeds: int) -> MemoryPlan:
+    share, n_columns = seeds / size.n_documents, size.frequencies.size
+    index = 12 * size.n_entries + 28 * n_columns if size.draws_from_index else 0
     sampled = 0 if share == 1.0 else int(8 * size.n_entries * share)
     seeding = int(index * share) + sampled + int(size.n_documents * share) * (4 * size.n_candidates + 32)
     kept = 8 * size.mean_entries if size.n_starts > 1 else 0  # the best means so far
-    seeding += kept
-    width = table_width(size.n_clusters)
     return MemoryPlan(
-        documents=8 * size.n_entries + 16 * size.n_documents + 12 * size.n_columns,
-        seeding=seeding,
-        means=(16 * WITH_ROOM if keeps_sums else 8 * AT_A_TIME) * size.mean_entries + kept,
-        table=head + 8 * size.mean_entries + 16 * size.n_columns,
+        documents=8 * size.n_entries + 16 * size.n_documents + 12 * n_columns,
+        seeding=seeding + kept,
+        means=int(size.means[n_head]) + kept,
+        table=int(size.tables[n_head]),
         bounds=size.n_documents * (SCRATCH_PER_ROW + 4 * OCTET * -(-n_groups // OCTET)),
-        threads=n_threads * (28 * size.n_columns + 64 * width),
+        threads=n_threads * 64 * table_width(size.n_clusters),
         n_groups=n_groups,
-        head_bytes=head,
-        half_bytes=0,
+        n_head=n_head,
         seed_documents=seeds,
         n_threads=n_threads,
-        keeps_sums=keeps_sums,
     )

@@ -5,26 +5,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from doccluster.clustering.k_means.assigner import Assigner
 from doccluster.clustering.k_means.document_matrix import DocumentMatrix
-from doccluster.clustering.k_means.means import Means, MemberLists, chunks_of
-from doccluster.kernels.accumulation import member_similarities
-
-
-def own_similarities(
-    documents: DocumentMatrix, labels: npt.NDArray[np.int32], means: Means, *, in_order: bool = False
-) -> npt.NDArray[np.float64]:
-    """Return the float64 similarity of each document to the mean of its cluster."""
-    lists = MemberLists.of(documents, labels, means.n_clusters)
-    similarities, rows = np.empty(documents.n_documents), documents.rows(slice(0, documents.n_documents))
-
-    def one(chunk: npt.NDArray[np.int32]) -> None:
-        member_similarities(rows, lists.arrays, chunk, means.arrays, in_order, similarities)
-
-    clusters = np.arange(means.n_clusters, dtype=np.int32)
-    limit = max(1, int(lists.entries.sum()) // (4 * documents.n_threads))
-    chunks = list(chunks_of(clusters, lists.entries, limit))
-    documents.share(one, chunks, multiplications=float(documents.values.size) * 10)
-    return similarities
 
 
 def empty_clusters(documents: DocumentMatrix, labels: npt.NDArray[np.int32], n_clusters: int) -> npt.NDArray[np.int64]:
@@ -32,18 +14,19 @@ def empty_clusters(documents: DocumentMatrix, labels: npt.NDArray[np.int32], n_c
     return np.flatnonzero(np.bincount(labels[documents.is_usable], minlength=n_clusters) == 0)
 
 
-def refill(documents: DocumentMatrix, labels: npt.NDArray[np.int32], means: Means) -> npt.NDArray[np.int64]:
+def refill(assigner: Assigner, labels: npt.NDArray[np.int32]) -> npt.NDArray[np.int64]:
     """Give each empty cluster, lowest first, the document least similar to its own centroid; return those documents.
 
     `labels` is changed in place. Only clusters with more than one distinct row give a document; among equally distant
     documents the first goes. A cluster for which none is left stays empty.
     """
-    empty = empty_clusters(documents, labels, means.n_clusters)
+    documents = assigner.documents
+    empty = empty_clusters(documents, labels, assigner.n_clusters)
     if not empty.size:
         return np.empty(0, np.int64)
-    similarities = own_similarities(documents, labels, means, in_order=True)
+    similarities = assigner.own_similarities(labels, in_order=True)
     chosen = choose_refills(similarities, labels, documents.digests, documents.is_usable, empty)
-    moved = np.fromiter(chosen, np.int64, len(chosen))
+    moved = np.array(list(chosen), np.int64)
     labels[moved] = list(chosen.values())
     return moved
 

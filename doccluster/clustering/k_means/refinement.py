@@ -16,9 +16,8 @@ import numpy as np
 import numpy.typing as npt
 
 from doccluster.clustering.k_means.document_matrix import DocumentMatrix
-from doccluster.clustering.k_means.lloyd import Limits, changed_clusters, run_start
-from doccluster.clustering.k_means.mean_table import MeanTable, best_head
-from doccluster.clustering.k_means.means import Means, update_means
+from doccluster.clustering.k_means.lloyd import Limits, run_start
+from doccluster.clustering.k_means.running_means import RunningMeans
 from doccluster.clustering.k_means.seeding import InvertedIndex
 from doccluster.clustering.k_means.snapshot import Snapshot
 from doccluster.kernels.assignment import similarity_rows
@@ -31,7 +30,7 @@ MOST_ROUNDS = 200
 CHAIN_LENGTH = 40
 CHAIN_CELLS = 1_000_000  # products kept during a chain: the documents nearest to a move times the clusters
 
-Labelling = tuple[npt.NDArray[np.int32], Means]
+Labels = npt.NDArray[np.int32]
 
 
 def refine_start(
@@ -46,77 +45,76 @@ def refine_start(
 
     It ends with batch steps, so that the labels are again those of the nearest centroid.
     """
-    k = start.means.n_clusters
-    everything = np.ones(k, np.bool_)
-    means, _ = update_means(documents, start.labels, start.means, everything, keep_sums=limits.keep_sums)
-    labels = start.labels
+    steps = RunningMeans(documents, start.means, n_head=limits.n_head, most_groups=0)
+    labels, objective = start.labels, steps.update(start.labels)
     for number in range(MOST_ROUNDS):
-        table = _table(documents, means, limits)
-        moves = weigh_moves(documents, labels, means, table)
-        moved = _moved(documents, labels, means, moves)
+        moves = weigh_moves(steps, labels)
+        moved = _bettered(steps, labels, _moved(steps, labels, moves), objective)
         if moved is None:
-            moved = _chained(documents, labels, means, table, moves.gains)
+            moved = _bettered(steps, labels, _chained(steps, labels, moves.gains), objective)
         if moved is None:
             break
-        labels, means = moved
+        labels, objective = moved
         progress("refine", number + 1, None)
         if keep:
-            keep(replace(start, labels=labels, given=means, objective=float(means.lengths.sum())))
-    settled = run_start(documents, means, limits)
+            keep(steps.snapshot(labels, objective, start.n_iter))
+    settled = run_start(documents, steps.means, limits)
     better = settled.objective >= start.objective
     return replace(settled, n_iter=start.n_iter + settled.n_iter) if better else start
 
 
-def weigh_moves(documents: DocumentMatrix, labels: npt.NDArray[np.int32], means: Means, table: MeanTable) -> Moves:
+def weigh_moves(steps: RunningMeans, labels: Labels) -> Moves:
     """Return each document's gain by its best move, where to, and its products with the sums of both clusters."""
-    clusters = _clusters(documents, labels, means)
+    documents, table, clusters = steps.documents, steps.assigner.table, _clusters(steps, labels)
 
     def one(block: slice) -> Moves:
         weights, usable = documents.weights[block], documents.is_usable[block]
-        return Moves(*best_moves(documents.rows(block), table.arrays, clusters, weights, usable, labels[block]))
+        return Moves(*best_moves(documents.rows(block), table, clusters, weights, usable, labels[block]))
 
-    parts = documents.each_block(one, per_entry=means.n_clusters)
+    parts = documents.each_block(one, per_entry=steps.n_clusters)
     return Moves(*map(np.concatenate, zip(*parts, strict=True)))
 
 
-def _clusters(documents: DocumentMatrix, labels: npt.NDArray[np.int32], means: Means) -> Clusters:
-    sizes = np.bincount(labels[documents.is_usable], minlength=means.n_clusters)
-    return Clusters(means.lengths.copy(), sizes)
+def _clusters(steps: RunningMeans, labels: Labels) -> Clusters:
+    sizes = np.bincount(labels[steps.documents.is_usable], minlength=steps.n_clusters)
+    return Clusters(steps.lengths.copy(), sizes)
 
 
-def _moved(
-    documents: DocumentMatrix,
-    labels: npt.NDArray[np.int32],
-    means: Means,
-    moves: Moves,
-) -> Labelling | None:
-    """Return the labelling after the moves that gain, best first, or None if there is none."""
+def _bettered(
+    steps: RunningMeans, before: Labels, after: Labels | None, objective: float
+) -> tuple[Labels, float] | None:
+    """Return the new labels and their objective, or None if it did not rise after all; means follow what is kept."""
+    if after is None:
+        return None
+    found = steps.update(after)
+    if found > objective:
+        return after, found
+    steps.update(before)
+    return None
+
+
+def _moved(steps: RunningMeans, labels: Labels, moves: Moves) -> Labels | None:
+    """Return the labels after the moves that gain, best first, or None if there is none."""
     gaining = np.flatnonzero(moves.gains > LEAST_GAIN)
     if not gaining.size:
         return None
     order = gaining[np.argsort(-moves.gains[gaining], kind="stable")][:MOST_MOVES]
-    after = labels.copy()
+    after, documents = labels.copy(), steps.documents
     rows = documents.rows(slice(0, documents.n_documents))
-    apply_moves(rows, documents.weights, moves, order, LEAST_GAIN, _clusters(documents, labels, means), after)
-    return _with_means(documents, labels, after, means)
+    apply_moves(rows, documents.weights, moves, order, LEAST_GAIN, _clusters(steps, labels), after)
+    return after
 
 
-def _chained(
-    documents: DocumentMatrix,
-    labels: npt.NDArray[np.int32],
-    means: Means,
-    table: MeanTable,
-    gains: npt.NDArray[np.float64],
-) -> Labelling | None:
-    """Return the labelling after the best beginning of a chain of moves, or None if no beginning gains."""
+def _chained(steps: RunningMeans, labels: Labels, gains: npt.NDArray[np.float64]) -> Labels | None:
+    """Return the labels after the best beginning of a chain of moves, or None if no beginning gains."""
     movable = np.flatnonzero(np.isfinite(gains))
-    nearest = np.argsort(-gains[movable], kind="stable")[: max(2, CHAIN_CELLS // means.n_clusters)]
+    nearest = np.argsort(-gains[movable], kind="stable")[: max(2, CHAIN_CELLS // steps.n_clusters)]
     rows = np.sort(movable[nearest])
     if rows.size < 2:
         return None
-    some = documents.take(rows)
-    products = similarity_rows(some.rows(slice(0, rows.size)), table.arrays)
-    products *= means.lengths
+    some = steps.documents.take(rows)
+    products = similarity_rows(some.rows(slice(0, rows.size)), steps.assigner.table)
+    products *= steps.lengths
     index = InvertedIndex.of(some)
     moves = np.zeros((min(CHAIN_LENGTH, rows.size), 3), np.int64)
     length, gain = best_chain(
@@ -124,7 +122,7 @@ def _chained(
         some.weights,
         (index.starts, index.rows, index.values),
         products,
-        _clusters(documents, labels, means),
+        _clusters(steps, labels),
         labels[rows],
         moves,
     )
@@ -132,18 +130,4 @@ def _chained(
         return None
     after = labels.copy()
     after[rows[moves[:length, 0]]] = moves[:length, 2]
-    return _with_means(documents, labels, after, means)
-
-
-def _with_means(
-    documents: DocumentMatrix, before: npt.NDArray[np.int32], after: npt.NDArray[np.int32], means: Means
-) -> Labelling | None:
-    """Return the new labels and their means, or None if the objective did not rise after all."""
-    changed = changed_clusters(before, after, means.n_clusters)
-    updated, _ = update_means(documents, after, means, changed, keep_sums=means.summed is not None)
-    return (after, updated) if updated.lengths.sum() > means.lengths.sum() else None
-
-
-def _table(documents: DocumentMatrix, means: Means, limits: Limits) -> MeanTable:
-    n_head = best_head(means, documents.frequencies, max_bytes=limits.table_bytes)
-    return MeanTable(means, n_head)
+    return after

@@ -22,7 +22,7 @@ from scipy import sparse
 
 from doccluster.blocks import row_blocks, share_blocks
 from doccluster.clustering.k_means.document_matrix import DocumentMatrix
-from doccluster.clustering.k_means.means import Means, means_of_matrix
+from doccluster.clustering.k_means.means import means_of_matrix
 from doccluster.errors import InputError
 from doccluster.geometry.documents import Documents, as_documents
 from doccluster.kernels.arguments import Csr
@@ -223,7 +223,7 @@ def check_init(init: Init) -> None:
 
 def given_means(
     init: Any, n_clusters: int, documents: DocumentMatrix, original: Any, generator: np.random.Generator
-) -> Means:
+) -> sparse.csr_array:
     """Return the means given as a matrix, dense or sparse, or made by a callable ``(X, n_clusters, random_state)``.
 
     Raises

@@ -8,8 +8,7 @@ from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
-
-from doccluster.clustering.k_means.means import Means
+from scipy import sparse
 
 
 @dataclass(frozen=True, eq=False)
@@ -20,12 +19,12 @@ class Snapshot:
     """
 
     labels: npt.NDArray[np.int32]
-    given: Means | Callable[[], Means]
+    given: sparse.csr_array | Callable[[], sparse.csr_array]
     objective: float
     n_iter: int
     converged: bool = False
 
     @cached_property
-    def means(self) -> Means:
+    def means(self) -> sparse.csr_array:
         """The means that the labels belong to."""
-        return self.given if isinstance(self.given, Means) else self.given()
+        return self.given() if callable(self.given) else self.given

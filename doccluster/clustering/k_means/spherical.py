@@ -14,7 +14,9 @@ from doccluster.blocks import resolve_threads
 from doccluster.clustering.estimator_parameters import SeededParameters
 from doccluster.clustering.k_means.document_matrix import DocumentMatrix, as_given, prepare
 from doccluster.clustering.k_means.lloyd import Limits
-from doccluster.clustering.k_means.memory import MemoryPlan, plan_memory, size_of
+from doccluster.clustering.k_means.mean_table import keeps_columns
+from doccluster.clustering.k_means.means import in_given_columns
+from doccluster.clustering.k_means.memory import MemoryPlan, Size, plan_memory
 from doccluster.clustering.k_means.seeding import Init, affordable_seeding, check_init, default_trials
 from doccluster.clustering.k_means.snapshot import Snapshot
 from doccluster.clustering.k_means.starts import BestStart, draw_starts
@@ -100,8 +102,8 @@ class SphericalParameters(SeededParameters):
             If the smallest plan does not fit; the message names the smallest `max_memory` that would do.
         """
         self.check(n_documents)
-        size = size_of(
-            frequencies,
+        size = Size(
+            np.sort(frequencies)[::-1],
             n_documents=n_documents,
             n_clusters=self.n_clusters,
             n_threads=resolve_threads(self.n_threads),
@@ -180,18 +182,17 @@ def spherical_k_means(
     if parameters.verbose:
         sys.stderr.write(f"{plan}\n")
     weights = check_weights(sample_weight, matrix.shape[0])
-    make = as_given if plan.whole_tables else prepare  # frequent terms side by side only help a large table
+    keeps = keeps_columns(matrix.shape[1], checked.matrix.size, parameters.n_clusters)
+    make = as_given if keeps else prepare  # frequent terms side by side only help a large table
     documents, scaled = make(checked, weights=weights, n_threads=plan.n_threads)
     if not documents.is_usable.any():
         raise NothingUsable("X has no row with a non-zero value and a weight", remedy="there is nothing to cluster")
     limits = Limits(
         parameters.max_iter,
         parameters.tol,
-        table_bytes=plan.head_bytes,
-        half_bytes=plan.half_bytes,
+        n_head=plan.n_head,
         most_groups=plan.n_groups,
-        keep_sums=plan.keeps_sums,
-        whole_tables=plan.whole_tables,
+        with_halves=plan.half_bytes > 0,
         refine=parameters.refine,
     )
     progress = parameters.progress or silent
@@ -218,7 +219,7 @@ def spherical_k_means(
 def _fit_of(
     documents: DocumentMatrix, found: Snapshot, best: BestStart, n_clusters: int, *, scaled: bool
 ) -> SphericalFit:
-    centroids = found.means.to_csr(documents.original)
+    centroids = in_given_columns(found.means, documents.original)
     notes = [NORMALISED] if scaled else []
     if centroids.shape[0] < n_clusters:
         notes.append(

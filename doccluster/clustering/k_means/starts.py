@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from scipy import sparse
 
 from doccluster.clustering.k_means.document_matrix import DocumentMatrix
 from doccluster.clustering.k_means.lloyd import Limits, Observer, drop_empty, run_start
-from doccluster.clustering.k_means.means import Means, means_of_rows
+from doccluster.clustering.k_means.means import means_of_rows
 from doccluster.clustering.k_means.refinement import refine_start
 from doccluster.clustering.k_means.scalable_seeding import scalable_rows
 from doccluster.clustering.k_means.seeding import (
@@ -45,7 +46,9 @@ class BestStart:
     objectives: list[float] = field(default_factory=list)
     labels: list[npt.NDArray[np.int32]] = field(default_factory=list)  # of the first starts, as many as are kept
 
-    def run(self, seeds: Iterator[Means], *, progress: Progress = silent, observe: Observer | None = None) -> Snapshot:
+    def run(
+        self, seeds: Iterator[sparse.csr_array], *, progress: Progress = silent, observe: Observer | None = None
+    ) -> Snapshot:
         """Return the start with the highest objective, the first among equals."""
         for means in seeds:
             found = run_start(self.documents, means, self.limits, progress=progress, observe=observe, keep=self._keep)
@@ -56,7 +59,7 @@ class BestStart:
             if (len(self.labels) + 1) * found.labels.size <= KEPT_LABELS:
                 self.labels.append(found.labels.copy())
             if self.finished is None or found.objective > self.finished.objective:
-                self.finished = replace(found, given=found.means.take(np.arange(found.means.n_clusters)))
+                self.finished = replace(found, given=found.means)
             self.running = None
         assert self.finished is not None
         return self.finished
@@ -88,7 +91,7 @@ def draw_starts(
     *,
     seed_documents: int | None = None,
     progress: Progress = silent,
-) -> Iterator[Means]:
+) -> Iterator[sparse.csr_array]:
     """Yield the means at which each start begins; seeds come from at most `seed_documents` random documents."""
     if not isinstance(init, str):
         for _ in range(n_starts):
@@ -130,7 +133,7 @@ def _seeds(
     return np.asarray(sample[rows])
 
 
-def sample_means(documents: DocumentMatrix, n_clusters: int, generator: np.random.Generator) -> Means:
+def sample_means(documents: DocumentMatrix, n_clusters: int, generator: np.random.Generator) -> sparse.csr_array:
     """Return the means that clustering a random sample ends at, itself begun by k-means++."""
     sample = draw_sample(np.flatnonzero(documents.is_usable), n_clusters, generator)
     return clustered_means(documents.take(sample), n_clusters, generator)
@@ -145,8 +148,7 @@ def draw_sample(
     return np.sort(generator.permutation(usable)[:size])
 
 
-def clustered_means(sample: DocumentMatrix, n_clusters: int, generator: np.random.Generator) -> Means:
+def clustered_means(sample: DocumentMatrix, n_clusters: int, generator: np.random.Generator) -> sparse.csr_array:
     """Return the means that clustering some documents ends at."""
     seeds = means_of_rows(sample, kmeans_plus_plus(sample, n_clusters, generator))
-    means = run_start(sample, seeds, Limits(max_iter=SAMPLE_ITERATIONS)).means
-    return replace(means, lengths=np.full(means.n_clusters, np.nan), summed=None)  # sums of the sample are not ours
+    return run_start(sample, seeds, Limits(max_iter=SAMPLE_ITERATIONS)).means
