@@ -10,8 +10,8 @@ import pytest
 
 import doccluster
 from doccluster.artifacts.encoded_rows import EncodedRows
-from doccluster.errors import InputError, MissingDependency, SchemaError
-from doccluster.pipeline import repeat_run
+from doccluster.errors import InputError, MissingDependency, NothingUsable, SchemaError
+from doccluster.pipeline import open_search, repeat_run
 from doccluster.pipeline.editing import Edit, edit_run
 from doccluster.vectors import encoders
 from doccluster.vectors.encoders import Encoder, encode, get_encoder
@@ -236,6 +236,33 @@ def test_new_documents_are_encoded_by_the_model_of_the_run_wherever_it_lies(coun
     assert found["cluster"].tolist() == run.partition.labels[:2].tolist()
     with pytest.raises(InputError, match="is by tiny:other; the run's is by tiny:model"):
         doccluster.assign(tmp_path / "run", ["ship"], encoder="tiny:other")
+
+
+def test_a_search_joins_the_ranks_by_words_and_by_what_the_query_means(counting, titles, tmp_path):
+    path, _ = titles
+    folder, made = tmp_path / "run", {"n_clusters": 2, "language": "english", "n_threads": 1, "report": False}
+    run = doccluster.run(path, encoder="tiny:model", output=folder, **made)
+    index, query = open_search(folder), "anchor"
+    meaning = run.vectors.meaning
+    row = np.float32(np.float16(counting.encode([query])[0]))
+    wanted = row / np.linalg.norm(row) - meaning.centre
+    cosines = meaning.rows @ (wanted / np.linalg.norm(wanted))
+    expected = np.zeros(40)
+    for ranking in (index.rank(query), [place for place in np.argsort(-cosines, kind="stable") if cosines[place] > 0]):
+        for rank, place in enumerate(ranking, 1):
+            expected[place] += 1 / (60 + rank)
+    found = index.rank(query, ranked_by="meaning")
+    np.testing.assert_allclose(expected[found], -np.sort(-expected)[: found.size], atol=2e-4)
+    assert set(found) > set(index.rank(query))
+    hits = index.search("unheard", ranked_by="meaning", language="english")
+    assert set(hits.bm25_places) == {None}
+    with pytest.raises(NothingUsable):
+        index.rank("unheard")
+    with pytest.raises(InputError, match="in the folder of a run with an encoder"):
+        open_search(path).rank("ship", ranked_by="meaning")
+    doccluster.run(path, output=tmp_path / "words", **made)
+    with pytest.raises(InputError, match="names no encoder"):
+        open_search(tmp_path / "words").rank("ship", ranked_by="meaning")
 
 
 def test_rows_that_are_kept_come_back_and_damage_is_told(tmp_path):

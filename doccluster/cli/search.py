@@ -34,10 +34,11 @@ SHOWN = 3  # hits of a group in the terminal; --json has all
 @click.option(
     "--rank",
     "ranked_by",
-    type=click.Choice(["neighbours", "bm25"]),
+    type=click.Choice(["neighbours", "bm25", "meaning"]),
     default="neighbours",
     show_default=True,
-    help="How documents are ranked: by BM25 and the neighbours among the best, or by BM25 alone.",
+    help="How documents are ranked: by BM25 and the neighbours among the best, by BM25 alone, or by the first and what "
+    "the query means (in a run with --encoder).",
 )
 @click.option("--max-groups", type=Whole(min=1), default=10, show_default=True, help="The most groups.")
 @language_option
@@ -113,7 +114,8 @@ def _print_groups(found: GroupedHits) -> None:
         shown = [place for place in documents if place not in found.copy_of][:SHOWN]
         for place in shown:
             hit = found.hits[place]
-            by_bm25 = f" [{found.bm25_places[place] + 1}]" if found.bm25_places else ""
+            by_words = found.bm25_places[place] if found.bm25_places else None
+            by_bm25 = "" if by_words is None else f" [{by_words + 1}]"
             say(f"     {place + 1:>3}.{by_bm25} {hit.title or hit.snippet[:70] or hit.url or hit.id}")
         if len(documents) > len(shown):
             say(f"          and {len(documents) - len(shown)} more")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ from doccluster.errors import Argument, InputError
 from doccluster.pipeline.run_settings import RunSettings, encoder_from
 from doccluster.pipeline.sources import Source
 from doccluster.progress import Progress
+from doccluster.record import Run
 from doccluster.validation import check_matrix
 from doccluster.vectors.document_vectors import DocumentVectors
 from doccluster.vectors.embedding_files import (
@@ -138,6 +139,28 @@ def meaning_like(
             remedy="use the same model",
         )
     return replace(then, rows=seen_from(then.centre, check_matrix(rows, name="embeddings")))
+
+
+def meaning_of_queries(run: Run) -> Callable[[str], npt.NDArray[np.float32]]:
+    """Return a function that gives the cosine of each document of a run to what a query means.
+
+    Raises InputError if the run names no encoder, or its files are others now.
+    """
+    name, meaning = run.parameters.get("encoder"), run.vectors.meaning
+    if name is None or meaning is None:
+        raise InputError(
+            "the run names no encoder for a query", remedy=("make it with ", Argument("encoder", "static"))
+        )
+    encoder = get_encoder(encoder_from(run.parameters.get("directory") or ".", name), n_threads=1)
+    if encoder.digest != meaning.digest:
+        raise InputError(f"the encoder {name} is not the one that the run was made with", remedy="make the run again")
+
+    def cosines(query: str) -> npt.NDArray[np.float32]:
+        row = EncodedRows().rows_of([query], encoder, lambda texts: encode(encoder, texts))
+        found: npt.NDArray[np.float32] = meaning.rows @ seen_from(meaning.centre, row)[0]
+        return found
+
+    return cosines
 
 
 def nearest_by_meaning(model: Model, words: Any, meaning: Meaning, *, n_threads: int | None = None) -> Any:

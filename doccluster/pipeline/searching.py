@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
@@ -15,18 +16,19 @@ from doccluster.corpus import Corpus
 from doccluster.errors import InputError, NothingUsable
 from doccluster.file_names import usable_path
 from doccluster.pipeline.grouping_hits import MAX_GROUPS, cluster_search_results, vectorize_short_texts
+from doccluster.pipeline.meaning_wanted import meaning_of_queries
 from doccluster.pipeline.sources import read_source
 from doccluster.progress import Progress, silent
 from doccluster.record import Documents
 from doccluster.retrieval import Bm25Index, GroupedHits, SearchHit, rerank
 from doccluster.retrieval.neighbour_scores import N_RERANKED
-from doccluster.retrieval.ranking import best_documents
+from doccluster.retrieval.ranking import best_documents, joined_ranks
 from doccluster.validation import check_positive_int
 
 N_HITS = 100
-RANKINGS = ("neighbours", "bm25")
+RANKINGS = ("neighbours", "bm25", "meaning")
 
-RankedBy = Literal["neighbours", "bm25"]
+RankedBy = Literal["neighbours", "bm25", "meaning"]
 Integers = npt.NDArray[np.int64]
 
 
@@ -40,11 +42,14 @@ class SearchIndex:
         Row for row.
     rows : doccluster.geometry.Documents
         Unit rows, by which documents are neighbours.
+    cosines : function of a query, optional
+        Returns the cosine of each document to what a query means; of a run with an encoder.
     """
 
     documents: Documents
     bm25: Bm25Index
     rows: Any
+    cosines: Callable[[str], npt.NDArray[Any]] | None = None
 
     def rank(self, query: str, n_hits: int | None = None, *, ranked_by: RankedBy = "neighbours") -> Integers:
         """Return the documents for a query, best first.
@@ -56,11 +61,12 @@ class SearchIndex:
         ----------
         n_hits : int, optional
             The most hits.
-        ranked_by : {'neighbours', 'bm25'}
+        ranked_by : {'neighbours', 'bm25', 'meaning'}
             With neighbours, the 1,000 best by BM25 (or `n_hits`, if that is more) are ranked again by
-            `doccluster.retrieval.rerank`.
+            `doccluster.retrieval.rerank`. With meaning, that ranking and the one by the cosines to what the query means
+            are joined by reciprocal ranks; documents without a word of the query can be found too.
         """
-        return self._ranked(self.bm25.scores(query), n_hits, ranked_by)
+        return self._ranked(query, self._scores(query, ranked_by), n_hits, ranked_by)
 
     def search(
         self,
@@ -73,19 +79,35 @@ class SearchIndex:
     ) -> GroupedHits:
         """Return the best documents for a query in groups, as `search` does."""
         check_positive_int(n_hits, "n_hits")
-        scores = self.bm25.scores(query)
-        best = self._ranked(scores, n_hits, ranked_by)
+        scores = self._scores(query, ranked_by)
+        best = self._ranked(query, scores, n_hits, ranked_by)
         place = {row: place for place, row in enumerate(best_documents(scores, max(N_RERANKED, n_hits)).tolist())}
         hits = [_as_hit(self.documents, row) for row in best.tolist()]
         found = cluster_search_results(hits, query, max_groups=max_groups, language=language)
-        return replace(found, bm25_places=tuple(place[row] for row in best.tolist()))
+        return replace(found, bm25_places=tuple(place.get(row) for row in best.tolist()))
 
-    def _ranked(self, scores: npt.NDArray[np.float64], n_hits: int | None, ranked_by: str) -> Integers:
+    def _scores(self, query: str, ranked_by: str) -> npt.NDArray[np.float64]:
+        """Return the scores by BM25, zeros where no document has a word of the query and meaning may find some."""
         if ranked_by not in RANKINGS:
             raise InputError(f"ranked_by={ranked_by!r} is not known; choose one of {', '.join(RANKINGS)}.")
+        try:
+            return self.bm25.scores(query)
+        except NothingUsable:
+            if ranked_by != "meaning":
+                raise
+            return np.zeros(len(self.documents))
+
+    def _ranked(self, query: str, scores: npt.NDArray[np.float64], n_hits: int | None, ranked_by: str) -> Integers:
         if ranked_by == "bm25":
             return best_documents(scores, n_hits)
-        return rerank(scores, self.rows, n_reranked=max(N_RERANKED, n_hits or 0), n_threads=1)[:n_hits]
+        n_ranked = max(N_RERANKED, n_hits or 0)
+        by_words = rerank(scores, self.rows, n_reranked=n_ranked, n_threads=1)
+        if ranked_by == "neighbours":
+            return by_words[:n_hits]
+        if self.cosines is None:
+            raise InputError("the documents have no meaning", remedy="search in the folder of a run with an encoder")
+        by_meaning = best_documents(self.cosines(query), n_ranked)
+        return best_documents(joined_ranks(by_words, by_meaning, n_documents=scores.size), n_hits)
 
 
 def search(
@@ -109,7 +131,7 @@ def search(
         As for `open_search`, which saves reading the source again for each query.
     n_hits : int
         How many of the best documents are grouped.
-    ranked_by : {'neighbours', 'bm25'}
+    ranked_by : {'neighbours', 'bm25', 'meaning'}
         As for `SearchIndex.rank`; `bm25_places` of what is returned has the places by BM25 alone.
     max_groups, language
         As for `cluster_search_results`.
@@ -172,7 +194,13 @@ def _of_run(folder: str | Path) -> SearchIndex:
             f"the run in {folder} is of vectors without texts, so there are no words to search for; give a run of "
             "documents, or the documents themselves."
         )
-    return SearchIndex(run.documents, Bm25Index.from_counts(run.vectors.counts, run.vectorizer), run.vectors.documents)
+    asking = cache(lambda: meaning_of_queries(run))  # the encoder is read when it is first needed
+    return SearchIndex(
+        run.documents,
+        Bm25Index.from_counts(run.vectors.counts, run.vectorizer),
+        run.vectors.documents,
+        lambda query: asking()(query),
+    )
 
 
 def _searchable(corpus: Corpus) -> Iterable[str]:

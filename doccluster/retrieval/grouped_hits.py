@@ -48,8 +48,9 @@ class GroupedHits(ShortRepr):
         Positions of the hits that belong to no group.
     copy_of : dict of int to int
         Near-copies: the position of a hit, and that of the first of its kind.
-    bm25_places : tuple of int
-        The place of each hit by BM25 alone, from 0; empty for the hits of another engine.
+    bm25_places : tuple of int or None
+        The place of each hit by BM25 alone, from 0, None where it has no word of the query; empty for the hits of
+        another engine.
     """
 
     query: str
@@ -57,7 +58,7 @@ class GroupedHits(ShortRepr):
     groups: tuple[HitGroup, ...]
     other: tuple[int, ...]
     copy_of: dict[int, int]
-    bm25_places: tuple[int, ...] = ()
+    bm25_places: tuple[int | None, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """Return the groups in the shape that users of Carrot2 know, with `Other` at the end if there is any.
