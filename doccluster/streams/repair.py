@@ -7,8 +7,9 @@ from statistics import fmean
 from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy import sparse
 
-from doccluster.kernels.two_means import DRAWS, two_means
+from doccluster.clustering import SphericalKMeans
 from doccluster.streams.article import Moment
 from doccluster.streams.frequencies import WeightedTerms
 from doccluster.streams.joining import probability
@@ -120,11 +121,12 @@ def _last_name(gone: dict[str, str], name: str) -> str:
 
 def halves_of(vectors: Sequence[WeightedTerms]) -> list[int]:
     """Return which of two halves each article is in, 0 or 1, by spherical 2-means on all words."""
-    ids, columns = np.unique(np.concatenate([one.ids for one in vectors]), return_inverse=True)
-    sizes = np.array([one.ids.size for one in vectors], dtype=np.int64)
-    if sizes.min() == 0:
+    if min(one.ids.size for one in vectors) == 0 or len({one.to_bytes() for one in vectors}) == 1:
         return [0] * len(vectors)
+    ids, columns = np.unique(np.concatenate([one.ids for one in vectors]), return_inverse=True)
     values = np.concatenate([one.values[:, 1] for one in vectors], dtype=np.float64)
-    draws = np.random.default_rng(0).random(DRAWS * N_STARTS)
-    halves: list[int] = two_means(columns.astype(np.int64), values, np.cumsum(sizes), ids.size, draws).tolist()
+    ends = np.cumsum([0, *(one.ids.size for one in vectors)])
+    rows = sparse.csr_array((values, columns, ends), shape=(len(vectors), ids.size))
+    rows.sort_indices()
+    halves: list[int] = SphericalKMeans(2, n_init=N_STARTS, random_state=0, n_threads=1).fit(rows).labels_.tolist()
     return halves
