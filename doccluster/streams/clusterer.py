@@ -17,6 +17,7 @@ from doccluster.streams.frequencies import DAY, TermFrequencies, WeightedTerms
 from doccluster.streams.identity import story_id
 from doccluster.streams.joining import Floats, logit, probability, shipped_coefficients
 from doccluster.streams.open_stories import OpenStories
+from doccluster.streams.refiling import refile
 from doccluster.streams.regrouping import Links
 from doccluster.streams.repair import Repair
 from doccluster.streams.settings import StreamSettings
@@ -86,6 +87,8 @@ class BatchResult:
         from a story that was merged everything goes.
     left_sums : list of int
         Numbers of members that are too old to count.
+    read_again : list of (bytes, int)
+        The vectors and numbers of articles whose texts have changed.
     """
 
     placements: list[Placement] = field(default_factory=list)
@@ -95,6 +98,7 @@ class BatchResult:
     ended: dict[str, tuple[Story, str]] = field(default_factory=dict)
     moves: list[tuple[str, str, list[int]]] = field(default_factory=list)
     left_sums: list[int] = field(default_factory=list)
+    read_again: list[tuple[bytes, int]] = field(default_factory=list)
     forgotten: list[str] = field(default_factory=list)
 
     def note(self, story: Story, state: str) -> None:
@@ -158,18 +162,22 @@ class Clusterer:
         *,
         is_sure: bool = False,
         mates: Mapping[str, str] = MappingProxyType({}),
+        edited: Sequence[tuple[int, str, Article]] = (),
     ) -> BatchResult:
         """Place new articles, which are in the order of the stream, at the moment `now`.
 
         `is_sure` says that others know the moment too, and a jump to it can be believed. `mates` names a group for the
-        keys of articles that go where the first of the group went, while that story is open.
+        keys of articles that go where the first of the group went, while that story is open. `edited` are known
+        articles that are filed anew, as for `refile`.
         """
         self.clock = self.clock.moved(now, is_sure=is_sure)
         result = BatchResult()
         repair = Repair(self.stories, result, self.links)
         read = [self.reader.read(one.title, one.text) for one in articles]
-        counted = [self.frequencies.count(terms) for terms in read]
+        counted = [self.frequencies.count(terms, number) for number, terms in enumerate(read, self.next_number)]
         self.frequencies.begin_batch(now // DAY)
+        refile(self, edited, self.time, result)
+        self._follow_moves(result)
         for article, terms, ids in zip(articles, read, counted, strict=True):
             vectors = self.frequencies.weigh(terms, ids)
             codes = codes_of(f"{article.title}\n{article.text}")

@@ -69,7 +69,7 @@ class TermFrequencies:
         self.settled_day = -1
         self.n_settled: Counter[str] = Counter()
         self._settled = np.zeros(1 << 12, dtype=np.int64)
-        self._pending: list[npt.NDArray[np.int32]] = []
+        self._pending: dict[int, npt.NDArray[np.int32]] = {}  # by the number of the article
         self._n_pending: Counter[str] = Counter()
         # what is not stored yet: new terms, settled counts that have changed, and whether any has
         self.fresh: list[str] = []
@@ -81,8 +81,20 @@ class TermFrequencies:
         if day != self.settled_day or self.n_settled.total() < WARM:
             self._settle(day)
 
-    def count(self, article: ArticleTerms) -> npt.NDArray[np.int32]:
+    def count(self, article: ArticleTerms, number: int) -> npt.NDArray[np.int32]:
         """Return the numbers of the terms of an article, which counts from the next settling on."""
+        ids = self._numbers_of(article)
+        self.add_pending(number, ids, article.language)
+        return ids
+
+    def count_again(self, article: ArticleTerms, number: int) -> npt.NDArray[np.int32]:
+        """Return the numbers of the terms that an article has now; it counts with them unless it is settled."""
+        ids = self._numbers_of(article)
+        if number in self._pending:
+            self._pending[number] = ids
+        return ids
+
+    def _numbers_of(self, article: ArticleTerms) -> npt.NDArray[np.int32]:
         numbers = self.numbers
         found = list(map(numbers.get, article.terms))
         if None in found:
@@ -91,13 +103,11 @@ class TermFrequencies:
             self.next_number += len(fresh)
             self.fresh += fresh
             found = list(map(numbers.get, article.terms))
-        ids = np.array(found, dtype=np.int32)
-        self.add_pending(ids, article.language)
-        return ids
+        return np.array(found, dtype=np.int32)
 
-    def add_pending(self, ids: npt.NDArray[np.int32], language: str) -> None:
+    def add_pending(self, number: int, ids: npt.NDArray[np.int32], language: str) -> None:
         """Count an article whose terms have numbers."""
-        self._pending.append(ids)
+        self._pending[number] = ids
         self._n_pending[language] += 1
 
     def weigh(self, article: ArticleTerms, ids: npt.NDArray[np.int32]) -> WeightedTerms:
@@ -135,11 +145,11 @@ class TermFrequencies:
         self._make_room()
         if not self._pending:
             return
-        ids, counts = np.unique(np.concatenate(self._pending), return_counts=True)
+        ids, counts = np.unique(np.concatenate(list(self._pending.values())), return_counts=True)
         self._settled[ids] += counts
         self.changed.update(ids.tolist())
         self.n_settled += self._n_pending
-        self._pending, self._n_pending = [], Counter()
+        self._pending, self._n_pending = {}, Counter()
         if self.n_settled.total() > HALVED_ABOVE:
             self._halve()
 

@@ -6,7 +6,9 @@ import sqlite3
 from dataclasses import dataclass
 
 from doccluster.streams.article import Article, Moment
+from doccluster.streams.article_terms import MOST_CHARACTERS
 from doccluster.streams.identity import document_key, text_hash
+from doccluster.streams.refiling import YOUNG
 
 SAME_WITHIN = 30 * 86400  # seconds between two entries of one address that can be versions of one article
 LEAST_SHARED = 0.5  # Jaccard index of the words of two titles that can be of one article
@@ -69,9 +71,13 @@ def _can_be_version(connection: sqlite3.Connection, doc_id: int, article: Articl
     if known_hash == text_hash(article.title, article.text):
         return True
     pair = (title, article.title) if title and article.title else (text[:BEGINNING], article.text[:BEGINNING])
-    one, other = (set(part.casefold().split()) for part in pair)
-    shared = len(one & other) / max(1, len(one | other))
-    return abs(article.time - published) <= SAME_WITHIN and shared >= LEAST_SHARED
+    return abs(article.time - published) <= SAME_WITHIN and _shared(*pair) >= LEAST_SHARED
+
+
+def _shared(one: str, other: str) -> float:
+    """Return the Jaccard index of the words of two texts."""
+    here, there = (set(text.casefold().split()) for text in (one, other))
+    return len(here & there) / max(1, len(here | there))
 
 
 def _renamed(article: Article) -> Article:
@@ -119,10 +125,13 @@ def _sight(connection: sqlite3.Connection, article: Article, doc_id: int, seen: 
 
 
 def _edit(connection: sqlite3.Connection, article: Article, doc_id: int, seen: Moment) -> bool:
-    """Keep the former text of a document as a version, if the new one differs; return whether it does."""
+    """Keep the former text of a document as a version, if the new one differs; return whether it does.
+
+    A young one that shares less than half of its words with what it was is filed anew by the next batch.
+    """
     new_hash = text_hash(article.title, article.text)
-    title, text, old_hash, n_versions = connection.execute(
-        "SELECT title, text, text_hash, n_versions FROM document WHERE doc_id = ?", (doc_id,)
+    title, text, old_hash, n_versions, published = connection.execute(
+        "SELECT title, text, text_hash, n_versions, published FROM document WHERE doc_id = ?", (doc_id,)
     ).fetchone()
     if new_hash == old_hash:
         return False
@@ -134,8 +143,13 @@ def _edit(connection: sqlite3.Connection, article: Article, doc_id: int, seen: M
     connection.execute(
         "INSERT INTO document_version VALUES (?, ?, ?, ?, ?, ?)", (doc_id, n_versions, seen, title, text, old_hash)
     )
+    before, after = (
+        f"{one}\n{other[:MOST_CHARACTERS]}" for one, other in ((title, text), (article.title, article.text))
+    )
+    is_edited = seen <= published + YOUNG and _shared(before, after) < LEAST_SHARED
     connection.execute(
-        "UPDATE document SET title = ?, text = ?, text_hash = ?, n_versions = ? WHERE doc_id = ?",
-        (article.title, article.text, new_hash, n_versions + 1, doc_id),
+        "UPDATE document SET title = ?, text = ?, text_hash = ?, n_versions = ?, is_edited = is_edited | ?"
+        " WHERE doc_id = ?",
+        (article.title, article.text, new_hash, n_versions + 1, is_edited, doc_id),
     )
     return True

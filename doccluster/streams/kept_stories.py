@@ -14,7 +14,7 @@ from doccluster.streams.corrections import Correction, apply, correction_of, inv
 from doccluster.streams.database import transaction
 from doccluster.streams.restoring import restore
 from doccluster.streams.settings import StreamSettings
-from doccluster.streams.store import waiting_articles, write_batch
+from doccluster.streams.store import edited_articles, waiting_articles, write_batch
 
 
 class KeptStories:
@@ -48,11 +48,16 @@ class KeptStories:
         return self._clusterer.clock
 
     def place_waiting(self, moment: Moment, kind: str, *, is_sure: bool = False) -> int:
-        """Place what has come in and is in no story yet, inside `writing`; return how many articles that was."""
-        waiting = waiting_articles(self._connection)
-        if not waiting and (kind == "replay" or not self._clusterer.has_ended_stories(moment, is_sure=is_sure)):
+        """Place what has come in and is in no story yet, inside `writing`; return how many articles that was.
+
+        What was edited much is filed anew.
+        """
+        waiting, edited = waiting_articles(self._connection), edited_articles(self._connection)
+        if not (waiting or edited) and (
+            kind == "replay" or not self._clusterer.has_ended_stories(moment, is_sure=is_sure)
+        ):
             return 0
-        result = self._clusterer.run_batch(waiting, moment, is_sure=is_sure)
+        result = self._clusterer.run_batch(waiting, moment, is_sure=is_sure, edited=edited)
         write_batch(self._connection, self._clusterer, result, moment, kind)
         return len(waiting)
 

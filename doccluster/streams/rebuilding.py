@@ -33,7 +33,7 @@ _MADE = (
 )  # by clustering, in an order to go
 _UNPLACED = """
 UPDATE document SET batch_id = NULL, number = NULL, language = '', family = NULL, first_story = NULL, in_sums = 0,
-    similarity = NULL, margin = NULL, vectors = NULL, shingles = NULL
+    similarity = NULL, margin = NULL, vectors = NULL, shingles = NULL, is_edited = 0
 """
 _ARTICLE = "SELECT doc_key, id, published, date, title, text, source, link, guid FROM document WHERE doc_id = ?"
 _IDS = (

@@ -36,6 +36,10 @@ class Links:
         here, there = ({member.family for member in members} for members in (one, other))
         return any(group & here and group & there for group in (*self.together, *self.groups.values()))
 
+    def bind(self, family: int) -> bool:
+        """Return whether an editor has said anything of a family."""
+        return any(family in group for group in (*self.together, *(side for pair in self.apart for side in pair)))
+
     def rename(self, old: int, new: int) -> None:
         """Note that a family has become a part of another."""
         for group in (*self.together, *self.groups.values(), *(side for pair in self.apart for side in pair)):

@@ -28,10 +28,11 @@ def restore(connection: sqlite3.Connection, clusterer: Clusterer) -> None:
         terms, Counter(json.loads(meta.get("n_settled", "{}"))), int(meta.get("settled_day", -1)), n_terms
     )
     settled = int(meta.get("settled_batch", 0))
-    for data, language in connection.execute(
-        "SELECT vectors, language FROM document WHERE batch_id > ? AND vectors IS NOT NULL ORDER BY number", (settled,)
+    for number, data, language in connection.execute(
+        "SELECT number, vectors, language FROM document WHERE batch_id > ? AND vectors IS NOT NULL ORDER BY number",
+        (settled,),
     ):
-        clusterer.frequencies.add_pending(WeightedTerms.from_bytes(data, n_terms=n_terms).ids, language)
+        clusterer.frequencies.add_pending(number, WeightedTerms.from_bytes(data, n_terms=n_terms).ids, language)
     for story, state in _stories_of(connection, n_terms):
         (clusterer.stories.open_new if state == "open" else clusterer.stories.take_closed)(story)
     _restore_families(connection, clusterer)

@@ -38,12 +38,14 @@ CREATE TABLE document (
     date TEXT NOT NULL, first_seen INTEGER NOT NULL, batch_id INTEGER REFERENCES batch, number INTEGER,
     language TEXT NOT NULL, source TEXT NOT NULL, link TEXT NOT NULL, guid TEXT NOT NULL, title TEXT NOT NULL,
     text TEXT NOT NULL, text_hash TEXT NOT NULL, n_versions INTEGER NOT NULL, family INTEGER, first_story TEXT,
-    in_sums INTEGER NOT NULL, similarity REAL, margin REAL, vectors BLOB, shingles BLOB
+    in_sums INTEGER NOT NULL, similarity REAL, margin REAL, vectors BLOB, shingles BLOB,
+    is_edited INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 CREATE INDEX document_waiting ON document (published, doc_key) WHERE batch_id IS NULL;
 CREATE INDEX document_number ON document (number) WHERE number IS NOT NULL;
 CREATE INDEX document_family ON document (family);
 CREATE INDEX document_vectors ON document (doc_id) WHERE vectors IS NOT NULL;
+CREATE INDEX document_edited ON document (number) WHERE is_edited = 1;
 CREATE INDEX document_shingles ON document (batch_id) WHERE shingles IS NOT NULL;
 
 CREATE TABLE document_version (
@@ -137,8 +139,10 @@ def _set_a_clock(connection: sqlite3.Connection) -> None:
 
 
 def _make_room_for_corrections(connection: sqlite3.Connection) -> None:
-    (table,) = (one for one in TABLES.split(";\n") if "CREATE TABLE correction" in one)
-    connection.execute(table)
+    connection.execute("ALTER TABLE document ADD COLUMN is_edited INTEGER NOT NULL DEFAULT 0")
+    for statement in TABLES.split(";\n"):
+        if "CREATE TABLE correction" in statement or "document_edited" in statement:
+            connection.execute(statement)
 
 
 # version -> what makes a store of that version one of the next; run in the transaction that opens the store

@@ -87,6 +87,17 @@ def waiting_articles(connection: sqlite3.Connection) -> list[Article]:
     return [one for one in waiting if not is_muted(one.title, one.source)]
 
 
+def edited_articles(connection: sqlite3.Connection) -> list[tuple[int, str, Article]]:
+    """Return the placed documents that are to be filed anew, with their numbers and stories; each only once."""
+    rows = connection.execute(
+        "SELECT number, story_id, doc_key, id, published, date, title, text, source, link, guid FROM document"
+        " JOIN membership USING (doc_id) WHERE is_edited = 1 AND number > 0 AND to_batch IS NULL ORDER BY number"
+    ).fetchall()
+    if rows:
+        connection.execute("UPDATE document SET is_edited = 0 WHERE is_edited = 1 AND number > 0")
+    return [(number, story, Article(*values)) for number, story, *values in rows]
+
+
 def clock_of(connection: sqlite3.Connection) -> StreamClock:
     """Return the clock of the stream as the last batch left it."""
     row = connection.execute("SELECT clock FROM batch ORDER BY batch_id DESC LIMIT 1").fetchone()
@@ -133,6 +144,7 @@ def write_batch(
     )
     _write_lineage(connection, result, batch)
     connection.executemany("UPDATE document SET in_sums = 0 WHERE number = ?", [(one,) for one in result.left_sums])
+    connection.executemany("UPDATE document SET vectors = ? WHERE number = ?", result.read_again)
     has_settled = clusterer.frequencies.has_settled
     _write_terms(connection, clusterer, batch)
     _let_go(connection, clusterer, result, has_settled=has_settled)
@@ -165,7 +177,7 @@ def _write_leads(connection: sqlite3.Connection, result: BatchResult, batch: int
 def _write_placements(connection: sqlite3.Connection, clusterer: Clusterer, result: BatchResult, batch: int) -> None:
     connection.executemany(
         "UPDATE document SET batch_id = ?, number = ?, language = ?, family = ?, first_story = ?, in_sums = ?,"
-        " similarity = ?, margin = ?, vectors = ?, shingles = ? WHERE doc_key = ?",
+        " similarity = ?, margin = ?, vectors = ?, shingles = ?, is_edited = 0 WHERE doc_key = ?",
         [
             (
                 batch,

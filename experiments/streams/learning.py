@@ -47,7 +47,7 @@ def examples(stream: LabelledStream, reader: TermReader) -> tuple[Floats, Floats
                 stories.close(story)
         stories.forget_closed_before(articles[0].time)
         read = [reader.read(one.title, one.text) for one in articles]
-        counted = [frequencies.count(terms) for terms in read]
+        counted = [frequencies.count(terms, place) for place, terms in enumerate(read, number + 1)]
         frequencies.begin_batch(now // DAY)
         for one, terms, ids in zip(articles, read, counted, strict=True):
             number += 1

@@ -238,6 +238,8 @@ def test_a_store_of_the_first_version_is_given_the_lines_it_lacks(turning, tmp_p
         connection.execute("ALTER TABLE batch DROP COLUMN clock")
         connection.execute("ALTER TABLE story DROP COLUMN touched")
         connection.execute("DROP TABLE correction")
+        connection.execute("DROP INDEX document_edited")
+        connection.execute("ALTER TABLE document DROP COLUMN is_edited")
         connection.execute("PRAGMA user_version = 1")
     connection.close()
     with StoryStream(old) as stream:
