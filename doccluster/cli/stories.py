@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,6 +22,7 @@ from doccluster.cli.console import (
 )
 from doccluster.cli.source_options import reader_arguments, reader_options
 from doccluster.cli.store_upkeep import backup_command, check_command, prune_command, rebuild_command, store_option
+from doccluster.cli.streams import write_out
 from doccluster.cli.values import checked
 from doccluster.cli.verb import Verb
 from doccluster.streams.polling.addresses import parse_networks
@@ -188,20 +190,37 @@ def _print_replayed(done: Replayed, store: str) -> None:
 
 @stream_command.command("export", cls=Verb, short_help="Write documents, stories and lineage as csv files.")
 @store_option
-@click.option("-o", "--output", required=True, metavar="DIR", help="The folder for the three csv files.")
+@click.option("-o", "--output", metavar="DIR", help="The folder for the three csv files.")
+@click.option(
+    "--since",
+    metavar="WHEN",
+    help="Instead print, as JSON lines, what has changed after this batch (a number) or moment.",
+)
 @click.option(
     "--at", metavar="TIME", help="As it was at this moment, such as 2026-03-02T08:00:00Z. Left out, as it is."
 )
 @overwrite_option
 @json_option
-def export_command(store: str, output: str, at: str | None, overwrite: bool, as_json: bool) -> None:
+def export_command(
+    store: str, output: str | None, since: str | None, at: str | None, overwrite: bool, as_json: bool
+) -> None:
     """Write what the store knows as csv files: documents.csv, stories.csv and lineage.csv.
 
-    With --json the tables are printed too. The same articles replayed into an empty store give the same bytes.
+    With --json the tables are printed too. The same articles replayed into an empty store give the same bytes. With
+    --since, for programs that follow a store, each line is a row that is new or has changed; the first one names the
+    batch to ask from the next time.
     """
     from doccluster.streams.database import reading
-    from doccluster.streams.export import check_export, records, write_export
+    from doccluster.streams.export import changes, check_export, records, write_export
 
+    if (output is None) == (since is None):
+        raise click.UsageError("give --output for all of the store, or --since for what has changed.")
+    if since is not None:
+        with reading(Path(store)) as connection:
+            for row in changes(connection, since):
+                write_out(json.dumps(row, ensure_ascii=False) + "\n")
+        return
+    assert output is not None
     check_export(Path(output), overwrite=overwrite)
     with reading(Path(store)) as connection:
         done = write_export(connection, Path(output), at=at, overwrite=overwrite)

@@ -31,11 +31,14 @@ def list_command(store: str, with_ended: bool, as_json: bool) -> None:
 @json_option
 def find_command(words: tuple[str, ...], store: str, as_json: bool) -> None:
     """Find the stories, open and ended, that have a document with all the words in its title, or in their name."""
+    from doccluster.streams.feed_out import has_words
+
     stories, documents, _ = _tables(store)
-    wanted = [word.casefold() for word in words]
-    titles = [*((one["story"], one["title"]) for one in documents), *((one["id"], one["label"]) for one in stories)]
-    found = {story for story, title in titles if all(word in title.casefold() for word in wanted)}
-    _print([one for one in stories if one["id"] in found], as_json)
+    titles: dict[str, list[str]] = {}
+    for one in documents:
+        titles.setdefault(one["story"], []).append(one["title"])
+    found = [one for one in stories if has_words(words, one["label"], titles.get(one["id"], []))]
+    _print(found, as_json)
 
 
 @click.command("show", cls=Verb, short_help="Show a story: its documents, and what has become of it.")
@@ -84,4 +87,30 @@ def _print(stories: list[dict[str, Any]], as_json: bool) -> None:
         say("  no story")
 
 
-COMMANDS = (list_command, find_command, show_command)
+@click.command("feed", cls=Verb, short_help="Write the stories as a feed for readers: Atom or JSON Feed.")
+@click.argument("words", nargs=-1, metavar="[WORD]...")
+@store_option
+@click.option("-o", "--output", required=True, metavar="FILE", help="The feed; a JSON Feed if the name ends in .json.")
+@click.option("--name", default="Stories", show_default=True, metavar="NAME", help="What the feed is called.")
+@json_option
+def feed_command(words: tuple[str, ...], store: str, output: str, name: str, as_json: bool) -> None:
+    """Write the stories that grew last as a feed, or of these the ones that `stream find WORD...` finds.
+
+    A story is one entry, under its own id for good; readers see it again when it has grown.
+    """
+    from doccluster.artifacts.new_folder import check_file, new_file
+    from doccluster.streams.database import reading
+    from doccluster.streams.feed_out import feed_of
+
+    check_file(Path(output), overwrite=True)
+    with reading(Path(store)) as connection:
+        written = feed_of(connection, words, name=name, is_json=output.endswith(".json"))
+    with new_file(Path(output)) as beside:
+        beside.write_text(written, encoding="utf-8", newline="\n")
+    if as_json:
+        print_json({"feed": output})
+    else:
+        say(f"  {output}")
+
+
+COMMANDS = (feed_command, list_command, find_command, show_command)

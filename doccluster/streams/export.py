@@ -18,6 +18,7 @@ from doccluster.streams.tables import (
     STORY_COLUMNS,
     Row,
     batch_at,
+    batch_since,
     document_rows,
     lineage_rows,
     story_rows,
@@ -86,6 +87,26 @@ def records(
     """
     batch, _ = batch_at(connection, at)
     return {Path(name).stem: _named(names, rows(connection, batch)) for name, (names, rows, _) in _TABLES.items()}
+
+
+def changes(connection: sqlite3.Connection, since: str | Moment) -> Iterator[dict[str, object]]:
+    """Yield what has changed after a batch or moment, each row with the name of its table.
+
+    First comes the batch up to which it is told, to be given as `since` the next time.
+
+    Raises InputError if `since` is neither.
+    """
+    batch, moment = batch_at(connection, None)
+    first, _ = batch_since(connection, since, moment or 0)
+    yield {"table": "batch", "batch": batch}
+    grown = {name for row in lineage_rows(connection, batch, first) for name in row[2:4]}
+    rows = {
+        "documents": (DOCUMENT_COLUMNS, document_rows(connection, batch, first)),
+        "stories": (STORY_COLUMNS, (row for row in story_rows(connection, batch) if row[0] in grown)),
+        "lineage": (LINEAGE_COLUMNS, lineage_rows(connection, batch, first)),
+    }
+    for table, (names, found) in rows.items():
+        yield from ({"table": table, **one} for one in _named(names, found))
 
 
 def _named(names: Sequence[str], rows: Iterable[Row]) -> Iterator[dict[str, object]]:

@@ -7,15 +7,15 @@ import sqlite3
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 
-from doccluster.errors import InputError
 from doccluster.report.front_page import FrontPage
 from doccluster.report.wording import one_line
-from doccluster.streams.article import Moment, as_moment
+from doccluster.streams.article import Moment
 from doccluster.streams.corrections import muting, names_at
 from doccluster.streams.lineage_graph import lineage_graph
 from doccluster.streams.settings import DAY, StreamSettings
 from doccluster.streams.store import settings_of
 from doccluster.streams.story_lines import StoryArticle, closed_line, headline_of, lead_of, moment_told, story_line
+from doccluster.streams.tables import batch_since
 
 MOST_STORIES = 100
 MOST_CLOSED = 100
@@ -54,7 +54,7 @@ def front_page(connection: sqlite3.Connection, *, since: str | Moment | None = N
     if last is None:
         return FrontPage("nothing has come in yet", "the beginning", (), (), 0, "", (), 0, _troubles(connection))
     now = int(last[1])
-    since_batch, since_moment = _since(connection, since, now)
+    since_batch, since_moment = batch_since(connection, since, now)
     settings = settings_of(connection) or StreamSettings()
     members: dict[str, list[StoryArticle]] = defaultdict(list)
     is_muted = muting(connection)
@@ -106,21 +106,6 @@ def front_page(connection: sqlite3.Connection, *, since: str | Moment | None = N
         troubles=_troubles(connection),
         lineage=lineage_graph(connection, shown, (first, now)),
     )
-
-
-def _since(connection: sqlite3.Connection, since: str | Moment | None, now: Moment) -> tuple[int, Moment]:
-    """Return the last batch that is not new, and its moment (the moment given, if one is)."""
-    if isinstance(since, str) and since.isdecimal() and len(since) != 4:
-        number = int(since) if len(since) < 19 else -1  # more digits than SQLite's numbers have
-        row = connection.execute("SELECT batch_id, moment FROM batch WHERE batch_id = ?", (number,)).fetchone()
-        if row is None:
-            raise InputError(f"since={since!r} is not a batch of the store; give a moment or another number.")
-        return int(row[0]), int(row[1])
-    moment = now - DAY if since is None else since if isinstance(since, int) else as_moment(since)
-    if moment is None:
-        raise InputError(f"since={since!r} is neither a moment nor a batch; give for instance 2026-03-02T08:00:00Z.")
-    row = connection.execute("SELECT MAX(batch_id) FROM batch WHERE moment <= ?", (moment,)).fetchone()
-    return int(row[0] or 0), moment
 
 
 def _rank(articles: Sequence[StoryArticle], now: Moment, half_life: float) -> float:

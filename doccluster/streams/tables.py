@@ -11,6 +11,7 @@ from doccluster.corpus.dates import iso_date
 from doccluster.errors import InputError
 from doccluster.streams.article import Moment, as_moment, as_text
 from doccluster.streams.corrections import names_at
+from doccluster.streams.settings import DAY
 
 Table = Mapping[str, Sequence[Any]]
 Row = tuple[Any, ...]
@@ -27,7 +28,9 @@ _DOCUMENTS = """
 SELECT d.id, d.published, d.first_seen, d.source, d.title, d.link, m.story_id, d.first_story, f.doc_key AS family,
     d.similarity, d.margin
 FROM membership m JOIN document d USING (doc_id) LEFT JOIN document f ON f.number = d.family
-WHERE m.from_batch <= :batch AND (m.to_batch IS NULL OR m.to_batch > :batch)
+WHERE m.from_batch <= :batch AND (m.to_batch IS NULL OR m.to_batch > :batch) AND (m.from_batch > :since OR EXISTS
+    (SELECT 1 FROM document_version v JOIN batch b ON b.batch_id = :since
+    WHERE v.doc_id = d.doc_id AND v.seen > b.moment))
 ORDER BY d.number
 """
 _STORIES = """
@@ -49,8 +52,8 @@ WHERE e.event = 'merged' AND e.batch_id <= :batch AND NOT EXISTS (SELECT 1 FROM 
 ORDER BY s.born, s.story_id
 """
 _LINEAGE = """
-SELECT moment, event, story_id, other_id, n_documents, similarity FROM lineage WHERE batch_id <= :batch
-ORDER BY batch_id, seq
+SELECT moment, event, story_id, other_id, n_documents, similarity FROM lineage
+WHERE batch_id <= :batch AND batch_id > :since ORDER BY batch_id, seq
 """
 
 
@@ -92,6 +95,22 @@ def batch_at(connection: sqlite3.Connection, at: str | Moment | None) -> tuple[i
     return (0, None) if row is None else (int(row[0]), int(row[1]))
 
 
+def batch_since(connection: sqlite3.Connection, since: str | Moment | None, now: Moment) -> tuple[int, Moment]:
+    """Return the last batch that is not new, and its moment (the moment given, if one is); None: a day before `now`."""
+    if isinstance(since, str) and since.isdecimal():
+        number = int(since) if len(since) < 19 else -1  # more digits than SQLite's numbers have
+        row = connection.execute("SELECT batch_id, moment FROM batch WHERE batch_id = ?", (number,)).fetchone()
+        if row is not None:
+            return int(row[0]), int(row[1])
+        if len(since) != 4:  # else it is a year
+            raise InputError(f"since={since!r} is not a batch of the store; give a moment or another number.")
+    moment = now - DAY if since is None else since if isinstance(since, int) else as_moment(since)
+    if moment is None:
+        raise InputError(f"since={since!r} is neither a moment nor a batch; give for instance 2026-03-02T08:00:00Z.")
+    row = connection.execute("SELECT MAX(batch_id) FROM batch WHERE moment <= ?", (moment,)).fetchone()
+    return int(row[0] or 0), moment
+
+
 def read_tables(connection: sqlite3.Connection, *, at: str | Moment | None = None) -> StreamTables:
     """Return the tables of a store as it is, or as it was at a moment."""
     batch, moment = batch_at(connection, at)
@@ -106,9 +125,12 @@ def read_tables(connection: sqlite3.Connection, *, at: str | Moment | None = Non
     return StreamTables(moment, documents, stories, lineage)
 
 
-def document_rows(connection: sqlite3.Connection, batch: int) -> Iterator[Row]:
-    """Yield the documents as they were after a batch, in the order in which they were placed."""
-    for name, published, first_seen, *rest in connection.execute(_DOCUMENTS, {"batch": batch}):
+def document_rows(connection: sqlite3.Connection, batch: int, since: int = 0) -> Iterator[Row]:
+    """Yield the documents as they were after a batch, in the order in which they were placed.
+
+    `since` leaves out those that have neither moved nor changed after that batch.
+    """
+    for name, published, first_seen, *rest in connection.execute(_DOCUMENTS, {"batch": batch, "since": since}):
         yield (name, as_text(published), as_text(first_seen), *rest)
 
 
@@ -124,9 +146,9 @@ def story_rows(connection: sqlite3.Connection, batch: int) -> Iterator[Row]:
         yield (story, "", "merged", as_text(born), as_text(moment), 0, 0, 0, into or parent)
 
 
-def lineage_rows(connection: sqlite3.Connection, batch: int) -> Iterator[Row]:
-    """Yield what has happened up to a batch, in order."""
-    for moment, *rest in connection.execute(_LINEAGE, {"batch": batch}):
+def lineage_rows(connection: sqlite3.Connection, batch: int, since: int = 0) -> Iterator[Row]:
+    """Yield what has happened up to a batch and after another, in order."""
+    for moment, *rest in connection.execute(_LINEAGE, {"batch": batch, "since": since}):
         yield (as_text(moment), *rest)
 
 

@@ -98,6 +98,7 @@ diff news.db@2026-04-04T08:00:00Z news.db
 stream prune --store news.db --older-than 7d
 stream prune --store news.db --older-than 7d --json
 stream list --store news.db
+stream feed viaduct --store news.db -o stories.atom
 stream find viaduct lorries --store news.db
 stream show q2jpg45t --store news.db
 stream merge q2jpg45t jv4qmt3l --store news.db
