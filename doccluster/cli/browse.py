@@ -1,4 +1,4 @@
-"""`browse`: a collection in clusters on the terminal; choose some, look into them, go back, keep the path."""
+"""`browse`: a collection in clusters on the terminal; choose some, look into them, go back."""
 
 from __future__ import annotations
 
@@ -25,7 +25,6 @@ HELP = """\
   list 2          the documents of cluster 2 (list 2 40: from the fortieth)
   back            take back the last step
   show            the clusters again
-  save FILE       keep the path, for --replay
   quit"""
 
 
@@ -34,7 +33,6 @@ HELP = """\
 @click.option(
     "--cards", type=Whole(min=2, max=100), default=10, show_default=True, help="How many clusters a scatter makes."
 )
-@click.option("--replay", metavar="FILE", help="Begin with the steps of a path that `save` has written.")
 @click.option("--serve", is_flag=True, help="Browse in a web browser on this machine; Ctrl-C ends it.")
 @click.option("--port", type=Whole(min=1, max=65535), help="With --serve: the port; any free one by default.")
 @seed_option
@@ -42,30 +40,27 @@ HELP = """\
 @threads_option
 @reader_options
 def browse_command(
-    sources: tuple[str, ...], cards: int, replay: str | None, serve: bool, port: int | None, seed: int, **given: Any
+    sources: tuple[str, ...], cards: int, serve: bool, port: int | None, seed: int, **given: Any
 ) -> None:
     """Browse documents, or those of the folder of a run, without a query (Scatter/Gather).
 
     The collection is scattered into clusters, each shown with its label and three titles. Gather the clusters that look
     right: their documents are scattered again. Type help for what else there is. Commands are read from standard input.
     """
-    from doccluster.pipeline.browsing import open_browser, read_path
+    from doccluster.pipeline.browsing import open_browser
 
     if port is not None and not serve:
         raise click.UsageError("--port is for --serve.")
-    kept = None if replay is None else read_path(replay)
     with progress_shown() as progress:
         browser = open_browser(
             sources[0] if len(sources) == 1 else list(sources),
-            n_clusters=cards if kept is None else kept.n_clusters,
-            seed=seed if kept is None else kept.seed,
+            n_clusters=cards,
+            seed=seed,
             language=language_argument(given),
             reader=reader_arguments(given),
             n_threads=given["threads"],
             progress=progress,
         )
-        if kept is not None:
-            browser.replay(kept)
     if serve:
         _serve(browser, port or 0)
         return
@@ -108,9 +103,8 @@ def _lines() -> Iterator[str]:
 
 
 def _show(browser: Browser) -> None:
-    steps = " > ".join(step.told for step in browser.steps) or "everything"
     say()
-    say(f"  {browser.n_documents:,} documents: {steps}")
+    say(f"  {browser.n_documents:,} documents: {browser.path}")
     for card in browser.cards:
         say()
         say(f"{card.number:>3}  {card.label or 'without words'}  ({card.size:,})")
@@ -148,13 +142,6 @@ def _list(browser: Browser, rest: str) -> None:
         say(f"         and {left:,} more: list {card.number} {max(first, 1) + len(rows)}")
 
 
-def _save(browser: Browser, rest: str) -> None:
-    if not rest:
-        raise InputError("no file was named", remedy="save path.json")
-    browser.save(rest)
-    say(f"  {rest}")
-
-
 def _help() -> None:
     for line in HELP.splitlines():  # `say` writes one line, whatever is in it
         say(line)
@@ -174,6 +161,5 @@ VERBS: dict[str, Callable[[Any, str], None]] = {
     "list": _list,
     "back": _back,
     "show": lambda browser, rest: _show(browser),
-    "save": _save,
     "help": lambda browser, rest: _help(),
 }

@@ -140,8 +140,7 @@ class _Requests(BaseHTTPRequestHandler):
                 given |= self._listing(_number(asked["list"][0]), _number(asked.get("from", ["1"])[0]))
         except InputError as error:
             given = {"message": str(error)}
-        path = " > ".join(step.told for step in browser.steps) or "everything"
-        return render_browse_page(browser.cards, path, self.server.token, **given)
+        return render_browse_page(browser.cards, browser.path, self.server.token, **given)
 
     def _listing(self, number: int, first: int) -> dict[str, Any]:
         card, documents = self.server.browser.card(number), self.server.browser.documents

@@ -1,22 +1,20 @@
 """Browsing a collection without a query: scatter it into clusters, gather some of them, scatter again.
 
-Scatter/Gather (Cutting, Karger, Pedersen and Tukey 1992, doi:10.1145/133160.133214). What was done is a path, a list of
-steps that can be kept and done again.
+Scatter/Gather (Cutting, Karger, Pedersen and Tukey 1992, doi:10.1145/133160.133214).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
 from doccluster.artifacts.run_folder import load_run
-from doccluster.artifacts.storage import read_record, write_json
 from doccluster.errors import InputError, NothingUsable
 from doccluster.file_names import usable_path
 from doccluster.geometry import as_documents
@@ -38,34 +36,8 @@ LEAST = 2  # documents of a cluster, on average
 N_FOUND = 1_000  # documents of a search that are gathered, the best ones
 N_DESCRIBED = 5_000  # documents, evenly spaced, of which the labels and titles of a scatter are made
 MAX_PHRASE_CHARACTERS = 300_000  # of their beginnings, in which phrases are looked for
-PATH_KIND = "doccluster browse path"
 
 Integers = npt.NDArray[np.int64]
-
-
-@dataclass(frozen=True)
-class Step:
-    """One thing a reader did: gather some clusters (numbered from 1), or search for words among what was gathered."""
-
-    verb: Literal["gather", "search"]
-    clusters: tuple[int, ...] = ()
-    words: str = ""
-
-    @property
-    def told(self) -> str:
-        """The step as it is typed."""
-        return f"search {self.words}" if self.verb == "search" else f"gather {' '.join(map(str, self.clusters))}"
-
-
-@dataclass(frozen=True)
-class BrowsePath:
-    """What the file of a path holds."""
-
-    kind: str
-    n_clusters: int
-    seed: int
-    n_documents: int
-    steps: tuple[Step, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,7 +60,7 @@ class Card:
 
 @dataclass(frozen=True, eq=False)
 class _View:
-    step: Step | None
+    step: str
     cards: tuple[Card, ...]
 
 
@@ -138,7 +110,7 @@ class Browser:
         self._rows = sparse.csr_array(vectors.documents.unit)
         self._unit = as_documents(self._rows)  # checked once, not at every step
         self._how, self._n_threads = Vectorized(vectors, vectorizer, tuple(languages)), n_threads
-        self._views = [_View(None, self._scattered(np.arange(self._rows.shape[0])))]
+        self._views = [_View("", self._scattered(np.arange(self._rows.shape[0])))]
 
     @property
     def cards(self) -> tuple[Card, ...]:
@@ -151,9 +123,9 @@ class Browser:
         return sum(card.size for card in self.cards)
 
     @property
-    def steps(self) -> tuple[Step, ...]:
-        """What was done, without what was taken back."""
-        return tuple(view.step for view in self._views if view.step is not None)
+    def path(self) -> str:
+        """What was done, as it is typed, without what was taken back."""
+        return " > ".join(view.step for view in self._views[1:]) or "everything"
 
     def gather(self, numbers: Sequence[int]) -> None:
         """Put the documents of some clusters together, and scatter them.
@@ -165,7 +137,7 @@ class Browser:
             raise InputError("no cluster was named", remedy=f"give numbers from 1 to {len(self.cards)}")
         cards = [self.card(number) for number in chosen]
         members = np.sort(np.concatenate([card.members for card in cards]))
-        self._views.append(_View(Step("gather", clusters=chosen), self._scattered(members)))
+        self._views.append(_View(f"gather {' '.join(map(str, chosen))}", self._scattered(members)))
 
     def search(self, words: str) -> None:
         """Gather the documents among those shown that fit some words best, at most 1,000, and scatter them.
@@ -187,7 +159,7 @@ class Browser:
             raise NothingUsable(
                 f"none of the {members.size:,} documents has a word of {words[:80]!r}; try other words."
             )
-        self._views.append(_View(Step("search", words=words), self._scattered(np.sort(members[best]))))
+        self._views.append(_View(f"search {words}", self._scattered(np.sort(members[best]))))
 
     def back(self) -> None:
         """Take back the last step. Raises InputError if nothing was done."""
@@ -200,31 +172,6 @@ class Browser:
         if not 1 <= number <= len(self.cards):
             raise InputError(f"there is no cluster {number}", remedy=f"give numbers from 1 to {len(self.cards)}")
         return self.cards[number - 1]
-
-    def save(self, path: str | Path) -> None:
-        """Write the path to a file, to be done again by `replay`. Raises InputError if the file cannot be written."""
-        kept = BrowsePath(PATH_KIND, self.n_clusters, self.seed, len(self.documents), self.steps)
-        try:
-            write_json(Path(path), asdict(kept))
-        except OSError as error:
-            raise InputError(f"{path} cannot be written: {error.strerror or error}.") from error
-
-    def replay(self, kept: BrowsePath) -> None:
-        """Do the steps of a path again, from the whole collection.
-
-        Raises InputError if the path is of another collection, or names clusters that are not there.
-        """
-        if kept.n_documents != len(self.documents):
-            raise InputError(
-                f"the path is of {kept.n_documents:,} documents, these are {len(self.documents):,}",
-                remedy="give the collection it was made of",
-            )
-        del self._views[1:]
-        for step in kept.steps:
-            if step.verb == "gather":
-                self.gather(step.clusters)
-            else:
-                self.search(step.words)
 
     def _scattered(self, members: Integers) -> tuple[Card, ...]:
         k = min(self.n_clusters, max(1, members.size // LEAST))  # a few documents are few clusters
@@ -299,20 +246,6 @@ def open_browser(
         texts = read.corpus.texts
         vectors = in_written_forms(made, vectors, texts[:: max(1, len(texts) // N_READ)])
     return Browser(vectors, documents, vectorizer=made.vectorizer, languages=made.languages, **given)
-
-
-def read_path(path: str | Path) -> BrowsePath:
-    """Return the path that `Browser.save` wrote.
-
-    Raises InputError if the file is something else. Raises SchemaError if it is damaged.
-    """
-    place = usable_path(path)
-    if not place.is_file():
-        raise InputError(f"{path} is not a file", remedy="give a path that `save` has written")
-    kept = read_record(place, BrowsePath)
-    if kept.kind != PATH_KIND:
-        raise InputError(f"{path} is not a path that browse has saved", remedy="give a file that `save` has written")
-    return kept
 
 
 def _evenly(members: Integers, count: int) -> Integers:

@@ -1,4 +1,4 @@
-"""`browse`: scatter, gather, back, search, list, save and replay; on documents, a run and a matrix; what it refuses."""
+"""`browse`: scatter, gather, back, search and list; on documents, a run and a matrix; what it refuses."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def browse(doccluster, monkeypatch):
 
 def test_each_command_of_the_help_stands_on_a_line_of_its_own(browse, texts):
     lines = browse(texts, typed=["help"]).out.splitlines()
-    assert {"gather", "search", "list", "back", "show", "save", "quit"} <= {line.split()[0] for line in lines if line}
+    assert {"gather", "search", "list", "back", "show", "quit"} <= {line.split()[0] for line in lines if line}
 
 
 def number_of(printed, title):
@@ -89,26 +89,6 @@ def test_the_documents_of_a_cluster_are_listed_a_part_at_a_time(browse, texts, m
     assert first.err.count("list takes the number of one cluster") == 2
 
 
-def test_a_path_is_kept_and_done_again(browse, texts, tmp_path):
-    path = tmp_path / "path.json"
-    made = browse(
-        texts,
-        "--cards",
-        "3",
-        "--seed",
-        "4",
-        typed=["gather 1 2", "back", "search boats bread", "gather 1", f"save {path}"],
-    )
-    assert json.loads(path.read_text(encoding="utf-8"))["steps"] == [
-        {"verb": "search", "clusters": [], "words": "boats bread"},
-        {"verb": "gather", "clusters": [1], "words": ""},
-    ]
-    again = browse(texts, "--replay", path)
-    assert again.code == 0
-    last = made.out.split("documents: search boats bread > gather 1")[1].rsplit("\n", 2)[0]
-    assert again.out.split("documents: search boats bread > gather 1")[1].strip() == last.strip()
-
-
 def test_a_run_is_browsed_by_its_vectors_and_a_matrix_without_words_has_no_search(browse, doccluster, texts, tmp_path):
     assert doccluster("run", texts, "-k", "3", "-o", tmp_path / "run", "--no-report").code == 0
     shown = browse(tmp_path / "run", "--cards", "3", typed=["search cup"])
@@ -129,8 +109,6 @@ def test_a_run_is_browsed_by_its_vectors_and_a_matrix_without_words_has_no_searc
         ("gather 0", "there is no cluster 0"),
         ("gather 99999999999999999999", "is not a number"),
         ("gather ²", "is not a number"),
-        ("save", "no file was named"),
-        ("save /", "cannot be written"),
         ("\x1b[2Jboo", "there is no command"),
     ],
 )
@@ -140,37 +118,6 @@ def test_what_cannot_be_done_is_said_in_a_sentence_and_browsing_goes_on(browse, 
     assert message in done.err
     assert "\x1b" not in done.err
     assert "take back the last step" in done.out
-
-
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        (None, "is not a file"),
-        ("{}", "schema version"),
-        ('{"schema": 1, "kind": "x", "n_clusters": 3, "seed": 0, "n_documents": 12}', "is not a path that"),
-        (
-            '{"schema": 1, "kind": "doccluster browse path", "n_clusters": 3, "seed": 0, "n_documents": 5}',
-            "of 5 documents",
-        ),
-        (
-            '{"schema": 1, "kind": "doccluster browse path", "n_clusters": 3, "seed": 0, "n_documents": 12, '
-            '"steps": [{"verb": "gather", "clusters": [7]}]}',
-            "there is no cluster 7",
-        ),
-        (
-            '{"schema": 1, "kind": "doccluster browse path", "n_clusters": 0, "seed": 0, "n_documents": 12}',
-            "n_clusters",
-        ),
-    ],
-)
-def test_a_path_that_does_not_fit_is_refused_in_a_sentence(browse, texts, tmp_path, content, message):
-    path = tmp_path / "path.json"
-    if content is not None:
-        path.write_text(content, encoding="utf-8")
-    done = browse(texts, "--replay", path)
-    assert done.code == 2
-    assert message in done.err
-    assert done.err.count("\n") == 1
 
 
 def test_titles_cannot_steer_the_terminal(browse, tmp_path):

@@ -49,7 +49,6 @@ PLACES = {
     "search-hits": ("search", "--hits", "NAME"),
     "search-output": ("search", "--hits", "hits.jsonl", "-o", "NAME"),
     "browse": ("browse", "NAME"),
-    "browse-replay": ("browse", "documents.txt", "--replay", "NAME"),
     "undo": ("undo", "NAME"),
     "vectorize-output": ("vectorize", "documents.txt", "-o", "NAME"),
     "generate-output": ("generate", "zipf", "-n", "30", "-o", "NAME"),
@@ -145,7 +144,6 @@ ENDLESS = {
     "labels-file": ("inspect", "documents.txt", "--labels-file", "FILE"),
     "labels": ("evaluate", "FILE", "--truth", "labels.txt"),
     "truth": ("evaluate", "labels.txt", "--truth", "FILE"),
-    "replay": ("browse", "documents.txt", "--replay", "FILE"),
     "vectors": ("evaluate", "labels.txt", "--vectors", "FILE"),
     "feed-list": ("stream", "poll", "FILE", "--store", "s.db"),
 }
