@@ -126,7 +126,6 @@ def calls() -> dict[str, Call]:
         "agglomerate(rows)": lambda X: clustering.agglomerate(X, **one),
         "assign_to_centroids(matrix)": lambda X: clustering.assign_to_centroids(X, good[:3], **one),
         "assign_to_centroids(centroids)": lambda X: clustering.assign_to_centroids(good, X, **one),
-        "buckshot_centroids(X)": lambda X: clustering.buckshot_centroids(X, 3, random_state=0),
         "find_near_copies(matrix)": corpus.find_near_copies,
         "write_block(matrix)": lambda X: distributed.write_block(folder / "block", X),
         "write_block(counts)": lambda X: distributed.write_block(folder / "counts", good, counts=X),

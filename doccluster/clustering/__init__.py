@@ -22,7 +22,6 @@ _HOMES = {
     "Movement": "doccluster.clustering.consensus.label_stability",
     "assign_to_centroids": "doccluster.clustering.k_means.assign",
     "agglomerate": "doccluster.clustering.hierarchical.agglomeration",
-    "buckshot_centroids": "doccluster.clustering.hierarchical.agglomerative",
     "consensus_labels": "doccluster.clustering.consensus.joining",
     "learn_threshold": "doccluster.clustering.novelty",
     "leave_one_out_similarity": "doccluster.clustering.novelty",
@@ -42,7 +41,6 @@ if TYPE_CHECKING:
     from doccluster.clustering.criterion_clustering import CriterionClustering as CriterionClustering
     from doccluster.clustering.hierarchical.agglomeration import agglomerate as agglomerate
     from doccluster.clustering.hierarchical.agglomerative import AgglomerativeClustering as AgglomerativeClustering
-    from doccluster.clustering.hierarchical.agglomerative import buckshot_centroids as buckshot_centroids
     from doccluster.clustering.hierarchical.bisecting import BisectingSphericalKMeans as BisectingSphericalKMeans
     from doccluster.clustering.hierarchical.bisection_tree import BisectionTree as BisectionTree
     from doccluster.clustering.k_means.assign import Assignment as Assignment

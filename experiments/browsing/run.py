@@ -26,13 +26,14 @@ import numpy.typing as npt
 import pandas as pd
 from scipy import sparse
 
-from doccluster.clustering import SphericalKMeans, buckshot_centroids
+from doccluster.clustering import SphericalKMeans
 from doccluster.corpus import read_corpus
 from doccluster.evaluation import score
 from doccluster.pipeline import vectorize_texts
 from doccluster.retrieval import Bm25Index, scatter
 from doccluster.validation import unit_rows
 from doccluster.vectors import TfidfVectorizer
+from experiments.browsing.buckshot import buckshot_centroids
 from experiments.retrieval.judged_collections import ANALYSIS, read_collection
 
 HERE = pathlib.Path(__file__).resolve().parent

@@ -11,9 +11,9 @@ from sklearn.cluster import AgglomerativeClustering as TheirClustering
 from sklearn.metrics import adjusted_rand_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from doccluster.clustering import AgglomerativeClustering, SphericalKMeans, agglomerate, buckshot_centroids
+from doccluster.clustering import AgglomerativeClustering, agglomerate
 from doccluster.clustering.hierarchical.agglomeration import EUCLIDEAN, LINKAGES, cut_tree
-from doccluster.errors import InputError, MemoryLimitError, NothingUsable
+from doccluster.errors import InputError, MemoryLimitError
 from tests.clustering.naive import cluto_matrix
 
 
@@ -139,25 +139,6 @@ def test_what_cannot_be_used_is_refused(model, message):
         model.fit(np.eye(4))
     with pytest.raises(InputError, match="n_clusters=5 is not a level"):
         AgglomerativeClustering(2).fit(np.eye(4)).cut(5)
-
-
-def test_buckshot_starts_are_centroids_of_an_agglomerated_sample(documents):
-    rows, _ = documents
-    found = buckshot_centroids(rows, 5, 3)
-    drawn = np.sort(np.random.default_rng(3).choice(150, size=28, replace=False))  # sqrt(5 * 150) = 27.4
-    labels = joined_sets(theirs(rows[drawn], "average"), 5)
-    sums = np.stack([rows[drawn][labels == cluster].sum(axis=0) for cluster in dict.fromkeys(labels.tolist())])
-    assert found.toarray() == pytest.approx(sums / np.linalg.norm(sums, axis=1, keepdims=True), abs=1e-6)
-
-
-def test_buckshot_starts_spherical_k_means(documents):
-    rows, topics = documents
-    model = SphericalKMeans(4, init=buckshot_centroids, random_state=0).fit(rows)
-    assert adjusted_rand_score(topics, model.labels_) > 0.9
-    longer = sparse.csr_array(sparse.vstack([sparse.csr_array((40, 40)), rows[:6]]))
-    assert buckshot_centroids(longer, 6, 0).shape == (6, 40)
-    with pytest.raises(NothingUsable, match=r"6 document\(s\) have terms"):
-        buckshot_centroids(longer, 7, 0)
 
 
 @pytest.mark.real
