@@ -96,11 +96,11 @@ def test_near_copies_are_counted_beyond_the_first():
 def test_excerpts_are_plain_text_without_the_head_of_a_message():
     import pandas as pd
 
-    from doccluster.corpus import Corpus
+    from doccluster.corpus import read_corpus
     from doccluster.record import Documents
 
     texts = ["From: a@b.org\nSubject: Re: tides\n\nThe <b>ferry</b> is late.", "From: here to there\nwe walked."]
-    assert list(Documents.from_corpus(Corpus.from_frame(pd.DataFrame({"text": texts}))).excerpts) == [
+    assert list(Documents.from_corpus(read_corpus(pd.DataFrame({"text": texts}))).excerpts) == [
         "The ferry is late.",
         "From: here to there we walked.",
     ]

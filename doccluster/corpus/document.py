@@ -206,20 +206,6 @@ class Corpus:
             found[name] = [labels if len(labels) > 1 else "".join(labels) for labels in own]
         return pd.DataFrame(found, index=pd.Index(list(self.ids), name="id", dtype=object), dtype=object)
 
-    @classmethod
-    def from_frame(cls, frame: pd.DataFrame | pd.Series[Any], **options: Any) -> Corpus:
-        """Return the rows of a DataFrame, or the values of a Series, as documents; the index gives the ids.
-
-        Parameters
-        ----------
-        frame : DataFrame or Series
-        **options
-            As for `read_corpus` (text_column, label_columns, ...). A column of ids goes before the index.
-        """
-        from doccluster.corpus.reading import read_corpus  # makes corpora, and so imports this module
-
-        return read_corpus(frame, **options)
-
     def __repr__(self) -> str:
         labels = f"; labels: {listed(self.labels)}" if self.labels else ""
         skipped = f"; {len(self.skipped):,} skipped or renamed" if self.skipped else ""

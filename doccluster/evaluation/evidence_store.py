@@ -59,9 +59,7 @@ class EvidenceStore:
 
     def seconds_for(self, measure: Measure) -> float:
         """Return about how long a measure of pairs would take, with others like it."""
-        pairs = self.of("pairwise")
-        estimate = pairs.estimate_order() if measure.compares_pairs else pairs.estimate()
-        return float(estimate.seconds)
+        return float(self.of("pairwise").estimate_seconds(of_order=measure.compares_pairs))
 
     def _once(self, key: Any, build: Callable[[], Any]) -> Any:
         if key not in self._built:

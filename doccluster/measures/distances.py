@@ -2,13 +2,12 @@
 
 One sweep gives the block weights, extremes and per-document means of Euclidean distance (silhouette, Dunn, Hubert and
 the rest) and the ends of the C-index; the measures of pair order have counts of their own. Memory is bounded by
-`max_memory` whatever the number of documents, and `estimate` says beforehand what a sweep costs.
+`max_memory` whatever the number of documents, and `estimate_seconds` says beforehand what a sweep costs.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -29,14 +28,6 @@ FloatArray = npt.NDArray[np.float64]
 MAX_MEMORY = 512 * 2**20  # working memory by default, besides the matrix and its sorted copy
 
 
-@dataclass(frozen=True)
-class Estimate:
-    """What meeting all pairs costs: seconds of one processor, and bytes besides the matrix."""
-
-    seconds: float
-    bytes: int
-
-
 class PairwiseDistances:
     """Distances of all pairs of documents, summed, compared and counted.
 
@@ -54,19 +45,9 @@ class PairwiseDistances:
         self.geometry = geometry
         self._memory = MAX_MEMORY if max_memory is None else parse_size(max_memory)
 
-    def estimate(self) -> Estimate:
-        """Return the cost of one sweep before it is run."""
-        return Estimate(estimate_seconds(self.geometry.documents), self._bytes())
-
-    def estimate_order(self) -> Estimate:
-        """Return the cost of counting the order of pairs (Gamma, G+, tau) before it is done."""
-        return Estimate(estimate_order_seconds(self.geometry), self._bytes())
-
-    def _bytes(self) -> int:
-        rows = self.geometry.rows
-        stored = rows.matrix.nnz if rows.is_sparse else rows.matrix.size
-        entry = 2 * (4 + rows.matrix.dtype.itemsize) + 8 if rows.is_sparse else 8
-        return int(stored * entry + self._memory)
+    def estimate_seconds(self, *, of_order: bool = False) -> float:
+        """Return about how long a sweep takes one processor, or counting the order of pairs (Gamma, G+, tau)."""
+        return estimate_order_seconds(self.geometry) if of_order else estimate_seconds(self.geometry.documents)
 
     @cached_property
     def documents(self) -> SortedDocuments:

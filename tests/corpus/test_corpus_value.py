@@ -21,7 +21,7 @@ FRAME = pd.DataFrame(
 
 @pytest.fixture
 def corpus() -> Corpus:
-    return Corpus.from_frame(FRAME, label_columns=["topic"], keep_columns=["desk"])
+    return read_corpus(FRAME, label_columns=["topic"], keep_columns=["desk"])
 
 
 def test_a_corpus_has_a_length_and_is_iterated_over(corpus):
@@ -89,14 +89,14 @@ def test_a_frame_holds_all_of_a_corpus_and_makes_it_again(corpus):
     assert frame.index.tolist() == list(corpus.ids)
     assert frame.loc["wed", "topic"] == ("wet", "dull")
     assert frame.loc["thu", "topic"] == ""
-    again = Corpus.from_frame(frame, label_columns=["topic"], keep_columns=["desk"])
+    again = read_corpus(frame, label_columns=["topic"], keep_columns=["desk"])
     assert (again.ids, again.texts, again.labels) == (corpus.ids, corpus.texts, corpus.labels)
     assert again.column("date") == corpus.column("date")
 
 
 def test_the_index_of_a_series_is_kept_as_ids():
-    assert Corpus.from_frame(pd.Series(["one text", "another"], index=["x", "y"])).ids == ("x", "y")
-    assert Corpus.from_frame(pd.Series(["one text", "another"], index=[10, 20])).ids == ("10", "20")
+    assert read_corpus(pd.Series(["one text", "another"], index=["x", "y"])).ids == ("x", "y")
+    assert read_corpus(pd.Series(["one text", "another"], index=[10, 20])).ids == ("10", "20")
 
 
 def test_an_iterated_corpus_is_vectorized_like_its_texts(corpus):
