@@ -65,6 +65,7 @@ STYLE = {
     "svg.fonttype": "none",  # text stays text: it can be searched, read aloud and copied
     "svg.hashsalt": "doccluster",
 }
+RESOLUTION = 160  # of a png, in dots per inch
 _NARROWEST_TITLE = 16  # letters on a line
 _DRAWING = threading.RLock()  # matplotlib's settings belong to the process
 
@@ -132,7 +133,7 @@ def _signs() -> frozenset[int]:
     return frozenset(get_font(findfont(FontProperties(family=[FONT]))).get_charmap())
 
 
-def save_figure(figure: Figure, path: Path, *, resolution: int = 160) -> pathlib.Path:
+def save_figure(figure: Figure, path: Path) -> pathlib.Path:
     """Write the figure as the suffix of `path` says (svg, png or pdf), without the time, and return the path.
 
     Raises InputError if the suffix is none of these.
@@ -140,11 +141,11 @@ def save_figure(figure: Figure, path: Path, *, resolution: int = 160) -> pathlib
     target = pathlib.Path(path)
     kind = target.suffix.lower().lstrip(".")
     target.parent.mkdir(parents=True, exist_ok=True)
-    target.write_bytes(figure_bytes(figure, kind, resolution=resolution))
+    target.write_bytes(figure_bytes(figure, kind))
     return target
 
 
-def figure_bytes(figure: Figure, kind: str, *, resolution: int = 160) -> bytes:
+def figure_bytes(figure: Figure, kind: str) -> bytes:
     """Return the figure in the format `kind` (svg, png or pdf); the same figure gives the same bytes.
 
     Raises InputError if `kind` is none of these.
@@ -160,7 +161,7 @@ def figure_bytes(figure: Figure, kind: str, *, resolution: int = 160) -> bytes:
         )
     stream = io.BytesIO()
     with house_style():
-        figure.savefig(stream, format=kind, dpi=resolution, metadata=without_time[kind])
+        figure.savefig(stream, format=kind, dpi=RESOLUTION, metadata=without_time[kind])
     return stream.getvalue()
 
 

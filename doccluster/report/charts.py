@@ -47,7 +47,6 @@ def line_chart(
     y_range: Range = (None, None),
     chosen: float | None = None,
     markers: bool = True,
-    width: float = 7.2,
     height: float = 4.2,
     ax: Axes | None = None,
     path: Path | None = None,
@@ -69,12 +68,12 @@ def line_chart(
     markers : bool
         Whether each value has a sign of its own; better not if there are very many.
     ax : matplotlib Axes, optional
-        Axes of a figure of yours to draw into; `width` and `height` then do nothing.
+        Axes of a figure of yours to draw into; `height` then does nothing.
     path : str or path, optional
         Where to write the figure.
     """
     places = np.asarray(x)
-    figure, axes = new_axes(width, height, ax)
+    figure, axes = new_axes(7.2, height, ax)
     for index, (name, values) in enumerate(series.items()):
         heights = same_length(name, values, places.size)
         style = category_style(index) if markers else {**category_style(index), "marker": ""}
@@ -100,14 +99,10 @@ def bar_chart(
     series: Mapping[str, npt.ArrayLike] | npt.ArrayLike,
     *,
     spread: Mapping[str, npt.ArrayLike] | None = None,
-    horizontal: bool = False,
     title: str = "",
     x_label: str = "",
     y_label: str = "",
-    log: bool = False,
-    width: float = 7.2,
-    height: float | None = None,
-    ax: Axes | None = None,
+    height: float = 4.2,
     path: Path | None = None,
 ) -> Figure:
     """Return a figure with one bar per name, or one group of bars per name if there are several series.
@@ -117,23 +112,15 @@ def bar_chart(
     Parameters
     ----------
     names : sequence of str of length n
-        What each bar (or group) stands for, first at the left or at the top.
+        What each bar (or group) stands for, first at the left.
     series : array of shape (n,), or mapping of name to such an array
     spread : mapping of name to array of shape (n,) or (2, n), optional
         Half the length of the error bars of the series of that name; two rows say how far they reach below and above.
-    horizontal : bool
-        Whether the bars lie; better where names are long.
-    log : bool
-        Whether the length of a bar is on a logarithmic scale.
-    ax : matplotlib Axes, optional
-        Axes of a figure of yours to draw into; `width` and `height` then do nothing.
     path : str or path, optional
         Where to write the figure.
     """
     groups = dict(series) if isinstance(series, Mapping) else {"": series}
-    figure, axes = new_axes(
-        width, height or (0.34 * len(names) * max(1, len(groups) / 2) + 1.2 if horizontal else 4.2), ax
-    )
+    figure, axes = new_axes(7.2, height)
     places = np.arange(len(names), dtype=float)
     thickness = 0.78 / max(1, len(groups))
     for index, (name, values) in enumerate(groups.items()):
@@ -143,43 +130,17 @@ def bar_chart(
             error = reach(f"the spread of {name}", spread[name], len(names))
         at = places + (index - (len(groups) - 1) / 2) * thickness
         colour = CATEGORIES[index % len(CATEGORIES)] if len(groups) > 1 else ACCENT
-        _bars(axes, at, lengths, thickness * 0.94, error, colour, plain(name), horizontal)
-    _name_bars(axes, places, names, horizontal)
-    set_scales(axes, log_x=log and horizontal, log_y=log and not horizontal)
-    axes.grid(axis="x" if horizontal else "y")
+        line = {"ecolor": INK, "elinewidth": 1, "capsize": 2}
+        axes.bar(at, lengths, thickness * 0.94, yerr=error, color=colour, label=plain(name), error_kw=line)
+    shown = np.arange(0, len(names), tick_step(len(names)))
+    texts = [plain(names[index]) for index in shown.tolist()]
+    crowded = sum(len(name) for name in texts) > 70
+    axes.set_xticks(places[shown], texts, rotation=40 if crowded else 0, ha="right" if crowded else "center")
+    axes.tick_params(axis="x", length=0)
+    axes.grid(axis="y")
     add_legend(axes, len(groups))
     label_axes(axes, title=title, x_label=x_label, y_label=y_label)
     return written(figure, path)
-
-
-def _bars(
-    axes: Axes,
-    at: npt.NDArray[np.float64],
-    lengths: npt.NDArray[np.float64],
-    thickness: float,
-    error: npt.NDArray[np.float64] | None,
-    colour: str,
-    label: str,
-    horizontal: bool,
-) -> None:
-    line = {"ecolor": INK, "elinewidth": 1, "capsize": 2}
-    if horizontal:
-        axes.barh(at, lengths, thickness, xerr=error, color=colour, label=label, error_kw=line)
-    else:
-        axes.bar(at, lengths, thickness, yerr=error, color=colour, label=label, error_kw=line)
-
-
-def _name_bars(axes: Axes, places: npt.NDArray[np.float64], names: Sequence[str], horizontal: bool) -> None:
-    shown = np.arange(0, len(names), tick_step(len(names)))
-    texts = [plain(names[index]) for index in shown.tolist()]
-    if horizontal:
-        axes.set_yticks(places[shown], texts)
-        axes.set_ylim(len(names) - 0.4, -0.6)
-        axes.tick_params(axis="y", length=0)
-    else:
-        crowded = sum(len(name) for name in texts) > 70
-        axes.set_xticks(places[shown], texts, rotation=40 if crowded else 0, ha="right" if crowded else "center")
-        axes.tick_params(axis="x", length=0)
 
 
 __all__ = ["bar_chart", "heat_map", "line_chart", "save_figure", "silhouette_plot"]

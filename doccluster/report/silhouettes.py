@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 import numpy.typing as npt
 from matplotlib.axes import Axes
@@ -18,14 +16,9 @@ def silhouette_plot(
     values: npt.ArrayLike,
     labels: npt.ArrayLike,
     *,
-    names: Sequence[str] | None = None,
     title: str = "",
-    x_label: str = "silhouette",
-    y_label: str = "cluster",
     max_points: int = 4000,
     mean: float | None = None,
-    width: float = 7.2,
-    height: float | None = None,
     ax: Axes | None = None,
     path: Path | None = None,
 ) -> Figure:
@@ -39,14 +32,12 @@ def silhouette_plot(
         The silhouette of each document; nan is left out.
     labels : int array of shape (n_documents,)
         The cluster of each document.
-    names : sequence of str, optional
-        What to call cluster 0, 1, ...; its number by default.
     max_points : int
         About how many documents are drawn; of more, evenly spaced ones, so the outlines keep their shape.
     mean : float, optional
         Where to draw the dashed line; by default at the mean of the values.
     ax : matplotlib Axes, optional
-        Axes of a figure of yours to draw into; `width` and `height` then do nothing.
+        Axes of a figure of yours to draw into.
     path : str or path, optional
         Where to write the figure.
     """
@@ -54,7 +45,7 @@ def silhouette_plot(
     member = same_length("labels", labels, widths.size).astype(np.int64)
     defined = ~np.isnan(widths)
     kinds = np.unique(member)
-    figure, axes = new_axes(width, height or float(np.clip(0.3 * kinds.size + 1.6, 2.6, 9.0)), ax)
+    figure, axes = new_axes(7.2, float(np.clip(0.3 * kinds.size + 1.6, 2.6, 9.0)), ax)
     gap = 0.012 * max(1, widths.size)
     middle, at = [], 0.0
     for kind in kinds:
@@ -69,11 +60,11 @@ def silhouette_plot(
     axes.axvline(0, color=MUTED, linewidth=0.8)
     axes.set_ylim(max(at, 1.0), -gap)
     shown = np.arange(0, kinds.size, tick_step(kinds.size))
-    axes.set_yticks(np.asarray(middle)[shown], [plain(names[kinds[i]] if names else kinds[i]) for i in shown.tolist()])
+    axes.set_yticks(np.asarray(middle)[shown], [plain(kinds[i]) for i in shown.tolist()])
     axes.tick_params(axis="y", length=0)
     axes.spines["left"].set_visible(False)
     axes.grid(axis="x")
-    label_axes(axes, title=title, x_label=x_label, y_label=y_label)
+    label_axes(axes, title=title, x_label="silhouette", y_label="cluster")
     return written(figure, path)
 
 
