@@ -19,17 +19,7 @@ _HOMES = {
     "smoothed_rows": "doccluster.geometry.projection",
 }
 
-__all__ = [
-    "ClusterEvidence",
-    "Documents",
-    "NeighbourGraph",
-    "SemanticSpace",
-    "as_documents",
-    "kneighbors_graph",
-    "latent_semantic_space",
-    "nearest_neighbours",
-    "smoothed_rows",
-]
+__all__ = [*_HOMES]
 __getattr__ = offer(__name__, _HOMES)
 
 if TYPE_CHECKING:

@@ -19,10 +19,12 @@ import pandas as pd
 from scipy import sparse
 
 import doccluster
-from doccluster.clustering import consensus_labels
+from doccluster.clustering import SphericalKMeans, consensus_labels
 from doccluster.clustering.consensus.candidates import WITH_COUNTS
 from doccluster.clustering.consensus.ensemble import Ensemble, medoid_run
 from doccluster.clustering.mixtures.multinomial import settle_labels
+from doccluster.geometry import Documents, latent_semantic_space
+from doccluster.validation import unit_rows
 from experiments.quality.corpora import CORPORA, is_there, load
 from experiments.quality.page import put_between
 from experiments.quality.run import taken
@@ -45,8 +47,13 @@ def from_own_starts(runs: Runs, k: int, seed: int) -> Any:
 
 
 def bipartite(runs: Runs, k: int, seed: int) -> Any:
-    """Return the clusters of the graph of documents and clusters."""
-    return consensus_labels(list(runs), k, method="bipartite", random_state=seed)
+    """Return the clusters of the graph of documents and clusters (Fern & Brodley 2004), by its leading directions."""
+    memberships, rng = Ensemble.from_labels(list(runs)).memberships, np.random.default_rng(seed)
+    sizes = np.asarray(memberships.sum(axis=0)).ravel()
+    scaled = Documents(sparse.csr_array(memberships @ sparse.diags_array(1.0 / np.sqrt(sizes))))
+    points = latent_semantic_space(scaled, k, random_state=rng).project(scaled)
+    rows = unit_rows(points, warn=False).astype(np.float32)
+    return SphericalKMeans(k, n_init=10, random_state=rng).fit_predict(rows)
 
 
 def medoid(runs: Runs, k: int, seed: int) -> Any:

@@ -7,10 +7,11 @@ import pytest
 from sklearn.cluster import DBSCAN, KMeans
 from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 
-from doccluster.clustering.consensus.ensemble import Ensemble, agreement
-from doccluster.clustering.consensus.joining import CONSENSUS_METHODS, consensus_labels, medoid_run
+from doccluster.clustering.consensus.ensemble import Ensemble, agreement, medoid_run
+from doccluster.clustering.consensus.joining import consensus_labels
 from doccluster.clustering.consensus.label_stability import measure_stability, movements
 from doccluster.errors import InputError
+from experiments.quality.consensus import bipartite
 
 
 @pytest.fixture
@@ -60,28 +61,22 @@ def test_the_medoid_is_the_run_that_agrees_most(runs, truth):
     ]
     chosen = medoid_run(Ensemble.from_labels(runs[:6]))
     assert chosen == int(np.argmax(means))
-    found = consensus_labels(runs[:6], 4, method="medoid")
-    assert adjusted_rand_score(found, runs[chosen]) == 1
     assert medoid_run(Ensemble.from_labels([[0, 1, 1]])) == 0
 
 
-@pytest.mark.parametrize("method", ["co-association", "bipartite"])
-def test_a_consensus_is_nearer_to_the_truth_than_any_run(runs, truth, method):
-    found = consensus_labels(runs, 4, method=method, random_state=0)
+@pytest.mark.parametrize("join", [consensus_labels, bipartite])
+def test_a_consensus_is_nearer_to_the_truth_than_any_run(runs, truth, join):
+    found = join(runs, 4, 0) if join is bipartite else join(runs, 4, random_state=0)
     best = max(normalized_mutual_info_score(truth, run) for run in runs)
     assert normalized_mutual_info_score(truth, found) > best + 0.1
 
 
-@pytest.mark.parametrize("method", CONSENSUS_METHODS)
-def test_threads_and_the_names_of_clusters_change_no_consensus(runs, method, request):
-    if method != "medoid":  # which clusters nothing
-        request.getfixturevalue("starts_threads")
+@pytest.mark.usefixtures("starts_threads")
+def test_threads_and_the_names_of_clusters_change_no_consensus(runs):
     named = [[f"cluster {label}" if label != -1 else -1 for label in run] for run in runs]
-    found = [
-        consensus_labels(given, 4, method=method, random_state=1, n_threads=n) for given, n in ((runs, 1), (runs, 3))
-    ]
+    found = [consensus_labels(runs, 4, random_state=1, n_threads=n) for n in (1, 3)]
     assert np.array_equal(*found)
-    assert adjusted_rand_score(found[0], consensus_labels(named, 4, method=method, random_state=1)) == 1
+    assert adjusted_rand_score(found[0], consensus_labels(named, 4, random_state=1)) == 1
 
 
 def test_runs_of_scikit_learn_can_be_joined():
@@ -163,7 +158,6 @@ def test_movements_name_the_documents_that_change_between_two_clusters():
     [
         ([], {}, "runs is empty"),
         ([[0, 1], [0, 1, 1]], {}, r"runs\[1\] has 3 labels and runs\[0\] has 2"),
-        ([[0, 1]], {"method": "vote"}, "method='vote' is not known"),
         ([[0, 1]], {"n_clusters": 3}, "n_clusters=3 exceeds"),
     ],
 )
