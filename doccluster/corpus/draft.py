@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from doccluster.corpus.document import Skipped
 from doccluster.errors import InputError
@@ -29,15 +28,7 @@ class Draft:
     is_whole_file: bool = False
 
 
-@dataclass(frozen=True)
-class LinkedFile:
-    """A file that another one points to (a feed in an OPML list), to be read in its place."""
-
-    path: Path
-    where: str
-
-
-Found = Draft | Skipped | LinkedFile  # what a reader may hand over
+Found = Draft | Skipped  # what a reader may hand over
 
 
 class ReadFailure(Exception):

@@ -13,7 +13,7 @@ from typing import Any
 
 from doccluster.corpus.assembly import CorpusBuilder, clean_text, why_refused
 from doccluster.corpus.document import Skipped
-from doccluster.corpus.draft import Draft, LinkedFile, UnknownColumn
+from doccluster.corpus.draft import Draft, UnknownColumn
 from doccluster.corpus.file_ranges import MapFiles, in_ranges, is_large
 from doccluster.corpus.input_file import InputFile
 from doccluster.corpus.options import ReadOptions
@@ -44,7 +44,7 @@ class FileSeen:
 
 
 # None: the file is one of a collection
-Event = tuple[StoredRows | StoredDraft | Skipped | LinkedFile | None, FileSeen | None]
+Event = tuple[StoredRows | StoredDraft | Skipped | None, FileSeen | None]
 
 
 FEW_ROWS = 16  # of a file are not worth columns
@@ -93,8 +93,7 @@ def read_part(part: Part, task: ReadTask) -> list[FileRead]:
     files = []
     for listed in part.files:
         reading = _PartReading(task, writer)
-        reading.walk = Walk([], task.options.limits)
-        reading.read_items(reading.walk.read(listed))
+        reading.read_items(Walk([], task.options.limits).read(listed))
         reading.end_rows()
         told = (reading.guessed, reading.stripped, reading.unknown_column)
         files.append(FileRead(reading.found, part.number, [], *told))
@@ -131,12 +130,6 @@ class _PartReading(Reading):
         self._seen: tuple[InputFile | None, FileSeen | None] = (None, None)
         self.writer = writer
         self.builder = _Recorder(self, max_length=task.options.limits.document_length)
-
-    def read_items(self, items: Iterator[InputFile | Skipped]) -> None:
-        """Write down what is in some files; what they point to is another part."""
-        for item in items:
-            links = reversed(self.read_item(item))
-            self.note([(link, FileSeen.of(by)) for link, by in links])
 
     def take(self, item: Draft | Skipped, file: InputFile | None = None) -> None:
         """Write the text of a document to disk, and the rest down."""
@@ -250,15 +243,14 @@ class FilesInParts:
             self._tell_about([file[0] for file in ranges if len(file) == 1 and is_large(file[0])])
         parts = as_parts([one for file in ranges for one in file])
         n_ranges = iter(map(len, ranges))
-        replay = _Replay(reading, Walk([], reading.options.limits), self._read_all, task, len(parts))
+        replay = _Replay(reading)
         files = (file for part in self._read_all(parts, task) for file in part)
         for one in listed:
             if isinstance(one, Skipped):
                 replay.builder.skip(one.source, one.reason, one.detail)
             else:
-                is_new = replay.walk.meets(one)
                 for _ in range(next(n_ranges)):
-                    replay.file(next(files), is_new=is_new)
+                    replay.file(next(files))
 
     def _tell_about(self, whole: Sequence[ListedFile]) -> None:
         if whole and self._tell is not None:
@@ -272,29 +264,20 @@ class FilesInParts:
 class _Replay:
     """Hands what parts hold to a reading, as it would have come from the files themselves."""
 
-    def __init__(self, reading: Reading, walk: Walk, read_all: ReadAll, task: ReadTask, n_parts: int) -> None:
-        self.reading, self.walk = reading, walk
+    def __init__(self, reading: Reading) -> None:
+        self.reading = reading
         self.builder = StoredBuilder(max_length=reading.options.limits.document_length)
         reading.builder = self.builder
-        self._read_all, self._task, self._n_parts = read_all, task, n_parts
 
-    def file(self, file: FileRead, *, is_new: bool = True) -> None:
-        """Take in a file, and then what it points to; of one that a list of feeds pointed to before, only its place."""
+    def file(self, file: FileRead) -> None:
+        """Take in a file."""
         if file.blocks:
             self.builder.blocks[file.part] = file.blocks
-        for one in self._take(file) if is_new else ():
-            self.file(one)
-
-    def _take(self, file: FileRead) -> list[FileRead]:
-        """Take in a file; return the files that it points to."""
-        linked: list[FileRead] = []
         self.builder.part = file.part
         for item, place in file.found:
             seen: Any = place  # it has what is asked of an InputFile
             if item is None:
                 self.builder.mark_collection(seen)
-            elif isinstance(item, LinkedFile):
-                linked += [self._read(one) for one in self.walk.listed_by(item.path, seen)]
             elif isinstance(item, Skipped):
                 self.builder.skip(item.source, item.reason, item.detail)
             elif isinstance(item, StoredRows):
@@ -305,8 +288,3 @@ class _Replay:
         self.reading.guessed += file.guessed
         self.reading.stripped += file.stripped
         self.reading.unknown_column = self.reading.unknown_column or file.unknown_column
-        return linked
-
-    def _read(self, listed: ListedFile) -> FileRead:
-        self._n_parts += 1
-        return next(iter(self._read_all([Part(self._n_parts, (listed,))], self._task)))[0]

@@ -13,7 +13,7 @@ from doccluster.corpus.addresses import address_of
 from doccluster.corpus.assembly import CorpusBuilder
 from doccluster.corpus.boundary import boundary, guarded
 from doccluster.corpus.document import Corpus, Skipped
-from doccluster.corpus.draft import Draft, Found, LinkedFile, ReadFailure, UnknownColumn
+from doccluster.corpus.draft import Draft, Found, ReadFailure, UnknownColumn
 from doccluster.corpus.formats import FORMATS, check_format
 from doccluster.corpus.frames import read_frame, read_series, read_texts
 from doccluster.corpus.input_file import FileRange, InputFile
@@ -154,7 +154,6 @@ class Reading:
         self.stripped: list[str] = []
         self.unknown_column: UnknownColumn | None = None
         self.splits: set[str] = set()
-        self.walk: Walk | None = None
 
     def run(self, source: Any) -> None:
         """Read whatever kind of source it is."""
@@ -208,30 +207,18 @@ class Reading:
     def _read_paths(self, paths: list[Path]) -> None:
         paths = expanded(paths)
         check_paths(paths)
-        self.walk = Walk(paths, self.options.limits)
-        self.read_items(self.walk.files())
+        self.read_items(Walk(paths, self.options.limits).files())
 
     def read_items(self, items: Iterator[InputFile | Skipped]) -> None:
         """Take in what is in some files."""
         for item in items:
-            links = self.read_item(item)
-            while links:  # a list of feeds may point to lists of feeds, thousands in a row
-                link, by = links.pop()
-                links += reversed([one for found in self._linked(link, by) for one in self.read_item(found)])
+            if isinstance(item, Skipped):
+                self.builder.skip(item.source, item.reason, item.detail)
+            else:
+                self._read_file(item)
 
-    def _linked(self, link: LinkedFile, by: InputFile) -> Iterator[InputFile | Skipped]:
-        return self.walk.linked(link.path, by) if self.walk is not None else iter(())
-
-    def read_item(self, item: InputFile | Skipped) -> list[tuple[LinkedFile, InputFile]]:
-        """Take in what is in a file; return the files that it points to, the last first."""
-        if isinstance(item, Skipped):
-            self.builder.skip(item.source, item.reason, item.detail)
-            return []
-        return [(link, item) for link in reversed(self._read_file(item))]
-
-    def _read_file(self, file: InputFile) -> list[LinkedFile]:
+    def _read_file(self, file: InputFile) -> None:
         file.encoding = self.options.encoding
-        links: list[LinkedFile] = []
         try:
             with boundary("broken-file"):
                 file.format = self._format_of(file)
@@ -240,10 +227,7 @@ class Reading:
             format = FORMATS[file.format]
             drafts = guarded(format.read(file, self.options), "broken-file")
             for found in self._prepared(drafts, file.name, file.part) if format.has_columns else drafts:
-                if isinstance(found, LinkedFile):
-                    links.append(found)
-                else:
-                    self.take(found, file)
+                self.take(found, file)
         except ReadFailure as failure:
             self.builder.skip(file.name, failure.reason, failure.detail)
         except UnknownColumn as error:
@@ -256,7 +240,6 @@ class Reading:
                 raise
             self.builder.skip(file.name, "missing-dependency", str(error))
         self.guessed.extend(dict.fromkeys(file.guessed))
-        return links
 
     def _prepared(self, found: Iterable[_Row], name: str, part: FileRange | None = None) -> Iterable[_Row]:
         """Return the rows of a table, without markup where the options leave that open and it is certain."""

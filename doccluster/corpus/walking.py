@@ -210,23 +210,6 @@ class Walk:
         """Return the contents of an open binary stream."""
         yield from self._unpacked(stream_file(stream, name))
 
-    def linked(self, path: Path, by: InputFile) -> Iterator[InputFile | Skipped]:
-        """Return the file that the file `by` (an OPML list) points to, unless it has been read."""
-        for listed in self.listed_by(path, by):
-            yield from self.read(listed)
-
-    def listed_by(self, path: Path, by: InputFile) -> Iterator[ListedFile]:
-        """Return the file that the file `by` points to, not opened, unless it has been returned before."""
-        base = by.local.parent.resolve() if by.local is not None else path.parent
-        place = by.place.parent / path.relative_to(base).as_posix()
-        entry = _Entry(path, place, os.path.realpath(path))
-        yield from self._file(entry, root=by.root, is_only=False, is_explicit=False)
-
-    def meets(self, listed: ListedFile) -> bool:
-        """Say whether a file that another walk listed is new to this one; from now on it is not."""
-        is_remote = address_of(listed.path) is not None
-        return not self._is_known(str(listed.path) if is_remote else os.path.realpath(listed.path))
-
     def _folder(self, top: Path) -> Iterator[ListedFile | Skipped]:
         """Return everything below a folder, in the order of names; folders may be nested thousands deep."""
         levels = [self._entries(_Entry(top, PurePosixPath(), os.path.realpath(top)), str(top))]

@@ -129,41 +129,6 @@ def test_a_file_with_nothing_behind_its_declaration_is_no_feed(tmp_path, data):
     assert reasons(corpus) == {"x.rss": "no-entries"}
 
 
-def test_an_address_that_no_parser_takes_is_listed_with_the_others(tmp_path):
-    addresses = ("http://[1/x", "http://[::1", "x" * 300, "good.rss")
-    outlines = "".join(f"<outline xmlUrl='{address}'/>" for address in addresses)
-    (tmp_path / "good.rss").write_text("<rss version='2.0'><channel><item><title>one</title></item></channel></rss>")
-    (tmp_path / "list.opml").write_text(f"<opml><body>{outlines}</body></opml>")
-    corpus = read_corpus(tmp_path / "list.opml")
-    assert corpus.texts == ("one",)
-    assert [one.reason for one in corpus.skipped] == ["remote-feed", "remote-feed", "unreadable"]
-
-
-def test_a_chain_of_lists_of_feeds_is_followed_to_its_end(tmp_path):
-    n_lists = 1200
-    for number in range(n_lists):
-        text = f"<opml><body><outline xmlUrl='{number + 1}.opml'/></body></opml>"
-        (tmp_path / f"{number}.opml").write_text(text)
-    feed = "<rss version='2.0'><channel><item><title>the end</title></item></channel></rss>"
-    (tmp_path / f"{n_lists}.opml").write_text(feed)
-    assert read_corpus(tmp_path / "0.opml").texts == ("the end",)
-
-
-def test_feeds_of_a_list_are_read_in_its_place_and_order(tmp_path):
-    def feed(title):
-        return f"<rss version='2.0'><channel><item><title>{title}</title></item></channel></rss>"
-
-    def outline(*names):
-        return "<opml><body>" + "".join(f"<outline xmlUrl='{name}'/>" for name in names) + "</body></opml>"
-
-    files = {"a.opml": outline("x.rss", "b.opml", "y.rss"), "b.opml": outline("z.rss", "a.opml")}
-    files |= {name: feed(name) for name in ("x.rss", "y.rss", "z.rss", "last.rss")}
-    for name, text in files.items():
-        (tmp_path / name).write_text(text)
-    corpus = read_corpus([tmp_path / "a.opml", tmp_path / "last.rss"])
-    assert corpus.texts == ("x.rss", "z.rss", "y.rss", "last.rss")
-
-
 def tar_of(members, *, format=tarfile.USTAR_FORMAT):
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w", format=format) as archive:

@@ -106,18 +106,18 @@ def test_a_json_feed_is_read():
     assert [one.reason for one in corpus.skipped] == ["empty", "bad-record"]
 
 
-def test_opml_lists_feeds_that_are_read_here_and_never_fetched(tmp_path):
-    (tmp_path / "feeds").mkdir()
-    (tmp_path / "feeds" / "a.rss").write_text(RSS2.format(encoding="utf-8"))
-    (tmp_path / "list.opml").write_text(
-        '<?xml version="1.0"?><opml version="2.0"><body><outline text="group">'
-        '<outline type="rss" xmlUrl="feeds/a.rss"/><outline xmlUrl="http://127.0.0.1:9/feed"/>'
-        '<outline xmlUrl="../../outside.rss"/><outline xmlUrl="feeds/none.rss"/></outline></body></opml>'
-    )
-    corpus = read_corpus(tmp_path / "list.opml")
+def test_a_list_of_feeds_holds_no_document_and_is_never_fetched(tmp_path):
+    (tmp_path / "a.rss").write_text(RSS2.format(encoding="utf-8"))
+    listed = '<?xml version="1.0"?><opml version="2.0"><body><outline type="rss" xmlUrl="a.rss"/>{}</body></opml>'
+    (tmp_path / "list.opml").write_text(listed.format(""))
+    corpus = read_corpus(tmp_path)
     assert len(corpus) == 2
-    assert sorted(one.reason for one in corpus.skipped) == ["empty", "remote-feed", "unreadable", "unsafe-path"]
-    assert len(read_corpus(tmp_path)) == 2  # the list and the folder name the same feed: it is read once
+    assert [one.reason for one in corpus.skipped] == ["empty"], "a list of files beside it says nothing new"
+    with pytest.raises(NothingUsable, match="1 list-of-feeds"):
+        read_corpus(tmp_path / "list.opml")
+    (tmp_path / "list.opml").write_text(listed.format('<outline xmlUrl="http://127.0.0.1:9/feed"/>'))
+    skipped = {one.reason: one.detail for one in read_corpus(tmp_path).skipped}
+    assert skipped["list-of-feeds"].startswith("2 feeds are listed, and nothing is fetched here")
 
 
 def laughs(root: str, depth: int = 40) -> str:

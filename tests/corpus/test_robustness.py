@@ -101,7 +101,6 @@ def test_a_folder_with_everything_in_it_is_read(tmp_path):
     reasons = {one.reason for one in corpus.skipped}
     assert reasons == {
         "binary",
-        "unreadable",
         "duplicate-id",
         "about-the-collection",
     }  # text beside Reuters files is not a document

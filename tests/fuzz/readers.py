@@ -206,10 +206,8 @@ def checked(corpus: Corpus) -> str:
 
 @cache
 def _folder() -> Path:
-    """A folder of this process, with what an OPML list may point to."""
-    folder = scratch_folder()
-    (folder / "feed.xml").write_bytes(SAMPLES["feed"][0])
-    return folder
+    """A folder of this process."""
+    return scratch_folder()
 
 
 def read_file(data: bytes, *, name: str, ways: Sequence[dict[str, Any]], format: str | None = None) -> str:
@@ -224,7 +222,7 @@ def read_file(data: bytes, *, name: str, ways: Sequence[dict[str, Any]], format:
 
 
 def _reader(format: str) -> Target:
-    name = _NAMES.get(format, f"list.{format}" if format == "opml" else f"a.{format}")
+    name = _NAMES.get(format, f"a.{format}")
     ways = (*_WAYS, *_TABLE_WAYS) if format in ("csv", "tsv") else _WAYS
     return Target(
         format,
