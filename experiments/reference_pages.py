@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from doccluster.bibliography import bibtex, cite
 from doccluster.clustering.algorithms import ALGORITHMS, Algorithm
 from doccluster.corpus.formats import FORMATS
-from doccluster.corpus.options import ReaderParameters
+from doccluster.corpus.options import ReadOptions
 from doccluster.measures import Measure, list_measures
 from doccluster.parameter_fields import Parameter, parameters_of
 from experiments.cli_page import cli_page
@@ -132,7 +132,7 @@ def formats_page() -> str:
         listed = (", ".join(f"`{word}`" for word in words) for words in (one.suffixes, one.aliases, one.parameters))
         cells = (f"`{one.name}`", one.document, one.brings, *listed)
         lines.append("| " + " | ".join(_cell(cell) for cell in cells) + " |")
-    lines += ["", "## Parameters of `read_corpus`", "", *_parameter_table(parameters_of(ReaderParameters))]
+    lines += ["", "## Parameters of `read_corpus`", "", *_parameter_table(parameters_of(ReadOptions))]
     return "\n".join(lines) + "\n"
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from doccluster.corpus import read_corpus
-from doccluster.corpus.options import ReaderParameters, SourceParameters
+from doccluster.corpus.options import ReadOptions, SourceParameters
 from doccluster.errors import SchemaError
 from doccluster.pipeline import run_pipeline
 from doccluster.pipeline.main_line import make_run
@@ -38,7 +38,7 @@ def test_every_argument_of_the_readers_can_be_written_down():
 
 def test_the_signature_of_the_reader_is_that_of_its_parameters():
     signature = inspect.signature(read_corpus).parameters
-    for one in dataclasses.fields(ReaderParameters):
+    for one in dataclasses.fields(ReadOptions):
         assert signature[one.name].default == one.default
         assert signature[one.name].annotation == one.type
 

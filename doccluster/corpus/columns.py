@@ -61,13 +61,13 @@ def choose_columns(names: Sequence[str], options: ReadOptions, *, table: str) ->
     Raises UnknownColumn if a named column is not there, or none looks like the text.
     """
     asked = [options.id_column, options.title_column, options.date_column, options.link_column, options.source_column]
-    labels = options.label_columns if options.label_columns is not None else ()
-    for name in (*options.text_columns, *asked, *labels, *options.keep_columns):
+    labels = options.label_names if options.label_names is not None else ()
+    for name in (*options.text_columns, *asked, *labels, *options.kept_columns):
         if name is not None and name not in names:
             raise UnknownColumn(f"{table} has no column {name!r}", remedy=f"its columns are {listed(names)}")
     by_name = {_plain(name): name for name in reversed(names)}
-    keep = options.keep_columns + tuple(
-        name for name in ("split",) if name in names and name not in options.keep_columns
+    keep = options.kept_columns + tuple(
+        name for name in ("split",) if name in names and name not in options.kept_columns
     )
     return Columns(
         text=options.text_columns or (_text_column(names, by_name, table),),
@@ -76,7 +76,7 @@ def choose_columns(names: Sequence[str], options: ReadOptions, *, table: str) ->
         date=options.date_column or _first(_DATE, by_name),
         link=options.link_column or _first(_LINK, by_name),
         source=options.source_column or _first(_SOURCE, by_name),
-        labels=labels if options.label_columns is not None else tuple(by_name[n] for n in _LABELS if n in by_name),
+        labels=labels if options.label_names is not None else tuple(by_name[n] for n in _LABELS if n in by_name),
         keep=keep,
     )
 

@@ -34,10 +34,10 @@ def read_newsgroups(file: InputFile, options: ReadOptions) -> Iterator[Draft | S
     # these messages declare no charset, and what is neither ASCII nor utf-8 in them is Western
     message = file.decode(data, declared="utf-8" if _is_utf8(data) else "cp1252")
     headers, body = split_headers(message.replace("\r\n", "\n"))
-    parts = [] if "headers" in options.strip else [message[: len(message) - len(body)].strip("\n")]
-    if "quotes" in options.strip:
+    parts = [] if "headers" in options.stripped else [message[: len(message) - len(body)].strip("\n")]
+    if "quotes" in options.stripped:
         body = strip_quotes(body)
-    if "footers" in options.strip:
+    if "footers" in options.stripped:
         body = strip_footer(body)
     split = next((found[1].lower() for part in file.place.parts if (found := _SPLIT.search(part))), "")
     yield Draft(

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Self
 
 from doccluster.corpus.encodings import codec_name
 from doccluster.errors import InputError
 from doccluster.parameter_fields import check_parameters, parameter
 from doccluster.sizes import parse_size
 
+ONE_COLUMN = ("id_column", "title_column", "date_column", "link_column", "source_column")
 STRIPPABLE = ("headers", "footers", "quotes")
 
 
@@ -18,10 +21,10 @@ STRIPPABLE = ("headers", "footers", "quotes")
 class Limits:
     """How much is read at most: characters of a document, and what archives may expand to."""
 
-    document_length: int = 10_000_000
-    expanded_size: int = 4 * 1024**3
-    members: int = 1_000_000
-    depth: int = 4
+    document_length: int
+    expanded_size: int
+    members: int
+    depth: int
 
     @property
     def document_bytes(self) -> int:
@@ -30,8 +33,8 @@ class Limits:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ReaderParameters:
-    """What a person may say of how documents are read."""
+class ReadOptions:
+    """What a person may say of how documents are read; readers get what `checked` returns."""
 
     format: str | None = parameter(
         None,
@@ -107,36 +110,44 @@ class ReaderParameters:
     max_members: int = parameter(1_000_000, "Read at most this many members of an archive.", low=1)
     max_archive_depth: int = parameter(4, "Read archives inside archives down to this depth.", low=1)
 
-    def checked(self) -> ReadOptions:
-        """Return the options that readers get, or raise InputError for a parameter that cannot be used."""
+    def checked(self) -> Self:
+        """Return the same, or raise InputError for a parameter that cannot be used."""
         check_parameters(self)
-        return ReadOptions(
-            text_columns=as_names(self.text_column, "text_column"),
-            id_column=as_name(self.id_column, "id_column"),
-            title_column=as_name(self.title_column, "title_column"),
-            date_column=as_name(self.date_column, "date_column"),
-            link_column=as_name(self.link_column, "link_column"),
-            source_column=as_name(self.source_column, "source_column"),
-            label_columns=None if self.label_columns is None else as_names(self.label_columns, "label_columns"),
-            keep_columns=as_names(self.keep_columns, "keep_columns"),
-            label_separator=self.label_separator,
-            header=self.header,
-            delimiter=_check_delimiter(self.delimiter),
-            encoding=_check_encoding(self.encoding),
-            strip=check_strip(self.strip),
-            html=self.html,
-            strip_html=self.strip_html,
-            limits=Limits(
-                document_length=self.max_document_length,
-                expanded_size=parse_size(self.max_expanded_size),
-                members=self.max_members,
-                depth=self.max_archive_depth,
-            ),
-        )
+        columns: dict[str, Any] = {name: as_name(getattr(self, name), name) for name in ONE_COLUMN}
+        _check_delimiter(self.delimiter)
+        found = replace(self, **columns, encoding=_check_encoding(self.encoding))
+        _ = found.text_columns, found.label_names, found.kept_columns, found.stripped, found.limits  # refused here
+        return found
+
+    @cached_property
+    def text_columns(self) -> tuple[str, ...]:
+        """The columns that hold the text; none where that is left open."""
+        return as_names(self.text_column, "text_column")
+
+    @cached_property
+    def label_names(self) -> tuple[str, ...] | None:
+        """The columns with class labels; None where that is left open."""
+        return None if self.label_columns is None else as_names(self.label_columns, "label_columns")
+
+    @cached_property
+    def kept_columns(self) -> tuple[str, ...]:
+        """More columns to keep."""
+        return as_names(self.keep_columns, "keep_columns")
+
+    @cached_property
+    def stripped(self) -> frozenset[str]:
+        """What to leave out of newsgroup messages."""
+        return check_strip(self.strip)
+
+    @cached_property
+    def limits(self) -> Limits:
+        """How much is read at most."""
+        size = parse_size(self.max_expanded_size)
+        return Limits(self.max_document_length, size, self.max_members, self.max_archive_depth)
 
 
 @dataclass(frozen=True, kw_only=True)
-class SourceParameters(ReaderParameters):
+class SourceParameters(ReadOptions):
     """What a person may say of how a source is read, of texts or a matrix."""
 
     keep_boilerplate: bool = parameter(
@@ -148,28 +159,6 @@ class SourceParameters(ReaderParameters):
     terms: str | tuple[str, ...] | None = parameter(
         None, "For a matrix: a file with one term per line, if it does not lie beside it.", value="FILE"
     )
-
-
-@dataclass(frozen=True)
-class ReadOptions:
-    """Which columns mean what, and how text is to be read: `ReaderParameters`, checked."""
-
-    text_columns: tuple[str, ...] = ()
-    id_column: str | None = None
-    title_column: str | None = None
-    date_column: str | None = None
-    link_column: str | None = None
-    source_column: str | None = None
-    label_columns: tuple[str, ...] | None = None
-    keep_columns: tuple[str, ...] = ()
-    label_separator: str | None = None
-    header: bool = True
-    delimiter: str | None = None
-    encoding: str | None = None
-    strip: frozenset[str] = frozenset()
-    html: str = "text"
-    strip_html: bool | None = None
-    limits: Limits = Limits()
 
 
 def as_names(value: str | Sequence[str] | None, name: str) -> tuple[str, ...]:
@@ -206,12 +195,11 @@ def check_strip(strip: str | Sequence[str]) -> frozenset[str]:
     return parts
 
 
-def _check_delimiter(delimiter: str | None) -> str | None:
+def _check_delimiter(delimiter: str | None) -> None:
     if delimiter is not None and (not isinstance(delimiter, str) or len(delimiter) != 1):
         raise InputError(
             "is not one character", argument="delimiter", received=delimiter, remedy="give for instance ';'"
         )
-    return delimiter
 
 
 def _check_encoding(encoding: str | None) -> str | None:

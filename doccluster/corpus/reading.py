@@ -18,7 +18,7 @@ from doccluster.corpus.formats import FORMATS, check_format
 from doccluster.corpus.frames import read_frame, read_series, read_texts
 from doccluster.corpus.input_file import FileRange, InputFile
 from doccluster.corpus.label_files import LabelFile
-from doccluster.corpus.options import ReaderParameters, ReadOptions
+from doccluster.corpus.options import ReadOptions
 from doccluster.corpus.sniffing import check_is_text, recognise
 from doccluster.corpus.table_markup import plain_rows, without_markup
 from doccluster.corpus.walking import Walk, check_paths, expanded
@@ -29,7 +29,7 @@ from doccluster.progress import Progress, silent
 _TOLD_EVERY = 500  # documents between two calls of progress
 
 
-@described_by(ReaderParameters)
+@described_by(ReadOptions)
 def read_corpus(
     source: Any,
     *,
@@ -94,7 +94,7 @@ def read_corpus(
     """
     if isinstance(source, Corpus):
         return source
-    parameters = ReaderParameters(
+    options = ReadOptions(
         format=format,
         text_column=text_column,
         id_column=id_column,
@@ -117,8 +117,7 @@ def read_corpus(
         max_expanded_size=max_expanded_size,
         max_members=max_members,
         max_archive_depth=max_archive_depth,
-    )
-    options = parameters.checked()
+    ).checked()
     labels = None if labels_file is None else LabelFile.read(Path(labels_file), options)
     reading = Reading(options, check_format(format), labels, split, progress)
     reading.run(source)

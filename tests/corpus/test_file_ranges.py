@@ -28,9 +28,7 @@ def mapped(function, items, *shared):
 def assert_read_alike(path, folder, n_ranges, **options):
     """Read a file both ways; `n_ranges` says into how many ranges it comes apart, None for at least two."""
     listed = list(Walk([path], ReadOptions().limits).listed())
-    asked = {name: value for name, value in options.items() if name in ("header", "delimiter")}
-    if "text_column" in options:
-        asked["text_columns"] = (options["text_column"],)
+    asked = {name: value for name, value in options.items() if name in ("header", "delimiter", "text_column")}
     ranges = in_ranges(listed, mapped, ReadOptions(**asked), options.get("format"))[0]
     assert len(ranges) > 1 if n_ranges is None else len(ranges) == n_ranges
     expected = read_corpus(path, **options)
