@@ -16,6 +16,7 @@ from doccluster.errors import InputError, MissingDependency
 from doccluster.geometry import nearest_neighbours
 from doccluster.geometry.neighbours import joined_graph
 from doccluster.pipeline import repeat_run
+from doccluster.pipeline.browsing import open_browser
 from doccluster.vectors import write_matrix
 from doccluster.vectors.encoders import get_encoder
 from doccluster.vectors.meaning import meaning_of
@@ -359,6 +360,21 @@ def test_a_cluster_and_a_document_say_whether_words_or_meaning_keep_them_togethe
     assert "stand beside the 4 of their meaning" in (folder / "report.html").read_text(encoding="utf-8")
     words = run_of(files / "titles.jsonl", embeddings=files / "rows.npy", space="words")
     assert words.by_meaning is None
+
+
+def test_documents_are_scattered_by_words_and_meaning_and_searched_by_words(titles, files, tmp_path):
+    _, topics = titles
+    for space in ("both", "words"):
+        run_of(
+            files / "titles.jsonl", embeddings=files / "rows.npy", space=space, output=tmp_path / space, report=False
+        )
+    browser = open_browser(tmp_path / "both", n_clusters=3)
+    assert [set(topics[card.members]) for card in browser.cards if len(set(topics[card.members])) > 1] == []
+    browser.gather([1, 2])
+    assert len({topic for card in browser.cards for topic in topics[card.members]}) == 2
+    browser.search("village")
+    words = open_browser(tmp_path / "words", n_clusters=3)
+    assert max(len(set(topics[card.members])) for card in words.cards) > 1
 
 
 def test_the_number_of_clusters_is_chosen_by_both_and_a_run_without_a_number_takes_the_same(files):

@@ -108,7 +108,8 @@ class Browser:
         self.vectors, self.documents = vectors, documents
         self.n_clusters, self.seed = n_clusters, seed
         self._rows = sparse.csr_array(vectors.documents.unit)
-        self._unit = as_documents(self._rows)  # checked once, not at every step
+        # by words and meaning where there are both; checked once, not at every step
+        self._unit = as_documents(self._rows if vectors.meaning is None else vectors.meaning.beside(self._rows))
         self._how, self._n_threads = Vectorized(vectors, vectorizer, tuple(languages)), n_threads
         self._views = [_View("", self._scattered(np.arange(self._rows.shape[0])))]
 
@@ -179,7 +180,7 @@ class Browser:
         labels = np.empty(self._rows.shape[0], dtype=np.int64)
         for number, own in enumerate(clusters):
             labels[own] = number
-        rows = self._unit if members.size == labels.size else as_documents(self._rows[members])
+        rows = self._unit if members.size == labels.size else self._unit.take(members)
         fits_none = rows_that_fit_none(rows, labels[members], n_threads=self._n_threads)
         labels[members[fits_none]] = len(clusters)
         *clusters, other = (members[labels[members] == number] for number in range(len(clusters) + 1))
@@ -227,7 +228,8 @@ def open_browser(
     Parameters
     ----------
     source : folder of a run, or documents as for `run_pipeline`
-        Of a run the vectors are taken as they are; documents are read and vectorized.
+        Of a run the vectors are taken as they are, with the meaning of its documents where they were clustered by it;
+        documents are read and vectorized.
     n_clusters, seed, n_threads
         As for `Browser`.
     language, reader
@@ -238,7 +240,8 @@ def open_browser(
         run = load_run(source)
         how = vectorized_of(run)
         given |= {"vectorizer": how.vectorizer, "languages": how.languages}
-        return Browser(run.vectors, run.documents, **given)
+        vectors = run.vectors.in_space("words") if run.parameters.get("space") == "words" else run.vectors
+        return Browser(vectors, run.documents, **given)
     read = read_source(source, reader=reader or {}, progress=progress)
     made = read.vectorize(language=language, n_threads=n_threads)
     documents, _, vectors = split_empty(read.documents, made.vectors)
