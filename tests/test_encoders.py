@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
+from types import ModuleType
 
 import numpy as np
 import pytest
@@ -174,6 +176,33 @@ def test_a_model_that_comes_with_no_package_is_a_sentence():
             get_encoder(name)
     with pytest.raises((InputError, MissingDependency), match=r"needs sentence_transformers|no model"):
         get_encoder("sentence-transformers:no-such-model")
+
+
+def test_a_model_of_sentence_transformers_is_read_from_this_machine_and_encodes_text_by_text(monkeypatch, tmp_path):
+    asked = []
+
+    class SentenceTransformer:
+        def __init__(self, place, **how):
+            asked.append((place, how))
+            if place == "missing":
+                raise OSError("not among the files of this machine")
+
+        def encode(self, texts, **how):
+            asked.append(how)
+            return rows_of(texts)
+
+    library = ModuleType("sentence_transformers")
+    library.SentenceTransformer = SentenceTransformer
+    monkeypatch.setitem(sys.modules, "sentence_transformers", library)
+    (tmp_path / "modules.json").write_text("[]")
+    found = get_encoder(f"sentence-transformers:{tmp_path}")
+    np.testing.assert_allclose(encode(found, TEXTS), rows_of(TEXTS))
+    assert asked[0] == (str(tmp_path), {"device": "cpu", "local_files_only": True})
+    assert asked[1]["batch_size"] == 1
+    assert found.digest
+    assert not get_encoder("sentence-transformers:a-name").digest  # of which nothing is kept
+    with pytest.raises(InputError, match="there is no model missing on this machine; bring its folder"):
+        get_encoder("sentence-transformers:missing")
 
 
 class Counting:
