@@ -58,6 +58,9 @@ def test_labels_in_memory_are_in_the_order_of_the_documents_and_may_be_numbers(s
     run = doccluster.run(texts, labels=numbers, other=False, output=tmp_path / "run", report=False)
     assert run.is_other is None
     assert run.method == "the labels in memory"
+    embedded = doccluster.run(texts, labels=numbers, embeddings=np.random.default_rng(0).normal(size=(36, 3)))
+    assert np.array_equal(embedded.partition.labels, run.partition.labels)
+    assert not any("Clustered by" in note for note in embedded.notes)
     assert doccluster.run(texts, n_clusters=3).method == "smoothed"
     kept = numbers >= 0
     assert doccluster.score("ari", run.partition.labels[kept], truth=numbers[kept]).value == 1

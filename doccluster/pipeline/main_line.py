@@ -321,7 +321,7 @@ def _made(
     with clock.stage("judge"):
         evaluation = _judged(documents, evidence, settings, progress)
     folded = folding_note(copy_of) if settings.fold_copies else None
-    told = wanted.why, meaning_note(vectors, settings.space), boilerplate_note(read.left_out), folded
+    told = wanted.why, meaning_note(vectors, settings), boilerplate_note(read.left_out), folded
     notes = *told, other_note(is_other), *_notes(fit, wanted.k)
     run = Run(
         documents=documents,

@@ -36,10 +36,10 @@ GIVEN = "given"  # the name of embeddings that no encoder of ours made
 OF_A_FILE = Encoder(GIVEN, "", list)
 
 
-def meaning_note(vectors: DocumentVectors, space: str) -> str | None:
-    """Return in a sentence what was clustered by, None without meaning."""
-    meaning = vectors.meaning
-    if meaning is None or space == "words":
+def meaning_note(vectors: DocumentVectors, settings: RunSettings) -> str | None:
+    """Return in a sentence what was clustered by, None where it was words alone or another program."""
+    meaning, space = vectors.meaning, settings.space
+    if meaning is None or space == "words" or settings.labels is not None:
         return None
     by = "meaning" if space == "meaning" else "words and meaning"
     what = "embeddings that were given" if meaning.model == GIVEN else f"the encoder {meaning.model}"
