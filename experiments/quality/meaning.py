@@ -1,10 +1,13 @@
 """Words, meaning, and both: how well their clusters agree with human classes, on texts short and long.
 
-``python -m experiments.quality.meaning [--most N] [--seeds N] [--keep] [FOLDER]`` clusters up to N documents of each
-set, evenly spaced (2,500), by their words, by the embeddings of the encoder static (the extra ``meaning``), and by
-both, with k = number of classes and five seeds; beside them scikit-learn's k-means of the same embeddings. Search
-results of AMBIENT are clustered query by query, and the mean over the queries counts. Each fit has one thread.
-``--keep`` writes results/meaning.csv and the table of docs/explanation/quality.md.
+``python -m experiments.quality.meaning [--most N] [--seeds N] [--weights] [--keep] [FOLDER]`` clusters up to N
+documents of each set, evenly spaced (2,500), by their words, by the embeddings of the encoder static (the extra
+``meaning``), and by both, with k = number of classes and five seeds; beside them scikit-learn's k-means of the same
+embeddings. Search results of AMBIENT are clustered query by query, and the mean over the queries counts. Each fit has
+one thread. ``--keep`` writes results/meaning.csv and the table of docs/explanation/quality.md.
+
+With ``--weights`` it clusters by both with other weights of meaning, and says which is best on every second set, and
+what that one gives on the others, where nothing was chosen.
 """
 
 from __future__ import annotations
@@ -15,6 +18,7 @@ import pathlib
 import sys
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -36,6 +40,7 @@ from experiments.quality.run import taken
 HERE = pathlib.Path(__file__).resolve().parent
 PAGE = HERE.parents[1] / "docs" / "explanation" / "quality.md"
 WAYS = ("k-means of embeddings", "words", "meaning", "both", "both, fast")
+WEIGHTS = ("both x 0.5", "both x 1", "both x 2", "both x 4")
 TITLES = {
     "stackoverflow": "StackOverflow titles",
     "questions": "CLINC150 questions",
@@ -52,21 +57,25 @@ def main(arguments: list[str]) -> None:
     """Print the table of all sets."""
     most, n_seeds = int(taken(arguments, "--most") or 2500), int(taken(arguments, "--seeds") or 5)
     keeps = "--keep" in arguments and not arguments.remove("--keep")
+    weighs = "--weights" in arguments and not arguments.remove("--weights")
     folder = pathlib.Path(arguments[0]) if arguments else HERE.parents[2] / "shared" / "corpora"
-    lines = [line for name in TITLES for line in lines_of(name, folder, most, n_seeds)]
+    what, ways, shown = ("weights", WEIGHTS, table_of_weights) if weighs else ("meaning", WAYS, table_of)
+    lines = [line for name in TITLES for line in lines_of(name, folder, most, n_seeds, ways)]
     runs = pd.DataFrame(lines)
-    print(table := table_of(runs))
+    print(table := shown(runs))
     if keeps:
-        runs.to_csv(HERE / "results" / "meaning.csv", index=False, float_format="%.6f")
-        PAGE.write_text(put_between(PAGE.read_text(encoding="utf-8"), "meaning", table), encoding="utf-8")
+        runs.to_csv(HERE / "results" / f"{what}.csv", index=False, float_format="%.6f")
+        PAGE.write_text(put_between(PAGE.read_text(encoding="utf-8"), what, table), encoding="utf-8")
 
 
-def lines_of(name: str, folder: pathlib.Path, most: int, n_seeds: int) -> Iterator[dict[str, Any]]:
+def lines_of(
+    name: str, folder: pathlib.Path, most: int, n_seeds: int, ways: tuple[str, ...]
+) -> Iterator[dict[str, Any]]:
     """Yield a line for each way and seed: what is measured of each group of texts, on average."""
     made = [prepared(*thinned(texts, most)) for texts in texts_of(name, folder)]
     sizes = {"documents": sum(one[0].n_documents for one in made), "words": np.mean([one[2] for one in made])}
     seconds = {"encoding": sum(one[3] for one in made)}
-    for way in WAYS:
+    for way in ways:
         for seed in range(n_seeds):
             found = pd.DataFrame([measured(way, vectors, classes, seed) for vectors, classes, _, _ in made])
             means = {"nmi": found["nmi"].mean(), "adjusted_rand": found["adjusted_rand"].mean()}
@@ -128,7 +137,11 @@ def measured(way: str, vectors: DocumentVectors, classes: list[str], seed: int) 
         with threadpool_limits(1):
             labels = KMeans(k, n_init=10, random_state=seed).fit_predict(vectors.meaning.rows)
     else:
-        seen = vectors.in_space(way.split(",")[0])
+        space, _, weight = way.partition(" x ")
+        if weight:
+            assert vectors.meaning is not None
+            vectors = replace(vectors, meaning=replace(vectors.meaning, weight=float(weight)))
+        seen = vectors.in_space(space.split(",")[0])
         quality = "fast" if way.endswith("fast") else "default"
         parameters = DocumentParameters(n_clusters=k, quality=quality, random_state=seed, n_threads=1)
         labels = cluster_documents(seen.documents.unit, seen.counts, parameters, meaning=seen.meaning).labels
@@ -149,6 +162,26 @@ def table_of(runs: pd.DataFrame) -> str:
         sizes = f"{own.documents.iloc[0]:,} | {own.words.iloc[0]:.0f}"
         spent = f"{own.encoding.iloc[0]:.1f} | {means.clustering['both']:.1f}"
         lines.append(f"| {TITLES[str(name)]} | {sizes} | {' | '.join(cells)} | {spent} |")
+    return "\n".join(lines)
+
+
+def table_of_weights(runs: pd.DataFrame) -> str:
+    """Return the mean NMI of each weight, and what the one chosen on every second set gives on the others."""
+    means = runs.groupby(["set", "way"], sort=False)["nmi"].mean().unstack()[list(WEIGHTS)]
+    words = runs.groupby("set", sort=False)["words"].first()
+    lines = [f"| set | words in each | {' | '.join(way.partition(' x ')[2] for way in WEIGHTS)} |"]
+    lines.append("|" + "---|" * (len(WEIGHTS) + 2))
+    halves = {"first half": means.iloc[::2], "second half": means.iloc[1::2]}
+    for title, half in halves.items():
+        shown = {TITLES[str(name)]: (f"{words[name]:.0f}", row) for name, row in half.iterrows()}
+        for name, (size, row) in {**shown, f"mean of the {title}": ("", half.mean())}.items():
+            lines.append(f"| {name} | {size} | {' | '.join(f'{row[way]:.3f}'.lstrip('0') for way in WEIGHTS)} |")
+    for (chosen_on, half), other in zip(halves.items(), reversed(halves.values()), strict=True):
+        best = half.mean().idxmax()
+        gain = other.mean()[best] - other.mean()["both x 1"]
+        lines.append(
+            f"\nOn the {chosen_on} {best.partition(' x ')[2]} is best; on the other it gains {gain:+.3f} over 1."
+        )
     return "\n".join(lines)
 
 
