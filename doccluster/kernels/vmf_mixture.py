@@ -13,7 +13,6 @@ import numpy as np
 
 from doccluster.kernels.exponential import LOWEST_POWER, exponential
 from doccluster.kernels.jit import jit
-from doccluster.kernels.prefetching import later_row, prefetch_row
 from doccluster.kernels.simd import sum_lines
 from doccluster.kernels.simd.lanes import WIDE_LINE
 
@@ -156,8 +155,6 @@ def posteriors(rows, densities, is_hard, found):
 def add_certain_rows(rows, labels, low, high, sums):
     """Add each row whose label is one of the clusters `low` to `high` - 1 to the sum of that cluster, rows ascending.
 
-    A cluster is added up where its numbers lie close together; only then do the sums go to the table.
-
     Parameters
     ----------
     rows : Csr
@@ -166,27 +163,10 @@ def add_certain_rows(rows, labels, low, high, sums):
     sums : float64 array of shape (n_terms, n_lanes), added to
     """
     starts, columns, values = rows
-    begins = np.zeros(high - low + 1, np.int64)
+    store = np.zeros((high - low, sums.shape[0]))  # the numbers of a cluster lie close together
     for i in range(labels.size):
         if low <= labels[i] < high:
-            begins[labels[i] - low + 1] += 1
-    for cluster in range(high - low):
-        begins[cluster + 1] += begins[cluster]
-    if begins[high - low] == 0:
-        return
-    members = np.empty(begins[high - low], np.int64)
-    following = begins[:-1].copy()
-    for i in range(labels.size):
-        if low <= labels[i] < high:
-            members[following[labels[i] - low]] = i
-            following[labels[i] - low] += 1
-    store = np.zeros((high - low, sums.shape[0]))
-    for cluster in range(high - low):
-        own = store[cluster]
-        own_members = members[begins[cluster] : begins[cluster + 1]]
-        for place in range(own_members.size):
-            i = own_members[place]
-            prefetch_row(values, columns, starts[later_row(own_members, place)])
+            own = store[labels[i] - low]
             for at in range(starts[i], starts[i + 1]):
                 own[columns[at]] += values[at]
     for term in range(sums.shape[0]):

@@ -16,7 +16,7 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 
 from doccluster.kernels.simd.lanes import LINE, MOST_LINES, WIDE_LINE
-from doccluster.kernels.simd.vector_code import INDEX, Arguments, as_index, higher, places, repeated, vector_at
+from doccluster.kernels.simd.vector_code import INDEX, Arguments, higher, places, repeated, vector_at
 
 TERMS = 4  # products added to each other before they are added to the sums: the chain of roundings is shorter
 AHEAD = 32  # terms that the table is asked for beforehand: about a row, so that the next one is on its way
@@ -228,15 +228,3 @@ def _prefetch(builder: Any, pointer: Any) -> None:
 
 def _widened(builder: Any, value: Any, kind: Any) -> Any:
     return value if value.type == kind else builder.fpext(value, kind)
-
-
-@intrinsic
-def prefetch(typing_context, array, index):
-    """Ask for the cache line that holds an entry of an array; an index outside does no harm."""
-
-    def generate(context, builder, signature, arguments):
-        data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
-        _prefetch(builder, builder.gep(data, [as_index(builder, arguments[1])]))
-        return context.get_dummy_value()
-
-    return types.void(array, index), generate
