@@ -16,7 +16,7 @@ _NOT_FILES = frozenset({"http", "https", "ftp", "feed"})
 _THIS_MACHINE = "file"
 
 
-class Found(NamedTuple):
+class FoundFile(NamedTuple):
     """A file behind an address: the address as a path, where it lies below what the user named, its size if known."""
 
     path: Path
@@ -46,7 +46,7 @@ def on_this_machine(path: Path) -> Path:
     return path if found is None or found[1].lower() != _THIS_MACHINE else Path(f"/{found[2]}")
 
 
-def find_files(address: str) -> list[Found]:
+def find_files(address: str) -> list[FoundFile]:
     """Return the files that an address names: one, those below a folder, or those that fit a pattern, by name.
 
     Raises InputError if there is nothing there, or it cannot be reached. Raises MissingDependency if fsspec, or the
@@ -67,7 +67,7 @@ def find_files(address: str) -> list[Found]:
     if not known:
         raise InputError(f"there is nothing at {address}", remedy="give the address of files, of a folder or a pattern")
     return [
-        Found(Path(f"{scheme}://{name.lstrip('/')}"), _place(name, top), facts.get("size"))
+        FoundFile(Path(f"{scheme}://{name.lstrip('/')}"), _place(name, top), facts.get("size"))
         for name, facts in sorted(known.items())
     ]
 

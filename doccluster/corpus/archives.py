@@ -19,7 +19,7 @@ from doccluster.corpus.boundary import boundary, guarded
 from doccluster.corpus.document import Skipped
 from doccluster.corpus.draft import ReadFailure
 from doccluster.corpus.input_file import Budget, InputFile, counted_stream
-from doccluster.corpus.options import Limits
+from doccluster.corpus.options import ReadLimits
 
 _OPENERS: dict[str, Callable[[Any], Any]] = {
     "gz": lambda stream: gzip.GzipFile(fileobj=stream),
@@ -60,7 +60,7 @@ def _is_tar(head: bytes, name: str) -> bool:
 
 
 def open_packed(
-    file: InputFile, limits: Limits, *, budget: Budget | None = None, depth: int = 0
+    file: InputFile, limits: ReadLimits, *, budget: Budget | None = None, depth: int = 0
 ) -> Iterator[InputFile | Skipped]:
     """Return `file` itself, or what is packed in it, one `InputFile` (or `Skipped`) after the other.
 
@@ -91,7 +91,7 @@ def open_packed(
         yield Skipped(file.name, failure.reason, failure.detail)
 
 
-def _opened_member(member: InputFile, limits: Limits, budget: Budget, depth: int) -> Iterator[InputFile | Skipped]:
+def _opened_member(member: InputFile, limits: ReadLimits, budget: Budget, depth: int) -> Iterator[InputFile | Skipped]:
     """Return the documents of a member; one that is broken from its first byte on does not stop the others."""
     try:
         yield from open_packed(member, limits, budget=budget, depth=depth)
@@ -131,7 +131,7 @@ def _safe_name(name: str) -> str | None:
     return str(PurePosixPath(name))
 
 
-def _zip_members(file: InputFile, limits: Limits, budget: Budget) -> Iterator[InputFile | Skipped]:
+def _zip_members(file: InputFile, limits: ReadLimits, budget: Budget) -> Iterator[InputFile | Skipped]:
     source: Any = file.local if file.local is not None else io.BytesIO(file.read(_NESTED_ZIP))
     with zipfile.ZipFile(source) as archive:
         files = (member for member in archive.infolist() if not member.filename.endswith("/"))
@@ -183,7 +183,7 @@ class _Header(tarfile.TarInfo):
         return header
 
 
-def _tar_members(file: InputFile, limits: Limits, budget: Budget) -> Iterator[InputFile | Skipped]:
+def _tar_members(file: InputFile, limits: ReadLimits, budget: Budget) -> Iterator[InputFile | Skipped]:
     # "r|" reads forward only, so a compressed tar is expanded once and never held as a whole
     # a member that claims more would be looked for without end
     most = max(budget.left, file.local.stat().st_size if file.local is not None else 0)
@@ -211,5 +211,5 @@ def _check_claim(size: int, most: int) -> None:
         raise ReadFailure("broken-archive", f"a member claims {size:,} bytes, more than the {most:,} there can be")
 
 
-def _too_many(file: InputFile, limits: Limits) -> Skipped:
+def _too_many(file: InputFile, limits: ReadLimits) -> Skipped:
     return Skipped(file.name, "too-many-members", f"only the first {limits.members:,} members were read")

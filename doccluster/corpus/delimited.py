@@ -32,7 +32,7 @@ def read_delimited(file: InputFile, options: ReadOptions) -> Iterator[Draft | Sk
     """Return the rows of a table with a header (or columns named 1, 2, ... when the options say there is none)."""
     # The limit of the csv module is one for the process and too small for articles; it is only ever raised.
     csv.field_size_limit(max(csv.field_size_limit(), LARGEST_FIELD))
-    rows = Rows(file, options)
+    rows = TableRows(file, options)
     names: list[str] = []
     columns: Columns | None = None
     number = 0
@@ -60,7 +60,7 @@ def read_delimited(file: InputFile, options: ReadOptions) -> Iterator[Draft | Sk
 
 def column_names(file: InputFile, options: ReadOptions) -> list[str]:
     """Return the names of the columns of a table, by its first row."""
-    first = (row for row in Rows(file, options).read() if not isinstance(row, Skipped))
+    first = (row for row in TableRows(file, options).read() if not isinstance(row, Skipped))
     return _names(next(first, []), options)
 
 
@@ -84,7 +84,7 @@ def _columns(names: list[str], options: ReadOptions, file: InputFile) -> Columns
         ) from error
 
 
-class Rows:
+class TableRows:
     """The rows of a file as the csv module splits them, with what it cannot know: a quote that is never closed.
 
     Parameters

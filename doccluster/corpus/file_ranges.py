@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from doccluster.corpus.delimited import Rows, column_names
+from doccluster.corpus.delimited import TableRows, column_names
 from doccluster.corpus.document import Skipped
 from doccluster.corpus.draft import Draft, ReadFailure
 from doccluster.corpus.formats import FORMATS, check_format
@@ -197,7 +197,7 @@ def _count_lines(listed: ListedFile, part: FileRange) -> int | None:
 
 def _count_rows(file: InputFile, options: ReadOptions) -> int | None:
     """Return the rows of a range of a csv, its header not counted; None if a row goes on in the next range."""
-    rows = Rows(file, options, then=[_SENTINEL])
+    rows = TableRows(file, options, then=[_SENTINEL])
     found: list[list[str]] = []
     number = -1 if file.part is not None and file.part.first == 0 and options.header else 0
     for row in rows.read():

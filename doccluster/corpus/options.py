@@ -18,7 +18,7 @@ STRIPPABLE = ("headers", "footers", "quotes")
 
 
 @dataclass(frozen=True)
-class Limits:
+class ReadLimits:
     """How much is read at most: characters of a document, and what archives may expand to."""
 
     document_length: int
@@ -140,10 +140,10 @@ class ReadOptions:
         return check_strip(self.strip)
 
     @cached_property
-    def limits(self) -> Limits:
+    def limits(self) -> ReadLimits:
         """How much is read at most."""
         size = parse_size(self.max_expanded_size)
-        return Limits(self.max_document_length, size, self.max_members, self.max_archive_depth)
+        return ReadLimits(self.max_document_length, size, self.max_members, self.max_archive_depth)
 
 
 @dataclass(frozen=True, kw_only=True)

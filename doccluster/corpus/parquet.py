@@ -12,7 +12,7 @@ from doccluster.corpus.document import Skipped
 from doccluster.corpus.draft import Draft, ReadFailure
 from doccluster.corpus.format import Format
 from doccluster.corpus.input_file import InputFile
-from doccluster.corpus.options import Limits, ReadOptions
+from doccluster.corpus.options import ReadLimits, ReadOptions
 from doccluster.errors import MissingDependency
 
 _BATCH = 4096  # rows held as Python objects at a time
@@ -63,7 +63,7 @@ def row_groups(file: InputFile) -> list[tuple[int, int]]:
     return [(group.num_rows, group.total_byte_size) for group in groups]
 
 
-def _check_claims(metadata: Any, size: int, limits: Limits) -> None:
+def _check_claims(metadata: Any, size: int, limits: ReadLimits) -> None:
     """Compare what a file says of itself with what it can hold, before anything is allocated for it.
 
     Single columns are not asked: pyarrow ends the process where what is said of one is damaged.

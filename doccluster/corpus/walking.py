@@ -20,7 +20,7 @@ from doccluster.corpus.document import Skipped
 from doccluster.corpus.draft import ReadFailure
 from doccluster.corpus.input_file import HEAD_SIZE, ByteRange, FileRange, InputFile, counted_stream
 from doccluster.corpus.opening import open_path
-from doccluster.corpus.options import Limits
+from doccluster.corpus.options import ReadLimits
 from doccluster.errors import InputError
 from doccluster.file_names import shown_path
 
@@ -152,7 +152,7 @@ class ListedFile:
 class Walk:
     """The files below some paths, each once, in a fixed order."""
 
-    def __init__(self, paths: list[Path], limits: Limits) -> None:
+    def __init__(self, paths: list[Path], limits: ReadLimits) -> None:
         self._paths = paths
         self._limits = limits
         self._seen: set[str] = set()

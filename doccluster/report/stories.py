@@ -55,7 +55,7 @@ class TermBar:
 
 
 @dataclass(frozen=True)
-class Story:
+class StoryCard:
     """One cluster, as its card shows it; dates are None and empty where no document has one.
 
     `begins_at` is the number of documents of the clusters before it: the page counts documents cluster by cluster.
@@ -96,7 +96,7 @@ class Story:
         return self.size - len(self.documents)
 
 
-def stories_of(run: Run, seen: Sequence[Overview]) -> tuple[Story, ...]:
+def stories_of(run: Run, seen: Sequence[Overview]) -> tuple[StoryCard, ...]:
     """Return the clusters of a run as stories, the `MAX_STORIES` first (largest) of them, and Other last.
 
     `seen` is the overview of the run.
@@ -195,7 +195,7 @@ def _story(
     days: npt.NDArray[np.int64],
     period: tuple[int, int] | None,
     begins_at: int,
-) -> Story:
+) -> StoryCard:
     run = lines.run
     is_other = seen.cluster == run.n_clusters
     cluster = ClusterDescription(seen.cluster, seen.size, OTHER) if is_other else run.clusters[seen.cluster]
@@ -204,7 +204,7 @@ def _story(
     typical = members[np.argsort(-run.similarity[members], kind="stable")][: lines.most]
     bars = _bars(cluster.descriptive[:MAX_TERMS])
     headline, label = headline_of(seen), one_line(cluster.label, 120)
-    return Story(
+    return StoryCard(
         number=cluster.cluster,
         begins_at=begins_at,
         headline=headline,

@@ -28,7 +28,7 @@ from doccluster.report.quality import (
 )
 from doccluster.report.quality import pair_table as pair_table_of
 from doccluster.report.scoring import ScoreFamily, score_families
-from doccluster.report.stories import Story, headline_of, stories_of
+from doccluster.report.stories import StoryCard, headline_of, stories_of
 from doccluster.report.wording import counted, decimal, duration, one_line, span_words
 from doccluster.sizes import format_size
 
@@ -71,7 +71,7 @@ class Summary:
     n_documents: int
     n_clusters: int
     borderline_margin: float
-    stories: tuple[Story, ...]
+    stories: tuple[StoryCard, ...]
     names: dict[int, str]
     data: DataCard
     clusters: tuple[ClusterRow, ...]
@@ -133,7 +133,7 @@ def _source(run: Run) -> str:
     return one_line(", ".join(names), 120)
 
 
-def _sentence(run: Run, stories: tuple[Story, ...], source: str) -> str:
+def _sentence(run: Run, stories: tuple[StoryCard, ...], source: str) -> str:
     read = counted(run.n_documents, "document") + (f" from {source}" if source else "")
     span = _span([day for story in stories for day in (story.first, story.last) if day is not None])
     dated = f", dated {span}," if span else ""
