@@ -45,8 +45,6 @@ class ClusterEvidence:
         The distance of pairs of documents that silhouette, block weights and their like are about.
     n_threads : int, optional
         Threads of the two readings; None means all. No value depends on it.
-    block_size : int, optional
-        Rows per block of the second reading; by default as many as keep the block in cache.
 
     Raises
     ------
@@ -67,7 +65,6 @@ class ClusterEvidence:
         *,
         metric: str = "cosine",
         n_threads: int | None = None,
-        block_size: int | None = None,
         progress: Progress = silent,
     ) -> None:
         self.documents = as_documents(documents)
@@ -80,7 +77,6 @@ class ClusterEvidence:
                 remedy="give one label per row",
             )
         self.n_threads = n_threads
-        self._block_size = block_size
         self.progress = progress
 
     # --- sizes and lengths ---------------------------------------------------------------------------------------
@@ -317,7 +313,6 @@ class ClusterEvidence:
             metric=self.metric,
             with_tables=with_tables,
             n_threads=self.n_threads,
-            block_size=self._block_size,
             progress=self.progress,
         )
 

@@ -30,6 +30,7 @@ from doccluster.partition import Partition
 from doccluster.progress import Progress
 
 BLOCK_PRODUCTS = 2**17  # products held per block: 1 MiB, what the second-level cache of a core keeps
+LEAST_ROWS, MOST_ROWS = 64, 4096  # of a group that is read together
 
 FloatArray = npt.NDArray[np.float64]
 Readings = tuple[RowReadings, ClusterReadings]
@@ -73,11 +74,10 @@ def read_similarities(
     metric: str,
     with_tables: bool,
     n_threads: int | None,
-    block_size: int | None,
     progress: Progress,
 ) -> SimilarityPass:
     """Read the matrix once and return what it says; O(nnz k) time, O(block k + n) memory besides the tables."""
-    blocks = groups_by_cluster(partition, block_size)
+    blocks = groups_by_cluster(partition)
     known = known_of_clusters(rows.squared_norms, partition, sums)
 
     def read(block: npt.NDArray[np.int64]) -> Readings:
@@ -87,10 +87,10 @@ def read_similarities(
     return gather_readings(blocks, readings, partition, with_tables=with_tables, progress=progress)
 
 
-def groups_by_cluster(partition: Partition, block_size: int | None = None) -> list[npt.NDArray[np.int64]]:
+def groups_by_cluster(partition: Partition) -> list[npt.NDArray[np.int64]]:
     """Return the rows in groups that are read together, one cluster after the other."""
     order, _ = cluster_order(partition)
-    size = block_size or max(64, min(4096, BLOCK_PRODUCTS // partition.n_clusters))
+    size = max(LEAST_ROWS, min(MOST_ROWS, BLOCK_PRODUCTS // partition.n_clusters))
     return [order[block] for block in row_blocks(partition.n_documents, size)]
 
 

@@ -194,20 +194,32 @@ def hopkins_test(
         )
     if data.shape[0] < 3:
         raise InputError(f"{data.shape[0]} document(s) are too few for the Hopkins statistic", remedy="give at least 3")
-    unit = metric == "cosine"
 
     def statistic(points: Any, reference: Any) -> float:
         sample = rng.choice(points.shape[0], size, replace=False)
         drawn = rng.choice(reference.shape[0], size, replace=False)
         return _hopkins(points, sample, reference[drawn], power, metric)
 
+    found = _beside_null(statistic, data, null, n_samples, rng, keep_unit_rows=metric == "cosine")
+    return Tendency("hopkins", *found, f"exponent {power}, {size} points per sample, null {null!r}")
+
+
+def _beside_null(
+    statistic: Callable[[Any, Any], float],
+    data: Any,
+    null: NullModel,
+    n_samples: int,
+    rng: np.random.Generator,
+    *,
+    keep_unit_rows: bool,
+) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    """Return a statistic of the data against each reference sample, and of one more sample in their place."""
     values, null_values = np.empty(n_samples), np.empty(n_samples)
     for draw in range(n_samples):
-        reference = sample_null(data, model=null, random_state=rng, keep_unit_rows=unit)
-        other = sample_null(data, model=null, random_state=rng, keep_unit_rows=unit)
-        values[draw] = statistic(data, reference)
-        null_values[draw] = statistic(other, reference)
-    return Tendency("hopkins", values, null_values, f"exponent {power}, {size} points per sample, null {null!r}")
+        reference = sample_null(data, model=null, random_state=rng, keep_unit_rows=keep_unit_rows)
+        other = sample_null(data, model=null, random_state=rng, keep_unit_rows=keep_unit_rows)
+        values[draw], null_values[draw] = statistic(data, reference), statistic(other, reference)
+    return values, null_values
 
 
 def cell_counts(
@@ -286,11 +298,7 @@ def spatial_histogram_test(
         rest = bins ** points.shape[1] - len({*ours, *theirs})  # cells empty in both matter to smoothing alone
         return _kl_of_cells(ours, theirs, rest=rest, zero=zero, base=base)
 
-    values, null_values = np.empty(n_samples), np.empty(n_samples)
-    for draw in range(n_samples):
-        reference = sample_null(points, model="uniform", random_state=rng, keep_unit_rows=False)
-        other = sample_null(points, model="uniform", random_state=rng, keep_unit_rows=False)
-        values[draw], null_values[draw] = divergence(points, reference), divergence(other, reference)
+    values, null_values = _beside_null(divergence, points, "uniform", n_samples, rng, keep_unit_rows=False)
     infinite = int(np.isinf(values).sum())
     note = f"{bins} bins in {points.shape[1]} dimensions, empty cells: {zero}"
     return Tendency("spatial_kl", values, null_values, note + (f", {infinite} samples infinite" if infinite else ""))
@@ -357,14 +365,9 @@ def distance_distribution_test(
         g = pair_distance_histogram(reference, edges[1], metric=metric)
         return kl_divergence(f, g, zero=zero, base=base)
 
-    values, null_values = np.empty(n_samples), np.empty(n_samples)
-    unit = metric == "cosine"
-    for draw in range(n_samples):
-        reference = sample_null(data, model=null, random_state=rng, keep_unit_rows=unit)
-        other = sample_null(data, model=null, random_state=rng, keep_unit_rows=unit)
-        values[draw], null_values[draw] = divergence(data, reference), divergence(other, reference)
+    found = _beside_null(divergence, data, null, n_samples, rng, keep_unit_rows=metric == "cosine")
     note = f"{bins} bins on {'a common range' if shared_bins else 'own ranges'}, null {null!r}, empty bins: {zero}"
-    return Tendency("distance_kl", values, null_values, note)
+    return Tendency("distance_kl", *found, note)
 
 
 def tendency_tests(

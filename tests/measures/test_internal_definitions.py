@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 
 import numpy as np
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 from scipy import sparse
 
+from doccluster.geometry import products
 from doccluster.geometry.evidence import ClusterEvidence
 from doccluster.measures import get_measure, list_measures, sorted_documents
 from doccluster.measures.distances import PairwiseDistances
@@ -27,11 +29,10 @@ FEW = settings(max_examples=12)
 class Judge:
     """All evidence on one input, each built when first asked for."""
 
-    def __init__(self, matrix, labels, metric, *, block_size=None, n_threads=1, max_memory=None):
+    def __init__(self, matrix, labels, metric, *, n_threads=1, max_memory=None):
         self.metric = metric
         partition = Partition.from_labels(labels)
-        options = {"n_threads": n_threads, "block_size": block_size}
-        geometry = ClusterEvidence(matrix, partition, metric=metric, **options)
+        geometry = ClusterEvidence(matrix, partition, metric=metric, n_threads=n_threads)
         pairs = PairwiseDistances(geometry, max_memory=max_memory)
         self.evidence = {"geometry": geometry, "pairwise": pairs, "topics": TopicWords(geometry)}
 
@@ -136,11 +137,11 @@ def test_block_size_threads_and_memory_do_not_matter(case, metric, block_size):
     matrix = sparse.csr_array(rows)
     plain = Judge(matrix, labels, metric)
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(sorted_documents, "LEAST_ROWS", block_size)
-        patched.setattr(sorted_documents, "MOST_ROWS", block_size)
-        in_blocks = Judge(matrix, labels, metric, block_size=block_size, n_threads=3)
+        for module, name in itertools.product((sorted_documents, products), ("LEAST_ROWS", "MOST_ROWS")):
+            patched.setattr(module, name, block_size)
+        in_blocks = Judge(matrix, labels, metric, n_threads=3)
         assert not differences(plain, in_blocks)
-        one_thread = Judge(matrix, labels, metric, block_size=block_size, n_threads=1)
+        one_thread = Judge(matrix, labels, metric, n_threads=1)
         assert not differences(in_blocks, one_thread, tolerance=0.0)
     k = len(set(labels))
     tight = Judge(matrix, labels, metric, max_memory=max(2 * 32 * k * k, 1) + 1)  # tables k x k fit, n x k may not
