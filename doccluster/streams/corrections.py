@@ -123,16 +123,17 @@ def apply(
 def inverse(connection: sqlite3.Connection, clusterer: Clusterer, batch: int) -> BatchResult:
     """Take the documents that a batch has moved back to the stories they were in; return what has changed."""
     result = BatchResult()
-    moved: dict[tuple[str, str], list[int]] = defaultdict(list)
-    for new, old, doc_id in connection.execute(
-        "SELECT story_id, other_id, doc_id FROM lineage WHERE batch_id = ? AND event = 'moved' ORDER BY seq", (batch,)
+    moved: dict[str, list[int]] = defaultdict(list)
+    for old, doc_id in connection.execute(
+        "SELECT other_id, doc_id FROM lineage WHERE batch_id = ? AND event = 'moved' ORDER BY seq", (batch,)
     ):
-        moved[new, old].append(doc_id)
-    for (new, old), documents in moved.items():
-        families = _families_by_story(connection, documents).get(new, set())
+        moved[old].append(doc_id)
+    for old, documents in moved.items():
         is_ended = _state_of(connection, old) == "merged"
         target = _revived(connection, old) if is_ended else _living(clusterer, old)
-        _take(clusterer, result, new, families, target, whole=not is_ended)
+        for story, families in _families_by_story(connection, documents).items():
+            if story != old:  # where they are now: the story that they were taken to can have merged
+                _take(clusterer, result, story, families, target, whole=not is_ended)
         if is_ended and _was_closed(connection, old):
             clusterer.stories.close(target)
             result.note(target, "closed")

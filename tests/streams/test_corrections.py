@@ -234,6 +234,22 @@ def test_a_story_that_has_ended_gives_way_to_the_open_one_and_comes_back_as_it_w
     assert stream.check() == []
 
 
+def test_an_undoing_finds_documents_whose_story_has_become_part_of_another_since():
+    stream = StoryStream(settings=StreamSettings(quiet=0))
+    replayed(stream, articles(BANK, range(3)))
+    ferry = replayed(stream, articles(FERRY, range(4, 7)))
+    before = partition(stream)
+    bank, story = before
+    stream.correct("split", story, documents=ferry[:1])
+    (new,) = partition(stream).keys() - before.keys()
+    stream.correct("merge", bank, new)
+    stream._connection.execute("DELETE FROM correction WHERE verb = 'merge'")  # as if a repair had done it
+    assert set(ferry[:1]) < partition(stream)[bank]
+    stream.undo()
+    assert partition(stream) == before
+    assert stream.check() == []
+
+
 @pytest.fixture
 def store(tmp_path):
     with StoryStream(tmp_path / "news.db") as stream:
