@@ -23,6 +23,7 @@ from doccluster.record import Documents
 from doccluster.retrieval import Bm25Index, GroupedHits, SearchHit, rerank
 from doccluster.retrieval.neighbour_scores import N_RERANKED
 from doccluster.retrieval.ranking import best_documents, joined_ranks
+from doccluster.short_repr import ShortRepr
 from doccluster.validation import check_positive_int
 
 N_HITS = 100
@@ -32,8 +33,8 @@ RankedBy = Literal["neighbours", "bm25", "meaning"]
 Integers = npt.NDArray[np.int64]
 
 
-@dataclass(frozen=True, eq=False)
-class SearchIndex:
+@dataclass(frozen=True, eq=False, repr=False)
+class SearchIndex(ShortRepr):
     """Documents that can be searched again and again; `open_search` makes it.
 
     Attributes
