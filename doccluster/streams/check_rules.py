@@ -104,7 +104,7 @@ _DOCUMENTS = (
     _documents(
         "document",
         f"d.published NOT {_MOMENTS} OR d.first_seen NOT {_MOMENTS} OR d.similarity NOT {_SHARE}"
-        f" OR d.margin NOT {_SHARE} OR d.in_sums NOT IN (0, 1)",
+        f" OR d.margin NOT {_SHARE} OR d.in_sums NOT IN (0, 1) OR d.is_edited NOT IN (0, MIN(1, d.n_versions - 1))",
         "has a number that cannot be",
     ),
     _documents(
