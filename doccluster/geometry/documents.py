@@ -58,11 +58,6 @@ class Documents(ShortRepr):
         return bool(sparse.issparse(self.matrix))
 
     @cached_property
-    def is_full(self) -> bool:
-        """Whether the matrix is dense and no value in it is zero."""
-        return not self.is_sparse and bool((self.matrix != 0).all())
-
-    @cached_property
     def squared_norms(self) -> Floats:
         """The squared length of each row as it is, float64 array of shape (n_documents,)."""
         return squared_row_norms(self.matrix)

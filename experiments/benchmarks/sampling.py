@@ -63,9 +63,8 @@ def _em_step(session: Session, concentration: str | float) -> None:
     fit does once before all steps is outside the clock for both: documents renumbered, and sorted by term.
     """
     from doccluster.blocks import available_threads
-    from doccluster.clustering.k_means.assign import assign_labels
+    from doccluster.clustering.k_means.assigner import Assigner
     from doccluster.clustering.k_means.document_matrix import document_frequencies, frequency_order, prepare
-    from doccluster.clustering.k_means.mean_table import head_length, lane_table
     from doccluster.clustering.k_means.means import means_of_matrix
     from doccluster.clustering.mixtures.vmf_documents import UnitDocuments
     from doccluster.clustering.mixtures.vmf_steps import expect, expect_labels, maximize
@@ -80,15 +79,11 @@ def _em_step(session: Session, concentration: str | float) -> None:
 
     plain, _ = prepare(vectors.matrix, n_threads=available_threads())
     means = means_of_matrix(sparse.csr_array(before.means.T), np.arange(order.size, dtype=np.int32))
-    table = lane_table(means, head_length(plain.frequencies, 50))
-    labels = np.empty(n_documents, np.int32)
-
-    def assign(block: slice) -> None:
-        labels[block] = assign_labels(plain.rows(block), table)
+    assigner = Assigner(plain, means, most_groups=0)
 
     contenders = {
         "soft EM step": lambda: maximize(expect(documents, before, is_hard=False), before=before, **rule),
-        "assignment step of k-means": lambda: plain.each_block(assign, per_entry=table[0].shape[1]),
+        "assignment step of k-means": assigner.assign,
     }
     for contender in contenders.values():
         contender()  # compile outside the clock
@@ -96,7 +91,7 @@ def _em_step(session: Session, concentration: str | float) -> None:
     seconds = session.compare(contenders, repeats=15)["assignment step of k-means"]
     session.record("soft EM step", "assignment steps (at most 3 wanted)", 1 / seconds)
     session.record("soft EM step", "mean entropy of the probabilities in nats", float(np.nanmean(found.entropies)))
-    agreement = float(np.mean(labels == np.asarray(truth)))
+    agreement = float(np.mean(assigner.assign() == np.asarray(truth)))
     session.record("assignment step of k-means", "share of labels that are the truth", agreement)
 
 

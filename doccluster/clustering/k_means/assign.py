@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,22 +9,16 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from doccluster.blocks import Result, resolve_threads, row_blocks, share_blocks
-from doccluster.clustering.k_means.dense_rows import rows_left_open
-from doccluster.clustering.k_means.document_matrix import (
-    BLOCK_ROWS,
-    SERIAL_WORK,
-    frequency_order,
-    reorder,
-)
+from doccluster.blocks import resolve_threads
+from doccluster.clustering.k_means.assigner import Assigner
+from doccluster.clustering.k_means.document_matrix import DocumentMatrix, prepare
 from doccluster.clustering.k_means.mean_table import head_length, lane_table
 from doccluster.clustering.k_means.means import means_of_matrix
 from doccluster.clustering.k_means.seeding import unit_rows_of
 from doccluster.errors import InputError
 from doccluster.geometry.documents import as_documents
-from doccluster.kernels.assignment import Bounds, LaneTable, RowArrays, assign_rows, place_rows, similarity_rows
+from doccluster.kernels.assignment import LaneTable, place_rows, similarity_rows
 from doccluster.short_repr import ShortRepr
-from doccluster.sparse_structure import document_frequencies
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -81,105 +74,48 @@ def place_documents(
 
     Without `labels` that is the nearest one.
     """
-    sweep = _Sweep(matrix, centroids, n_threads)
+    documents, table = _laid_out(matrix, centroids, n_threads)
     # a copy, since kernels are compiled for arrays that can be written, and labels may not be one
     given = np.empty(0, np.int64) if labels is None else labels.astype(np.int64)
 
-    def place(rows: Any, block: slice) -> tuple[npt.NDArray[Any], ...]:
-        placed: tuple[npt.NDArray[Any], ...] = place_rows(rows, sweep.table, given[block])
+    def place(block: slice) -> tuple[npt.NDArray[Any], ...]:
+        placed: tuple[npt.NDArray[Any], ...] = place_rows(documents.rows(block), table, given[block])
         return placed
 
-    found, similarity, runner_up, runner_up_similarity, own = map(np.concatenate, zip(*sweep.run(place), strict=True))
+    placed = documents.each_block(place, per_entry=table.n_clusters)
+    found, similarity, runner_up, runner_up_similarity, own = map(np.concatenate, zip(*placed, strict=True))
     return Assignment(found, similarity, runner_up, runner_up_similarity), own
 
 
 def nearest_centroids(matrix: Any, centroids: Any, *, n_threads: int | None = None) -> npt.NDArray[np.int32]:
     """Return the labels of `assign_to_centroids` alone, a few times faster."""
-    sweep = _Sweep(matrix, centroids, n_threads)
-    if sweep.is_full:
-        return np.concatenate(sweep.each_block(sweep.label_full_rows))
-    return np.concatenate(sweep.run(lambda rows, block: assign_labels(rows, sweep.table)))
-
-
-def assign_labels(rows: RowArrays, table: LaneTable) -> npt.NDArray[np.int32]:
-    """Return the nearest cluster of each row of a block."""
-    n_rows, n_columns = rows.starts.size - 1, rows.original.size
-    which, head = np.arange(n_rows), table.head
-    bounds = labels_only(n_rows)
-    if rows.values.size == n_rows * n_columns and head.shape[0] == n_columns:
-        which = rows_left_open(rows.values.reshape(n_rows, n_columns), head, which, table.n_clusters, bounds)
-    assign_rows(rows, table, which, 1, bounds)
-    labels: npt.NDArray[np.int32] = bounds.labels
-    return labels
-
-
-def labels_only(n_rows: int) -> Bounds:
-    """Return room for the labels of `n` rows, and for no bounds on what is farther away."""
-    return Bounds(np.empty(n_rows, np.int32), np.empty(n_rows, np.float32), np.empty((n_rows, 0), np.float32))
+    return Assigner(*_documents_and_means(matrix, centroids, n_threads), most_groups=0).assign()
 
 
 def centroid_similarities(matrix: Any, centroids: Any, *, n_threads: int | None = None) -> npt.NDArray[np.float64]:
     """Return the cosine of each document to each centroid, float64 array of shape (n_documents, n_clusters)."""
-    sweep = _Sweep(matrix, centroids, n_threads)
-    return np.concatenate(sweep.run(lambda rows, block: similarity_rows(rows, sweep.table)))
+    documents, table = _laid_out(matrix, centroids, n_threads)
+
+    def one(block: slice) -> npt.NDArray[np.float64]:
+        similarities: npt.NDArray[np.float64] = similarity_rows(documents.rows(block), table)
+        return similarities
+
+    return np.concatenate(documents.each_block(one, per_entry=table.n_clusters))
 
 
-class _Sweep:
-    """Documents and the table of the centroids, for kernels that visit each document once."""
-
-    def __init__(self, matrix: Any, centroids: Any, n_threads: int | None) -> None:
-        self._documents = as_documents(matrix)
-        centres = unit_rows_of(as_documents(centroids, name="centroids"))
-        if centres.shape[1] != self._documents.n_terms:
-            raise InputError(
-                f"X has {self._documents.n_terms} features, but the centroids have {centres.shape[1]}",
-                remedy="use the vectorizer that the centroids were made with",
-            )
-        rows = self._documents.in_range
-        self.is_full, (n_rows, n_terms) = self._documents.is_full, rows.shape
-        frequencies = np.full(n_terms, n_rows, np.int64) if self.is_full else document_frequencies(rows)
-        self._order = frequency_order(frequencies)
-        n_head = head_length(frequencies[self._order], centres.shape[0])
-        self.table = lane_table(means_of_matrix(centres, self._order), n_head)
-        self._work = int(frequencies.sum()) * centres.shape[0]
-        self._n_threads = resolve_threads(n_threads)
-
-    def run(self, function: Callable[[Any, slice], Result]) -> list[Result]:
-        """Return the results of the function for blocks of rows, renumbered as the table wants them."""
-        rows, scale = self._documents.in_range, self._documents.unit_scale
-
-        def one(block: slice) -> Result:
-            documents = reorder(_rows(rows, block), self._order, scale[block])
-            return function(documents.rows(slice(0, documents.n_documents)), block)
-
-        return self.each_block(one)
-
-    def each_block(self, function: Callable[[slice], Result]) -> list[Result]:
-        """Return the results of the function for blocks of rows."""
-        workers = self._n_threads if self._work > SERIAL_WORK else 1
-        return share_blocks(function, row_blocks(self._documents.n_documents, BLOCK_ROWS), n_threads=workers)
-
-    def label_full_rows(self, block: slice) -> npt.NDArray[np.int32]:
-        """Return the labels of a block of rows without zeros; only rows that a product leaves open are laid out."""
-        documents, table = self._documents, self.table
-        scaled = documents.in_range[block]
-        if not documents.has_unit_rows:
-            scaled = scaled * documents.unit_scale[block, None]
-        rows = np.ascontiguousarray(scaled, dtype=np.float32)
-        bounds = labels_only(len(rows))
-        left = rows_left_open(rows, table.head, np.arange(len(rows)), table.n_clusters, bounds)
-        if left.size:
-            documents_left = reorder(rows[left], self._order, np.ones(left.size))
-            bounds.labels[left] = assign_labels(documents_left.rows(slice(0, left.size)), table)
-        labels: npt.NDArray[np.int32] = bounds.labels
-        return labels
+def _laid_out(matrix: Any, centroids: Any, n_threads: int | None) -> tuple[DocumentMatrix, LaneTable]:
+    """Return documents and the table of the centroids, for kernels that visit each document once."""
+    documents, means = _documents_and_means(matrix, centroids, n_threads)
+    return documents, lane_table(means, head_length(documents.frequencies, means.shape[0]))
 
 
-def _rows(rows: Any, block: slice) -> Any:
-    """Return a block of rows of a csr or dense matrix as views of the same arrays."""
-    if not sparse.issparse(rows):
-        return rows[block]
-    starts = rows.indptr[block.start : block.stop + 1]
-    entries = slice(starts[0], starts[-1])
-    shape = (block.stop - block.start, rows.shape[1])
-    return sparse.csr_array((rows.data[entries], rows.indices[entries], starts - starts[0]), shape=shape)
+def _documents_and_means(matrix: Any, centroids: Any, n_threads: int | None) -> tuple[DocumentMatrix, sparse.csr_array]:
+    """Return the documents as the iterations read them, and unit centroids in the same columns."""
+    checked, centres = as_documents(matrix), unit_rows_of(as_documents(centroids, name="centroids"))
+    if centres.shape[1] != checked.n_terms:
+        raise InputError(
+            f"X has {checked.n_terms} features, but the centroids have {centres.shape[1]}",
+            remedy="use the vectorizer that the centroids were made with",
+        )
+    documents, _ = prepare(checked, n_threads=resolve_threads(n_threads))
+    return documents, means_of_matrix(centres, documents.original)
