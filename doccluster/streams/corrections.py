@@ -169,7 +169,7 @@ def active(connection: sqlite3.Connection, batch: int = _NOW) -> list[Correction
 
 
 def links_of(connection: sqlite3.Connection) -> Links:
-    """Return what the corrections say of families of documents."""
+    """Return the families of documents that the corrections keep together and apart."""
     links = Links()
     for one in active(connection):
         sides = (set[int]().union(*_families_by_story(connection, ids).values()) for ids in astuple(one)[1:4])
@@ -203,7 +203,7 @@ def muting(connection: sqlite3.Connection) -> Callable[[str, str], bool]:
 
 
 def _pattern(text: str) -> str:
-    """Return what a mute compares with what."""
+    """Return the field that a mute looks at and its pattern."""
     name, _, pattern = text.partition("=")
     if name not in MUTED_BY or not pattern.strip():
         raise InputError(f"{text!r} mutes nothing; give for instance title=Morning briefing*.")

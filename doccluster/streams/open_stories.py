@@ -170,7 +170,7 @@ class OpenStories:
         return self.open.get(name) or self.closed.get(name)
 
     def state_of(self, story: Story) -> str:
-        """Return what has become of a story: open or closed; merged if it is none of these."""
+        """Return the state of a story: open or closed; merged if it is none of these."""
         return "open" if story.id in self.open else "closed" if story.id in self.closed else "merged"
 
     def close(self, story: Story) -> None:

@@ -114,7 +114,7 @@ class RunningMeans:
         return np.sum(found, axis=0) if found else np.zeros(width)
 
     def _sum_rare_terms(self, labels: npt.NDArray[np.int32], has_moved: npt.NDArray[np.bool_]) -> sparse.csr_array:
-        """Return what each rare term has in each cluster that changed, csr array of shape (n_terms, n_clusters)."""
+        """Return the weight of each rare term in each changed cluster, csr array of shape (n_terms, n_clusters)."""
         is_member = has_moved[labels]
         starts = np.concatenate([[0], np.cumsum(is_member)])
         members = (self.documents.weights[is_member], labels[is_member], starts)
