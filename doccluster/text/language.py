@@ -7,9 +7,12 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import chain
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from scipy import sparse
 
 from doccluster.text.function_words import FULL_VOTE, FunctionWords
 from doccluster.text.scripts import scripts_without_blanks
@@ -18,7 +21,11 @@ from doccluster.text.stopwords import STOP_WORD_LANGUAGES, load_stop_words
 SURE_COVERAGE = 0.1  # part of a text's distinct words that must be on its language's list to be sure of it,
 COVERAGE = 0.08  # and to belong to a language that is surely there
 ENOUGH_TEXTS = 3  # a language counts when this many texts are surely in it,
-ENOUGH_SHARE = 0.05  # or this part of a small corpus
+ENOUGH_SHARE = 0.05  # or this part of a small corpus,
+ENOUGH_WORDS = 12  # and when they use this many words of its list, or two for each text, or texts that repeat
+ENOUGH_OF_WORDS = 0.25  # each other have this share of their distinct words on it,
+MOST_ALIKE = 0.25  # of which no few make up the most: the chance that two of them are the same word
+FEW_WORDS = 30  # say nothing of that
 LEAST_TOLD = 0.0005
 MOST_TOLD = 6  # languages that are named, with their shares
 
@@ -67,7 +74,8 @@ def survey_writing(texts: Sequence[str], *, n_sampled: int = 2500, n_characters:
     """Return the languages and the scripts of a corpus, from evenly spaced texts and the beginning of each.
 
     A language counts when three texts (or one in twenty of a small corpus) are surely in it: two words and 10 % of
-    the distinct words are on its list, and it leads the next language by a word that no other list has.
+    the distinct words are on its list, and it leads the next language by a word that no other list has. Together they
+    must use many words of the list: texts of a language without one have a few short words of some other.
     """
     step = -(-len(texts) // n_sampled) or 1
     sample = [text[:n_characters] for text in texts[::step]]
@@ -120,14 +128,19 @@ def _shares(counts: Counter[str], total: int) -> dict[str, float]:
 def _languages(texts: Sequence[str]) -> Counter[str]:
     """Return how many texts are in each language that is surely there."""
     names = list(STOP_WORD_LANGUAGES)
-    total, hits, sizes = _votes(texts, _all_function_words())
+    total, hits, sizes, has, on_list = _votes(texts, _all_function_words())
     rows = np.arange(len(texts))
     best = total.argmax(axis=1)
     leads = total[rows, best] - np.partition(total, -2, axis=1)[:, -2]
     own = hits[rows, best]
     sure = (leads >= FULL_VOTE) & (own >= 2) & (own >= SURE_COVERAGE * sizes)
     counts = np.bincount(best[sure], minlength=len(names))
-    found = [place for place in np.argsort(-counts, kind="stable") if _is_enough(int(counts[place]), len(texts))]
+    found = [
+        place
+        for place in np.argsort(-counts, kind="stable").tolist()
+        if _is_enough(int(counts[place]), len(texts))
+        and _uses_list(has[sure & (best == place)], on_list[:, place])
+    ]
     if not found:
         return Counter()
     nearest = np.array(found)[total[:, found].argmax(axis=1)]
@@ -146,15 +159,27 @@ def _is_enough(count: int, n_texts: int) -> bool:
     return count >= ENOUGH_TEXTS or 0 < ENOUGH_SHARE * n_texts <= count
 
 
-def _votes(texts: Sequence[str], function_words: FunctionWords) -> tuple[npt.NDArray[np.int64], ...]:
-    """Return the votes for each language in each text, the distinct words on its list, and the distinct words."""
+def _uses_list(has: Any, is_listed: npt.NDArray[np.bool_]) -> bool:
+    """Return whether texts use much of a list: has is 1 where a text has a word, is_listed says which are on it."""
+    texts_with = np.asarray(has.sum(axis=0), dtype=np.int64)
+    n_distinct = np.count_nonzero(texts_with)
+    listed = texts_with[is_listed]
+    n_listed, total = np.count_nonzero(listed), int(listed.sum())
+    is_varied = total < FEW_WORDS or int((listed * (listed - 1)).sum()) <= MOST_ALIKE * total * (total - 1)
+    is_much = n_listed >= min(ENOUGH_WORDS, 2 * has.shape[0]) or n_listed >= ENOUGH_OF_WORDS * n_distinct
+    return bool(is_varied and is_much)
+
+
+def _votes(texts: Sequence[str], function_words: FunctionWords) -> tuple[Any, Any, Any, Any, npt.NDArray[np.bool_]]:
+    """Return the votes for each language in each text, how many distinct words are on its list, and are there at all.
+
+    Then come which words each text has, a sparse array of 0 and 1, and which of them are on the list of each language.
+    """
     places: dict[str, int] = {}
-    words_of = [
-        np.array([places.setdefault(word, len(places)) for word in set(_WORD.findall(text.lower()))], dtype=np.intp)
-        for text in texts
-    ]
+    words_of = [[places.setdefault(word, len(places)) for word in set(_WORD.findall(text.lower()))] for text in texts]
     votes, on_list = function_words.tables(list(places))
-    shape = (len(texts), len(function_words.languages))
-    total = np.array([votes[words].sum(axis=0) for words in words_of], dtype=np.int64).reshape(shape)
-    hits = np.array([on_list[words].sum(axis=0) for words in words_of], dtype=np.int64).reshape(shape)
-    return total, hits, np.fromiter(map(len, words_of), dtype=np.int64, count=len(texts))
+    sizes = np.fromiter(map(len, words_of), dtype=np.int64, count=len(texts))
+    columns = np.fromiter(chain.from_iterable(words_of), dtype=np.int64, count=int(sizes.sum()))
+    ones = np.ones(columns.size, dtype=np.int64)
+    has = sparse.csr_array((ones, columns, np.concatenate([[0], np.cumsum(sizes)])), shape=(len(texts), len(places)))
+    return has @ votes.astype(np.int64), has @ on_list.astype(np.int64), sizes, has, on_list
