@@ -26,7 +26,7 @@ endif
 	@touch $@
 
 demo: $(GROUPS_STAMP)  ## cluster the bundled newsroom sample and print where the report is
-	$(BIN)/doccluster run corpora/samples/newsroom/articles.jsonl --output demo --clusters 32 --stemming english --truth story --seed 7 --overwrite
+	$(BIN)/doccluster run corpora/samples/newsroom/articles.jsonl --output demo --clusters 32 --truth story --seed 7 --overwrite
 
 test: $(GROUPS_STAMP)  ## run the test suite; SEED=fresh runs it in random order with fresh examples
 	@$(BIN)/doccluster warm-up

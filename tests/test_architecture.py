@@ -81,7 +81,7 @@ def test_the_book_of_zaki_and_meira_has_one_name():
 
 
 def test_whole_runs_import_neither_scikit_learn_nor_statistics_nor_frames(tmp_path):
-    asked = {"k": ["-k", "2"], "auto": [], "stemming": ["-k", "2", "--stemming", "english"]}
+    asked = {"plain": ["-k", "2", "--stemming", "none"], "k": ["-k", "2"], "auto": []}
     code = (
         "import contextlib, json, sys\n"
         "from doccluster.cli.main import main\n"
@@ -94,7 +94,7 @@ def test_whole_runs_import_neither_scikit_learn_nor_statistics_nor_frames(tmp_pa
     done = subprocess.run(command, cwd=tmp_path, check=True, capture_output=True, text=True)
     assert all((tmp_path / name / "report.html").exists() for name in asked)
     told = [line for line in done.stdout.splitlines() if " loads " in line]
-    assert told == ["k loads []", "auto loads []", "stemming loads ['nltk']"]
+    assert told == ["plain loads []", "k loads ['nltk']", "auto loads ['nltk']"]
 
 
 def test_llvmlite_is_bounded_above_and_the_installed_one_is_within():

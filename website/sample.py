@@ -14,7 +14,7 @@ from doccluster.evaluation import Evaluation
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 ARTICLES = "corpora/samples/newsroom/articles.jsonl"
-COMMAND = f"doccluster run {ARTICLES} --output out -k 32 --stemming english --truth story --seed 7"
+COMMAND = f"doccluster run {ARTICLES} --output out -k 32 --truth story --seed 7"
 WIDTH = 118
 
 

@@ -248,6 +248,4 @@ def _source(sources: tuple[str, ...], given: dict[str, Any]) -> DocumentVectors:
         names = {name: reader[name] for name in ("classes", "terms") if name in reader}
         return read_matrix(sources[0], weighting=weighting, drop_empty_columns=True, **names)[0]
     corpus = read_corpus([Path(source) for source in sources], **reader)
-    language = language_argument(given)
-    chosen = {} if language == "auto" else {"stop_words": None if language == "none" else language}
-    return vectorize(corpus, **chosen, **vectorizer_arguments(given))
+    return vectorize(corpus, language=language_argument(given), **vectorizer_arguments(given))

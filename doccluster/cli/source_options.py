@@ -153,6 +153,10 @@ def reader_arguments(given: Mapping[str, Any]) -> dict[str, Any]:
 
 def vectorizer_arguments(given: Mapping[str, Any]) -> dict[str, Any]:
     """Return the arguments of `TfidfVectorizer` that were given."""
+    if given.get("stemming") is None:  # the language of the texts is stemmed; later this import would take much more
+        from doccluster.text import stemming
+
+        stemming.import_stemmers(hidden=stemming.OTHER_PARTS)
     return arguments_given(given, VECTORIZER)
 
 

@@ -147,9 +147,11 @@ def check_weighting(code: str) -> None:
 
 
 def check_stemming(language: str) -> None:
-    """Raise InputError if words of a language cannot be stemmed; what stems them is imported, and no more than that."""
+    """Raise InputError if words of a language cannot be stemmed; "none" stems none. What stems is imported, no more."""
     from doccluster.text import stemming
 
+    if language == "none":
+        return
     stemming.check_stemming(language)
     stemming.import_stemmers(hidden=stemming.OTHER_PARTS)
 
@@ -163,7 +165,7 @@ def check_token_pattern(pattern: str) -> None:
 
 def check_languages(names: str) -> None:
     """Raise InputError if a text names, with commas, a language that has no list of function words."""
-    from doccluster.pipeline.vectorizing import choose_languages
+    from doccluster.text.stopwords import choose_languages
 
     parts = names.split(",")
     if parts != ["auto"]:

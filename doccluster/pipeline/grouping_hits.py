@@ -16,12 +16,10 @@ from doccluster.corpus.duplicates import find_near_duplicates
 from doccluster.errors import InputError, NothingUsable
 from doccluster.partition import Partition
 from doccluster.pipeline.naming import describe_texts
-from doccluster.pipeline.vectorizing import Vectorized, choose_languages, vectorize_texts
+from doccluster.pipeline.vectorizing import Vectorized, vectorize_texts
 from doccluster.retrieval import GroupedHits, HitGroup, SearchHit, group_rows
 from doccluster.retrieval.grouping import OTHER
 from doccluster.retrieval.hits import MAX_HITS, as_hits
-from doccluster.text.language import survey_writing
-from doccluster.text.stemming import STEMMING_LANGUAGES
 from doccluster.validation import check_positive_int, unit_rows
 
 MAX_GROUPS = 10
@@ -110,18 +108,12 @@ def _copies(texts: Sequence[str]) -> dict[int, int]:
 def vectorize_short_texts(
     texts: Sequence[str], language: str | Sequence[str], n_threads: int | None, min_df: int | None = None
 ) -> Vectorized | None:
-    """Return the vectors of texts, stemmed if they are in one language that has a stemmer; None without a term."""
+    """Return the vectors of texts; None without a term."""
     corpus = Corpus(ids=tuple(map(str, range(len(texts)))), texts=tuple(texts))
-    writing = survey_writing(texts)
-    languages = tuple(writing.languages) if language == "auto" else choose_languages(language)
     rare = 2 if len(texts) >= RARE_TERMS_FROM else 1
-    options: dict[str, Any] = {"min_df": rare if min_df is None else min_df, "sublinear_tf": True}
-    if len(languages) == 1 and languages[0] in STEMMING_LANGUAGES:
-        options["stemming"] = languages[0]
+    options = {"min_df": rare if min_df is None else min_df, "sublinear_tf": True}
     try:
-        return vectorize_texts(
-            corpus, language=languages or "none", options=options, n_threads=n_threads, writing=writing
-        )
+        return vectorize_texts(corpus, language=language, options=options, n_threads=n_threads)
     except NothingUsable:
         return None
 

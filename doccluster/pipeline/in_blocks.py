@@ -42,12 +42,13 @@ from doccluster.pipeline.fitting import Fit, fit_of
 from doccluster.pipeline.in_process import Filled, Work
 from doccluster.pipeline.run_settings import RunSettings
 from doccluster.pipeline.sources import Source, is_matrix
-from doccluster.pipeline.vectorizing import Vectorized, choose_vectorizer
+from doccluster.pipeline.vectorizing import Vectorized
 from doccluster.pipeline.wanted_clusters import Wanted
 from doccluster.progress import Progress
 from doccluster.record import Documents
 from doccluster.sizes import format_size
 from doccluster.vectors import DocumentVectors
+from doccluster.vectors.defaults import choose_vectorizer
 
 NOT_SMOOTHED = (
     "Neighbours were left aside, since finding them takes all documents in one process: the clusters are those of "
@@ -98,7 +99,7 @@ class BlockWork(Work):
         assert isinstance(corpus.texts, StoredTexts)
         options: Mapping[str, Any] = settings.vectorizer or {}
         vectorizer, languages, writing = choose_vectorizer(
-            corpus, language=settings.language, options=options, n_threads=settings.n_threads
+            corpus.texts, language=settings.language, options=options, n_threads=settings.n_threads
         )
         texts = corpus.texts.blocks
         counted, rows = self.folder / "counts", self.folder / "rows"

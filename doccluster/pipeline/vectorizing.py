@@ -1,4 +1,4 @@
-"""The second stage: settings that you leave open are chosen from the texts, shown, and kept with the run."""
+"""The second stage: a corpus becomes vectors; what was chosen from the texts is shown, and kept with the run."""
 
 from __future__ import annotations
 
@@ -9,13 +9,12 @@ from typing import Any
 from doccluster.corpus import Corpus
 from doccluster.errors import InputError, listed_arguments
 from doccluster.short_repr import ShortRepr
-from doccluster.text.language import Writing, guess_languages_of_terms, survey_writing
-from doccluster.text.stopwords import STOP_WORD_LANGUAGES, load_stop_words
+from doccluster.text.language import Writing, guess_languages_of_terms
+from doccluster.text.stopwords import choose_languages, load_stop_words
 from doccluster.vectors import DocumentVectors, TfidfVectorizer, vectorize
+from doccluster.vectors.defaults import choose_vectorizer, stop_words_of
 
-RARE_TERMS_FROM = 100  # from this many documents on, a term of a single document is left out
-# with one of these the caller has said what a term is
-OWN_ANALYSIS = ("analyzer", "tokenizer", "token_pattern", "preprocessor")
+N_SHOWN = 5  # words that are left out
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -32,7 +31,10 @@ class Vectorized(ShortRepr):
         """Which languages and scripts were found, and what was done about each: a line for each of the two."""
         if self.writing is None or self.vectorizer is None:
             return {}
-        told = {"languages": f"{self.writing.languages_told()}; {self._function_words_told(self.writing)}"}
+        done = f"{self._function_words_told(self.writing)}{', words stemmed' if self.vectorizer.stemming else ''}"
+        told = {"languages": f"{self.writing.languages_told()}; {done}"}
+        if self.vectorizer.dropped_terms:
+            told["left out"] = _spread_told(tuple(self.vectorizer.dropped_terms))
         scripts = self.writing.scripts_told()
         if scripts and self.vectorizer.analyzer in ("script", "cjk"):
             told["scripts"] = f"{scripts}; without blanks between words, cut into pairs of letters"
@@ -49,7 +51,7 @@ class Vectorized(ShortRepr):
         given = self.vectorizer.stop_words
         if given is None:
             return "no function words left out"
-        if given != _stop_words(self.languages):
+        if given != stop_words_of(self.languages):
             return "the stop words given left out"
         if set(self.languages) != set(writing.languages):
             return f"function words of {' and '.join(map(str.title, self.languages))} left out, as asked"
@@ -64,46 +66,13 @@ class Vectorized(ShortRepr):
 
 
 def vectorize_texts(
-    corpus: Corpus,
-    *,
-    language: str | Sequence[str],
-    options: Mapping[str, Any],
-    n_threads: int | None,
-    writing: Writing | None = None,
+    corpus: Corpus, *, language: str | Sequence[str], options: Mapping[str, Any], n_threads: int | None
 ) -> Vectorized:
-    """Return the vectors of a corpus; what `options` does not say is chosen from the texts.
-
-    Function words of the languages found (or named) are left out, in each document those of its own language; terms of
-    a single document are left out where there are many documents; text is cut into terms by its script. `writing` is
-    what `survey_writing` says of the texts, where that is known.
-    """
-    vectorizer, languages, found = choose_vectorizer(
-        corpus, language=language, options=options, n_threads=n_threads, writing=writing
+    """Return the vectors of a corpus; what `options` does not say is chosen from the texts by `choose_vectorizer`."""
+    vectorizer, languages, writing = choose_vectorizer(
+        corpus.texts, language=language, options=options, n_threads=n_threads
     )
-    return Vectorized(vectorize(corpus, vectorizer), vectorizer, languages, found)
-
-
-def choose_vectorizer(
-    corpus: Corpus,
-    *,
-    language: str | Sequence[str],
-    options: Mapping[str, Any],
-    n_threads: int | None,
-    writing: Writing | None = None,
-) -> tuple[TfidfVectorizer, tuple[str, ...], Writing]:
-    """Return the vectorizer for the texts of a corpus, not fitted, the languages of its stop words, and the writing."""
-    writing = survey_writing(corpus.texts) if writing is None else writing
-    languages = tuple(writing.languages) if language == "auto" else choose_languages(language)
-    settings = {name: value for name, value in options.items() if value is not None}
-    settings.setdefault("stop_words", _stop_words(languages))
-    settings.setdefault("min_df", 2 if len(corpus) >= RARE_TERMS_FROM else 1)
-    if settings.keys().isdisjoint(OWN_ANALYSIS):
-        settings["analyzer"] = "script"
-    if str(settings.get("analyzer", "word")).startswith("char"):
-        settings["stop_words"] = None  # runs of characters are not words
-    if settings.get("weighting") == "none":
-        settings["weighting"] = "nnc"  # counts as they are; rows are unit all the same
-    return TfidfVectorizer(**settings, n_threads=n_threads), languages, writing
+    return Vectorized(vectorize(corpus, vectorizer), vectorizer, languages, writing)
 
 
 def adopt_vectors(
@@ -124,23 +93,6 @@ def adopt_vectors(
     return Vectorized(vectors, None, () if names is None else tuple(guess_languages_of_terms(map(str, names))))
 
 
-def choose_languages(language: str | Sequence[str]) -> tuple[str, ...]:
-    """Return the languages that are named, none for "none". Raises InputError if a named language has no stop list."""
-    if language == "none":
-        return ()
-    named = [language] if isinstance(language, str) else list(language)
-    names_of_codes = {code: name for name, code in STOP_WORD_LANGUAGES.items()}
-    found = [names_of_codes.get(name.lower(), name.lower()) for name in named]
-    for name in found:
-        if name not in STOP_WORD_LANGUAGES:
-            raise InputError(
-                "is not known",
-                argument="language",
-                received=name,
-                remedy=f"give auto, none, or one of {', '.join(STOP_WORD_LANGUAGES)}",
-            )
-    return tuple(dict.fromkeys(found))
-
-
-def _stop_words(languages: tuple[str, ...]) -> str | None:
-    return ",".join(languages) or None
+def _spread_told(words: Sequence[str]) -> str:
+    shown = ", ".join(words[:N_SHOWN]) + (", ..." if len(words) > N_SHOWN else "")
+    return f"{len(words):,} word{'s that are' if len(words) > 1 else ' that is'} in documents of all kinds: {shown}"

@@ -138,8 +138,7 @@ def _languages(texts: Sequence[str]) -> Counter[str]:
     found = [
         place
         for place in np.argsort(-counts, kind="stable").tolist()
-        if _is_enough(int(counts[place]), len(texts))
-        and _uses_list(has[sure & (best == place)], on_list[:, place])
+        if _is_enough(int(counts[place]), len(texts)) and _uses_list(has[sure & (best == place)], on_list[:, place])
     ]
     if not found:
         return Counter()

@@ -64,6 +64,23 @@ def load_stop_words(language: str) -> frozenset[str]:
     return frozenset(word for line in lines if not line.startswith("#") for word in line.split())
 
 
+def choose_languages(language: str | Sequence[str]) -> tuple[str, ...]:
+    """Return the languages that are named, none for "none". Raises InputError if a named language has no stop list."""
+    if language == "none":
+        return ()
+    named = [language] if isinstance(language, str) else list(language)
+    found = [_NAME_OF_CODE.get(name.lower(), name.lower()) for name in named]
+    for name in found:
+        if name not in STOP_WORD_LANGUAGES:
+            raise InputError(
+                "is not known",
+                argument="language",
+                received=name,
+                remedy=f"give auto, none, or one of {', '.join(STOP_WORD_LANGUAGES)}",
+            )
+    return tuple(dict.fromkeys(found))
+
+
 def languages_named(stop_words: object) -> tuple[str, ...]:
     """Return the languages a parameter names, with commas between them; none when it is not a string.
 

@@ -55,6 +55,9 @@ class TfidfParameters:
     vocabulary: Mapping[str, int] | Iterable[str] | None = parameter(
         None, "The terms, if they are known beforehand.", type="mapping term -> column, or collection of terms"
     )
+    dropped_terms: Iterable[str] = parameter(
+        (), "Terms that get no column; with stemming, all forms of such a word.", type="collection of str"
+    )
     n_features: int | None = parameter(
         None,
         "Send terms to this many columns by a hash, as scikit-learn's HashingVectorizer does. Terms that share one are "
@@ -76,7 +79,8 @@ class TfidfParameters:
     sublinear_tf: bool = parameter(False, "Take 1 + ln(tf) for tf.")
     stemming: str | None = parameter(
         None,
-        "Count the forms of a word as one term, by the stemmer of this language: english, en, ..., or porter.",
+        "Count the forms of a word as one term, by the stemmer of this language (english, en, ..., or porter). Runs "
+        "and `vectorize` take the language of the texts, and no stemmer where you say none.",
         type="str",
     )
     weighting: str | None = parameter(

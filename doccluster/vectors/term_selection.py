@@ -32,11 +32,12 @@ def select_terms(
     max_df: int | float,
     max_features: int | None,
     dtype: npt.DTypeLike,
+    is_dropped: npt.NDArray[np.bool_] | bool = False,
 ) -> npt.NDArray[np.bool_]:
     """Return which terms stay, bool array of shape (n_terms,).
 
-    Of more than `max_features` the most frequent in the whole collection stay; which of equally frequent ones is left
-    to numpy's `argsort` exactly as in scikit-learn.
+    Terms for which `is_dropped` is true do not. Of more than `max_features` the most frequent in the whole collection
+    stay; which of equally frequent ones is left to numpy's `argsort` exactly as in scikit-learn.
 
     Raises InputError if a bound is not one, or `max_df` is below `min_df`. Raises NothingUsable if no term stays.
     """
@@ -51,7 +52,8 @@ def select_terms(
             received=max_df,
             remedy=("raise ", Argument("max_df"), " or lower ", Argument("min_df")),
         )
-    keep = (document_frequency >= smallest) & (document_frequency <= largest)
+    keep: npt.NDArray[np.bool_] = (document_frequency >= smallest) & (document_frequency <= largest)
+    keep &= ~np.asarray(is_dropped)
     if max_features is not None and np.count_nonzero(keep) > max_features:
         candidates = np.flatnonzero(keep)
         order = (-term_frequency[candidates].astype(dtype)).argsort()

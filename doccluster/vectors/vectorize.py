@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from doccluster.errors import InputError
 from doccluster.validation import unit_rows
+from doccluster.vectors.defaults import choose_vectorizer
 from doccluster.vectors.document_vectors import DocumentVectors, with_values
 from doccluster.vectors.vectorizer import TfidfVectorizer
 
@@ -14,7 +15,9 @@ if TYPE_CHECKING:
     from doccluster.corpus import Corpus
 
 
-def vectorize(corpus: Corpus | Iterable[str], vectorizer: Any = None, **options: Any) -> DocumentVectors:
+def vectorize(
+    corpus: Corpus | Iterable[str], vectorizer: Any = None, *, language: str | Sequence[str] = "auto", **options: Any
+) -> DocumentVectors:
     """Return the documents of `corpus` as unit rows of weighted terms.
 
     Parameters
@@ -23,8 +26,11 @@ def vectorize(corpus: Corpus | Iterable[str], vectorizer: Any = None, **options:
         Plain texts are named "1", "2", ... in their order.
     vectorizer : TfidfVectorizer or None
         One that is fitted is used as it is; one that is not is fitted to these documents (and keeps what it learned).
+        Without one the vectorizer of a run: `choose_vectorizer` sets from the texts what `options` leave open.
+    language : str or sequence of str
+        "auto", "none", or the languages of the texts, whose function words are left out.
     **options
-        Parameters of `TfidfVectorizer`, where no vectorizer is given.
+        Parameters of `TfidfVectorizer`, where no vectorizer is given; ``stemming="none"`` stems no word.
 
     Returns
     -------
@@ -42,13 +48,17 @@ def vectorize(corpus: Corpus | Iterable[str], vectorizer: Any = None, **options:
     >>> vectors.matrix.shape, vectors.empty_ids
     ((3, 5), ('2',))
     """
+    texts = getattr(corpus, "texts", corpus)
     if vectorizer is None:
-        vectorizer = _new_vectorizer(options)
+        if isinstance(texts, str):
+            raise InputError("is one text", argument="corpus", received=texts, expected="a list of texts")
+        texts = texts if isinstance(texts, Sequence) else list(texts)
+        _check_known(options)
+        vectorizer, _, _ = choose_vectorizer(texts, language=language, options=options)
     elif options:
         raise InputError(
             f"both a vectorizer and {', '.join(sorted(options))} were given", remedy="set them on the vectorizer"
         )
-    texts = getattr(corpus, "texts", corpus)
     matrix, counts = _rows(vectorizer, texts)
     ids = getattr(corpus, "ids", None) or tuple(map(str, range(1, matrix.shape[0] + 1)))
     terms = vectorizer.get_feature_names_out()
@@ -77,12 +87,11 @@ def weigh_counts(counts: Any, vectorizer: TfidfVectorizer) -> Any:
     return matrix
 
 
-def _new_vectorizer(options: dict[str, Any]) -> TfidfVectorizer:
+def _check_known(options: dict[str, Any]) -> None:
     known = TfidfVectorizer().get_params(deep=False)
     unknown = sorted(set(options) - set(known))
     if unknown:
         raise InputError(f"unknown option(s) {', '.join(unknown)}", remedy=f"give one of {', '.join(sorted(known))}")
-    return TfidfVectorizer(**options)
 
 
 def _is_fitted(vectorizer: Any) -> bool:

@@ -141,7 +141,7 @@ class TfidfVectorizer(TfidfParameters, TextEstimator):
         """Learn the terms of documents that were counted elsewhere; returns self."""
         known, analysis = self._checked()
         counts = total.summary(known)
-        self._learn(counts, self._select(counts, fixed=known is not None), analysis)
+        self._learn(counts, self._select(counts, analysis, fixed=known is not None), analysis)
         return self
 
     def columns_of(self, terms: Sequence[str]) -> npt.NDArray[np.int32]:
@@ -202,7 +202,7 @@ class TfidfVectorizer(TfidfParameters, TextEstimator):
             texts = documents if isinstance(documents, Sequence) else list(documents)
             hashed, total = self.count_batch(texts, n_documents=len(texts))
             counts = replace(total.summary(None), rows=hashed.rows)
-        keep = self._select(counts, fixed=known is not None)
+        keep = self._select(counts, analysis, fixed=known is not None)
         self._learn(counts, keep, analysis)
         return counts.matrix(keep, dtype=dtype_of(self))
 
@@ -217,7 +217,7 @@ class TfidfVectorizer(TfidfParameters, TextEstimator):
     def _known(self) -> dict[str, int] | None:
         return None if self.vocabulary is None else given_vocabulary(self.vocabulary, lowercase=self.lowercase)
 
-    def _select(self, counts: TermCounts, *, fixed: bool) -> npt.NDArray[np.bool_]:
+    def _select(self, counts: TermCounts, analysis: Analysis, *, fixed: bool) -> npt.NDArray[np.bool_]:
         if not counts.terms or counts.n_documents == 0:
             raise NothingUsable(
                 f"empty vocabulary: the {counts.n_documents} document(s) hold no term, perhaps only stop words",
@@ -225,6 +225,7 @@ class TfidfVectorizer(TfidfParameters, TextEstimator):
             )
         if fixed:
             return np.ones(len(counts.terms), dtype=bool)
+        dropped = {analysis.term_of(form) for form in self.dropped_terms}
         return select_terms(
             counts.document_frequency,
             counts.term_frequency,
@@ -233,6 +234,7 @@ class TfidfVectorizer(TfidfParameters, TextEstimator):
             max_df=self.max_df,
             max_features=max_features_of(self),
             dtype=dtype_of(self),
+            is_dropped=np.fromiter((term in dropped for term in counts.terms), dtype=bool, count=len(counts.terms)),
         )
 
     def _learn(self, counts: TermCounts, keep: npt.NDArray[np.bool_], analysis: Analysis) -> None:

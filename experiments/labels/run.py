@@ -55,7 +55,7 @@ def main(arguments: list[str]) -> None:
     rows = []
     for messages, strip in (("whole", ()), ("stripped", STRIPPED)):
         corpus = read_corpus(archive, format="newsgroups", strip=strip)
-        for terms, stemming in (("words", None), ("stems", "english")):
+        for terms, stemming in (("words", "none"), ("stems", "english")):
             rows += [{"messages": messages, "terms": terms, **row} for row in compare(corpus, stemming, names)]
     table = pd.DataFrame(rows).round(3)
     print(table.to_string(index=False))
@@ -64,7 +64,7 @@ def main(arguments: list[str]) -> None:
     table.to_csv(results / "newsgroups.csv", index=False, lineterminator="\n")
 
 
-def compare(corpus: Corpus, stemming: str | None, names: dict[str, list[str]]) -> list[dict[str, Any]]:
+def compare(corpus: Corpus, stemming: str, names: dict[str, list[str]]) -> list[dict[str, Any]]:
     """Return a row for each way to rank the terms of the true classes."""
     made = vectorize_texts(corpus, language="english", options={"stemming": stemming}, n_threads=1)
     kept = np.flatnonzero(~made.vectors.is_empty)

@@ -53,8 +53,9 @@ def newsroom():
 def finished(tmp_path_factory, tiny):
     """The folder of a finished run on the nine texts; tests must not change it."""
     folder = tmp_path_factory.mktemp("finished") / "run"
+    chosen = ["-k", "3", "--truth", "class", "--language", "english", "--stemming", "none"]
     with pytest.raises(SystemExit) as stopped:
-        main(["run", str(tiny), "-o", str(folder), "-k", "3", "--truth", "class", "--language", "english"])
+        main(["run", str(tiny), "-o", str(folder), *chosen])
     assert stopped.value.code == 0
     return folder
 

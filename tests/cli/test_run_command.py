@@ -32,8 +32,8 @@ def test_first_screen_says_what_was_read_vectorized_and_clustered(doccluster, ti
     assert done.code == 0
     lines = done.out.splitlines()
     assert lines[0].startswith("  read       9 documents")
-    assert lines[1].startswith("  vectorize  69 terms, 10.1 in a document")
-    assert lines[2] == "  languages  English 100 %; function words left out"
+    assert lines[1].startswith("  vectorize  64 terms, 10.0 in a document")
+    assert lines[2] == "  languages  English 100 %; function words left out, words stemmed"
     assert lines[3].startswith("  cluster    k-means with neighbours, then term counts, k=3, best of 10 starts")
     assert lines[4].strip().startswith("The other starts agree with the best to ")
     assert lines[6].split() == ["cluster", "size", "headline,", "label", "similarity"]
@@ -49,12 +49,13 @@ def test_first_screen_shows_headline_label_dates_outlets_and_similarity(docclust
     done = doccluster("run", articles, "-o", tmp_path / "out", "-k", 8, "--seed", 7)
     lines = done.out.splitlines()
     assert lines[0] == "  read       176 documents, 2 Mar – 5 Apr 2026, 4 outlets"
-    assert lines[6].split() == ["cluster", "size", "headline,", "label", "dates", "outlets", "similarity"]
+    assert lines[3].startswith("  left out   31 words that are in documents of all kinds: ")
+    assert lines[7].split() == ["cluster", "size", "headline,", "label", "dates", "outlets", "similarity"]
     titles = {json.loads(line)["title"] for line in articles.read_text(encoding="utf-8").splitlines()}
     table = rows_of(tmp_path / "out" / "clusters.csv")
     assert len(table) == 8
     for place, row in enumerate(table):
-        headline, below = lines[8 + 2 * place], lines[9 + 2 * place]
+        headline, below = lines[9 + 2 * place], lines[10 + 2 * place]
         assert row["headline"] in titles
         shown = " ".join(headline.split()[2:]).split("…")[0]
         assert len(shown) >= 20
@@ -91,7 +92,7 @@ def test_json_is_one_document_with_clusters_scores_and_files(doccluster, tiny, t
     told = json.loads(done.out)
     assert done.code == 0
     assert [one["size"] for one in told["clusters"]] == [3, 3, 3]
-    assert "Rye flour makes a heavy dough." in [one["headline"] for one in told["clusters"]]
+    assert "The apples in the orchard ripen in September." in [one["headline"] for one in told["clusters"]]
     assert all(0 < one["similarity"] <= 1 and one["first"] is None for one in told["clusters"])
     assert {score["measure"] for score in told["scores"]} >= {"purity", "silhouette", "coherence"}
     assert told["interrupted"] is False

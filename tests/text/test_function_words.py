@@ -111,3 +111,15 @@ def test_titles_in_english_alone_are_taken_for_no_other_language(real_corpora):
     """Short titles share words like "to", "in" and "do" with Czech, Dutch and Danish."""
     path = real_corpora / "stackoverflow_titles" / "rawText" / "title_StackOverflow.txt"
     assert list(guess_languages(path.read_text(encoding="utf-8").split("\n"))) == ["english"]
+
+
+def test_a_language_without_a_list_is_not_taken_for_one_with_a_few_of_its_words():
+    rng = np.random.default_rng(4)
+    syllables = [f"{consonant}{vowel}" for consonant in "bdgkmrst" for vowel in "aiu"]
+    content = ["".join(rng.choice(syllables, 3)) for _ in range(400)]
+    few = ["de", "la", "que", "ba", "ta", "mu"]  # three of them Spanish words
+    texts = [" ".join([*rng.choice(few, 4), *rng.choice(content, 9)]) for _ in range(200)]
+    votes, on_list = FunctionWords(["spanish"], preprocess=str.lower, tokenize=str.split).tables(few)
+    assert on_list.sum() == 3
+    assert votes.max() > 0
+    assert guess_languages(texts) == {}

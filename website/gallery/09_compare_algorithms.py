@@ -12,7 +12,7 @@ from doccluster.selection import LabelledCorpus, compare
 
 corpus = read_corpus("corpora/samples/newsroom/articles.jsonl")
 stories = [story for (story,) in corpus.labels["story"]]
-vectors = vectorize(corpus, stop_words="english", stemming="english")
+vectors = vectorize(corpus)
 comparison = compare(
     [LabelledCorpus("newsroom", vectors.matrix, stories, 32)],
     algorithms={

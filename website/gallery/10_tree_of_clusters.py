@@ -12,7 +12,7 @@ from doccluster import read_corpus, vectorize
 from doccluster.clustering import BisectingSphericalKMeans
 
 corpus = read_corpus("corpora/samples/newsroom/articles.jsonl")
-vectors = vectorize(corpus, stop_words="english", stemming="english")
+vectors = vectorize(corpus)
 model = BisectingSphericalKMeans(16, random_state=0).fit(vectors.matrix)
 [len(set(model.tree_.cut(k).tolist())) for k in (2, 4, 8, 16)]
 

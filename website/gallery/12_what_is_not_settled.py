@@ -12,7 +12,7 @@ from doccluster import SphericalKMeans, read_corpus, vectorize
 from doccluster.clustering import consensus_labels, measure_stability, movements
 
 corpus = read_corpus("corpora/samples/newsroom/articles.jsonl")
-vectors = vectorize(corpus, stop_words="english", stemming="english")
+vectors = vectorize(corpus)
 runs = [SphericalKMeans(32, n_init=1, random_state=seed).fit_predict(vectors.matrix) for seed in range(10)]
 labels = consensus_labels(runs, 32, random_state=0)
 stability = measure_stability(labels, runs)

@@ -18,7 +18,7 @@ copies = find_near_duplicates(corpus.texts, threshold=0.7)
 # %%
 # The cosine of each article to its nearest neighbour. Copies stand apart on the right.
 
-vectors = vectorize(corpus, stop_words="english", stemming="english")
+vectors = vectorize(corpus)
 graph = kneighbors_graph(vectors.matrix, 1)
 figure, axes = plt.subplots(figsize=(7, 3), layout="constrained")
 axes.hist(1 - graph.data, bins=40)

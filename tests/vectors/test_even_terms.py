@@ -1,0 +1,105 @@
+"""Terms that are spread evenly over documents of all kinds: as defined, and left out of vectors by default."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from doccluster.vectors import vectorize
+from doccluster.vectors.defaults import choose_vectorizer
+from doccluster.vectors.even_terms import LIKE_ANY, even_terms
+
+SUBJECTS = [[f"{letter}{vowel}{letter}urk" for vowel in "aeiou"] for letter in "bdfgklmprv"]
+EVERYWHERE = ("writes", "edu", "sent")
+
+
+def texts_of(n_documents, rng):
+    """Return texts of ten subjects, with words that half of all texts have."""
+    return [
+        " ".join([*rng.choice(SUBJECTS[place % 10], 4), *(word for word in EVERYWHERE if rng.random() < 0.5)])
+        for place in range(n_documents)
+    ]
+
+
+def mean_cosine(rows, members, column):
+    """Return the mean of the cosines of pairs of members, of what they have beside one column."""
+    beside = rows.copy()
+    if column is not None:
+        beside[:, column] = 0.0
+    return np.mean([beside[one] @ beside[other] for one, other in itertools.combinations(members, 2)])
+
+
+def test_a_term_is_even_as_defined_by_all_pairs_of_documents():
+    rng = np.random.default_rng(5)
+    of_kinds = np.where(np.arange(15) // 5 == np.arange(3)[:, None], 0.8, 0.02)
+    rates = np.hstack([of_kinds, np.full((3, 3), 0.4)])[np.arange(120) % 3]
+    rare = np.arange(120)[:, None] // 10 == np.arange(12)
+    has = np.hstack([rng.random((120, 18)) < rates, rare]).astype(float)
+    frequency = has.sum(axis=0)
+    rows = has * np.log(120 / frequency)
+    rows /= np.linalg.norm(rows, axis=1)[:, None]
+    of_all = mean_cosine(rows, range(120), None)
+    ratios = [mean_cosine(rows, np.flatnonzero(has[:, column]), column) / of_all for column in range(30)]
+    expected = (frequency >= 20) & (np.array(ratios) <= LIKE_ANY)
+    assert 0 < expected.sum() < (frequency >= 20).sum()
+    counts = sparse.csr_array(has * rng.integers(1, 5, size=has.shape))
+    assert even_terms(counts).tolist() == expected.tolist()
+
+
+def test_words_of_all_subjects_get_no_column_and_words_of_one_do():
+    texts = texts_of(300, np.random.default_rng(0))
+    vectorizer, _, _ = choose_vectorizer(texts, options={})
+    assert set(vectorizer.dropped_terms) == set(EVERYWHERE)
+    assert set(vectorize(texts).terms) == set(itertools.chain.from_iterable(SUBJECTS))
+
+
+def test_of_few_documents_no_word_is_dropped():
+    texts = texts_of(99, np.random.default_rng(0))
+    assert choose_vectorizer(texts, options={})[0].dropped_terms == ()
+
+
+def test_no_word_is_dropped_where_documents_would_have_nothing_left():
+    texts = [*texts_of(300, np.random.default_rng(0)), *(["edu writes"] * 10)]
+    assert choose_vectorizer(texts, options={})[0].dropped_terms == ()
+
+
+@pytest.mark.parametrize("option", [{"language": "none"}, {"options": {"dropped_terms": []}}])
+def test_words_stay_where_you_say_so(option):
+    texts = texts_of(300, np.random.default_rng(0))
+    assert not list(choose_vectorizer(texts, **{"options": {}, **option})[0].dropped_terms)
+
+
+def test_all_forms_of_a_dropped_word_go():
+    texts = ["the boats sailed", "a boat sails", "boating on the lake", "a lake"]
+    assert "boat" in vectorize(texts, language="english").terms
+    assert set(vectorize(texts, language="english", dropped_terms=["boating"]).terms) == {"sail", "lake"}
+
+
+ENGLISH = "the people of the town have been waiting for a road and a bridge that they were told of in the spring"
+GERMAN = "die Leute der Stadt haben auf eine Strasse und auf die Bruecke gewartet, von der man ihnen im Mai erzaehlte"
+
+
+def test_words_are_stemmed_by_the_language_nearly_all_texts_are_in():
+    chosen = {
+        name: choose_vectorizer(texts, options=options)[0].stemming
+        for name, texts, options in (
+            ("one language", [ENGLISH] * 30, {}),
+            ("nearly all", [ENGLISH] * 57 + [GERMAN] * 3, {}),
+            ("two languages", [ENGLISH] * 20 + [GERMAN] * 10, {}),
+            ("not wanted", [ENGLISH] * 30, {"stemming": "none"}),
+            ("an analyzer of one's own", [ENGLISH] * 30, {"analyzer": "char"}),
+        )
+    }
+    assert chosen == {
+        "one language": "english",
+        "nearly all": "english",
+        "two languages": None,
+        "not wanted": None,
+        "an analyzer of one's own": None,
+    }
+    assert choose_vectorizer([ENGLISH] * 30, language="de", options={})[0].stemming == "german"
+    assert choose_vectorizer([ENGLISH] * 30, language=["de", "en"], options={})[0].stemming is None
+    assert choose_vectorizer([ENGLISH] * 30, language="none", options={})[0].stemming is None
