@@ -14,10 +14,15 @@ _SHOWN = 80  # characters of a long name in a sentence
 def usable_path(path: str | os.PathLike[str]) -> Path:
     """Return a path whose name the system takes; whether it is there is not asked.
 
-    Raises InputError if the name is too long, or holds a zero byte or half of a pair of surrogates. Raises >>>
-    usable_path("news" * 100)  # doctest: +ELLIPSIS. Raises Traceback (most recent call last):: ... Raises
-    doccluster.errors.InputError: 'newsnews... ...' cannot be a file or folder: File name too long; give another..
+    Raises InputError if the name is empty or too long, or holds a zero byte or half of a pair of surrogates.
+
+    >>> usable_path("news" * 100)  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    ...
+    doccluster.errors.InputError: 'newsnews... ...' cannot be a file or folder: File name too long; give another.
     """
+    if path == "":
+        raise InputError("an empty name cannot be a file or folder", remedy="give another")
     for name in (path, *Path(path).parts):  # below a folder that is not there no name is looked at
         _look_up(name, path)
     return Path(path)

@@ -33,8 +33,10 @@ def pack_strings(strings: Iterable[str]) -> tuple[npt.NDArray[np.uint8], npt.NDA
 def unpack_strings(characters: npt.NDArray[np.uint8], ends: npt.NDArray[np.int64]) -> list[str]:
     """Return the strings that `pack_strings` packed.
 
-    Raises SchemaError if the arrays do not fit together. Raises >>> unpack_strings(*pack_strings(["ab", "", "é"])).
-    Raises ['ab', '', 'é'].
+    Raises SchemaError if the arrays do not fit together.
+
+    >>> unpack_strings(*pack_strings(["ab", "", "é"]))
+    ['ab', '', 'é']
     """
     characters, places = np.asarray(characters), np.asarray(ends)
     if characters.dtype != np.uint8 or places.dtype != np.int64:

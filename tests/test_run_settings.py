@@ -12,9 +12,10 @@ import pytest
 
 from doccluster.corpus import read_corpus
 from doccluster.corpus.options import ReadOptions, SourceParameters
-from doccluster.errors import SchemaError
+from doccluster.errors import InputError, SchemaError
 from doccluster.pipeline import run_pipeline
 from doccluster.pipeline.main_line import make_run
+from doccluster.pipeline.repeating import repeat_run
 from doccluster.pipeline.run_settings import RunSettings, recorded_run
 from doccluster.vectors import read_matrix
 
@@ -101,3 +102,17 @@ def test_a_run_and_its_settings_give_the_same_labels():
     direct = run_pipeline(TEXTS, n_clusters=2, language="english", random_state=5, algorithm="spherical-k-means")
     settings = RunSettings(n_clusters=2, language="english", random_state=5)
     assert np.array_equal(make_run(TEXTS, settings).partition.labels, direct.partition.labels)
+
+
+def test_an_empty_name_is_no_source_here_or_in_a_record(tmp_path):
+    with pytest.raises(InputError, match="the source is an empty name"):
+        read_corpus("")
+    text = tmp_path / "texts.txt"
+    text.write_text("\n\n".join(TEXTS), encoding="utf-8")
+    make_run(text, RunSettings(n_clusters=2), output=tmp_path / "run")
+    record = tmp_path / "run" / "run.json"
+    content = json.loads(record.read_text(encoding="utf-8"))
+    content["parameters"]["source"].append("")
+    record.write_text(json.dumps(content), encoding="utf-8")
+    with pytest.raises(InputError, match="an empty name cannot be a file"):
+        repeat_run(record)

@@ -106,7 +106,7 @@ class RecordedRun:
 
 def found_from(directory: str, name: str) -> Path:
     """Return a path as it was given, seen from here or else from a directory."""
-    path = usable_path(Path(name))
+    path = usable_path(name)
     is_found = path.exists() or path.is_absolute() or address_of(path) is not None
     return path if is_found else Path(os.path.normpath(Path(directory) / path))
 

@@ -123,10 +123,11 @@ class RunningText(ShortRepr):
         """How each word is most often written, where its case says something if it is there at all."""
         best = [""] * len(self.words)
         for places in (slice(None), self.says_case):
-            pairs, times = np.unique(np.stack([self.word[places], self.form[places]]), axis=1, return_counts=True)
+            pairs, times = np.unique(self.word[places] * len(self.forms) + self.form[places], return_counts=True)
+            word, form = np.divmod(pairs, len(self.forms))
             # ascending counts, so that the commonest form is written last; of equal ones the first that was met
-            for place in np.lexsort((-pairs[1], times)).tolist():
-                best[pairs[0, place]] = self.forms[pairs[1, place]]
+            for place in np.lexsort((-form, times)).tolist():
+                best[word[place]] = self.forms[form[place]]
         best[BREAK] = ""
         return best
 

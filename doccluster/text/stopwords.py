@@ -46,9 +46,10 @@ _NAME_OF_CODE = {code: name for name, code in STOP_WORD_LANGUAGES.items()}
 def load_stop_words(language: str) -> frozenset[str]:
     """Return the shipped stop words of a language, named in English or by its two-letter code.
 
-    Raises InputError if there is no list for the language; the message names those there are. Raises >>>
-    sorted(load_stop_words("english") & {"the", "because", "system", "computer", "bill", "fire"}). Raises ['because',
-    'the'].
+    Raises InputError if there is no list for the language; the message names those there are.
+
+    >>> sorted(load_stop_words("english") & {"the", "because", "system", "computer", "bill", "fire"})
+    ['because', 'the']
     """
     name = language.lower() if isinstance(language, str) else language
     name = _NAME_OF_CODE.get(name, name)

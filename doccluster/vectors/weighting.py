@@ -59,8 +59,10 @@ def parse_weighting(code: str, *, norm: Norm | None = "l2", k1: float = 1.2, b: 
 
     The third SMART letter is n (no norm) or c (cosine); the others take `norm`.
 
-    Raises InputError if the code is unknown. Raises >>> parse_weighting("ltc"). Raises Weighting(term='l',
-    collection='t', norm='l2', k1=1.2, b=0.75).
+    Raises InputError if the code is unknown.
+
+    >>> parse_weighting("ltc")
+    Weighting(term='l', collection='t', norm='l2', k1=1.2, b=0.75)
     """
     if code == "tfidf":
         return Weighting(norm=norm)

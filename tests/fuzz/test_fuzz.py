@@ -28,7 +28,9 @@ def test_damaged_input_ends_in_a_result_or_a_sentence(name, seed):
         return
     failures = {}
     words = set()
-    for number, result in campaign(TARGETS[name], seed=seed, rounds=range(rounds)):
+    for number, result in campaign(TARGETS[name], seed=seed, rounds=range(10 * rounds)):
+        if number >= rounds and len(words) > 1:
+            break
         if isinstance(result, Failure):
             failures.setdefault(result.kind, f"round {number}: {result.details}")
         else:
