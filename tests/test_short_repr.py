@@ -12,7 +12,7 @@ import pytest
 import doccluster
 from doccluster.pipeline import choose_clusters, inspect_source, read_source, run_pipeline, vectorize_texts
 from doccluster.selection import LabelledCorpus, stability
-from doccluster.short_repr import MOST_CHARACTERS, short
+from doccluster.short_repr import MOST_CHARACTERS, cut, short
 from doccluster.synthetic import make_vmf_mixture
 
 N = 400
@@ -97,3 +97,8 @@ def test_a_synthetic_set_is_short_too():
     made = make_vmf_mixture(60, 20, 3, kappa=50.0, random_state=0)
     assert len(repr(made)) <= MOST_CHARACTERS
     assert repr(made.vectors) == "DocumentVectors(60 x 20 float32, dense)"
+
+
+def test_a_text_of_just_the_length_is_whole():
+    assert cut("x" * MOST_CHARACTERS) == "x" * MOST_CHARACTERS
+    assert cut("x" * (MOST_CHARACTERS + 1)) == "x" * (MOST_CHARACTERS - 2) + "…)"

@@ -9,6 +9,7 @@ import socket
 import pytest
 
 from doccluster.corpus import read_corpus
+from doccluster.corpus.format import Beginning
 from doccluster.corpus.mail_headers import decoded_header
 from doccluster.corpus.markup import read_page, strip_markup
 from doccluster.errors import MissingDependency, NothingUsable
@@ -318,3 +319,9 @@ def test_a_page_has_its_first_title_alone_and_an_empty_one_takes_no_words():
     assert (page.title, page.text) == ("First", "Words")
     page = read_page("<title></title><p>Words")
     assert (page.title, page.text) == ("", "Words")
+
+
+@pytest.mark.parametrize("before", ["", "\n <!-- by hand -->\n", '<?xml version="1.0"?> <!-- a --> '])
+def test_a_doctype_is_found_behind_comments(before):
+    beginning = Beginning(f"{before}<!DOCTYPE HTML PUBLIC><p>", "page")
+    assert (beginning.doctype, beginning.element) == ("html", "p")

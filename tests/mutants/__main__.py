@@ -48,8 +48,15 @@ ALSO = {
     "geometry": ["tests/measures", "tests/clustering"],
     "kernels": ["tests/clustering/test_exact_labels.py", "tests/clustering/test_limits.py", "tests/geometry"],
     "measures": ["tests/test_measures_contract.py", "tests/test_evaluation.py"],
-    "pipeline": ["tests/test_pipeline.py", "tests/cli/test_run_command.py", "tests/cli/test_screens.py"],
+    "pipeline": [
+        "tests/test_pipeline.py",
+        "tests/test_compiling.py",
+        "tests/text/test_boilerplate.py",
+        "tests/cli/test_run_command.py",
+        "tests/cli/test_screens.py",
+    ],
     "report": ["tests/cli/test_run_command.py"],
+    "text_table": ["tests/cli/test_screens.py"],
 }
 # what kills most of a package in a short time
 FIRST = {

@@ -160,3 +160,9 @@ def test_copies_are_no_clusters_of_their_own_and_wide_indices_change_nothing():
     wide.data = copies.data
     wide.indices, wide.indptr = copies.indices.astype(np.int64), copies.indptr.astype(np.int64)
     assert choose_k(wide, granularity="topics", random_state=0).table.equals(found.table)
+
+
+def test_a_document_alone_in_its_community_is_in_no_cluster():
+    level = Level(1.0, np.array([0, 1, 1, 2, 3, 3]), 1.0)
+    nodes = np.array([5, -1, 0, 1, 2, 3, 4])
+    assert recommendation.spread(level, nodes, 7).tolist() == [1, -1, -1, 0, 0, -1, 1]

@@ -198,3 +198,14 @@ def test_all_three_tests_on_a_sample_say_so():
     assert all("sample of 60 of 90 documents" in test.note for test in found)
     again = tendency.tendency_tests(blocks_of_topics(), max_documents=60, random_state=0)
     assert [test.mean for test in again] == [test.mean for test in found]
+
+
+def test_smoothed_cells_are_those_of_a_whole_histogram(monkeypatch):
+    points, samples = np.random.default_rng(2).random((2, 40, 2))
+    samples = samples.clip(points.min(axis=0), points.max(axis=0))  # as those of a box are
+    monkeypatch.setattr(tendency, "sample_null", lambda *_, **__: samples)
+    found = tendency.spatial_histogram_test(points, bins=4, n_samples=2, zero="smooth", random_state=0)
+    box = list(zip(points.min(axis=0), points.max(axis=0), strict=True))
+    f, g = (np.histogramdd(rows, bins=4, range=box)[0].ravel() for rows in (points, samples))
+    assert (f.sum(), g.sum()) == (40, 40)
+    assert found.values.tolist() == pytest.approx([tendency.kl_divergence(f, g, zero="smooth")] * 2)

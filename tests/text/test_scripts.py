@@ -12,6 +12,7 @@ from doccluster.text.scripts import (
     separate_scripts,
     tokenize_separated,
     tokens_by_script,
+    whole_letters,
 )
 from doccluster.vectors import TfidfVectorizer
 
@@ -86,3 +87,23 @@ def test_no_token_has_a_blank_or_is_a_single_letter():
     for token in tokens_by_script("東 京 a 1 กา ก 서 울 ab"):
         assert len(token) >= 2
         assert not re.search(r"\s", token)
+
+
+@given(st.text("เสียงดังกà\u0301b ", max_size=12), st.data())
+@settings(max_examples=100)
+def test_a_piece_grows_by_the_least_that_tears_no_letter(text, data):
+    start = data.draw(st.integers(0, len(text)))
+    stop = data.draw(st.integers(start, len(text)))
+
+    def is_torn(place):
+        if place in (0, len(text)):
+            return False
+        return (
+            unicodedata.category(text[place])[0] == "M"
+            or text[place] in "\u0e30\u0e32\u0e33\u0e45"
+            or ("\u0e40" <= text[place - 1] <= "\u0e44")
+        )
+
+    first = next(place for place in range(start, -1, -1) if not is_torn(place))
+    last = next(place for place in range(stop, len(text) + 1) if not is_torn(place))
+    assert whole_letters(text, start, stop) == (first, last)
