@@ -63,8 +63,7 @@ def rebuild_command(store: str, write: bool, as_json: bool) -> None:
     """Make the stories of a store anew of its documents, by the weights and words of this version.
 
     Says which stories would grow, merge, split, appear and vanish; `--write` does it. A story keeps its id where most
-    of its documents stay, your corrections are made again, and the lineage becomes that of the new stories. A store of
-    an older version becomes one of this version.
+    of its documents stay, your corrections are made again, and the lineage becomes that of the new stories.
     """
     from doccluster.cli.diff import print_difference
     from doccluster.streams.database import changing, reading
@@ -135,7 +134,7 @@ def backup_command(store: str, output: str, overwrite: bool, as_json: bool) -> N
     check_file(Path(output), overwrite=overwrite)
     if Path(output).exists() and Path(store).exists() and Path(output).samefile(store):
         raise InputError(f"{output} is the store itself; choose another file for the copy.")
-    with reading(Path(store), any_version=True) as connection, new_file(Path(output)) as beside:
+    with reading(Path(store)) as connection, new_file(Path(output)) as beside:
         back_up(connection, beside)
     n_bytes = Path(output).stat().st_size
     if as_json:

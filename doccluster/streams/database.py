@@ -10,7 +10,7 @@ from pathlib import Path
 
 from doccluster.errors import DocclusterError, InputError, SchemaError
 from doccluster.file_names import usable_path
-from doccluster.streams.schema import VERSION, make_tables, migrate, version_of
+from doccluster.streams.schema import make_tables, version_of
 
 try:
     import fcntl
@@ -51,32 +51,22 @@ def open_to_write(path: Path | None) -> tuple[sqlite3.Connection, int | None]:
     return connection, lock
 
 
-def open_to_read(path: Path, *, any_version: bool = False) -> sqlite3.Connection:
-    """Return a connection that can change nothing; the store may be one that a stranger gave.
-
-    Of a store of an older version a private copy is brought up to this one; `any_version` reads it as it is, for what
-    only copies it.
-    """
+def open_to_read(path: Path) -> sqlite3.Connection:
+    """Return a connection that can change nothing; the store may be one that a stranger gave."""
     check_is_there(path)
     with described(path):
         connection = _connect(f"{path.resolve().as_uri()}?mode=ro")
         connection.execute("PRAGMA query_only = ON")
         version = version_of(connection, str(path))
-        if 0 < version < VERSION and not any_version:
-            with closing(connection) as older:
-                connection = copied(older)
-            with transaction(connection):
-                migrate(connection, version)
-            connection.execute("PRAGMA query_only = ON")
     if version == 0:
         raise InputError(f"{path} is empty; fill it with `doccluster stream poll` or `stream replay`.")
     return connection
 
 
 @contextmanager
-def reading(path: Path, *, any_version: bool = False) -> Iterator[sqlite3.Connection]:
+def reading(path: Path) -> Iterator[sqlite3.Connection]:
     """Open a store to read one state of it; what goes wrong inside because it is damaged comes out as a sentence."""
-    connection = open_to_read(path, any_version=any_version)
+    connection = open_to_read(path)
     with closing(connection), described(path, connection):
         connection.execute("BEGIN")  # all that is read is of one moment, whoever writes meanwhile
         yield connection
@@ -146,13 +136,9 @@ def _prepare(connection: sqlite3.Connection, name: str) -> None:
         connection.execute("PRAGMA synchronous = FULL")
         log = "WAL" if sqlite3.sqlite_version_info >= SAFE_LOG else "TRUNCATE"
         connection.execute(f"PRAGMA journal_mode = {log}")
-    if version == VERSION:
-        return
-    with transaction(connection):
-        if version == 0:
+    if version == 0:
+        with transaction(connection):
             make_tables(connection)
-        else:
-            migrate(connection, version)
 
 
 @contextmanager

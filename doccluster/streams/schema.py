@@ -1,9 +1,8 @@
-"""The tables of a store, and how a store of an older version becomes one of this version."""
+"""The tables of a store."""
 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable
 
 from doccluster.errors import SchemaError
 
@@ -99,64 +98,11 @@ CREATE TABLE correction (
 CREATE TABLE term (number INTEGER PRIMARY KEY, term TEXT NOT NULL UNIQUE, settled INTEGER NOT NULL) STRICT;
 """
 
-_PLACED_LINES = """
-UPDATE lineage SET doc_id = placed.doc_id FROM (
-    SELECT line.seq, own.doc_id FROM
-        (SELECT seq, ROW_NUMBER() OVER (ORDER BY seq) AS place FROM lineage WHERE event IN ('born', 'grew')) line
-        JOIN (SELECT doc_id, ROW_NUMBER() OVER (ORDER BY number) AS place FROM document WHERE number IS NOT NULL) own
-        USING (place)
-) placed WHERE placed.seq = lineage.seq
-"""
-_MOVED_LINES = """
-INSERT INTO lineage (batch_id, moment, event, story_id, other_id, n_documents, similarity, doc_id)
-SELECT one.from_batch, b.moment, 'moved', one.story_id, one.former, 1, COALESCE((
-    SELECT turn.similarity FROM lineage turn WHERE turn.batch_id = one.from_batch
-    AND turn.event IN ('merged', 'split') AND turn.story_id IN (one.story_id, one.former) LIMIT 1), 0), one.doc_id
-FROM (
-    SELECT m.doc_id, m.from_batch, m.story_id, COALESCE(
-        LAG(m.story_id) OVER (PARTITION BY m.doc_id ORDER BY m.from_batch), d.first_story) AS former
-    FROM membership m JOIN document d USING (doc_id)
-) one JOIN batch b ON b.batch_id = one.from_batch
-WHERE one.story_id <> one.former ORDER BY one.from_batch, one.doc_id
-"""
-
-
-def _name_the_documents_of_the_lineage(connection: sqlite3.Connection) -> None:
-    """Version 1 had no line for a document that moved, and gave the number of documents of a line, not which one."""
-    connection.execute("ALTER TABLE lineage ADD COLUMN doc_id INTEGER REFERENCES document")
-    connection.execute(_PLACED_LINES)
-    connection.execute(_MOVED_LINES)
-
-
-def _set_a_clock(connection: sqlite3.Connection) -> None:
-    """Version 2 took the moment of the last batch for the time, and that of its last article for when a story was."""
-    connection.execute("ALTER TABLE batch ADD COLUMN clock INTEGER NOT NULL DEFAULT 0")
-    connection.execute("UPDATE batch SET clock = moment")
-    connection.execute("ALTER TABLE story ADD COLUMN touched INTEGER NOT NULL DEFAULT 0")
-    connection.execute("UPDATE story SET touched = last")
-    connection.execute("DROP INDEX document_shingles")
-    connection.execute("CREATE INDEX document_shingles ON document (batch_id) WHERE shingles IS NOT NULL")
-
-
-def _make_room_for_corrections(connection: sqlite3.Connection) -> None:
-    connection.execute("ALTER TABLE document ADD COLUMN is_edited INTEGER NOT NULL DEFAULT 0")
-    for statement in TABLES.split(";\n"):
-        if "CREATE TABLE correction" in statement or "document_edited" in statement:
-            connection.execute(statement)
-
-
-# version -> what makes a store of that version one of the next; run in the transaction that opens the store
-MIGRATIONS: dict[int, Callable[[sqlite3.Connection], None]] = {
-    1: _name_the_documents_of_the_lineage,
-    2: _set_a_clock,
-    3: _make_room_for_corrections,
-}
-
 
 def version_of(connection: sqlite3.Connection, name: str) -> int:
     """Return the version of the tables of a file, 0 for an empty one.
 
-    Raises SchemaError if the file belongs to another program, or to a newer version of this one.
+    Raises SchemaError if the file belongs to another program, or to another version of this one.
     """
     (application,) = connection.execute("PRAGMA application_id").fetchone()
     (version,) = connection.execute("PRAGMA user_version").fetchone()
@@ -173,6 +119,10 @@ def version_of(connection: sqlite3.Connection, name: str) -> int:
         raise SchemaError(
             f"{name} was written by a newer doccluster (tables {version}, this one knows {VERSION}); update doccluster."
         )
+    if version < VERSION:
+        raise SchemaError(
+            f"{name} was written by an older doccluster (tables {version}, this one knows {VERSION}); fill a new store."
+        )
     return int(version)
 
 
@@ -182,11 +132,4 @@ def make_tables(connection: sqlite3.Connection) -> None:
         if statement.strip():
             connection.execute(statement)
     connection.execute(f"PRAGMA application_id = {APPLICATION}")
-    connection.execute(f"PRAGMA user_version = {VERSION}")
-
-
-def migrate(connection: sqlite3.Connection, version: int) -> None:
-    """Bring tables of an older version to this one; the caller commits."""
-    for older in range(version, VERSION):
-        MIGRATIONS[older](connection)
     connection.execute(f"PRAGMA user_version = {VERSION}")

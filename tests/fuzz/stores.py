@@ -146,7 +146,7 @@ def _diff(path: Path) -> None:
 def _back_up(path: Path) -> None:
     copy = path.with_name("copy.db")
     copy.unlink(missing_ok=True)
-    with reading(path, any_version=True) as connection:
+    with reading(path) as connection:
         back_up(connection, copy)
 
 

@@ -126,16 +126,6 @@ def test_the_verb_backup_writes_a_store_that_is_the_same(doccluster, store, tmp_
         assert (itself.code, "is the store itself" in itself.err) == (2, True)
 
 
-def test_a_store_of_an_older_version_can_be_copied_before_it_is_changed(doccluster, store, tmp_path):  # noqa: F811
-    with sqlite3.connect(store) as connection:
-        connection.execute("PRAGMA user_version = 1")
-    connection.close()
-    assert doccluster("stream", "backup", "--store", store, "-o", tmp_path / "copy.db").code == 0
-    with sqlite3.connect(tmp_path / "copy.db") as connection:
-        assert connection.execute("PRAGMA user_version").fetchone() == (1,)
-    connection.close()
-
-
 def test_the_verb_prune_says_what_it_deleted_and_the_store_stays_sound(doccluster, store, tmp_path):  # noqa: F811
     late = {"title": "Wheat", "text": "Wheat prices rose", "source": "wire"}
     later = [late | {"id": f"late{day}", "date": f"2026-06-{day}"} for day in (18, 19, 20)]
