@@ -16,13 +16,12 @@ import numpy as np
 
 from doccluster.kernels.jit import jit
 from doccluster.kernels.reordering import ROW_PLACE, longest_row, order_by_original
-from doccluster.kernels.simd import sum_lines_and_peaks
 from doccluster.kernels.simd.lanes import LINE, MOST_LINES, OCTET
+from doccluster.kernels.simd.line_sums import add_lines
 
 ARITHMETIC = {"contract", "nnan", "nsz"}  # no reassociation: the error bound below counts the additions as written
 UNIT_ROUNDOFF = 6.0e-8  # of float32, 2**-24, rounded up; the excess covers rows that are unit within 1e-5
 ROUNDING = np.float32(1.2e-7)  # of storing a value near 1 as float32
-LOST_BELOW = np.float32(2.0**-25)  # of a value below 2**-14, in half precision
 LOWEST = np.float32(-2.0)  # below every cosine
 HIGHEST = np.float32(2.0)  # above every cosine
 
@@ -173,9 +172,22 @@ def sums_to_start_from(n_clusters, width):
 
 @jit
 def peaks_of(width):
-    """Return room for the peaks of `n` lanes, whole lines of it."""
-    last_written = (width // LINE - 1) // MOST_LINES * MOST_LINES + LINE
-    return np.full((last_written + LINE - 1) // LINE * LINE, -np.inf, np.float32)
+    """Return room for the peaks of so many lanes and an octet more, whole lines of it."""
+    return np.full((width // LINE + OCTET + LINE - 1) // LINE * LINE, -np.inf, np.float32)
+
+
+@jit(forceinline=True, inner=True)
+def sum_row(rows, first, split, last, table, start, sums):
+    """Set `sums` to `start` plus a row's similarities; the columns of the head end at `split`."""
+    if split < last:
+        add_tail(rows, split, last, table, start, sums)
+    else:
+        for lane in range(start.size):
+            sums[np.uint64(lane)] = start[np.uint64(lane)]
+    n_lines = sums.size // LINE
+    for line in range(0, n_lines, MOST_LINES):
+        some = min(MOST_LINES, n_lines - line)
+        add_lines(rows.values, rows.columns, first, split, table.head, line * LINE, some, sums)
 
 
 @jit(forceinline=True, inner=True)
@@ -233,43 +245,31 @@ def decide_exactly(undecided, rows, table, group_width, bounds):
 
 
 @jit(inner=True)
-def sweep_rows(rows, table, head, error_of_head, which, group_width, bounds):
-    """Write labels and bounds of the rows `which` as far as the products with `head` decide them; return the others.
-
-    `head` is that of the table, or its values in half precision, each wrong by at most `error_of_head` of it (below
-    2**-14 by `LOST_BELOW`). A sum of products that are not negative is then wrong by at most that share of it, and by
-    `LOST_BELOW` times the sum of the row's values, which is at most the root of their number.
-    """
-    values, columns, starts, _ = rows
+def sweep_rows(rows, table, which, group_width, bounds):
+    """Write labels and bounds of the rows `which` as far as float32 decides them; return the others."""
+    columns, starts = rows.columns, rows.starts
     labels, lower, upper = bounds
-    n_head, width = head.shape
-    factor = np.float32(1.0) + error_of_head
+    n_head, width = table.head.shape
     start, sums, peaks = sums_to_start_from(table.n_clusters, width), np.empty(width, np.float32), peaks_of(width)
     undecided, n_undecided = np.empty(which.size, np.int64), 0
     for place in range(which.size):
         row = which[place]
         first, last = starts[row], starts[row + 1]
         split = head_end(columns, first, last, n_head)
-        if split < last:
-            add_tail(rows, split, last, table, start, sums)
-        sum_lines_and_peaks(values, columns, first, split, head, start, split < last, sums, peaks)
+        sum_row(rows, first, split, last, table, start, sums)
+        for line in range(width // LINE):
+            peaks[line] = highest_of_lines(sums, line * LINE, line * LINE + LINE, -1)
         error = rounding_error(first, split, last)
         lane, top, second = nearest_lane(sums, peaks)
-        # decided after the others: the rare way, taken here, would slow the others down
-        if error_of_head > 0:
-            error = factor * (error + LOST_BELOW * np.sqrt(np.float32(split - first)))
-        if top - second <= 2 * error + error_of_head * (top + second):
-            undecided[n_undecided] = row
+        if top - second <= 2 * error:
+            undecided[n_undecided] = row  # decided after the others: the rare way, taken here, would slow them down
             n_undecided += 1
             continue
         labels[row] = lane
-        lower[row] = top - error - error_of_head * top
+        lower[row] = top - error
         if upper.shape[1] > 0:
             if group_width > LINE:
                 fold_peaks(peaks, width // LINE, group_width // LINE, peaks)
-            if error_of_head > 0:
-                for group in range(upper.shape[1]):
-                    peaks[group] *= factor
             write_bounds(peaks, error, upper, row)
     return undecided[:n_undecided]
 
@@ -280,7 +280,7 @@ def assign_rows(rows, table, which, group_width, bounds):
 
     The upper bounds are written for each group of lanes if there is room. Return how many rows were decided in float64.
     """
-    undecided = sweep_rows(rows, table, table.head, np.float32(0), which, group_width, bounds)
+    undecided = sweep_rows(rows, table, which, group_width, bounds)
     decide_exactly(undecided, rows, table, group_width, bounds)
     return undecided.size
 

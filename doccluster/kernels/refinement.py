@@ -14,9 +14,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from doccluster.kernels.assignment import add_tail, head_end, peaks_of, sums_to_start_from
+from doccluster.kernels.assignment import head_end, sum_row, sums_to_start_from
 from doccluster.kernels.jit import jit
-from doccluster.kernels.simd import sum_lines_and_peaks
 
 
 class Clusters(NamedTuple):
@@ -50,20 +49,16 @@ def best_moves(rows, table, clusters, weights, usable, labels):
     lengths, sizes = clusters
     gains, targets = np.empty(labels.size), np.empty(labels.size, np.int32)
     own_products, target_products = np.zeros(labels.size), np.zeros(labels.size)
-    values, columns, starts, _ = rows
-    head, n_clusters = table.head, table.n_clusters
-    n_head, width = head.shape
-    start, sums, peaks = sums_to_start_from(n_clusters, width), np.empty(width, np.float32), peaks_of(width)
+    columns, starts, n_clusters = rows.columns, rows.starts, table.n_clusters
+    n_head, width = table.head.shape
+    start, sums = sums_to_start_from(n_clusters, width), np.empty(width, np.float32)
     for row in range(starts.size - 1):
         gains[row] = -np.inf
         targets[row] = labels[row]
         if not usable[row] or sizes[labels[row]] < 2:
             continue
         first, last = starts[row], starts[row + 1]
-        split = head_end(columns, first, last, n_head)
-        if split < last:
-            add_tail(rows, split, last, table, start, sums)
-        sum_lines_and_peaks(values, columns, first, split, head, start, split < last, sums, peaks)
+        sum_row(rows, first, head_end(columns, first, last, n_head), last, table, start, sums)
         weight = weights[row]
         best = -np.inf
         for cluster in range(n_clusters):

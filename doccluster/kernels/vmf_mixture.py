@@ -13,8 +13,8 @@ import numpy as np
 
 from doccluster.kernels.exponential import LOWEST_POWER, exponential
 from doccluster.kernels.jit import jit
-from doccluster.kernels.simd import sum_lines
-from doccluster.kernels.simd.lanes import WIDE_LINE
+from doccluster.kernels.simd.lanes import MOST_LINES, WIDE_LINE
+from doccluster.kernels.simd.line_sums import add_lines
 
 NEGLIGIBLE = -46.0  # exp of this is 1e-20: such a share of a document is below the rounding of the others
 
@@ -43,6 +43,14 @@ class TermEntries(NamedTuple):
     values: Any  # float array of shape (n_entries,)
     rows: Any  # uint16 array of shape (n_entries,), counted from the first of the block
     ends: Any  # int32 array of shape (n_terms,), where the entries of each term end
+
+
+@jit(forceinline=True, inner=True)
+def sum_lines(values, columns, first, last, table, sums):
+    """Add the products of some terms with their lines of `table` to `sums`, all its lanes."""
+    for lane in range(0, sums.size, MOST_LINES * WIDE_LINE):
+        n_lines = min(MOST_LINES, (sums.size - lane) // WIDE_LINE)
+        add_lines(values, columns, first, last, table, lane, n_lines, sums)
 
 
 @jit(fastmath={"contract"}, forceinline=True, inner=True)
@@ -118,7 +126,7 @@ def posteriors(rows, densities, is_hard, found):
     table, kappas, offsets = densities
     shares, n_positive, labels, log_densities, entropies = found
     n_lanes = table.shape[1]
-    nothing, scores, powers = np.zeros(n_lanes), np.empty(n_lanes), np.empty(n_lanes)
+    scores, powers = np.empty(n_lanes), np.empty(n_lanes)
     masses = np.zeros(n_lanes)
     for i in range(labels.size):
         share = shares[i]
@@ -129,7 +137,8 @@ def posteriors(rows, densities, is_hard, found):
             log_densities[i] = np.nan
             entropies[i] = np.nan
             continue
-        sum_lines(values, columns, starts[i], starts[i + 1], table, 0, n_lanes // WIDE_LINE, nothing, False, scores)
+        scores[:] = 0.0
+        sum_lines(values, columns, starts[i], starts[i + 1], table, scores)
         scale_scores(scores, kappas, offsets)
         top = highest_of_fours(scores)
         best = 0
@@ -217,6 +226,5 @@ def add_by_term(entries, low, high, shares, sums):
     first = ends[low - 1] if low > 0 else 0
     for term in range(low, high):
         if first < ends[term]:
-            n_lines = shares.shape[1] // WIDE_LINE
-            sum_lines(sorted_values, rows, first, ends[term], shares, 0, n_lines, sums[term], True, sums[term])
+            sum_lines(sorted_values, rows, first, ends[term], shares, sums[term])
         first = ends[term]

@@ -99,22 +99,6 @@ def _clustering() -> None:
                 spherical_k_means(matrix, SphericalParameters(matrix.shape[0] // 2, algorithm=algorithm, **options))  # type: ignore[arg-type]
 
 
-def _half_table() -> None:
-    from doccluster.clustering.k_means.document_matrix import prepare
-    from doccluster.clustering.k_means.mean_table import lane_table
-    from doccluster.clustering.k_means.means import means_of_rows
-    from doccluster.kernels.assignment import Bounds
-    from doccluster.kernels.half_table import assign_by_halves, round_to_halves
-    from doccluster.kernels.simd.lanes import LINE, aligned_zeros
-
-    documents, _ = prepare(_matrix(60, 40, np.float32))
-    table = lane_table(means_of_rows(documents, np.arange(3)), 40)
-    halves = aligned_zeros(table.head.shape, np.uint16)
-    round_to_halves(table.head, halves)
-    bounds = Bounds(np.zeros(60, np.int32), np.empty(60, np.float32), np.empty((60, 0), np.float32))
-    assign_by_halves(documents.rows(slice(0, 60)), table, halves, np.arange(60), LINE, bounds)
-
-
 def _criteria() -> None:
     from doccluster.clustering import CriterionClustering, agglomerate
 
@@ -231,7 +215,6 @@ TASKS: tuple[Callable[[], None], ...] = (
     _whole_run,
     _vectorizing,
     _clustering,
-    _half_table,
     _criteria,
     _assigning,
     _judging,

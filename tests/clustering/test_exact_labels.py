@@ -138,7 +138,6 @@ def test_every_iteration_equals_the_naive_definition(data, k, algorithm):
 def test_threads_and_block_sizes_change_nothing(n_threads, block_rows, algorithm, monkeypatch):
     monkeypatch.setattr(document_matrix, "BLOCK_ROWS", block_rows)
     monkeypatch.setattr(document_matrix, "SERIAL_WORK", 0)
-    monkeypatch.setattr(assigner, "BLOCK_ROWS", block_rows)
     monkeypatch.setattr(running_means, "BLOCK_CELLS", 16 * block_rows)
     compare(topics(), np.arange(12), n_threads=n_threads, algorithm=algorithm)
 

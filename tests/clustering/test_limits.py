@@ -5,20 +5,20 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from doccluster.clustering.k_means import assigner, document_matrix, running_means
+from doccluster.clustering.k_means import document_matrix, running_means
 from doccluster.clustering.k_means.document_matrix import DocumentMatrix
 from doccluster.clustering.k_means.memory import Size, plan_memory
 from doccluster.errors import MemoryLimitError
 from tests.clustering.test_exact_labels import DATA, compare
 
-LIMITS = {"n_head": 5, "with_halves": False}
+LIMITS = {"n_head": 5}
 
 
 @pytest.fixture
 def passed(monkeypatch):
     """What passes the code behind the limits: entries of tails, blocks, and threads at most."""
-    counts = {"entries": 0, "blocks": 0, "threads": 0, "halves": 0}
-    tail_of, round_to_halves = running_means.tail_of, assigner.round_to_halves
+    counts = {"entries": 0, "blocks": 0, "threads": 0}
+    tail_of = running_means.tail_of
     blocks, threads_for = DocumentMatrix.blocks, DocumentMatrix.threads_for
 
     def noted(name, count):
@@ -27,10 +27,6 @@ def passed(monkeypatch):
     def listed(table):
         noted("entries", table.tail_values.size)
         return tail_of(table)
-
-    def halved(*arrays):
-        noted("halves", 1)
-        round_to_halves(*arrays)
 
     def divided(self):
         noted("blocks", len(blocks(self)))
@@ -41,7 +37,6 @@ def passed(monkeypatch):
         return threads_for(self, multiplications)
 
     monkeypatch.setattr(running_means, "tail_of", listed)
-    monkeypatch.setattr(assigner, "round_to_halves", halved)
     monkeypatch.setattr(DocumentMatrix, "blocks", divided)
     monkeypatch.setattr(DocumentMatrix, "threads_for", counted)
     return counts
@@ -51,21 +46,13 @@ def passed(monkeypatch):
 def test_limits_at_tiny_values_are_reached_and_change_no_label(data, passed, monkeypatch):
     matrix = DATA[data]()
     defaults = compare(matrix, np.arange(12), algorithm="bounds")
-    assert passed == {"entries": 0, "blocks": 1, "threads": 1, "halves": 0}
+    assert passed == {"entries": 0, "blocks": 1, "threads": 1}
     monkeypatch.setattr(document_matrix, "BLOCK_ROWS", 7)
     monkeypatch.setattr(document_matrix, "SERIAL_WORK", 0)
-    monkeypatch.setattr(assigner, "HALVES_FROM", 0)
     assert compare(matrix, np.arange(12), algorithm="bounds", n_threads=3, **LIMITS) == defaults
     assert passed["entries"] > 0
     assert passed["blocks"] > 1
     assert passed["threads"] == 3
-    assert passed["halves"] == 0, "no byte was allowed for it"
-
-
-def test_half_precision_is_used_where_bytes_are_allowed_for_it(passed, monkeypatch):
-    monkeypatch.setattr(assigner, "HALVES_FROM", 0)
-    compare(DATA["topics"](), np.arange(12), algorithm="every row")
-    assert passed["halves"] == 1
 
 
 def test_the_parts_of_a_memory_plan_are_what_their_names_say():
@@ -80,8 +67,7 @@ def test_the_parts_of_a_memory_plan_are_what_their_names_say():
     assert full.n_head == 9_000
     assert full.documents == 8 * frequencies.sum() + 16 * 5_000 + 12 * 9_000
     assert full.threads == 3 * 64 * width
-    assert full.table == 12 * 9_000 * width + 16 * 9_000 + full.half_bytes
-    assert full.half_bytes == 2 * 9_000 * width
+    assert full.table == 12 * 9_000 * width + 16 * 9_000
     squeezed = 0
     for limit in range(full.total - 2**20, 0, -(2**19)):
         try:

@@ -8,20 +8,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from doccluster.clustering.k_means.movement import rounded_up
-from doccluster.kernels.assignment import LaneTable, RowArrays, add_tail, peaks_of, rounding_error
+from doccluster.kernels.assignment import LaneTable, RowArrays, rounding_error, sum_row
 from doccluster.kernels.jit import jit
-from doccluster.kernels.simd import sum_lines_and_peaks
 from doccluster.kernels.simd.lanes import LINE
 
 N_TERMS, N_HEAD = 600, 400
 
 
 @jit
-def sweep_row(rows, split, table, sums, peaks):
+def sweep_row(rows, split, table, sums):
     """Return the bound on the error of the float32 sums of one row, and make them."""
     start, size = np.zeros(sums.size, np.float32), np.int64(rows.values.size)
-    add_tail(rows, split, size, table, start, sums)
-    sum_lines_and_peaks(rows.values, rows.columns, np.int64(0), split, table.head, start, True, sums, peaks)
+    sum_row(rows, np.int64(0), split, size, table, start, sums)
     return rounding_error(np.int64(0), split, size)
 
 
@@ -52,7 +50,7 @@ def test_the_float32_sums_of_a_row_err_by_no_more_than_the_bound(seed, kind, len
     sums = np.empty(LINE, np.float32)
     rows = RowArrays(values, columns, np.array([0, length]), np.arange(N_TERMS, dtype=np.int32))
     table = LaneTable(means[:N_HEAD].copy(), tail_starts, tail_lanes, tail.ravel(), LINE)
-    found = sweep_row(rows, split, table, sums, peaks_of(LINE))
+    found = sweep_row(rows, split, table, sums)
     exact = values.astype(np.float64) @ means[columns].astype(np.float64)
     assert (np.abs(sums - exact) <= found).all()
     assert 0 < found < 1e-4

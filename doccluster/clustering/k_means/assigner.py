@@ -6,15 +6,13 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from doccluster.blocks import row_blocks
 from doccluster.clustering.k_means.dense_rows import rows_left_open
-from doccluster.clustering.k_means.document_matrix import BLOCK_ROWS, DocumentMatrix
-from doccluster.clustering.k_means.mean_table import HALVES_FROM, head_length, lane_table
+from doccluster.clustering.k_means.document_matrix import DocumentMatrix
+from doccluster.clustering.k_means.mean_table import head_length, lane_table
 from doccluster.clustering.k_means.movement import MOST_GROUPS, chords_of, group_width, padded_groups
 from doccluster.kernels.assignment import HIGHEST, LOWEST, Bounds, assign_rows, own_products
 from doccluster.kernels.bounds import Chords, rows_in_question
-from doccluster.kernels.half_table import assign_by_halves, round_to_halves
-from doccluster.kernels.simd.lanes import LINE, aligned_zeros
+from doccluster.kernels.simd.lanes import LINE
 
 
 class Assigner:
@@ -31,9 +29,6 @@ class Assigner:
         How many terms get a dense line in the table; `head_length` by default.
     most_groups : int
         The most groups of clusters that have a bound for each document; 0 sweeps all documents in every iteration.
-    with_halves : bool
-        Whether long sweeps may read a table in half precision, half as many bytes, wherever that decides. The bounds of
-        its rounding hold for values that are not negative.
 
     Attributes
     ----------
@@ -48,16 +43,11 @@ class Assigner:
         *,
         n_head: int | None = None,
         most_groups: int = MOST_GROUPS,
-        with_halves: bool = True,
     ) -> None:
         n, k = documents.n_documents, means.shape[0]
         self.documents, self.n_clusters = documents, k
         self.n_head = head_length(documents.frequencies, k) if n_head is None else n_head
         self.table = lane_table(means, self.n_head)
-        has_long_sweeps = documents.values.size * self.table.head.shape[1] > HALVES_FROM
-        is_signed = bool(has_long_sweeps and min(documents.values.min(), means.data.min(initial=0)) < 0)
-        takes_halves = with_halves and has_long_sweeps and not is_signed
-        self._halves = aligned_zeros(self.table.head.shape, np.uint16) if takes_halves else None
         self._group_width = group_width(k, max(1, most_groups))
         n_groups = padded_groups(k, self._group_width) if most_groups else 0
         upper = np.full((n, n_groups), HIGHEST, np.float32)
@@ -70,20 +60,14 @@ class Assigner:
 
     def assign(self, chords: Chords | None = None) -> npt.NDArray[np.int32]:
         """Return the nearest mean of each document; `chords` are since the last call, None looks at all documents."""
-        documents, table, halves, width = self.documents, self.table, self._halves, self._group_width
-        if halves is not None:
-            parts = [(table.head[terms], halves[terms]) for terms in row_blocks(len(halves), BLOCK_ROWS)]
-            documents.share(lambda part: round_to_halves(*part), parts, multiplications=halves.size)
+        documents, table, width = self.documents, self.table, self._group_width
 
         def one(block: slice) -> None:
             bounds = self._bounds.part(block)
             which = np.arange(block.stop - block.start) if chords is None else rows_in_question(chords, bounds)
             if documents.dense is not None and table.head.shape[0] == documents.n_columns and width == LINE:
                 which = rows_left_open(documents.dense[block], table.head, which, self.n_clusters, bounds)
-            if halves is None:
-                assign_rows(documents.rows(block), table, which, width, bounds)
-            else:
-                assign_by_halves(documents.rows(block), table, halves, which, width, bounds)
+            assign_rows(documents.rows(block), table, which, width, bounds)
 
         documents.each_block(one, per_entry=table.head.shape[1])
         labels: npt.NDArray[np.int32] = self._bounds.labels.copy()

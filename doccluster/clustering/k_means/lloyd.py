@@ -44,7 +44,6 @@ class Limits:
     tol: float = 1e-4
     n_head: int | None = None
     most_groups: int = MOST_GROUPS
-    with_halves: bool = True
     refine: bool = False
 
 
@@ -61,9 +60,7 @@ def run_start(
 
     `keep` is given a snapshot after every iteration, so that an interruption loses nothing.
     """
-    steps = RunningMeans(
-        documents, means, n_head=limits.n_head, most_groups=limits.most_groups, with_halves=limits.with_halves
-    )
+    steps = RunningMeans(documents, means, n_head=limits.n_head, most_groups=limits.most_groups)
     labels = _assigned(steps)[0]
     objective, number, converged = -np.inf, 0, False
     while not converged:

@@ -15,7 +15,6 @@ from doccluster.kernels.simd.lanes import LINE, aligned_zeros
 
 MOST_CELLS = 2**21  # of a table that stays near the processor: lists would only have to be made
 MOST_ENTRIES = 4_000_000  # of a matrix that is read as it is: beyond, putting frequent terms together pays
-HALVES_FROM = 100_000_000  # multiplications of a sweep from which a table in half precision is made as well
 TAIL_COST = 32.0  # an entry of a tail list costs as much as this many cells of the dense head, measured
 
 

@@ -13,7 +13,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from doccluster.clustering.k_means.mean_table import HALVES_FROM, head_length, table_width
+from doccluster.clustering.k_means.mean_table import head_length, table_width
 from doccluster.clustering.k_means.movement import MOST_GROUPS
 from doccluster.errors import MemoryLimitError
 from doccluster.kernels.simd.lanes import LINE, OCTET
@@ -50,8 +50,6 @@ class MemoryPlan:
         Groups of clusters that have a bound for each document; 0 sweeps all of them in every iteration.
     n_head : int
         Terms that have a dense line in the table.
-    half_bytes : int
-        The largest table of means in half precision; 0 for none.
     seed_documents : int
         Documents that seeds are drawn from; all of them where the memory allows.
     n_threads : int
@@ -68,7 +66,6 @@ class MemoryPlan:
     n_head: int
     seed_documents: int
     n_threads: int
-    half_bytes: int = 0
     limit: int | None = None
 
     @property
@@ -136,8 +133,7 @@ def _sums_from(values: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
 def plan_memory(size: Size, limit: int | None, seed_documents: int) -> MemoryPlan:
     """Return the plan that leaves out least and keeps within `limit` bytes, with at most `seed_documents` for seeding.
 
-    Given up, in this order: the table in half precision, dense lines of the table, bounds, threads, drawing seeds from
-    all documents.
+    Given up, in this order: dense lines of the table, bounds, threads, drawing seeds from all documents.
 
     Raises
     ------
@@ -147,11 +143,7 @@ def plan_memory(size: Size, limit: int | None, seed_documents: int) -> MemoryPla
     best = head_length(size.frequencies, size.n_clusters)
     groups = min(MOST_GROUPS, -(-size.n_clusters // LINE)) if size.skips else 0
     full = _plan(size, best, groups, size.n_threads, seed_documents)
-    width = table_width(size.n_clusters)
-    halves = 2 * width * best if size.n_entries * width > HALVES_FROM else 0
-    if limit is None or full.total + halves <= limit:
-        return replace(full, limit=limit, table=full.table + halves, half_bytes=halves)
-    if full.total <= limit:
+    if limit is None or full.total <= limit:
         return replace(full, limit=limit)
     needed = (size.tables + size.means)[: best + 1]
     for n_groups, n_threads, share in _concessions(groups, size.n_threads):

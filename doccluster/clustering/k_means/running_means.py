@@ -41,10 +41,9 @@ class RunningMeans:
         *,
         n_head: int | None = None,
         most_groups: int = MOST_GROUPS,
-        with_halves: bool = True,
     ) -> None:
         self.documents, self.n_clusters = documents, means.shape[0]
-        self.assigner = Assigner(documents, means, n_head=n_head, most_groups=most_groups, with_halves=with_halves)
+        self.assigner = Assigner(documents, means, n_head=n_head, most_groups=most_groups)
         self.lengths = np.zeros(self.n_clusters)
         self._sums = aligned_zeros(self.assigner.table.head.shape, np.float64)
         self._by_term = documents.terms_from(self.assigner.n_head)

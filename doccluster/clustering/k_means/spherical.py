@@ -192,7 +192,6 @@ def spherical_k_means(
         parameters.tol,
         n_head=plan.n_head,
         most_groups=plan.n_groups,
-        with_halves=plan.half_bytes > 0,
         refine=parameters.refine,
     )
     progress = parameters.progress or silent
