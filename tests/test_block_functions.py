@@ -162,14 +162,10 @@ IN_PLACE = {
     "vectors/row_store:settle.settle_range",
     # entries that go to places all over the result: a counting sort by term
     "clustering/k_means/seeding:of.place",
-    "clustering/mixtures/vmf_documents:_sorted.count",
-    "clustering/mixtures/vmf_documents:_sorted.sort",
     # similarities of all documents, of which the next step reads one line
     "clustering/k_means/seeding:weigh.weigh_some",
     # sums of which each thread adds to some columns or some lines, in the order of the rows
-    "clustering/mixtures/vmf_sums:_add_by_cluster.one",
-    "clustering/mixtures/vmf_sums:_add_by_term.one",
-    "clustering/mixtures/vmf_sums:add_certain.one",
+    "clustering/mixtures/vmf_steps:add.one",
     # each thread counts in a table of tokens of its own
     "text/counting:count._count_block",
 }

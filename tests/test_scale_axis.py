@@ -15,7 +15,7 @@ from scipy import optimize, sparse, special
 from doccluster.clustering import MultinomialMixture, VonMisesFisherMixture
 from doccluster.clustering.hierarchical.agglomeration import agglomerate
 from doccluster.clustering.linear_rule import LinearRule
-from doccluster.clustering.mixtures import vmf_documents, vmf_steps, vmf_sums
+from doccluster.clustering.mixtures import vmf_documents, vmf_steps
 from doccluster.clustering.mixtures.vmf_documents import UnitDocuments
 from doccluster.clustering.search_cells import search_cells
 from doccluster.evaluation import evaluate
@@ -172,30 +172,23 @@ def ratio(n_terms, kappa):
 def test_a_mixture_is_that_of_the_definition_whatever_its_blocks(monkeypatch, tiny, assignment, concentration):
     rows, topics = unit_rows()
     start = np.where(np.arange(150) % 5 == 0, (topics + 1) % 4, topics)
-    passed = {"blocks": 1, "groups": 1, "threads": 1, "kept": 0, "sorted": 0, "tasks": 1}
+    passed = {"blocks": 1, "threads": 1, "tasks": 1}
     if tiny:
-        limits = {"_MOST_ROWS": 20, "_BLOCK_SHARES": 800, "_BLOCK_ENTRIES": 700, "_KEPT_BYTES": 20_000}
-        for name, value in (limits | {"_SERIAL_WORK": 0}).items():
+        for name, value in {"_BLOCK_SHARES": 160, "_SERIAL_WORK": 0}.items():
             monkeypatch.setattr(vmf_documents, name, value)
         monkeypatch.setattr(vmf_steps, "_ROWS_PER_TASK", 3)
-        monkeypatch.setattr(vmf_sums, "_FEW_CLUSTERS", -1.0)  # all is added by term
-    for name in ("groups_of_blocks", "threads_for", "_sorted"):
-        noted = getattr(UnitDocuments, name)
+    blocks, share_blocks = UnitDocuments.blocks, vmf_steps.share_blocks
 
-        def method(self, asked, name=name, noted=noted):
-            found = noted(self, asked)
-            if name == "groups_of_blocks":
-                passed["groups"] = max(passed["groups"], len(found))
-                passed["blocks"] = max(passed["blocks"], sum(map(len, found)))
-                passed["tasks"] = max(passed["tasks"], len(vmf_steps._parts(found[0][0])))
-            elif name == "threads_for":
-                passed["threads"] = max(passed["threads"], found)
-            else:
-                passed["sorted"] += 1
-                passed["kept"] = len(self._kept)
-            return found
+    def divided(self, n_lanes):
+        passed["blocks"] = max(passed["blocks"], len(blocks(self, n_lanes)))
+        return blocks(self, n_lanes)
 
-        monkeypatch.setattr(UnitDocuments, name, method)
+    def shared(function, items, *, n_threads):
+        passed["tasks"], passed["threads"] = max(passed["tasks"], len(items)), max(passed["threads"], n_threads)
+        return share_blocks(function, items, n_threads=n_threads)
+
+    monkeypatch.setattr(UnitDocuments, "blocks", divided)
+    monkeypatch.setattr(vmf_steps, "share_blocks", shared)
     model = VonMisesFisherMixture(
         4, assignment=assignment, concentration=concentration, init=start, n_init=1, max_iter=4, tol=0.0, n_threads=3
     )
@@ -209,14 +202,11 @@ def test_a_mixture_is_that_of_the_definition_whatever_its_blocks(monkeypatch, ti
     assert model.log_likelihood_ == pytest.approx(likelihood, rel=1e-9)
     assert np.array_equal(model.labels_, labels)
     if not tiny:
-        assert (passed["blocks"], passed["groups"], passed["tasks"], passed["threads"]) == (1, 1, 1, 1)
+        assert passed == {"blocks": 1, "tasks": 1, "threads": 1}
         return
     assert passed["blocks"] > 7
-    assert passed["groups"] > 1
     assert passed["tasks"] > 1
     assert passed["threads"] == 3
-    assert 0 < passed["kept"] < passed["blocks"], "some blocks sorted by term are kept, the others sorted again"
-    assert passed["sorted"] > passed["blocks"]
 
 
 TINY_FOR_PAIRS = {

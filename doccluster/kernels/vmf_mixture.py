@@ -31,18 +31,9 @@ class Posteriors(NamedTuple):
     """What is written of each row of a block, and of the block."""
 
     shares: Any  # float array of shape (n_rows, n_lanes), posterior probabilities; 0 for rows without values
-    n_positive: Any  # int32 array of shape (n_rows,), how many of them are above zero; where it is 1, that one is 1
     labels: Any  # int32 array of shape (n_rows,), the most probable cluster, lowest on ties; -1 for rows without values
     log_densities: Any  # float64 array (n_rows,), of the mixture, of the best cluster if hard; nan without values
     entropies: Any  # float64 array of shape (n_rows,), of the posterior in nats; nan for rows without values
-
-
-class TermEntries(NamedTuple):
-    """The entries of a block of rows sorted by term, and within a term by row."""
-
-    values: Any  # float array of shape (n_entries,)
-    rows: Any  # uint16 array of shape (n_entries,), counted from the first of the block
-    ends: Any  # int32 array of shape (n_terms,), where the entries of each term end
 
 
 @jit(forceinline=True, inner=True)
@@ -92,15 +83,12 @@ def add_up(powers, gaps):
 
 @jit(forceinline=True, inner=True)
 def write_shares(powers, total, share, masses):
-    """Write `powers` over `total` into `share`, add that to `masses`, and return how many are above zero."""
+    """Write `powers` over `total` into `share`, and add that to `masses`."""
     inverse = 1.0 / total
-    count = 0
     for j in range(powers.size):
         share[j] = powers[j] * inverse
-        count += powers[j] > 0.0
     for j in range(powers.size):
         masses[j] += share[j]
-    return count
 
 
 @jit(forceinline=True, inner=True)
@@ -124,7 +112,7 @@ def posteriors(rows, densities, is_hard, found):
     """
     starts, columns, values = rows
     table, kappas, offsets = densities
-    shares, n_positive, labels, log_densities, entropies = found
+    shares, labels, log_densities, entropies = found
     n_lanes = table.shape[1]
     scores, powers = np.empty(n_lanes), np.empty(n_lanes)
     masses = np.zeros(n_lanes)
@@ -132,7 +120,6 @@ def posteriors(rows, densities, is_hard, found):
         share = shares[i]
         if starts[i] == starts[i + 1]:
             share[:] = 0.0
-            n_positive[i] = 0
             labels[i] = -1
             log_densities[i] = np.nan
             entropies[i] = np.nan
@@ -154,77 +141,37 @@ def posteriors(rows, densities, is_hard, found):
             share[:] = 0.0
             share[best] = 1.0
             masses[best] += 1.0
-            n_positive[i] = 1
         else:
-            n_positive[i] = write_shares(powers, total, share, masses)
+            write_shares(powers, total, share, masses)
     return masses
 
 
-@jit
-def add_certain_rows(rows, labels, low, high, sums):
-    """Add each row whose label is one of the clusters `low` to `high` - 1 to the sum of that cluster, rows ascending.
+FEW = 2  # clusters of a row, up to which their sums are added to one by one
 
-    Parameters
-    ----------
-    rows : Csr
-    labels : int32 array of shape (n_rows,)
-    low, high : int
-    sums : float64 array of shape (n_terms, n_lanes), added to
+
+@jit
+def add_rows(rows, shares, low, high, sums):
+    """Add some rows (`Csr`), times their shares, to the sums of the clusters `low` to `high` - 1.
+
+    Each number is added in the order of the rows, so the sums do not depend on how threads divide the clusters.
+    `shares` are those of `Posteriors`, `sums` is a float64 array of shape (n_terms, n_lanes).
     """
     starts, columns, values = rows
-    store = np.zeros((high - low, sums.shape[0]))  # the numbers of a cluster lie close together
-    for i in range(labels.size):
-        if low <= labels[i] < high:
-            own = store[labels[i] - low]
+    own, held = np.empty(high - low), np.empty(high - low, np.int64)
+    for i in range(shares.shape[0]):
+        n_held = 0
+        for j in range(high - low):
+            own[j] = shares[i, low + j]
+            if own[j] > 0.0:
+                held[n_held] = j
+                n_held += 1
+        if n_held > FEW:
             for at in range(starts[i], starts[i + 1]):
-                own[columns[at]] += values[at]
-    for term in range(sums.shape[0]):
-        for cluster in range(high - low):
-            sums[term, low + cluster] += store[cluster, term]
-
-
-@jit
-def add_by_cluster(rows, shares, n_positive, low, high, sums):
-    """Add the rows of a block that count in more than one cluster, times their shares, to clusters `low` to `high` - 1.
-
-    For blocks whose rows count in few clusters. A cluster's numbers are added in the order of the rows, whatever range
-    it is computed in, so the sums do not depend on how the clusters are divided among threads.
-
-    Parameters
-    ----------
-    rows : Csr
-    shares, n_positive
-        As in `Posteriors`.
-    low, high : int
-    sums : float64 array of shape (n_terms, n_lanes), added to
-    """
-    starts, columns, values = rows
-    for j in range(low, high):
-        for i in range(shares.shape[0]):
-            if n_positive[i] < 2 or shares[i, j] == 0.0:
-                continue
-            share = np.float64(shares[i, j])
-            for at in range(starts[i], starts[i + 1]):
-                sums[columns[at], j] += share * np.float64(values[at])
-
-
-@jit
-def add_by_term(entries, low, high, shares, sums):
-    """Add the rows of a block, times their shares, to the sums of the terms `low` to `high` - 1.
-
-    For blocks whose rows count in many clusters: the sums of one term stay in registers while the rows that have the
-    term pass by. Each term's numbers are added in the order of the rows, whatever range it is computed in.
-
-    Parameters
-    ----------
-    entries : TermEntries
-    low, high : int
-    shares : float array of shape (n_rows, n_lanes)
-    sums : float64 array of shape (n_terms, n_lanes), added to
-    """
-    sorted_values, rows, ends = entries
-    first = ends[low - 1] if low > 0 else 0
-    for term in range(low, high):
-        if first < ends[term]:
-            sum_lines(sorted_values, rows, first, ends[term], shares, sums[term])
-        first = ends[term]
+                value, term = np.float64(values[at]), np.uint64(columns[at])
+                for j in range(own.size):  # no index counts from the end, so that this becomes vectors
+                    sums[term, np.uint64(low + j)] += own[np.uint64(j)] * value
+        else:
+            for place in range(n_held):
+                j = held[place]
+                for at in range(starts[i], starts[i + 1]):
+                    sums[columns[at], low + j] += own[j] * np.float64(values[at])

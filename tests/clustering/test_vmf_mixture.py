@@ -10,7 +10,7 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from doccluster.clustering import SphericalKMeans, VonMisesFisherMixture
-from doccluster.clustering.mixtures import vmf_documents, vmf_steps, vmf_sums
+from doccluster.clustering.mixtures import vmf_documents, vmf_steps
 from doccluster.clustering.mixtures.vmf_documents import UnitDocuments
 from doccluster.clustering.mixtures.vmf_steps import MixtureParameters
 from doccluster.errors import DocclusterWarning, InputError, NothingUsable
@@ -163,7 +163,7 @@ def test_float32_rows_give_nearly_the_float64_result():
 @pytest.mark.usefixtures("starts_threads")
 @pytest.mark.parametrize("assignment", ["soft", "hard"])
 def test_result_does_not_depend_on_threads(assignment, monkeypatch):
-    monkeypatch.setattr(vmf_documents, "_MOST_ROWS", 300)  # several blocks
+    monkeypatch.setattr(vmf_documents, "_BLOCK_SHARES", 300 * 24)  # several blocks
     vectors, _ = make_vmf_mixture(2000, 25, 20, kappa=20.0, random_state=0)
     fits = [
         VonMisesFisherMixture(20, assignment=assignment, max_iter=5, random_state=0, n_threads=n).fit(vectors.matrix)
@@ -173,15 +173,10 @@ def test_result_does_not_depend_on_threads(assignment, monkeypatch):
     assert fits[0].means_.tobytes() == fits[1].means_.tobytes()
 
 
-BY_TERM, BY_CLUSTER = -1e9, 1e9
-
-
 @pytest.mark.parametrize("kappa", [2.0, 30.0, 1000.0])  # documents count in all clusters, in some, mostly in one
 @pytest.mark.parametrize("n_clusters", [1, 9, 150])
 @pytest.mark.parametrize(("dtype", "rtol"), [(np.float64, 1e-12), (np.float32, 1e-6)])
-def test_sums_by_cluster_and_by_term_are_the_product_of_posteriors_and_rows(
-    monkeypatch, kappa, n_clusters, dtype, rtol
-):
+def test_sums_are_the_product_of_posteriors_and_rows(monkeypatch, kappa, n_clusters, dtype, rtol):
     rng = np.random.default_rng(0)
     rows = sparse.random_array((900, 70), density=0.2, random_state=rng, format="csr").astype(dtype)
     rows.data[rows.indptr[4] : rows.indptr[5]] = 0  # a row without values
@@ -192,10 +187,8 @@ def test_sums_by_cluster_and_by_term_are_the_product_of_posteriors_and_rows(
     shares = np.empty((900, n_clusters))
     vmf_steps.expect_only(documents, parameters, shares=shares)
     np.testing.assert_allclose(np.delete(shares, 4, axis=0).sum(axis=1), 1, rtol=1e-14)
-    monkeypatch.setattr(vmf_documents, "_MOST_ROWS", 400)
-    for few, kept_bytes in ((BY_TERM, 0), (BY_TERM, 2**20), (BY_TERM, 2**20), (BY_CLUSTER, 0)):
-        monkeypatch.setattr(vmf_sums, "_FEW_CLUSTERS", few)
-        monkeypatch.setattr(vmf_documents, "_KEPT_BYTES", kept_bytes)  # sorted in each step, kept, found again
+    for block_shares in (2**22, 2**12):  # one block, and several
+        monkeypatch.setattr(vmf_documents, "_BLOCK_SHARES", block_shares)
         found = vmf_steps.expect(documents, parameters, is_hard=False)
         np.testing.assert_allclose(found.sums, rows.astype(np.float64).T @ shares, rtol=rtol, atol=1e-18)
         np.testing.assert_allclose(found.masses, shares.sum(axis=0), rtol=rtol, atol=1e-18)
@@ -203,12 +196,10 @@ def test_sums_by_cluster_and_by_term_are_the_product_of_posteriors_and_rows(
 
 @pytest.mark.usefixtures("starts_threads")
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("few", [BY_TERM, BY_CLUSTER])
 @pytest.mark.parametrize("kappa", [0.5, 500.0])
-def test_steps_in_blocks_do_not_depend_on_threads(monkeypatch, kappa, few, dtype):
+def test_steps_in_blocks_do_not_depend_on_threads(monkeypatch, kappa, dtype):
     monkeypatch.setattr(vmf_documents, "_SERIAL_WORK", 0)
-    monkeypatch.setattr(vmf_sums, "_FEW_CLUSTERS", few)
-    monkeypatch.setattr(vmf_documents, "_MOST_ROWS", 3000)
+    monkeypatch.setattr(vmf_documents, "_BLOCK_SHARES", 3000 * 24)
     rows = make_sparse_vmf(8000, 3000, 3, terms_per_document=20, background=0.2, random_state=0).vectors.matrix
     means = np.random.default_rng(0).random((3000, 20)).astype(dtype)
     parameters = MixtureParameters.of(means, np.full(20, kappa), np.full(20, 0.05))

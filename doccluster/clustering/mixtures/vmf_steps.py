@@ -14,16 +14,20 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from doccluster.blocks import share_blocks
+from doccluster.blocks import row_blocks, share_blocks
 from doccluster.clustering.mixtures.vmf_documents import UnitDocuments
-from doccluster.clustering.mixtures.vmf_sums import PosteriorBlock, WeightedSums, lanes_for
-from doccluster.kernels.simd.lanes import aligned_zeros
+from doccluster.kernels.simd.lanes import WIDE_LINE, aligned_zeros
 from doccluster.kernels.vmf import concentration, log_normalizers
-from doccluster.kernels.vmf_mixture import Densities, Posteriors, posteriors
+from doccluster.kernels.vmf_mixture import Densities, Posteriors, add_rows, posteriors
 
 Floats = npt.NDArray[np.float64]
 
 _ROWS_PER_TASK = 1024
+
+
+def lanes_for(n_clusters: int) -> int:
+    """Return the number of clusters rounded up to whole cache lines of float64."""
+    return -(-n_clusters // WIDE_LINE) * WIDE_LINE
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,11 +105,10 @@ class Expectation:
 def expect(documents: UnitDocuments, parameters: MixtureParameters, *, is_hard: bool) -> Expectation:
     """Return posteriors (as labels, densities and entropies) and the weighted sums that the next step needs."""
     found = _Found.for_documents(documents.n_documents)
-    sums = WeightedSums.zero(documents, parameters.kappas.size)
+    sums = _Sums.zero(documents, parameters.kappas.size)
     for block in _posterior_blocks(documents, parameters, found, is_hard=is_hard, dtype=documents.rows.data.dtype):
-        sums.add(documents, block)
-    sums.add_certain(documents)
-    return Expectation(found.labels, found.log_densities, found.entropies, sums.values, sums.masses)
+        sums.add(documents, *block)
+    return sums.found(found.labels, found.log_densities, found.entropies)
 
 
 def expect_only(
@@ -114,20 +117,22 @@ def expect_only(
     """Return posteriors without the sums (which are empty); all of them are written into `shares` if it is given."""
     k = parameters.kappas.size
     found = _Found.for_documents(documents.n_documents)
-    for block in _posterior_blocks(documents, parameters, found, is_hard=is_hard, dtype=np.float64):
+    for rows, block, _ in _posterior_blocks(documents, parameters, found, is_hard=is_hard, dtype=np.float64):
         if shares is not None:
-            shares[block.rows] = block.shares[:, :k]
+            shares[rows] = block[:, :k]
     return Expectation(found.labels, found.log_densities, found.entropies, np.empty((0, k)), np.empty(0))
 
 
 def expect_labels(documents: UnitDocuments, labels: npt.NDArray[Any], n_clusters: int) -> Expectation:
     """Return the sums of given clusters, as if each document belonged to its own with certainty."""
-    n = documents.n_documents
-    sums = WeightedSums.zero(documents, n_clusters)
-    sums.certain[:] = np.where(documents.is_empty, -1, labels)
-    np.add.at(sums.masses, sums.certain[sums.certain >= 0], 1.0)
-    sums.add_certain(documents)
-    return Expectation(labels.astype(np.int32), np.full(n, np.nan), np.full(n, np.nan), sums.values, sums.masses)
+    unknown = np.full(documents.n_documents, np.nan)
+    sums = _Sums.zero(documents, n_clusters)
+    certain = np.where(documents.is_empty, -1, labels)
+    lanes = np.arange(sums.lane_masses.size)
+    for rows in documents.blocks(lanes.size):
+        shares = (certain[rows, None] == lanes).astype(documents.rows.data.dtype)
+        sums.add(documents, rows, shares, shares.sum(axis=0, dtype=np.float64))
+    return sums.found(labels.astype(np.int32), unknown, unknown)
 
 
 def maximize(
@@ -163,6 +168,37 @@ def _concentrations(
 
 
 @dataclass(frozen=True, eq=False)
+class _Sums:
+    """Sums of rows times posteriors and of posteriors, with lanes beyond the clusters."""
+
+    table: Floats
+    lane_masses: Floats
+    n_clusters: int
+
+    @classmethod
+    def zero(cls, documents: UnitDocuments, n_clusters: int) -> _Sums:
+        n_lanes = lanes_for(n_clusters)
+        return cls(aligned_zeros((documents.n_terms, n_lanes), np.float64), np.zeros(n_lanes), n_clusters)
+
+    def add(self, documents: UnitDocuments, rows: slice, shares: npt.NDArray[Any], masses: Floats) -> None:
+        """Add a block of rows, each thread to some clusters."""
+        block, n_lanes = documents.rows.block(rows), masses.size
+        np.add(self.lane_masses, masses, out=self.lane_masses)
+
+        def one(lanes: slice) -> None:
+            add_rows(block, shares, lanes.start, lanes.stop, self.table)
+
+        n_threads = documents.threads_for(n_lanes)
+        lines = row_blocks(n_lanes, WIDE_LINE * -(-(n_lanes // WIDE_LINE) // n_threads))
+        share_blocks(one, lines, n_threads=n_threads)
+
+    def found(self, labels: npt.NDArray[np.int32], log_densities: Floats, entropies: Floats) -> Expectation:
+        """Return them with what else a pass found."""
+        k = self.n_clusters
+        return Expectation(labels, log_densities, entropies, self.table[:, :k], self.lane_masses[:k])
+
+
+@dataclass(frozen=True, eq=False)
 class _Found:
     """What is known of each document after a pass, as `Expectation` has it."""
 
@@ -177,35 +213,20 @@ class _Found:
 
 def _posterior_blocks(
     documents: UnitDocuments, parameters: MixtureParameters, found: _Found, *, is_hard: bool, dtype: Any
-) -> Iterator[PosteriorBlock]:
-    """Yield each block with its posteriors, in arrays of this type that are used again for later blocks.
-
-    The posteriors of as many blocks as there is room for are computed together: threads then seldom wait for another.
-    """
+) -> Iterator[tuple[slice, npt.NDArray[Any], Floats]]:
+    """Yield each block with its posteriors, in an array of this type that is used again, and their sums."""
     densities = Densities(parameters.table, parameters.lane_kappas, parameters.lane_offsets)
     n_lanes = densities.kappas.size
-    n_threads = documents.threads_for(n_lanes)
-    groups = documents.groups_of_blocks(n_lanes)
-    n_rows = groups[0][-1].stop  # no later group has more
-    store, n_positive = aligned_zeros((n_rows, n_lanes), dtype), np.empty(n_rows, np.int32)
-    for blocks in groups:
-        first = blocks[0].start
+    blocks = documents.blocks(n_lanes)
+    store = aligned_zeros((blocks[0].stop, n_lanes), dtype)  # no later block has more rows
+    for block in blocks:
 
-        def one(rows: slice, first: int = first) -> Floats:
-            here = slice(rows.start - first, rows.stop - first)
-            of_rows = found.labels[rows], found.log_densities[rows], found.entropies[rows]
-            written = Posteriors(store[here], n_positive[here], *of_rows)
+        def one(part: slice, first: int = block.start) -> Floats:
+            rows = slice(first + part.start, first + part.stop)
+            written = Posteriors(store[part], found.labels[rows], found.log_densities[rows], found.entropies[rows])
             masses: Floats = posteriors(documents.rows.block(rows), densities, is_hard, written)
             return masses
 
-        parts = [_parts(block) for block in blocks]
-        masses = iter(share_blocks(one, [rows for of_block in parts for rows in of_block], n_threads=n_threads))
-        sums = [np.sum([next(masses) for _ in of_block], axis=0) for of_block in parts]
-        for block, of_block in zip(blocks, sums, strict=True):
-            here = slice(block.start - first, block.stop - first)
-            yield PosteriorBlock(block, store[here], n_positive[here], of_block, found.labels[block])
-
-
-def _parts(rows: slice) -> list[slice]:
-    """Return the tasks of a block."""
-    return [slice(low, min(low + _ROWS_PER_TASK, rows.stop)) for low in range(rows.start, rows.stop, _ROWS_PER_TASK)]
+        n_rows = block.stop - block.start
+        masses = share_blocks(one, row_blocks(n_rows, _ROWS_PER_TASK), n_threads=documents.threads_for(n_lanes))
+        yield block, store[:n_rows], np.sum(masses, axis=0)
