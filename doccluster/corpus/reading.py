@@ -275,7 +275,7 @@ class Reading:
 
 def as_paths(source: Any) -> list[Path] | None:
     """Return the paths that `source` means, or None when it holds the texts themselves."""
-    if source == "":
+    if isinstance(source, str) and not source:
         raise InputError("the source is an empty name", remedy="give a file or a folder; . is this one")
     if isinstance(source, str | os.PathLike):
         return [Path(source)]
