@@ -62,7 +62,7 @@ def choose_clusters(
     embeddings: Any = None,
     encoder: Any = None,
     space: str = "both",
-    meaning_weight: float = 1.0,
+    meaning_weight: float | None = None,
     progress: Progress = silent,
 ) -> Choice:
     """Return how many clusters a source supports.

@@ -72,7 +72,7 @@ def run_pipeline(
     embeddings: Any = None,
     encoder: Any = None,
     space: str = "both",
-    meaning_weight: float = 1.0,
+    meaning_weight: float | None = None,
     labels: Any = None,
     scheduler: Any = None,
     scratch: str | Path | None = None,
@@ -136,8 +136,9 @@ def run_pipeline(
         str to an array.
     space : {"both", "words", "meaning"}
         What is clustered, where there are embeddings. Labels and measures are of the words.
-    meaning_weight : float
-        How much meaning counts beside the words.
+    meaning_weight : float, optional
+        How much meaning counts beside the words: by default 1 for documents of 20 known words on average, up to 2 for
+        shorter ones, down to 0.5 for longer ones.
     labels : path or sequence, optional
         Clusters that another program found, which are named, explained and judged in place of clusters of our own: a
         file as `doccluster evaluate` takes, or a label for each document in their order. Documents with the label -1 or

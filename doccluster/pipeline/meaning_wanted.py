@@ -78,8 +78,8 @@ def with_meaning(read: Source, settings: RunSettings, progress: Progress, encode
     rows, made_by = _embedded(
         read, settings.embeddings, settings.encoder, progress, encoded or EncodedRows(), settings.n_threads
     )
-    meaning = meaning_of(rows, model=made_by.name, digest=made_by.digest or None, weight=settings.meaning_weight)
-    return replace(read, meaning=replace(meaning, pooling=made_by.pooling))
+    meaning = replace(meaning_of(rows, model=made_by.name, digest=made_by.digest or None), pooling=made_by.pooling)
+    return replace(read, meaning=meaning, meaning_weight=settings.meaning_weight)
 
 
 def _embedded(

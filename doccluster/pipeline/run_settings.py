@@ -47,7 +47,7 @@ class RunSettings:
     embeddings: Any = None
     encoder: Any = None
     space: str = "both"
-    meaning_weight: float = 1.0
+    meaning_weight: float | None = None
     labels: Any = None
 
     @property
@@ -213,7 +213,8 @@ def _check_number(n_clusters: Any, granularity: Any) -> None:
 def _check_space(space: Any, weight: Any) -> None:
     if space not in SPACES:
         raise InputError("is not known", argument="space", received=space, expected=f"one of {', '.join(SPACES)}")
-    if isinstance(weight, bool) or not isinstance(weight, int | float) or not 0 < weight < np.inf:
+    is_number = isinstance(weight, int | float) and not isinstance(weight, bool)
+    if weight is not None and not (is_number and 0 < weight < np.inf):
         raise InputError("is not a weight", argument="meaning_weight", received=weight, expected="a number above 0")
 
 

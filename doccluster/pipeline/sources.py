@@ -21,7 +21,7 @@ from doccluster.record import NO_TERMS, Documents
 from doccluster.short_repr import ShortRepr
 from doccluster.text.boilerplate import Repeated
 from doccluster.vectors import DocumentVectors, read_matrix, vectorize
-from doccluster.vectors.meaning import Meaning
+from doccluster.vectors.meaning import Meaning, usual_weight
 
 MATRIX_SUFFIXES = (".mat", ".mtx", ".mtx.gz", ".npz", ".npy")
 MATRIX_NAMES = (".rclass", ".clabel", ".rlabel")  # the classes, terms and ids that lie beside a matrix
@@ -41,6 +41,7 @@ class Source(ShortRepr):
     vectors: DocumentVectors | None = None
     left_out: tuple[Repeated, ...] = ()  # of the texts, as boilerplate
     meaning: Meaning | None = None  # of the documents, where that was asked for
+    meaning_weight: float | None = None  # None for `usual_weight`
 
     def vectorize(
         self,
@@ -60,7 +61,10 @@ class Source(ShortRepr):
             made = vectorize_texts(self.corpus, language=language, options=options or {}, n_threads=n_threads)
         else:
             made = adopt_vectors(self._ready, language=language, options=options)
-        return made if self.meaning is None else replace(made, vectors=replace(made.vectors, meaning=self.meaning))
+        if self.meaning is None:
+            return made
+        weight = self.meaning_weight or usual_weight(made.vectors.mean_words)
+        return replace(made, vectors=replace(made.vectors, meaning=replace(self.meaning, weight=weight)))
 
     def vectorize_like(self, model: Model) -> DocumentVectors:
         """Return the vectors of the documents in the columns of a model.

@@ -73,6 +73,12 @@ class DocumentVectors:
         empty: npt.NDArray[np.bool_] = self.documents.squared_norms == 0
         return empty if self.meaning is None else empty & ~self.meaning.rows.any(axis=1)
 
+    @cached_property
+    def mean_words(self) -> float:
+        """The mean number of known words in a document; of distinct ones where the counts are not known."""
+        n_words = self.matrix.nnz if self.counts is None else self.counts.sum(dtype=np.float64)
+        return float(n_words / max(self.n_documents, 1))
+
     def take(self, rows: npt.NDArray[np.int64]) -> DocumentVectors:
         """Return the vectors of these rows, in this order."""
         ids = tuple(self.ids[row] for row in rows.tolist())

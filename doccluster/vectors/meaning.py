@@ -19,6 +19,7 @@ from doccluster.validation import check_matrix, unit_rows
 
 Floats = npt.NDArray[np.float32]
 
+BALANCED_AT = 20  # known words in a document on average, where meaning counts as much as they do
 AT_THE_CENTRE = 1e-5  # a distance that is the rounding of float32
 
 
@@ -111,6 +112,18 @@ def meaning_of(rows: Any, *, model: str = "given", digest: str | None = None, we
         told = "are all zero" if not filled.any() else "all point the same way"
         raise InputError(f"the embeddings {told}", remedy="they tell no documents apart; leave them out")
     return Meaning(found, centre, model, digest, weight)
+
+
+def usual_weight(n_words: float) -> float:
+    """Return how much meaning counts beside documents of so many known words on average, between 0.5 and 2.
+
+    The fewer words, the less they say. The rule was found on every second set of `experiments.quality.meaning` and
+    holds on the others.
+
+    >>> usual_weight(20), usual_weight(80), usual_weight(3)
+    (1.0, 0.5, 2.0)
+    """
+    return float(np.clip(np.sqrt(BALANCED_AT / max(n_words, 1.0)), 0.5, 2.0))
 
 
 def seen_from(centre: Floats, rows: Any) -> Floats:

@@ -6,8 +6,8 @@ documents of each set, evenly spaced (2,500), by their words, by the embeddings 
 embeddings. Search results of AMBIENT are clustered query by query, and the mean over the queries counts. Each fit has
 one thread. ``--keep`` writes results/meaning.csv and the table of docs/explanation/quality.md.
 
-With ``--weights`` it clusters by both with other weights of meaning, and says which is best on every second set, and
-what that one gives on the others, where nothing was chosen.
+With ``--weights`` it clusters by both with the same weight of meaning for all sets, and with one by their length. It
+says which is best on every second set, and what that one gives on the others.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from doccluster.corpus import Corpus
 from doccluster.pipeline import vectorize_texts
 from doccluster.vectors import DocumentVectors
 from doccluster.vectors.encoders import encode, get_encoder
-from doccluster.vectors.meaning import meaning_of
+from doccluster.vectors.meaning import meaning_of, usual_weight
 from experiments.quality.corpora import PLACES, TEXTS
 from experiments.quality.page import put_between
 from experiments.quality.run import taken
@@ -40,7 +40,7 @@ from experiments.quality.run import taken
 HERE = pathlib.Path(__file__).resolve().parent
 PAGE = HERE.parents[1] / "docs" / "explanation" / "quality.md"
 WAYS = ("k-means of embeddings", "words", "meaning", "both", "both, fast")
-WEIGHTS = ("both x 0.5", "both x 1", "both x 2", "both x 4")
+WEIGHTS = ("both x 0.5", "both x 1", "both x 2", "both x 4", "both")  # the last by the length of documents
 TITLES = {
     "stackoverflow": "StackOverflow titles",
     "questions": "CLINC150 questions",
@@ -123,9 +123,9 @@ def prepared(texts: list[str], classes: list[str]) -> tuple[DocumentVectors, lis
     rows = encode(encoder, texts)
     seconds = time.process_time() - began
     kept = np.flatnonzero(~made.is_empty)
-    given = (made.matrix, made.ids, made.terms, made.display_terms, made.counts, meaning_of(rows))
-    vectors = DocumentVectors(*given).take(kept)
-    return vectors, [classes[row] for row in kept], float(vectors.counts.sum() / kept.size), seconds
+    meaning = meaning_of(rows, weight=usual_weight(made.mean_words))
+    vectors = replace(made, meaning=meaning).take(kept)
+    return vectors, [classes[row] for row in kept], vectors.mean_words, seconds
 
 
 def measured(way: str, vectors: DocumentVectors, classes: list[str], seed: int) -> dict[str, float]:
@@ -169,7 +169,8 @@ def table_of_weights(runs: pd.DataFrame) -> str:
     """Return the mean NMI of each weight, and what the one chosen on every second set gives on the others."""
     means = runs.groupby(["set", "way"], sort=False)["nmi"].mean().unstack()[list(WEIGHTS)]
     words = runs.groupby("set", sort=False)["words"].first()
-    lines = [f"| set | words in each | {' | '.join(way.partition(' x ')[2] for way in WEIGHTS)} |"]
+    names = [way.partition(" x ")[2] or "by length" for way in WEIGHTS]
+    lines = [f"| set | words in each | {' | '.join(names)} |"]
     lines.append("|" + "---|" * (len(WEIGHTS) + 2))
     halves = {"first half": means.iloc[::2], "second half": means.iloc[1::2]}
     for title, half in halves.items():
@@ -177,10 +178,11 @@ def table_of_weights(runs: pd.DataFrame) -> str:
         for name, (size, row) in {**shown, f"mean of the {title}": ("", half.mean())}.items():
             lines.append(f"| {name} | {size} | {' | '.join(f'{row[way]:.3f}'.lstrip('0') for way in WEIGHTS)} |")
     for (chosen_on, half), other in zip(halves.items(), reversed(halves.values()), strict=True):
-        best = half.mean().idxmax()
-        gain = other.mean()[best] - other.mean()["both x 1"]
+        best = half[list(WEIGHTS[:-1])].mean().idxmax()
+        gains = [other.mean()[way] - other.mean()["both x 1"] for way in (best, "both")]
         lines.append(
-            f"\nOn the {chosen_on} {best.partition(' x ')[2]} is best; on the other it gains {gain:+.3f} over 1."
+            f"\nOn the {chosen_on} {best.partition(' x ')[2]} is the best of the four; on the other it gains "
+            f"{gains[0]:+.3f} over 1, and the weight by length {gains[1]:+.3f}."
         )
     return "\n".join(lines)
 
