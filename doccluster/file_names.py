@@ -18,7 +18,7 @@ def usable_path(path: str | os.PathLike[str]) -> Path:
 
     >>> usable_path("news" * 100)  # doctest: +ELLIPSIS
     Traceback (most recent call last):
-    ...
+        ...
     doccluster.errors.InputError: 'newsnews... ...' cannot be a file or folder: File name too long; give another.
     """
     if path == "":

@@ -21,52 +21,11 @@ _LONG_REFERENCE = re.compile(r"&#[0-9]{8,}+;?")  # no character has such a numbe
 _SPACES = re.compile(r"\s+")
 _BLANKS = re.compile(r" {2,}")
 _LINE_ENDS = re.compile(r" ?\n[ \n]*")
-_BLOCKS = frozenset(
-    [
-        "address",
-        "article",
-        "aside",
-        "blockquote",
-        "body",
-        "br",
-        "caption",
-        "dd",
-        "details",
-        "dialog",
-        "div",
-        "dl",
-        "dt",
-        "fieldset",
-        "figcaption",
-        "figure",
-        "footer",
-        "form",
-        "h1",
-        "h2",
-        "h3",
-        "h4",
-        "h5",
-        "h6",
-        "header",
-        "hr",
-        "legend",
-        "li",
-        "main",
-        "nav",
-        "ol",
-        "option",
-        "p",
-        "pre",
-        "section",
-        "summary",
-        "table",
-        "tbody",
-        "tfoot",
-        "thead",
-        "tr",
-        "ul",
-    ]
-)
+_BLOCK_NAMES = """
+address article aside blockquote body br caption dd details dialog div dl dt fieldset figcaption figure footer form h1
+h2 h3 h4 h5 h6 header hr legend li main nav ol option p pre section summary table tbody tfoot thead tr ul
+"""
+_BLOCKS = frozenset(_BLOCK_NAMES.split())
 _INTERNAL_SUBSET = re.compile(r"<!doctype[^>\[]*\[", re.IGNORECASE)
 _CDATA = "<![CDATA["
 _CELLS = frozenset({"td", "th"})

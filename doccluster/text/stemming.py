@@ -16,22 +16,8 @@ from doccluster.text.stopwords import STOP_WORD_LANGUAGES
 Stemmer = Callable[[str], str]
 
 STEMMING_LANGUAGES = (
-    "arabic",
-    "danish",
-    "dutch",
-    "english",
-    "finnish",
-    "french",
-    "german",
-    "hungarian",
-    "italian",
-    "norwegian",
-    "porter",
-    "portuguese",
-    "romanian",
-    "russian",
-    "spanish",
-    "swedish",
+    *("arabic", "danish", "dutch", "english", "finnish", "french", "german", "hungarian"),
+    *("italian", "norwegian", "porter", "portuguese", "romanian", "russian", "spanish", "swedish"),
 )
 
 OTHER_PARTS = ("sklearn", "scipy.stats", "pandas")  # what nltk has for other things than stems, and can do without

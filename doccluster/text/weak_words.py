@@ -38,91 +38,13 @@ gmt est edt pst pdt cst cdt pm am
 """
 _ONLY_BEGIN = {"english": frozenset(["first", "second", "third", "fourth", "fifth"])}
 _ALONE = {
-    "english": frozenset(
-        [
-            "problem",
-            "problems",
-            "question",
-            "questions",
-            "issue",
-            "issues",
-            "example",
-            "examples",
-            "answer",
-            "answers",
-            "idea",
-            "ideas",
-            "reason",
-            "reasons",
-            "case",
-            "cases",
-            "point",
-            "points",
-            "fact",
-            "facts",
-            "matter",
-            "matters",
-            "result",
-            "results",
-            "effect",
-            "effects",
-            "level",
-            "levels",
-            "rest",
-            "top",
-            "end",
-            "side",
-            "sides",
-            "line",
-            "lines",
-            "list",
-            "lists",
-            "name",
-            "names",
-            "word",
-            "words",
-            "term",
-            "terms",
-            "hi",
-            "thanks",
-            "help",
-            "work",
-            "change",
-            "changes",
-            "move",
-            "moves",
-            "step",
-            "steps",
-            "option",
-            "options",
-            "father",
-            "mother",
-            "brother",
-            "sister",
-            "son",
-            "daughter",
-            "wife",
-            "husband",
-            "head",
-            "face",
-            "hand",
-            "hands",
-            "eyes",
-            "door",
-            "room",
-            "morning",
-            "opinion",
-            "analysis",
-            "official",
-            "officials",
-            "company",
-            "companies",
-            "firm",
-            "group",
-            "groups",
-            "gang",
-        ]
-    )
+    "english": """
+problem problems question questions issue issues example examples answer answers idea ideas reason reasons case cases
+point points fact facts matter matters result results effect effects level levels rest top end side sides line lines
+list lists name names word words term terms hi thanks help work change changes move moves step steps option options
+father mother brother sister son daughter wife husband head face hand hands eyes door room morning opinion analysis
+official officials company companies firm group groups gang
+"""
 }
 _OTHERS = {
     "german": """
@@ -173,25 +95,8 @@ _LINKS = {
     "portuguese": "de do da dos das e",
     "dutch": "van de der en het",
 }
-_NO_ADVERBS = frozenset(
-    [
-        "family",
-        "supply",
-        "reply",
-        "ally",
-        "bully",
-        "rally",
-        "italy",
-        "assembly",
-        "monopoly",
-        "july",
-        "anomaly",
-        "belly",
-        "jelly",
-        "lily",
-        "fly",
-    ]
-)
+_LIKE_ADVERBS = "family supply reply ally bully rally italy assembly monopoly july anomaly belly jelly lily fly"
+_NO_ADVERBS = frozenset(_LIKE_ADVERBS.split())
 
 
 @cache
@@ -215,7 +120,7 @@ def words_that_only_begin(languages: Collection[str]) -> frozenset[str]:
 
 def weak_alone(languages: Collection[str]) -> frozenset[str]:
     """Return words that name something at the end of a phrase only: "drug problem"."""
-    return frozenset().union(*(_ALONE.get(language, frozenset()) for language in languages))
+    return frozenset(word for language in languages for word in _ALONE.get(language, "").split())
 
 
 def linking_words(languages: Collection[str]) -> frozenset[str] | None:

@@ -16,79 +16,15 @@ import numpy as np
 from doccluster.text.running_text import BREAK, Flags, RunningText
 from doccluster.text.weak_words import is_adverb, weak_alone, weak_words, words_that_only_begin
 
-NOUN_SIGNS = frozenset(
-    [
-        "the",
-        "a",
-        "an",
-        "this",
-        "these",
-        "those",
-        "his",
-        "her",
-        "its",
-        "their",
-        "our",
-        "my",
-        "your",
-        "no",
-        "some",
-        "any",
-        "each",
-        "every",
-        "of",
-        "in",
-        "on",
-        "at",
-        "by",
-        "from",
-        "with",
-        "for",
-        "about",
-        "against",
-        "between",
-        "over",
-        "under",
-        "into",
-        "during",
-        "without",
-    ]
-)
-VERB_SIGNS = frozenset(
-    [
-        "to",
-        "will",
-        "would",
-        "can",
-        "could",
-        "may",
-        "might",
-        "must",
-        "should",
-        "shall",
-        "not",
-        "never",
-        "he",
-        "she",
-        "it",
-        "they",
-        "we",
-        "i",
-        "you",
-        "who",
-        "which",
-        "has",
-        "have",
-        "had",
-        "was",
-        "were",
-        "is",
-        "are",
-        "be",
-        "been",
-        "being",
-    ]
-)
+_BEFORE_NOUNS = """
+the a an this these those his her its their our my your no some any each every of in on at by from with for about
+against between over under into during without
+"""
+_BEFORE_VERBS = """
+to will would can could may might must should shall not never he she it they we i you who which has have had was were is
+are be been being
+"""
+NOUN_SIGNS, VERB_SIGNS = frozenset(_BEFORE_NOUNS.split()), frozenset(_BEFORE_VERBS.split())
 FEWEST = 5  # occurrences that say something of a word
 # How many signs of a verb to one of a noun make a verb at the beginning of a phrase, and at its end, where "health
 # care" is fine; a form in -ed or -ing is a noun only by signs of one.
