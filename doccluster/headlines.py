@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
 
 from doccluster.corpus.markup import holds_tags, strip_markup
-from doccluster.text.sentences import sentences
+from doccluster.text.tokens import sentences
 
 HEADLINE_LENGTH = 110
 SHORTEST_SENTENCE = 20  # characters; a shorter one says too little

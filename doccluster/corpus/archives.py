@@ -15,9 +15,8 @@ from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import Any, Self
 
-from doccluster.corpus.boundary import boundary, guarded
 from doccluster.corpus.document import Skipped
-from doccluster.corpus.draft import ReadFailure
+from doccluster.corpus.draft import ReadFailure, boundary, guarded
 from doccluster.corpus.input_file import Budget, InputFile, counted_stream
 from doccluster.corpus.options import ReadLimits
 

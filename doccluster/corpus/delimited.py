@@ -9,15 +9,14 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from doccluster.corpus.boundary import record
+from doccluster.corpus.assembly import UniqueNames
 from doccluster.corpus.columns import Columns, choose_columns, row_draft
 from doccluster.corpus.document import Skipped
-from doccluster.corpus.draft import Draft, UnknownColumn
+from doccluster.corpus.draft import Draft, UnknownColumn, record
 from doccluster.corpus.encodings import decode, encoding_by_mark
 from doccluster.corpus.format import Format
 from doccluster.corpus.input_file import InputFile
 from doccluster.corpus.options import ReadOptions
-from doccluster.corpus.unique_names import UniqueNames
 from doccluster.errors import Argument, words_of
 
 DELIMITERS = (",", "\t", ";", "|")

@@ -1,11 +1,22 @@
-"""What a reader hands over: one document as it was found, before ids are made unique and limits are applied."""
+"""What a reader hands over, and the border around readers: whatever reading a file raises becomes a listed reason.
+
+Readers stand on libraries that raise what they like on a file that is damaged or made to harm. Their calls are not
+wrapped one by one: `reading.py` and `archives.py` draw every item through here, and readers of many records make each
+record through here, so that one bad record costs that record alone.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import ParamSpec, TypeVar
 
 from doccluster.corpus.document import Skipped
-from doccluster.errors import InputError
+from doccluster.errors import DocclusterError, InputError
+
+_Parameters = ParamSpec("_Parameters")
+_Item = TypeVar("_Item")
 
 
 @dataclass(slots=True)
@@ -42,3 +53,59 @@ class ReadFailure(Exception):
 
 class UnknownColumn(InputError):
     """A column that was named, or one with the text, is not in a table; the message lists the columns there are."""
+
+
+def with_title(title: str, body: str) -> str:
+    """Return the body under its title, unless it begins with it."""
+    if not title or body.lstrip().startswith(title):
+        return body
+    return f"{title}\n\n{body}" if body.strip() else title
+
+
+@contextmanager
+def boundary(reason: str) -> Iterator[None]:
+    """Turn whatever is raised inside into a ReadFailure with this reason; doccluster's own errors pass."""
+    try:
+        yield
+    except (ReadFailure, DocclusterError):
+        raise
+    except Exception as error:  # no list of what libraries raise on hostile input is ever complete
+        raise ReadFailure(reason, described(error)) from error
+
+
+def guarded(found: Iterable[_Item], reason: str) -> Iterator[_Item]:
+    """Hand over what `found` gives; what it raises after that is a ReadFailure."""
+    items = iter(found)
+    end = object()
+    while True:
+        with boundary(reason):
+            item = next(items, end)
+        if item is end:
+            return
+        yield item  # type: ignore[misc]  # the end is told apart by identity
+
+
+def record(
+    where: str,
+    make: Callable[_Parameters, Draft | Skipped],
+    *arguments: _Parameters.args,
+    **options: _Parameters.kwargs,
+) -> Draft | Skipped:
+    """Return the document that `make` makes of one record, or why there is none; other records go on."""
+    try:
+        with boundary("bad-record"):
+            return make(*arguments, **options)
+    except ReadFailure as failure:
+        return Skipped(where, failure.reason, failure.detail)
+
+
+def described(error: Exception) -> str:
+    """Return an exception in words for the list of skipped documents."""
+    if isinstance(error, MemoryError):
+        return "it asks for more memory than there is"
+    if isinstance(error, RecursionError):
+        return "it is nested too deep"
+    if isinstance(error, OSError) and error.strerror:
+        return error.strerror
+    said = str(error)
+    return said if said and isinstance(error, ValueError | OSError) else f"{type(error).__name__}: {said}".rstrip(": ")

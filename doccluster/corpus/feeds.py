@@ -1,7 +1,7 @@
-"""RSS, Atom, RDF and CDF feeds that lie in files, well-formed or not, read by feedparser.
+"""Feeds that lie in files, well-formed or not: RSS, Atom, RDF, CDF and JSON Feed; a list of feeds (OPML) has no text.
 
 feedparser is given bytes in memory, so that nothing in a file can make it open a file or an address; it resolves no
-external entity and expands no nested one.
+external entity and expands no nested one. JSON Feed is that of jsonfeed.org, versions 1 and 1.1.
 """
 
 from __future__ import annotations
@@ -10,19 +10,19 @@ import calendar
 import datetime as dt
 import io
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-from doccluster.corpus.boundary import record
+from doccluster.corpus.columns import cell_labels, cell_text
 from doccluster.corpus.dates import iso_date
 from doccluster.corpus.document import Skipped
-from doccluster.corpus.draft import Draft, ReadFailure
+from doccluster.corpus.draft import Draft, ReadFailure, record, with_title
 from doccluster.corpus.encodings import declared_encoding, decode
 from doccluster.corpus.format import Beginning, Format
 from doccluster.corpus.input_file import InputFile
-from doccluster.corpus.json_feed import with_title
 from doccluster.corpus.markup import strip_markup
 from doccluster.corpus.options import ReadOptions
+from doccluster.corpus.text_files import parse_xml
 
 _PROLOG = re.compile(r"\A(?:[\s\ufeff]++|<\?(?:(?!\?>).)*+(?:\?>|\Z))++", re.DOTALL)
 _NO_CHARACTER = re.compile(r"&#(?:x[0-9a-f]{7,}+|[0-9]{8,}+);?", re.IGNORECASE)
@@ -125,4 +125,63 @@ FEED = Format(
     suffixes=(".rss", ".atom"),
     aliases=("rss", "atom", "rdf", "feeds"),
     recognises=_is_feed,
+)
+
+
+def is_json_feed(content: Any) -> bool:
+    """Say whether decoded JSON is a feed."""
+    return isinstance(content, Mapping) and "jsonfeed.org/version" in str(content.get("version", ""))
+
+
+def read_json_feed(content: Mapping[str, Any], file: InputFile) -> Iterator[Draft | Skipped]:
+    """Return one document for each item: its title and its content, tags as labels."""
+    items = content.get("items")
+    if not isinstance(items, list) or not items:
+        raise ReadFailure("no-entries", "a JSON Feed without items")
+    feed_title = strip_markup(cell_text(content.get("title")))
+    for number, item in enumerate(items, 1):
+        where = f"{file.name}:{number}"
+        if not isinstance(item, Mapping):
+            yield Skipped(where, "bad-record", f"{type(item).__name__}, expected an item")
+        else:
+            yield record(where, _item_draft, item, where, feed_title)
+
+
+def _item_draft(item: Mapping[str, Any], where: str, feed_title: str) -> Draft:
+    title = strip_markup(cell_text(item.get("title")))
+    body = cell_text(item.get("content_text")) or strip_markup(cell_text(item.get("content_html")))
+    body = body or cell_text(item.get("summary"))
+    link = cell_text(item.get("url")) or cell_text(item.get("external_url"))
+    return Draft(
+        text=with_title(title, body),
+        where=where,
+        id=cell_text(item.get("id")) or link,
+        title=title,
+        date=iso_date(cell_text(item.get("date_published")) or cell_text(item.get("date_modified"))),
+        source=feed_title,
+        link=link,
+        labels={"category": cell_labels(item.get("tags"))},
+    )
+
+
+def read_opml(file: InputFile, options: ReadOptions) -> Iterator[Draft]:
+    """Return no document; a list that was named, or that has addresses of the network, is listed with the reason."""
+    outlines = parse_xml(file).iter("outline")
+    addresses = [one.get("xmlUrl") or one.get("xmlurl") or one.get("url") or "" for one in outlines]
+    if file.is_explicit or any("://" in address for address in addresses):
+        raise ReadFailure(
+            "list-of-feeds",
+            f"{sum(map(bool, addresses)):,} feeds are listed, and nothing is fetched here; give files of feeds, or the "
+            "list to `doccluster stream poll`",
+        )
+    return iter(())
+
+
+OPML = Format(
+    "opml",
+    read_opml,
+    "nothing: a list of feeds holds no documents",
+    "the feed files beside it are read; `stream poll` asks the addresses",
+    suffixes=(".opml",),
+    recognises=lambda beginning: beginning.is_markup and beginning.element == "opml",
 )

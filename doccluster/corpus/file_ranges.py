@@ -19,14 +19,13 @@ from typing import Any
 from doccluster.corpus.delimited import TableRows, column_names
 from doccluster.corpus.document import Skipped
 from doccluster.corpus.draft import Draft, ReadFailure
-from doccluster.corpus.formats import FORMATS, check_format
+from doccluster.corpus.formats import FORMATS, check_format, check_is_text, recognise
 from doccluster.corpus.input_file import FileRange, InputFile
 from doccluster.corpus.json_records import line_values, names_of_first
+from doccluster.corpus.markup import holds_html
 from doccluster.corpus.opening import open_path
 from doccluster.corpus.options import ReadOptions
 from doccluster.corpus.parquet import row_groups
-from doccluster.corpus.sniffing import check_is_text, recognise
-from doccluster.corpus.table_markup import holds_html
 from doccluster.corpus.walking import ListedFile, Walk
 from doccluster.errors import DocclusterError
 

@@ -1,19 +1,27 @@
-"""The formats by name, in the order in which they are recognised: made of the records that stand beside the readers."""
+"""The formats by name, in the order in which they are recognised, and which of them a file has.
+
+It is judged by its first bytes and, where these leave it open, by its name.
+"""
 
 from __future__ import annotations
 
-from doccluster.corpus.delimited import CSV, TSV
-from doccluster.corpus.feeds import FEED
-from doccluster.corpus.format import Format
+import codecs
+import re
+
+from doccluster.corpus.columns import looks_like_header
+from doccluster.corpus.delimited import CSV, TSV, choose_dialect
+from doccluster.corpus.draft import ReadFailure
+from doccluster.corpus.encodings import decode, encoding_by_mark
+from doccluster.corpus.feeds import FEED, OPML
+from doccluster.corpus.format import Beginning, Format
+from doccluster.corpus.input_file import InputFile
 from doccluster.corpus.json_records import JSON, JSON_LINES
 from doccluster.corpus.mail import EML, MBOX
 from doccluster.corpus.newsgroups import NEWSGROUPS
-from doccluster.corpus.opml import OPML
+from doccluster.corpus.options import ReadOptions
 from doccluster.corpus.parquet import PARQUET
-from doccluster.corpus.plain_text import LINES, TEXT
 from doccluster.corpus.reuters import REUTERS
-from doccluster.corpus.web_pages import HTML
-from doccluster.corpus.xml_text import XML
+from doccluster.corpus.text_files import HTML, LINES, TEXT, XML
 from doccluster.errors import InputError
 
 _RECORDS = (
@@ -35,6 +43,18 @@ _RECORDS = (
 )
 FORMATS: dict[str, Format] = {one.name: one for one in _RECORDS}
 _BY_ALIAS = {alias: one.name for one in _RECORDS for alias in one.aliases}
+_SIGNATURES = (  # formats that hold text but not in a form that is read here, and those that hold none
+    (b"%PDF-", "PDF; convert it to text first"),
+    (b"\xd0\xcf\x11\xe0", "an old office file; save it as text"),
+    (b"{\\rtf", "RTF; save it as text"),
+    (b"\x28\xb5\x2f\xfd", "Zstandard; decompress it first"),
+    (b"7z\xbc\xaf\x27\x1c", "7-Zip; unpack it first"),
+    (b"Rar!\x1a", "RAR; unpack it first"),
+    (b"SQLite format 3\0", "a database; export a table as csv"),
+    (b"\x89HDF", "HDF5; export a table as csv"),
+)
+_MATRIX_NAMES = re.compile(r"\.(mat|mtx|npz|npy|rclass|clabel|rlabel)$", re.IGNORECASE)
+_CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 
 
 def check_format(format: str | None) -> str | None:
@@ -51,3 +71,58 @@ def check_format(format: str | None) -> str | None:
             remedy=f"choose among {', '.join(FORMATS)}, or leave it out",
         )
     return name
+
+
+def recognise(file: InputFile, options: ReadOptions) -> str:
+    """Return the name of the format.
+
+    Raises ReadFailure if the file is empty, binary, or of a format that is not read.
+    """
+    head = check_is_text(file)
+    if _MATRIX_NAMES.search(file.place.name):
+        raise ReadFailure("unsupported-format", "part of a matrix; give the matrix alone")
+    beginning = Beginning(_beginning(head).lstrip("\ufeff \t\r\n"), file.place.name.lower(), head)
+    for one in FORMATS.values():
+        if one.recognises is not None and one.recognises(beginning):
+            return one.name
+    for one in FORMATS.values():
+        if beginning.name.endswith(one.suffixes):
+            return one.name
+    if file.is_explicit and _is_table(beginning.text, options):
+        return CSV.name
+    return LINES.name if file.is_only else TEXT.name
+
+
+def _beginning(head: bytes) -> str:
+    """Return the first bytes as text; what gives a format away is ASCII, so that a wrong guess does no harm."""
+    if encoding_by_mark(head) is not None:
+        return decode(head[: len(head) // 4 * 4]).text
+    try:
+        return codecs.getincrementaldecoder("utf-8")().decode(head)  # the last character may be cut
+    except UnicodeDecodeError:
+        return head.decode("cp1252", "replace")
+
+
+def check_is_text(file: InputFile) -> bytes:
+    """Return the first bytes, or raise ReadFailure when they are not of a text (or Parquet) file."""
+    head = file.head
+    if not head:
+        raise ReadFailure("empty", "a file of zero bytes")
+    for signature, what in _SIGNATURES:
+        if head.startswith(signature):
+            raise ReadFailure("unsupported-format", what)
+    if head.startswith(b"PAR1") or encoding_by_mark(head) is not None:
+        return head
+    if b"\0" in head[:4096] or len(_CONTROL.findall(head)) > 0.1 * len(head):
+        raise ReadFailure("binary", "not a text file")
+    return head
+
+
+def _is_table(text: str, options: ReadOptions) -> bool:
+    """Say whether a file without a telling name is a table: its first line names a text column, others are as wide."""
+    lines = text.splitlines()[:20]
+    if len(lines) < 2:
+        return False
+    delimiter = choose_dialect("\n".join(lines)).delimiter
+    cells = [cell.strip().strip('"') for cell in lines[0].split(delimiter)]
+    return len(cells) > 1 and looks_like_header(cells, options) and all(len(cell) < 60 for cell in cells)

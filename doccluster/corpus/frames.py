@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from doccluster.corpus.boundary import record
 from doccluster.corpus.columns import cell_text, choose_columns, is_missing, row_draft
 from doccluster.corpus.document import Skipped
-from doccluster.corpus.draft import Draft
+from doccluster.corpus.draft import Draft, record
 from doccluster.corpus.encodings import decode
 from doccluster.corpus.options import ReadOptions
 from doccluster.errors import InputError

@@ -13,8 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from doccluster.corpus.boundary import described
-from doccluster.corpus.draft import ReadFailure
+from doccluster.corpus.draft import ReadFailure, described
 from doccluster.corpus.encodings import BOMS, decode, detect, encoding_by_mark
 
 HEAD_SIZE = 65_536

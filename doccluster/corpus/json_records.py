@@ -8,13 +8,12 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from doccluster.corpus.boundary import record
 from doccluster.corpus.columns import choose_columns, has_text_column, row_draft
 from doccluster.corpus.document import Skipped
-from doccluster.corpus.draft import Draft, ReadFailure
+from doccluster.corpus.draft import Draft, ReadFailure, record
+from doccluster.corpus.feeds import is_json_feed, read_json_feed
 from doccluster.corpus.format import Beginning, Format
 from doccluster.corpus.input_file import InputFile
-from doccluster.corpus.json_feed import is_json_feed, read_json_feed
 from doccluster.corpus.options import ReadOptions
 
 _FIRST_RECORDS = 200  # a column is known once one of these has it

@@ -6,10 +6,9 @@ import csv
 from collections.abc import Mapping
 from pathlib import Path
 
-from doccluster.corpus.boundary import boundary
 from doccluster.corpus.columns import cell_labels, listed
 from doccluster.corpus.delimited import LARGEST_FIELD, choose_dialect
-from doccluster.corpus.draft import Draft, ReadFailure
+from doccluster.corpus.draft import Draft, ReadFailure, boundary
 from doccluster.corpus.encodings import decode
 from doccluster.corpus.opening import read_whole
 from doccluster.corpus.options import ReadOptions

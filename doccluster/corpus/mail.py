@@ -8,14 +8,12 @@ import re
 from collections.abc import Iterator
 from email.policy import Compat32
 
-from doccluster.corpus.boundary import record
 from doccluster.corpus.dates import iso_date
 from doccluster.corpus.document import Skipped
-from doccluster.corpus.draft import Draft
+from doccluster.corpus.draft import Draft, record, with_title
 from doccluster.corpus.encodings import codec_name
 from doccluster.corpus.format import Format
 from doccluster.corpus.input_file import InputFile
-from doccluster.corpus.json_feed import with_title
 from doccluster.corpus.mail_headers import decoded_header, message_kind
 from doccluster.corpus.markup import strip_markup
 from doccluster.corpus.options import ReadOptions

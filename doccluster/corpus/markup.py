@@ -1,4 +1,4 @@
-"""HTML to text by one pass over the tags, in time proportional to the length whatever the input.
+"""HTML to text by one pass over the tags, in time proportional to the length whatever the input; also in tables.
 
 The standard library's HTMLParser takes quadratic time on some broken pages and gives up on others, so the scanner is
 written here; entities are resolved by the standard library's `html.unescape`.
@@ -7,9 +7,13 @@ written here; entities are resolved by the standard library's `html.unescape`.
 from __future__ import annotations
 
 import html
+import itertools
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from typing import TypeVar
+
+from doccluster.corpus.draft import Draft, Found, ReadFailure
 
 _HAS_MARKUP = re.compile(r"<[a-zA-Z/!?]|&[#a-zA-Z]")
 _USUAL_TAG = re.compile(r"</(?:a|b|i|p|em|li|td|div|span|strong|h[1-6])>|<br ?/?>", re.IGNORECASE)
@@ -33,6 +37,9 @@ _SILENT = frozenset(
     ["script", "style", "template", "noscript", "applet", "svg"]
 )  # what is in a page but not read by people
 _DATES = ("article:published_time", "datepublished", "date", "dc.date", "dcterms.created", "pubdate")
+_Row = TypeVar("_Row", bound=Found)
+_LOOKED_AT = 1000  # rows that say whether the texts of a table are HTML
+_FEWEST = 10  # texts: fewer may be about HTML
 
 
 @dataclass(frozen=True)
@@ -180,3 +187,40 @@ def _after_silent(markup: str, tag: Tag, end: int, endless: set[str]) -> int:
         endless.add(tag.name)
         return end
     return closed
+
+
+def without_markup(found: Iterable[_Row], told: Callable[[], None]) -> Iterator[_Row]:
+    """Hand over the rows of a table; where most of the first texts hold tags, without any, and `told` is called."""
+    rows = iter(found)
+    first: list[_Row] = []
+    failure: ReadFailure | None = None
+    try:
+        for row in itertools.islice(rows, _LOOKED_AT):
+            first.append(row)
+    except ReadFailure as error:  # what came before it is handed over first
+        failure = error
+    is_html = holds_html(first)
+    if is_html:
+        told()
+    every = itertools.chain(first, rows)
+    yield from plain_rows(every) if is_html else every
+    if failure is not None:
+        raise failure
+
+
+def plain_rows(rows: Iterable[_Row]) -> Iterator[_Row]:
+    """Hand over the rows of a table without markup."""
+    for row in rows:
+        if isinstance(row, Draft):
+            row.text, row.title = strip_markup(row.text), strip_markup(row.title)
+        yield row
+
+
+def holds_html(rows: Iterable[Found]) -> bool:
+    """Say whether the first rows of a table are HTML."""
+    first = itertools.islice(rows, _LOOKED_AT)
+    return _are_html([row.text for row in first if isinstance(row, Draft) and row.text])
+
+
+def _are_html(texts: list[str]) -> bool:
+    return len(texts) >= _FEWEST and sum(map(holds_tags, texts)) > len(texts) / 2

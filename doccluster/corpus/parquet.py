@@ -6,10 +6,9 @@ import io
 from collections.abc import Iterator
 from typing import Any
 
-from doccluster.corpus.boundary import record
 from doccluster.corpus.columns import choose_columns, row_draft
 from doccluster.corpus.document import Skipped
-from doccluster.corpus.draft import Draft, ReadFailure
+from doccluster.corpus.draft import Draft, ReadFailure, record
 from doccluster.corpus.format import Format
 from doccluster.corpus.input_file import InputFile
 from doccluster.corpus.options import ReadLimits, ReadOptions

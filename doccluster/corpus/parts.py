@@ -18,8 +18,7 @@ from doccluster.corpus.file_ranges import MapFiles, in_ranges, is_large
 from doccluster.corpus.input_file import InputFile
 from doccluster.corpus.options import ReadOptions
 from doccluster.corpus.reading import Reading
-from doccluster.corpus.stored_builder import ROWS_AT_ONCE, StoredBuilder, StoredDraft
-from doccluster.corpus.stored_columns import RowCollector, StoredRows
+from doccluster.corpus.stored_builder import ROWS_AT_ONCE, RowCollector, StoredBuilder, StoredDraft, StoredRows
 from doccluster.corpus.stored_texts import TextBlock, TextWriter
 from doccluster.corpus.walking import ListedFile, Walk, check_paths, expanded
 from doccluster.errors import InputError

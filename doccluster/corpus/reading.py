@@ -9,18 +9,16 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
-from doccluster.corpus.addresses import address_of
 from doccluster.corpus.assembly import CorpusBuilder
-from doccluster.corpus.boundary import boundary, guarded
 from doccluster.corpus.document import Corpus, Skipped
-from doccluster.corpus.draft import Draft, Found, ReadFailure, UnknownColumn
-from doccluster.corpus.formats import FORMATS, check_format
+from doccluster.corpus.draft import Draft, Found, ReadFailure, UnknownColumn, boundary, guarded
+from doccluster.corpus.formats import FORMATS, check_format, check_is_text, recognise
 from doccluster.corpus.frames import read_frame, read_series, read_texts
 from doccluster.corpus.input_file import FileRange, InputFile
 from doccluster.corpus.label_files import LabelFile
+from doccluster.corpus.markup import plain_rows, without_markup
+from doccluster.corpus.opening import address_of
 from doccluster.corpus.options import ReadOptions
-from doccluster.corpus.sniffing import check_is_text, recognise
-from doccluster.corpus.table_markup import plain_rows, without_markup
 from doccluster.corpus.walking import Walk, check_paths, expanded
 from doccluster.errors import Argument, DocclusterWarning, InputError, MissingDependency
 from doccluster.parameter_fields import described_by

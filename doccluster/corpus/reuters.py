@@ -10,13 +10,11 @@ import re
 from collections.abc import Iterator
 from functools import cache
 
-from doccluster.corpus.boundary import record
 from doccluster.corpus.dates import iso_date
 from doccluster.corpus.document import Skipped
-from doccluster.corpus.draft import Draft, ReadFailure
+from doccluster.corpus.draft import Draft, ReadFailure, record, with_title
 from doccluster.corpus.format import Beginning, Format
 from doccluster.corpus.input_file import InputFile
-from doccluster.corpus.json_feed import with_title
 from doccluster.corpus.options import ReadOptions
 
 LABELS = ("topics", "places", "people", "orgs", "exchanges")

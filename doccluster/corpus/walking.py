@@ -14,12 +14,11 @@ from itertools import takewhile
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
-from doccluster.corpus.addresses import address_of, find_files, on_this_machine
 from doccluster.corpus.archives import open_packed
 from doccluster.corpus.document import Skipped
 from doccluster.corpus.draft import ReadFailure
 from doccluster.corpus.input_file import HEAD_SIZE, ByteRange, FileRange, InputFile, counted_stream
-from doccluster.corpus.opening import open_path
+from doccluster.corpus.opening import address_of, find_files, on_this_machine, open_path
 from doccluster.corpus.options import ReadLimits
 from doccluster.errors import InputError
 from doccluster.file_names import shown_path

@@ -1,9 +1,8 @@
 """What a cluster is about: terms, representatives, borderline documents."""
 
-from doccluster.labeling.contrast import Contrast, contrast_clusters
-from doccluster.labeling.describe import describe_clusters
+from doccluster.labeling.describe import describe_clusters, descriptive_terms, discriminating_terms
 from doccluster.labeling.description import Borderline, ClusterDescription, LabelTerm, Representative, Term
-from doccluster.labeling.explain import Contribution, explain_membership
+from doccluster.labeling.explain import Contrast, Contribution, contrast_clusters, explain_membership
 from doccluster.labeling.label_phrases import LabelPhrases, count_label_phrases
 from doccluster.labeling.label_terms import rank_label_terms
 from doccluster.labeling.placement import (
@@ -18,7 +17,6 @@ from doccluster.labeling.representatives import (
     representative_documents,
 )
 from doccluster.labeling.short_labels import short_labels
-from doccluster.labeling.terms import descriptive_terms, discriminating_terms
 from doccluster.labeling.title_counts import TitleCounts
 
 __all__ = [

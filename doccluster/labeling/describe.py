@@ -1,4 +1,4 @@
-"""Everything that is said of the clusters of a partition, in one call."""
+"""Everything that is said of the clusters of a partition, in one call, and the terms among it."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 
 import numpy as np
 import numpy.typing as npt
+from scipy import sparse
 
 from doccluster.geometry import ClusterEvidence, Documents
 from doccluster.labeling.description import ClusterDescription, Term
 from doccluster.labeling.label_phrases import LabelPhrases
 from doccluster.labeling.label_terms import LongerStrings, rank_label_terms
 from doccluster.labeling.placement import Placement, place_documents
-from doccluster.labeling.profiles import ClusterProfiles, checked_documents
+from doccluster.labeling.profiles import ClusterProfiles, checked_documents, entries, largest_per_row
 from doccluster.labeling.recurring_strings import merge_pieces, recurring_strings
 from doccluster.labeling.representatives import borderline_documents, representative_documents
 from doccluster.labeling.short_labels import short_labels
-from doccluster.labeling.terms import descriptive_terms, discriminating_terms
 from doccluster.labeling.title_counts import TitleCounts
 from doccluster.partition import Partition
 from doccluster.text.scripts import is_unspaced
@@ -24,6 +24,54 @@ from doccluster.vectors.document_vectors import DocumentVectors
 
 N_TEXTS = 50  # of a cluster, nearest to its centroid, in which strings are looked for
 MAX_CHARACTERS = 5_000  # of each of them
+
+
+def descriptive_terms(
+    profiles: ClusterProfiles, names: npt.NDArray[np.object_], *, n_terms: int = 10
+) -> list[tuple[Term, ...]]:
+    """Return for each cluster the terms that explain most of its cohesion, largest share first.
+
+    The cohesion of a cluster is the sum of the cosines of its documents to its centroid, ``|s| = sum_t c_t s_t``; the
+    share of a term is ``c_t s_t / |s| = c_t ** 2``. The shares of all terms of a cluster sum to 1.
+
+    Parameters
+    ----------
+    profiles : ClusterProfiles
+    names : array of str of shape (n_terms,)
+        The written form of each column.
+    n_terms : int
+        The most terms per cluster.
+
+    Notes
+    -----
+    These are the "descriptive features" of CLUTO's manual (Karypis 2003, section 3.2.2).
+    """
+    return _strongest(profiles.cohesion_shares(), profiles.support, names, n_terms)
+
+
+def discriminating_terms(
+    profiles: ClusterProfiles, names: npt.NDArray[np.object_], *, n_terms: int = 10
+) -> list[tuple[Term, ...]]:
+    """Return for each cluster the terms that set it apart from all other documents, largest share first.
+
+    With r the unit direction of the documents outside the cluster, a term explains ``(c_t - r_t) ** 2 / |c - r| ** 2``
+    of the squared distance; only terms with ``c_t > r_t`` are listed. A single cluster has none.
+    """
+    if profiles.n_clusters == 1:
+        return [()]
+    return _strongest(profiles.contrast_shares(), profiles.support, names, n_terms)
+
+
+def _strongest(
+    shares: sparse.csr_array, support: sparse.csr_array, names: npt.NDArray[np.object_], count: int
+) -> list[tuple[Term, ...]]:
+    return [
+        tuple(
+            Term(str(names[column]), int(column), float(share), int(documents))
+            for column, share, documents in zip(columns, values, entries(support, cluster, columns), strict=True)
+        )
+        for cluster, (columns, values) in enumerate(largest_per_row(shares, count))
+    ]
 
 
 def describe_clusters(

@@ -13,7 +13,6 @@ from scipy import sparse
 from doccluster.blocks import entry_blocks
 from doccluster.errors import InputError
 from doccluster.geometry import ClusterEvidence, Documents, as_documents
-from doccluster.labeling.association import mutual_information
 from doccluster.partition import Partition
 from doccluster.short_repr import ShortRepr
 
@@ -21,6 +20,38 @@ ENTRIES_AT_ONCE = 2**20  # of the table of clusters and terms, where several arr
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
+
+
+def mutual_information(support: Floats, frequency: Floats, size: Floats, n_documents: int) -> Floats:
+    """Return the mutual information, in bits, of having a term and of being in a cluster; 0 where it is rarer inside.
+
+    Manning, Raghavan and Schuetze (2008), equation 13.17.
+
+    Parameters
+    ----------
+    support, frequency : float64 arrays of shape (n,)
+        How many documents of the cluster, and of all, have the term.
+    size : float64 array of shape (n,)
+        How many documents the cluster has.
+
+    Examples
+    --------
+    >>> mutual_information(np.array([4.0, 2.0]), np.array([4.0, 4.0]), np.array([4.0, 4.0]), 8).round(3)
+    array([1., 0.])
+    """
+    n = float(n_documents)
+    total = np.zeros(support.size)
+    for count, with_term, of_cluster in (
+        (support, frequency, size),
+        (frequency - support, frequency, n - size),
+        (size - support, n - frequency, size),
+        (n - size - frequency + support, n - frequency, n - size),
+    ):
+        expected = with_term * of_cluster
+        some = (count > 0) & (expected > 0)
+        ratio = np.divide(count * n, expected, out=np.ones_like(total), where=some)
+        total += np.where(some, count / n * np.log2(ratio), 0.0)
+    return np.where(support * n > frequency * size, np.maximum(total, 0.0), 0.0)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -26,7 +26,7 @@ from doccluster.pipeline.vectorizing import Vectorized
 from doccluster.progress import Progress, silent
 from doccluster.record import Documents
 from doccluster.retrieval import scatter
-from doccluster.retrieval.grouped_hits import OTHER_LABEL
+from doccluster.retrieval.hits import OTHER_LABEL
 from doccluster.validation import check_positive_int
 from doccluster.vectors import DocumentVectors, TfidfVectorizer
 

@@ -13,7 +13,7 @@ import numpy as np
 from doccluster.artifacts.storage import damaged
 from doccluster.artifacts.typed_json import read_as
 from doccluster.clustering.algorithms import SPHERICAL, get_algorithm
-from doccluster.corpus.addresses import address_of
+from doccluster.corpus.opening import address_of
 from doccluster.corpus.options import SourceParameters
 from doccluster.errors import Argument, InputError, listed_arguments
 from doccluster.file_names import usable_path

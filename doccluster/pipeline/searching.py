@@ -21,8 +21,7 @@ from doccluster.pipeline.sources import read_source
 from doccluster.progress import Progress, silent
 from doccluster.record import Documents
 from doccluster.retrieval import Bm25Index, GroupedHits, SearchHit, rerank
-from doccluster.retrieval.neighbour_scores import N_RERANKED
-from doccluster.retrieval.ranking import best_documents, joined_ranks
+from doccluster.retrieval.ranking import N_RERANKED, best_documents, joined_ranks
 from doccluster.short_repr import ShortRepr
 from doccluster.validation import check_positive_int
 

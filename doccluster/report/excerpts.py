@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from doccluster.report.wording import one_line
 from doccluster.text.scripts import is_unspaced
-from doccluster.text.sentences import sentences
+from doccluster.text.tokens import sentences
 
 LENGTH = 220
 Pieces = tuple[tuple[str, bool], ...]

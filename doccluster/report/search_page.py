@@ -8,7 +8,7 @@ from pathlib import Path
 from doccluster import __version__
 from doccluster.report.page import page_part, page_templates, write_page
 from doccluster.retrieval import GroupedHits
-from doccluster.retrieval.grouped_hits import OTHER_LABEL
+from doccluster.retrieval.hits import OTHER_LABEL
 
 
 def write_search_page(found: GroupedHits, path: str | os.PathLike[str]) -> Path:

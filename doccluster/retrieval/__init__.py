@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from doccluster.retrieval.grouped_hits import GroupedHits, HitGroup
 from doccluster.retrieval.grouping import group_rows
-from doccluster.retrieval.hits import SearchHit, read_hits
-from doccluster.retrieval.neighbour_scores import rerank, smooth_scores
-from doccluster.retrieval.ranking import Bm25Index
+from doccluster.retrieval.hits import GroupedHits, HitGroup, SearchHit, read_hits
+from doccluster.retrieval.ranking import Bm25Index, rerank, smooth_scores
 from doccluster.retrieval.scattering import scatter
 
 __all__ = [

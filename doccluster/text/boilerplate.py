@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
-from doccluster.text.sentences import sentences
+from doccluster.text.tokens import sentences
 
 MIN_DOCUMENTS = 5  # of an outlet
 MIN_SHARE = 0.002  # of the documents of an outlet

@@ -2,7 +2,9 @@
 
 Function words are a third to a half of running text in the languages that have a list here, so counting them is all
 that is needed; a word on several lists says less, and a word with a letter its language does not have is evidence
-against that language. Votes are whole numbers, so that a sum does not depend on its order.
+against that language: that tells Russian from Bulgarian or Persian from Arabic. The letters are those of the standard
+orthographies (Unicode CLDR, exemplar characters), with the accents that loanwords keep. Votes are whole numbers, so
+that a sum does not depend on its order.
 """
 
 from __future__ import annotations
@@ -15,9 +17,35 @@ from operator import and_
 import numpy as np
 import numpy.typing as npt
 
-from doccluster.text.alphabets import ALPHABETS
 from doccluster.text.stopwords import resolve_stop_words
 
+_LATIN = "abcdefghijklmnopqrstuvwxyz"
+_LETTERS = {
+    "czech": _LATIN + "áčďéěíňóřšťúůýž",
+    "danish": _LATIN + "æøåéü",
+    "dutch": _LATIN + "áéíóúàèëïöüĳ",
+    "english": _LATIN + "éèêëïöôàçñ",
+    "finnish": _LATIN + "äöåšž",
+    "french": _LATIN + "àâæçéèêëîïôœùûüÿ",
+    "german": _LATIN + "äöüßé",
+    "hungarian": _LATIN + "áéíóöőúüű",
+    "indonesian": _LATIN + "é",
+    "italian": _LATIN + "àèéìíîòóùú",
+    "norwegian": _LATIN + "æøåàéèêóòôü",
+    "polish": _LATIN + "ąćęłńóśźż",
+    "portuguese": _LATIN + "áâãàçéêíóôõúü",
+    "romanian": _LATIN + "ăâîșțşţ",
+    "spanish": _LATIN + "áéíñóúü",
+    "swedish": _LATIN + "åäöéàü",
+    "turkish": _LATIN.translate(str.maketrans("", "", "qwx")) + "çğıöşüâîû\u0307",
+    "greek": "αβγδεζηθικλμνξοπρσςτυφχψωάέήίόύώϊΐϋΰ",
+    "bulgarian": "абвгдежзийклмнопрстуфхцчшщъьюяѝ",
+    "russian": "абвгдежзийклмнопрстуфхцчшщъыьэюяё",
+    "ukrainian": "абвгґдеєжзиіїйклмнопрстуфхцчшщьюя",
+    "persian": "اآبپتثجچحخدذرزژسشصضطظعغفقکگلمنوهیءأئؤۀة",
+    "arabic": "ابتثجحخدذرزسشصضطظعغفقكلمنهويءآأؤإئىةـ",
+}
+ALPHABETS = {language: frozenset(letters) for language, letters in _LETTERS.items()}
 FULL_VOTE = 60  # of a word that is on one list only; a word on n lists has an n-th of it for each
 _FOREIGN_VOTE = -18
 

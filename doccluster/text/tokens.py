@@ -1,6 +1,6 @@
-"""One string -> its tokens: preprocessing, word patterns, word and character n-grams.
+"""One string -> its tokens: preprocessing, word patterns, word and character n-grams; and where its sentences end.
 
-The rules are those of scikit-learn's text vectorizers, so that the same parameters give the same terms.
+The rules of tokens are those of scikit-learn's text vectorizers, so that the same parameters give the same terms.
 """
 
 from __future__ import annotations
@@ -19,6 +19,10 @@ Tokenizer = Callable[[str], Sequence[str]]
 _SPACES = re.compile(r"\s\s+")
 # Patterns that mean "every run of at least m word characters", in the ways people write them.
 _WORD_RUN = re.compile(r"(?:\(\?u\))?(?:\\b)?((?:\\w)*)\\w(?:\+|\{([1-9][0-9]?),\})(?:\\b)?")
+# what stands before the point of a shortened word, by its length, since a look back has one length
+_INITIAL = r"(?<!\b\w\.)"
+_TITLES = r"(?<!\b(?:Mr|Ms|Dr|St|Lt|vs)\.)(?<!\b(?:Mrs|Sen|Rep|Gov|Gen|Col|Sgt)\.)(?<!\bProf\.)"
+_END = re.compile(rf"(?:(?<=[!?…])|(?<=\.){_INITIAL}{_TITLES}(?=\s+[^\sa-z]))\s+|(?<=[。！？])")
 
 
 def word_run_length(token_pattern: str) -> int | None:
@@ -152,3 +156,12 @@ def character_ngrams_in_words(text: str, *, ngram_range: tuple[int, int]) -> lis
             if len(padded) <= length:
                 break
     return found
+
+
+def sentences(text: str) -> list[str]:
+    """Return the sentences of a text; what follows a shortened word goes on with its sentence.
+
+    >>> sentences("The U.S. envoy met Mr. J. Hill. It rained! So what?")
+    ['The U.S. envoy met Mr. J. Hill.', 'It rained!', 'So what?']
+    """
+    return [sentence for sentence in _END.split(text) if sentence]

@@ -31,7 +31,7 @@ from doccluster.geometry import ClusterEvidence
 from doccluster.labeling import ClusterProfiles, LabelTerm, rank_label_terms, short_labels
 from doccluster.labeling.label_queries import LabelQueries
 from doccluster.labeling.profiles import largest_per_row
-from doccluster.labeling.readable_terms import is_content
+from doccluster.labeling.short_labels import is_content
 from doccluster.partition import Partition
 from doccluster.pipeline.naming import in_written_forms, phrases_of, title_counts
 from doccluster.pipeline.vectorizing import Vectorized, vectorize_texts

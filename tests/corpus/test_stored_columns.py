@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from doccluster.corpus import read_corpus
+from doccluster.corpus.assembly import UniqueNames
 from doccluster.corpus.parts import FilesInParts, read_part
-from doccluster.corpus.stored_columns import joined_columns, unique_names
-from doccluster.corpus.unique_names import UniqueNames
+from doccluster.corpus.stored_builder import joined_columns, unique_names
 from doccluster.packed_strings import CodedColumn, PackedStrings
 
 

@@ -10,8 +10,8 @@ from types import SimpleNamespace
 import pytest
 
 from doccluster.labeling import describe_clusters
-from doccluster.labeling.readable_terms import is_content
 from doccluster.labeling.recurring_strings import recurring_strings
+from doccluster.labeling.short_labels import is_content
 from doccluster.partition import Partition
 from doccluster.text import word_borders
 from doccluster.text.word_borders import whole_word

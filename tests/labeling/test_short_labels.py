@@ -9,8 +9,7 @@ from scipy import sparse
 from doccluster.labeling.description import LabelTerm
 from doccluster.labeling.label_terms import rank_label_terms
 from doccluster.labeling.profiles import ClusterProfiles
-from doccluster.labeling.readable_terms import same_family
-from doccluster.labeling.short_labels import short_labels
+from doccluster.labeling.short_labels import same_family, short_labels
 from doccluster.partition import Partition
 
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from doccluster.labeling.describe import descriptive_terms, discriminating_terms
 from doccluster.labeling.profiles import ClusterProfiles, largest_per_row
-from doccluster.labeling.terms import descriptive_terms, discriminating_terms
 from doccluster.partition import Partition
 
 

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 from doccluster.corpus.draft import ReadFailure
 from doccluster.corpus.encodings import declared_encoding, decode
 from doccluster.corpus.opening import read_whole
-from doccluster.corpus.xml_text import root_of
+from doccluster.corpus.text_files import root_of
 from doccluster.errors import InputError
 from doccluster.streams.article import SLACK
 from doccluster.streams.polling.addresses import LONGEST, Refused, listed_target
