@@ -11,7 +11,7 @@ import pytest
 from scipy import sparse
 
 from doccluster.pipeline import run_pipeline
-from doccluster.pipeline.canonical_order import canonical_order
+from doccluster.pipeline.in_process import canonical_order
 
 SAMPLE = pathlib.Path(__file__).resolve().parents[1] / "corpora" / "samples" / "newsroom" / "articles.jsonl"
 SETTINGS = {"measures": ["skm_objective"], "clustering": {"n_init": 2}}

@@ -10,15 +10,14 @@ import pandas as pd
 import pytest
 
 from doccluster.artifacts.run_folder import load_run
-from doccluster.cli.cluster_table import print_clusters
+from doccluster.cli.run_summary import print_clusters
 from doccluster.geometry import as_documents
 from doccluster.labeling.placement import is_nearer_to_another, place_documents, rows_that_fit_none
 from doccluster.overview import overview
 from doccluster.partition import Partition
 from doccluster.pipeline import run_pipeline
 from doccluster.pipeline.browsing import open_browser
-from doccluster.pipeline.fitting import Fit, centroids_of
-from doccluster.pipeline.other import set_aside
+from doccluster.pipeline.fitting import Fit, centroids_of, set_aside
 from doccluster.vectors import DocumentVectors
 
 

@@ -25,8 +25,8 @@ from doccluster.pipeline import (
     run_pipeline,
     write_vectors,
 )
-from doccluster.pipeline.canonical_order import canonical_order
 from doccluster.pipeline.fitting import largest_first
+from doccluster.pipeline.in_process import canonical_order
 
 SAMPLES = pathlib.Path(__file__).resolve().parent.parent / "corpora" / "samples"
 TINY = SAMPLES / "tiny"

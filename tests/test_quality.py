@@ -18,7 +18,7 @@ from doccluster.clustering.algorithms import QUALITIES
 from doccluster.clustering.k_means.spherical import FitInterrupted, spherical_k_means
 from doccluster.errors import InputError, MemoryLimitError
 from doccluster.pipeline import RunInterrupted, assign_documents, compare_sources, run_pipeline, write_vectors
-from doccluster.pipeline.canonical_order import canonical_order
+from doccluster.pipeline.in_process import canonical_order
 from doccluster.selection import LabelledCorpus, compare
 
 NEWSROOM = Path(__file__).resolve().parent.parent / "corpora" / "samples" / "newsroom" / "articles.jsonl"

@@ -1,14 +1,17 @@
-"""The four tables of a run, column by column: assignments, clusters, scores, skipped."""
+"""The four tables of a run, column by column: assignments (also as Parquet parts), clusters, scores, skipped."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from doccluster.artifacts.csv_files import storable
+from doccluster.artifacts.new_folder import PARQUET_PARTS
+from doccluster.errors import MissingDependency
 from doccluster.evaluation.result import COLUMNS
 from doccluster.overview import overview
 
@@ -23,6 +26,10 @@ LEADING_MEASURES = ("coherence", "density", "adherence", "silhouette")
 DIGITS = 6
 ROWS_AT_A_TIME = 20_000
 N_LABEL_SCORES = 5  # candidates for the label that are shown with their scores
+ROWS_OF_A_PART = 500_000
+_NUMBERS = ("cluster", "runner_up", "family", "moves_to")
+_COSINES = ("similarity", "margin", "stability")
+_FLAGS = ("first", "other")
 
 
 def assignments_columns(run: Run) -> Columns:
@@ -141,3 +148,34 @@ def skipped_columns(run: Run) -> Columns:
 
 def _join(words: Any) -> str:
     return ", ".join(words)
+
+
+def check_parquet() -> None:
+    """Raise MissingDependency, before any work, if Parquet cannot be written."""
+    try:
+        import pyarrow.parquet  # noqa: F401
+    except ImportError as error:
+        raise MissingDependency(
+            "Parquet files need pyarrow", remedy='install it with: pip install "doccluster[parquet]"'
+        ) from error
+
+
+def parquet_writer(wanted: bool) -> dict[str, Any]:
+    """Return a further output of `save_run`."""
+    return {PARQUET_PARTS: write_parquet_parts} if wanted else {}
+
+
+def write_parquet_parts(run: Run, folder: Path, *, n_rows: int = ROWS_OF_A_PART) -> None:
+    """Write the rows of assignments.csv to part-00000.parquet and so on, texts as they are, in reading order."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    kinds = (
+        {name: pa.int64() for name in _NUMBERS}
+        | {name: pa.float64() for name in _COSINES}
+        | dict.fromkeys(_FLAGS, pa.bool_())
+    )
+    folder.mkdir()
+    for number, columns in enumerate(assignments_parts(run, n_rows=n_rows)):
+        arrays = {name: pa.array(values, kinds.get(name, pa.string())) for name, values in columns.items()}
+        pq.write_table(pa.table(arrays), folder / f"part-{number:05d}.parquet")

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from doccluster.cli.console import plain, progress_shown, say, seed_option, threads_option
+from doccluster.cli.output import write_error, write_out
 from doccluster.cli.source_options import language_argument, language_option, reader_arguments, reader_options
-from doccluster.cli.streams import write_error, write_out
 from doccluster.cli.values import Whole
 from doccluster.cli.verb import Verb
 from doccluster.errors import DocclusterError, InputError

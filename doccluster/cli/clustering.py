@@ -17,9 +17,9 @@ from doccluster.cli.console import (
     say,
     threads_option,
 )
+from doccluster.cli.output import write_error, write_out
 from doccluster.cli.run import clustering_options, embeddings_option, encoder_option, execute, worker_options
 from doccluster.cli.source_options import matrix_options, reader_arguments, reader_options
-from doccluster.cli.streams import write_error, write_out
 from doccluster.cli.values import check_weighting, checked
 from doccluster.cli.verb import Verb
 from doccluster.errors import InputError

@@ -17,7 +17,7 @@ from typing import Any
 import click
 
 from doccluster.cli.collected_warnings import collected_warnings, warning_lines
-from doccluster.cli.streams import STAND_INS, is_unicode, write_error, write_out
+from doccluster.cli.output import STAND_INS, is_unicode, write_error, write_out
 from doccluster.cli.values import Whole, number_of_clusters
 from doccluster.control_characters import CONTROLS, DIRECTIONS, LATER_CONTROLS, MARKS
 from doccluster.kernels.compile_clock import CLOCK

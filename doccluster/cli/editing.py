@@ -56,7 +56,7 @@ def undo_command(folder: str, as_json: bool) -> None:
 
 def _print(done: Edited, sentence: str, as_json: bool) -> None:
     """Print what was done, and the clusters that it changed."""
-    from doccluster.cli.cluster_table import print_clusters
+    from doccluster.cli.run_summary import print_clusters
     from doccluster.overview import overview
 
     if as_json:

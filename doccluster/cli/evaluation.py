@@ -19,7 +19,7 @@ from doccluster.cli.console import (
     table_room,
     threads_option,
 )
-from doccluster.cli.streams import write_error, write_out
+from doccluster.cli.output import write_error, write_out
 from doccluster.cli.values import measure_names, some_text
 from doccluster.cli.verb import Verb
 from doccluster.errors import InputError
@@ -253,7 +253,7 @@ def explain_command(subject: str, cluster: str | None, other: str | None, as_jso
         from doccluster.cli.explain_cluster import explain_cluster
 
         if cluster is not None and other is not None:
-            from doccluster.cli.compare_clusters import compare_clusters
+            from doccluster.cli.explain_cluster import compare_clusters
 
             compare_clusters(subject, cluster, other, as_json)
         else:

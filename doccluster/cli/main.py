@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 from doccluster import __version__
-from doccluster.cli.streams import (
+from doccluster.cli.output import (
     CLOSED,
     OutputFailed,
     drop_output,
@@ -34,7 +34,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "vectorize": ("doccluster.cli.corpus", "Turn documents into a matrix file."),
     "cluster": ("doccluster.cli.clustering", "Cluster a matrix file."),
     "assign": ("doccluster.cli.clustering", "Assign new documents to the clusters of a run."),
-    "algorithms": ("doccluster.cli.algorithms", "List the algorithms."),
+    "algorithms": ("doccluster.cli.about", "List the algorithms."),
     "evaluate": ("doccluster.cli.evaluation", "Evaluate labels against a truth, vectors, or both."),
     "measures": ("doccluster.cli.evaluation", "List the measures."),
     "explain": ("doccluster.cli.evaluation", "Explain a measure, or a cluster of a run."),
@@ -50,8 +50,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "label": ("doccluster.cli.editing", "Give a cluster of a run a name."),
     "merge": ("doccluster.cli.editing", "Merge several clusters of a run into one."),
     "undo": ("doccluster.cli.editing", "Take back the last label or merge of a run."),
-    "cite": ("doccluster.cli.cite", "Print what to cite for measures and methods."),
-    "warm-up": ("doccluster.cli.warm_up", "Compile everything now, for images and servers."),
+    "cite": ("doccluster.cli.about", "Print what to cite for measures and methods."),
+    "warm-up": ("doccluster.cli.about", "Compile everything now, for images and servers."),
 }
 
 

@@ -14,7 +14,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, ProgressColumn, Spinner
 from rich.progress import Progress as Bars
 from rich.text import Text
 
-from doccluster.cli.streams import is_unicode
+from doccluster.cli.output import is_unicode
 
 if TYPE_CHECKING:
     from rich.progress import GetTimeCallable, Task, TaskID

@@ -21,6 +21,7 @@ from doccluster.cli.console import (
     seed_option,
     threads_option,
 )
+from doccluster.cli.output import write_error
 from doccluster.cli.source_options import (
     language_argument,
     reader_arguments,
@@ -28,7 +29,6 @@ from doccluster.cli.source_options import (
     vectorizer_arguments,
     vectorizer_options,
 )
-from doccluster.cli.streams import write_error
 from doccluster.cli.values import Whole, check_named_algorithm, check_size, checked, measure_names
 from doccluster.cli.verb import MEANING, SectionedOption, Verb
 

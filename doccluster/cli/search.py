@@ -61,7 +61,7 @@ def search_command(words: tuple[str, ...], as_json: bool, output: str | None, ov
     with progress_shown(quiet=as_json) as progress:
         found = _found(words, given, progress)
     if output is not None:
-        from doccluster.report.search_page import write_search_page
+        from doccluster.report.page import write_search_page
 
         write_search_page(found, output)
     if as_json:
@@ -105,10 +105,7 @@ def _found(words: tuple[str, ...], given: dict[str, Any], progress: Any) -> Grou
 
 def _print_groups(found: GroupedHits) -> None:
     say(f"  {len(found.hits):,} hits, {len(found.groups)} groups")
-    named = [(group.label, group.documents) for group in found.groups]
-    if found.other:
-        named.append(("Other", found.other))
-    for number, (label, documents) in enumerate(named):
+    for number, (label, documents) in enumerate(found.named_groups):
         say()
         say(f"{number:>3}  {label}  ({len(documents)})")
         shown = [place for place in documents if place not in found.copy_of][:SHOWN]

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from doccluster.cli import story_editing, story_reading
 from doccluster.cli.console import (
     json_option,
     options,
@@ -20,9 +19,10 @@ from doccluster.cli.console import (
     say,
     say_fact,
 )
+from doccluster.cli.output import write_out
 from doccluster.cli.source_options import reader_arguments, reader_options
 from doccluster.cli.store_upkeep import backup_command, check_command, prune_command, rebuild_command, store_option
-from doccluster.cli.streams import write_out
+from doccluster.cli.story_verbs import COMMANDS
 from doccluster.cli.values import checked
 from doccluster.cli.verb import Verb
 from doccluster.streams.polling.addresses import parse_networks
@@ -265,12 +265,5 @@ def report_command(store: str, output: str, since: str | None, as_json: bool) ->
         say(f"  {output}")
 
 
-for command in (
-    *story_reading.COMMANDS,
-    *story_editing.COMMANDS,
-    check_command,
-    rebuild_command,
-    prune_command,
-    backup_command,
-):
+for command in (*COMMANDS, check_command, rebuild_command, prune_command, backup_command):
     stream_command.add_command(command)

@@ -13,7 +13,7 @@ import pandas as pd
 from doccluster.artifacts.encoded_rows import EncodedRows
 from doccluster.artifacts.new_folder import ENCODED, check_folder, writing
 from doccluster.corpus.stored_texts import PickedTexts
-from doccluster.pipeline.canonical_order import order_of
+from doccluster.pipeline.in_process import order_of
 from doccluster.pipeline.meaning_wanted import reader_for, with_meaning
 from doccluster.pipeline.naming import N_READ, in_written_forms, unwanted_words
 from doccluster.pipeline.run_settings import RunSettings, checked_seed

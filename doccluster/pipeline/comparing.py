@@ -1,4 +1,4 @@
-"""From sources to a comparison of algorithms."""
+"""From sources to a comparison of algorithms, and its tables and figures in a folder."""
 
 from __future__ import annotations
 
@@ -9,14 +9,16 @@ from typing import Any
 
 import numpy as np
 
-from doccluster.artifacts.new_folder import check_folder
+from doccluster.artifacts.new_folder import check_folder, writing
 from doccluster.errors import Argument, InputError
 from doccluster.evaluation.joined_labels import ForeignLabels, read_labels, rows_of
-from doccluster.pipeline.comparison_files import write_comparison
 from doccluster.pipeline.sources import MATRIX_OPTIONS, check_truth, is_matrix, read_source, split_empty
 from doccluster.progress import Progress, silent
 from doccluster.record import Documents
 from doccluster.selection import Comparison, LabelledCorpus, compare
+from doccluster.selection.comparison_tables import headline, latex_summary, title_of
+
+FIGURES = ("svg", "pdf", "png")
 
 
 def compare_sources(
@@ -196,3 +198,34 @@ def _complete(labels: Mapping[str, Sequence[str]], source: Path) -> dict[str, An
                 remedy="give each a label",
             )
     return {file: np.array(found) for file, found in labels.items()}
+
+
+def write_comparison(found: Comparison, folder: Path) -> None:
+    """Write runs.csv, summary.csv, summary.tex and a figure of each headline measure into a folder, made if missing."""
+    summary, measures = found.summary(), headline(found.runs)
+    with writing(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        found.runs.to_csv(folder / "runs.csv", index=False, lineterminator="\n")
+        summary.to_csv(folder / "summary.csv", index=False, lineterminator="\n")
+        (folder / "summary.tex").write_text(latex_summary(summary, measures), encoding="utf-8")
+        for measure in measures:
+            _draw_bars(summary[summary["measure"] == measure], measure, folder)
+
+
+def _draw_bars(own: Any, measure: str, folder: Path) -> None:
+    """Draw the means of a measure as bars with their intervals, and write the figure in every format."""
+    from doccluster.report.charts import bar_chart, save_figure
+
+    corpora = list(dict.fromkeys(own["corpus"]))
+    series, spread = {}, {}
+    for algorithm, group in own.groupby("algorithm", sort=False):
+        rows = group.set_index("corpus").reindex(corpora)
+        series[str(algorithm)], spread[str(algorithm)] = rows["mean"].to_numpy(), _half_lengths(rows)
+    figure = bar_chart(corpora, series, spread=spread, title=title_of(measure))
+    for ending in FIGURES:
+        save_figure(figure, folder / f"{measure}.{ending}")
+
+
+def _half_lengths(rows: Any) -> Any:
+    """Return how far intervals reach below and above the means, shape (2, n); 0 where there is none."""
+    return np.nan_to_num(np.stack([rows["mean"] - rows["low"], rows["high"] - rows["mean"]]).astype(float))

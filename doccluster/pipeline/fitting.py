@@ -1,4 +1,9 @@
-"""The third stage: a partition of the documents that have terms, clusters in order of size."""
+"""The third stage: a partition of the documents that have terms, clusters in order of size, and what is done to it.
+
+Near-copies of one text are found for every run, and clustered as one document where that is wanted. Where the number of
+clusters was left to the data, documents that fit none are shown as Other: those whose cluster without them is less like
+them than another cluster is. A cluster of which fewer than two documents would stay keeps them all.
+"""
 
 from __future__ import annotations
 
@@ -12,11 +17,19 @@ import numpy.typing as npt
 from doccluster.clustering.algorithms import Algorithm
 from doccluster.clustering.linear_rule import LinearRule
 from doccluster.clustering.task import Found, Task
-from doccluster.errors import DocclusterWarning
+from doccluster.corpus import Corpus, find_near_copies
+from doccluster.corpus.stored_texts import PickedTexts
+from doccluster.errors import Argument, DocclusterWarning, InputError
 from doccluster.evaluation import score
 from doccluster.geometry.sums import sums_by_label
+from doccluster.labeling.placement import Placement, fit_none
 from doccluster.partition import Partition
+from doccluster.record import Documents
 from doccluster.validation import check_n_clusters, unit_rows
+from doccluster.vectors import DocumentVectors
+
+Rows = npt.NDArray[np.int64]
+Flags = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,3 +105,86 @@ def centroids_of(rows: Any, partition: Partition) -> Any:
     """Return the unit directions of the sums of the rows of each cluster, csr where the rows are."""
     sums = sums_by_label(rows, partition.labels, partition.n_clusters)
     return unit_rows(sums, warn=False).astype(rows.dtype)
+
+
+def find_first_copies(
+    vectors: DocumentVectors, documents: Documents, corpus: Corpus | None, candidates: Rows | None = None
+) -> Rows | None:
+    """Return the row of the first document of each one's family of near-copies, its own where it has no copy.
+
+    The first is the earliest; without dates, the first that was read. None for dense vectors, which have no terms to
+    tell copies by. `candidates` are the rows that may be copies (`alike_in_a_band`), if they were found elsewhere.
+    """
+    if isinstance(vectors.matrix, np.ndarray):
+        return None
+    texts = None if corpus is None else PickedTexts(corpus.texts, documents.positions)
+    first = np.arange(len(documents), dtype=np.int64)
+    for family in find_near_copies(vectors.matrix, texts, candidates=candidates):
+        # a document without a date is later than those with one
+        first[list(family)] = min(family, key=lambda row: (not documents.dates[row], documents.dates[row], row))
+    return first
+
+
+def without_copies(vectors: DocumentVectors, first: Rows | None) -> DocumentVectors:
+    """Return the vectors of the first document of each family. Raises InputError if copies could not be looked for."""
+    if first is None:
+        raise InputError(
+            "near-copies are found by the terms they share, and a dense matrix has no terms",
+            remedy=("leave out ", Argument("fold_copies")),
+        )
+    return vectors.take(np.unique(first))
+
+
+def spread_to_copies(fit: Fit, first: Rows | None) -> Fit:
+    """Return a fit of the first documents as one of all documents: copies have the cluster of what they repeat.
+
+    Clusters are renumbered, by their sizes with all copies.
+    """
+    if first is None:
+        return fit
+    family = np.searchsorted(np.unique(first), first)
+    labels = fit.partition.labels[family]
+    partition, order = largest_first(labels)
+    rule = None if fit.rule is None else fit.rule.renumbered(new_numbers(order, order.size))
+    candidates = None if fit.candidates is None else fit.candidates[:, family]
+    return replace(fit, partition=partition, centroids=fit.centroids[order], rule=rule, candidates=candidates)
+
+
+def folding_note(first: Rows | None) -> str | None:
+    """Return a sentence that says how many copies were folded, None where there were none."""
+    n_copies = 0 if first is None else int(np.count_nonzero(first != np.arange(first.size)))
+    if n_copies == 0:
+        return None
+    have = "has the cluster of the text it repeats" if n_copies == 1 else "have the cluster of the text they repeat"
+    return f"Near-copies were folded: {n_copies:,} of the documents {have}."
+
+
+def set_aside(fit: Fit, placed: Placement) -> tuple[Fit, Placement, Flags]:
+    """Return the clusters, how each document sits in its nearest, and which documents fit no cluster.
+
+    Every document keeps its cluster. Clusters are numbered by how many documents stay.
+
+    Parameters
+    ----------
+    placed : Placement
+        Of the documents of the fit.
+    """
+    labels, k = fit.partition.labels, fit.partition.n_clusters
+    is_other = fit_none(labels, placed)
+    if not is_other.any():
+        return fit, placed, is_other
+    order = np.argsort(-np.bincount(labels[~is_other], minlength=k), kind="stable")
+    numbers = new_numbers(order, k)
+    partition = Partition(numbers[labels], tuple(range(k)))
+    rule = None if fit.rule is None else fit.rule.renumbered(numbers)
+    placed = replace(placed, runner_up=numbers[placed.runner_up])
+    return replace(fit, partition=partition, centroids=fit.centroids[order], rule=rule), placed, is_other
+
+
+def other_note(is_other: Flags | None) -> str | None:
+    """Return the note of a run; None where every document belongs to a cluster."""
+    n_other = 0 if is_other is None else int(is_other.sum())
+    if n_other == 0:
+        return None
+    subject = "1 document fits" if n_other == 1 else f"{n_other:,} documents fit"
+    return f"{subject} no cluster: see Other. assignments.csv names the nearest one, and --no-other uses it."

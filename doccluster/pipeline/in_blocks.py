@@ -37,9 +37,8 @@ from doccluster.errors import Argument, InputError, NothingUsable
 from doccluster.labeling import Placement
 from doccluster.partition import Partition
 from doccluster.pipeline.block_runs import SMOOTHED, Announce
-from doccluster.pipeline.canonical_order import row_digests
 from doccluster.pipeline.fitting import Fit, fit_of
-from doccluster.pipeline.in_process import Filled, Work
+from doccluster.pipeline.in_process import Filled, Work, row_digests
 from doccluster.pipeline.run_settings import RunSettings
 from doccluster.pipeline.sources import Source, is_matrix
 from doccluster.pipeline.vectorizing import Vectorized

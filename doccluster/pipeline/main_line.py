@@ -13,8 +13,8 @@ import numpy as np
 from doccluster import __version__
 from doccluster.artifacts.encoded_rows import EncodedRows
 from doccluster.artifacts.new_folder import CHECKPOINT, ENCODED, check_output
-from doccluster.artifacts.parquet_parts import check_parquet, parquet_writer
 from doccluster.artifacts.run_folder import save_run
+from doccluster.artifacts.tables import check_parquet, parquet_writer
 from doccluster.clustering.algorithms import chosen_algorithm
 from doccluster.corpus.stored_texts import PickedTexts
 from doccluster.evaluation import Evaluation, evaluate
@@ -22,13 +22,19 @@ from doccluster.evaluation.judging import PAIRWISE_SECONDS
 from doccluster.geometry import ClusterEvidence
 from doccluster.pipeline.block_runs import begin_checkpoints, work_wanted
 from doccluster.pipeline.boilerplate import N_KEPT, boilerplate_note
-from doccluster.pipeline.fitting import Fit
-from doccluster.pipeline.folding import find_first_copies, folding_note, spread_to_copies, without_copies
+from doccluster.pipeline.fitting import (
+    Fit,
+    find_first_copies,
+    folding_note,
+    other_note,
+    set_aside,
+    spread_to_copies,
+    without_copies,
+)
 from doccluster.pipeline.given_labels import given_fit, labels_told, with_labels
 from doccluster.pipeline.in_process import Work
 from doccluster.pipeline.meaning_wanted import meaning_note, reader_for, with_meaning
 from doccluster.pipeline.naming import name_clusters, unwanted_words
-from doccluster.pipeline.other import other_note, set_aside
 from doccluster.pipeline.provenance import Stages, peak_memory, versions
 from doccluster.pipeline.reporting import check_texts, report_writer, wants_texts
 from doccluster.pipeline.run_settings import RunSettings, checked_seed

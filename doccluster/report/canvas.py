@@ -1,4 +1,7 @@
-"""Blank figures in the house style, and how they are written: without pyplot, and with the same bytes every time."""
+"""The colours and blank figures of the house, and how figures are written: without pyplot, the same bytes every time.
+
+A colour means the same thing in every figure and in the report.
+"""
 
 from __future__ import annotations
 
@@ -18,13 +21,27 @@ import numpy as np
 import numpy.typing as npt
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.colors import Colormap, LinearSegmentedColormap
 from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties, findfont, get_font
 from matplotlib.ticker import FuncFormatter, NullFormatter
 
 from doccluster.errors import InputError
-from doccluster.report.palette import INK, MUTED, RULE
 
+INK = "#22262a"
+MUTED = "#6b7176"
+RULE = "#d5d3cc"
+ACCENT = "#17677a"
+WARNING = "#b4502b"
+MISSING = "#e7e5df"
+
+# Okabe & Ito (2008): told apart with any kind of colour vision; the yellow is left out, it is lost on white
+CATEGORIES = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#5b5b5b")
+MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+DASHES = ("-", "--", "-.", ":")
+
+_RISING = ("#f6f4ee", "#cfe2df", "#93c3c4", "#4f9aa6", "#1f6f82", "#0d4254")
+_FALLING = ("#7d3116", "#b4502b", "#d98e69", "#f0cfbb")
 Path = str | os.PathLike[str]
 Range = tuple[float | None, float | None]
 P = ParamSpec("P")
@@ -68,6 +85,27 @@ STYLE = {
 RESOLUTION = 160  # of a png, in dots per inch
 _NARROWEST_TITLE = 16  # letters on a line
 _DRAWING = threading.RLock()  # matplotlib's settings belong to the process
+
+
+def sequential_colormap() -> Colormap:
+    """Return the scale from paper (little) to deep teal (much); lightness falls all the way, so it prints in grey."""
+    return LinearSegmentedColormap.from_list("doccluster", _RISING).with_extremes(bad=MISSING)
+
+
+def diverging_colormap() -> Colormap:
+    """Return the scale from rust (below zero) through paper to deep teal (above zero)."""
+    return LinearSegmentedColormap.from_list(
+        "doccluster-diverging", (*_FALLING, *_RISING[:1], *_RISING[2:])
+    ).with_extremes(bad=MISSING)
+
+
+def category_style(index: int) -> dict[str, Any]:
+    """Return colour, marker and line style of the series number `index`; 28 combinations before one comes again."""
+    return {
+        "color": CATEGORIES[index % len(CATEGORIES)],
+        "marker": MARKERS[index % len(MARKERS)],
+        "linestyle": DASHES[(index // len(CATEGORIES)) % len(DASHES)],
+    }
 
 
 @contextmanager

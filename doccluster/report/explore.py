@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from base64 import b64encode
 from collections import Counter
 from typing import Any
 
@@ -13,7 +14,6 @@ from scipy import sparse
 
 from doccluster.overview import OTHER, as_date
 from doccluster.record import Run
-from doccluster.report.packing import packed, packed_gaps
 from doccluster.report.plane import Plane
 from doccluster.report.stories import MAX_STORIES, explored_sizes
 from doccluster.report.wording import one_line
@@ -28,6 +28,37 @@ TERMS_PER_CLUSTER = 40
 WEIGHT_STEPS = 255
 
 Rows = npt.NDArray[np.int64]
+
+
+def packed(values: npt.ArrayLike) -> dict[str, Any]:
+    """Return whole numbers >= 0 in 1 to 4 bytes each, little-endian, as the script of the page reads them.
+
+    >>> packed([1, 2, 255]), packed([1, 256])
+    ({'width': 1, 'data': 'AQL/'}, {'width': 2, 'data': 'AQAAAQ=='})
+    """
+    array = np.ascontiguousarray(values, dtype="<u4")
+    most = int(array.max(initial=0))
+    width = next(width for width in (1, 2, 3, 4) if most < 256**width)
+    parts = array.view(np.uint8).reshape(-1, 4)[:, :width]
+    return {"width": width, "data": b64encode(parts.tobytes()).decode("ascii")}
+
+
+def packed_gaps(gaps: npt.NDArray[np.int64]) -> str:
+    """Return whole numbers >= 0 below 2^21, the small ones in one byte.
+
+    A byte holds seven bits of the number, the lowest first; its eighth bit says that more follow.
+
+    >>> packed_gaps(np.array([1, 127, 128]))
+    'AX+AAQ=='
+    """
+    n_bytes = 1 + (gaps >= 1 << 7) + (gaps >= 1 << 14)
+    ends = np.cumsum(n_bytes)
+    text = np.empty(int(ends[-1]) if ends.size else 0, dtype=np.uint8)
+    for place in range(3):
+        there = n_bytes > place
+        more = (n_bytes[there] > place + 1).astype(np.int64) << 7
+        text[(ends - n_bytes)[there] + place] = ((gaps[there] >> (7 * place)) & 127) | more
+    return b64encode(text.tobytes()).decode("ascii")
 
 
 def page_order(run: Run) -> Rows:

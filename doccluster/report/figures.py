@@ -10,9 +10,8 @@ from markupsafe import Markup
 from matplotlib.figure import Figure
 
 from doccluster.record import Run
-from doccluster.report.canvas import figure_bytes
+from doccluster.report.canvas import ACCENT, INK, MUTED, RULE, WARNING, figure_bytes
 from doccluster.report.charts import bar_chart, heat_map, line_chart, silhouette_plot
-from doccluster.report.palette import ACCENT, INK, MUTED, RULE, WARNING
 from doccluster.report.quality import PairTable
 from doccluster.report.summary import Summary
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from doccluster import __version__
-from doccluster.report.excerpts import Pieces
-from doccluster.report.page import page_part, page_templates
+from doccluster.report.page import rendered
+from doccluster.report.wording import Pieces
 
 
 @dataclass(frozen=True)
@@ -147,5 +146,4 @@ class FrontPage:
 
 def render_front_page(page: FrontPage) -> str:
     """Return the page as HTML."""
-    template = page_templates().get_template("front_page.html")
-    return template.render(page=page, style=page_part("report.css"), version=__version__)
+    return rendered("front_page.html", page=page)

@@ -1,4 +1,4 @@
-"""Tables as shaded cells: adherence, separation, confusion, and any grid of results of an experiment."""
+"""Tables as shaded cells: adherence, separation, confusion, any grid of results, in an order that shows groups."""
 
 from __future__ import annotations
 
@@ -8,10 +8,23 @@ import numpy as np
 import numpy.typing as npt
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from scipy.cluster.hierarchy import leaves_list, linkage
+from scipy.spatial.distance import squareform
 
 from doccluster.errors import InputError
-from doccluster.report.canvas import Path, Range, drawn, label_axes, new_axes, plain, tick_step, written
-from doccluster.report.palette import INK, diverging_colormap, sequential_colormap
+from doccluster.report.canvas import (
+    INK,
+    Path,
+    Range,
+    diverging_colormap,
+    drawn,
+    label_axes,
+    new_axes,
+    plain,
+    sequential_colormap,
+    tick_step,
+    written,
+)
 
 
 @drawn
@@ -103,3 +116,36 @@ def _scale_ends(values: npt.NDArray[np.float64], value_range: Range) -> tuple[fl
         reach = max(abs(low), abs(high))
         return -reach, reach
     return low, high if high > low else low + 1.0
+
+
+def similar_next_to_one_another(distances: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
+    """Return the order of rows in which neighbours are as near as a tree of average linkage allows.
+
+    Parameters
+    ----------
+    distances : float64 array of shape (k, k), symmetric
+        The diagonal is not looked at; an undefined distance (nan) counts as the largest there is. At most a few hundred
+        rows: the time grows with the cube of k.
+
+    Notes
+    -----
+    Bar-Joseph, Gifford & Jaakkola 2001, doi:10.1093/bioinformatics/17.suppl_1.S22. Of the two directions the one that
+    begins with the lower number is taken.
+
+    Examples
+    --------
+    >>> near_and_far = np.array([[0, 0.9, 0.1], [0.9, 0, 0.8], [0.1, 0.8, 0]])
+    >>> similar_next_to_one_another(near_and_far).tolist()
+    [0, 2, 1]
+    """
+    k = len(distances)
+    if k < 3:
+        return np.arange(k, dtype=np.int64)
+    off_diagonal = ~np.eye(k, dtype=bool)
+    known = distances[off_diagonal & ~np.isnan(distances)]
+    filled = np.where(np.isnan(distances), known.max(initial=0.0), distances)
+    filled = np.maximum((filled + filled.T) / 2, 0.0)  # rounding may leave -1e-17
+    np.fill_diagonal(filled, 0.0)
+    tree = linkage(squareform(filled, checks=False), method="average", optimal_ordering=True)
+    order: npt.NDArray[np.int64] = leaves_list(tree).astype(np.int64)
+    return order if order[0] <= order[-1] else order[::-1]

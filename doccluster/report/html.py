@@ -8,12 +8,11 @@ from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 
-from doccluster import __version__
 from doccluster.errors import InputError
 from doccluster.record import Run
 from doccluster.report.explore import as_json, explore_data, page_order
 from doccluster.report.figures import figures_of
-from doccluster.report.page import page_script, page_style, page_templates, write_page
+from doccluster.report.page import page_script, page_style, rendered, write_page
 from doccluster.report.plane import FEWEST, MOST_UNASKED, Plane, plane_of
 from doccluster.report.search_index import search_index
 from doccluster.report.still_map import still_map, tiles_of
@@ -99,23 +98,19 @@ def render_report(run: Run, *, with_map: bool | None = None, texts: Sequence[str
     summary = summarize(run)
     plane = _plane(run, with_map)
     still = None if plane is None else still_map(run, plane, summary.names)
-    return (
-        page_templates()
-        .get_template("report.html")
-        .render(
-            summary=summary,
-            figures=figures_of(run, summary),
-            still=still,
-            spots={} if still is None else {one.number: one for one in still.medoids},
-            tiles=tiles_of(run),
-            texts=None if texts is None else _texts(run, texts),
-            data=as_json(explore_data(run, plane)),
-            words=as_json(search_index(run, texts)),
-            n_explored=int(explored_sizes(run).sum()),
-            style=page_style("report", "explore", "print"),
-            script=page_script(SCRIPTS),
-            version=__version__,
-        )
+    return rendered(
+        "report.html",
+        summary=summary,
+        figures=figures_of(run, summary),
+        still=still,
+        spots={} if still is None else {one.number: one for one in still.medoids},
+        tiles=tiles_of(run),
+        texts=None if texts is None else _texts(run, texts),
+        data=as_json(explore_data(run, plane)),
+        words=as_json(search_index(run, texts)),
+        n_explored=int(explored_sizes(run).sum()),
+        style=page_style("report", "explore", "print"),
+        script=page_script(SCRIPTS),
     )
 
 

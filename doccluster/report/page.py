@@ -1,21 +1,30 @@
-"""What every page is made with: templates that escape all text, and one way to write a page to a file."""
+"""What every page is made with, and three pages without scripts: of a search, of browsing, of what has changed."""
 
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Sequence
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from doccluster import __version__
 from doccluster.errors import InputError
 from doccluster.file_names import usable_path
 from doccluster.markup import visible
-from doccluster.report.wording import counted, decimal, safe_link
+from doccluster.report.wording import counted, decimal, one_line, safe_link
+
+if TYPE_CHECKING:
+    from doccluster.retrieval import GroupedHits
+
+# of the page of browsing: nothing is loaded, and forms go back to where the page came from
+POLICY = "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; base-uri 'none'"
+MOST_ROWS = 2000  # changes on a page
 
 
 @cache
@@ -31,6 +40,12 @@ def page_templates() -> Environment:
     )
     environment.filters.update(decimal=decimal, counted=counted, safe_link=safe_link)
     return environment
+
+
+def rendered(template: str, **values: Any) -> str:
+    """Return the page of a template, in the style of the house unless another one is given."""
+    given = {"style": page_part("report.css"), "version": __version__, **values}
+    return page_templates().get_template(template).render(given)
 
 
 def _finalize(value: Any) -> Any:
@@ -70,3 +85,72 @@ def write_page(page: str, path: str | os.PathLike[str], *, what: str) -> Path:
             f"the {what} cannot be written to {target}: {reason}", remedy="name a file in a folder that exists"
         ) from error
     return target
+
+
+def write_search_page(found: GroupedHits, path: str | os.PathLike[str]) -> Path:
+    """Write grouped search results as one self-contained page, groups on the left, and return its path.
+
+    Raises InputError if the file cannot be written.
+    """
+    page = rendered(
+        "search.html",
+        query=found.query,
+        hits=found.hits,
+        groups=found.named_groups,
+        n_groups=len(found.groups),
+        copy_of=found.copy_of,
+        copies=Counter(found.copy_of.values()),
+        bm25_places=found.bm25_places,
+        style=page_part("report.css") + page_part("search.css"),
+    )
+    return write_page(page, path, what="page")
+
+
+def render_browse_page(
+    cards: Sequence[Any],
+    path: str,
+    token: str,
+    *,
+    message: str = "",
+    number: int = 0,
+    first: int = 1,
+    listed: Sequence[str] | None = None,
+    following: int = 0,
+) -> str:
+    """Return the page of some clusters with a box to choose each, or with `listed` the documents of one.
+
+    Parameters
+    ----------
+    cards : sequence of clusters, each with a number from 1, size, label and titles
+    path : str
+        What was done so far, in words.
+    token : str
+        What proves that a request comes from this page.
+    message : str
+        What went wrong with the last request.
+    number, first, following : int
+        The cluster whose documents are listed, the place of the first of them, and of the next one that is not shown (0
+        if all are).
+    listed : sequence of str, optional
+        The names of documents.
+    """
+    known: dict[str, Any] = {"cards": cards, "path": path, "token": token, "message": message, "policy": POLICY}
+    listing: dict[str, Any] = {"number": number, "first": first, "listed": listed, "following": following}
+    return rendered("browse.html", n_documents=sum(card.size for card in cards), **known, **listing)
+
+
+def render_changes(found: Any) -> str:
+    """Return the changes between two partitions (`doccluster.streams.diff.Difference`) as a page."""
+    told = [one for one in found.changes if one.kind != "stayed"]
+    rows = [
+        {
+            "kind": one.kind,
+            "label": one_line(one.label_after or one.label_before) or "+".join((*one.after, *one.before)),
+            "before": one_line(one.label_before) if one.label_before != one.label_after and one.label_after else "",
+            "n_before": one.n_before,
+            "n_after": one.n_after,
+            "n_shared": one.n_shared,
+        }
+        for one in told[:MOST_ROWS]
+    ]
+    return rendered("changes.html", found=found, counts=found.counts(), rows=rows, n_more=len(told) - len(rows))

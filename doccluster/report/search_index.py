@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 
 from doccluster.record import Run
-from doccluster.report.explore import page_order
-from doccluster.report.packing import packed_gaps
+from doccluster.report.explore import packed_gaps, page_order
 from doccluster.report.stories import explored_sizes, listed_sizes
 
 MOST_PAIRS = 400_000  # of a word and a place; with whole texts in the page one for every LETTERS_PER_PAIR of them

@@ -1,9 +1,10 @@
-"""The map as a picture that needs no script, and what it says in words: density, medoids, who lies beside whom."""
+"""The map as a picture that needs no script, what it says in words, and the sizes of clusters as areas."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -13,7 +14,6 @@ from doccluster.report.explore import GRID, grid_places
 from doccluster.report.map_labels import LETTER, LINE, Place, placed_labels
 from doccluster.report.plane import N_NEIGHBOURS, Plane
 from doccluster.report.stories import MAX_STORIES
-from doccluster.report.treemap import squarified
 from doccluster.report.wording import one_line
 
 SIDE = 720  # of the picture, in its own units
@@ -24,6 +24,56 @@ BESIDE = 3  # clusters named as neighbours on the map
 TREEMAP = (720, 300)
 
 Counts = npt.NDArray[np.int64]
+
+
+class Box(NamedTuple):
+    """A rectangle; `x` and `y` are its left and upper edge."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+
+
+def squarified(sizes: Sequence[float], width: float, height: float) -> list[Box]:
+    """Return a rectangle for each size, the largest first, that together fill `width` x `height`.
+
+    >>> [tuple(box) for box in squarified([2, 1, 1], 2, 2)]
+    [(0.0, 0.0, 1.0, 2.0), (1.0, 0.0, 1.0, 1.0), (1.0, 1.0, 1.0, 1.0)]
+    """
+    total = float(sum(sizes))
+    areas = [size * width * height / total for size in sizes]
+    boxes: list[Box] = []
+    x, y, w, h = 0.0, 0.0, float(width), float(height)
+    first = 0
+    while first < len(areas):
+        side = min(w, h)
+        last, filled = first + 1, areas[first]
+        # a row grows as long as its worst rectangle becomes squarer
+        while last < len(areas) and _worst(areas[first], areas[last], filled + areas[last], side) <= _worst(
+            areas[first], areas[last - 1], filled, side
+        ):
+            filled += areas[last]
+            last += 1
+        depth = filled / side if side else 0.0
+        at = 0.0
+        for area in areas[first:last]:
+            length = area / depth if depth else 0.0
+            boxes.append(Box(x, y + at, depth, length) if w >= h else Box(x + at, y, length, depth))
+            at += length
+        if w >= h:
+            x, w = x + depth, w - depth
+        else:
+            y, h = y + depth, h - depth
+        first = last
+    return boxes
+
+
+def _worst(largest: float, smallest: float, filled: float, side: float) -> float:
+    """Return the worst ratio of sides in a row of this area along a side."""
+    if not smallest or not side:
+        return float("inf")
+    return max(side * side * largest / (filled * filled), filled * filled / (side * side * smallest))
 
 
 @dataclass(frozen=True)

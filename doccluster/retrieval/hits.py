@@ -194,6 +194,12 @@ class GroupedHits(ShortRepr):
     copy_of: dict[int, int]
     bm25_places: tuple[int | None, ...] = ()
 
+    @property
+    def named_groups(self) -> list[tuple[str, tuple[int, ...]]]:
+        """The label and the positions of each group, and last of Other where hits fit no group."""
+        found = [(group.label, group.documents) for group in self.groups]
+        return [*found, (OTHER_LABEL, self.other)] if self.other else found
+
     def to_json(self) -> dict[str, Any]:
         """Return the groups in the shape that users of Carrot2 know, with `Other` at the end if there is any.
 

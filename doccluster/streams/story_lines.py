@@ -8,9 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 
-from doccluster.report.excerpts import marked_excerpt
 from doccluster.report.front_page import ArticleLine, ClosedLine, StoryLine
-from doccluster.report.wording import moment_words, one_line, safe_link, span_words
+from doccluster.report.wording import marked_excerpt, moment_words, one_line, safe_link, span_words
 from doccluster.streams.article import Moment, as_text
 from doccluster.streams.lineage_graph import HEADLINE, kin_of
 from doccluster.streams.settings import HOUR, StreamSettings

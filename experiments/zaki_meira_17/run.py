@@ -8,9 +8,8 @@ from sklearn.cluster import KMeans
 
 import doccluster
 from doccluster.geometry import ClusterEvidence
-from doccluster.report.canvas import add_legend, house_style, label_axes, new_axes, written
+from doccluster.report.canvas import add_legend, category_style, house_style, label_axes, new_axes, written
 from doccluster.report.charts import line_chart, silhouette_plot
-from doccluster.report.palette import category_style
 from doccluster.selection import (
     delta_ch,
     distance_distribution_test,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import pytest
 
 from doccluster.cli.main import main
-from doccluster.pipeline import comparison_files
+from doccluster.pipeline import comparing
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
@@ -63,4 +63,4 @@ def finished(tmp_path_factory, tiny):
 @pytest.fixture
 def in_short(monkeypatch):
     """Draw figures in one format; `test_figures_and_tables_...` draws all."""
-    monkeypatch.setattr(comparison_files, "FIGURES", ("svg",))
+    monkeypatch.setattr(comparing, "FIGURES", ("svg",))

@@ -257,7 +257,7 @@ def test_a_full_disk_under_choose_k_and_compare_is_one_sentence(doccluster, tiny
     chosen = doccluster("choose-k", tiny, "-o", tmp_path / "out", "--k", "2-3")
     assert "No space left" in chosen.err
     assert chosen.code == 2
-    monkeypatch.setattr("doccluster.pipeline.comparison_files._draw_bars", raise_full)
+    monkeypatch.setattr("doccluster.pipeline.comparing._draw_bars", raise_full)
     one = ["--algorithm", "spherical-kmeans", "--seeds", 1]
     one_sentence(doccluster("compare", tiny, "-o", tmp_path / "out", *one), 2, "No space left")
 

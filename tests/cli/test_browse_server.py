@@ -14,8 +14,7 @@ from urllib.parse import urlencode, urlsplit
 import pandas as pd
 import pytest
 
-from doccluster.cli.browse_connections import MOST_CONNECTIONS
-from doccluster.cli.browse_server import LOOPBACK, MOST_BYTES, BrowseServer
+from doccluster.cli.browse_server import LOOPBACK, MOST_BYTES, MOST_CONNECTIONS, BrowseServer
 from doccluster.corpus import Corpus
 from doccluster.pipeline.browsing import open_browser
 from tests.report.hostile import HOSTILE
@@ -132,7 +131,7 @@ ODD_REQUESTS = [
 
 @pytest.mark.parametrize("sent", ODD_REQUESTS, ids=lambda sent: repr(sent[:40]))
 def test_no_request_without_the_token_is_answered_with_more_than_a_refusal(server, capfd, monkeypatch, sent):
-    monkeypatch.setattr("doccluster.cli.browse_connections.SECONDS", 0.3)
+    monkeypatch.setattr("doccluster.cli.browse_server.SECONDS", 0.3)
     answer = send(server, sent)
     assert not answer or answer.startswith((b"HTTP/1.0 4", b"HTTP/1.0 5", b"<!DOCTYPE", b"open the address")), answer
     assert b"boats" not in answer
@@ -155,7 +154,7 @@ def test_no_request_without_the_token_is_answered_with_more_than_a_refusal(serve
     ids=lambda sent: repr(sent[:40]),
 )
 def test_no_request_with_the_token_ends_in_a_traceback(server, capfd, monkeypatch, sent):
-    monkeypatch.setattr("doccluster.cli.browse_connections.SECONDS", 0.3)
+    monkeypatch.setattr("doccluster.cli.browse_server.SECONDS", 0.3)
     head = (sent % server.token.encode()) + f"\r\nHost: {LOOPBACK}:{server.server_port}\r\n\r\n".encode()
     answer = send(server, head)
     assert answer.startswith((b"HTTP/1.0 2", b"HTTP/1.0 4", b"HTTP/1.0 501")) or b"9000" in sent, answer
@@ -173,7 +172,7 @@ def test_a_client_that_goes_away_before_its_answer_is_forgotten(server, capfd):
 
 
 def test_one_deadline_holds_for_a_whole_request_however_often_a_byte_comes(server, monkeypatch):
-    monkeypatch.setattr("doccluster.cli.browse_connections.SECONDS", 0.5)
+    monkeypatch.setattr("doccluster.cli.browse_server.SECONDS", 0.5)
     drops = (b"x" for _ in range(1000))
     assert send(server, b"GET /", *drops, wait=0.05) == b"", "a hundred times the deadline would have passed"
     assert ask(server)[0] == 200
@@ -192,7 +191,7 @@ def test_clients_that_send_nothing_keep_nobody_out(server):
 
 
 def test_a_long_step_is_waited_for(server, monkeypatch):
-    monkeypatch.setattr("doccluster.cli.browse_connections.SECONDS", 0.2)
+    monkeypatch.setattr("doccluster.cli.browse_server.SECONDS", 0.2)
     gather = server.browser.gather
 
     def slow(numbers):

@@ -9,8 +9,8 @@ import sys
 import pytest
 from rich.console import Console
 
+from doccluster.cli.output import write_error
 from doccluster.cli.progress_bars import StageBars, stage_bars
-from doccluster.cli.streams import write_error
 
 
 class Clock:

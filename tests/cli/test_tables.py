@@ -125,7 +125,7 @@ def rows_of(text):
 
 def test_a_table_in_a_terminal_without_unicode_has_stand_ins_of_the_right_width(capsys, monkeypatch):
     from doccluster.cli.console import print_table
-    from doccluster.cli.streams import prepare_streams
+    from doccluster.cli.output import prepare_streams
 
     class Ascii:
         encoding = "ascii"

@@ -12,8 +12,7 @@ from matplotlib.text import Text
 
 from doccluster.errors import InputError
 from doccluster.report import charts
-from doccluster.report.canvas import figure_bytes
-from doccluster.report.palette import category_style, sequential_colormap
+from doccluster.report.canvas import category_style, figure_bytes, sequential_colormap
 
 
 def draw_all(folder, kind):

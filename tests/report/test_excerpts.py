@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from doccluster.report.excerpts import marked_excerpt
+from doccluster.report.wording import marked_excerpt
 
 
 def marked(text, terms, **options):

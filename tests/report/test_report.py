@@ -19,8 +19,8 @@ from doccluster.partition import Partition
 from doccluster.pipeline import run_pipeline
 from doccluster.record import Documents, Provenance, Run
 from doccluster.report import render_report, write_report
+from doccluster.report.heat_maps import similar_next_to_one_another
 from doccluster.report.quality import confusion, pair_table
-from doccluster.report.seriation import similar_next_to_one_another
 from doccluster.report.stories import MAX_LISTED
 from doccluster.report.summary import summarize
 from doccluster.vectors.document_vectors import DocumentVectors

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from doccluster.report.treemap import squarified
+from doccluster.report.still_map import squarified
 
 
 @given(st.lists(st.integers(1, 1000), min_size=1, max_size=25), st.integers(1, 900), st.integers(1, 900))
