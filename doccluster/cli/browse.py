@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from doccluster.cli.console import plain, progress_shown, say, seed_option, threads_option
+from doccluster.cli.console import arguments_of, plain, progress_shown, say, seed_option, threads_option
 from doccluster.cli.output import write_error, write_out
 from doccluster.cli.source_options import language_argument, language_option, reader_arguments, reader_options
 from doccluster.cli.values import Whole
@@ -31,7 +31,12 @@ HELP = """\
 @click.command("browse", cls=Verb, short_help="Browse a collection: scatter, gather, scatter again.")
 @click.argument("sources", nargs=-1, required=True, metavar="RUN|SRC...")
 @click.option(
-    "--cards", type=Whole(min=2, max=100), default=10, show_default=True, help="How many clusters a scatter makes."
+    "--cards",
+    "n_clusters",
+    type=Whole(min=2, max=100),
+    default=10,
+    show_default=True,
+    help="How many clusters a scatter makes.",
 )
 @click.option("--serve", is_flag=True, help="Browse in a web browser on this machine; Ctrl-C ends it.")
 @click.option("--port", type=Whole(min=1, max=65535), help="With --serve: the port; any free one by default.")
@@ -39,9 +44,7 @@ HELP = """\
 @language_option
 @threads_option
 @reader_options
-def browse_command(
-    sources: tuple[str, ...], cards: int, serve: bool, port: int | None, seed: int, **given: Any
-) -> None:
+def browse_command(sources: tuple[str, ...], serve: bool, port: int | None, **given: Any) -> None:
     """Browse documents, or those of the folder of a run, without a query (Scatter/Gather).
 
     The collection is scattered into clusters, each shown with its label and three titles. Gather the clusters that look
@@ -52,15 +55,9 @@ def browse_command(
     if port is not None and not serve:
         raise click.UsageError("--port is for --serve.")
     with progress_shown() as progress:
-        browser = open_browser(
-            sources[0] if len(sources) == 1 else list(sources),
-            n_clusters=cards,
-            seed=seed,
-            language=language_argument(given),
-            reader=reader_arguments(given),
-            n_threads=given["threads"],
-            progress=progress,
-        )
+        asked = {"language": language_argument(given), "reader": reader_arguments(given), "progress": progress}
+        source = sources[0] if len(sources) == 1 else list(sources)
+        browser = open_browser(source, seed=given["random_state"], **(arguments_of(open_browser, given) | asked))
     if serve:
         _serve(browser, port or 0)
         return

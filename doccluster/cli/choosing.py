@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from doccluster.cli.console import (
+    arguments_of,
     granularity_option,
     json_option,
     print_json,
@@ -17,7 +18,7 @@ from doccluster.cli.console import (
     seed_option,
     threads_option,
 )
-from doccluster.cli.run import OF_MEANING, meaning_options
+from doccluster.cli.run import meaning_options
 from doccluster.cli.source_options import reader_options, source_arguments, vectorizer_options
 from doccluster.cli.values import Whole, numbers_of_clusters
 from doccluster.cli.verb import Verb
@@ -66,18 +67,8 @@ def choose_k_command(sources: tuple[str, ...], **given: Any) -> None:
     from doccluster.pipeline import choose_clusters
 
     with progress_shown(quiet=given["as_json"]) as progress:
-        choice = choose_clusters(
-            [Path(source) for source in sources],
-            granularity=given["granularity"],
-            ks=given["ks"],
-            max_documents=given["max_documents"],
-            output=given["output"],
-            **source_arguments(given),
-            **{name: given[name] for name in OF_MEANING},
-            n_threads=given["threads"],
-            random_state=given["seed"],
-            progress=progress,
-        )
+        asked = arguments_of(choose_clusters, given) | source_arguments(given)
+        choice = choose_clusters([Path(source) for source in sources], **asked, progress=progress)
     if given["as_json"]:
         print_json(choice_as_json(choice))
         return

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from doccluster.cli.console import (
+    arguments_of,
     json_option,
     overwrite_option,
     print_json,
@@ -99,20 +100,10 @@ def assign_command(model: str, sources: tuple[str, ...], output: str | None, **g
         check_file(Path(output), overwrite=given["overwrite"])
     fitted = load_model(model)
     with progress_shown(quiet=given["as_json"]) as progress:
-        table = assign_documents(
-            fitted,
-            [Path(source) for source in sources],
-            reader=reader_arguments(given),
-            as_run=given["as_run"],
-            threshold=given["threshold"],
-            embeddings=given["embeddings"],
-            encoder=given["encoder"],
-            n_threads=given["threads"],
-            scheduler=given["scheduler"],
-            scratch=given["scratch"],
-            announce=None if given["as_json"] else write_error,
-            progress=progress,
-        )
+        asked = arguments_of(assign_documents, given) | {"reader": reader_arguments(given)}
+        told = None if given["as_json"] else write_error
+        paths = [Path(source) for source in sources]
+        table = assign_documents(fitted, paths, **asked, announce=told, progress=progress)
     threshold = chosen_threshold(fitted, given["threshold"])
     if output is not None:
         _write(table, Path(output))

@@ -75,8 +75,8 @@ def compare_command(sources: tuple[str, ...], **given: Any) -> None:
     Each SRC is a corpus of its own. --algorithm module:factory imports the module and calls the factory, so name only
     code you trust.
     """
-    settings = {name: given[name] for name in ("n_clusters", "output", "algorithms", "measures", "checkpoint")}
-    settings |= {"seeds": range(given["seeds"]), "n_threads": given["threads"]}
+    names = ("n_clusters", "output", "algorithms", "measures", "checkpoint", "n_threads")
+    settings = {name: given[name] for name in names} | {"seeds": range(given["seeds"])}
     with progress_shown(quiet=given["as_json"]) as progress:
         found = _compared(sources, given, progress=progress, **settings)
     if given["as_json"]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import math
 import os
@@ -180,6 +181,11 @@ def _warnings_printed() -> Iterator[None]:
                 write_error(plain(line))
 
 
+def arguments_of(function: Callable[..., Any], given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options of a command that a function takes as arguments of the same names."""
+    return {name: given[name] for name in inspect.signature(function).parameters if name in given}
+
+
 def options(*decorators: Callable[[Command], Command]) -> Callable[[Command], Command]:
     """Return one decorator for several options, shown in this order."""
 
@@ -193,10 +199,14 @@ def options(*decorators: Callable[[Command], Command]) -> Callable[[Command], Co
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead of text.")
 threads_option = click.option(
-    "--threads", type=Whole(min=1), help="The number of threads; all processors by default. The result is the same."
+    "--threads",
+    "n_threads",
+    type=Whole(min=1),
+    help="The number of threads; all processors by default. The result is the same.",
 )
 seed_option = click.option(
     "--seed",
+    "random_state",
     type=Whole(min=0),
     default=0,
     show_default=True,
@@ -205,9 +215,12 @@ seed_option = click.option(
 clusters_option = click.option(
     "-k",
     "--clusters",
+    "n_clusters",
+    default="auto",
     callback=number_of_clusters,
     metavar="N",
-    help="The number of clusters, or auto (the default) to choose it from the data.",
+    show_default=True,
+    help="The number of clusters, or auto to choose it from the data.",
 )
 granularity_option = click.option(
     "--granularity",

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from doccluster.cli.console import (
+    arguments_of,
     json_option,
     overwrite_option,
     print_json,
@@ -31,18 +32,13 @@ if TYPE_CHECKING:
 @seed_option
 @reader_options
 @json_option
-def inspect_command(sources: tuple[str, ...], as_json: bool, tendency: bool, seed: int, **given: Any) -> None:
+def inspect_command(sources: tuple[str, ...], as_json: bool, **given: Any) -> None:
     """Describe what is in a source: documents, lengths, languages, dates, labels, and what would be skipped and why."""
     from doccluster.pipeline import inspect_source
 
     with progress_shown(quiet=as_json) as progress:
-        found = inspect_source(
-            [Path(source) for source in sources],
-            reader=reader_arguments(given),
-            tendency=tendency,
-            random_state=seed,
-            progress=progress,
-        )
+        asked = arguments_of(inspect_source, given) | {"reader": reader_arguments(given)}
+        found = inspect_source([Path(source) for source in sources], **asked, progress=progress)
     if as_json:
         print_json({**asdict(found), "reasons": found.reasons})
     else:
@@ -110,15 +106,8 @@ def vectorize_command(sources: tuple[str, ...], output: str, **given: Any) -> No
     from doccluster.pipeline import write_vectors
 
     with progress_shown(quiet=given["as_json"]) as progress:
-        made = write_vectors(
-            [Path(source) for source in sources],
-            output,
-            overwrite=given["overwrite"],
-            classes_from=given["classes_from"],
-            **source_arguments(given),
-            n_threads=given["threads"],
-            progress=progress,
-        )
+        asked = arguments_of(write_vectors, given) | source_arguments(given)
+        made = write_vectors([Path(source) for source in sources], output, **asked, progress=progress)
     vectors = made.vectors
     n_entries = int(vectors.matrix.nnz)
     if given["as_json"]:

@@ -90,7 +90,7 @@ def _evaluated(
     metric: str,
     noise: str | None,
     strict: bool,
-    threads: int | None,
+    n_threads: int | None,
     progress: Any,
 ) -> Evaluation:
     from doccluster.evaluation import evaluate
@@ -111,7 +111,7 @@ def _evaluated(
         metric=metric,
         noise=noise,
         strict=strict,
-        n_threads=threads,
+        n_threads=n_threads,
         progress=progress,
     )
 

@@ -114,17 +114,17 @@ def _finish(files: Iterable[Path], parameters: Any, as_json: bool) -> None:
 @click.option("--weights", callback=_numbers, metavar="X,X...", help="Shares of the clusters, which sum to one.")
 @click.option("--dtype", type=click.Choice(["float32", "float64"]), default="float32", show_default=True)
 @_output("corpus.npy", ".npy (written block by block) or .npz")
-def vmf_command(output: str, seed: int, overwrite: bool, threads: int | None, as_json: bool, **given: Any) -> None:
+def vmf_command(output: str, overwrite: bool, n_threads: int | None, as_json: bool, **given: Any) -> None:
     """Dense unit rows of a mixture of von Mises-Fisher distributions."""
     from doccluster.synthetic import plan_vmf_mixture, write_vectors, write_vmf_mixture
 
     place = _place(output, overwrite, (".npy", ".npz"))
     with progress_shown(quiet=as_json) as progress:
-        mixture = plan_vmf_mixture(**given, random_state=seed)
+        mixture = plan_vmf_mixture(**given)
         if place.name.endswith(".npz"):
-            files = write_vectors(place, mixture.draw(n_threads=threads))
+            files = write_vectors(place, mixture.draw(n_threads=n_threads))
         else:
-            files = write_vmf_mixture(place, mixture, n_threads=threads, progress=progress)
+            files = write_vmf_mixture(place, mixture, n_threads=n_threads, progress=progress)
     _finish(files, mixture.parameters, as_json)
 
 
@@ -139,15 +139,13 @@ def vmf_command(output: str, seed: int, overwrite: bool, threads: int | None, as
 @_number("--value-spread", 0.4, "Standard deviation of the logarithm of the values.")
 @click.option("--weights", callback=_numbers, metavar="X,X...", help="Shares of the clusters, which sum to one.")
 @_output("corpus.npz", ".npz or .mtx")
-def sparse_vmf_command(
-    output: str, seed: int, overwrite: bool, threads: int | None, as_json: bool, **given: Any
-) -> None:
+def sparse_vmf_command(output: str, overwrite: bool, n_threads: int | None, as_json: bool, **given: Any) -> None:
     """Sparse non-negative unit rows around sparse mean directions."""
     from doccluster.synthetic import make_sparse_vmf, write_vectors
 
     place = _place(output, overwrite, (".npz", ".mtx"))
     with progress_shown(quiet=as_json):
-        made = make_sparse_vmf(**given, random_state=seed, n_threads=threads)
+        made = make_sparse_vmf(**given, n_threads=n_threads)
         files = write_vectors(place, made)
     _finish(files, made.parameters, as_json)
 
@@ -166,13 +164,13 @@ def sparse_vmf_command(
 )
 @_count("--terms-per-cluster", "terms_per_cluster", None, "Terms per cluster, instead of 10 times the scale.")
 @_output("corpus.npz", ".npz or .mtx", in_threads=False)
-def sharma_command(output: str, seed: int, overwrite: bool, as_json: bool, **given: Any) -> None:
+def sharma_command(output: str, overwrite: bool, as_json: bool, **given: Any) -> None:
     """The matrices of Algorithm 1 of Sharma and Sharma."""
     from doccluster.synthetic import make_sharma, write_vectors
 
     place = _place(output, overwrite, (".npz", ".mtx"))
     with progress_shown(quiet=as_json):
-        made = make_sharma(**given, random_state=seed)
+        made = make_sharma(**given)
         files = write_vectors(place, made)
     _finish(files, made.parameters, as_json)
 
@@ -190,21 +188,26 @@ def sharma_command(output: str, seed: int, overwrite: bool, as_json: bool, **giv
 @_number("--near-duplicates", 0.05, "Share of documents that repeat an earlier one with small edits.")
 @_number("--days", 365.0, "Length of the period in days.")
 @_output("corpus.jsonl.gz", ".jsonl or .jsonl.gz")
-def zipf_command(output: str, seed: int, overwrite: bool, threads: int | None, as_json: bool, **given: Any) -> None:
+def zipf_command(output: str, overwrite: bool, n_threads: int | None, as_json: bool, **given: Any) -> None:
     """Documents of invented words: topics, stories that come and go, near-duplicates."""
     from doccluster.synthetic import plan_zipf, write_zipf
 
     place = _place(output, overwrite, (".jsonl", ".jsonl.gz"))
     with progress_shown(quiet=as_json) as progress:
-        corpus = plan_zipf(**given, random_state=seed)
-        files = write_zipf(place, corpus, n_threads=threads, progress=progress)
+        corpus = plan_zipf(**given)
+        files = write_zipf(place, corpus, n_threads=n_threads, progress=progress)
     _finish(files, corpus.parameters, as_json)
 
 
 @generate_command.command("like", cls=Verb)
 @click.argument("sources", nargs=-1, required=True, metavar="SRC...")
 @click.option(
-    "-k", "--clusters", type=Whole(min=1), required=True, help="The number of clusters that the source is divided into."
+    "-k",
+    "--clusters",
+    "n_clusters",
+    type=Whole(min=1),
+    required=True,
+    help="The number of clusters that the source is divided into.",
 )
 @_count("-n", "n_documents", None, "Documents. The default is as many as in the source.")
 @reader_options
@@ -212,12 +215,12 @@ def zipf_command(output: str, seed: int, overwrite: bool, threads: int | None, a
 @_output("corpus.npz", ".npz or .mtx")
 def like_command(
     sources: tuple[str, ...],
-    clusters: int,
+    n_clusters: int,
     n_documents: int | None,
     output: str,
-    seed: int,
+    random_state: int,
     overwrite: bool,
-    threads: int | None,
+    n_threads: int | None,
     as_json: bool,
     **given: Any,
 ) -> None:
@@ -227,9 +230,9 @@ def like_command(
     place = _place(output, overwrite, (".npz", ".mtx"))
     with progress_shown(quiet=as_json):
         vectors = _source(sources, given)
-        model = fit_corpus_model(vectors, clusters, random_state=seed, n_threads=threads)
+        model = fit_corpus_model(vectors, n_clusters, random_state=random_state, n_threads=n_threads)
         n = vectors.n_documents if n_documents is None else n_documents
-        made = sample_twin(model, n, terms=vectors.terms, random_state=seed, n_threads=threads)
+        made = sample_twin(model, n, terms=vectors.terms, random_state=random_state, n_threads=n_threads)
         chosen = {**reader_arguments(given), **vectorizer_arguments(given), "language": language_argument(given)}
         record = {"source": list(sources), "options": [f"{name}={value}" for name, value in chosen.items()]}
         made = SyntheticVectors(made.vectors, made.truth, {**made.parameters, **record})

@@ -5,11 +5,12 @@ from __future__ import annotations
 import shlex
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from doccluster.cli.console import (
+    arguments_of,
     clusters_option,
     granularity_option,
     json_option,
@@ -31,9 +32,6 @@ from doccluster.cli.source_options import (
 )
 from doccluster.cli.values import Whole, check_named_algorithm, check_size, checked, measure_names
 from doccluster.cli.verb import MEANING, SectionedOption, Verb
-
-if TYPE_CHECKING:
-    from doccluster.report import ReportOptions
 
 clustering_options = options(
     clusters_option,
@@ -84,8 +82,6 @@ clustering_options = options(
     threads_option,
 )
 
-
-OF_MEANING = ("embeddings", "encoder", "space")
 
 map_option = click.option(
     "--map/--no-map",
@@ -193,37 +189,19 @@ def execute(
     from doccluster.pipeline.compiling_ahead import compiling_ahead
 
     interrupted = False
-    with compiling_ahead(given["threads"]), progress_shown(quiet=given["as_json"]) as progress:
+    with compiling_ahead(given["n_threads"]), progress_shown(quiet=given["as_json"]) as progress:
         try:
-            run = run_pipeline(
-                [Path(source) for source in sources],
-                n_clusters=wanted_clusters(given["clusters"]),
-                granularity=given["granularity"],
-                other=given["other"],
-                fold_copies=given["fold_copies"],
-                output=given["output"],
-                overwrite=given["overwrite"],
-                truth=given["truth"],
-                random_state=given["seed"],
-                reader=reader,
-                language=language_argument(given) if "language" in given else "auto",
-                vectorizer=vectorizer,
-                quality=given["quality"],
-                algorithm=given["algorithm"],
-                clustering=None if given["max_memory"] is None else {"max_memory": given["max_memory"]},
-                measures=given["measures"],
-                n_threads=given["threads"],
-                **{name: given[name] for name in (*OF_MEANING, "labels") if name in given},
-                scheduler=given.get("scheduler"),
-                scratch=given.get("scratch"),
-                checkpoint=given.get("checkpoint"),
-                report=wanted_report(given),
-                parquet=given.get("parquet", False),
-                command=typed_command(),
-                began=click.get_current_context().obj,
-                announce=None if given["as_json"] else write_error,
-                progress=progress,
-            )
+            asked = arguments_of(run_pipeline, given) | {
+                "reader": reader,
+                "vectorizer": vectorizer,
+                "language": language_argument(given) if "language" in given else "auto",
+                "clustering": None if given["max_memory"] is None else {"max_memory": given["max_memory"]},
+                "command": typed_command(),
+                "began": click.get_current_context().obj,
+                "announce": None if given["as_json"] else write_error,
+                "progress": progress,
+            }
+            run = run_pipeline([Path(source) for source in sources], **asked)
         except RunInterrupted as stopped:
             run, interrupted = stopped.run, True
     if given["as_json"]:
@@ -232,18 +210,6 @@ def execute(
         print_run(run, Path(given["output"]))
     if interrupted:
         raise KeyboardInterrupt
-
-
-def wanted_clusters(clusters: int | str | None) -> int | str:
-    """Return the number of clusters that was given; without one the data are asked."""
-    return "auto" if clusters is None else clusters
-
-
-def wanted_report(given: dict[str, Any]) -> bool | ReportOptions:
-    """Return the parts of a run's report, or that none is wanted."""
-    from doccluster.report import ReportOptions
-
-    return given["report"] and ReportOptions(None, given.get("with_texts", False))
 
 
 def typed_command() -> str:
@@ -285,16 +251,14 @@ def report_command(folder: str, output: str | None, with_map: bool | None, with_
 @overwrite_option
 @threads_option
 @json_option
-def rerun_command(record: str, output: str | None, overwrite: bool, threads: int | None, as_json: bool) -> None:
+def rerun_command(record: str, as_json: bool, **given: Any) -> None:
     """Repeat a run from its run.json. The exit code is 0 if every document has the same label, otherwise 1."""
     from doccluster.pipeline import repeat_run
 
     with progress_shown(quiet=as_json) as progress:
-        again = repeat_run(
-            record, output=output, overwrite=overwrite, n_threads=threads, command=typed_command(), progress=progress
-        )
+        again = repeat_run(record, command=typed_command(), progress=progress, **arguments_of(repeat_run, given))
     if as_json:
-        print_json({"same_labels": again.same_labels, "differences": again.differences, "output": output})
+        print_json({"same_labels": again.same_labels, "differences": again.differences, "output": given["output"]})
     else:
         verdict = "the same labels" if again.same_labels else "other labels"
         say(f"{verdict} for {again.run.n_documents:,} documents in {again.run.n_clusters} clusters")

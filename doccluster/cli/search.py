@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from doccluster.cli.console import (
+    arguments_of,
     json_option,
     overwrite_option,
     print_json,
@@ -29,7 +30,12 @@ SHOWN = 3  # hits of a group in the terminal; --json has all
 @click.argument("words", nargs=-1, metavar="QUERY SRC...")
 @click.option("--hits", metavar="FILE", help="Group these hits: JSON lines with title, snippet, url and rank.")
 @click.option(
-    "--top", type=Whole(min=1), default=100, show_default=True, help="How many of the best documents to group."
+    "--top",
+    "n_hits",
+    type=Whole(min=1),
+    default=100,
+    show_default=True,
+    help="How many of the best documents to group.",
 )
 @click.option(
     "--rank",
@@ -80,27 +86,14 @@ def _found(words: tuple[str, ...], given: dict[str, Any], progress: Any) -> Grou
     if given["hits"] is not None:
         if len(words) > 1:
             raise click.UsageError("with --hits give the query alone, in quotes if it has several words.")
-        return cluster_search_results(
-            read_hits(given["hits"]),
-            words[0] if words else "",
-            max_groups=given["max_groups"],
-            language=language_argument(given),
-            n_threads=given["threads"] or 1,
-        )
+        asked = arguments_of(cluster_search_results, given) | {"language": language_argument(given)}
+        asked |= {"hits": read_hits(given["hits"]), "n_threads": given["n_threads"] or 1}
+        return cluster_search_results(**asked, query=words[0] if words else "")
     if len(words) < 2:
         raise click.UsageError("give a query (in quotes if it has several words) and a source, or --hits FILE.")
     source = words[1] if len(words) == 2 else [Path(word) for word in words[1:]]
-    return search(
-        words[0],
-        source,
-        n_hits=given["top"],
-        max_groups=given["max_groups"],
-        ranked_by=given["ranked_by"],
-        language=language_argument(given),
-        reader=reader_arguments(given),
-        n_threads=given["threads"],
-        progress=progress,
-    )
+    asked = arguments_of(search, given) | {"language": language_argument(given), "reader": reader_arguments(given)}
+    return search(words[0], source, **asked, progress=progress)
 
 
 def _print_groups(found: GroupedHits) -> None:

@@ -9,15 +9,6 @@ import click
 
 from doccluster.errors import Argument, DocclusterError, Spelling, shown
 
-# arguments of the public functions whose option is called otherwise: argument -> name of the click parameter
-OPTION_OF = {
-    "n_clusters": "clusters",
-    "n_threads": "threads",
-    "random_state": "seed",
-    "algorithm": "algorithms",
-    "ks": "k_range",
-}
-
 # arguments that no command has, and whose value alone is said
 VALUE_ALONE = frozenset({"n_samples"})
 
@@ -112,8 +103,7 @@ def _negative_flags(command: click.Command) -> Mapping[str, str]:
 
 def _flags(command: click.Command) -> Mapping[str, str]:
     """Return the options for each argument, in all their spellings."""
-    given = {option.name: "/".join(option.opts) for option in command.params if isinstance(option, click.Option)}
-    renamed = {argument: given[name] for argument, name in OPTION_OF.items() if name in given}
-    if "n_topics" in given:
-        renamed["n_clusters"] = given["n_topics"]
-    return {name: flag for name, flag in {**renamed, **given}.items() if name is not None}
+    given = {str(one.name): "/".join(one.opts) for one in command.params if isinstance(one, click.Option)}
+    # of several algorithms one is refused, and of invented documents the topics are the clusters
+    names = {"algorithm": "algorithms", "n_clusters": "n_topics", "seed": "random_state"}
+    return {argument: given[name] for argument, name in names.items() if name in given} | given

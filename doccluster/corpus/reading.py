@@ -21,7 +21,7 @@ from doccluster.corpus.opening import address_of
 from doccluster.corpus.options import ReadOptions
 from doccluster.corpus.walking import Walk, check_paths, expanded
 from doccluster.errors import Argument, DocclusterWarning, InputError, MissingDependency
-from doccluster.parameter_fields import described_by
+from doccluster.parameter_fields import described_by, parameters_of
 from doccluster.progress import Progress, silent
 
 _TOLD_EVERY = 500  # documents between two calls of progress
@@ -90,32 +90,10 @@ def read_corpus(
     >>> len(corpus), corpus.ids, [one.reason for one in corpus.skipped]
     (2, ('1', '3'), ['empty'])
     """
+    given = dict(locals())
     if isinstance(source, Corpus):
         return source
-    options = ReadOptions(
-        format=format,
-        text_column=text_column,
-        id_column=id_column,
-        title_column=title_column,
-        date_column=date_column,
-        link_column=link_column,
-        source_column=source_column,
-        label_columns=label_columns,
-        keep_columns=keep_columns,
-        label_separator=label_separator,
-        labels_file=labels_file,
-        header=header,
-        delimiter=delimiter,
-        encoding=encoding,
-        strip=strip,
-        split=split,
-        html=html,
-        strip_html=strip_html,
-        max_document_length=max_document_length,
-        max_expanded_size=max_expanded_size,
-        max_members=max_members,
-        max_archive_depth=max_archive_depth,
-    ).checked()
+    options = ReadOptions(**{name: given[name] for name in parameters_of(ReadOptions)}).checked()
     labels = None if labels_file is None else LabelFile.read(Path(labels_file), options)
     reading = Reading(options, check_format(format), labels, split, progress)
     reading.run(source)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, fields, replace
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -36,16 +37,13 @@ from doccluster.pipeline.in_process import Work
 from doccluster.pipeline.meaning_wanted import meaning_note, reader_for, with_meaning
 from doccluster.pipeline.naming import name_clusters, unwanted_words
 from doccluster.pipeline.provenance import Stages, peak_memory, versions
-from doccluster.pipeline.reporting import check_texts, report_writer, wants_texts
+from doccluster.pipeline.reporting import check_texts
 from doccluster.pipeline.run_settings import RunSettings, checked_seed
 from doccluster.pipeline.sources import Source, check_truth, read_source, without_terms
 from doccluster.pipeline.vectorizing import Vectorized
 from doccluster.pipeline.wanted_clusters import Wanted, with_examples
 from doccluster.progress import Progress, silent
 from doccluster.record import Documents, Provenance, Run
-
-if TYPE_CHECKING:
-    from doccluster.report import ReportOptions
 
 
 class RunInterrupted(KeyboardInterrupt):
@@ -83,7 +81,8 @@ def run_pipeline(
     scheduler: Any = None,
     scratch: str | Path | None = None,
     checkpoint: int | None = None,
-    report: bool | ReportOptions = True,
+    report: bool = True,
+    with_texts: bool = False,
     parquet: bool = False,
     command: str | None = None,
     began: float | None = None,
@@ -159,8 +158,8 @@ def run_pipeline(
         Write to the output folder, every so many iterations, how far the clustering has come, and go on from what a
         run that was ended has left there, unless `overwrite` is set. Documents are read and vectorized again; the
         labels are those of a run that nothing disturbed. Works in blocks.
-    report : bool or ReportOptions
-        Whether to write report.html into the output, and what it holds (`doccluster.report.ReportOptions`).
+    report, with_texts : bool
+        Whether to write report.html into the output, and whether it holds the whole text of each document.
     parquet : bool
         Whether to write the assignments as Parquet parts too, into the folder assignments of the output.
     command : str, optional
@@ -192,42 +191,14 @@ def run_pipeline(
     >>> [(cluster.size, cluster.label) for cluster in run.clusters]
     [(2, 'wheat harvest, rain'), (2, 'oil, prices')]
     """
+    given = dict(locals())
     row, options = chosen_algorithm(algorithm, quality)
-    settings = RunSettings(
-        n_clusters=n_clusters,
-        granularity=granularity,
-        other=other,
-        fold_copies=fold_copies,
-        truth=truth if truth is None or isinstance(truth, str) else tuple(truth),
-        random_state=random_state,
-        reader=reader,
-        language=language if isinstance(language, str) else tuple(language),
-        vectorizer=vectorizer,
-        algorithm=row.name,
-        clustering={**options, **(clustering or {})} or None,
-        measures=measures,
-        n_threads=n_threads,
-        embeddings=embeddings,
-        encoder=encoder,
-        space=space,
-        meaning_weight=meaning_weight,
-        labels=labels,
-    )
-    return make_run(
-        source,
-        settings,
-        scheduler=scheduler,
-        scratch=scratch,
-        checkpoint=checkpoint,
-        output=output,
-        overwrite=overwrite,
-        report=report,
-        parquet=parquet,
-        command=command,
-        began=began,
-        announce=announce,
-        progress=progress,
-    )
+    given["algorithm"], given["clustering"] = row.name, {**options, **(clustering or {})} or None
+    given["truth"] = truth if truth is None or isinstance(truth, str) else tuple(truth)
+    given["language"] = language if isinstance(language, str) else tuple(language)
+    del given["source"], given["quality"]
+    settings = RunSettings(**{one.name: given.pop(one.name) for one in fields(RunSettings)})
+    return make_run(source, settings, **given)
 
 
 def make_run(
@@ -239,7 +210,8 @@ def make_run(
     checkpoint: int | None = None,
     output: str | Path | None = None,
     overwrite: bool = False,
-    report: bool | ReportOptions = True,
+    report: bool = True,
+    with_texts: bool = False,
     parquet: bool = False,
     command: str | None = None,
     began: float | None = None,
@@ -262,10 +234,14 @@ def make_run(
     with work_wanted(source, settings, **wanted) as work:
         clock = Stages(progress, began=began, ended=work.tell_stage)
         encoded = EncodedRows.read(encoded_in or output) if settings.encoder is not None else EncodedRows()
-        run, texts = _made(source, settings, work, clock, encoded, wants_texts=wants_texts(report), command=command)
+        run, texts = _made(source, settings, work, clock, encoded, wants_texts=report and with_texts, command=command)
         if output is not None:
             progress("write", 0)
-            also = {**parquet_writer(parquet), **(report_writer(report, texts) or {})}
+            also = parquet_writer(parquet)
+            if report:
+                from doccluster.report import write_report  # brings in matplotlib, which a run without output needs not
+
+                also["report.html"] = partial(write_report, texts=texts if with_texts else None)
             if encoded.model:
                 also[ENCODED] = lambda _, path: encoded.write(path)
             save_run(run, output, overwrite=overwrite or checkpoints is not None, also=also)

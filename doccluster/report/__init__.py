@@ -9,13 +9,12 @@ from doccluster.lazy import offer
 # loaded when used: how dates and numbers are worded needs no matplotlib
 _HOMES = {
     "InlineReport": "doccluster.report.html",
-    "ReportOptions": "doccluster.report.options",
     "plots": "doccluster.report.plots",
     "render_report": "doccluster.report.html",
     "write_report": "doccluster.report.html",
 }
 
-__all__ = ["InlineReport", "ReportOptions", "plots", "render_report", "write_report"]
+__all__ = [*_HOMES]
 
 __getattr__ = offer(__name__, _HOMES)
 
@@ -24,4 +23,3 @@ if TYPE_CHECKING:
     from doccluster.report.html import InlineReport as InlineReport
     from doccluster.report.html import render_report as render_report
     from doccluster.report.html import write_report as write_report
-    from doccluster.report.options import ReportOptions as ReportOptions
