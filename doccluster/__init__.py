@@ -31,13 +31,13 @@ _HOMES = {
     "get_measure": "doccluster.measures",
     "list_measures": "doccluster.measures",
     "StoryStream": "doccluster.streams",
-    "run": "doccluster.pipeline:run_pipeline",
-    "assign": "doccluster.pipeline:assign_documents",
-    "choose_k": "doccluster.pipeline:choose_clusters",
-    "compare": "doccluster.pipeline:compare_sources",
-    "inspect": "doccluster.pipeline:inspect_source",
-    "search": "doccluster.pipeline",
-    "cluster_search_results": "doccluster.pipeline",
+    "run": "doccluster.pipeline.main_line:run_pipeline",
+    "assign": "doccluster.pipeline.assigning:assign_documents",
+    "choose_k": "doccluster.pipeline.choosing:choose_clusters",
+    "compare": "doccluster.pipeline.comparing:compare_sources",
+    "inspect": "doccluster.pipeline.inspecting:inspect_source",
+    "search": "doccluster.pipeline.searching",
+    "cluster_search_results": "doccluster.pipeline.grouping_hits",
     "load_run": "doccluster.artifacts.run_folder",
     "write_report": "doccluster.report",
     "InlineReport": "doccluster.report",
@@ -55,7 +55,6 @@ def __dir__() -> list[str]:
 
 if TYPE_CHECKING:
     from doccluster import errors as errors
-    from doccluster import pipeline
     from doccluster.artifacts.run_folder import load_run as load_run
     from doccluster.clustering import DocumentClustering as DocumentClustering
     from doccluster.clustering import SphericalKMeans as SphericalKMeans
@@ -68,8 +67,9 @@ if TYPE_CHECKING:
     from doccluster.measures import get_measure as get_measure
     from doccluster.measures import list_measures as list_measures
     from doccluster.partition import Partition as Partition
-    from doccluster.pipeline import cluster_search_results as cluster_search_results
-    from doccluster.pipeline import search as search
+    from doccluster.pipeline import assigning, choosing, comparing, inspecting, main_line
+    from doccluster.pipeline.grouping_hits import cluster_search_results as cluster_search_results
+    from doccluster.pipeline.searching import search as search
     from doccluster.report import InlineReport as InlineReport
     from doccluster.report import plots as plots
     from doccluster.report import write_report as write_report
@@ -79,8 +79,8 @@ if TYPE_CHECKING:
     from doccluster.vectors import read_matrix as read_matrix
     from doccluster.vectors import vectorize as vectorize
 
-    run = pipeline.run_pipeline
-    assign = pipeline.assign_documents
-    choose_k = pipeline.choose_clusters
-    compare = pipeline.compare_sources
-    inspect = pipeline.inspect_source
+    run = main_line.run_pipeline
+    assign = assigning.assign_documents
+    choose_k = choosing.choose_clusters
+    compare = comparing.compare_sources
+    inspect = inspecting.inspect_source

@@ -29,7 +29,7 @@ from doccluster.artifacts.storage import (
 from doccluster.artifacts.typed_json import read_as
 from doccluster.corpus.document import Corpus
 from doccluster.errors import InputError, SchemaError
-from doccluster.pipeline import run_pipeline
+from doccluster.pipeline.main_line import run_pipeline
 from doccluster.vectors import read_matrix
 
 TINY = pathlib.Path(__file__).resolve().parent.parent / "corpora" / "samples" / "tiny"

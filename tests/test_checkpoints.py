@@ -14,7 +14,7 @@ import pytest
 
 from doccluster.artifacts.new_folder import CHECKPOINT, MARK
 from doccluster.errors import InputError
-from doccluster.pipeline import RunInterrupted, run_pipeline
+from doccluster.pipeline.main_line import RunInterrupted, run_pipeline
 
 NEWSROOM = pathlib.Path(__file__).resolve().parent.parent / "corpora" / "samples" / "newsroom"
 SETTINGS = {
@@ -25,7 +25,7 @@ SETTINGS = {
 }
 KILLED = """
     import os, pathlib, signal
-    from doccluster.pipeline import run_pipeline
+    from doccluster.pipeline.main_line import run_pipeline
 
     seen = []
 

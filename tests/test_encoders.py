@@ -13,8 +13,9 @@ import pytest
 import doccluster
 from doccluster.artifacts.encoded_rows import EncodedRows
 from doccluster.errors import InputError, MissingDependency, NothingUsable, SchemaError
-from doccluster.pipeline import open_search, repeat_run
 from doccluster.pipeline.editing import Edit, edit_run
+from doccluster.pipeline.repeating import repeat_run
+from doccluster.pipeline.searching import open_search
 from doccluster.vectors import encoders
 from doccluster.vectors.encoders import Encoder, encode, get_encoder
 

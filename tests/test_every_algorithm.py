@@ -13,7 +13,9 @@ from doccluster.artifacts.run_folder import load_run
 from doccluster.cli.main import commands
 from doccluster.clustering.algorithms import ALGORITHMS, get_algorithm, parse_algorithm
 from doccluster.errors import InputError
-from doccluster.pipeline import assign_documents, repeat_run, run_pipeline
+from doccluster.pipeline.assigning import assign_documents
+from doccluster.pipeline.main_line import run_pipeline
+from doccluster.pipeline.repeating import repeat_run
 from doccluster.report import render_report
 
 NEWSROOM = Path(__file__).resolve().parent.parent / "corpora" / "samples" / "newsroom" / "articles.jsonl"

@@ -25,13 +25,13 @@ def run():
 
 
 def test_verbs_are_functions_of_the_package():
-    from doccluster import pipeline
+    from doccluster.pipeline import assigning, choosing, comparing, inspecting, main_line
 
-    assert doccluster.run is pipeline.run_pipeline
-    assert doccluster.assign is pipeline.assign_documents
-    assert doccluster.choose_k is pipeline.choose_clusters
-    assert doccluster.compare is pipeline.compare_sources
-    assert doccluster.inspect is pipeline.inspect_source
+    assert doccluster.run is main_line.run_pipeline
+    assert doccluster.assign is assigning.assign_documents
+    assert doccluster.choose_k is choosing.choose_clusters
+    assert doccluster.compare is comparing.compare_sources
+    assert doccluster.inspect is inspecting.inspect_source
     for verb in ("run", "assign", "choose_k", "compare", "inspect", "evaluate", "load_run"):
         assert verb in doccluster.__all__
 

@@ -10,7 +10,7 @@ import pytest
 import doccluster
 from doccluster.cli.main import main
 from doccluster.errors import InputError
-from doccluster.pipeline import repeat_run
+from doccluster.pipeline.repeating import repeat_run
 
 KINDS = (("ship", "harbour", "cargo", "anchor"), ("bread", "oven", "flour", "yeast"), ("pawn", "queen", "knight"))
 

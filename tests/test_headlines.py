@@ -13,7 +13,8 @@ from doccluster.corpus import read_corpus
 from doccluster.headlines import choose_headline, plain_title, title_endings
 from doccluster.labeling import representative_documents
 from doccluster.overview import overview
-from doccluster.pipeline import inspect_source, run_pipeline
+from doccluster.pipeline.inspecting import inspect_source
+from doccluster.pipeline.main_line import run_pipeline
 
 
 @pytest.mark.parametrize(

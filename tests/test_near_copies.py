@@ -16,7 +16,8 @@ from doccluster.artifacts.tables import assignments_columns
 from doccluster.cli.main import commands
 from doccluster.corpus import find_near_copies, find_near_duplicates, near_copies
 from doccluster.errors import InputError
-from doccluster.pipeline import repeat_run, run_pipeline
+from doccluster.pipeline.main_line import run_pipeline
+from doccluster.pipeline.repeating import repeat_run
 from tests.conftest import ROOT
 
 NEWSROOM = ROOT / "corpora" / "samples" / "newsroom" / "articles.jsonl"

@@ -15,9 +15,9 @@ from doccluster.geometry import as_documents
 from doccluster.labeling.placement import is_nearer_to_another, place_documents, rows_that_fit_none
 from doccluster.overview import overview
 from doccluster.partition import Partition
-from doccluster.pipeline import run_pipeline
 from doccluster.pipeline.browsing import open_browser
 from doccluster.pipeline.fitting import Fit, centroids_of, set_aside
+from doccluster.pipeline.main_line import run_pipeline
 from doccluster.vectors import DocumentVectors
 
 

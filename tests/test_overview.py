@@ -10,7 +10,7 @@ import pytest
 
 from doccluster.headlines import first_sentence
 from doccluster.overview import outlets_of, overview
-from doccluster.pipeline import run_pipeline
+from doccluster.pipeline.main_line import run_pipeline
 
 OIL = ["Oil prices rise as OPEC cuts exports", "OPEC cuts exports of oil again", "Crude oil exports fall, OPEC says"]
 WHEAT = ["Rain delays the wheat harvest", "Wheat harvest late after rain", "Farmers wait: rain on the wheat"]

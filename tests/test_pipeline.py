@@ -17,16 +17,13 @@ from doccluster.artifacts.run_folder import load_run
 from doccluster.clustering.k_means.spherical import FitInterrupted, SphericalParameters, spherical_k_means
 from doccluster.corpus import Corpus, read_corpus
 from doccluster.errors import InputError, MemoryLimitError, NothingUsable
-from doccluster.pipeline import (
-    RunInterrupted,
-    assign_documents,
-    inspect_source,
-    repeat_run,
-    run_pipeline,
-    write_vectors,
-)
+from doccluster.pipeline.assigning import assign_documents
 from doccluster.pipeline.fitting import largest_first
 from doccluster.pipeline.in_process import canonical_order
+from doccluster.pipeline.inspecting import inspect_source
+from doccluster.pipeline.main_line import RunInterrupted, run_pipeline
+from doccluster.pipeline.repeating import repeat_run
+from doccluster.pipeline.vector_file import write_vectors
 
 SAMPLES = pathlib.Path(__file__).resolve().parent.parent / "corpora" / "samples"
 TINY = SAMPLES / "tiny"

@@ -17,8 +17,11 @@ from doccluster.clustering import DocumentClustering, MultinomialMixture, Spheri
 from doccluster.clustering.algorithms import QUALITIES
 from doccluster.clustering.k_means.spherical import FitInterrupted, spherical_k_means
 from doccluster.errors import InputError, MemoryLimitError
-from doccluster.pipeline import RunInterrupted, assign_documents, compare_sources, run_pipeline, write_vectors
+from doccluster.pipeline.assigning import assign_documents
+from doccluster.pipeline.comparing import compare_sources
 from doccluster.pipeline.in_process import canonical_order
+from doccluster.pipeline.main_line import RunInterrupted, run_pipeline
+from doccluster.pipeline.vector_file import write_vectors
 from doccluster.selection import LabelledCorpus, compare
 
 NEWSROOM = Path(__file__).resolve().parent.parent / "corpora" / "samples" / "newsroom" / "articles.jsonl"

@@ -182,7 +182,7 @@ import decimal, locale, logging, os, random, signal, sys, threading, warnings
 import matplotlib, numba, numpy as np, pandas, scipy.sparse, sklearn.cluster, sklearn.feature_extraction
 import doccluster
 from doccluster import clustering, selection
-from doccluster.pipeline import run_pipeline
+from doccluster.pipeline.main_line import run_pipeline
 
 def state():
     return {

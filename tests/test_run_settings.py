@@ -13,8 +13,7 @@ import pytest
 from doccluster.corpus import read_corpus
 from doccluster.corpus.options import ReadOptions, SourceParameters
 from doccluster.errors import InputError, SchemaError
-from doccluster.pipeline import run_pipeline
-from doccluster.pipeline.main_line import make_run
+from doccluster.pipeline.main_line import make_run, run_pipeline
 from doccluster.pipeline.repeating import repeat_run
 from doccluster.pipeline.run_settings import RunSettings, recorded_run
 from doccluster.vectors import read_matrix

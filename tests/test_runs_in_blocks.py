@@ -22,8 +22,9 @@ from doccluster.corpus.parts import FilesInParts, read_part
 from doccluster.distributed import Sequential
 from doccluster.distributed.text_vectors import learn_terms, write_rows
 from doccluster.errors import InputError
-from doccluster.pipeline import assign_documents, run_pipeline
+from doccluster.pipeline.assigning import assign_documents
 from doccluster.pipeline.block_runs import MEMORY_PER_BYTE, source_bytes
+from doccluster.pipeline.main_line import run_pipeline
 from doccluster.vectors import TfidfVectorizer
 
 NEWSROOM = pathlib.Path(__file__).resolve().parent.parent / "corpora" / "samples" / "newsroom"

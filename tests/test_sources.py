@@ -9,7 +9,8 @@ import pytest
 
 from doccluster.corpus import read_corpus
 from doccluster.errors import DocclusterWarning, InputError
-from doccluster.pipeline import inspect_source, run_pipeline
+from doccluster.pipeline.inspecting import inspect_source
+from doccluster.pipeline.main_line import run_pipeline
 
 CLUTO = "4 3 7\n1 2 2 1\n1 1 2 1\n3 2 2 1\n3 1\n"
 TEXTS = ("oil price rises", "crude oil price", "wheat harvest", "late wheat harvest")

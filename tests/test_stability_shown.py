@@ -14,8 +14,8 @@ from doccluster.artifacts.run_folder import load_run
 from doccluster.cli.main import commands
 from doccluster.clustering import measure_stability, movements
 from doccluster.errors import SchemaError
-from doccluster.pipeline import run_pipeline
 from doccluster.pipeline.editing import Edit, edit_run
+from doccluster.pipeline.main_line import run_pipeline
 from doccluster.report import render_report
 
 NEWSROOM = Path(__file__).resolve().parent.parent / "corpora" / "samples" / "newsroom" / "articles.jsonl"

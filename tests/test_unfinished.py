@@ -11,7 +11,7 @@ import pytest
 
 from doccluster.artifacts.new_folder import check_output, new_file, new_folder
 from doccluster.artifacts.run_folder import load_run
-from doccluster.pipeline import run_pipeline
+from doccluster.pipeline.main_line import run_pipeline
 from doccluster.unfinished import LOCK, unfinished_folder
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]

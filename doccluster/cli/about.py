@@ -60,7 +60,7 @@ def warm_up_command(as_json: bool) -> None:
     Without it each function is compiled when a command first needs it. The code is kept in the folder that
     NUMBA_CACHE_DIR names, or next to the package, or in your cache folder.
     """
-    from doccluster.pipeline import warm_up
+    from doccluster.pipeline.warming import warm_up
 
     with progress_shown(quiet=as_json) as progress:
         done = warm_up(progress)

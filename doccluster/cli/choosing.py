@@ -25,7 +25,7 @@ from doccluster.cli.verb import Verb
 from doccluster.text_table import Column
 
 if TYPE_CHECKING:
-    from doccluster.pipeline import Choice
+    from doccluster.pipeline.choosing import Choice
     from doccluster.selection import Recommendation
 
 # what each column is called, how its numbers are written, and what they say; choose_k.csv has the figures as they are
@@ -64,7 +64,7 @@ def choose_k_command(sources: tuple[str, ...], **given: Any) -> None:
 
     `doccluster run` without -k chooses the same number.
     """
-    from doccluster.pipeline import choose_clusters
+    from doccluster.pipeline.choosing import choose_clusters
 
     with progress_shown(quiet=given["as_json"]) as progress:
         asked = arguments_of(choose_clusters, given) | source_arguments(given)

@@ -93,8 +93,7 @@ def assign_command(model: str, sources: tuple[str, ...], output: str | None, **g
     """
     from doccluster.artifacts.model import load_model
     from doccluster.artifacts.new_folder import check_file
-    from doccluster.pipeline import assign_documents
-    from doccluster.pipeline.assigning import chosen_threshold
+    from doccluster.pipeline.assigning import assign_documents, chosen_threshold
 
     if output is not None:
         check_file(Path(output), overwrite=given["overwrite"])

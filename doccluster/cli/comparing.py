@@ -87,7 +87,7 @@ def compare_command(sources: tuple[str, ...], **given: Any) -> None:
 
 
 def _compared(sources: tuple[str, ...], given: dict[str, Any], **settings: Any) -> Comparison:
-    from doccluster.pipeline import compare_sources
+    from doccluster.pipeline.comparing import compare_sources
 
     truth = _by_source(given["truth"], sources)
     labels = _by_source(given["labels"], sources)

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 @json_option
 def inspect_command(sources: tuple[str, ...], as_json: bool, **given: Any) -> None:
     """Describe what is in a source: documents, lengths, languages, dates, labels, and what would be skipped and why."""
-    from doccluster.pipeline import inspect_source
+    from doccluster.pipeline.inspecting import inspect_source
 
     with progress_shown(quiet=as_json) as progress:
         asked = arguments_of(inspect_source, given) | {"reader": reader_arguments(given)}
@@ -103,7 +103,7 @@ def _coverage(column: LabelColumn) -> str:
 def vectorize_command(sources: tuple[str, ...], output: str, **given: Any) -> None:
     """Turn documents into a matrix file (npz) that `cluster` and `run` take, and other programs can read."""
     from doccluster.cli.run_summary import say_analysis, terms_told
-    from doccluster.pipeline import write_vectors
+    from doccluster.pipeline.vector_file import write_vectors
 
     with progress_shown(quiet=given["as_json"]) as progress:
         asked = arguments_of(write_vectors, given) | source_arguments(given)

@@ -185,8 +185,8 @@ def execute(
 ) -> None:
     """Make the run that the options of a command describe, and print what came of it."""
     from doccluster.cli.run_summary import print_run, run_as_json
-    from doccluster.pipeline import RunInterrupted, run_pipeline
     from doccluster.pipeline.compiling_ahead import compiling_ahead
+    from doccluster.pipeline.main_line import RunInterrupted, run_pipeline
 
     interrupted = False
     with compiling_ahead(given["n_threads"]), progress_shown(quiet=given["as_json"]) as progress:
@@ -253,7 +253,7 @@ def report_command(folder: str, output: str | None, with_map: bool | None, with_
 @json_option
 def rerun_command(record: str, as_json: bool, **given: Any) -> None:
     """Repeat a run from its run.json. The exit code is 0 if every document has the same label, otherwise 1."""
-    from doccluster.pipeline import repeat_run
+    from doccluster.pipeline.repeating import repeat_run
 
     with progress_shown(quiet=as_json) as progress:
         again = repeat_run(record, command=typed_command(), progress=progress, **arguments_of(repeat_run, given))

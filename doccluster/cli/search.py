@@ -80,7 +80,8 @@ def search_command(words: tuple[str, ...], as_json: bool, output: str | None, ov
 
 
 def _found(words: tuple[str, ...], given: dict[str, Any], progress: Any) -> GroupedHits:
-    from doccluster.pipeline import cluster_search_results, search
+    from doccluster.pipeline.grouping_hits import cluster_search_results
+    from doccluster.pipeline.searching import search
     from doccluster.retrieval import read_hits
 
     if given["hits"] is not None:

@@ -10,7 +10,8 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from doccluster.pipeline import cluster_search_results, open_search
+from doccluster.pipeline.grouping_hits import cluster_search_results
+from doccluster.pipeline.searching import open_search
 from doccluster.retrieval import SearchHit
 from experiments.benchmarks.harness import ROOT, Session, row
 from experiments.benchmarks.made_text import text_file

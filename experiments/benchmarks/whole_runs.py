@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
-from doccluster.pipeline import run_pipeline  # here, so that it is loaded before a clock starts
+from doccluster.pipeline.main_line import run_pipeline  # here, so that it is loaded before a clock starts
 from experiments.benchmarks.harness import measure_process, start_clock
 from experiments.benchmarks.made_text import text_file
 from experiments.benchmarks.process_watch import ProcessWatch, folder_bytes

@@ -29,7 +29,7 @@ from scipy import sparse
 from doccluster.clustering import SphericalKMeans
 from doccluster.corpus import read_corpus
 from doccluster.evaluation import score
-from doccluster.pipeline import vectorize_texts
+from doccluster.pipeline.vectorizing import vectorize_texts
 from doccluster.retrieval import Bm25Index, scatter
 from doccluster.validation import unit_rows
 from doccluster.vectors import TfidfVectorizer

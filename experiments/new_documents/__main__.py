@@ -15,7 +15,8 @@ import numpy as np
 
 from doccluster.artifacts.run_folder import load_run
 from doccluster.clustering import leave_one_out_similarity
-from doccluster.pipeline import assign_documents, run_pipeline
+from doccluster.pipeline.assigning import assign_documents
+from doccluster.pipeline.main_line import run_pipeline
 
 NEWSROOM = Path(__file__).resolve().parents[2] / "corpora" / "samples" / "newsroom" / "articles.jsonl"
 SHARES = (0.02, 0.05, 0.1, 0.15, 0.2)

@@ -29,7 +29,7 @@ from threadpoolctl import threadpool_limits
 import doccluster
 from doccluster.clustering.smoothed.document_clusters import DocumentParameters, cluster_documents
 from doccluster.corpus import Corpus
-from doccluster.pipeline import vectorize_texts
+from doccluster.pipeline.vectorizing import vectorize_texts
 from doccluster.vectors import DocumentVectors
 from doccluster.vectors.encoders import encode, get_encoder
 from doccluster.vectors.meaning import meaning_of, usual_weight

@@ -9,7 +9,7 @@ import shutil
 import tempfile
 from pathlib import Path
 
-from doccluster.pipeline import run_pipeline
+from doccluster.pipeline.main_line import run_pipeline
 from doccluster.report import write_report
 
 ROOT = Path(__file__).resolve().parents[2]

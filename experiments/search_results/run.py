@@ -33,7 +33,8 @@ import pandas as pd
 from doccluster.clustering import SphericalKMeans
 from doccluster.corpus import Corpus
 from doccluster.evaluation import score
-from doccluster.pipeline import cluster_search_results, vectorize_texts
+from doccluster.pipeline.grouping_hits import cluster_search_results
+from doccluster.pipeline.vectorizing import vectorize_texts
 from doccluster.retrieval import GroupedHits, HitGroup, SearchHit
 from doccluster.text.stemming import build_stemmer
 from doccluster.text.tokens import DEFAULT_TOKEN_PATTERN, build_tokenizer

@@ -7,7 +7,7 @@ import pathlib
 import numpy as np
 
 from doccluster.corpus import Corpus, read_corpus
-from doccluster.pipeline import vectorize_texts
+from doccluster.pipeline.vectorizing import vectorize_texts
 from doccluster.retrieval import Bm25Index
 from doccluster.retrieval.hits import as_hits
 from doccluster.retrieval.ranking import best_documents

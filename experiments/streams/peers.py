@@ -12,7 +12,7 @@ from sklearn.preprocessing import normalize
 
 from doccluster.clustering import SphericalKMeans
 from doccluster.corpus import Corpus
-from doccluster.pipeline import run_pipeline
+from doccluster.pipeline.main_line import run_pipeline
 from doccluster.streams.article_terms import TermReader
 from doccluster.streams.joining import Floats
 from doccluster.vectors import TfidfVectorizer

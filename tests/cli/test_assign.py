@@ -13,7 +13,7 @@ from doccluster.artifacts.model import load_model
 from doccluster.artifacts.run_folder import load_run
 from doccluster.clustering import learn_threshold, leave_one_out_similarity
 from doccluster.errors import InputError
-from doccluster.pipeline import assign_documents
+from doccluster.pipeline.assigning import assign_documents
 
 STORIES = {
     "bread": ["baker bread flour oven", "bread flour mill oven", "baker flour mill bread", "oven bread baker rolls"],

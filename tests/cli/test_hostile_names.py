@@ -20,7 +20,8 @@ from doccluster.corpus import opening
 from doccluster.corpus.walking import MAX_SOURCES, expanded
 from doccluster.errors import InputError
 from doccluster.evaluation import score
-from doccluster.pipeline import repeat_run, run_pipeline
+from doccluster.pipeline.main_line import run_pipeline
+from doccluster.pipeline.repeating import repeat_run
 from doccluster.retrieval import read_hits
 from doccluster.sizes import parse_size
 from doccluster.streams.polling.fetching import Reach, fetch

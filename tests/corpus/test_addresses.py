@@ -15,7 +15,8 @@ from doccluster.corpus.options import ReadOptions
 from doccluster.corpus.parts import FilesInParts, as_parts, read_part
 from doccluster.corpus.walking import ListedFile, Walk
 from doccluster.errors import InputError, MissingDependency
-from doccluster.pipeline import repeat_run, run_pipeline
+from doccluster.pipeline.main_line import run_pipeline
+from doccluster.pipeline.repeating import repeat_run
 
 fsspec = pytest.importorskip("fsspec", reason="the extra dask is not installed")
 

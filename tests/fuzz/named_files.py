@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
-from doccluster.pipeline import cluster_search_results
+from doccluster.pipeline.grouping_hits import cluster_search_results
 from doccluster.retrieval import read_hits
 from doccluster.streams.polling.subscribing import subscriptions
 from tests.fuzz.campaign import Target, scratch_folder

@@ -15,7 +15,9 @@ import numpy as np
 
 from doccluster.artifacts.run_folder import load_run
 from doccluster.cli.explain_cluster import explain_cluster
-from doccluster.pipeline import assign_documents, repeat_run, run_pipeline
+from doccluster.pipeline.assigning import assign_documents
+from doccluster.pipeline.main_line import run_pipeline
+from doccluster.pipeline.repeating import repeat_run
 from doccluster.report import write_report
 from tests.fuzz.campaign import Target, scratch_folder
 

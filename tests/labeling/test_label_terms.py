@@ -10,7 +10,7 @@ from sklearn.metrics import mutual_info_score
 from doccluster.labeling import ClusterProfiles, count_label_phrases, rank_label_terms
 from doccluster.labeling.label_queries import LabelQueries
 from doccluster.partition import Partition
-from doccluster.pipeline import run_pipeline
+from doccluster.pipeline.main_line import run_pipeline
 
 EAST = ["war in the Middle East", "peace for the Middle East", "Middle East talks", "the Middle East and oil"]
 FARM = ["east wind on the farm", "wheat from the farm", "farm prices", "the farm and the wheat"]

@@ -9,7 +9,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 
 from doccluster.labeling import TitleCounts
 from doccluster.labeling.title_counts import subject_of
-from doccluster.pipeline import run_pipeline
+from doccluster.pipeline.main_line import run_pipeline
 
 WORDS = ["bread", "flour", "rye"]
 

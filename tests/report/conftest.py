@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from doccluster.corpus.document import Corpus, Skipped
-from doccluster.pipeline import run_pipeline
+from doccluster.pipeline.main_line import run_pipeline
 from doccluster.report import write_report
 from tests.conftest import ROOT
 from tests.report.hostile import HOSTILE, LINKS, TEXTS

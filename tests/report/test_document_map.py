@@ -14,7 +14,7 @@ from scipy import sparse
 from doccluster.errors import InputError
 from doccluster.geometry.projection import unit
 from doccluster.kernels.plane_forces import attraction, repulsion
-from doccluster.pipeline import run_pipeline
+from doccluster.pipeline.main_line import run_pipeline
 from doccluster.report import plane, render_report, stories
 from doccluster.report.explore import GRID, as_json, explore_data, grid_places, packed, packed_gaps, page_order
 from doccluster.report.map_labels import Place, placed_labels

@@ -8,7 +8,7 @@ import re
 
 import pytest
 
-from doccluster.pipeline import run_pipeline
+from doccluster.pipeline.main_line import run_pipeline
 from doccluster.report import write_report
 from tests.axe import axe_script, violations
 from tests.conftest import ROOT

@@ -16,7 +16,7 @@ from doccluster.evaluation import evaluate
 from doccluster.labeling.description import Borderline, ClusterDescription, Representative, Term
 from doccluster.overview import overview
 from doccluster.partition import Partition
-from doccluster.pipeline import run_pipeline
+from doccluster.pipeline.main_line import run_pipeline
 from doccluster.record import Documents, Provenance, Run
 from doccluster.report import render_report, write_report
 from doccluster.report.heat_maps import similar_next_to_one_another

@@ -7,7 +7,8 @@ import pytest
 from scipy import sparse
 
 from doccluster.errors import InputError, NothingUsable
-from doccluster.pipeline import cluster_search_results, search
+from doccluster.pipeline.grouping_hits import cluster_search_results
+from doccluster.pipeline.searching import search
 from doccluster.retrieval import group_rows
 from doccluster.retrieval.grouping import OTHER
 from doccluster.validation import unit_rows

@@ -8,7 +8,7 @@ from scipy import sparse
 
 from doccluster.clustering.smoothed.document_clusters import DocumentParameters, smooth_documents
 from doccluster.errors import InputError
-from doccluster.pipeline import vectorize_texts
+from doccluster.pipeline.vectorizing import vectorize_texts
 from doccluster.selection import choose_k, recommendation
 from doccluster.selection.levels import Level
 from doccluster.selection.null_models import sample_null

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from doccluster.pipeline import run_pipeline
+from doccluster.pipeline.main_line import run_pipeline
 from doccluster.text.boilerplate import find_repeated, without_repeated
 
 FOOTER = "Sign up for our free morning newsletter today."

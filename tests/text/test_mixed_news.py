@@ -10,7 +10,7 @@ import pytest
 from doccluster.clustering import SphericalKMeans
 from doccluster.corpus import Corpus, read_corpus
 from doccluster.evaluation import score
-from doccluster.pipeline import vectorize_texts
+from doccluster.pipeline.vectorizing import vectorize_texts
 
 pytestmark = pytest.mark.real
 

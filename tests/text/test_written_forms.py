@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from doccluster.pipeline import run_pipeline
+from doccluster.pipeline.main_line import run_pipeline
 from doccluster.text.boilerplate import boilerplate_words
 from doccluster.text.tokens import strip_accents_unicode
 from doccluster.text.written_forms import written_forms
