@@ -45,8 +45,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "diff": ("doccluster.cli.diff", "Say what happened to clusters: two stores, moments or runs."),
     "report": ("doccluster.cli.run", "Write the report of a finished run again."),
     "rerun": ("doccluster.cli.run", "Repeat a run from its run.json and report what differs."),
-    "search": ("doccluster.cli.search", "Find documents, or read search results, in groups."),
-    "browse": ("doccluster.cli.browse", "Browse a collection: scatter, gather, scatter again."),
+    "search": ("doccluster.cli.finding", "Find documents, or read search results, in groups."),
+    "browse": ("doccluster.cli.finding", "Browse a collection: scatter, gather, scatter again."),
     "label": ("doccluster.cli.editing", "Give a cluster of a run a name."),
     "merge": ("doccluster.cli.editing", "Merge several clusters of a run into one."),
     "undo": ("doccluster.cli.editing", "Take back the last label or merge of a run."),
@@ -81,7 +81,7 @@ class LazyCommands(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         if args and args[0] not in COMMANDS and not args[0].startswith("-"):
-            from doccluster.cli.suggestions import about_verb
+            from doccluster.cli.verb import about_verb
 
             ctx.fail(about_verb(args[0], list(COMMANDS)))
         return super().resolve_command(ctx, args)
@@ -106,7 +106,7 @@ def main(arguments: list[str] | None = None) -> Any:
         # click returns the code of an Exit here, instead of raising it, and what a command returns: always None
         sys.exit(commands.main(args=arguments, prog_name="doccluster", standalone_mode=False, obj=began) or 0)
     except click.NoSuchOption as error:
-        from doccluster.cli.suggestions import about_option
+        from doccluster.cli.verb import about_option
 
         with suppress(OSError):
             click.UsageError(about_option(error, commands), ctx=error.ctx).show(file=sys.stderr)

@@ -230,7 +230,7 @@ def report_command(folder: str, output: str | None, with_map: bool | None, with_
     """
     from doccluster.artifacts.new_folder import check_file, new_file
     from doccluster.artifacts.run_folder import load_run
-    from doccluster.pipeline.reporting import texts_of_run
+    from doccluster.pipeline.repeating import texts_of_run
     from doccluster.report import write_report
 
     run = load_run(folder)

@@ -16,8 +16,7 @@ from doccluster.corpus.feeds import FEED, OPML
 from doccluster.corpus.format import Beginning, Format
 from doccluster.corpus.input_file import InputFile
 from doccluster.corpus.json_records import JSON, JSON_LINES
-from doccluster.corpus.mail import EML, MBOX
-from doccluster.corpus.newsgroups import NEWSGROUPS
+from doccluster.corpus.mail import EML, MBOX, NEWSGROUPS
 from doccluster.corpus.options import ReadOptions
 from doccluster.corpus.parquet import PARQUET
 from doccluster.corpus.reuters import REUTERS

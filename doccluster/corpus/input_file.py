@@ -9,7 +9,7 @@ from __future__ import annotations
 import errno
 import io
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -145,6 +145,10 @@ class InputFile:
     guessed: list[str] = field(default_factory=list)
     part: FileRange | None = None
     beginning: bytes | None = None
+
+    def without_bytes(self) -> InputFile:
+        """Return what is known of the file, without its content, so that it can be sent elsewhere."""
+        return replace(self, stream=None, beginning=None, guessed=[])  # type: ignore[arg-type]
 
     @property
     def head(self) -> bytes:

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, fields
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any
 
-from doccluster.corpus.assembly import CorpusBuilder, clean_text, why_refused
+from doccluster.corpus.assembly import clean_text, why_refused
 from doccluster.corpus.document import Skipped
 from doccluster.corpus.draft import Draft, UnknownColumn
 from doccluster.corpus.file_ranges import MapFiles, in_ranges, is_large
@@ -24,26 +24,8 @@ from doccluster.corpus.walking import ListedFile, Walk, check_paths, expanded
 from doccluster.errors import InputError
 from doccluster.progress import silent
 
-
-@dataclass(frozen=True)
-class FileSeen:
-    """What the builder asks of the file of a document."""
-
-    name: str
-    place: PurePosixPath
-    root: str
-    in_archive: bool
-    format: str
-    local: Path | None
-
-    @classmethod
-    def of(cls, file: InputFile | None) -> FileSeen | None:
-        """Return the part of a file's record that is kept."""
-        return None if file is None else cls(**{one.name: getattr(file, one.name) for one in fields(cls)})
-
-
 # None: the file is one of a collection
-Event = tuple[StoredRows | StoredDraft | Skipped | None, FileSeen | None]
+Event = tuple[StoredRows | StoredDraft | Skipped | None, InputFile | None]
 
 
 FEW_ROWS = 16  # of a file are not worth columns
@@ -119,51 +101,54 @@ _OF_A_DRAFT = tuple(one.name for one in fields(Draft))
 
 
 class _PartReading(Reading):
-    """A reading that writes down what it finds instead of building a corpus of it."""
+    """A reading that writes down what it finds instead of building a corpus of it: it is its own builder."""
 
     def __init__(self, task: ReadTask, writer: TextWriter) -> None:
         super().__init__(task.options, task.format, None, None, silent)
         self.found: list[Event] = []
-        self._in_columns = task.in_columns
+        self.builder: Any = self
+        self._in_columns, self._writer = task.in_columns, writer
         self._rows: list[tuple[StoredDraft, str] | Skipped] = []
-        self._seen: tuple[InputFile | None, FileSeen | None] = (None, None)
-        self.writer = writer
-        self.builder = _Recorder(self, max_length=task.options.limits.document_length)
+        self._seen: tuple[InputFile | None, InputFile | None] = (None, None)  # a file, and what is sent of it
 
     def take(self, item: Draft | Skipped, file: InputFile | None = None) -> None:
         """Write the text of a document to disk, and the rest down."""
         if isinstance(item, Skipped):
-            self.skip(item)
+            self.skip(item.source, item.reason, item.detail)
             return
         text = clean_text(item.text)
         refusal = why_refused(text, self.options.limits.document_length)
-        number = self.writer.add(text) if refusal is None else -1
+        number = self._writer.add(text) if refusal is None else -1
         known = {name: getattr(item, name) for name in _OF_A_DRAFT}
         if self._seen[0] is not file:
             self.end_rows()
-            self._seen = file, FileSeen.of(file)
+            self._seen = file, None if file is None else file.without_bytes()
         stored = StoredDraft(**{**known, "text": ""}, number=number, refusal=refusal)
         if not self._in_columns or file is None or item.is_whole_file:
-            self.note([(stored, self._seen[1])])
+            self._note((stored, self._seen[1]))
         elif refusal is not None:
-            self.skip(Skipped(item.where, *refusal))
+            self.skip(item.where, *refusal)
         else:
             self._rows.append((stored, file.name))
             if len(self._rows) >= ROWS_AT_ONCE:
                 self.end_rows()
 
-    def skip(self, skipped: Skipped) -> None:
+    def skip(self, source: str, reason: str, detail: str = "") -> None:
         """Note that something gives no document."""
+        skipped = Skipped(source, reason, detail)
         if self._rows:
             self._rows.append(skipped)
         else:
             self.found.append((skipped, None))
 
-    def note(self, events: Sequence[Event]) -> None:
+    def mark_collection(self, file: InputFile) -> None:
+        """Note that a file is one of a known collection."""
+        self._note((None, file.without_bytes()))
+
+    def _note(self, event: Event) -> None:
         """Note what comes after the rows so far."""
-        if events:
-            self.end_rows()
-            self.found += events
+        self.end_rows()
+        self.found.append(event)
 
     def end_rows(self) -> None:
         """Write the rows so far down, in columns if that is worth it."""
@@ -178,22 +163,6 @@ class _PartReading(Reading):
             else:
                 collected.add(one[0], one[0].number, one[1])
         self.found.append((collected.rows(), self._seen[1]))
-
-
-class _Recorder(CorpusBuilder):
-    """Writes down what else a reading tells its builder."""
-
-    def __init__(self, reading: _PartReading, *, max_length: int) -> None:
-        super().__init__(max_length=max_length)
-        self._reading = reading
-
-    def skip(self, source: str, reason: str, detail: str = "") -> None:
-        """Note that something gives no document."""
-        self._reading.skip(Skipped(source, reason, detail))
-
-    def mark_collection(self, file: Any) -> None:
-        """Note that a file is one of a known collection."""
-        self._reading.note([(None, FileSeen.of(file))])
 
 
 class FilesInParts:
@@ -212,8 +181,6 @@ class FilesInParts:
     tell : function, optional
         Given a sentence about large files that are not.
     """
-
-    is_parts = True
 
     def __init__(
         self,
@@ -242,14 +209,14 @@ class FilesInParts:
             self._tell_about([file[0] for file in ranges if len(file) == 1 and is_large(file[0])])
         parts = as_parts([one for file in ranges for one in file])
         n_ranges = iter(map(len, ranges))
-        replay = _Replay(reading)
+        reading.builder = builder = StoredBuilder(max_length=reading.options.limits.document_length)
         files = (file for part in self._read_all(parts, task) for file in part)
         for one in listed:
             if isinstance(one, Skipped):
-                replay.builder.skip(one.source, one.reason, one.detail)
+                builder.skip(one.source, one.reason, one.detail)
             else:
                 for _ in range(next(n_ranges)):
-                    replay.file(next(files))
+                    _replay(next(files), reading, builder)
 
     def _tell_about(self, whole: Sequence[ListedFile]) -> None:
         if whole and self._tell is not None:
@@ -260,30 +227,19 @@ class FilesInParts:
             )
 
 
-class _Replay:
-    """Hands what parts hold to a reading, as it would have come from the files themselves."""
-
-    def __init__(self, reading: Reading) -> None:
-        self.reading = reading
-        self.builder = StoredBuilder(max_length=reading.options.limits.document_length)
-        reading.builder = self.builder
-
-    def file(self, file: FileRead) -> None:
-        """Take in a file."""
-        if file.blocks:
-            self.builder.blocks[file.part] = file.blocks
-        self.builder.part = file.part
-        for item, place in file.found:
-            seen: Any = place  # it has what is asked of an InputFile
-            if item is None:
-                self.builder.mark_collection(seen)
-            elif isinstance(item, Skipped):
-                self.builder.skip(item.source, item.reason, item.detail)
-            elif isinstance(item, StoredRows):
-                self.builder.add_rows(item)
-                self.reading.progress("read", len(self.builder))
-            else:
-                self.reading.take(item, seen)
-        self.reading.guessed += file.guessed
-        self.reading.stripped += file.stripped
-        self.reading.unknown_column = self.reading.unknown_column or file.unknown_column
+def _replay(file: FileRead, reading: Reading, builder: StoredBuilder) -> None:
+    """Hand what a file holds to a reading, as it would have come from the file itself."""
+    if file.blocks:
+        builder.blocks[file.part] = file.blocks
+    builder.part = file.part
+    for item, seen in file.found:
+        if isinstance(item, StoredRows):
+            builder.add_rows(item)
+            reading.progress("read", len(builder))
+        elif item is not None:
+            reading.take(item, seen)
+        elif seen is not None:
+            builder.mark_collection(seen)
+    reading.guessed += file.guessed
+    reading.stripped += file.stripped
+    reading.unknown_column = reading.unknown_column or file.unknown_column

@@ -7,7 +7,7 @@ import sys
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 from doccluster.corpus.assembly import CorpusBuilder
 from doccluster.corpus.document import Corpus, Skipped
@@ -103,16 +103,6 @@ def read_corpus(
 _Row = TypeVar("_Row", bound=Found)
 
 
-class Parts(Protocol):
-    """A source whose files are read elsewhere, each by itself; `corpus/parts.py` has it."""
-
-    is_parts: bool
-
-    def feed(self, reading: Reading) -> None:
-        """Hand what was read to a reading, in the order of the files."""
-        ...
-
-
 class Reading:
     """One call of `read_corpus`: feeds everything that readers find to a builder."""
 
@@ -135,8 +125,8 @@ class Reading:
         paths = as_paths(source)
         if paths is not None:
             self._read_paths(paths)
-        elif getattr(source, "is_parts", False):
-            source.feed(self)
+        elif hasattr(source, "feed"):
+            source.feed(self)  # files that are read elsewhere, `FilesInParts`
         elif hasattr(source, "read"):
             name = str(getattr(source, "name", "stream"))
             self.read_items(Walk([], self.options.limits).opened(_binary(source), name))

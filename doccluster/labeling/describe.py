@@ -10,14 +10,13 @@ from scipy import sparse
 
 from doccluster.geometry import ClusterEvidence, Documents
 from doccluster.labeling.description import ClusterDescription, Term
+from doccluster.labeling.label_evidence import TitleCounts
 from doccluster.labeling.label_phrases import LabelPhrases
 from doccluster.labeling.label_terms import LongerStrings, rank_label_terms
-from doccluster.labeling.placement import Placement, place_documents
+from doccluster.labeling.placement import Placement, borderline_documents, place_documents, representative_documents
 from doccluster.labeling.profiles import ClusterProfiles, checked_documents, entries, largest_per_row
 from doccluster.labeling.recurring_strings import merge_pieces, recurring_strings
-from doccluster.labeling.representatives import borderline_documents, representative_documents
 from doccluster.labeling.short_labels import short_labels
-from doccluster.labeling.title_counts import TitleCounts
 from doccluster.partition import Partition
 from doccluster.text.scripts import is_unspaced
 from doccluster.vectors.document_vectors import DocumentVectors

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from doccluster.corpus.stored_texts import PickedTexts, text_lengths
-from doccluster.labeling.title_counts import subject_of
+from doccluster.labeling.label_evidence import subject_of
 from doccluster.partition import Partition
 from doccluster.short_repr import ShortRepr
 from doccluster.text.phrases import Phrase, find_phrases, written_as

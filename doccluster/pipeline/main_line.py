@@ -37,9 +37,8 @@ from doccluster.pipeline.in_process import Work
 from doccluster.pipeline.meaning_wanted import meaning_note, reader_for, with_meaning
 from doccluster.pipeline.naming import name_clusters, unwanted_words
 from doccluster.pipeline.provenance import Stages, peak_memory, versions
-from doccluster.pipeline.reporting import check_texts
 from doccluster.pipeline.run_settings import RunSettings, checked_seed
-from doccluster.pipeline.sources import Source, check_truth, read_source, without_terms
+from doccluster.pipeline.sources import Source, check_texts, check_truth, read_source, without_terms
 from doccluster.pipeline.vectorizing import Vectorized
 from doccluster.pipeline.wanted_clusters import Wanted, with_examples
 from doccluster.progress import Progress, silent

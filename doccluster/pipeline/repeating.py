@@ -1,8 +1,8 @@
-"""A run repeated from its run.json: the same labels, or what differs."""
+"""A run gone back to by its run.json: repeated, with the same labels or what differs, and the texts it was made of."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -12,11 +12,13 @@ from doccluster.artifacts.new_folder import BEFORE_EDITS
 from doccluster.artifacts.records import RunRecord
 from doccluster.artifacts.run_folder import labels_checksum
 from doccluster.artifacts.storage import read_record
+from doccluster.corpus.stored_texts import PickedTexts
 from doccluster.errors import InputError
 from doccluster.file_names import usable_path
 from doccluster.pipeline.main_line import make_run
 from doccluster.pipeline.meaning_wanted import column_named
 from doccluster.pipeline.run_settings import encoder_from, recorded_run, recorded_sources
+from doccluster.pipeline.sources import check_texts, read_source
 from doccluster.progress import Progress, silent
 from doccluster.record import Run
 from doccluster.short_repr import ShortRepr
@@ -116,3 +118,28 @@ def _label_difference(run: Run, folder: Path) -> str:
     both = then[then != ""].to_frame("then").join(now.rename("now"), how="inner")
     changed = int((both["then"] != both["now"]).sum())
     return f"{changed:,} of {len(both):,} documents have another label"
+
+
+def texts_of_run(folder: str | Path, run: Run) -> Sequence[str]:
+    """Return the text of each document of a run, in its order, from the files that run.json names.
+
+    Raises InputError if the run was not made of files, if these are gone or have changed, or if they hold no texts.
+    """
+    path = Path(folder) / "run.json"
+    if (path.parent / BEFORE_EDITS / "run.json").is_file():
+        path = path.parent / BEFORE_EDITS / "run.json"
+    asked = recorded_run(read_record(path, RunRecord).parameters, path)
+    settings = asked.settings
+    read = read_source(
+        recorded_sources(asked, path),
+        reader=settings.reader or {},
+        weighting=(settings.vectorizer or {}).get("weighting"),
+        truth=settings.truth_columns,
+    )
+    check_texts(read.corpus)
+    assert read.corpus is not None
+    if read.checksum != run.provenance.checksum:
+        raise InputError(
+            "the documents have changed since the run: their checksums differ", remedy="make the run again"
+        )
+    return PickedTexts(read.corpus.texts, run.documents.positions)

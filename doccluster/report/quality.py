@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from doccluster.clustering.consensus.label_stability import movements
+from doccluster.corpus.document import Skipped
 from doccluster.evaluation.truth import coverage_note
 from doccluster.overview import outlets_of
 from doccluster.record import Run
@@ -28,15 +29,6 @@ MAX_PAIRS = 200  # k up to which a k x k table is drawn whole
 
 
 @dataclass(frozen=True)
-class SkippedLine:
-    """One input that gave no document, or one document that gave no term."""
-
-    source: str
-    reason: str
-    detail: str
-
-
-@dataclass(frozen=True)
 class DataCard:
     """What went into the run: counts, and what was left out with the reasons."""
 
@@ -49,7 +41,7 @@ class DataCard:
     n_empty: int
     n_skipped: int
     reasons: tuple[tuple[str, int], ...]
-    skipped: tuple[SkippedLine, ...]
+    skipped: tuple[Skipped, ...]
     sources: tuple[tuple[str, int], ...]
     n_sources: int
 
@@ -147,7 +139,7 @@ def data_card(run: Run) -> DataCard:
         n_skipped=len(left_out),
         reasons=tuple(reasons.most_common()),
         skipped=tuple(
-            SkippedLine(one_line(one.source), one_line(one.reason, 40), one_line(one.detail))
+            Skipped(one_line(one.source), one_line(one.reason, 40), one_line(one.detail))
             for one in left_out[:MAX_SKIPPED]
         ),
         sources=tuple((one_line(name, 60), count) for name, count in _commonest(sources, 12)),

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from doccluster.retrieval.grouping import group_rows
+from doccluster.retrieval.grouping import group_rows, scatter
 from doccluster.retrieval.hits import GroupedHits, HitGroup, SearchHit, read_hits
 from doccluster.retrieval.ranking import Bm25Index, rerank, smooth_scores
-from doccluster.retrieval.scattering import scatter
 
 __all__ = [
     "Bm25Index",

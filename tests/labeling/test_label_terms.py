@@ -8,7 +8,7 @@ from scipy import sparse
 from sklearn.metrics import mutual_info_score
 
 from doccluster.labeling import ClusterProfiles, count_label_phrases, rank_label_terms
-from doccluster.labeling.label_queries import LabelQueries
+from doccluster.labeling.label_evidence import LabelQueries
 from doccluster.partition import Partition
 from doccluster.pipeline.main_line import run_pipeline
 

@@ -8,7 +8,7 @@ import pytest
 from sklearn.feature_extraction.text import CountVectorizer
 
 from doccluster.labeling import TitleCounts
-from doccluster.labeling.title_counts import subject_of
+from doccluster.labeling.label_evidence import subject_of
 from doccluster.pipeline.main_line import run_pipeline
 
 WORDS = ["bread", "flour", "rye"]
