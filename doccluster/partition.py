@@ -13,6 +13,7 @@ from scipy import sparse
 
 from doccluster.errors import InputError
 from doccluster.short_repr import cut, listed
+from doccluster.validation import is_missing
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -186,12 +187,3 @@ def _as_list(labels: Iterable[Any], name: str) -> list[Any]:
         return list(labels)
     except TypeError as error:
         raise InputError(f"is not a sequence of labels: {error}", argument=name) from error
-
-
-def is_missing(value: Any) -> bool:
-    """Return whether a label says nothing: None, NaN or pandas' NA."""
-    if value is None:
-        return True
-    if isinstance(value, float | np.floating):
-        return bool(np.isnan(value))
-    return type(value).__name__ in {"NAType", "NaTType"}

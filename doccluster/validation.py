@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,17 @@ RandomState = None | int | np.random.Generator | np.random.RandomState
 EXPONENTS = 60  # rows with a largest value outside 2^-60..2^60 are brought into it, which float32 can hold too
 MAX_STARTS = 10_000
 UNIT_TOLERANCE = 1e-5  # float32 rows normalised elsewhere are off by a few 1e-7
+
+
+def is_missing(value: Any) -> bool:
+    """Return whether a value stands for none: None, NaN, and what pandas has for it.
+
+    >>> [is_missing(value) for value in (None, float("nan"), 0.0, "")]
+    [True, True, False, False]
+    """
+    if isinstance(value, float | np.floating | Decimal):
+        return bool(value != value)
+    return value is None or type(value).__name__ in ("NAType", "NaTType")
 
 
 def as_generator(random_state: RandomState) -> np.random.Generator:

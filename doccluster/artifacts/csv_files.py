@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from doccluster.control_characters import CONTROLS
-from doccluster.corpus.columns import is_missing
+from doccluster.validation import is_missing
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 from typing import Any
 
 from doccluster.corpus.dates import iso_date
@@ -13,6 +12,7 @@ from doccluster.corpus.draft import Draft, UnknownColumn
 from doccluster.corpus.markup import strip_markup
 from doccluster.corpus.options import ReadOptions
 from doccluster.errors import Argument
+from doccluster.validation import is_missing
 
 # Names that columns go by when the user names none, the likeliest first; compared without case, spaces as _.
 _TEXT = (
@@ -147,17 +147,6 @@ def _cell(row: Mapping[str, Any], name: str | None) -> str:
 
 def _present(value: Any) -> Any:
     return None if isinstance(value, str) and value.strip() in _MISSING else value
-
-
-def is_missing(value: Any) -> bool:
-    """Return whether a value stands for none: None, NaN, and what pandas has for it.
-
-    >>> [is_missing(value) for value in (None, float("nan"), 0.0, "")]
-    [True, True, False, False]
-    """
-    if isinstance(value, float | Decimal):
-        return bool(value != value)
-    return value is None or type(value).__name__ in ("NAType", "NaTType")
 
 
 def cell_text(value: Any) -> str:

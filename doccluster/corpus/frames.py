@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from doccluster.corpus.columns import cell_text, choose_columns, is_missing, row_draft
+from doccluster.corpus.columns import cell_text, choose_columns, row_draft
 from doccluster.corpus.document import Skipped
 from doccluster.corpus.draft import Draft, record
 from doccluster.corpus.encodings import decode
 from doccluster.corpus.options import ReadOptions
 from doccluster.errors import InputError
+from doccluster.validation import is_missing
 
 if TYPE_CHECKING:
     import pandas as pd

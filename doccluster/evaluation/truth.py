@@ -18,7 +18,8 @@ from scipy import sparse
 from doccluster.errors import DocclusterWarning, InputError
 from doccluster.measures.contingency import ContingencyTable
 from doccluster.measures.label_sets import LabelSets
-from doccluster.partition import Partition, is_missing
+from doccluster.partition import Partition
+from doccluster.validation import is_missing
 
 DEFAULT_COLUMN = "truth"
 

@@ -69,7 +69,7 @@ def _whole_run() -> None:
 
 
 def _vectorizing() -> None:
-    from doccluster.text.runs import RunCounter
+    from doccluster.text.counters import RunCounter
     from doccluster.vectors import TfidfVectorizer
     from doccluster.vectors.parameters import analysis_of
 

@@ -17,8 +17,8 @@ import numpy.typing as npt
 from doccluster.blocks import map_blocks, resolve_threads
 from doccluster.errors import InputError
 from doccluster.text.analysis import Analysis
-from doccluster.text.counters import AnalyzerCounter, CountedBlock
-from doccluster.text.runs import RunCounter
+from doccluster.text.counters import AnalyzerCounter, CountedBlock, RunCounter
+from doccluster.validation import is_missing
 
 BLOCK_CHARACTERS = 1 << 19
 _CHUNK = 64
@@ -113,9 +113,7 @@ def as_text(document: Any, number: int) -> str:
     """Return `document` as a string: missing values (None, NaN, NA) are empty, bytes are read as UTF-8."""
     if isinstance(document, str):
         return str(document)
-    if document is None or type(document).__name__ in ("NAType", "NaTType"):
-        return ""
-    if isinstance(document, float | np.floating) and np.isnan(document):
+    if is_missing(document):
         return ""
     if isinstance(document, bytes):
         try:

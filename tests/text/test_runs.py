@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from doccluster.kernels.token_tables import PIECE
-from doccluster.text.runs import RunCounter
+from doccluster.text.counters import RunCounter
 from doccluster.vectors import TfidfVectorizer
 from doccluster.vectors.parameters import analysis_of
 
