@@ -9,6 +9,7 @@ import click
 
 from doccluster.choices import COSTS, FAMILIES, METRICS
 from doccluster.cli.console import (
+    arguments_of,
     json_option,
     options,
     plain,
@@ -23,6 +24,7 @@ from doccluster.cli.output import write_error, write_out
 from doccluster.cli.values import measure_names, some_text
 from doccluster.cli.verb import Verb
 from doccluster.errors import InputError
+from doccluster.progress import Progress
 from doccluster.text_table import Column
 
 if TYPE_CHECKING:
@@ -64,7 +66,7 @@ COST_IN_WORDS = {
 @options(json_option, threads_option)
 @click.option("--latex", is_flag=True, help="Print a LaTeX table.")
 @click.option("--csv", "as_csv", is_flag=True, help="Print a csv table.")
-def evaluate_command(labels: str, as_json: bool, latex: bool, as_csv: bool, **options: Any) -> None:
+def evaluate_command(labels: str, as_json: bool, latex: bool, as_csv: bool, **given: Any) -> None:
     """Judge LABELS against a truth, against vectors, or both.
 
     LABELS is a table with a header (id, then one label column, or the one you name), its cells separated by commas,
@@ -74,28 +76,15 @@ def evaluate_command(labels: str, as_json: bool, latex: bool, as_csv: bool, **op
     if as_json + latex + as_csv > 1:
         raise click.UsageError("give one of --json, --latex and --csv")
     with progress_shown(quiet=as_json or latex or as_csv) as progress:
-        evaluation = _evaluated(labels, progress=progress, **options)
+        evaluation = _evaluated(labels, given, progress)
     _print_evaluation(evaluation, as_json=as_json, latex=latex, as_csv=as_csv)
 
 
-def _evaluated(
-    labels: str,
-    *,
-    truth: str | None,
-    vectors: str | None,
-    column: str | None,
-    truth_column: tuple[str, ...],
-    label_separator: str | None,
-    measures: list[str] | str | None,
-    metric: str,
-    noise: str | None,
-    strict: bool,
-    n_threads: int | None,
-    progress: Any,
-) -> Evaluation:
+def _evaluated(labels: str, given: dict[str, Any], progress: Progress) -> Evaluation:
     from doccluster.evaluation import evaluate
     from doccluster.evaluation.joined_labels import read_labels
 
+    truth, vectors, column = given["truth"], given["vectors"], given["column"]
     if truth is None and vectors is None:
         raise InputError("there is nothing to evaluate against", remedy="give --truth, --vectors, or both")
     found = read_labels(labels, columns=[column] if column else [])
@@ -103,17 +92,12 @@ def _evaluated(
     if any(isinstance(cluster, list) for cluster in clusters):
         raise InputError(f"{labels} has documents with several labels", remedy="each needs one cluster")
     keep = _rows_with_a_cluster(labels, clusters, has_ids=found.ids is not None)
-    return evaluate(
-        [clusters[row] for row in keep],
-        truth=None if truth is None else _truth(found, truth, truth_column, label_separator, keep),
-        vectors=None if vectors is None else _vectors(found, vectors, metric, keep),
-        measures=measures,
-        metric=metric,
-        noise=noise,
-        strict=strict,
-        n_threads=n_threads,
-        progress=progress,
-    )
+    asked = arguments_of(evaluate, given) | {"progress": progress}
+    if truth is not None:
+        asked["truth"] = _truth(found, truth, given["truth_column"], given["label_separator"], keep)
+    if vectors is not None:
+        asked["vectors"] = _vectors(found, vectors, given["metric"], keep)
+    return evaluate([clusters[row] for row in keep], **asked)
 
 
 def _rows_with_a_cluster(path: str, clusters: Sequence[str], *, has_ids: bool) -> list[int]:

@@ -10,7 +10,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from sklearn.feature_extraction.text import HashingVectorizer, TfidfTransformer
 
-from doccluster.text import counting, runs
+from doccluster.text import counters, counting
 from doccluster.vectors import TfidfVectorizer
 from tests.conftest import stable_id
 from tests.vectors.peer import PeerVectorizer, assert_same_as_peer, assert_same_matrix, reuters_texts, udhr_texts
