@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from doccluster.vectors.meaning import Meaning
 
 NO_TERMS = "no-terms"  # why a document is among the skipped although it was read
+NAMED = ("ids", "titles", "dates", "sources", "links")  # what is known of each document in a word or line
 EXCERPT_LENGTH = 320
 NAME_LENGTH = 70
 MOST_CLUSTERS_SHOWN = 30  # in a notebook; the report has all
@@ -91,12 +92,9 @@ class Documents:
         def pick(values: Sequence[Any]) -> Sequence[Any]:
             return values.take(rows) if isinstance(values, CodedColumn) else tuple(values[row] for row in rows)
 
+        named: dict[str, Any] = {name: pick(getattr(self, name)) for name in NAMED}
         return Documents(
-            ids=pick(self.ids),
-            titles=pick(self.titles),
-            dates=pick(self.dates),
-            sources=pick(self.sources),
-            links=pick(self.links),
+            **named,
             excerpts=pick(self.excerpts) if isinstance(self.excerpts, tuple) else PickedTexts(self.excerpts, rows),
             lengths=self.lengths[rows],
             labels={column: pick(values) for column, values in self.labels.items()},
@@ -124,9 +122,8 @@ class Documents:
     def from_ids(cls, ids: Sequence[str], labels: Mapping[str, Sequence[tuple[str, ...]]]) -> Documents:
         """Return documents of which only names (and perhaps classes) are known, as with a ready matrix."""
         n = len(ids)
-        nothing = ("",) * n
-        order = np.arange(n, dtype=np.int64)
-        return cls(ids, nothing, nothing, nothing, nothing, nothing, np.zeros(n, np.int64), labels, order)
+        named: dict[str, Any] = dict.fromkeys((*NAMED, "excerpts"), ("",) * n) | {"ids": ids}
+        return cls(**named, lengths=np.zeros(n, np.int64), labels=labels, positions=np.arange(n, dtype=np.int64))
 
 
 class StoredExcerpts(MadeItems[str]):

@@ -28,7 +28,7 @@ from doccluster.artifacts.tables import assignments_parts, clusters_columns, sco
 from doccluster.digests import checksum
 from doccluster.labeling.description import ClusterDescription
 from doccluster.partition import Partition
-from doccluster.record import Documents, Run
+from doccluster.record import NAMED, Documents, Run
 from doccluster.vectors.document_vectors import DocumentVectors, with_values
 from doccluster.vectors.meaning import Meaning
 from doccluster.vectors.read_matrix import matrix_arrays
@@ -252,10 +252,7 @@ def _threshold(run: Run) -> float | None:
 
 def _plain_documents(documents: Documents) -> dict[str, Any]:
     return {
-        **{
-            name: MadeWhenWritten(getattr(documents, name))
-            for name in ("ids", "titles", "dates", "sources", "links", "excerpts")
-        },
+        **{name: MadeWhenWritten(getattr(documents, name)) for name in (*NAMED, "excerpts")},
         "lengths": MadeWhenWritten(documents.lengths.data),
         "positions": MadeWhenWritten(documents.positions.data),
         "labels": {column: MadeWhenWritten(values) for column, values in documents.labels.items()},
@@ -263,7 +260,7 @@ def _plain_documents(documents: Documents) -> dict[str, Any]:
 
 
 def _documents(record: DocumentColumns, path: Path) -> Documents:
-    text = {name: getattr(record, name) for name in ("ids", "titles", "dates", "sources", "links", "excerpts")}
+    text = {name: getattr(record, name) for name in (*NAMED, "excerpts")}
     columns = (*text.values(), record.lengths, record.positions, *record.labels.values())
     if len({len(column) for column in columns}) > 1:
         raise damaged(path, "its columns differ in length")

@@ -153,15 +153,8 @@ class Corpus:
 
     def with_texts(self, texts: Sequence[str]) -> Corpus:
         """Return the same documents with other texts, one each."""
-        return Corpus(
-            self.ids,
-            texts,
-            self.labels,
-            self._given,
-            self.skipped,
-            stripped_html=self.stripped_html,
-            skipped_after=self.skipped_after,
-        )
+        more = {"stripped_html": self.stripped_html, "skipped_after": self.skipped_after}
+        return Corpus(self.ids, texts, self.labels, self._given, self.skipped, **more)  # type: ignore[arg-type]
 
     def select(self, condition: Callable[[Document], bool] | None = None, **columns: Any) -> Corpus:
         """Return the documents for which all conditions hold.
