@@ -87,11 +87,11 @@ def _encoded(value: Any, **how: Any) -> str:
     return json.dumps(value, ensure_ascii=False, allow_nan=False, **how)
 
 
-def read_json(path: Path, *, needs: tuple[str, ...] = ()) -> dict[str, Any]:
+def read_json(path: Path) -> dict[str, Any]:
     """Return the JSON object of a file that doccluster wrote.
 
     Raises InputError if there is no such file, or it cannot be read. Raises SchemaError if it is cut short, is not
-    ours, lacks one of the fields it `needs`, or was written by a newer version.
+    ours, or was written by a newer version.
     """
     try:
         content = json.loads(read_whole(path).decode("utf-8"))
@@ -107,9 +107,6 @@ def read_json(path: Path, *, needs: tuple[str, ...] = ()) -> dict[str, Any]:
             f"{path} has schema version {content['schema']}, this doccluster reads up to {SCHEMA}",
             remedy="it was written by a newer version: upgrade doccluster",
         )
-    missing = [name for name in needs if name not in content]
-    if missing:
-        raise damaged(path, f"it lacks {', '.join(map(repr, missing))}")
     return content
 
 

@@ -37,8 +37,7 @@ def check_command(store: str, as_json: bool) -> None:
     with reading(Path(store)) as connection:
         findings = check_store(connection)
     if as_json:
-        found = [{"check": one.check, "detail": one.detail} for one in findings]
-        print_json({"store": store, "is_sound": not findings, "findings": found})
+        print_json({"store": store, "is_sound": not findings, "findings": list(map(asdict, findings))})
     else:
         for one in findings[:MOST_FINDINGS]:
             say(f"  {one.check:<11}{one.detail}")

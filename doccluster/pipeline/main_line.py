@@ -18,6 +18,7 @@ from doccluster.artifacts.run_folder import save_run
 from doccluster.artifacts.tables import check_parquet, parquet_writer
 from doccluster.clustering.algorithms import chosen_algorithm
 from doccluster.corpus.stored_texts import PickedTexts
+from doccluster.errors import InputError
 from doccluster.evaluation import Evaluation, evaluate
 from doccluster.evaluation.judging import PAIRWISE_SECONDS
 from doccluster.geometry import ClusterEvidence
@@ -38,7 +39,7 @@ from doccluster.pipeline.meaning_wanted import meaning_note, reader_for, with_me
 from doccluster.pipeline.naming import name_clusters, unwanted_words
 from doccluster.pipeline.provenance import Stages, peak_memory, versions
 from doccluster.pipeline.run_settings import RunSettings, checked_seed
-from doccluster.pipeline.sources import Source, check_texts, check_truth, read_source, without_terms
+from doccluster.pipeline.sources import Source, check_truth, read_source, without_terms
 from doccluster.pipeline.vectorizing import Vectorized
 from doccluster.pipeline.wanted_clusters import Wanted, with_examples
 from doccluster.progress import Progress, silent
@@ -265,7 +266,7 @@ def _made(
     seed = secrets.randbits(31) if settings.random_state is None else checked_seed(settings.random_state)
     progress = clock.progress
     with clock.stage("read"):
-        read = _read(work.parted(source), settings, progress, wants_texts=wants_texts)
+        read = read_documents(work.parted(source), settings, progress, wants_texts=wants_texts)
         read = read if settings.labels is None else with_labels(read, settings.labels)
     if settings.has_meaning:
         with clock.stage("encode"):
@@ -342,14 +343,15 @@ def _made(
     return run, texts
 
 
-def _read(source: Any, settings: RunSettings, progress: Progress, *, wants_texts: bool) -> Source:
+def read_documents(source: Any, settings: RunSettings, progress: Progress, *, wants_texts: bool) -> Source:
+    """Return what settings ask for of a source; raise InputError where it lacks a truth, or the texts wanted."""
     columns = settings.truth_columns
     weighting = (settings.vectorizer or {}).get("weighting")
     reader = reader_for(settings.reader, settings.embeddings)
     read = read_source(source, reader=reader, weighting=weighting, truth=columns, progress=progress)
     check_truth(columns, read.documents)
-    if wants_texts:
-        check_texts(read.corpus)
+    if wants_texts and read.corpus is None:
+        raise InputError("a matrix has no texts to put into the report", remedy="leave out --with-texts")
     return read
 
 

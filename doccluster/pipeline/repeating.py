@@ -15,10 +15,9 @@ from doccluster.artifacts.storage import read_record
 from doccluster.corpus.stored_texts import PickedTexts
 from doccluster.errors import InputError
 from doccluster.file_names import usable_path
-from doccluster.pipeline.main_line import make_run
+from doccluster.pipeline.main_line import make_run, read_documents
 from doccluster.pipeline.meaning_wanted import column_named
 from doccluster.pipeline.run_settings import encoder_from, recorded_run, recorded_sources
-from doccluster.pipeline.sources import check_texts, read_source
 from doccluster.progress import Progress, silent
 from doccluster.record import Run
 from doccluster.short_repr import ShortRepr
@@ -50,10 +49,8 @@ def repeat_run(
     SchemaError if run.json is damaged or from a newer version.
     """
     path = usable_path(record)
-    path = path / "run.json" if path.is_dir() else path
-    folder = path.parent
-    if (path.parent / BEFORE_EDITS / "run.json").is_file():  # an editor merged clusters; the run made others
-        path = path.parent / BEFORE_EDITS / "run.json"
+    folder = path if path.is_dir() else path.parent
+    path = _as_made(path / "run.json" if path.is_dir() else path)
     then = read_record(path, RunRecord)
     asked = recorded_run(then.parameters, path)
     settings = replace(asked.settings, random_state=then.provenance.seed, n_threads=n_threads)
@@ -85,6 +82,12 @@ def repeat_run(
     )
     same = labels_checksum(run) == then.labels_checksum
     return Repetition(run, same, tuple(_differences(then, run, same, path.parent)))
+
+
+def _as_made(record: Path) -> Path:
+    """Return the run.json of a run before an editor merged its clusters."""
+    before = record.parent / BEFORE_EDITS / "run.json"
+    return before if before.is_file() else record
 
 
 def _differences(then: RunRecord, run: Run, same: bool, folder: Path) -> Iterator[str]:
@@ -125,19 +128,10 @@ def texts_of_run(folder: str | Path, run: Run) -> Sequence[str]:
 
     Raises InputError if the run was not made of files, if these are gone or have changed, or if they hold no texts.
     """
-    path = Path(folder) / "run.json"
-    if (path.parent / BEFORE_EDITS / "run.json").is_file():
-        path = path.parent / BEFORE_EDITS / "run.json"
+    path = _as_made(Path(folder) / "run.json")
     asked = recorded_run(read_record(path, RunRecord).parameters, path)
-    settings = asked.settings
-    read = read_source(
-        recorded_sources(asked, path),
-        reader=settings.reader or {},
-        weighting=(settings.vectorizer or {}).get("weighting"),
-        truth=settings.truth_columns,
-    )
-    check_texts(read.corpus)
-    assert read.corpus is not None
+    read = read_documents(recorded_sources(asked, path), asked.settings, silent, wants_texts=True)
+    assert read.corpus is not None  # it was looked for
     if read.checksum != run.provenance.checksum:
         raise InputError(
             "the documents have changed since the run: their checksums differ", remedy="make the run again"

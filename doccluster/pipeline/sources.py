@@ -225,12 +225,6 @@ def _read_matrix(path: Any, options: Mapping[str, Any], weighting: str | None) -
     return Source(Documents.from_ids(vectors.ids, labels), (), vectors.documents.digest, vectors=vectors)
 
 
-def check_texts(corpus: Corpus | None) -> None:
-    """Raise InputError if there are no texts to put into a report."""
-    if corpus is None:
-        raise InputError("a matrix has no texts to put into the report", remedy="leave out --with-texts")
-
-
 def check_truth(truth: Sequence[str], documents: Documents) -> None:
     """Raise InputError, with the label columns there are, if one of `truth` is unknown."""
     for column in truth:
