@@ -33,7 +33,6 @@ from doccluster.vectors.document_vectors import DocumentVectors
 if TYPE_CHECKING:
     import pandas as pd
 
-    from doccluster.clustering.consensus.label_stability import LabelStability
     from doccluster.evaluation import Evaluation
     from doccluster.labeling import Placement
     from doccluster.report.html import InlineReport
@@ -233,8 +232,6 @@ class Run:
         copy. None where copies were not looked for (dense vectors).
     rule : LinearRule or None
         Which cluster a new document belongs to; None: the one with the nearest centroid.
-    candidates : int32 array of shape (n_candidates, n_documents), or None
-        The labels of the partitions that went into a consensus.
     is_other : bool array of shape (n_documents,), or None
         Which documents fit no cluster and are shown as Other. Their label is that of the nearest cluster, and scores
         count them there; the sizes in `clusters` leave them out. None where they were not looked for.
@@ -258,7 +255,6 @@ class Run:
     vectorizer: TfidfVectorizer | None = None
     copy_of: npt.NDArray[np.int64] | None = None
     rule: LinearRule | None = None
-    candidates: npt.NDArray[np.int32] | None = None
     is_other: npt.NDArray[np.bool_] | None = None
 
     @property
@@ -329,15 +325,6 @@ class Run:
 
         assert self.vectors.meaning is not None  # clusters have one where documents have
         return place_documents(self.vectors.meaning.rows, self.partition, of_clusters.rows)
-
-    @cached_property
-    def stability(self) -> LabelStability | None:
-        """How far documents and clusters come back in the partitions of a consensus; None without a consensus."""
-        if self.candidates is None:
-            return None
-        from doccluster.clustering.consensus.label_stability import measure_stability
-
-        return measure_stability(self.partition.labels, list(self.candidates), n_clusters=self.n_clusters)
 
     def __repr__(self) -> str:
         largest = "; ".join(f"{cluster.label} ({cluster.size:,})" for cluster in self.clusters[:3])

@@ -77,7 +77,7 @@ def test_meaning_finds_topics_that_share_few_words_and_words_still_name_them(tit
     assert both.notes[0].startswith("Clustered by words and meaning (embeddings that were given, 4 dimensions)")
 
 
-@pytest.mark.parametrize("quality", ["fast", "default", "best"])
+@pytest.mark.parametrize("quality", ["fast", "default"])
 @pytest.mark.parametrize("space", ["both", "meaning"])
 def test_every_quality_clusters_by_meaning(titles, quality, space):
     texts, topics = titles

@@ -15,7 +15,6 @@ import doccluster
 from doccluster.artifacts.run_folder import load_run
 from doccluster.clustering import DocumentClustering, MultinomialMixture, SphericalKMeans
 from doccluster.clustering.algorithms import QUALITIES
-from doccluster.clustering.k_means.spherical import FitInterrupted, spherical_k_means
 from doccluster.errors import InputError, MemoryLimitError
 from doccluster.pipeline.assigning import assign_documents
 from doccluster.pipeline.comparing import compare_sources
@@ -58,18 +57,17 @@ def test_the_plain_algorithm_has_the_labels_of_its_estimator_on_the_rows_in_orde
     assert plain.rule is None
 
 
-def test_smoothing_and_a_consensus_find_more_of_the_stories_than_the_plain_algorithm(by_quality, plain):
+def test_smoothing_finds_more_of_the_stories_than_the_plain_algorithm(by_quality, plain):
     nmi = {name: run.evaluation.get("nmi").value for name, run in by_quality.items()}
     before = plain.evaluation.get("nmi").value
     assert nmi["fast"] >= before
     assert nmi["default"] > before + 0.03
-    assert nmi["best"] > before + 0.03
 
 
 def test_a_quality_and_an_algorithm_are_not_both_given():
     with pytest.raises(InputError, match="give one of the two"):
         run_pipeline(SEA, n_clusters=2, quality="fast", algorithm="k-means")
-    with pytest.raises(InputError, match="give one of fast, default, best"):
+    with pytest.raises(InputError, match="give one of fast, default"):
         run_pipeline(SEA, n_clusters=2, quality="good")
 
 
@@ -190,9 +188,8 @@ def test_as_many_clusters_as_documents_are_had_though_copies_share_a_place():
     assert any("fewer than 8 documents would still differ" in note for note in run.notes)
 
 
-@pytest.mark.parametrize("algorithm", ["smoothed", "consensus"])
-def test_smoothing_keeps_to_the_memory_it_is_given_or_says_what_it_needs(algorithm):
-    given = {"n_clusters": 12, "algorithm": algorithm}
+def test_smoothing_keeps_to_the_memory_it_is_given_or_says_what_it_needs():
+    given = {"n_clusters": 12, "algorithm": "smoothed"}
     with pytest.raises(
         MemoryLimitError, match=r"too little to smooth .*; give \d+\.\dMiB, or quality='fast'"
     ) as refused:
@@ -214,22 +211,6 @@ def test_a_person_who_stops_the_settling_keeps_the_labels_before_it(monkeypatch)
     assert stopped.value.run.provenance.interrupted
     assert stopped.value.run.n_clusters == 12
     assert any("interrupted" in note for note in stopped.value.run.notes)
-
-
-@pytest.mark.parametrize("after", [1, 3])
-def test_a_person_who_stops_a_consensus_keeps_one_of_the_candidates_that_were_finished(monkeypatch, after):
-    calls = []
-
-    def stops(points, parameters):
-        calls.append(points.shape)
-        if len(calls) > after:
-            raise FitInterrupted(None)
-        return spherical_k_means(points, parameters)
-
-    monkeypatch.setattr("doccluster.clustering.smoothed.document_clusters.spherical_k_means", stops)
-    with pytest.raises(RunInterrupted) as stopped:
-        run_pipeline(NEWSROOM, n_clusters=12, quality="best")
-    assert stopped.value.run.n_clusters == 12
 
 
 def test_a_person_who_stops_before_the_first_labels_gets_none(monkeypatch):

@@ -43,13 +43,13 @@ PROMISES: dict[str, tuple[str, ...]] = {
     ),
     "By default documents are clustered together with those most like them, and the counts of their terms decide in "
     "the end, which agrees more with human classes.": (
-        "test_quality.py::test_smoothing_and_a_consensus_find_more_of_the_stories_than_the_plain_algorithm",
+        "test_quality.py::test_smoothing_finds_more_of_the_stories_than_the_plain_algorithm",
         "test_quality.py::test_left_out_the_quality_is_the_default_and_the_record_names_its_algorithm",
     ),
     "Nothing of size n x n and no dense copy of the matrix, with one exception: `agglomerative` keeps the distances of "
     "all pairs, n(n-1)/2 numbers.": (f"{HERE}::test_only_agglomeration_holds_something_for_every_pair",),
-    "`--max-memory 2G` is planned beforehand and kept by `spherical-k-means`, the three qualities (`settled`, "
-    "`smoothed`, `consensus`), `criterion-functions` and `agglomerative`.": (
+    "`--max-memory 2G` is planned beforehand and kept by `spherical-k-means`, both qualities (`settled`, "
+    "`smoothed`), `criterion-functions` and `agglomerative`.": (
         f"{HERE}::test_the_algorithms_that_take_a_limit_of_memory_are_those_of_the_readme",
         "clustering/test_memory.py::test_a_fit_keeps_within_max_memory",
         "test_quality.py::test_smoothing_keeps_to_the_memory_it_is_given_or_says_what_it_needs",

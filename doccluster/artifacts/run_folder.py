@@ -126,7 +126,6 @@ def _load_run(place: Path) -> Run:
         vectorizer=model.vectorizer,
         copy_of=arrays.get("copy_of"),
         rule=model.rule,
-        candidates=arrays.get("candidates"),
         is_other=arrays.get("is_other"),
     )
 
@@ -158,9 +157,6 @@ def _load_partition(path: Path, *, n_documents: int, n_clusters: int) -> Mapping
             raise damaged(path, f"{name} is an array of {values.dtype} of shape {values.shape}")
         if least is not None and values.size and not least <= int(values.min()) <= int(values.max()) < n_clusters:
             raise damaged(path, f"{name} names clusters other than the {n_clusters} there are")
-    candidates = arrays.get("candidates")
-    if candidates is not None and (candidates.dtype != np.int32 or candidates.shape != (len(candidates), n_documents)):
-        raise damaged(path, f"candidates is an array of {candidates.dtype} of shape {candidates.shape}")
     is_other = arrays.get("is_other")
     if is_other is not None and (is_other.dtype != bool or is_other.shape != (n_documents,)):
         raise damaged(path, f"is_other is an array of {is_other.dtype} of shape {is_other.shape}")
@@ -220,7 +216,6 @@ def _save_record(run: Run, folder: Path) -> None:
             "runner_up": run.runner_up,
             "runner_up_similarity": run.runner_up_similarity,
             **({} if run.copy_of is None else {"copy_of": run.copy_of}),
-            **({} if run.candidates is None else {"candidates": run.candidates}),
             **({} if run.is_other is None else {"is_other": run.is_other}),
         },
     )

@@ -28,7 +28,7 @@ ROWS_AT_A_TIME = 20_000
 N_LABEL_SCORES = 5  # candidates for the label that are shown with their scores
 ROWS_OF_A_PART = 500_000
 _NUMBERS = ("cluster", "runner_up", "family", "moves_to")
-_COSINES = ("similarity", "margin", "stability")
+_COSINES = ("similarity", "margin")
 _FLAGS = ("first", "other")
 
 
@@ -60,9 +60,6 @@ def _assignments(run: Run, rows: Integers, families: tuple[Integers, Any] | None
         "first": [None] * own.size if families is None else families[1][own].tolist(),
         "other": (run.shown_labels[own] == run.n_clusters).tolist(),
     }
-    if run.stability is not None:
-        found["stability"] = np.round(run.stability.documents[own], DIGITS).tolist()
-        found["moves_to"] = _or_none(run.stability.others[own])
     place = np.empty(rows.size, np.int64)
     place[np.concatenate([np.flatnonzero(has_terms), np.flatnonzero(~has_terms)])] = np.arange(rows.size)
     both = {name: described[0][name] + described[1][name] for name in described[0]}
@@ -107,7 +104,6 @@ def clusters_columns(run: Run) -> Columns:
         "n_outlets": [len(one.outlets) for one in seen],
         "n_copies": [one.n_copies for one in seen],
         "similarity": [round(one.similarity, DIGITS) for one in seen],
-        **({} if run.stability is None else {"stability": np.round(run.stability.clusters, DIGITS).tolist()}),
         # "cluster 4" does not name it
         "label": ["" if one.label == f"cluster {one.cluster}" else one.label for one in run.clusters],
         "label_scores": [

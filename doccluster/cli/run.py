@@ -39,9 +39,9 @@ clustering_options = options(
     seed_option,
     click.option(
         "--quality",
-        type=click.Choice(["fast", "default", "best"]),
+        type=click.Choice(["fast", "default"]),
         help="fast: k-means, then the counts of terms decide. default: the same, of documents taken together with "
-        "those most like them. best: what a dozen such clusterings agree on, in four to nine times the time.",
+        "those most like them.",
     ),
     click.option(
         "--algorithm",

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 WIDEST_HEADLINE = 80
 SHOWN_SECONDS = 0.05  # of compiling
 FILES = ("report.html", "assignments.csv", "clusters.csv", "scores.csv", "skipped.csv", "model", "run.json")
-MAX_MOVEMENTS = 5  # pairs of clusters on the screen; assignments.csv has all
 MAX_SHOWN = 40  # clusters on the screen; all are in clusters.csv
 SILHOUETTE = "how much nearer documents are to their own cluster, -1 to 1"
 HEADLINES = ("silhouette", "objective", "purity", "nmi", "adjusted_rand", "pair_f")
@@ -92,27 +91,11 @@ def print_run(run: Run, output: Path | None) -> None:
     if run.n_clusters > MAX_SHOWN:
         where = "" if output is None else f"; all are in {output / 'clusters.csv'}"
         say(f"  the {MAX_SHOWN} largest of {run.n_clusters:,} clusters{where}")
-    for line in movements_told(run):
-        say(f"  {line}")
     say()
     for line in _headlines(run):
         say(f"  {line}")
     if output is not None:
         say_items(files_of(output))
-
-
-def movements_told(run: Run) -> list[str]:
-    """Return in a sentence each between which clusters of a consensus most documents move."""
-    if run.stability is None:
-        return []
-    from doccluster.clustering import movements
-
-    told = []
-    for one in movements(run.partition.labels, run.stability)[:MAX_MOVEMENTS]:
-        subject = "1 document moves" if len(one.documents) == 1 else f"{len(one.documents):,} documents move"
-        other = f"{one.share:.0%} of the {run.stability.n_runs} partitions"
-        told.append(f"{subject} between clusters {one.clusters[0]} and {one.clusters[1]}, in {other} to the other one")
-    return told
 
 
 def terms_told(n_documents: int, n_terms: int, n_entries: int) -> str:
@@ -138,7 +121,6 @@ def run_as_json(run: Run, output: Path | None) -> dict[str, Any]:
         "output": None if output is None else str(output),
         "files": [] if output is None else files_of(output),
         "interrupted": run.provenance.interrupted,
-        "cluster_stability": None if run.stability is None else run.stability.clusters.tolist(),
         "n_documents": run.n_documents,
         "n_empty": len(run.empty_documents),
         "n_skipped": sum(not one.is_renamed for one in run.skipped),

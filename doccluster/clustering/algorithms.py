@@ -215,18 +215,6 @@ _ROWS = (
         fixed={"quality": "default"},
     ),
     Algorithm(
-        name="consensus",
-        title="what a dozen clusterings agree on, then term counts",
-        criterion="agreement with all of them, then the likelihood of the counts of documents",
-        metric="cosine",
-        needs="counts",
-        predicts="the most probable cluster",
-        estimator="smoothed.document_clustering:DocumentClustering",
-        parameters="smoothed.document_clusters:DocumentParameters",
-        find="smoothed.document_task:find_documents",
-        fixed={"quality": "best"},
-    ),
-    Algorithm(
         name="criterion-functions",
         title="a criterion function by moves of single documents",
         criterion="I2 (the sum of the cosines of documents to their centroids) or another of CLUTO's criteria",
@@ -308,6 +296,6 @@ _ROWS = (
     ),
 )
 # what --quality stands for
-QUALITIES = {"fast": "settled", "default": "smoothed", "best": "consensus"}
+QUALITIES = {"fast": "settled", "default": "smoothed"}
 ALGORITHMS: dict[str, Algorithm] = {row.name: row for row in _ROWS}
 _BY_SPELLING = {spelled(row.name): row for row in _ROWS}

@@ -72,8 +72,6 @@ class Found:
         Which cluster a new document belongs to; None: the one with the nearest centroid.
     starts : tuple of int arrays of shape (n_documents,)
         Labels of the starts of which the best was gone on with, that one first: how stable the clusters are.
-    candidates : mapping of str to int arrays of shape (n_documents,)
-        The partitions that went into a consensus, by name.
     left_out : tuple of str
         Which steps were not done, and why, a sentence each: no fault, but a reader of the results should know.
     notes : tuple of str
@@ -88,7 +86,6 @@ class Found:
     centroids: Any | None = None
     rule: LinearRule | None = None
     starts: tuple[npt.NDArray[np.integer[Any]], ...] = ()
-    candidates: Mapping[str, npt.NDArray[np.integer[Any]]] = field(default_factory=dict)
     left_out: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     interrupted: bool = False

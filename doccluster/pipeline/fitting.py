@@ -38,8 +38,7 @@ class Fit:
 
     `rule` says which cluster a new document belongs to (None: the one with the nearest centroid). `stability` is the
     mean adjusted Rand index of the best start with the others, None without any. `left_out` says in sentences which
-    steps were not done. `candidates` are the labels of the partitions that went into a consensus, int32 array of shape
-    (n_candidates, n_documents), None without any. `from_start` says whether the clusters of the task were begun from.
+    steps were not done. `from_start` says whether the clusters of the task were begun from.
     """
 
     partition: Partition
@@ -48,7 +47,6 @@ class Fit:
     interrupted: bool
     stability: float | None
     left_out: tuple[str, ...] = ()
-    candidates: npt.NDArray[np.int32] | None = None
     from_start: bool = False
 
 
@@ -72,8 +70,7 @@ def fit_of(found: Found, rows: Any) -> Fit:
     rule = None if found.rule is None else found.rule.renumbered(new_numbers(order, int(found.rule.clusters.max()) + 1))
     agreements = [score("adjusted_rand", other, truth=found.starts[0]).value for other in found.starts[1:]]
     stability = float(np.mean(agreements)) if agreements else None
-    candidates = np.array(list(found.candidates.values()), dtype=np.int32) if found.candidates else None
-    told = found.interrupted, stability, found.left_out, candidates, found.from_start
+    told = found.interrupted, stability, found.left_out, found.from_start
     return Fit(partition, centroids, rule, *told)
 
 
@@ -81,8 +78,7 @@ def in_input_order(fit: Fit, order: npt.NDArray[np.int64]) -> Fit:
     """Return the fit of rows ``order`` of the input as one of the input: the label of each row where it stood."""
     labels = np.empty_like(fit.partition.labels)
     labels[order] = fit.partition.labels
-    candidates = None if fit.candidates is None else fit.candidates[:, np.argsort(order)]
-    return replace(fit, partition=replace(fit.partition, labels=labels), candidates=candidates)
+    return replace(fit, partition=replace(fit.partition, labels=labels))
 
 
 def largest_first(labels: Any) -> tuple[Partition, npt.NDArray[np.int64]]:
@@ -146,8 +142,7 @@ def spread_to_copies(fit: Fit, first: Rows | None) -> Fit:
     labels = fit.partition.labels[family]
     partition, order = largest_first(labels)
     rule = None if fit.rule is None else fit.rule.renumbered(new_numbers(order, order.size))
-    candidates = None if fit.candidates is None else fit.candidates[:, family]
-    return replace(fit, partition=partition, centroids=fit.centroids[order], rule=rule, candidates=candidates)
+    return replace(fit, partition=partition, centroids=fit.centroids[order], rule=rule)
 
 
 def folding_note(first: Rows | None) -> str | None:

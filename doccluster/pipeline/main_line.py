@@ -119,9 +119,9 @@ def run_pipeline(
         Whose function words are left out: "auto" for the languages found, "none", or names.
     vectorizer : mapping, optional
         Arguments of `TfidfVectorizer`.
-    quality : {"fast", "default", "best"}, optional
+    quality : {"fast", "default"}, optional
         "fast": spherical k-means, settled by a mixture of multinomials on the counts of terms; "default": the same of
-        rows smoothed over their nearest neighbours; "best": the consensus of a dozen different partitions, settled.
+        rows smoothed over their nearest neighbours.
     algorithm : str, optional
         Instead of a quality, a name of `doccluster.clustering.algorithms.ALGORITHMS`, with options after a colon if
         wanted (``"k-means:n_init=3"``). "spherical-k-means" is the plain one of the papers.
@@ -337,7 +337,6 @@ def _made(
         vectorizer=filled.made.vectorizer,
         copy_of=copy_of,
         rule=fit.rule,
-        candidates=fit.candidates,
         is_other=is_other,
     )
     return run, texts

@@ -86,9 +86,6 @@ def explore_data(run: Run, plane: Plane | None) -> dict[str, Any]:
             *(int(place[one.representatives[0].row]) if one.representatives else -1 for one in shown),
             *(-1 for _ in other),
         ],
-        "stability": None
-        if run.stability is None
-        else [round(float(x), 3) for x in run.stability.clusters[: len(shown)]],
         "rows": packed(run.documents.positions[order]),
         "map": None if plane is None else _places(plane, order),
         "dates": _dates(run, order),

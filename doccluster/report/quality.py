@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from doccluster.clustering.consensus.label_stability import movements
 from doccluster.corpus.document import Skipped
 from doccluster.evaluation.truth import coverage_note
 from doccluster.overview import outlets_of
@@ -23,8 +22,6 @@ MAX_TABLE = 500  # clusters with a line in the table of measures
 MAX_CLUSTERS = 60  # lines of the confusion table
 MAX_CLASSES = 24  # its columns
 MAX_CELLS_WITH_NUMBERS = 16  # k up to which a k x k table shows its numbers
-MAX_MOVEMENTS = 40  # pairs of clusters between which documents move
-MAX_MOVED = 3  # of their documents that are named
 MAX_PAIRS = 200  # k up to which a k x k table is drawn whole
 
 
@@ -79,17 +76,6 @@ class PairTable:
     def depth(self, value: float) -> float:
         """Return where a value lies between the least and the greatest, 0 to 1."""
         return (value - self.low) / (self.high - self.low) if self.high > self.low else 0.0
-
-
-@dataclass(frozen=True)
-class MovementRow:
-    """Documents of two clusters that change places in the partitions of a consensus, the first of them by name."""
-
-    clusters: tuple[int, int]
-    labels: tuple[str, str]
-    n_documents: int
-    names: tuple[str, ...]
-    share: float
 
 
 @dataclass(frozen=True)
@@ -166,23 +152,6 @@ def cluster_rows(run: Run) -> tuple[ClusterRow, ...]:
             **{name: float(values[one.cluster]) for name, values in columns.items()},
         )
         for one in run.clusters[:MAX_TABLE]
-    )
-
-
-def movement_rows(run: Run) -> tuple[MovementRow, ...]:
-    """Return between which clusters documents move, the most documents first; nothing without a consensus."""
-    if run.stability is None:
-        return ()
-    found = movements(run.partition.labels, run.stability)[:MAX_MOVEMENTS]
-    return tuple(
-        MovementRow(
-            one.clusters,
-            (_label(run, one.clusters[0]), _label(run, one.clusters[1])),
-            len(one.documents),
-            tuple(one_line(run.documents.name(row), 80) for row in one.documents[:MAX_MOVED]),
-            one.share,
-        )
-        for one in found
     )
 
 

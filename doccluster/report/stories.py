@@ -82,7 +82,6 @@ class StoryCard:
     span: str
     bins: tuple[int, ...]
     similarity: float
-    stability: float | None
     is_other: bool = False
 
     @property
@@ -227,7 +226,6 @@ def _story(
         span=span_words(seen.first, seen.last) if seen.first is not None and seen.last is not None else "",
         bins=_bins(days[members], period),
         similarity=seen.similarity,
-        stability=None if run.stability is None or is_other else float(run.stability.clusters[cluster.cluster]),
         is_other=is_other,
     )
 

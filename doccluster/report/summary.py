@@ -19,12 +19,10 @@ from doccluster.report.quality import (
     ClusterRow,
     Confusion,
     DataCard,
-    MovementRow,
     PairTable,
     cluster_rows,
     confusion,
     data_card,
-    movement_rows,
 )
 from doccluster.report.quality import pair_table as pair_table_of
 from doccluster.report.scoring import ScoreFamily, score_families
@@ -75,8 +73,6 @@ class Summary:
     names: dict[int, str]
     data: DataCard
     clusters: tuple[ClusterRow, ...]
-    movements: tuple[MovementRow, ...]
-    n_candidates: int
     adherence: PairTable | None
     separation: PairTable | None
     confusions: tuple[Confusion, ...]
@@ -113,8 +109,6 @@ def summarize(run: Run) -> Summary:
         names={one.cluster: headline_of(one) for one in seen},
         data=data_card(run),
         clusters=cluster_rows(run),
-        movements=movement_rows(run),
-        n_candidates=0 if run.candidates is None else len(run.candidates),
         adherence=pair_table_of(run, "adherence"),
         separation=pair_table_of(run, "ics"),
         confusions=tuple(filter(None, (confusion(run, column) for column in run.truth))),

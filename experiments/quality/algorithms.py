@@ -114,7 +114,6 @@ ALGORITHMS: dict[str, Fit] = {
     "spherical k-means, refined": spherical(refine=True),
     "settled (quality='fast')": document_clustering("fast"),
     "smoothed and settled (quality='default')": document_clustering("default"),
-    "consensus, settled (quality='best')": document_clustering("best"),
     "criterion I1": by_criterion("i1"),
     "criterion I2": by_criterion("i2"),
     "criterion H2": by_criterion("h2"),

@@ -7,11 +7,10 @@ import pytest
 from sklearn.cluster import DBSCAN, KMeans
 from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 
-from doccluster.clustering.consensus.ensemble import Ensemble, agreement, medoid_run
+from doccluster.clustering.consensus.ensemble import Ensemble
 from doccluster.clustering.consensus.joining import consensus_labels
 from doccluster.clustering.consensus.label_stability import measure_stability, movements
 from doccluster.errors import InputError
-from experiments.quality.consensus import bipartite
 
 
 @pytest.fixture
@@ -30,24 +29,6 @@ def runs(truth):
     return [*found, np.where(rng.random(120) < 0.5, -1, truth)]
 
 
-def both_known(one, two):
-    return (one != -1) & (two != -1)
-
-
-def test_agreement_is_scikit_learns_mutual_information(runs):
-    expected = [
-        [normalized_mutual_info_score(one[both_known(one, two)], two[both_known(one, two)]) for two in runs]
-        for one in runs
-    ]
-    assert agreement(Ensemble.from_labels(runs)) == pytest.approx(np.array(expected), abs=1e-12)
-
-
-def test_runs_of_one_cluster_agree_and_runs_without_common_documents_have_no_agreement():
-    found = agreement(Ensemble.from_labels([[0, 0, -1, -1], [1, 1, -1, -1], [-1, -1, 0, 1]]))
-    assert found[0, 1] == 1
-    assert np.isnan(found[0, 2])
-
-
 def test_the_cosine_of_two_rows_of_memberships_is_their_co_association(runs):
     ensemble = Ensemble.from_labels(runs[:6])
     rows = ensemble.memberships.toarray()
@@ -55,18 +36,8 @@ def test_the_cosine_of_two_rows_of_memberships_is_their_co_association(runs):
     assert rows @ rows.T / 6 == pytest.approx(whole, abs=1e-12)
 
 
-def test_the_medoid_is_the_run_that_agrees_most(runs, truth):
-    means = [
-        np.mean([normalized_mutual_info_score(one, two) for two in runs[:6] if two is not one]) for one in runs[:6]
-    ]
-    chosen = medoid_run(Ensemble.from_labels(runs[:6]))
-    assert chosen == int(np.argmax(means))
-    assert medoid_run(Ensemble.from_labels([[0, 1, 1]])) == 0
-
-
-@pytest.mark.parametrize("join", [consensus_labels, bipartite])
-def test_a_consensus_is_nearer_to_the_truth_than_any_run(runs, truth, join):
-    found = join(runs, 4, 0) if join is bipartite else join(runs, 4, random_state=0)
+def test_a_consensus_is_nearer_to_the_truth_than_any_run(runs, truth):
+    found = consensus_labels(runs, 4, random_state=0)
     best = max(normalized_mutual_info_score(truth, run) for run in runs)
     assert normalized_mutual_info_score(truth, found) > best + 0.1
 

@@ -9,9 +9,10 @@ import pytest
 from scipy import sparse
 
 from doccluster.clustering.search_cells import search_cells
-from doccluster.clustering.smoothed.document_spaces import FIT_BYTES, DocumentSpaces, check_memory
+from doccluster.clustering.smoothed.document_spaces import FIT_BYTES, check_memory, neighbour_graph
 from doccluster.errors import InputError, MemoryLimitError
 from doccluster.geometry import nearest_neighbours
+from doccluster.progress import silent
 from doccluster.sizes import parse_size
 from experiments.quality.peak_memory import PeakMemory
 
@@ -87,8 +88,7 @@ def test_many_documents_are_searched_in_cells(rows, monkeypatch):
     monkeypatch.setattr(
         "doccluster.clustering.smoothed.document_spaces.search_cells", partial(search_cells, n_probes=1)
     )
-    asked = {"n_components": 10, "n_neighbors": 5}
-    made = DocumentSpaces(rows, **asked, rng=np.random.default_rng(0)).graph(5)
+    made = neighbour_graph(rows, 5, rng=np.random.default_rng(0), n_threads=1, progress=silent)
     expected = nearest_neighbours(rows, 5, cells=search_cells(rows, n_probes=1, random_state=np.random.default_rng(0)))
     assert np.array_equal(made.neighbours, expected.neighbours)
     assert not np.array_equal(made.neighbours, nearest_neighbours(rows, 5).neighbours)

@@ -90,63 +90,12 @@ class Ensemble(ShortRepr):
         return int(self.labels.shape[1])
 
 
-def agreement(ensemble: Ensemble) -> Floats:
-    """Return how far each two runs agree, float64 array of shape (n_runs, n_runs), 0..1.
-
-    It is normalised mutual information with the arithmetic mean of the entropies, over the documents that have a
-    cluster in both runs; 1 where both runs have only one cluster there, nan where there is no such document.
-    """
-    runs = ensemble.n_runs
-    both = sparse.coo_array(ensemble.memberships.T @ ensemble.memberships)
-    run, other = ensemble.run_of[both.row], ensemble.run_of[both.col]
-    pair = run * runs + other
-    common = np.bincount(pair, both.data, runs * runs)
-    sizes = np.bincount(both.row * runs + other, both.data, ensemble.run_of.size * runs)
-    own = (np.repeat(ensemble.run_of, runs) * runs) + np.tile(np.arange(runs), ensemble.run_of.size)
-
-    def entropy(counts: npt.NDArray[Any], of_pair: npt.NDArray[Any]) -> Floats:
-        """Return the entropy of the counts of each pair of runs, in nats; nan without documents."""
-        held = counts > 0
-        sums = np.bincount(of_pair[held], counts[held] * np.log(counts[held]), runs * runs)
-        logs = np.log(common, out=np.zeros_like(common), where=common > 0)
-        return logs - np.divide(sums, common, out=np.full_like(common, np.nan), where=common > 0)
-
-    marginal = entropy(sizes, own).reshape(runs, runs)
-    total = marginal + marginal.T
-    shared = total - entropy(both.data, pair).reshape(runs, runs)
-    found = np.divide(2.0 * shared, total, out=np.ones_like(total), where=~(total <= 0))
-    return np.clip((found + found.T) / 2.0, 0.0, 1.0)
-
-
 def co_association_rows(ensemble: Ensemble) -> Any:
     """Return unit rows whose cosines are the shares of the runs that put two documents together.
 
     Where both documents have a cluster in every run; float32 csr array of shape (n_documents, clusters of all runs).
     """
     return unit_rows(ensemble.memberships, warn=False).astype(np.float32)
-
-
-def medoid_run(ensemble: Ensemble) -> int:
-    """Return the run whose mean agreement with the others is highest, the first on ties."""
-    values = agreement(ensemble)
-    np.fill_diagonal(values, np.nan)
-    known = ~np.isnan(values)
-    sums = np.where(known, values, 0.0).sum(axis=1)
-    return int(np.divide(sums, known.sum(axis=1), out=np.zeros_like(sums), where=known.any(axis=1)).argmax())
-
-
-def medoid_centroids(ensemble: Ensemble, n_clusters: int) -> Any:
-    """Return the sums of the co-association rows by cluster of the medoid run, for k-means to begin from.
-
-    csr array of shape (n_clusters, clusters of all runs); None where that run has fewer clusters, or documents without.
-    """
-    labels = ensemble.labels[medoid_run(ensemble)]
-    names, clusters = np.unique(labels, return_inverse=True)
-    if names.size != n_clusters or names[0] == NO_CLUSTER:
-        return None
-    n = ensemble.n_documents
-    members = sparse.csr_array((np.ones(n, np.float32), (clusters, np.arange(n))), shape=(n_clusters, n))
-    return sparse.csr_array(members @ co_association_rows(ensemble))
 
 
 def _is_noise(name: Any) -> bool:

@@ -18,7 +18,6 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from doccluster.clustering.centroid_estimator import sum_directions
-from doccluster.clustering.consensus.label_stability import LabelStability, measure_stability
 from doccluster.clustering.fitted_columns import check_columns
 from doccluster.clustering.k_means.assign import assign_to_centroids
 from doccluster.clustering.smoothed.document_clusters import DocumentParameters, cluster_documents
@@ -47,11 +46,6 @@ class DocumentClustering(ClusterMixin, DocumentParameters, BaseEstimator):
         Directions of the sums of the tf-idf rows of each cluster.
     mixture_ : Multinomials or None
         The settled mixture; None where `X` did not hold counts.
-    candidates_ : tuple of str
-        The names of the partitions that went into the consensus; empty but for 'best'.
-    candidate_labels_ : int64 array of shape (n_candidates, n_documents)
-    stability_ : LabelStability or None
-        How far documents and clusters come back in the candidates; None but for 'best'.
     n_iter_ : int
         Iterations of the best start of spherical k-means.
     notes_ : tuple of str
@@ -102,13 +96,7 @@ class DocumentClustering(ClusterMixin, DocumentParameters, BaseEstimator):
         rows, self._factors = weighed.rows, weighed.factors
         parameters = DocumentParameters(**self.get_params(deep=False))
         fit = cluster_documents(rows, counts, parameters)
-        runs = fit.candidates
         self.labels_, self.mixture_, self.n_iter_ = fit.labels, fit.mixture, fit.n_iter
-        self.candidates_ = tuple(runs)
-        self.candidate_labels_ = np.array(list(runs.values()), dtype=np.int64).reshape(len(runs), matrix.shape[0])
-        self.stability_: LabelStability | None = (
-            measure_stability(self.labels_, list(runs.values()), n_clusters=self.n_clusters) if runs else None
-        )
         self.centroids_ = sum_directions(rows, self.labels_, self.n_clusters)
         self.notes_ = (*fit.left_out, *((KEPT_SINGLE,) if weighed.keeps_single else ()))
         for note in fit.notes:

@@ -9,18 +9,17 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from doccluster.clustering.consensus.candidates import Candidate, most_needed, usable_candidates
-from doccluster.clustering.consensus.ensemble import Ensemble, co_association_rows, medoid_centroids, medoid_run
 from doccluster.clustering.estimator_parameters import SeededParameters
 from doccluster.clustering.k_means.seeding import Init
 from doccluster.clustering.k_means.spherical import FitInterrupted, SphericalFit, SphericalParameters, spherical_k_means
 from doccluster.clustering.mixtures.multinomial import Multinomials, settle_labels
 from doccluster.clustering.smoothed.document_spaces import (
-    DocumentSpaces,
     Graph,
     check_memory,
     has_as_many_rows,
     moved_rows,
+    neighbour_graph,
+    reduced_rows,
     shared_term_rows,
     side_by_side,
 )
@@ -47,9 +46,8 @@ class DocumentParameters(SeededParameters):
     quality: str = parameter(
         "default",
         "'default' smooths the rows over the graph of their nearest neighbours before spherical k-means; 'fast' is "
-        "spherical k-means of the tf-idf rows; 'best' is the consensus of a dozen such partitions, in four to nine "
-        "times the time. All are settled by a multinomial mixture where `X` holds counts.",
-        choices=("default", "fast", "best"),
+        "spherical k-means of the tf-idf rows. Both are settled by a multinomial mixture where `X` holds counts.",
+        choices=("default", "fast"),
     )
     init: Init = parameter(
         "k-means++",
@@ -92,11 +90,9 @@ class DocumentFit:
     mixture : Multinomials or None
         What settled them; None where there were no counts.
     starts : tuple of int arrays of shape (n_documents,)
-        The labels of the starts of spherical k-means before settling, the best first; none of a consensus.
+        The labels of the starts of spherical k-means before settling, the best first.
     n_iter : int
         Iterations of the best start of spherical k-means.
-    candidates : mapping of str to int64 arrays of shape (n_documents,)
-        The partitions that went into the consensus, by name.
     left_out : tuple of str
         Which steps were not done, and why.
     notes : tuple of str
@@ -109,7 +105,6 @@ class DocumentFit:
     mixture: Multinomials | None
     starts: tuple[npt.NDArray[np.integer[Any]], ...]
     n_iter: int
-    candidates: dict[str, Labels]
     left_out: tuple[str, ...]
     notes: tuple[str, ...]
     interrupted: bool = False
@@ -185,21 +180,15 @@ class _Work:
         refused = None if self.parameters.quality == "fast" else self.no_graph()
         if refused:
             self.left_out.append(f"Neighbours were left aside: {refused}.")
-        candidates: dict[str, Labels] = {}
-        starts: tuple[npt.NDArray[np.integer[Any]], ...] = ()
-        if self.parameters.quality == "best":
-            has_graph = refused is None and sparse.issparse(self.rows)  # what differs needs weights of terms
-            labels = self._consensus(candidates, has_graph=has_graph)
-        else:
-            points = self._points(refused)
-            fit = self._spherical(points, init=self._means_to_start_from(points))
-            labels, starts = fit.labels.astype(np.int64), (fit.labels, *fit.other_labels)
+        points = self._points(refused)
+        fit = self._spherical(points, init=self._means_to_start_from(points))
+        labels, starts = fit.labels.astype(np.int64), (fit.labels, *fit.other_labels)
         labels, mixture = self._settled(labels)
         if self.counts is None and sparse.issparse(self.rows):  # dense rows never hold any
             self.left_out.append(NOT_SETTLED)
         self._count_clusters(labels)
         told = tuple(self.left_out), tuple(self.notes)
-        return DocumentFit(labels, mixture, starts, self.n_iter, candidates, *told, interrupted=self.interrupted)
+        return DocumentFit(labels, mixture, starts, self.n_iter, *told, interrupted=self.interrupted)
 
     def _count_clusters(self, labels: Labels) -> None:
         """Say why there are fewer clusters than were asked for, where there are."""
@@ -251,17 +240,12 @@ class _Work:
             own = nearest_neighbours(Documents(self.rows), asked.n_neighbors, fold=None, n_threads=asked.n_threads)
             return SmoothedRows(moved_rows(self.rows, own, mixing=asked.mixing), own)
         if self.counts is None:
-            spaces = self._spaces(self.rows, asked.n_components)
-            graph = self._joined(spaces.graph(asked.n_neighbors))
-            points = spaces.smoothed(asked.n_components, graph, mixing=asked.mixing)
-            return SmoothedRows(self._beside(points, graph), graph)
-        half = -(-asked.n_components // 2)
-        logarithms = self._spaces(self._weighted("l"), half)
-        graph = self._joined(logarithms.graph(asked.n_neighbors))
-        points = side_by_side(
-            logarithms.smoothed(half, graph, mixing=asked.mixing),
-            self._spaces(self.rows, half).smoothed(half, graph, mixing=asked.mixing),
-        )
+            graph = self._joined(self._graph(self.rows))
+            points = self._moved(self.rows, asked.n_components, graph)
+        else:
+            logarithms, half = self._weighted("l"), -(-asked.n_components // 2)
+            graph = self._joined(self._graph(logarithms))
+            points = side_by_side(self._moved(logarithms, half, graph), self._moved(self.rows, half, graph))
         return SmoothedRows(self._beside(points, graph), graph)
 
     def _joined(self, graph: NeighbourGraph) -> Graph:
@@ -271,32 +255,29 @@ class _Work:
         self.progress("neighbours", 0)
         return joined_graph(graph, self.meaning.rows, weight=self.meaning.weight, n_threads=self.parameters.n_threads)
 
-    def _beside(self, points: npt.NDArray[np.float32], graph: Graph, **moved: Any) -> npt.NDArray[np.float32]:
+    def _beside(self, points: npt.NDArray[np.float32], graph: Graph) -> npt.NDArray[np.float32]:
         """Return smoothed rows of words with the meaning, smoothed over the same graph, beside them."""
         if self.meaning is None:
             return points
-        rows = moved_rows(self.meaning.rows, graph, **{"mixing": self.parameters.mixing, **moved})
+        rows = moved_rows(self.meaning.rows, graph, mixing=self.parameters.mixing)
         found: npt.NDArray[np.float32] = replace(self.meaning, rows=rows).beside(points)
         return found
 
-    def _spaces(
-        self, rows: Any, n_components: int, n_neighbors: int | None = None, *, n_kept: int = 0
-    ) -> DocumentSpaces:
+    def _graph(self, rows: Any) -> NeighbourGraph:
         asked = self.parameters
-        n_neighbors = n_neighbors or asked.n_neighbors
         if asked.max_memory is not None:
-            widest = max(asked.n_components, 2 * n_components if n_kept else 0)  # two such parts side by side
-            check_memory(rows, widest, n_neighbors, parse_size(asked.max_memory), n_kept=n_kept)
-        return DocumentSpaces(
-            rows,
-            n_components=n_components,
-            n_neighbors=n_neighbors,
-            rng=self.rng,
-            n_threads=asked.n_threads,
-            progress=self.progress,
-        )
+            check_memory(rows, asked.n_components, asked.n_neighbors, parse_size(asked.max_memory))
+        return neighbour_graph(rows, asked.n_neighbors, **self._how)
 
-    def _spherical(self, points: Any, *, refine: bool = False, init: Init | None = None) -> SphericalFit:
+    def _moved(self, rows: Any, n_components: int, graph: Graph) -> npt.NDArray[np.float32]:
+        """Return rows in few dimensions, each moved towards its neighbours."""
+        return moved_rows(reduced_rows(rows, n_components, **self._how), graph, mixing=self.parameters.mixing)
+
+    @property
+    def _how(self) -> dict[str, Any]:
+        return {"rng": self.rng, "n_threads": self.parameters.n_threads, "progress": self.progress}
+
+    def _spherical(self, points: Any, *, init: Init | None = None) -> SphericalFit:
         """Return the best of the starts, or the one from given centroids; so far as a person lets it go on."""
         asked = self.parameters
         parameters = SphericalParameters(
@@ -308,7 +289,7 @@ class _Work:
             random_state=self.rng,
             n_threads=asked.n_threads,
             max_memory=asked.max_memory,
-            refine=refine or asked.refine,
+            refine=asked.refine,
             progress=self.progress,
         )
         try:
@@ -342,77 +323,6 @@ class _Work:
             return False
         n_words = float(self.counts.sum(dtype=np.float64))
         return n_words < SETTLED_FROM * int(self.rows.shape[0])
-
-    def _consensus(self, runs: dict[str, Labels], *, has_graph: bool) -> Labels:
-        """Return the consensus of the candidates, and write them into `runs`; of those made so far if stopped.
-
-        Spherical k-means of their memberships begins at the candidate that agrees most with the others, which is
-        returned itself where the memberships do not tell enough documents apart.
-        """
-        candidates = usable_candidates(has_counts=self.counts is not None, has_graph=has_graph)
-        made: dict[TermPart, DocumentSpaces] = {}
-        try:
-            for number, candidate in enumerate(candidates):
-                self.progress("candidates", number, len(candidates))
-                labels = self._candidate(candidate, candidates, made)
-                if self.interrupted and runs:
-                    break  # those that were finished are better
-                runs[candidate.name] = labels
-                if self.interrupted:
-                    break
-            self.progress("candidates", len(candidates), len(candidates))
-            if not self.interrupted:
-                made.clear()
-                ensemble = Ensemble.from_labels(list(runs.values()))
-                together = co_association_rows(ensemble)
-                if has_as_many_rows(together, self.parameters.n_clusters):
-                    start = medoid_centroids(ensemble, self.parameters.n_clusters)
-                    found: Labels = self._spherical(together, init=start).labels.astype(np.int64)
-                    return found
-        except KeyboardInterrupt:
-            if not runs:
-                raise
-            self.interrupted = True
-        kept = list(runs.values())
-        return kept[medoid_run(Ensemble.from_labels(kept)) if len(kept) > 1 else 0]
-
-    def _candidate(
-        self, candidate: Candidate, candidates: tuple[Candidate, ...], made: dict[TermPart, DocumentSpaces]
-    ) -> Labels:
-        """Return the settled labels of a candidate; the spaces of each weighting are made once."""
-        if candidate.space == "terms":
-            points = self.rows
-        else:
-            for weights in dict.fromkeys((candidate.graph, *candidate.parts)):
-                if weights not in made:
-                    made[weights] = self._shared_spaces(weights, candidates)
-            points = self._candidate_points(candidate, made)
-            points = points if has_as_many_rows(points, self.parameters.n_clusters) else self.rows
-        labels = self._spherical(points, refine=candidate.refine).labels.astype(np.int64)
-        return self._settled(labels)[0]
-
-    def _shared_spaces(self, weights: TermPart, candidates: tuple[Candidate, ...]) -> DocumentSpaces:
-        """Return the spaces of a weighting, of the most dimensions and neighbours of all candidates."""
-        asked = self.parameters
-        sizes = most_needed(candidates, n_components=asked.n_components, n_neighbors=asked.n_neighbors)
-        n_kept = len({part for candidate in candidates for part in candidate.parts})
-        spaces = self._spaces(self.rows if weights == "n" else self._weighted(weights), *sizes, n_kept=n_kept)
-        spaces.let_rows_go()
-        return spaces
-
-    def _candidate_points(self, candidate: Candidate, made: dict[TermPart, DocumentSpaces]) -> Any:
-        """Return the dense rows that a candidate is clustered by."""
-        asked = self.parameters
-        n_dimensions = candidate.n_dimensions(asked.n_components)
-        if candidate.space == "reduced":
-            return made["n"].reduced(n_dimensions)
-        graph = self._joined(made[candidate.graph].graph(candidate.n_neighbors(asked.n_neighbors)))
-        moved: dict[str, Any] = {
-            "mixing": asked.mixing if candidate.mixing is None else candidate.mixing,
-            "n_steps": candidate.n_steps,
-        }
-        parts = [made[part].smoothed(n_dimensions, graph, **moved) for part in candidate.parts]
-        return self._beside(side_by_side(*parts) if len(parts) > 1 else parts[0], graph, **moved)
 
     def _weighted(self, term: TermPart) -> Any:
         """Return the rows of the counts, weighted anew."""

@@ -19,7 +19,7 @@ from doccluster.geometry import (
 )
 from doccluster.geometry.neighbours import JoinedGraph
 from doccluster.geometry.projection import OVERSAMPLING, unit
-from doccluster.progress import Progress, silent
+from doccluster.progress import Progress
 from doccluster.sizes import format_size
 from doccluster.vectors.weighting import Weighting, collection_weights, parse_weighting, weigh_rows
 
@@ -31,96 +31,40 @@ LARGEST_COUNT = 2**24  # whole numbers up to it are exact in float32
 Graph = NeighbourGraph | JoinedGraph
 
 
-class DocumentSpaces:
-    """The spaces of documents of one weighting; the graph and the decomposition are made when first used.
-
-    Parameters
-    ----------
-    rows : csr array of shape (n_documents, n_terms), unit rows, no negative values
-    n_components : int
-        The most dimensions that will be asked for.
-    n_neighbors : int
-        The most neighbours that will be asked for.
-    rng : numpy Generator
-    """
-
-    def __init__(
-        self,
-        rows: Any,
-        *,
-        n_components: int,
-        n_neighbors: int,
-        rng: np.random.Generator,
-        n_threads: int | None = None,
-        progress: Progress = silent,
-    ) -> None:
-        self.rows = rows
-        self.n_components = n_components
-        self.n_neighbors = n_neighbors
-        self._rng = rng
-        self._n_threads = n_threads
-        self._progress = progress
-        self._graph: NeighbourGraph | None = None
-        self._projected: npt.NDArray[np.float64] | None = None
-
-    def graph(self, n_neighbors: int) -> NeighbourGraph:
-        """Return the graph of the nearest neighbours, near-copies folded."""
-        if self._graph is None:
-            self._progress("neighbours", 0)
-            cells = None
-            if self.rows.shape[0] > EXACT_UP_TO and self.rows.nnz:
-                cells = search_cells(self.rows, random_state=self._rng, n_threads=self._n_threads)
-            self._graph = nearest_neighbours(
-                Documents(self.rows), self.n_neighbors, cells=cells, n_threads=self._n_threads
-            )
-        every = self._graph
-        return NeighbourGraph(
-            every.neighbours[:, :n_neighbors], every.similarity[:, :n_neighbors], every.families, every.first
-        )
-
-    def reduced(self, n_components: int) -> npt.NDArray[np.float32]:
-        """Return dense unit rows of latent semantic analysis."""
-        return unit(self._points()[:, :n_components]).astype(np.float32)
-
-    def smoothed(self, n_components: int, graph: Graph, *, mixing: float, n_steps: int = 1) -> npt.NDArray[np.float32]:
-        """Return dense unit rows, each moved towards its neighbours in a graph; copies share one place."""
-        return moved_rows(self._points()[:, :n_components], graph, mixing=mixing, n_steps=n_steps)
-
-    def let_rows_go(self) -> None:
-        """Make the graph and the projection now, which take less memory than the rows."""
-        self.graph(self.n_neighbors)
-        self._points()
-        self.rows = self.rows[:0]
-
-    def _points(self) -> npt.NDArray[np.float64]:
-        if self._projected is None:
-            self._progress("project", 0)
-            rows = Documents(self.rows)  # checked by the estimator
-            space = latent_semantic_space(
-                rows,
-                self.n_components,
-                n_power_iterations=POWER_ITERATIONS,
-                random_state=self._rng,
-                n_threads=self._n_threads,
-            )
-            self._projected = space.project(rows, n_threads=self._n_threads)
-        return self._projected
+def neighbour_graph(
+    rows: Any, n_neighbors: int, *, rng: np.random.Generator, n_threads: int | None, progress: Progress
+) -> NeighbourGraph:
+    """Return the graph of the nearest neighbours of csr unit rows, near-copies folded."""
+    progress("neighbours", 0)
+    is_large = rows.shape[0] > EXACT_UP_TO and rows.nnz
+    cells = search_cells(rows, random_state=rng, n_threads=n_threads) if is_large else None
+    return nearest_neighbours(Documents(rows), n_neighbors, cells=cells, n_threads=n_threads)
 
 
-def moved_rows(rows: Any, graph: Graph, *, mixing: float, n_steps: int = 1) -> npt.NDArray[np.float32]:
+def reduced_rows(
+    rows: Any, n_components: int, *, rng: np.random.Generator, n_threads: int | None, progress: Progress
+) -> npt.NDArray[np.float64]:
+    """Return csr unit rows in the space of latent semantic analysis."""
+    progress("project", 0)
+    documents = Documents(rows)  # checked by the estimator
+    space = latent_semantic_space(
+        documents, n_components, n_power_iterations=POWER_ITERATIONS, random_state=rng, n_threads=n_threads
+    )
+    return space.project(documents, n_threads=n_threads)[:, :n_components]
+
+
+def moved_rows(rows: Any, graph: Graph, *, mixing: float) -> npt.NDArray[np.float32]:
     """Return dense unit rows, each moved towards its neighbours in a graph; copies share one place."""
-    first = Documents(rows[graph.first])
-    moved = smoothed_rows(first, Documents(graph.symmetric()), mixing=mixing, n_steps=n_steps)
+    moved = smoothed_rows(Documents(rows[graph.first]), Documents(graph.symmetric()), mixing=mixing)
     return moved[graph.families].astype(np.float32)
 
 
-def check_memory(rows: Any, n_components: int, n_neighbors: int, limit: int, *, n_kept: int = 0) -> None:
-    """Raise MemoryLimitError if a space of `rows` (csr), and those kept beside it, need more than `limit` bytes."""
+def check_memory(rows: Any, n_components: int, n_neighbors: int, limit: int) -> None:
+    """Raise MemoryLimitError if the graph and the space of `rows` (csr) need more than `limit` bytes."""
     n_documents, n_terms = rows.shape[0], np.unique(rows.indices).size
     width = 8 * (min(n_components, n_documents, n_terms) + OVERSAMPLING)
     tables = width * (4 * n_documents + 4 * n_terms) + 8 * n_components * rows.shape[1]
     needed = FIT_BYTES + tables + 52 * rows.nnz + (12 * n_neighbors + 100) * n_documents
-    needed += n_kept * (8 * n_components + 12 * n_neighbors) * n_documents
     if n_documents > EXACT_UP_TO:
         needed += search_bytes(n_documents, n_terms, rows.nnz)
     if needed > limit:

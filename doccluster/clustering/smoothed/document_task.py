@@ -17,7 +17,7 @@ def find_documents(task: Task, quality: str) -> Found:
         progress=task.progress,
         **settings,
     )
-    is_free = quality != "best" and settings.keys().isdisjoint(("init", "n_init"))  # how to begin is left to us
+    is_free = settings.keys().isdisjoint(("init", "n_init"))  # how to begin is left to us
     start = task.start if is_free else None
     fit = cluster_documents(
         task.rows, task.counts, parameters, meaning=task.meaning, smoothed=task.smoothed, start=start
@@ -26,7 +26,6 @@ def find_documents(task: Task, quality: str) -> Found:
         fit.labels,
         rule=None if fit.mixture is None else fit.mixture.rule,
         starts=fit.starts,
-        candidates=fit.candidates,
         left_out=fit.left_out,
         notes=fit.notes,
         interrupted=fit.interrupted,

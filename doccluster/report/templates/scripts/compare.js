@@ -11,7 +11,7 @@ const showComparison = (data) => {
   const longest = Math.max(1e-9, ...apart.map((one) => Math.max(one.a, one.b)));
   const cell = (value) => make("td", { class: "number", text: value ? value.toFixed(3) : "–" });
   const bar = (value, kind) => make("td", { class: kind }, make("span", { class: "bar", style: `width:${(100 * value) / longest}%` }));
-  const heads = [["a", a], ["b", b]].map(([kind, cluster]) => make("th", { scope: "col", colspan: 2, class: kind }, make("a", { href: "#cluster-" + cluster }, make("bdi", { text: `${cluster} ${labelOf(data, cluster)}` })), make("span", { class: "from", text: many(data.sizes[cluster], "document") + (data.stability && data.stability[cluster] !== undefined ? `, stability ${data.stability[cluster].toFixed(2)}` : "") })));
+  const heads = [["a", a], ["b", b]].map(([kind, cluster]) => make("th", { scope: "col", colspan: 2, class: kind }, make("a", { href: "#cluster-" + cluster }, make("bdi", { text: `${cluster} ${labelOf(data, cluster)}` })), make("span", { class: "from", text: many(data.sizes[cluster], "document") })));
   const table = make("table", { class: "list butterfly" }, make("caption", { class: "unseen", text: `Terms that separate cluster ${a} from cluster ${b}, with their mean weights` }),
     make("thead", {}, make("tr", {}, heads[0], make("th", { scope: "col", text: "Term" }), heads[1])),
     make("tbody", {}, ...apart.map((one) => make("tr", {}, cell(one.a), bar(one.a, "a"), make("th", { scope: "row" }, make("bdi", { text: named(one) })), bar(one.b, "b"), cell(one.b)))));

@@ -15,7 +15,7 @@ const explore = () => {
     const counts = countsByCluster(data, mask);
     const k = counts.reduce((sum, one) => sum + (one > 0), 0);
     const only = choice.clusters.size === 1 ? [...choice.clusters][0] : -1;
-    byId("chosen").textContent = `${n.toLocaleString(language)} of ${many(data.n, "document")} in ${many(k, "cluster")}` + (only >= 0 && data.stability && data.stability[only] !== undefined ? `; stability ${data.stability[only].toFixed(2)}` : "");
+    byId("chosen").textContent = `${n.toLocaleString(language)} of ${many(data.n, "document")} in ${many(k, "cluster")}`;
     byId("chips").replaceChildren(...choiceWords(data).map(([kind, words]) => make("button", { type: "button", class: "small", "aria-label": `Do not limit to ${words}`, text: words + " ×", click: () => { dropChoice(kind); changed(); } })));
     if (map) map.show(mask);
     showClusters(data, counts);
