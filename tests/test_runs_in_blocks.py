@@ -254,7 +254,7 @@ def test_files_far_above_max_memory_are_read_in_blocks(in_one_process, tmp_path,
     ("wrong", "said"),
     [
         ({"n_clusters": "auto"}, "is chosen from documents in one process"),
-        ({"quality": "default", "algorithm": None}, "does not work in blocks"),
+        ({"algorithm": "vmf"}, "does not work in blocks"),
         ({"fold_copies": True}, "is not done in blocks"),
         ({"scheduler": "tcp://127.0.0.1:9", "scratch": None}, "folder that all of them see"),
         ({"scratch": __file__}, "no folder can be made"),
