@@ -142,6 +142,17 @@ def test_a_repeated_run_on_other_data_says_what_differs(tmp_path):
     assert "documents: 60 then, 50 now" in told
 
 
+def test_ids_that_a_spreadsheet_would_run_are_found_again(tmp_path):
+    source = tmp_path / "texts.jsonl"
+    texts = [*["oil and gas prices"] * 3, *["rye bread from the oven"] * 3]
+    lines = [{"id": f"{'=+-@＝x'[row]}{row}", "text": f"{text} {row}"} for row, text in enumerate(texts)]
+    source.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
+    run_pipeline(source, n_clusters=2, language="none", output=tmp_path / "run", report=False)
+    lines[0]["text"] = "rye bread from the oven again"
+    source.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
+    assert "1 of 6 documents have another label" in repeat_run(tmp_path / "run").differences
+
+
 def test_a_repeated_run_under_other_versions_names_them(tmp_path):
     run_pipeline(TINY, n_clusters=3, output=tmp_path / "run", report=False)
     record = json.loads((tmp_path / "run" / "run.json").read_text(encoding="utf-8"))

@@ -106,3 +106,6 @@ def test_a_synthetic_set_is_short_too():
 def test_a_text_of_just_the_length_is_whole():
     assert cut("x" * MOST_CHARACTERS) == "x" * MOST_CHARACTERS
     assert cut("x" * (MOST_CHARACTERS + 1)) == "x" * (MOST_CHARACTERS - 2) + "…)"
+    assert len(short("y" * 500)) == len(short("y" * 501))
+    longest = max(n for n in range(500) if "…" not in short("y" * n))
+    assert len(short("y" * 500)) == longest + len("''")

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from doccluster.artifacts.csv_files import safe_cell
 from doccluster.artifacts.new_folder import BEFORE_EDITS
 from doccluster.artifacts.records import RunRecord
 from doccluster.artifacts.run_folder import labels_checksum
@@ -115,9 +116,7 @@ def _label_difference(run: Run, folder: Path) -> str:
     if not path.is_file():
         return "the labels differ"
     then = pd.read_csv(path, dtype=str, keep_default_na=False).set_index("id")["cluster"]
-    # an id may stand there with the mark that keeps a spreadsheet from running it
-    then.index = then.index.map(lambda name: name[1:] if name[:2] in ("'=", "'+", "'-", "'@") else name)
-    now = pd.Series(run.partition.labels.astype(str), index=list(run.documents.ids))
+    now = pd.Series(run.partition.labels.astype(str), index=[safe_cell(name) for name in run.documents.ids])
     both = then[then != ""].to_frame("then").join(now.rename("now"), how="inner")
     changed = int((both["then"] != both["now"]).sum())
     return f"{changed:,} of {len(both):,} documents have another label"

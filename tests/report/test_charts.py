@@ -145,3 +145,11 @@ def test_a_title_that_is_too_long_for_its_figure_is_broken_into_lines():
     assert "\n" in written
     title = next(one for one in figure.axes[0].findobj(Text) if one.get_text() == written)
     assert title.get_window_extent().x1 <= figure.bbox.x1
+
+
+@pytest.mark.parametrize("log", ["x", "y"])
+def test_only_the_axis_that_is_asked_for_is_logarithmic(log):
+    figure = charts.line_chart([1, 10, 100], {"a": [1, 2, 3]}, **{f"log_{log}": True})
+    (axes,) = figure.axes
+    scales = {"x": axes.get_xscale(), "y": axes.get_yscale()}
+    assert scales == {"x": "linear", "y": "linear"} | {log: "log"}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from doccluster.corpus import read_corpus
 from doccluster.pipeline.naming import unwanted_words
@@ -64,3 +65,11 @@ def test_a_few_long_texts_are_read_among_many_of_one_word():
     texts[1], texts[3] = long  # of many texts every other one is read
     made = vectorize_texts(read_corpus(texts), language="auto", options={}, n_threads=1)
     assert set(FUNCTION) <= unwanted_words(made, texts, None)
+
+
+@pytest.mark.parametrize(("word", "is_learned"), [("ka", True), ("wao", False)])
+def test_very_short_words_may_be_spread_over_fewer_of_the_texts(word, is_learned):
+    rng = np.random.default_rng(1)
+    long = [" ".join(f"{word} {sentence(rng, own, 24)}" for own in subjects(40)) for _ in range(2)]
+    once = [f"{word} {' '.join(sentence(rng, own, 25) for own in subjects(40))}" for _ in range(10)]
+    assert (word in learned_function_words([*long, *once], [{"the"}])) is is_learned
