@@ -47,7 +47,6 @@ def c_index(distances: PairwiseDistances) -> float | Values:
 @pair_measure(
     "dunn",
     title="Dunn",
-    direction="higher",
     range="[0, inf]",
     bounds=(0.0, None),
     formula="min w_ab between clusters / max w_ab within a cluster",
@@ -89,7 +88,6 @@ def xie_beni_points(distances: PairwiseDistances) -> float | Values:
 @pair_measure(
     "point_biserial",
     title="Point-biserial correlation",
-    direction="higher",
     bounds=(-1.0, 1.0),
     formula="(mean w_out - mean w_in) sqrt(N_in N_out)/(M sd(w))",
     source="Milligan 1981",
@@ -113,7 +111,6 @@ def point_biserial(distances: PairwiseDistances) -> float | Values:
 @pair_measure(
     "hubert_normalized",
     title="Hubert's Gamma, normalised (internal)",
-    direction="higher",
     bounds=(-1.0, 1.0),
     formula="correlation over all pairs of w_ab with Y_ab, the distance of the centres of their clusters",
     source="Zaki & Meira, Eq. 17.15",

@@ -24,7 +24,6 @@ NAME = "divergence_from_random_baseline"
 @external_measure(
     NAME,
     title="Divergence from a random baseline",
-    direction="higher",
     range="as the measure it is taken of, 0 is chance",
     bounds=(None, None),
     formula="m(T, C) - mean of m(T, pi C) over all rearrangements pi of the labels (the sizes are kept)",

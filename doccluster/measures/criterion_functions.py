@@ -19,7 +19,6 @@ alias("i2", of="skm_objective", title="Criterion I2", source="Zhao & Karypis 200
 @criterion_measure(
     "i1",
     title="Criterion I1",
-    direction="higher",
     formula="sum_k |s_k|^2 / n_k, n_k without the documents that have no terms",
     source="Zhao & Karypis 2004, Table 1",
     meaning="The mean cosine of all pairs of a cluster, each document with itself included, times the size of the "
@@ -64,7 +63,6 @@ def g1(geometry: ClusterEvidence) -> float:
 @criterion_measure(
     "h1",
     title="Criterion H1",
-    direction="higher",
     formula="I1 / E1",
     source="Zhao & Karypis 2004, Table 1",
     meaning="Clusters that hold together (I1) and stand apart from the whole (E1), in one number.",
@@ -78,7 +76,6 @@ def h1(geometry: ClusterEvidence) -> float | Values:
 @criterion_measure(
     "h2",
     title="Criterion H2",
-    direction="higher",
     formula="I2 / E1",
     source="Zhao & Karypis 2004, Table 1",
     meaning="The objective of spherical k-means (I2) over E1; `CriterionClustering` optimises it by default.",

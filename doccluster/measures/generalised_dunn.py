@@ -43,7 +43,6 @@ FROM_CENTRES = (4, 5, 51)
 @pair_measure(
     "gdi",
     title="Generalised Dunn",
-    direction="higher",
     range="[0, inf]",
     bounds=(0.0, None),
     formula="min_{i<j} delta_a(C_i, C_j)/max_i Delta_b(C_i), by default a = 3, b = 3",

@@ -28,8 +28,6 @@ AVERAGES: dict[str, Callable[[float, float], float]] = {
 @external_measure(
     "strehl_entropy",
     title="Entropy quality (Strehl)",
-    direction="higher",
-    bounds=(0.0, 1.0),
     formula="1 + (1/n) sum_i sum_j n_ij log_g(n_ij / n_i); per cluster 1 + sum_j p_j log_g p_j",
     source="Strehl 2002, Eq. 4.19 (sign corrected), 4.20",
     meaning="How far the clusters are from mixing all classes evenly; looks at the whole mixture where purity looks at "
@@ -119,7 +117,6 @@ variant(
     "mutual_information",
     also_called=("mutual_info_score",),
     title="Mutual information",
-    direction="higher",
     range="[0, min(H(C), H(T))]",
     bounds=(0.0, None),
     formula="sum_ij p_ij log(p_ij / (p_i p_j))",
@@ -138,8 +135,6 @@ def mutual_information(table: ContingencyTable, *, base: float | None = None) ->
     "nmi",
     also_called=("normalized_mutual_info_score", "normalized_mutual_information"),
     title="Normalised mutual information",
-    direction="higher",
-    bounds=(0.0, 1.0),
     formula="I(C,T) / ((H(C) + H(T)) / 2); average= takes arithmetic (default), geometric, min, max or joint",
     source="IIR, Eq. 16.2",
     meaning="The mutual information as a share of what there is to know. By chance alone it grows with the number of "
@@ -229,9 +224,7 @@ alias(
 @external_measure(
     "nmi_strehl",
     title="Normalised mutual information (Strehl)",
-    direction="higher",
     range="[0, 1], 1 only for balanced classes and k = g",
-    bounds=(0.0, 1.0),
     formula="(2/n) sum_ij n_ij log_{k g}(n_ij n / (m_j n_i)) = 2 I(C,T) / log(k g)",
     source="Strehl 2002, Eq. 4.25",
     meaning="The mutual information over the largest it could be for k clusters and g classes. Even a perfect "
@@ -286,8 +279,6 @@ alias(
     "homogeneity",
     also_called=("homogeneity_score",),
     title="Homogeneity",
-    direction="higher",
-    bounds=(0.0, 1.0),
     formula="I(C,T) / H(T)",
     source="Rosenberg & Hirschberg 2007",
     meaning="The share of the class entropy that the clusters explain: 1 when no cluster mixes classes.",
@@ -303,8 +294,6 @@ def homogeneity(table: ContingencyTable) -> float:
     "completeness",
     also_called=("completeness_score",),
     title="Completeness",
-    direction="higher",
-    bounds=(0.0, 1.0),
     formula="I(C,T) / H(C)",
     source="Rosenberg & Hirschberg 2007",
     meaning="The share of the cluster entropy that the classes explain: 1 when no class is broken up.",
@@ -344,7 +333,6 @@ alias(
     "ami",
     also_called=("adjusted_mutual_info_score", "adjusted_mutual_information"),
     title="Adjusted mutual information",
-    direction="higher",
     range="at most 1; 0 is chance",
     bounds=(None, 1.0),
     formula="(I - E) / (average(H(C), H(T)) - E), E = the mean of I over all partitions of these sizes; average= takes "

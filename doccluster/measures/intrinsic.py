@@ -29,7 +29,6 @@ SUMMARIES = ("max", "min", "mean")
 @internal_measure(
     "skm_objective",
     title="Objective of spherical k-means",
-    direction="higher",
     range="[0, n]",
     bounds=(0.0, None),
     formula="sum_k sum_{x in C_k} x.c_k = sum_k |s_k|; per cluster |s_k|",
@@ -79,7 +78,6 @@ variant(
 @intrinsic_measure(
     "coherence",
     title="Coherence",
-    direction="higher",
     bounds=(0.0, 1.0),
     formula="x_i is coherent iff x_i.c_j <= avg_{j=1..k} x_i.c_j for all j but its own; coherent documents / n_k",
     source="Sharma & Sharma, Def. 1, Eq. 1 (own centroid in the average)",
@@ -171,7 +169,6 @@ variant(
 @intrinsic_measure(
     "density",
     title="Density",
-    direction="higher",
     range="[n_k/2, n_k] per cluster for non-negative unit rows",
     bounds=(0.0, None),
     formula="alpha = argmax_j sum_i x_ij; rho_k = n_k / (max_{x in C_k} x_alpha - min_{x in C_k} x_alpha + 1)",
@@ -202,7 +199,6 @@ variant(
 @intrinsic_measure(
     "ics",
     title="Inter-cluster separation",
-    direction="higher",
     range="[0, 1] for non-negative rows, else [0, 2]",
     formula="ICS_pq = c_p.c_p - c_p.c_q = 1 - c_p.c_q; the value is the mean over p != q",
     source="Sharma & Sharma, Eq. 4",
@@ -254,7 +250,6 @@ variant(
 @internal_measure(
     "pairwise_similarity",
     title="Mean pairwise similarity (ISim)",
-    direction="higher",
     range="[0, 1] for non-negative rows",
     formula="per cluster (|s_i|^2 - sum_{x in C_i} |x|^2) / (n_i (n_i - 1)); the mean over documents",
     source="Karypis 2003 (CLUTO's ISim, which includes self pairs)",

@@ -111,8 +111,6 @@ _MACRO_EDGES = "0/0 is 0; a cluster without a class is missing from its class an
 @external_measure(
     "macro_precision",
     title="Macro precision",
-    direction="higher",
-    bounds=(0.0, 1.0),
     formula="(1/g) sum over classes of tp / (tp + fp), after mapping clusters to classes",
     source="Sharma & Sharma, II.A",
     meaning="How many of the documents given to a class belong to it, averaged over classes: small classes count as "
@@ -129,8 +127,6 @@ def macro_precision(table: ContingencyTable, *, mapping: str = "hungarian") -> V
 @external_measure(
     "macro_recall",
     title="Macro recall",
-    direction="higher",
-    bounds=(0.0, 1.0),
     formula="(1/g) sum over classes of tp / (tp + fn), after mapping clusters to classes",
     source="Sharma & Sharma, II.A",
     meaning="How many of the documents of a class are given to it, averaged over classes: small classes count as much "
@@ -147,8 +143,6 @@ def macro_recall(table: ContingencyTable, *, mapping: str = "hungarian") -> Valu
 @external_measure(
     "macro_f",
     title="Macro F",
-    direction="higher",
-    bounds=(0.0, 1.0),
     formula="(1/g) sum over classes of (1 + b2) tp / ((1 + b2) tp + b2 fn + fp), after mapping clusters to classes",
     source="Sharma & Sharma, II.A",
     meaning="The mean of the classes' F (not the F of the means): small classes count as much as large ones. mapping= "
@@ -166,8 +160,6 @@ def macro_f(table: ContingencyTable, *, mapping: str = "hungarian", beta: float 
 @external_measure(
     "micro_precision",
     title="Micro precision",
-    direction="higher",
-    bounds=(0.0, 1.0),
     formula="(sum tp) / (sum tp + sum fp) over classes, after mapping clusters to classes",
     source="Sharma & Sharma, II.A",
     meaning="Of the documents whose cluster stands for a class, the share that belong to it. mapping= takes hungarian "
@@ -188,8 +180,6 @@ def micro_recall(table: ContingencyTable, *, mapping: str = "hungarian") -> floa
 @external_measure(
     "micro_f",
     title="Micro F",
-    direction="higher",
-    bounds=(0.0, 1.0),
     formula="(1 + b2) P R / (b2 P + R) of micro precision and micro recall",
     source="Sharma & Sharma, II.A",
     meaning="The F of the pooled counts: every document weighs the same. mapping= takes hungarian (default) or "

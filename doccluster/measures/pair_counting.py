@@ -17,8 +17,6 @@ from doccluster.measures.registry import Values, alias, external_measure, undefi
 @external_measure(
     "pair_precision",
     title="Pair precision",
-    direction="higher",
-    bounds=(0.0, 1.0),
     formula="P = TP / (TP + FP)",
     source="IIR, 16.3; Zaki & Meira, 17.1.3",
     meaning="Of the pairs of documents that share a cluster, the share that also share a class.",
@@ -34,8 +32,6 @@ def pair_precision(table: ContingencyTable) -> float:
 @external_measure(
     "pair_recall",
     title="Pair recall",
-    direction="higher",
-    bounds=(0.0, 1.0),
     formula="R = TP / (TP + FN)",
     source="IIR, 16.3; Zaki & Meira, 17.1.3",
     meaning="Of the pairs of documents that share a class, the share that also share a cluster.",
@@ -61,8 +57,6 @@ alias("wallace2", of="pair_recall", title="Wallace index 2", source="Wallace 198
 @external_measure(
     "pair_f",
     title="F-measure of pairs",
-    direction="higher",
-    bounds=(0.0, 1.0),
     formula="(1 + b2) TP / ((1 + b2) TP + b2 FN + FP), b2 = beta^2, beta = 1 by default",
     source="IIR, 16.3; Sharma & Sharma, II.A (their beta^2 stands at the wrong term)",
     meaning="Pair precision and recall in one number; beta > 1 punishes separated classes more than mixed clusters.",
@@ -96,8 +90,6 @@ alias(
     "rand",
     also_called=("rand_score", "rand_index"),
     title="Rand index",
-    direction="higher",
-    bounds=(0.0, 1.0),
     formula="(TP + TN) / M, M = n (n - 1) / 2",
     source="IIR, 16.3; Zaki & Meira, Eq. 17.12; Sharma & Sharma call it the adjusted random index",
     meaning="The share of pairs on which the partitions agree. With many small clusters nearly all pairs are apart in "
@@ -150,7 +142,6 @@ alias(
     "adjusted_rand",
     also_called=("adjusted_rand_score", "adjusted_rand_index"),
     title="Adjusted Rand index",
-    direction="higher",
     range="[-0.5, 1], 0 is chance",
     bounds=(-0.5, 1.0),
     formula="2 (TP TN - FN FP) / ((TP + FN)(FN + TN) + (TP + FP)(FP + TN))",
@@ -179,8 +170,6 @@ def _four(table: ContingencyTable) -> tuple[int, int, int, int]:
 @external_measure(
     "jaccard",
     title="Jaccard coefficient",
-    direction="higher",
-    bounds=(0.0, 1.0),
     formula="J = TP / (TP + FP + FN)",
     source="Zaki & Meira, Eq. 17.11",
     meaning="Of the pairs together in at least one of the partitions, the share together in both: the pairs that are "
@@ -198,8 +187,6 @@ def jaccard(table: ContingencyTable) -> float:
     "fowlkes_mallows",
     also_called=("fowlkes_mallows_score", "fowlkes_mallows_index", "fmi"),
     title="Fowlkes-Mallows index",
-    direction="higher",
-    bounds=(0.0, 1.0),
     formula="sqrt(P R)",
     source="Zaki & Meira, Eq. 17.13",
     meaning="The geometric mean of pair precision and pair recall.",
@@ -214,7 +201,6 @@ def fowlkes_mallows(table: ContingencyTable) -> float:
 @external_measure(
     "adjusted_fowlkes_mallows",
     title="Adjusted Fowlkes-Mallows index",
-    direction="higher",
     range="[-0.5, 1], 0 is chance",
     bounds=(-0.5, 1.0),
     formula="(FM - E) / (1 - E), E = sqrt((TP + FP)(TP + FN)) / M",
@@ -237,9 +223,7 @@ def adjusted_fowlkes_mallows(table: ContingencyTable) -> float:
 @external_measure(
     "hubert_discrete",
     title="Discretised Hubert statistic",
-    direction="higher",
     range="[0, share of pairs of one class]",
-    bounds=(0.0, 1.0),
     formula="TP / M",
     source="Zaki & Meira, Eq. 17.16",
     meaning="The share of pairs together in both partitions. A perfect clustering reaches the share of pairs that are "
@@ -260,7 +244,6 @@ alias("russel_rao", of="hubert_discrete", title="Russel-Rao index", source="Russ
 @external_measure(
     "hubert_discrete_normalized",
     title="Normalised discretised Hubert statistic",
-    direction="higher",
     range="[-0.5, 1], 0 is chance",
     bounds=(-0.5, 1.0),
     formula="(TP/M - mu_T mu_C) / sqrt(mu_T mu_C (1 - mu_T)(1 - mu_C)), mu_T = (TP + FN)/M, mu_C = (TP + FP)/M",
@@ -284,8 +267,6 @@ alias("phi", of="hubert_discrete_normalized", title="Phi coefficient", source="P
 @external_measure(
     "kulczynski",
     title="Kulczynski index",
-    direction="higher",
-    bounds=(0.0, 1.0),
     formula="(P + R) / 2",
     source="Kulczynski 1927",
     meaning="The arithmetic mean of pair precision and pair recall.",
@@ -317,8 +298,6 @@ def mcnemar(table: ContingencyTable) -> float:
 @external_measure(
     "rogers_tanimoto",
     title="Rogers-Tanimoto index",
-    direction="higher",
-    bounds=(0.0, 1.0),
     formula="(TP + TN) / (TP + TN + 2 (FP + FN)) = Rand / (2 - Rand)",
     source="Rogers & Tanimoto 1960",
     meaning="The Rand index with disagreements counted twice; ranks as Rand does.",
@@ -334,8 +313,6 @@ def rogers_tanimoto(table: ContingencyTable) -> float:
 @external_measure(
     "sokal_sneath1",
     title="Sokal-Sneath index 1",
-    direction="higher",
-    bounds=(0.0, 1.0),
     formula="TP / (TP + 2 (FP + FN)) = J / (2 - J)",
     source="Sokal & Sneath 1963",
     meaning="The Jaccard coefficient with disagreements counted twice; ranks as Jaccard does.",
@@ -351,8 +328,6 @@ def sokal_sneath1(table: ContingencyTable) -> float:
 @external_measure(
     "sokal_sneath2",
     title="Sokal-Sneath index 2",
-    direction="higher",
-    bounds=(0.0, 1.0),
     formula="2 (TP + TN) / (2 (TP + TN) + FP + FN) = 2 Rand / (1 + Rand)",
     source="Sokal & Sneath 1963",
     meaning="The Rand index with agreements counted twice; ranks as Rand does.",

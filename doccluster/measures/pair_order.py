@@ -38,7 +38,6 @@ def _from_counts(
 @order_measure(
     "gamma",
     title="Gamma (Baker-Hubert)",
-    direction="higher",
     bounds=(-1.0, 1.0),
     formula="(s+ - s-)/(s+ + s-), s+ (s-) = comparisons of a pair within and a pair between with w_in < (>) w_out",
     source="Baker & Hubert 1975",
@@ -78,7 +77,6 @@ def g_plus(distances: PairwiseDistances) -> float | Values:
 @order_measure(
     "tau",
     title="Tau",
-    direction="higher",
     range="(-1, 1)",
     bounds=(-1.0, 1.0),
     formula="(s+ - s-)/sqrt(N_in N_out M(M-1)/2)",

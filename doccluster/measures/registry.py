@@ -178,11 +178,11 @@ _MEASURES: dict[str, Measure] = {}
 _OTHER_NAMES: dict[str, str] = {}
 
 
-def measure(name: str, **record: Any) -> Callable[[F], F]:
-    """Register the decorated function as the measure `name`; may be stacked to register variants and aliases."""
+def measure(name: str, *, direction: Direction = "higher", **record: Any) -> Callable[[F], F]:
+    """Register the decorated function as the measure `name`; higher is better unless it is said."""
 
     def register(function: F) -> F:
-        _add(Measure(name=name, function=function, **record))
+        _add(Measure(name=name, function=function, direction=direction, **record))
         return function
 
     return register
@@ -205,8 +205,8 @@ def _home(record: Measure) -> tuple[str, str]:
 
 
 def external_measure(name: str, **record: Any) -> Callable[[F], F]:
-    """Register the decorated function of a ContingencyTable as the external measure `name`."""
-    return measure(name, family="external", evidence="contingency", **record)
+    """Register the decorated function of a ContingencyTable as the external measure `name`, from 0 to 1 by default."""
+    return measure(name, family="external", evidence="contingency", **{"bounds": (0.0, 1.0), **record})
 
 
 def variant(name: str, *, of: str, **changes: Any) -> None:

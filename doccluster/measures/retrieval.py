@@ -13,9 +13,7 @@ from doccluster.validation import check_choice
 @external_measure(
     "bcubed_precision",
     title="B-cubed precision",
-    direction="higher",
     range="(0, 1]",
-    bounds=(0.0, 1.0),
     formula="(1/n) sum_ij n_ij^2 / n_i",
     source="Bagga & Baldwin 1998",
     meaning="For a random document, the share of its cluster that is of its class (itself included).",
@@ -35,9 +33,7 @@ def bcubed_precision(table: ContingencyTable) -> Values:
 @external_measure(
     "bcubed_recall",
     title="B-cubed recall",
-    direction="higher",
     range="(0, 1]",
-    bounds=(0.0, 1.0),
     formula="(1/n) sum_ij n_ij^2 / m_j",
     source="Bagga & Baldwin 1998",
     meaning="For a random document, the share of its class that is in its cluster (itself included).",
@@ -57,9 +53,7 @@ def bcubed_recall(table: ContingencyTable) -> Values:
 @external_measure(
     "bcubed_f",
     title="B-cubed F",
-    direction="higher",
     range="(0, 1]",
-    bounds=(0.0, 1.0),
     formula="(1 + b2) P R / (b2 P + R) of B-cubed precision and recall, b2 = beta^2, beta = 1 by default",
     source="Amigó, Gonzalo, Artiles & Verdejo 2009",
     meaning="B-cubed precision and recall in one number; beta > 1 gives more weight to whole classes.",
@@ -73,8 +67,6 @@ def bcubed_f(table: ContingencyTable, *, beta: float = 1.0) -> float:
 @external_measure(
     "nccg",
     title="Normalised cumulative cluster gain",
-    direction="higher",
-    bounds=(0.0, 1.0),
     formula="(S - S_min) / (1 - S_min) per topic of n_r documents; S = sum_i cumsum(CG)_i / n_r^2, CG = its documents "
     "per cluster, sorted descending, padded with zeros to n_r; S_min = (n_r + 1) / (2 n_r); the mean over topics",
     source="Sharma & Sharma, II.C, after De Vries, Geva & Trotman 2012 (INEX)",

@@ -48,7 +48,6 @@ alias("trace_w", of="rss", title="Trace W", source="Milligan & Cooper 1985; equa
     "calinski_harabasz",
     also_called=("calinski_harabasz_score",),
     title="Calinski-Harabasz",
-    direction="higher",
     bounds=(0.0, None),
     formula="((n - k)/(k - 1)) tr S_B / tr S_W",
     source="Zaki & Meira, 17.3 (CH); Calinski & Harabasz 1974",
@@ -68,7 +67,6 @@ def calinski_harabasz(geometry: ClusterEvidence) -> float | Values:
 @scatter_measure(
     "r_squared",
     title="R squared",
-    direction="higher",
     bounds=(0.0, 1.0),
     formula="tr S_B / (tr S_B + tr S_W)",
     source="Sharma (S.) 1996",
@@ -84,7 +82,6 @@ def r_squared(geometry: ClusterEvidence) -> float | Values:
 @scatter_measure(
     "log_ss_ratio",
     title="Log of the ratio of scatters",
-    direction="higher",
     range="real",
     formula="log(tr S_B / tr S_W)",
     source="Hartigan 1975",
@@ -166,7 +163,6 @@ def off_diagonal(table: FloatArray) -> FloatArray:
 @scatter_measure(
     "ratkowsky_lance",
     title="Ratkowsky-Lance",
-    direction="higher",
     range="[0, k^-0.5]",
     bounds=(0.0, 1.0),
     formula="sqrt((1/k) mean_t B_t/T_t) over terms with T_t > 0; B_t = sum_i n_i (mu_it - mu_t)^2, "

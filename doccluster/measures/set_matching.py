@@ -13,9 +13,7 @@ from doccluster.measures.registry import Values, alias, external_measure, varian
 @external_measure(
     "purity",
     title="Purity",
-    direction="higher",
     range="[max_j m_j/n, 1]",
-    bounds=(0.0, 1.0),
     formula="(1/n) sum_i max_j n_ij; per cluster max_j n_ij / n_i; per pair n_ij / n_i (precision)",
     source="Manning, Raghavan & Schütze 2008 (IIR), Eq. 16.1; Strehl 2002, Eq. 4.17, 4.18, 4.21; Zaki & Meira, 17.1.1",
     meaning="The share of documents that belong to the commonest class of their cluster. It grows with the number of "
@@ -34,9 +32,7 @@ def purity(table: ContingencyTable) -> Values:
 @external_measure(
     "inverse_purity",
     title="Inverse purity",
-    direction="higher",
     range="[max_i n_i/n, 1]",
-    bounds=(0.0, 1.0),
     formula="(1/n) sum_j max_i n_ij; per class max_i n_ij / m_j; per pair n_ij / m_j (recall)",
     source="Amigó, Gonzalo, Artiles & Verdejo 2009; the recall table: Strehl 2002, Eq. 4.22",
     meaning="The share of documents that are in the cluster holding most of their class: how little the classes are "
@@ -55,9 +51,7 @@ def inverse_purity(table: ContingencyTable) -> Values:
 @external_measure(
     "purity_f",
     title="F of purity and inverse purity",
-    direction="higher",
     range="(0, 1]",
-    bounds=(0.0, 1.0),
     formula="(1 + b2) Pu IP / (b2 Pu + IP), b2 = beta^2; 2 Pu IP / (Pu + IP) by default",
     source="Harmonic mean of purity and inverse purity, after Amigó, Gonzalo, Artiles & Verdejo 2009",
     meaning="Rewards clusters that are both pure and whole; beta > 1 gives more weight to whole classes.",
@@ -71,9 +65,7 @@ def purity_f(table: ContingencyTable, *, beta: float = 1.0) -> float:
 @external_measure(
     "max_matching",
     title="Maximum matching",
-    direction="higher",
     range="(0, 1]",
-    bounds=(0.0, 1.0),
     formula="max over one-to-one maps of clusters to classes of (1/n) sum of n_ij over the mapped pairs",
     source="Zaki & Meira, 17.1.1 (Maximum Matching)",
     meaning="The share of documents that are right when every cluster may stand for one class only, and every class "
@@ -89,9 +81,7 @@ def max_matching(table: ContingencyTable) -> float:
 @external_measure(
     "zaki_f",
     title="F-measure of clusters (Zaki & Meira)",
-    direction="higher",
     range="(0, 1]",
-    bounds=(0.0, 1.0),
     formula="(1/k) sum_i F_i, F_i = 2 n_ij / (n_i + m_j) with j the commonest class of cluster i",
     source="Zaki & Meira, Eq. 17.1",
     meaning="How well each cluster agrees with its majority class, both ways, averaged over clusters: a cluster of one "
@@ -109,9 +99,7 @@ def zaki_f(table: ContingencyTable) -> Values:
 @external_measure(
     "strehl_f",
     title="F-measure of classes (Strehl)",
-    direction="higher",
     range="(0, 1]",
-    bounds=(0.0, 1.0),
     formula="(1/n) sum_j m_j max_i (1 + b2) n_ij / (b2 m_j + n_i), b2 = beta^2, beta = 1 by default",
     source="Strehl 2002, Eq. 4.23, 4.24 (van Rijsbergen 1979)",
     meaning="For each class the cluster that would answer a search for it best, averaged over documents. It favours "
@@ -136,7 +124,6 @@ alias("strehl_f1", of="strehl_f", title="F1 of classes (Strehl)", parameters={"b
     title="Van Dongen distance, normalised",
     direction="lower",
     range="[0, 1)",
-    bounds=(0.0, 1.0),
     formula="1 - (Pu + IP) / 2",
     source="van Dongen 2000",
     meaning="The share of documents to be moved, from both sides, to make the partitions equal; a metric before the "
@@ -168,8 +155,6 @@ alias(
 @external_measure(
     "pair_sets_index",
     title="Pair sets index",
-    direction="higher",
-    bounds=(0.0, 1.0),
     formula="max(0, (S - E) / (max(k, g) - E)); S = max over one-to-one maps of sum n_ij / max(n_i, m_j); "
     "E = sum_i a_i b_i / (n max(a_i, b_i)) over the sizes a, b sorted descending",
     source="Rezaei & Fränti 2016",
@@ -204,7 +189,6 @@ variant(
 @external_measure(
     "normalized_clustering_accuracy",
     title="Normalised clustering accuracy",
-    direction="higher",
     range="[0, 1] for k <= g, at least -1/(g-1) for k > g",
     bounds=(-1.0, 1.0),
     formula="(S - 1) / (g - 1), S = max over one-to-one maps of sum_j n_ij / m_j (a class without a cluster adds 0)",
@@ -225,8 +209,6 @@ def normalized_clustering_accuracy(table: ContingencyTable) -> float:
 @external_measure(
     "normalized_pivoted_accuracy",
     title="Normalised pivoted accuracy",
-    direction="higher",
-    bounds=(0.0, 1.0),
     formula="(r match - 1) / (r - 1), r = max(k, g), match = max_matching",
     source="Gagolewski 2022 (defined for k = g; the rule for other tables is ours)",
     meaning="The accuracy after the best renaming, moved so that the least it can be for a square table is 0.",

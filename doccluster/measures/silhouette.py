@@ -25,7 +25,6 @@ internal_measure = partial(measure, family="internal", evidence="geometry", metr
     "silhouette",
     also_called=("silhouette_score",),
     title="Silhouette",
-    direction="higher",
     bounds=(-1.0, 1.0),
     formula="s = (b - a)/max(a, b), a = mean distance to the own cluster, b = least mean distance to another; the mean",
     source="Zaki & Meira, Eq. 17.26, 17.27; Rousseeuw 1987",

@@ -77,7 +77,6 @@ variant(
 @mean_measure(
     "simplified_silhouette",
     title="Simplified silhouette",
-    direction="higher",
     bounds=(-1.0, 1.0),
     formula="mean of (b - a)/max(a, b), a = |x - mu_own|, b = min_{j != own} |x - mu_j|",
     source="Hruschka, de Castro & Campello 2004",
@@ -101,7 +100,6 @@ def simplified_silhouette(geometry: ClusterEvidence) -> Values:
 @mean_measure(
     "wemmert_gancarski",
     title="Wemmert-Gancarski",
-    direction="higher",
     bounds=(0.0, 1.0),
     formula="(1/n) sum_i max(0, n_i - sum_{x in C_i} R), R = |x - mu_own|/min_{j != own} |x - mu_j|",
     source="Wemmert, Gancarski & Korczak 2000",
@@ -124,7 +122,6 @@ def wemmert_gancarski(geometry: ClusterEvidence) -> Values:
 @mean_measure(
     "pbm",
     title="PBM",
-    direction="higher",
     range="[0, inf]",
     bounds=(0.0, None),
     formula="((E_T/E_W) max_{i<j} |mu_i - mu_j| / k)^2, E_W = sum |x - mu_own|, E_T = sum |x - mu|",

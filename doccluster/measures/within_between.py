@@ -91,7 +91,6 @@ def missing_pairs(geometry: ClusterEvidence) -> str:
 @block_measure(
     "normalized_cut",
     title="Normalised cut on distances",
-    direction="higher",
     range="[0, k]",
     bounds=(0.0, None),
     formula="sum_i W(C_i, V - C_i)/W(C_i, V)",
@@ -136,7 +135,6 @@ def modularity(evidence: PairEvidence) -> Values:
 @block_measure(
     "hubert",
     title="Hubert's Gamma (internal)",
-    direction="higher",
     bounds=(0.0, None),
     formula="(1/M) sum_{a<b} w_ab Y_ab, Y = distance of the centres of their clusters",
     source="Zaki & Meira, Eq. 17.14, 17.28",
