@@ -35,14 +35,14 @@ class Algorithm:
         What it is called in a sentence.
     criterion : str
         What it makes as large or small as it can.
+    estimator : str
+        Where its estimator is: module below `doccluster.clustering` and class.
     metric : {"cosine", "euclidean"}
         In which its clusters are judged when a number of clusters is chosen.
     needs : {"unit rows", "counts"}
         What it works on; one that needs counts does without them where there are none, and says so.
     predicts : str
         Which cluster a new document gets.
-    estimator : str
-        Where its estimator is: module below `doccluster.clustering` and class.
     parameters : str
         Where the dataclass of its parameters is, if that is not the estimator itself.
     find : str
@@ -57,10 +57,10 @@ class Algorithm:
     name: str
     title: str
     criterion: str
-    metric: Metric
-    needs: Literal["unit rows", "counts"]
-    predicts: str
     estimator: str
+    metric: Metric = "cosine"
+    needs: Literal["unit rows", "counts"] = "unit rows"
+    predicts: str = "the nearest centroid by cosine"
     parameters: str = ""
     find: str = ""
     rule: str = ""
@@ -178,14 +178,19 @@ def parse_value(text: str) -> Any:
         return text
 
 
+_SMOOTHED: Any = {
+    "needs": "counts",
+    "predicts": "the most probable cluster",
+    "estimator": "smoothed.document_clustering:DocumentClustering",
+    "parameters": "smoothed.document_clusters:DocumentParameters",
+    "find": "smoothed.document_task:find_documents",
+}
+_THEIRS: Any = {"metric": "euclidean", "predicts": "the nearest mean", "rule": "estimating:nearest_mean"}
 _ROWS = (
     Algorithm(
         name=SPHERICAL,
         title="spherical k-means",
         criterion="sum of the cosines of documents to their centroids",
-        metric="cosine",
-        needs="unit rows",
-        predicts="the nearest centroid by cosine",
         estimator="k_means.spherical_k_means:SphericalKMeans",
         parameters="k_means.spherical:SphericalParameters",
         find="k_means.spherical_task:find_spherical",
@@ -194,92 +199,62 @@ _ROWS = (
         name="settled",
         title="k-means, then term counts",
         criterion="sum of the cosines of documents to their centroids, then the likelihood of their counts",
-        metric="cosine",
-        needs="counts",
-        predicts="the most probable cluster",
-        estimator="smoothed.document_clustering:DocumentClustering",
-        parameters="smoothed.document_clusters:DocumentParameters",
-        find="smoothed.document_task:find_documents",
+        **_SMOOTHED,
         fixed={"quality": "fast"},
     ),
     Algorithm(
         name="smoothed",
         title="k-means with neighbours, then term counts",
         criterion="sum of the cosines of smoothed documents to their centroids, then the likelihood of their counts",
-        metric="cosine",
-        needs="counts",
-        predicts="the most probable cluster",
-        estimator="smoothed.document_clustering:DocumentClustering",
-        parameters="smoothed.document_clusters:DocumentParameters",
-        find="smoothed.document_task:find_documents",
+        **_SMOOTHED,
         fixed={"quality": "default"},
     ),
     Algorithm(
         name="criterion-functions",
         title="a criterion function by moves of single documents",
         criterion="I2 (the sum of the cosines of documents to their centroids) or another of CLUTO's criteria",
-        metric="cosine",
-        needs="unit rows",
-        predicts="the nearest centroid by cosine",
         estimator="criterion_clustering:CriterionClustering",
     ),
     Algorithm(
         name="bisecting-spherical-k-means",
         title="repeated bisection by spherical k-means",
         criterion="sum of the cosines of documents to their centroids, cluster after cluster divided in two",
-        metric="cosine",
-        needs="unit rows",
-        predicts="the nearest centroid by cosine",
         estimator="hierarchical.bisecting:BisectingSphericalKMeans",
     ),
     Algorithm(
         name="agglomerative",
         title="agglomerative clustering",
         criterion="distance of the two clusters that are joined next, as small as can be",
-        metric="cosine",
-        needs="unit rows",
-        predicts="the nearest centroid by cosine",
         estimator="hierarchical.agglomerative:AgglomerativeClustering",
     ),
     Algorithm(
         name="k-means",
         title="k-means of scikit-learn",
         criterion="sum of the squared distances of documents to their means",
-        metric="euclidean",
-        needs="unit rows",
-        predicts="the nearest mean",
         estimator="of_scikit_learn:KMeans",
         parameters="of_scikit_learn:KMeansParameters",
-        rule="estimating:nearest_mean",
+        **_THEIRS,
     ),
     Algorithm(
         name="minibatch-k-means",
         title="mini-batch k-means of scikit-learn",
         criterion="sum of the squared distances of documents to their means, by samples",
-        metric="euclidean",
-        needs="unit rows",
-        predicts="the nearest mean",
         estimator="of_scikit_learn:MiniBatchKMeans",
         parameters="of_scikit_learn:MiniBatchParameters",
-        rule="estimating:nearest_mean",
+        **_THEIRS,
     ),
     Algorithm(
         name="bisecting-k-means",
         title="bisecting k-means of scikit-learn",
         criterion="sum of the squared distances of documents to their means, cluster after cluster divided in two",
-        metric="euclidean",
-        needs="unit rows",
-        predicts="the nearest mean",
         estimator="of_scikit_learn:BisectingKMeans",
         parameters="of_scikit_learn:BisectingKMeansParameters",
-        rule="estimating:nearest_mean",
+        **_THEIRS,
     ),
     Algorithm(
         name="vmf",
         title="a mixture of von Mises-Fisher distributions",
         criterion="log-likelihood of the mixture",
-        metric="cosine",
-        needs="unit rows",
         predicts="the most probable cluster",
         estimator="mixtures.vmf_mixture:VonMisesFisherMixture",
         rule="estimating:most_probable_direction",
@@ -288,7 +263,6 @@ _ROWS = (
         name="multinomial-mixture",
         title="a mixture of multinomials",
         criterion="log-likelihood of the counts under the mixture",
-        metric="cosine",
         needs="counts",
         predicts="the most probable cluster",
         estimator="mixtures.multinomial_mixture:MultinomialMixture",

@@ -15,8 +15,8 @@ from doccluster.clustering.estimator_parameters import SeededParameters
 from doccluster.clustering.k_means.spherical import SphericalParameters, spherical_k_means
 from doccluster.errors import DocclusterWarning, MemoryLimitError
 from doccluster.geometry import ClusterEvidence, as_documents
-from doccluster.geometry.criteria import NAMES, moves_bytes, refine_by_moves
-from doccluster.geometry.criterion_functions import SMALLEST_IS_BEST, criterion_value
+from doccluster.geometry.criteria import moves_bytes, refine_by_moves
+from doccluster.geometry.criterion_functions import NAMES, SMALLEST_IS_BEST, criterion_value
 from doccluster.parameter_fields import check_parameters, described_by, parameter
 from doccluster.partition import Partition
 from doccluster.progress import silent

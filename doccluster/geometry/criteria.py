@@ -11,24 +11,14 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from doccluster.errors import InputError
+from doccluster.geometry.criterion_functions import check_criterion
 from doccluster.geometry.sums import sums_by_label
 from doccluster.kernels.arguments import Csr
 from doccluster.kernels.criteria import Clusters, Criterion, move_rows
 
 Floats = npt.NDArray[np.float64]
 
-NAMES = tuple(criterion.name.lower() for criterion in Criterion)
 LEAST_GAIN = 1e-12  # a share of the criterion, below which a gain may be rounding
-
-
-def check_criterion(criterion: Any) -> str:
-    """Return the name of a criterion, or raise InputError."""
-    if criterion not in NAMES:
-        raise InputError(
-            "is not known", argument="criterion", received=criterion, expected=f"one of {', '.join(NAMES)}"
-        )
-    return str(criterion)
 
 
 def moves_bytes(rows: Any, n_clusters: int) -> int:

@@ -13,8 +13,7 @@ import doccluster
 from doccluster.clustering import BisectingSphericalKMeans, CriterionClustering, SphericalKMeans
 from doccluster.errors import DocclusterWarning, InputError, MemoryLimitError, NothingUsable
 from doccluster.geometry import ClusterEvidence
-from doccluster.geometry.criteria import NAMES
-from doccluster.geometry.criterion_functions import SMALLEST_IS_BEST, criterion_value
+from doccluster.geometry.criterion_functions import NAMES, SMALLEST_IS_BEST, criterion_value
 from doccluster.partition import Partition
 from doccluster.sizes import parse_size
 from doccluster.validation import unit_rows

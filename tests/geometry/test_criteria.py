@@ -8,8 +8,8 @@ from scipy import sparse
 
 from doccluster.errors import InputError
 from doccluster.geometry import ClusterEvidence
-from doccluster.geometry.criteria import NAMES, refine_by_moves
-from doccluster.geometry.criterion_functions import CRITERIA, SMALLEST_IS_BEST, criterion_value
+from doccluster.geometry.criteria import refine_by_moves
+from doccluster.geometry.criterion_functions import NAMES, SMALLEST_IS_BEST, criterion_value
 from doccluster.measures import get_measure
 from doccluster.partition import Partition
 
@@ -102,5 +102,5 @@ def test_criteria_that_are_measures_have_their_values(rows, metric):
     labels = np.random.default_rng(5).integers(4, size=40)
     scaled = sparse.csr_array(rows * np.linspace(0.5, 2, 40)[:, None])
     evidence = ClusterEvidence(scaled, Partition.from_labels(labels), metric=metric)
-    for name in CRITERIA:
+    for name in NAMES:
         assert criterion_value(name, evidence) == pytest.approx(get_measure(name).compute(evidence).value, rel=1e-12)

@@ -19,7 +19,8 @@ from doccluster.clustering.estimator_parameters import SeededParameters
 from doccluster.clustering.hierarchical.bisection_tree import BisectionTree
 from doccluster.clustering.k_means.spherical import SphericalParameters, spherical_k_means
 from doccluster.errors import DocclusterWarning, NothingUsable
-from doccluster.geometry.criteria import NAMES, refine_by_moves
+from doccluster.geometry.criteria import refine_by_moves
+from doccluster.geometry.criterion_functions import NAMES
 from doccluster.parameter_fields import check_parameters, described_by, parameter
 from doccluster.progress import silent
 from doccluster.validation import MAX_STARTS, as_generator, check_n_clusters
