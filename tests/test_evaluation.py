@@ -14,7 +14,7 @@ import doccluster
 from doccluster.errors import DocclusterWarning, InputError, NotComputable
 from doccluster.evaluation import evaluate, score
 from doccluster.geometry.evidence import ClusterEvidence
-from doccluster.measures import get_measure, list_measures, pair_costs
+from doccluster.measures import distances, get_measure, list_measures
 from doccluster.measures.contingency import ContingencyTable
 from doccluster.measures.distances import PairwiseDistances
 
@@ -347,7 +347,7 @@ def test_measures_of_all_pairs_above_the_limit_are_reported_with_their_cost():
 
 @pytest.mark.usefixtures("starts_threads")
 def test_what_is_left_out_and_its_note_do_not_depend_on_the_number_of_threads(monkeypatch):
-    monkeypatch.setattr(pair_costs, "SECONDS_PER_PAIR", 100.0)
+    monkeypatch.setattr(distances, "SECONDS_PER_PAIR", 100.0)
 
     def told(n_threads):
         scores = evaluate(FOUND, vectors=ROWS, n_threads=n_threads)

@@ -193,7 +193,7 @@ _ROWS = (
         criterion="sum of the cosines of documents to their centroids",
         estimator="k_means.spherical_k_means:SphericalKMeans",
         parameters="k_means.spherical:SphericalParameters",
-        find="k_means.spherical_task:find_spherical",
+        find="k_means.spherical:find_spherical",
     ),
     Algorithm(
         name="settled",
@@ -266,7 +266,7 @@ _ROWS = (
         needs="counts",
         predicts="the most probable cluster",
         estimator="mixtures.multinomial_mixture:MultinomialMixture",
-        find="mixtures.multinomial_task:find_multinomials",
+        find="mixtures.multinomial_mixture:find_multinomials",
     ),
 )
 # what --quality stands for

@@ -9,11 +9,22 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from doccluster.clustering.fitted_columns import check_columns
 from doccluster.clustering.k_means.assign import nearest_centroids
+from doccluster.errors import InputError
 from doccluster.geometry import as_documents
 from doccluster.geometry.sums import sums_by_label
 from doccluster.validation import check_matrix, unit_rows
+
+
+def check_columns(estimator: Any, X: Any) -> None:
+    """Raise InputError when `X`, a checked matrix or the table it was made from, has other columns than were fitted."""
+    try:
+        validate_data(estimator, X, skip_check_array=True, reset=False)
+    except (TypeError, ValueError) as error:
+        sentence = " ".join(str(error).split()).rstrip(".")
+        raise InputError(
+            f"{sentence}", remedy=f"use the vectorizer that {type(estimator).__name__} was fitted with"
+        ) from error
 
 
 class CentroidEstimator(ClusterMixin, BaseEstimator):

@@ -6,9 +6,8 @@ import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import closing
 
-from doccluster.streams.check_contents import CONTENTS
+from doccluster.streams.check_contents import CONTENTS, Finding
 from doccluster.streams.check_rules import RULES
-from doccluster.streams.finding import Finding
 from doccluster.streams.schema import make_tables
 
 _SCHEMA = "SELECT type, name FROM sqlite_schema WHERE name NOT LIKE 'sqlite_%' ORDER BY type, name"

@@ -8,6 +8,7 @@ import re
 import sqlite3
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
 
@@ -15,7 +16,6 @@ import numpy as np
 
 from doccluster.streams.article_terms import LANGUAGES
 from doccluster.streams.copies import Families, codes_of, shingles_from_bytes
-from doccluster.streams.finding import Finding
 from doccluster.streams.frequencies import DAY, HALVED_ABOVE, WeightedTerms
 from doccluster.streams.identity import document_key, story_id, text_hash
 from doccluster.streams.intake import BEGINNING
@@ -38,6 +38,14 @@ _COPIES = """
 SELECT family, number, published, title, text, text_hash, n_versions FROM document
 WHERE family IN (SELECT family FROM document WHERE family <> number) ORDER BY family, number
 """
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Something wrong with a store: which check found it, and what."""
+
+    check: str
+    detail: str
 
 
 def _meta_findings(connection: sqlite3.Connection) -> Iterator[Finding]:

@@ -14,9 +14,9 @@ from doccluster.errors import InputError
 from doccluster.progress import Progress, silent
 from doccluster.streams.article import Moment, articles_of, in_order
 from doccluster.streams.check import check_store
+from doccluster.streams.check_contents import Finding
 from doccluster.streams.corrections import Correction
 from doccluster.streams.database import MEMORY, back_up, close, described, open_to_write
-from doccluster.streams.finding import Finding
 from doccluster.streams.intake import take_in
 from doccluster.streams.kept_stories import KeptStories
 from doccluster.streams.replay import Replayed, batches_of, by_commit, dated_corpus

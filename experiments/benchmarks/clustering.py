@@ -171,7 +171,7 @@ def seconds_to(name: str, n_clusters: int, target: float) -> float:
     from doccluster.clustering.k_means.document_matrix import prepare
     from doccluster.clustering.k_means.lloyd import Limits, run_start
     from doccluster.clustering.k_means.means import means_of_matrix
-    from doccluster.clustering.k_means.snapshot import Snapshot
+    from doccluster.clustering.k_means.running_means import Snapshot
 
     matrix, start = load_matrix(name), load_matrix(name)[random_rows(name, n_clusters)]
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import statistics
 import time
 
-from doccluster.clustering.k_means.movement import MOST_GROUPS
+from doccluster.clustering.k_means.assigner import MOST_GROUPS
 from experiments.benchmarks.clustering import FULL, data, load_kernels
 from experiments.benchmarks.harness import Session, row
 from experiments.benchmarks.matrices import load_matrix, random_rows, real_names

@@ -17,7 +17,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Cluster
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from doccluster.clustering import assign_to_centroids
-from doccluster.clustering.fitted_columns import check_columns
+from doccluster.clustering.centroid_estimator import check_columns
 from doccluster.clustering.k_means.spherical import SphericalFit, SphericalParameters, spherical_k_means
 from doccluster.errors import Argument, DocclusterWarning, InputError
 from doccluster.geometry import ClusterEvidence, Documents, as_documents

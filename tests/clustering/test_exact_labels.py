@@ -8,13 +8,11 @@ from scipy import sparse
 
 from doccluster.clustering.k_means import assigner, document_matrix, running_means
 from doccluster.clustering.k_means.assign import nearest_centroids
-from doccluster.clustering.k_means.assigner import Assigner
-from doccluster.clustering.k_means.dense_rows import rows_left_open
+from doccluster.clustering.k_means.assigner import MOST_GROUPS, Assigner, rows_left_open
 from doccluster.clustering.k_means.document_matrix import prepare
 from doccluster.clustering.k_means.lloyd import Limits, run_start
 from doccluster.clustering.k_means.mean_table import lane_table
 from doccluster.clustering.k_means.means import in_given_columns, means_of_matrix, means_of_rows
-from doccluster.clustering.k_means.movement import MOST_GROUPS
 from doccluster.clustering.k_means.refill import refill
 from doccluster.clustering.k_means.running_means import RunningMeans
 from doccluster.clustering.k_means.spherical import SphericalParameters, spherical_k_means

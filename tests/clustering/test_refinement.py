@@ -11,9 +11,8 @@ from doccluster.clustering.k_means.document_matrix import prepare
 from doccluster.clustering.k_means.lloyd import Limits
 from doccluster.clustering.k_means.means import means_of_rows
 from doccluster.clustering.k_means.refinement import refine_start, weigh_moves
-from doccluster.clustering.k_means.running_means import RunningMeans
+from doccluster.clustering.k_means.running_means import RunningMeans, Snapshot
 from doccluster.clustering.k_means.seeding import InvertedIndex
-from doccluster.clustering.k_means.snapshot import Snapshot
 from doccluster.kernels.refinement import Clusters, best_chain
 from tests.clustering.naive import cluto_matrix
 

@@ -14,8 +14,8 @@ from doccluster.clustering.mixtures import vmf_documents, vmf_steps
 from doccluster.clustering.mixtures.vmf_documents import UnitDocuments
 from doccluster.clustering.mixtures.vmf_steps import MixtureParameters
 from doccluster.errors import DocclusterWarning, InputError, NothingUsable
-from doccluster.kernels.exponential import exponential
 from doccluster.kernels.vmf import log_normalizers
+from doccluster.kernels.vmf_mixture import exponential
 from doccluster.synthetic import make_sparse_vmf, make_vmf_mixture, plan_vmf_mixture
 
 READS_CLASSIFIER_TAGS = (

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from doccluster.clustering.k_means.movement import rounded_up
+from doccluster.clustering.k_means.assigner import rounded_up
 from doccluster.kernels.assignment import LaneTable, RowArrays, rounding_error, sum_row
 from doccluster.kernels.jit import jit
 from doccluster.kernels.simd.lanes import LINE

@@ -15,8 +15,7 @@ from sklearn.preprocessing import normalize
 from doccluster.errors import InputError, NotComputable
 from doccluster.geometry.evidence import ClusterEvidence
 from doccluster.measures import extreme_sums, get_measure, order_counts, pair_sweep, sorted_documents
-from doccluster.measures.distances import PairwiseDistances
-from doccluster.measures.pair_costs import estimate_seconds
+from doccluster.measures.distances import PairwiseDistances, estimate_seconds
 from doccluster.partition import Partition
 
 

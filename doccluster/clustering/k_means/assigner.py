@@ -1,4 +1,8 @@
-"""The nearest mean of each document, iteration after iteration, under a table of means that follow one another."""
+"""The nearest mean of each document, iteration after iteration, under a table of means that follow one another.
+
+Bounds of documents are carried over by how far means moved. Clusters are bounded in groups of neighbouring lanes, a
+cache line of the table or several.
+"""
 
 from __future__ import annotations
 
@@ -6,13 +10,62 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from doccluster.clustering.k_means.dense_rows import rows_left_open
 from doccluster.clustering.k_means.document_matrix import DocumentMatrix
 from doccluster.clustering.k_means.mean_table import head_length, lane_table
-from doccluster.clustering.k_means.movement import MOST_GROUPS, chords_of, group_width, padded_groups
-from doccluster.kernels.assignment import HIGHEST, LOWEST, Bounds, assign_rows, own_products
+from doccluster.kernels.assignment import HIGHEST, LOWEST, UNIT_ROUNDOFF, Bounds, assign_rows, own_products
 from doccluster.kernels.bounds import Chords, rows_in_question
-from doccluster.kernels.simd.lanes import LINE
+from doccluster.kernels.dense_rows import nearest_of_products
+from doccluster.kernels.simd.lanes import LINE, OCTET
+
+MOST_GROUPS = 64  # each costs four bytes a document
+CHORD_SLACK = 1.00002  # rows are unit within 1e-5
+CHORD_ROUNDING = 3e-7  # of adding a float32 movement to a float32 bound
+RESERVE = 12  # unit roundoffs for what does not grow with the row, as in our own sweep (docs/explanation/numerics.md)
+
+
+def rows_left_open(
+    dense: npt.NDArray[np.float32],
+    head: npt.NDArray[np.float32],
+    which: npt.NDArray[np.int64],
+    n_clusters: int,
+    bounds: Bounds,
+) -> npt.NDArray[np.int64]:
+    """Write the labels and bounds of the rows `which` of a dense table, as `assign_rows` does, where they are certain.
+
+    Returns the other rows, those in which two means are too close. In whatever order and by however many threads a sum
+    of n products is made, it errs by at most n unit roundoffs of the sum of their sizes, which is at most 1 for unit
+    vectors (Higham, Accuracy and Stability of Numerical Algorithms, 2nd edition, section 3.1).
+    """
+    is_run = which.size > 0 and which[-1] - which[0] + 1 == which.size
+    some = dense[which[0] : which[-1] + 1] if is_run else dense[which]
+    error = np.float32(UNIT_ROUNDOFF * (dense.shape[1] + RESERVE))
+    undecided: npt.NDArray[np.int64] = nearest_of_products(some @ head, which, error, n_clusters, bounds)
+    return undecided
+
+
+def group_width(n_clusters: int, most_groups: int = MOST_GROUPS) -> int:
+    """Return the lanes of a group: one cache line, more when that would make more than `most_groups` groups."""
+    return LINE * max(1, -(-n_clusters // (LINE * most_groups)))
+
+
+def padded_groups(n_clusters: int, group_width: int) -> int:
+    """Return the number of groups, rounded up to whole octets."""
+    return OCTET * -(-n_clusters // (OCTET * group_width))
+
+
+def rounded_up(movements: npt.NDArray[np.float64]) -> npt.NDArray[np.float32]:
+    """Return chords between means as float32 that no similarity to them can have risen by more than."""
+    return (movements * CHORD_SLACK + CHORD_ROUNDING).astype(np.float32)
+
+
+def chords_of(
+    movements: npt.NDArray[np.float64], has_moved: npt.NDArray[np.bool_], n_groups: int, group_width: int = LINE
+) -> Chords:
+    """Return the chords of the clusters and of their groups; 0 for those that did not move."""
+    rounded = np.where(has_moved, rounded_up(movements), np.float32(0))
+    of_group = np.zeros(n_groups, np.float32)
+    np.maximum.at(of_group, np.arange(rounded.size) // group_width, rounded)
+    return Chords(of_group, rounded)
 
 
 class Assigner:

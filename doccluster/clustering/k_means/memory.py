@@ -13,8 +13,8 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from doccluster.clustering.k_means.assigner import MOST_GROUPS
 from doccluster.clustering.k_means.mean_table import head_length, table_width
-from doccluster.clustering.k_means.movement import MOST_GROUPS
 from doccluster.errors import MemoryLimitError
 from doccluster.kernels.simd.lanes import LINE, OCTET
 from doccluster.sizes import format_size

@@ -17,9 +17,8 @@ import numpy.typing as npt
 
 from doccluster.clustering.k_means.document_matrix import DocumentMatrix
 from doccluster.clustering.k_means.lloyd import Limits, run_start
-from doccluster.clustering.k_means.running_means import RunningMeans
+from doccluster.clustering.k_means.running_means import RunningMeans, Snapshot
 from doccluster.clustering.k_means.seeding import InvertedIndex
-from doccluster.clustering.k_means.snapshot import Snapshot
 from doccluster.kernels.assignment import similarity_rows
 from doccluster.kernels.refinement import Clusters, Moves, apply_moves, best_chain, best_moves
 from doccluster.progress import Progress, silent

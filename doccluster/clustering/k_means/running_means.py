@@ -7,17 +7,17 @@ that moved, and goes through the lines once. What a term of few documents has in
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
 from doccluster.blocks import row_blocks
-from doccluster.clustering.k_means.assigner import Assigner
+from doccluster.clustering.k_means.assigner import MOST_GROUPS, Assigner
 from doccluster.clustering.k_means.document_matrix import DocumentMatrix
 from doccluster.clustering.k_means.mean_table import means_of_table, tail_of
-from doccluster.clustering.k_means.movement import MOST_GROUPS
-from doccluster.clustering.k_means.snapshot import Snapshot
 from doccluster.kernels.bounds import Chords
 from doccluster.kernels.running_sums import move_rows, renew_means, square_sums
 from doccluster.kernels.simd.lanes import LINE, aligned_zeros
@@ -25,6 +25,25 @@ from doccluster.kernels.simd.lanes import LINE, aligned_zeros
 BLOCK_CELLS = 2**18  # of a table that a thread goes through at a time
 CELL_WORK = 4  # what a cell costs, in multiplications
 CANCELLED = 1e-9  # a sum this short beside the weight of its members is rounding: the members cancel out
+
+
+@dataclass(frozen=True, eq=False)
+class Snapshot:
+    """A start as far as it has come: labels, the means they belong to, and the objective of the last update.
+
+    The means may be given as a function, which is called when they are first asked for.
+    """
+
+    labels: npt.NDArray[np.int32]
+    given: sparse.csr_array | Callable[[], sparse.csr_array]
+    objective: float
+    n_iter: int
+    converged: bool = False
+
+    @cached_property
+    def means(self) -> sparse.csr_array:
+        """The means that the labels belong to."""
+        return self.given() if callable(self.given) else self.given
 
 
 class RunningMeans:

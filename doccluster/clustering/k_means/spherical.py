@@ -17,9 +17,10 @@ from doccluster.clustering.k_means.lloyd import Limits
 from doccluster.clustering.k_means.mean_table import keeps_columns
 from doccluster.clustering.k_means.means import in_given_columns
 from doccluster.clustering.k_means.memory import MemoryPlan, Size, plan_memory
+from doccluster.clustering.k_means.running_means import Snapshot
 from doccluster.clustering.k_means.seeding import Init, affordable_seeding, check_init, default_trials
-from doccluster.clustering.k_means.snapshot import Snapshot
 from doccluster.clustering.k_means.starts import BestStart, draw_starts
+from doccluster.clustering.task import Found, Task
 from doccluster.errors import InputError, NothingUsable
 from doccluster.geometry.documents import as_documents
 from doccluster.parameter_fields import check_parameters, parameter
@@ -255,3 +256,20 @@ def check_weights(sample_weight: npt.ArrayLike | None, n_documents: int) -> npt.
             remedy="divide all weights by the largest",
         )
     return weights
+
+
+def find_spherical(task: Task) -> Found:
+    """Return the best of the starts; on Ctrl-C the best so far, where there is one."""
+    settings = {name: value for name, value in task.options.items() if value is not None}
+    parameters = SphericalParameters(
+        task.n_clusters, random_state=task.seed, n_threads=task.n_threads, progress=task.progress, **settings
+    )
+    interrupted = False
+    try:
+        fit = spherical_k_means(task.documents, parameters)
+    except FitInterrupted as stopped:
+        if stopped.so_far is None:
+            raise
+        fit, interrupted = stopped.so_far, True
+    starts = (fit.labels, *fit.other_labels)
+    return Found(fit.labels, fit.centroids, starts=starts, notes=fit.notes, interrupted=interrupted)

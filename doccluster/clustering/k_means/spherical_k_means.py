@@ -10,7 +10,7 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from doccluster.clustering.fitted_columns import check_columns
+from doccluster.clustering.centroid_estimator import check_columns
 from doccluster.clustering.k_means.assign import centroid_similarities, nearest_centroids
 from doccluster.clustering.k_means.memory import MemoryPlan
 from doccluster.clustering.k_means.spherical import (

@@ -14,6 +14,7 @@ from doccluster.clustering.k_means.document_matrix import DocumentMatrix
 from doccluster.clustering.k_means.lloyd import Limits, Observer, drop_empty, run_start
 from doccluster.clustering.k_means.means import means_of_rows
 from doccluster.clustering.k_means.refinement import refine_start
+from doccluster.clustering.k_means.running_means import Snapshot
 from doccluster.clustering.k_means.scalable_seeding import scalable_rows
 from doccluster.clustering.k_means.seeding import (
     Init,
@@ -24,7 +25,6 @@ from doccluster.clustering.k_means.seeding import (
     random_rows,
     seeding_index,
 )
-from doccluster.clustering.k_means.snapshot import Snapshot
 from doccluster.progress import Progress, silent
 
 SAMPLE_SHARE = 10  # 'subsample' clusters one document in ten ...

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -12,18 +12,22 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from doccluster.blocks import map_blocks, row_blocks
+from doccluster.clustering.centroid_estimator import check_columns
+from doccluster.clustering.estimating import fit_estimator
 from doccluster.clustering.estimator_parameters import SeededParameters
-from doccluster.clustering.fitted_columns import check_columns
-from doccluster.clustering.linear_rule import capped
+from doccluster.clustering.linear_rule import LinearRule, capped
 from doccluster.clustering.mixtures.multinomial import BLOCK_ROWS, Multinomials, Settled, settle_labels
 from doccluster.clustering.mixtures.vmf_seeds import check_mixture_init, seed_labels
 from doccluster.clustering.smoothed.document_spaces import shared_term_rows
+from doccluster.clustering.task import Found, Task
 from doccluster.errors import InputError, NothingUsable
 from doccluster.parameter_fields import check_parameters, described_by, parameter
 from doccluster.progress import silent
 from doccluster.validation import MAX_STARTS, as_generator, check_matrix, check_n_clusters
 
 Floats = npt.NDArray[np.float64]
+
+WITHOUT_COUNTS = "The mixture was fitted to weights of terms: the matrix holds no counts."
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -205,3 +209,15 @@ def _non_negative(matrix: Any) -> Any:
     if counts.nnz and counts.data.min() < 0:
         raise InputError("Negative values in data passed to X: a mixture of multinomials needs counts of terms >= 0.")
     return counts
+
+
+def find_multinomials(task: Task) -> Found:
+    """Return the clusters of a mixture of the counts, or of the weighted rows where there are none."""
+    has_counts = task.counts is not None
+
+    def most_probable(fitted: Any) -> LinearRule:
+        rule: LinearRule = fitted.mixture_.rule
+        return replace(rule, on_counts=has_counts)
+
+    found = fit_estimator(MultinomialMixture(2), task, most_probable, matrix=task.counts)
+    return found if has_counts else replace(found, left_out=(WITHOUT_COUNTS,))

@@ -17,8 +17,8 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from doccluster.blocks import resolve_threads
+from doccluster.clustering.centroid_estimator import check_columns
 from doccluster.clustering.estimator_parameters import SeededParameters
-from doccluster.clustering.fitted_columns import check_columns
 from doccluster.clustering.k_means.document_matrix import frequency_order
 from doccluster.clustering.mixtures.vmf_documents import UnitDocuments
 from doccluster.clustering.mixtures.vmf_sampling import VmfRows, spawn_entropy

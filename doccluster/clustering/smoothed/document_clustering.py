@@ -17,8 +17,7 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from doccluster.clustering.centroid_estimator import sum_directions
-from doccluster.clustering.fitted_columns import check_columns
+from doccluster.clustering.centroid_estimator import check_columns, sum_directions
 from doccluster.clustering.k_means.assign import assign_to_centroids
 from doccluster.clustering.smoothed.document_clusters import DocumentParameters, cluster_documents
 from doccluster.clustering.smoothed.document_spaces import WeighedRows, holds_counts, shared_term_rows, weighted_rows
