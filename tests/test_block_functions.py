@@ -160,8 +160,6 @@ IN_PLACE = {
     # rows laid out once, of which there should be no second copy
     "clustering/k_means/document_matrix:reorder.one",
     "vectors/row_store:settle.settle_range",
-    # entries that go to places all over the result: a counting sort by term
-    "clustering/k_means/seeding:of.place",
     # similarities of all documents, of which the next step reads one line
     "clustering/k_means/seeding:weigh.weigh_some",
     # sums of which each thread adds to some columns or some lines, in the order of the rows

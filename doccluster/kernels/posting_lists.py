@@ -35,21 +35,6 @@ class Reach(NamedTuple):
     line_weights: npt.NDArray[Any]
 
 
-@jit
-def place_by_term(rows, first, last, following, numbers, values):
-    """Write the rows (`Csr`) from `first` on and before `last` to the lists of their terms: their numbers and values.
-
-    ``following[term]``, moved on, is where the next entry of the term goes.
-    """
-    starts, terms, given = rows
-    for row in range(first, last):
-        for at in range(starts[row], starts[row + 1]):
-            slot = following[terms[at]]
-            numbers[slot] = row
-            values[slot] = given[at]
-            following[terms[at]] = slot + 1
-
-
 @jit(inner=True)
 def reach_of(rows, chosen, index, first, begins, like):
     """Return the `Reach` of the `chosen` of some `rows` (Csr): lists from document `first` on.

@@ -12,7 +12,7 @@ from doccluster.clustering.k_means.lloyd import Limits
 from doccluster.clustering.k_means.means import means_of_rows
 from doccluster.clustering.k_means.refinement import refine_start, weigh_moves
 from doccluster.clustering.k_means.running_means import RunningMeans, Snapshot
-from doccluster.clustering.k_means.seeding import InvertedIndex
+from doccluster.kernels.arguments import Csr
 from doccluster.kernels.refinement import Clusters, best_chain
 from tests.clustering.naive import cluto_matrix
 
@@ -72,12 +72,11 @@ def test_a_chain_gains_what_it_says_and_moves_each_row_once(documents):
     labels = rng.integers(3, size=70).astype(np.int32)
     rows = documents.toarray().astype(float)
     sums = np.stack([rows[labels == c].sum(axis=0) for c in range(3)])
-    index = InvertedIndex.of(matrix)
     moves = np.zeros((30, 3), np.int64)
     length, gain = best_chain(
         matrix.rows(slice(0, 70)),
         matrix.weights,
-        (index.starts, index.rows, index.values),
+        Csr.of(matrix.terms_from(0)),
         rows @ sums.T,
         Clusters(np.linalg.norm(sums, axis=1), np.bincount(labels, minlength=3)),
         labels.copy(),

@@ -10,12 +10,13 @@ from doccluster.clustering import SphericalKMeans
 from doccluster.clustering.k_means.document_matrix import as_given, prepare
 from doccluster.clustering.k_means.scalable_seeding import uniform
 from doccluster.clustering.k_means.seeding import (
-    InvertedIndex,
     affordable_seeding,
     default_trials,
     kmeans_plus_plus,
     seeding_index,
 )
+from doccluster.kernels.arguments import Csr
+from doccluster.kernels.posting_lists import InvertedIndex
 
 
 @pytest.fixture
@@ -65,16 +66,13 @@ def test_seeds_are_those_of_the_definition(rows, seed, n_threads):
     assert list(found) == naive_seeds(rows, weights, 20, np.random.default_rng(seed))
 
 
-@pytest.mark.usefixtures("starts_threads")
-def test_the_index_is_the_transpose_for_any_number_of_threads(rows, monkeypatch):
-    monkeypatch.setattr("doccluster.clustering.k_means.document_matrix.SERIAL_WORK", 0)
-    for n_threads in (1, 2, 5):
-        documents, _ = prepare(sparse.csr_array(rows), n_threads=n_threads)
-        index = InvertedIndex.of(documents)
-        transposed = sparse.csr_array(rows).T.tocsr()[documents.original]
-        assert np.array_equal(index.starts, transposed.indptr)
-        assert np.array_equal(index.rows, transposed.indices)
-        assert np.array_equal(index.values, transposed.data)
+def test_the_lists_of_the_index_are_the_transpose(rows):
+    documents, _ = prepare(sparse.csr_array(rows))
+    lists = seeding_index(documents).lists
+    transposed = sparse.csr_array(rows).T.tocsr()[documents.original]
+    assert np.array_equal(lists.indptr, transposed.indptr)
+    assert np.array_equal(lists.indices, transposed.indices)
+    assert np.array_equal(lists.data, transposed.data)
 
 
 def test_copies_of_a_seed_are_never_drawn(rows):
@@ -144,12 +142,11 @@ def test_common_terms_change_no_seed(rows, monkeypatch):
     for share in (0.0, 0.5, 2.0):
         monkeypatch.setattr("doccluster.clustering.k_means.seeding.COMMON_FROM", share)
         found[share] = list(kmeans_plus_plus(documents, 20, np.random.default_rng(3)))
-        index = InvertedIndex.of(documents)
-        line_of, lines = index.common
-        assert lines.size <= index.rows.size
+        lists, line_of, lines = seeding_index(documents)
+        assert lines.size <= lists.indices.size
         assert np.array_equal(lines[line_of[line_of >= 0]], rows.T[documents.original][line_of >= 0])
     assert found[0.0] == found[0.5] == found[2.0]
-    assert InvertedIndex.of(documents).common[1].size == 0
+    assert seeding_index(documents).lines.size == 0
 
 
 @pytest.mark.usefixtures("starts_threads")
@@ -161,9 +158,11 @@ def test_seeds_of_rows_without_zeros_are_those_of_the_definition_and_need_no_lis
     documents, _ = prepare(rows, n_threads=n_threads)
     found = kmeans_plus_plus(documents, 20, np.random.default_rng(8))
     assert list(found) == naive_seeds(rows, np.ones(500), 20, np.random.default_rng(8))
-    by_lists = kmeans_plus_plus(documents, 20, np.random.default_rng(8), index=InvertedIndex.of(documents))
+    terms = Csr.of(documents.terms_from(0))
+    lists = InvertedIndex(terms, np.full(12, -1, np.int32), np.empty((0, 500), np.float32))
+    by_lists = kmeans_plus_plus(documents, 20, np.random.default_rng(8), index=lists)
     assert np.array_equal(found, by_lists)
-    assert seeding_index(documents).rows.size < 500
+    assert seeding_index(documents).lists.indices.size == 0
 
 
 @pytest.mark.parametrize("weighted", [False, True])

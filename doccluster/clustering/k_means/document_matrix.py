@@ -124,9 +124,11 @@ class DocumentMatrix:
 
     def terms_from(self, first: int) -> sparse.csr_array:
         """Return the terms from a column on as rows of documents, ascending."""
-        entries = np.flatnonzero(self.columns >= first)
-        starts = np.searchsorted(entries, self.starts)
-        rows = (self.values[entries], self.columns[entries] - np.int32(first), starts)
+        rows = self.values, self.columns, self.starts
+        if first > 0:
+            entries = np.flatnonzero(self.columns >= first)
+            starts = np.searchsorted(entries, self.starts)
+            rows = self.values[entries], self.columns[entries] - np.int32(first), starts
         shape = (self.n_documents, self.n_columns - first)
         return sparse.csr_array(sparse.csr_array(rows, shape=shape).T.tocsr())
 

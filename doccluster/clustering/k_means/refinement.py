@@ -18,7 +18,7 @@ import numpy.typing as npt
 from doccluster.clustering.k_means.document_matrix import DocumentMatrix
 from doccluster.clustering.k_means.lloyd import Limits, run_start
 from doccluster.clustering.k_means.running_means import RunningMeans, Snapshot
-from doccluster.clustering.k_means.seeding import InvertedIndex
+from doccluster.kernels.arguments import Csr
 from doccluster.kernels.assignment import similarity_rows
 from doccluster.kernels.refinement import Clusters, Moves, apply_moves, best_chain, best_moves
 from doccluster.progress import Progress, silent
@@ -114,12 +114,11 @@ def _chained(steps: RunningMeans, labels: Labels, gains: npt.NDArray[np.float64]
     some = steps.documents.take(rows)
     products = similarity_rows(some.rows(slice(0, rows.size)), steps.assigner.table)
     products *= steps.lengths
-    index = InvertedIndex.of(some)
     moves = np.zeros((min(CHAIN_LENGTH, rows.size), 3), np.int64)
     length, gain = best_chain(
         some.rows(slice(0, rows.size)),
         some.weights,
-        (index.starts, index.rows, index.values),
+        Csr.of(some.terms_from(0)),
         products,
         _clusters(steps, labels),
         labels[rows],

@@ -12,8 +12,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -26,8 +24,7 @@ from doccluster.clustering.k_means.means import means_of_matrix
 from doccluster.errors import InputError
 from doccluster.geometry.documents import Documents, as_documents
 from doccluster.kernels.arguments import Csr
-from doccluster.kernels.posting_lists import InvertedIndex as ListsAndLines
-from doccluster.kernels.posting_lists import place_by_term
+from doccluster.kernels.posting_lists import InvertedIndex
 from doccluster.kernels.seeding import PART, draw_rows, join_nearest, weigh_candidates
 from doccluster.progress import Progress, silent
 
@@ -44,73 +41,27 @@ SEEDINGS = ("k-means++", "random", "subsample", "k-means||")
 Init = str | Callable[..., Any] | Any
 
 
-@dataclass(frozen=True, eq=False)
-class InvertedIndex:
-    """The documents of each term: rows and values of term t are at ``starts[t]:starts[t + 1]``, rows ascending."""
-
-    starts: npt.NDArray[np.int64]
-    rows: npt.NDArray[np.int32]
-    values: npt.NDArray[np.float32]
-    n_documents: int
-    table: npt.NDArray[np.float32] | None = None  # (n_terms, n_documents), where each document has every term
-
-    @classmethod
-    def of(cls, documents: DocumentMatrix) -> InvertedIndex:
-        """Return the index of a matrix, built by its threads and equal for any number of them."""
-        n_threads = documents.threads_for(documents.values.size * 2)
-        blocks = row_blocks(documents.n_documents, -(-documents.n_documents // n_threads))
-
-        def count(block: slice) -> npt.NDArray[np.int64]:
-            columns = documents.columns[documents.starts[block.start] : documents.starts[block.stop]]
-            return np.bincount(columns, minlength=documents.n_columns)
-
-        counts = share_blocks(count, blocks, n_threads=n_threads)
-        starts = np.concatenate([[0], np.cumsum(np.sum(counts, axis=0))]).astype(np.int64)
-        following = [starts[:-1] + before for before in np.cumsum([np.zeros_like(counts[0]), *counts[:-1]], axis=0)]
-        pairs = np.empty((documents.values.size, 2), np.int32)  # a row and its value lie in one cache line
-        rows, values = pairs[:, 0], pairs.view(np.float32)[:, 1]
-        everything = Csr(documents.starts, documents.columns, documents.values)
-
-        def place(number: int) -> None:
-            block = blocks[number]
-            place_by_term(everything, block.start, block.stop, following[number], rows, values)
-
-        share_blocks(place, range(len(blocks)), n_threads=n_threads)
-        return cls(starts, rows, values, documents.n_documents)
-
-    @classmethod
-    def of_table(cls, dense: npt.NDArray[np.float32]) -> InvertedIndex:
-        """Return the index of rows without zeros: all terms are lines, which costs a copy and no lists."""
-        n, n_terms = dense.shape
-        pairs = np.empty((2, 2), np.int32)  # never read: of the layout that the compiled loops know
-        starts = np.arange(n_terms + 1, dtype=np.int64) * n
-        return cls(starts, pairs[:, 0], pairs.view(np.float32)[:, 1], n, np.ascontiguousarray(dense.T))
-
-    @cached_property
-    def common(self) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.float32]]:
-        """The line of each term of many documents (-1 for the others), and their values in all documents, by line.
-
-        They take at most half as much memory as the index.
-        """
-        if self.table is not None:
-            return np.arange(self.table.shape[0], dtype=np.int32), self.table
-        frequencies = np.diff(self.starts)
-        most = self.rows.size // max(1, self.n_documents)
-        common = np.flatnonzero(frequencies > COMMON_FROM * self.n_documents)
-        common = common[np.argsort(-frequencies[common], kind="stable")][:most]
-        line_of = np.full(frequencies.size, -1, np.int32)
-        line_of[common] = np.arange(common.size)
-        lines = np.zeros((common.size, self.n_documents), np.float32)
-        for line, term in zip(lines, common, strict=True):
-            entries = slice(self.starts[term], self.starts[term + 1])
-            line[self.rows[entries]] = self.values[entries]
-        return line_of, lines
-
-
 def seeding_index(documents: DocumentMatrix) -> InvertedIndex:
-    """Return the index that seeds are drawn by; rows without zeros need no lists."""
-    table = documents.dense
-    return InvertedIndex.of(documents) if table is None else InvertedIndex.of_table(table)
+    """Return the index that seeds are drawn by; its lines take at most half as much memory as its lists.
+
+    Of rows without zeros all terms are lines, which costs a copy and no lists.
+    """
+    n, table = documents.n_documents, documents.dense
+    if table is not None:
+        starts = np.arange(table.shape[1] + 1, dtype=np.int64) * n  # as long as the lists would be
+        nothing = Csr(starts, np.empty(0, np.int32), np.empty(0, np.float32))
+        return InvertedIndex(nothing, np.arange(table.shape[1], dtype=np.int32), np.ascontiguousarray(table.T))
+    lists = Csr.of(documents.terms_from(0))
+    frequencies = np.diff(lists.indptr)
+    common = np.flatnonzero(frequencies > COMMON_FROM * n)
+    common = common[np.argsort(-frequencies[common], kind="stable")][: lists.indices.size // max(1, n)]
+    line_of = np.full(frequencies.size, -1, np.int32)
+    line_of[common] = np.arange(common.size)
+    lines = np.zeros((common.size, n), np.float32)
+    for line, term in zip(lines, common, strict=True):
+        entries = slice(lists.indptr[term], lists.indptr[term + 1])
+        line[lists.indices[entries]] = lists.data[entries]
+    return InvertedIndex(lists, line_of, lines)
 
 
 def default_trials(n_clusters: int) -> int:
@@ -164,7 +115,7 @@ class _Potential:
 
     def __init__(self, documents: DocumentMatrix, index: InvertedIndex, trials: int) -> None:
         self.rows = Csr(documents.starts, documents.columns, documents.values)
-        self.by_term = ListsAndLines(Csr(index.starts, index.rows, index.values), *index.common)
+        self.by_term = index
         # rows without terms or weight count as copies of a seed: none is drawn, none adds to the potential
         self.nearest = np.where(documents.is_usable, 0, 1).astype(np.float32)
         is_even = bool(np.all(documents.weights[self.nearest == 0] == 1))
@@ -172,7 +123,7 @@ class _Potential:
         self.similarities = np.zeros((trials, documents.n_documents), np.float32)
         self.sums = np.empty(-(-documents.n_documents // PART))
         self.join(0)
-        frequencies, is_listed = np.diff(index.starts).astype(np.float64), self.by_term.line_of < 0
+        frequencies, is_listed = np.diff(index.lists.indptr).astype(np.float64), index.line_of < 0
         n = max(1, documents.n_documents)
         visits = float(np.sum(frequencies[is_listed] ** 2)) / n  # of a candidate drawn evenly
         visits += LINE_VISITS * float(np.sum(frequencies[~is_listed])) + PASS_VISITS * n

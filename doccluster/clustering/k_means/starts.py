@@ -18,13 +18,13 @@ from doccluster.clustering.k_means.running_means import Snapshot
 from doccluster.clustering.k_means.scalable_seeding import scalable_rows
 from doccluster.clustering.k_means.seeding import (
     Init,
-    InvertedIndex,
     affordable_seeding,
     given_means,
     kmeans_plus_plus,
     random_rows,
     seeding_index,
 )
+from doccluster.kernels.posting_lists import InvertedIndex
 from doccluster.progress import Progress, silent
 
 SAMPLE_SHARE = 10  # 'subsample' clusters one document in ten ...
