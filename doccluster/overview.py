@@ -88,7 +88,7 @@ def overview(run: Run) -> tuple[Overview, ...]:
                 first=date.fromordinal(int(own_days.min())) if own_days.size else None,
                 last=date.fromordinal(int(own_days.max())) if own_days.size else None,
                 outlets=tuple(sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))),
-                n_copies=_count_copies(run, members),
+                n_copies=0 if run.copy_of is None else members.size - np.unique(run.copy_of[members]).size,
                 similarity=math.nan if one in other else float(run.similarity[members].mean()),
             )
         )
@@ -161,7 +161,10 @@ def _headline(run: Run, cluster: int, shared: frozenset[str], endings: frozenset
 def _titles_of_several_clusters(run: Run, endings: frozenset[str]) -> frozenset[str]:
     """Return the titles (case ignored) of documents in several clusters: "News in brief" names none of them."""
     titles, labels = run.documents.titles, run.partition.labels
-    numbers = _title_numbers(titles)
+    known = _distinct(titles)
+    numbers = np.fromiter((hash(title.strip().casefold()) for title in known), np.int64, len(known))
+    if isinstance(titles, CodedColumn):
+        numbers = numbers[titles.codes]
     order = np.lexsort((labels, numbers))
     is_next = (np.diff(numbers[order]) == 0) & (np.diff(labels[order]) != 0)  # the same title, the next cluster
     return frozenset(plain_title(titles[row], endings).casefold() for row in order[1:][is_next].tolist())
@@ -170,16 +173,3 @@ def _titles_of_several_clusters(run: Run, endings: frozenset[str]) -> frozenset[
 def _distinct(values: Sequence[str]) -> Sequence[str]:
     """Return the values of a column, each once where the column keeps them so."""
     return values.values if isinstance(values, CodedColumn) else values
-
-
-def _title_numbers(titles: Sequence[str]) -> npt.NDArray[np.int64]:
-    """Return a number for each title that only the same one has, case ignored."""
-    known = _distinct(titles)
-    numbers = np.fromiter((hash(title.strip().casefold()) for title in known), np.int64, len(known))
-    return numbers[titles.codes] if isinstance(titles, CodedColumn) else numbers
-
-
-def _count_copies(run: Run, members: npt.NDArray[np.int64]) -> int:
-    if run.copy_of is None:
-        return 0
-    return int(members.size - np.unique(run.copy_of[members]).size)

@@ -109,7 +109,9 @@ def _convert_object(kind: Any, value: Any, place: str) -> Any:
     unknown = [name for name in value if name not in hints]
     if unknown:
         raise ValueError(f"{place} has {_shown(unknown[0])}, which is not known")
-    missing = [one.name for one in fields(kind) if _is_needed(one) and one.name not in value]
+    missing = [
+        one.name for one in fields(kind) if one.default is one.default_factory is MISSING and one.name not in value
+    ]
     if missing:
         raise ValueError(f"{place} lacks {', '.join(map(repr, missing))}")
     return kind(**{name: _convert(hints[name], item, f"{place}.{name}") for name, item in value.items()})
@@ -125,10 +127,6 @@ def _plain(value: Any, place: str, depth: int) -> Any:
         return [_plain(item, place, depth - 1) for item in value]
     fits = value is None or isinstance(value, str | bool) or (isinstance(value, int) and _is_small(value))
     return _expect(fits or (isinstance(value, float) and math.isfinite(value)), value, place, "a value of JSON")
-
-
-def _is_needed(field: Any) -> bool:
-    return field.default is MISSING and field.default_factory is MISSING
 
 
 @cache

@@ -91,6 +91,7 @@ def assign_command(model: str, sources: tuple[str, ...], output: str | None, **g
     Prints a csv: id, title, date, cluster, label, similarity, runner_up, margin, unknown (the share of its terms that
     the run did not know) and new (whether it fits no cluster of the run, and the one named is only the nearest).
     """
+    from doccluster.artifacts.csv_files import csv_text
     from doccluster.artifacts.model import load_model
     from doccluster.artifacts.new_folder import check_file
     from doccluster.pipeline.assigning import assign_documents, chosen_threshold
@@ -114,7 +115,7 @@ def assign_command(model: str, sources: tuple[str, ...], output: str | None, **g
         _print_counts(table, output)
         say(f"  {_novelty(table, threshold)}")
     else:
-        _print_csv(table)
+        write_out(csv_text(table))
         write_error(_novelty(table, threshold))
 
 
@@ -134,12 +135,6 @@ def _write(table: pd.DataFrame, path: Path) -> None:
 
     with new_file(path) as written:
         write_csv(table, written)
-
-
-def _print_csv(table: pd.DataFrame) -> None:
-    from doccluster.artifacts.csv_files import csv_text
-
-    write_out(csv_text(table))
 
 
 def _print_counts(table: pd.DataFrame, output: str) -> None:

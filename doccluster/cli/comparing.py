@@ -127,8 +127,11 @@ def _as_json(found: Comparison) -> dict[str, Any]:
 
 def print_comparison(found: Comparison) -> None:
     """Print for each corpus what it is, the headline measures with intervals, the tests, the agreement of measures."""
+    from doccluster.selection.comparison_result import COSTS
+    from doccluster.selection.comparison_tables import headline
+
     summary, agreement = found.summary(), found.agreement()
-    tests = _tests_of_quality(found)
+    tests = found.tests([name for name in headline(found.runs) if name not in COSTS])
     for number, row in enumerate(found.corpora.to_dict("records")):
         if number:
             say()
@@ -166,13 +169,6 @@ def _print_means(summary: pd.DataFrame) -> None:
         shown = ["-" if row is None else mean_and_interval(row["mean"], row["low"], row["high"]) for row in own]
         columns.append(Column(str(algorithm), shown))
     print_table(columns, has_rule=False, indent=2)
-
-
-def _tests_of_quality(found: Comparison) -> pd.DataFrame:
-    from doccluster.selection.comparison_result import COSTS
-    from doccluster.selection.comparison_tables import headline
-
-    return found.tests([name for name in headline(found.runs) if name not in COSTS])
 
 
 def _print_tests(tests: pd.DataFrame) -> None:

@@ -80,15 +80,12 @@ def _print_inspection(found: Inspection) -> None:
 
 
 def _print_labels(column: LabelColumn) -> None:
-    say(f"  labels     {column.name}: {column.n_classes:,} classes; {_coverage(column)}")
+    counts = (("one", column.n_single), ("several", column.n_several), ("none", column.n_without))
+    coverage = ", ".join(f"{count:,} documents have {word}" for word, count in counts if count)
+    say(f"  labels     {column.name}: {column.n_classes:,} classes; {coverage}")
     shown = ", ".join(f"{name} {count:,}" for name, count in column.commonest)
     more = ", ..." if column.n_classes > len(column.commonest) else ""
     say(f"             {shown}{more}")
-
-
-def _coverage(column: LabelColumn) -> str:
-    counts = (("one", column.n_single), ("several", column.n_several), ("none", column.n_without))
-    return ", ".join(f"{count:,} documents have {word}" for word, count in counts if count)
 
 
 @click.command("vectorize", cls=Verb, short_help="Turn documents into a matrix file.")

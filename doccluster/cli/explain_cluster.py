@@ -30,7 +30,7 @@ def explain_cluster(folder: str, wanted: str | None, as_json: bool) -> None:
     if wanted is None:
         _print_all(run, as_json)
         return
-    if _is_cluster(wanted, run):
+    if wanted.isdecimal() and int(wanted) < run.n_clusters:
         content, lines = _one_cluster(run, run.clusters[int(wanted)])
     elif wanted in run.documents.ids:
         content, lines = _one_document(run, run.documents.ids.index(wanted))
@@ -44,10 +44,6 @@ def explain_cluster(folder: str, wanted: str | None, as_json: bool) -> None:
         return
     for line in lines:
         say(line)
-
-
-def _is_cluster(wanted: str, run: Run) -> bool:
-    return wanted.isdecimal() and int(wanted) < run.n_clusters
 
 
 def _print_all(run: Run, as_json: bool) -> None:

@@ -172,6 +172,8 @@ def browse_command(sources: tuple[str, ...], serve: bool, port: int | None, **gi
             continue
         try:
             VERBS[verb](browser, rest.strip())
+            if verb not in ("list", "help"):
+                _show(browser)
         except DocclusterError as error:
             write_error(plain(str(error)))
 
@@ -208,21 +210,6 @@ def _show(browser: Browser) -> None:
             say(f"       {title}")
 
 
-def _gather(browser: Browser, rest: str) -> None:
-    browser.gather(_numbers(rest))
-    _show(browser)
-
-
-def _search(browser: Browser, rest: str) -> None:
-    browser.search(rest)
-    _show(browser)
-
-
-def _back(browser: Browser, rest: str) -> None:
-    browser.back()
-    _show(browser)
-
-
 def _list(browser: Browser, rest: str) -> None:
     numbers = _numbers(rest)
     if len(numbers) not in (1, 2):
@@ -238,11 +225,6 @@ def _list(browser: Browser, rest: str) -> None:
         say(f"         and {left:,} more: list {card.number} {max(first, 1) + len(rows)}")
 
 
-def _help() -> None:
-    for line in HELP.splitlines():  # `say` writes one line, whatever is in it
-        say(line)
-
-
 def _numbers(text: str) -> list[int]:
     words = text.replace(",", " ").split()
     wrong = [word for word in words if not (word.isascii() and word.isdigit() and len(word) < 10)]
@@ -252,10 +234,10 @@ def _numbers(text: str) -> list[int]:
 
 
 VERBS: dict[str, Callable[[Any, str], None]] = {
-    "gather": _gather,
-    "search": _search,
+    "gather": lambda browser, rest: browser.gather(_numbers(rest)),
+    "search": lambda browser, rest: browser.search(rest),
+    "back": lambda browser, rest: browser.back(),
+    "show": lambda browser, rest: None,
     "list": _list,
-    "back": _back,
-    "show": lambda browser, rest: _show(browser),
-    "help": lambda browser, rest: _help(),
+    "help": lambda browser, rest: write_out(f"{HELP}\n"),
 }

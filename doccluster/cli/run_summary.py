@@ -44,7 +44,11 @@ def print_clusters(seen: Sequence[Overview]) -> None:
             Column("size", [f"{one.size:,}" for one in seen]),
             Column("headline, label", [_lines(one) for one in seen], "left", fit="cut", widest=WIDEST_HEADLINE),
             Column("dates", [_dates(one, with_year=len(years) > 1) for one in seen], "left", leaves=1),
-            Column("outlets", [_n_outlets(one) if several_outlets else "" for one in seen], leaves=2),
+            Column(
+                "outlets",
+                [f"{len(one.outlets):,}" if several_outlets and one.outlets else "" for one in seen],
+                leaves=2,
+            ),
             Column("similarity", ["" if isnan(one.similarity) else f"{one.similarity:.2f}" for one in seen], leaves=3),
         ]
     )
@@ -53,10 +57,6 @@ def print_clusters(seen: Sequence[Overview]) -> None:
 def _lines(one: Overview) -> str:
     headline, label = plain(one.headline), plain(one.label)
     return f"{headline}\n{label}" if label not in ("", headline, f"cluster {one.cluster}") else headline
-
-
-def _n_outlets(one: Overview) -> str:
-    return f"{len(one.outlets):,}" if one.outlets else ""
 
 
 def _dates(one: Overview, *, with_year: bool) -> str:
@@ -77,8 +77,10 @@ def print_run(run: Run, output: Path | None) -> None:
     seen = overview(run)
     n_read = run.n_documents + len(run.empty_documents)
     say_fact("read", f"{n_read:,} documents{_where_and_when(seen)}{_skipped(run, output)}")
-    terms = terms_told(run.n_documents, run.vectors.n_terms, _stored(run.vectors.matrix))
-    say_fact("vectorize", f"{terms}{_without_terms(run)}")
+    matrix, n_empty = run.vectors.matrix, len(run.empty_documents)
+    n_stored = int(np.count_nonzero(matrix) if isinstance(matrix, np.ndarray) else matrix.nnz)
+    empty = f"   ({n_empty:,} without a term have no cluster)" if n_empty else ""
+    say_fact("vectorize", terms_told(run.n_documents, run.vectors.n_terms, n_stored) + empty)
     say_analysis(run.parameters.get("resolved", {}).get("analysis", {}))
     say_fact("cluster", _method(run))
     for note in run.notes:
@@ -169,15 +171,6 @@ def _skipped(run: Run, output: Path | None) -> str:
         told.append(f"{n_renamed:,} kept under a new id")
     where = "" if output is None else " -> skipped.csv"
     return f"   ({'; '.join(told)}{where})" if told else ""
-
-
-def _without_terms(run: Run) -> str:
-    n_empty = len(run.empty_documents)
-    return f"   ({n_empty:,} without a term have no cluster)" if n_empty else ""
-
-
-def _stored(matrix: Any) -> int:
-    return int(np.count_nonzero(matrix) if isinstance(matrix, np.ndarray) else matrix.nnz)
 
 
 def _method(run: Run) -> str:

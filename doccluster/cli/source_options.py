@@ -109,7 +109,9 @@ def columns_of(_context: click.Context, _option: click.Parameter, given: Iterabl
     for one in given:
         role, equals, column = one.partition("=")
         if not equals or not column or role not in ROLES:
-            raise click.BadParameter(f"{one!r} does not say what a column holds; write ROLE=NAME, {_roles()}.")
+            raise click.BadParameter(
+                f"{one!r} does not say what a column holds; write ROLE=NAME, ROLE one of {', '.join(ROLES)}."
+            )
         found.setdefault(role, []).append(column)
     for role, columns in found.items():
         if len(columns) > 1 and role not in SEVERAL:
@@ -141,10 +143,6 @@ def format_given(_context: click.Context, _option: click.Parameter, given: str |
         if parameter == "delimiter":
             found[parameter] = DELIMITERS.get(value, value)
     return found
-
-
-def _roles() -> str:
-    return f"ROLE one of {', '.join(ROLES)}"
 
 
 reader_options = options(

@@ -135,7 +135,7 @@ def _zip_members(file: InputFile, limits: ReadLimits, budget: Budget) -> Iterato
     with zipfile.ZipFile(source) as archive:
         files = (member for member in archive.infolist() if not member.filename.endswith("/"))
         members = sorted(files, key=lambda member: member.filename)
-        if _is_office(archive):
+        if not {"[Content_Types].xml", "mimetype"}.isdisjoint(archive.namelist()):
             yield Skipped(file.name, "unsupported-format", "an office or book file; save it as text or HTML")
             return
         for count, member in enumerate(members):
@@ -143,11 +143,6 @@ def _zip_members(file: InputFile, limits: ReadLimits, budget: Budget) -> Iterato
                 yield _too_many(file, limits)
                 return
             yield from _zip_member(file, archive, member, budget)
-
-
-def _is_office(archive: zipfile.ZipFile) -> bool:
-    names = set(archive.namelist())
-    return "[Content_Types].xml" in names or "mimetype" in names
 
 
 def _zip_member(

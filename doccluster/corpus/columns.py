@@ -121,24 +121,20 @@ def listed(names: Sequence[str]) -> str:
 
 def row_draft(row: Mapping[str, Any], columns: Columns, options: ReadOptions, where: str) -> Draft:
     """Return one row as a document; missing cells are empty, never the word nan."""
-    parts = [cell_text(row.get(name)) for name in columns.text]
+    parts, title = [cell_text(row.get(name)) for name in columns.text], _cell(row, columns.title)
     if options.strip_html:
-        parts = [strip_markup(part) for part in parts]
+        parts, title = [strip_markup(part) for part in parts], strip_markup(title)
     return Draft(
         text="\n\n".join(part for part in parts if part),
         where=where,
         id=_cell(row, columns.id),
-        title=_title(_cell(row, columns.title), options),
+        title=title,
         date=iso_date(_present(row.get(columns.date))) if columns.date else "",
         link=_cell(row, columns.link),
         source=_cell(row, columns.source),
         labels={name: cell_labels(row.get(name), options.label_separator) for name in columns.labels},
         extra={name: _cell(row, name) for name in columns.keep},
     )
-
-
-def _title(title: str, options: ReadOptions) -> str:
-    return strip_markup(title) if options.strip_html else title
 
 
 def _cell(row: Mapping[str, Any], name: str | None) -> str:

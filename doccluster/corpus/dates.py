@@ -104,11 +104,7 @@ def _iso_text(text: str) -> str | None:
         moment = dt.datetime.fromisoformat(text.replace(" UTC", "+00:00"))
     except ValueError:
         return None
-    return moment.date().isoformat() if len(text) <= 10 else _iso_keeping_midnight(moment)
-
-
-def _iso_keeping_midnight(moment: dt.datetime) -> str:
-    return moment.replace(microsecond=0).isoformat()
+    return moment.date().isoformat() if len(text) <= 10 else moment.replace(microsecond=0).isoformat()
 
 
 def _number_text(text: str) -> str | None:

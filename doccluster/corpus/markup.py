@@ -219,8 +219,5 @@ def plain_rows(rows: Iterable[_Row]) -> Iterator[_Row]:
 def holds_html(rows: Iterable[Found]) -> bool:
     """Say whether the first rows of a table are HTML."""
     first = itertools.islice(rows, _LOOKED_AT)
-    return _are_html([row.text for row in first if isinstance(row, Draft) and row.text])
-
-
-def _are_html(texts: list[str]) -> bool:
+    texts = [row.text for row in first if isinstance(row, Draft) and row.text]
     return len(texts) >= _FEWEST and sum(map(holds_tags, texts)) > len(texts) / 2

@@ -220,12 +220,9 @@ def _draw_bars(own: Any, measure: str, folder: Path) -> None:
     series, spread = {}, {}
     for algorithm, group in own.groupby("algorithm", sort=False):
         rows = group.set_index("corpus").reindex(corpora)
-        series[str(algorithm)], spread[str(algorithm)] = rows["mean"].to_numpy(), _half_lengths(rows)
+        # how far the intervals reach below and above the means; 0 where there is none
+        reach = np.stack([rows["mean"] - rows["low"], rows["high"] - rows["mean"]]).astype(float)
+        series[str(algorithm)], spread[str(algorithm)] = rows["mean"].to_numpy(), np.nan_to_num(reach)
     figure = bar_chart(corpora, series, spread=spread, title=title_of(measure))
     for ending in FIGURES:
         save_figure(figure, folder / f"{measure}.{ending}")
-
-
-def _half_lengths(rows: Any) -> Any:
-    """Return how far intervals reach below and above the means, shape (2, n); 0 where there is none."""
-    return np.nan_to_num(np.stack([rows["mean"] - rows["low"], rows["high"] - rows["mean"]]).astype(float))

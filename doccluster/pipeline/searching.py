@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -12,7 +12,6 @@ import numpy as np
 import numpy.typing as npt
 
 from doccluster.artifacts.run_folder import load_run
-from doccluster.corpus import Corpus
 from doccluster.errors import InputError, NothingUsable
 from doccluster.file_names import usable_path
 from doccluster.pipeline.grouping_hits import MAX_GROUPS, cluster_search_results, vectorize_short_texts
@@ -180,7 +179,9 @@ def open_search(
     read = read_source(source, reader=dict(reader or {}), progress=progress)
     if read.corpus is None:
         raise InputError("the source is a matrix, which has no texts to search in; give the documents themselves.")
-    made = vectorize_short_texts(list(_searchable(read.corpus)), language, n_threads, min_df=1)
+    both = zip(read.corpus.column("title"), read.corpus.texts, strict=True)
+    texts = [text if text.startswith(title) else f"{title}\n{text}" for title, text in both]
+    made = vectorize_short_texts(texts, language, n_threads, min_df=1)
     if made is None or made.vectorizer is None:
         raise NothingUsable("no document has a term to be found by; check the language.")
     bm25 = Bm25Index.from_counts(made.vectors.counts, made.vectorizer)
@@ -201,11 +202,6 @@ def _of_run(folder: str | Path) -> SearchIndex:
         run.vectors.documents,
         lambda query: asking()(query),
     )
-
-
-def _searchable(corpus: Corpus) -> Iterable[str]:
-    for title, text in zip(corpus.column("title"), corpus.texts, strict=True):
-        yield text if text.startswith(title) else f"{title}\n{text}"
 
 
 def _as_hit(documents: Documents, row: int) -> SearchHit:

@@ -155,7 +155,8 @@ def read_source(
         Called with the number of documents read.
     """
     options = {name: value for name, value in reader.items() if value is not None}
-    single = _only(source)
+    paths = _paths(source)
+    single = paths[0] if len(paths) == 1 else source
     if "format" not in options:
         single = matrix_in(single)
     if is_matrix(single, format=options.get("format")):
@@ -231,12 +232,6 @@ def check_truth(truth: Sequence[str], documents: Documents) -> None:
         if column not in documents.labels:
             there = ", ".join(map(repr, documents.labels)) or "none"
             raise InputError(f"there is no label column {column!r} to judge by", remedy=f"the source has {there}")
-
-
-def _only(source: Any) -> Any:
-    """Return the single path of a sequence of one, else the source as it is."""
-    paths = _paths(source)
-    return paths[0] if len(paths) == 1 else source
 
 
 def _paths(source: Any) -> list[Any]:

@@ -44,7 +44,9 @@ def write_vectors(
         The label column to write as classes; a document with none or several gets an empty class.
     """
     path = Path(output)
-    _check_free(path, overwrite=overwrite)
+    if path.suffix != ".npz":
+        raise InputError(f"{shown_path(path)} does not end in .npz", remedy="vectors are written as npz")
+    check_file(path, overwrite=overwrite)
     truth = () if classes_from is None else (classes_from,)
     read = read_source(source, reader=reader or {}, truth=truth, progress=progress)
     if read.corpus is None:
@@ -58,12 +60,6 @@ def write_vectors(
         classes = [own[0] if len(own) == 1 else "" for own in read.documents.labels[classes_from]]
     _write(path, made, classes)
     return made
-
-
-def _check_free(path: Path, *, overwrite: bool) -> None:
-    if path.suffix != ".npz":
-        raise InputError(f"{shown_path(path)} does not end in .npz", remedy="vectors are written as npz")
-    check_file(path, overwrite=overwrite)
 
 
 def _write(path: Path, made: Vectorized, classes: list[str] | None) -> None:

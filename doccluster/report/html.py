@@ -13,7 +13,7 @@ from doccluster.record import Run
 from doccluster.report.explore import as_json, explore_data, page_order
 from doccluster.report.figures import figures_of
 from doccluster.report.page import page_script, page_style, rendered, write_page
-from doccluster.report.plane import FEWEST, MOST_UNASKED, Plane, plane_of
+from doccluster.report.plane import FEWEST, MOST_UNASKED, plane_of
 from doccluster.report.search_index import search_index
 from doccluster.report.still_map import still_map, tiles_of
 from doccluster.report.stories import explored_sizes
@@ -96,7 +96,9 @@ def write_report(
 def render_report(run: Run, *, with_map: bool | None = None, texts: Sequence[str] | None = None) -> str:
     """Return the page that `write_report` writes."""
     summary = summarize(run)
-    plane = _plane(run, with_map)
+    if with_map is None:
+        with_map = FEWEST <= run.n_documents <= MOST_UNASKED
+    plane = plane_of(run) if with_map else None
     still = None if plane is None else still_map(run, plane, summary.names)
     return rendered(
         "report.html",
@@ -112,11 +114,6 @@ def render_report(run: Run, *, with_map: bool | None = None, texts: Sequence[str
         style=page_style("report", "explore", "print"),
         script=page_script(SCRIPTS),
     )
-
-
-def _plane(run: Run, with_map: bool | None) -> Plane | None:
-    wanted = FEWEST <= run.n_documents <= MOST_UNASKED if with_map is None else with_map
-    return plane_of(run) if wanted else None
 
 
 def _texts(run: Run, texts: Sequence[str]) -> list[tuple[str, str]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -43,7 +43,11 @@ def search_index(run: Run, texts: Sequence[str] | None) -> dict[str, Any]:
     """
     order, places = page_order(run), _places(run)
     is_listed = places < order.size
-    begins = _beginnings(run)
+    titles, excerpts = run.documents.titles, run.documents.excerpts
+
+    def begins(row: int) -> str:
+        return f"{titles[row]} {excerpts[row]}"
+
     if order.size <= MOST_READ:
         if texts is not None:
             most = max(MOST_PAIRS, sum(map(len, texts)) // LETTERS_PER_PAIR)
@@ -74,11 +78,6 @@ def _places(run: Run) -> Any:
     clusters = np.repeat(np.arange(sizes.size), sizes)
     rank = np.arange(n) - np.repeat(np.cumsum(sizes) - sizes, sizes)
     return np.where(rank < listed[clusters], np.arange(n), n + clusters)
-
-
-def _beginnings(run: Run) -> Callable[[int], str]:
-    documents = run.documents
-    return lambda row: f"{documents.titles[row]} {documents.excerpts[row]}"
 
 
 def _places_of_words(texts: Iterable[str], places: Any, most: int | None) -> dict[str, set[int]] | None:

@@ -187,12 +187,14 @@ def _facts(run: Run, seen: Sequence[Overview]) -> tuple[Fact, ...]:
 
 def _origin(run: Run) -> Origin:
     origin = run.provenance
-    total = sum(origin.timings.values())
+    total, started = sum(origin.timings.values()), origin.started
+    if as_date(started) and len(started) > 10:
+        started = started[:19].replace("T", " ") + " UTC"
     return Origin(
         command=origin.command,
         seed=origin.seed,
         checksum=origin.checksum,
-        started=_time_words(origin.started),
+        started=one_line(started, 40),
         total=duration(total),
         peak_memory=format_size(origin.peak_memory) if origin.peak_memory else "",
         interrupted=origin.interrupted,
@@ -218,8 +220,3 @@ def _parameters(run: Run) -> tuple[tuple[str, str], ...]:
 
 def _as_text(value: object) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
-
-
-def _time_words(text: str) -> str:
-    day = as_date(text)
-    return one_line(text[:19].replace("T", " ") + " UTC", 40) if day and len(text) > 10 else one_line(text, 40)

@@ -157,7 +157,8 @@ def scatter(
     own = rows if chosen.size == rows.shape[0] else rows[chosen]
     parameters = SphericalParameters(n_clusters, n_init=N_STARTS, random_state=random_state, n_threads=n_threads)
     labels = _labels(sparse.csr_array(own), n_clusters, parameters)
-    return _by_size([chosen[labels == label] for label in range(int(labels.max()) + 1)])
+    clusters = (chosen[labels == label] for label in range(int(labels.max()) + 1))
+    return sorted((own for own in clusters if own.size), key=lambda own: (-own.size, int(own[0])))
 
 
 def _labels(rows: sparse.csr_array, n_clusters: int, parameters: SphericalParameters) -> Integers:
@@ -178,8 +179,3 @@ def _labels(rows: sparse.csr_array, n_clusters: int, parameters: SphericalParame
     passes = replace(given, n_clusters=centroids.shape[0], init=centroids, max_iter=N_PASSES, tol=0)
     labels[filled] = spherical_k_means(rows, passes).labels
     return labels
-
-
-def _by_size(clusters: list[Integers]) -> list[Integers]:
-    """Return the clusters that have a document, by size; of equal ones that with the lowest document."""
-    return sorted((own for own in clusters if own.size), key=lambda own: (-own.size, int(own[0])))

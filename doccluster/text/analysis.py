@@ -135,7 +135,8 @@ def build_analysis(
             expected=f"one of {', '.join(ANALYZERS)} or a function",
         )
     tokenize = _tokenizer(analyzer, tokenizer, token_pattern)
-    own = base(analyze=tokenize, prepare=_by_script(prepare) if analyzer == "script" else prepare)
+    by_script = analyzer == "script"
+    own = base(analyze=tokenize, prepare=(lambda text: separate_scripts(prepare(text))) if by_script else prepare)
     languages = languages_named(stop_words)
     if len(languages) > 1:
         lists = FunctionWords(languages, preprocess=own.prepare, tokenize=tokenize)
@@ -151,12 +152,8 @@ def build_analysis(
         analyze=lambda text: tokenize(own.prepare(text)),
         run_length=_run_length(analyzer, tokenizer, token_pattern),
         lowers=prepare is str.lower,
-        keeps_marks=analyzer == "script",
+        keeps_marks=by_script,
     )
-
-
-def _by_script(prepare: Preprocessor) -> Preprocessor:
-    return lambda text: separate_scripts(prepare(text))
 
 
 def _ngram_analysis(own: Analysis, tokenize: Tokenizer, ngram_range: tuple[int, int]) -> Analysis:

@@ -80,10 +80,8 @@ def survey_writing(texts: Sequence[str], *, n_sampled: int = 2500, n_characters:
     step = -(-len(texts) // n_sampled) or 1
     sample = [text[:n_characters] for text in texts[::step]]
     scripts = Counter(name for text in sample for name in scripts_without_blanks(text))
-    return Writing(
-        _shares(_languages(sample), len(sample)),
-        {name: count / len(sample) for name, count in scripts.most_common()},
-    )
+    counts = (_languages(sample), scripts)
+    return Writing(*({name: count / len(sample) for name, count in found.most_common()} for found in counts))
 
 
 def guess_languages(texts: Sequence[str]) -> dict[str, float]:
@@ -121,10 +119,6 @@ def _percent(share: float) -> str:
     return f"{100 * share:.0f} %" if share >= 0.01 else f"{100 * share:.1f} %"
 
 
-def _shares(counts: Counter[str], total: int) -> dict[str, float]:
-    return {name: count / total for name, count in counts.most_common()}
-
-
 def _languages(texts: Sequence[str]) -> Counter[str]:
     """Return how many texts are in each language that is surely there."""
     names = list(STOP_WORD_LANGUAGES)
@@ -135,10 +129,11 @@ def _languages(texts: Sequence[str]) -> Counter[str]:
     own = hits[rows, best]
     sure = (leads >= FULL_VOTE) & (own >= 2) & (own >= SURE_COVERAGE * sizes)
     counts = np.bincount(best[sure], minlength=len(names))
+    enough = (counts >= ENOUGH_TEXTS) | ((ENOUGH_SHARE * len(texts) <= counts) & (len(texts) > 0))
     found = [
         place
         for place in np.argsort(-counts, kind="stable").tolist()
-        if _is_enough(int(counts[place]), len(texts)) and _uses_list(has[sure & (best == place)], on_list[:, place])
+        if enough[place] and _uses_list(has[sure & (best == place)], on_list[:, place])
     ]
     if not found:
         return Counter()
@@ -152,10 +147,6 @@ def _languages(texts: Sequence[str]) -> Counter[str]:
 def _all_function_words() -> FunctionWords:
     """Return the lists of all languages; to cut them into tokens takes longer than to survey a few texts."""
     return FunctionWords(list(STOP_WORD_LANGUAGES), preprocess=str.lower, tokenize=_WORD.findall)
-
-
-def _is_enough(count: int, n_texts: int) -> bool:
-    return count >= ENOUGH_TEXTS or 0 < ENOUGH_SHARE * n_texts <= count
 
 
 def _uses_list(has: Any, is_listed: npt.NDArray[np.bool_]) -> bool:
