@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from doccluster.evaluation import Score
 from doccluster.evaluation.result import ARROWS
 from doccluster.evaluation.score_tables import HEADINGS, by_measure, families_of, truth_of
+from doccluster.measures.registry import Measure
 from doccluster.record import Run
 from doccluster.report.wording import decimal, one_line
 
@@ -35,18 +36,13 @@ class ScoreCell:
 
 @dataclass(frozen=True)
 class ScoreRow:
-    """One measure: its record in words, and its value for each column of the table."""
+    """One measure, which direction is better, and its value for each column of the table."""
 
-    name: str
-    title: str
+    measure: Measure
     arrow: str
     better: str
-    range: str
-    source: str
-    meaning: str
     cells: tuple[ScoreCell, ...]
     note: str
-    is_variant: bool
 
 
 @dataclass(frozen=True)
@@ -62,7 +58,7 @@ class ScoreFamily:
     @property
     def left_out(self) -> tuple[str, ...]:
         """The names of the measures that were not computed, but would be if they were asked for."""
-        return tuple(row.name for row in self.rows if any(cell.status == "skipped" for cell in row.cells))
+        return tuple(row.measure.name for row in self.rows if any(cell.status == "skipped" for cell in row.cells))
 
 
 def score_families(run: Run) -> tuple[ScoreFamily, ...]:
@@ -80,16 +76,11 @@ def score_families(run: Run) -> tuple[ScoreFamily, ...]:
 def _row(first: Score, scores: list[Score | None]) -> ScoreRow:
     record = first.measure
     return ScoreRow(
-        name=record.name,
-        title=record.title,
+        measure=record,
         arrow=ARROWS[record.direction],
         better=BETTER[record.direction],
-        range=record.range,
-        source=record.source,
-        meaning=record.meaning,
         cells=tuple(_cell(score) for score in scores),
         note=_note(scores),
-        is_variant=not record.is_counted,
     )
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from doccluster import __version__
 from doccluster.labeling import BORDERLINE_MARGIN
 from doccluster.overview import Overview, as_date, overview
-from doccluster.record import Run
+from doccluster.record import Provenance, Run
 from doccluster.report.quality import (
     ClusterRow,
     Confusion,
@@ -42,18 +42,14 @@ class Fact:
 
 @dataclass(frozen=True)
 class Origin:
-    """Where the run comes from, as rows of names and values."""
+    """Where the run comes from, with its times, sizes and arguments in words."""
 
-    command: str
-    seed: int
-    checksum: str
+    provenance: Provenance
     started: str
     total: str
     peak_memory: str
-    interrupted: bool
     timings: tuple[tuple[str, str, float], ...]
     parameters: tuple[tuple[str, str], ...]
-    versions: tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -191,19 +187,15 @@ def _origin(run: Run) -> Origin:
     if as_date(started) and len(started) > 10:
         started = started[:19].replace("T", " ") + " UTC"
     return Origin(
-        command=origin.command,
-        seed=origin.seed,
-        checksum=origin.checksum,
+        provenance=origin,
         started=one_line(started, 40),
         total=duration(total),
         peak_memory=format_size(origin.peak_memory) if origin.peak_memory else "",
-        interrupted=origin.interrupted,
         timings=tuple(
             (stage, duration(seconds), seconds / total if total > 0 else 0.0)
             for stage, seconds in origin.timings.items()
         ),
         parameters=_parameters(run),
-        versions=tuple((name, str(version)) for name, version in origin.versions.items()),
     )
 
 
