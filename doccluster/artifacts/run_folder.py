@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,6 @@ from doccluster.artifacts.csv_files import write_csv, write_csv_parts
 from doccluster.artifacts.evaluation_files import load_evaluation, save_evaluation
 from doccluster.artifacts.model import MeaningRecord, Model, load_meaning, load_model, model_folder, save_model
 from doccluster.artifacts.new_folder import new_folder
-from doccluster.artifacts.records import ClustersRecord, DocumentColumns, DocumentsRecord, RunRecord
 from doccluster.artifacts.storage import (
     MadeWhenWritten,
     damage_told,
@@ -25,10 +24,12 @@ from doccluster.artifacts.storage import (
     write_json,
 )
 from doccluster.artifacts.tables import assignments_parts, clusters_columns, scores_columns, skipped_columns
+from doccluster.corpus.document import Skipped
 from doccluster.digests import checksum
 from doccluster.labeling.description import ClusterDescription
 from doccluster.partition import Partition
-from doccluster.record import NAMED, Documents, Run
+from doccluster.record import NAMED, Documents, Provenance, Run
+from doccluster.short_repr import ShortRepr
 from doccluster.vectors.document_vectors import DocumentVectors, with_values
 from doccluster.vectors.meaning import Meaning
 from doccluster.vectors.read_matrix import matrix_arrays
@@ -277,3 +278,58 @@ def _load_clusters(path: Path, *, n_documents: int) -> tuple[ClusterDescription,
         if not all(0 <= row < n_documents for row in rows):
             raise damaged(path, "it names documents that are not there")
     return clusters
+
+
+@dataclass(frozen=True)
+class Counts:
+    """How much there was in a run."""
+
+    n_documents: int
+    n_empty: int
+    n_skipped: int
+    n_terms: int
+    n_clusters: int
+
+
+@dataclass(frozen=True, repr=False)
+class RunRecord(ShortRepr):
+    """What run.json holds."""
+
+    command: str
+    parameters: Mapping[str, Any]
+    provenance: Provenance
+    truth: tuple[str, ...]
+    notes: tuple[str, ...]
+    counts: Counts
+    labels_checksum: str
+
+
+@dataclass(frozen=True)
+class DocumentColumns:
+    """The columns of `Documents` in documents.json."""
+
+    ids: tuple[str, ...]
+    titles: tuple[str, ...]
+    dates: tuple[str, ...]
+    sources: tuple[str, ...]
+    links: tuple[str, ...]
+    excerpts: tuple[str, ...]
+    lengths: tuple[int, ...]
+    positions: tuple[int, ...]
+    labels: Mapping[str, tuple[tuple[str, ...], ...]]
+
+
+@dataclass(frozen=True)
+class DocumentsRecord:
+    """What documents.json holds."""
+
+    documents: DocumentColumns
+    empty_documents: DocumentColumns
+    skipped: tuple[Skipped, ...]
+
+
+@dataclass(frozen=True)
+class ClustersRecord:
+    """What clusters.json holds."""
+
+    clusters: tuple[ClusterDescription, ...]

@@ -10,6 +10,9 @@ import re
 import shutil
 import sys
 import textwrap
+import threading
+import warnings
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -17,10 +20,11 @@ from typing import Any
 
 import click
 
-from doccluster.cli.collected_warnings import collected_warnings, warning_lines
 from doccluster.cli.output import STAND_INS, is_unicode, write_error, write_out
 from doccluster.cli.values import Whole, number_of_clusters
+from doccluster.cli.verb import spelling_of
 from doccluster.control_characters import CONTROLS, DIRECTIONS, LATER_CONTROLS, MARKS
+from doccluster.errors import DocclusterWarning, worded
 from doccluster.kernels.compile_clock import CLOCK
 from doccluster.progress import Progress, silent
 from doccluster.text_table import Column, table_lines
@@ -229,3 +233,45 @@ granularity_option = click.option(
     "default stories where the documents are dated, else the broadest that are found.",
 )
 overwrite_option = click.option("--overwrite", is_flag=True, help="Replace an earlier output.")
+
+
+@contextmanager
+def collected_warnings() -> Iterator[Counter[str]]:
+    """Collect the warnings of this package raised inside, by any thread, and yield how often each was raised.
+
+    The sentences name options of the command that is running when the block is entered: only the thread that runs the
+    command has click's context. Warnings of other packages are shown as before.
+    """
+    context = click.get_current_context(silent=True)
+    counts: Counter[str] = Counter()
+    lock = threading.Lock()
+    with warnings.catch_warnings():
+        shown = warnings.showwarning
+
+        def collect(message: Any, category: Any, *where: Any, **more: Any) -> None:
+            if not issubclass(category, DocclusterWarning):
+                shown(message, category, *where, **more)
+                return
+            sentence = str(message) if context is None else worded(message.words, spelling_of(context.command))
+            with lock:
+                counts[sentence] += 1
+
+        warnings.showwarning = collect
+        warnings.simplefilter("always", DocclusterWarning)
+        yield counts
+
+
+def warning_lines(counts: Counter[str]) -> list[str]:
+    """Return a line for each sentence, in the order in which they were first raised.
+
+    >>> warning_lines(Counter({"only 3 clusters were filled.": 8, "the file is empty": 1}))
+    ['warning: only 3 clusters were filled (8 times).', 'warning: the file is empty']
+    """
+    return [f"warning: {_counted(sentence, count)}" for sentence, count in counts.items()]
+
+
+def _counted(sentence: str, count: int) -> str:
+    if count == 1:
+        return sentence
+    bare = sentence.removesuffix(".")
+    return f"{bare} ({count:,} times){sentence[len(bare) :]}"

@@ -23,7 +23,6 @@ from doccluster.evaluation import Evaluation, evaluate
 from doccluster.evaluation.judging import PAIRWISE_SECONDS
 from doccluster.geometry import ClusterEvidence
 from doccluster.pipeline.block_runs import begin_checkpoints, work_wanted
-from doccluster.pipeline.boilerplate import N_KEPT, boilerplate_note
 from doccluster.pipeline.fitting import (
     Fit,
     find_first_copies,
@@ -39,7 +38,7 @@ from doccluster.pipeline.meaning_wanted import meaning_note, reader_for, with_me
 from doccluster.pipeline.naming import name_clusters, unwanted_words
 from doccluster.pipeline.provenance import Stages, peak_memory, versions
 from doccluster.pipeline.run_settings import RunSettings, checked_seed
-from doccluster.pipeline.sources import Source, check_truth, read_source, without_terms
+from doccluster.pipeline.sources import N_KEPT, Source, boilerplate_note, check_truth, read_source, without_terms
 from doccluster.pipeline.vectorizing import Vectorized
 from doccluster.pipeline.wanted_clusters import Wanted, with_examples
 from doccluster.progress import Progress, silent

@@ -10,8 +10,7 @@ import pandas as pd
 
 from doccluster.artifacts.csv_files import safe_cell
 from doccluster.artifacts.new_folder import BEFORE_EDITS
-from doccluster.artifacts.records import RunRecord
-from doccluster.artifacts.run_folder import labels_checksum
+from doccluster.artifacts.run_folder import RunRecord, labels_checksum
 from doccluster.artifacts.storage import read_record
 from doccluster.corpus.stored_texts import PickedTexts
 from doccluster.errors import InputError

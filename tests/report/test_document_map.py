@@ -17,9 +17,8 @@ from doccluster.kernels.plane_forces import attraction, repulsion
 from doccluster.pipeline.main_line import run_pipeline
 from doccluster.report import plane, render_report, stories
 from doccluster.report.explore import GRID, as_json, explore_data, grid_places, packed, packed_gaps, page_order
-from doccluster.report.map_labels import Place, placed_labels
 from doccluster.report.plane import neighbour_purity, plane_of
-from doccluster.report.still_map import squarified, still_map, tiles_of
+from doccluster.report.still_map import Place, placed_labels, squarified, still_map, tiles_of
 from doccluster.report.summary import summarize
 from doccluster.report.tsne import neighbour_similarities, places_among, tsne
 
