@@ -23,10 +23,10 @@ from doccluster.corpus.markup import holds_tags, strip_markup
 from doccluster.corpus.stored_texts import PickedTexts, StoredTexts, text_lengths
 from doccluster.errors import InputError
 from doccluster.labeling.description import ClusterDescription
-from doccluster.markup import html_table, latex_escaped, latex_table
 from doccluster.packed_strings import CodedColumn, MadeItems
 from doccluster.partition import Partition
 from doccluster.short_repr import ShortRepr, cut, listed
+from doccluster.table_markup import html_table, latex_escaped, latex_table
 from doccluster.validation import unit_rows
 from doccluster.vectors.document_vectors import DocumentVectors
 

@@ -15,8 +15,8 @@ from matplotlib.figure import Figure
 import doccluster
 from doccluster import plots
 from doccluster.errors import InputError
-from doccluster.markup import html_table
 from doccluster.selection import Comparison
+from doccluster.table_markup import html_table
 
 HOSTILE = '<script>alert("x")</script>\u202e & _x_'
 

@@ -8,7 +8,7 @@ import math
 from doccluster.choices import FAMILIES
 from doccluster.evaluation.result import ARROWS, Evaluation, Score
 from doccluster.evaluation.truth import coverage_note
-from doccluster.markup import html_table, latex_escaped
+from doccluster.table_markup import html_table, latex_escaped
 from doccluster.text_table import Column, table_lines
 
 # truth columns, and the families of measures that have a value for each of them

@@ -15,7 +15,7 @@ from scipy import sparse
 from doccluster.overview import OTHER, as_date
 from doccluster.record import Run
 from doccluster.report.plane import Plane
-from doccluster.report.stories import MAX_STORIES, explored_sizes
+from doccluster.report.story_cards import MAX_STORIES, explored_sizes
 from doccluster.report.wording import one_line
 
 GRID = 4095  # places on the map are whole numbers up to this

@@ -16,7 +16,7 @@ from doccluster.report.page import page_script, page_style, rendered, write_page
 from doccluster.report.plane import FEWEST, MOST_UNASKED, plane_of
 from doccluster.report.search_index import search_index
 from doccluster.report.still_map import still_map, tiles_of
-from doccluster.report.stories import explored_sizes
+from doccluster.report.story_cards import explored_sizes
 from doccluster.report.summary import summarize
 from doccluster.report.wording import one_line
 

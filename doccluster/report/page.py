@@ -16,8 +16,8 @@ from markupsafe import Markup
 from doccluster import __version__
 from doccluster.errors import InputError
 from doccluster.file_names import usable_path
-from doccluster.markup import visible
 from doccluster.report.wording import counted, decimal, one_line, safe_link
+from doccluster.table_markup import visible
 
 if TYPE_CHECKING:
     from doccluster.retrieval import GroupedHits

@@ -24,7 +24,7 @@ from doccluster.report.explore import GRID, grid_places
 from doccluster.report.plane import plane_of
 from doccluster.report.quality import confusion as confusion_of
 from doccluster.report.still_map import SIDE, still_map
-from doccluster.report.stories import headline_of
+from doccluster.report.story_cards import headline_of
 
 if TYPE_CHECKING:
     from doccluster.selection import Comparison, Recommendation

@@ -11,7 +11,7 @@ import numpy as np
 
 from doccluster.record import Run
 from doccluster.report.explore import packed_gaps, page_order
-from doccluster.report.stories import explored_sizes, listed_sizes
+from doccluster.report.story_cards import explored_sizes, listed_sizes
 
 MOST_PAIRS = 400_000  # of a word and a place; with whole texts in the page one for every LETTERS_PER_PAIR of them
 LETTERS_PER_PAIR = 10

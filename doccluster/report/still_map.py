@@ -12,7 +12,7 @@ import numpy.typing as npt
 from doccluster.record import Run
 from doccluster.report.explore import GRID, grid_places
 from doccluster.report.plane import N_NEIGHBOURS, Plane
-from doccluster.report.stories import MAX_STORIES
+from doccluster.report.story_cards import MAX_STORIES
 from doccluster.report.wording import one_line
 
 SIDE = 720  # of the picture, in its own units

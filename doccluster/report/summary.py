@@ -26,7 +26,7 @@ from doccluster.report.quality import (
 )
 from doccluster.report.quality import pair_table as pair_table_of
 from doccluster.report.scoring import ScoreFamily, score_families
-from doccluster.report.stories import StoryCard, headline_of, stories_of
+from doccluster.report.story_cards import StoryCard, headline_of, stories_of
 from doccluster.report.wording import counted, decimal, duration, one_line, span_words
 from doccluster.sizes import format_size
 

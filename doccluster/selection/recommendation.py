@@ -15,7 +15,6 @@ from doccluster.clustering.smoothed.document_clusters import DocumentParameters,
 from doccluster.errors import Argument, InputError
 from doccluster.geometry import as_documents
 from doccluster.geometry.neighbour_edges import neighbour_edges
-from doccluster.markup import html_table, latex_table
 from doccluster.progress import Progress, silent
 from doccluster.selection.levels import (
     RESOLUTIONS,
@@ -30,6 +29,7 @@ from doccluster.selection.levels import (
 )
 from doccluster.selection.structure import find_structure
 from doccluster.short_repr import ShortRepr, one_of
+from doccluster.table_markup import html_table, latex_table
 from doccluster.validation import RandomState, as_generator, check_matrix, check_positive_int
 from doccluster.vectors.meaning import Meaning
 

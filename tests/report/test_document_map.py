@@ -15,7 +15,7 @@ from doccluster.errors import InputError
 from doccluster.geometry.projection import unit
 from doccluster.kernels.plane_forces import attraction, repulsion
 from doccluster.pipeline.main_line import run_pipeline
-from doccluster.report import plane, render_report, stories
+from doccluster.report import plane, render_report, story_cards
 from doccluster.report.explore import GRID, as_json, explore_data, grid_places, packed, packed_gaps, page_order
 from doccluster.report.plane import neighbour_purity, plane_of
 from doccluster.report.still_map import Place, placed_labels, squarified, still_map, tiles_of
@@ -307,8 +307,8 @@ def test_the_map_is_drawn_into_axes(newsroom_run):
 
 def test_of_very_many_documents_the_page_explores_the_most_typical(monkeypatch, newsroom_run):
     whole = page_order(newsroom_run)
-    monkeypatch.setattr(stories, "MAX_EXPLORED", newsroom_run.n_documents // 4)
-    monkeypatch.setattr(stories, "MAX_LISTED", 30)
+    monkeypatch.setattr(story_cards, "MAX_EXPLORED", newsroom_run.n_documents // 4)
+    monkeypatch.setattr(story_cards, "MAX_LISTED", 30)
     given, order = explore_data(newsroom_run, None), page_order(newsroom_run)
     sizes, firsts = newsroom_run.partition.sizes, np.concatenate([[0], np.cumsum(newsroom_run.partition.sizes)])
     assert given["n"] == sum(given["sizes"]) == order.size < newsroom_run.n_documents

@@ -21,7 +21,7 @@ from doccluster.record import Documents, Provenance, Run
 from doccluster.report import render_report, write_report
 from doccluster.report.heat_maps import similar_next_to_one_another
 from doccluster.report.quality import confusion, pair_table
-from doccluster.report.stories import MAX_LISTED
+from doccluster.report.story_cards import MAX_LISTED
 from doccluster.report.summary import summarize
 from doccluster.vectors.document_vectors import DocumentVectors
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from doccluster.report import search_index as module
-from doccluster.report import stories
+from doccluster.report import story_cards
 from doccluster.report.explore import page_order
 from doccluster.report.search_index import plain_words, search_index
 
@@ -68,7 +68,7 @@ def test_words_of_whole_texts_are_there_where_the_page_holds_them(newsroom_run):
 
 
 def test_documents_that_are_not_listed_count_for_their_cluster(newsroom_run, monkeypatch):
-    monkeypatch.setattr(stories, "MAX_LISTED", 40)
+    monkeypatch.setattr(story_cards, "MAX_LISTED", 40)
     index = search_index(newsroom_run, None)
     sizes = newsroom_run.partition.sizes
     places = [
