@@ -7,13 +7,11 @@ import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse
 
-from doccluster.clustering.k_means.seeding import unit_rows_of
+from doccluster.clustering.k_means.seeding import given_centroids
 from doccluster.clustering.k_means.spherical import FitInterrupted, SphericalFit, SphericalParameters
 from doccluster.clustering.k_means.starts import KEPT_LABELS
 from doccluster.distributed.block_steps import release_fits
@@ -23,7 +21,6 @@ from doccluster.distributed.iterations import Begun, BlockFit, Iterations, Setti
 from doccluster.distributed.matrix_block import MatrixBlock
 from doccluster.distributed.seeds import SeedRows, draw_seeds
 from doccluster.errors import InputError, NothingUsable
-from doccluster.geometry.documents import as_documents
 from doccluster.progress import silent
 from doccluster.sizes import parse_size
 from doccluster.validation import as_generator
@@ -98,7 +95,7 @@ def cluster_blocks(
             elif isinstance(parameters.init, str):
                 seeds = draw_seeds(rows, parameters.n_clusters, parameters.init, generator, plan, folder)
             else:
-                seeds = _given(parameters.init, parameters.n_clusters, rows.frequencies.size)
+                seeds = given_centroids(parameters.init, parameters.n_clusters, rows.frequencies.size)
             progress = parameters.progress or silent
             start = Iterations(executor, blocks, seeds, folder, settings=settings, order=order, progress=progress)
             kept = Progressed(dict(generator.bit_generator.state), number, tuple(fits))
@@ -139,17 +136,6 @@ def _check(parameters: SphericalParameters, n_documents: int) -> None:
         )
     if callable(parameters.init):
         raise InputError("cannot be a function over blocks", argument="init", expected="a word or centroids")
-
-
-def _given(init: Any, n_clusters: int, n_terms: int) -> sparse.csr_array:
-    centres = as_documents(init, name="init")
-    if centres.shape != (n_clusters, n_terms):
-        raise InputError(
-            f"has shape {centres.shape}",
-            argument="init",
-            expected=f"shape {(n_clusters, n_terms)}: one row for each cluster, one column for each term",
-        )
-    return unit_rows_of(centres)
 
 
 def _kept(fits: list[BlockFit], found: BlockFit) -> list[BlockFit]:

@@ -17,8 +17,7 @@ import numpy.typing as npt
 from doccluster.distributed.executors import Executor
 from doccluster.distributed.joined_rows import JoinedRows
 from doccluster.distributed.matrix_block import MatrixBlock, in_their_places
-from doccluster.geometry.closeness import count_close
-from doccluster.geometry.cooccurrence import counts_added, documents_together
+from doccluster.geometry.cooccurrence import count_close, counts_added, documents_together
 from doccluster.geometry.documents import Documents
 from doccluster.geometry.evidence import ClusterEvidence
 from doccluster.geometry.products import (

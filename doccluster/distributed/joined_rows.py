@@ -1,4 +1,7 @@
-"""The rows of all blocks as one matrix in files, for what reads rows of several blocks together."""
+"""The rows of all blocks as one matrix in files, for what reads rows of several blocks together.
+
+So do near-copies: signatures are made block by block, and compared band by band.
+"""
 
 from __future__ import annotations
 
@@ -11,12 +14,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from doccluster.corpus.near_copies import N_BANDS, Hashes, band_signatures, mark_alike
+from doccluster.distributed.executors import Executor
 from doccluster.distributed.matrix_block import MatrixBlock, csr_over
 from doccluster.scratch_files import open_array, write_array, write_in_pieces
 
-_INT32_MAX = int(np.iinfo(np.int32).max)
+Rows = npt.NDArray[np.int64]
 
-Integers = npt.NDArray[np.int64]
+_INT32_MAX = int(np.iinfo(np.int32).max)
 
 
 @dataclass(frozen=True)
@@ -35,17 +40,17 @@ class JoinedRows:
         data, indices, starts = (self._open(name) for name in ("data", "indices", "starts"))
         return csr_over(data, indices, starts, (starts.size - 1, self.n_columns))
 
-    def take(self, rows: Integers) -> Any:
+    def take(self, rows: Rows) -> Any:
         """Return some rows, csr array; of the files only their pages are read."""
         at, ends = self._places(rows)
         return csr_over(self._open("data")[at], self._open("indices")[at], ends, (rows.size, self.n_columns))
 
-    def terms_of(self, rows: Integers) -> Any:
+    def terms_of(self, rows: Rows) -> Any:
         """Return some rows with a 1 in place of each value, csr array of int8."""
         at, ends = self._places(rows)
         return csr_over(np.ones(at.size, np.int8), self._open("indices")[at], ends, (rows.size, self.n_columns))
 
-    def _places(self, rows: Integers) -> tuple[Integers, Integers]:
+    def _places(self, rows: Rows) -> tuple[Rows, Rows]:
         """Return where the entries of some rows are in the files, and where each row begins and ends among them."""
         starts = self._open("starts")
         first = starts[rows]
@@ -74,3 +79,31 @@ def joined_rows(blocks: Sequence[MatrixBlock], folder: Path) -> tuple[Any, Any |
         return rows, None
     write_in_pieces(paths["counts"], (block.counts.data for block in blocks), np.float32, n_entries)  # type: ignore[union-attr]
     return rows, csr_over(open_array(paths["counts"]), rows.indices, rows.indptr, rows.shape)
+
+
+def likely_copies(executor: Executor, blocks: Sequence[MatrixBlock], joined_rows: JoinedRows, folder: Path) -> Rows:
+    """Return `alike_in_a_band` of all rows, which `joined_rows` has too; files in `folder` are removed."""
+    paths = list(executor.map(write_signatures, blocks, str(folder)))
+    found = list(executor.map(alike_in_stored_band, range(N_BANDS), paths, joined_rows))
+    for path in paths:
+        Path(path).unlink(missing_ok=True)
+    return np.unique(np.concatenate(found))
+
+
+def write_signatures(block: MatrixBlock, folder: str) -> str:
+    """Write what near-copies of the rows of a block are looked for by, and return the name of the file."""
+    path = Path(folder) / f"signatures-{block.first}.npy"
+    write_array(path, band_signatures(block.matrix))
+    return str(path)
+
+
+def alike_in_stored_band(number: int, paths: list[str], joined_rows: JoinedRows) -> Rows:
+    """Return the rows that have a band and many terms in common with another one, ascending."""
+    band, next_band = _band(paths, number), _band(paths, (number + 1) % N_BANDS)
+    found = np.zeros(band.size, dtype=bool)
+    mark_alike(joined_rows.terms_of, band, next_band, found)
+    return np.flatnonzero(found)
+
+
+def _band(paths: list[str], number: int) -> Hashes:
+    return np.concatenate([open_array(Path(path))[number] for path in paths])

@@ -15,8 +15,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from doccluster.errors import InputError
-from doccluster.geometry.closeness import count_close
-from doccluster.geometry.cooccurrence import documents_together
+from doccluster.geometry.cooccurrence import count_close, documents_together
 from doccluster.geometry.documents import as_documents
 from doccluster.geometry.products import SimilarityPass, read_similarities
 from doccluster.geometry.sums import ClusterSums, cluster_order, cluster_sums, count_presence

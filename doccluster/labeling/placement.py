@@ -12,7 +12,7 @@ import numpy.typing as npt
 from doccluster.clustering.k_means import assign
 from doccluster.errors import InputError
 from doccluster.geometry import ClusterEvidence, Documents, as_documents
-from doccluster.geometry.closeness import cosines
+from doccluster.geometry.cooccurrence import cosines
 from doccluster.geometry.sums import sums_by_label
 from doccluster.labeling.description import Borderline, Representative
 from doccluster.labeling.profiles import checked_documents

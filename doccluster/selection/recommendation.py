@@ -14,7 +14,7 @@ from scipy import sparse
 from doccluster.clustering.smoothed.document_clusters import DocumentParameters, SmoothedRows, smooth_documents
 from doccluster.errors import Argument, InputError
 from doccluster.geometry import as_documents
-from doccluster.geometry.neighbour_edges import neighbour_edges
+from doccluster.geometry.neighbour_matrix import neighbour_edges
 from doccluster.progress import Progress, silent
 from doccluster.selection.levels import (
     RESOLUTIONS,

@@ -12,9 +12,8 @@ from scipy import sparse
 
 from doccluster.corpus.near_copies import alike_in_a_band, band_signatures
 from doccluster.distributed import Sequential, write_block
-from doccluster.distributed.block_copies import likely_copies
 from doccluster.distributed.block_evidence import BlockEvidence, place_in_blocks
-from doccluster.distributed.joined_rows import JoinedRows, joined_rows
+from doccluster.distributed.joined_rows import JoinedRows, joined_rows, likely_copies
 from doccluster.errors import InputError
 from doccluster.evaluation import evaluate
 from doccluster.geometry import ClusterEvidence, as_documents, products

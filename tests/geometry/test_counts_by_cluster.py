@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from doccluster.geometry import ClusterEvidence, closeness, cooccurrence
+from doccluster.geometry import ClusterEvidence, cooccurrence
 from doccluster.partition import Partition
 from doccluster.validation import unit_rows
 
@@ -46,5 +46,5 @@ def test_close_documents_are_those_of_the_cluster_with_at_least_the_cosine(rows)
         [int((dense[own] @ dense[one] >= 0.3).sum()) for one in some] for own, some in zip(members, chosen, strict=True)
     ]
     assert expected[0][0] > 1  # else the test says nothing
-    counts = closeness.count_close(rows, labels, [rows[some] for some in chosen], 0.3)
+    counts = cooccurrence.count_close(rows, labels, [rows[some] for some in chosen], 0.3)
     assert [one.tolist() for one in counts] == expected

@@ -185,14 +185,19 @@ def given_means(
     if callable(init):
         seed = int(generator.integers(2**31 - 1))
         init = init(original, n_clusters, random_state=np.random.RandomState(seed))
+    return means_of_matrix(given_centroids(init, n_clusters, documents.n_columns), documents.original)
+
+
+def given_centroids(init: Any, n_clusters: int, n_terms: int) -> sparse.csr_array:
+    """Return the unit rows of centroids given as a matrix; raises InputError as `given_means` does."""
     rows = as_documents(init, name="init")
-    if rows.shape != (n_clusters, documents.n_columns):
+    if rows.shape != (n_clusters, n_terms):
         raise InputError(
             f"has shape {rows.shape}",
             argument="init",
-            expected=f"shape {(n_clusters, documents.n_columns)}: one row for each cluster, one column for each term",
+            expected=f"shape {(n_clusters, n_terms)}: one row for each cluster, one column for each term",
         )
-    return means_of_matrix(unit_rows_of(rows), documents.original)
+    return unit_rows_of(rows)
 
 
 def unit_rows_of(centres: Documents) -> sparse.csr_array:
