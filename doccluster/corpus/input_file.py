@@ -147,7 +147,7 @@ class InputFile:
     beginning: bytes | None = None
 
     def without_bytes(self) -> InputFile:
-        """Return what is known of the file, without its content, so that it can be sent elsewhere."""
+        """Return the file without its content, so that it can be sent elsewhere."""
         return replace(self, stream=None, beginning=None, guessed=[])  # type: ignore[arg-type]
 
     @property

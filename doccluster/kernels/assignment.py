@@ -172,7 +172,7 @@ def sums_to_start_from(n_clusters, width):
 
 @jit
 def peaks_of(width):
-    """Return room for the peaks of so many lanes and an octet more, whole lines of it."""
+    """Return room for the peaks of `width` lanes and an octet more, whole lines of it."""
     return np.full((width // LINE + OCTET + LINE - 1) // LINE * LINE, -np.inf, np.float32)
 
 

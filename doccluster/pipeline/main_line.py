@@ -342,7 +342,7 @@ def _made(
 
 
 def read_documents(source: Any, settings: RunSettings, progress: Progress, *, wants_texts: bool) -> Source:
-    """Return what settings ask for of a source; raise InputError where it lacks a truth, or the texts wanted."""
+    """Return a source as settings ask for it; raise InputError where it lacks a truth, or the texts wanted."""
     columns = settings.truth_columns
     weighting = (settings.vectorizer or {}).get("weighting")
     reader = reader_for(settings.reader, settings.embeddings)

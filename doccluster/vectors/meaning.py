@@ -115,7 +115,7 @@ def meaning_of(rows: Any, *, model: str = "given", digest: str | None = None, we
 
 
 def usual_weight(n_words: float) -> float:
-    """Return how much meaning counts beside documents of so many known words on average, between 0.5 and 2.
+    """Return how much meaning counts beside the words, from 0.5 to 2, by the mean number of known words.
 
     The fewer words, the less they say. The rule was found on every second set of `experiments.quality.meaning` and
     holds on the others.
