@@ -229,24 +229,6 @@ def lineage_of(path):
     return sorted(found, key=str)
 
 
-def test_a_store_of_the_first_version_is_given_the_lines_it_lacks(turning, tmp_path):
-    old = tmp_path / "old.db"
-    shutil.copy(turning, old)
-    with sqlite3.connect(old) as connection:
-        connection.execute("DELETE FROM lineage WHERE event = 'moved'")
-        connection.execute("ALTER TABLE lineage DROP COLUMN doc_id")
-        connection.execute("ALTER TABLE batch DROP COLUMN clock")
-        connection.execute("ALTER TABLE story DROP COLUMN touched")
-        connection.execute("DROP TABLE correction")
-        connection.execute("DROP INDEX document_edited")
-        connection.execute("ALTER TABLE document DROP COLUMN is_edited")
-        connection.execute("PRAGMA user_version = 1")
-    connection.close()
-    with StoryStream(old) as stream:
-        assert stream.check() == []
-    assert lineage_of(old) == lineage_of(turning)
-
-
 def test_impossible_dates_take_the_place_of_their_neighbour():
     texts = [("2026-03-02T08:00:00Z", "ferry aground"), ("2050-01-01", "bank rates"), ("0001-01-01", "wheat harvest")]
     stream = StoryStream()
