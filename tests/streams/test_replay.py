@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import pathlib
 import random
-import shutil
 import sqlite3
 import subprocess
 import sys
@@ -218,15 +217,6 @@ def test_a_merge_and_a_split_have_a_line_for_each_document_they_move(turning):
             n_turns += 1
     assert sum(event == "moved" for event, *_ in lines) == sum(one[3] for one in lines if one[0] in ("merged", "split"))
     assert n_turns >= 2
-
-
-def lineage_of(path):
-    with sqlite3.connect(path) as connection:
-        found = connection.execute(
-            "SELECT batch_id, event, story_id, other_id, n_documents, similarity, doc_id FROM lineage"
-        ).fetchall()
-    connection.close()
-    return sorted(found, key=str)
 
 
 def test_impossible_dates_take_the_place_of_their_neighbour():
