@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from doccluster.lazy import offer
+from doccluster.base.lazy import offer
 
 __version__ = "0.1.0"
 

@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from doccluster.base.short_repr import cut, listed
 from doccluster.errors import InputError
-from doccluster.short_repr import cut, listed
 from doccluster.validation import is_missing
 
 

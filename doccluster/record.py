@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from doccluster.base.short_repr import ShortRepr, cut, listed
+from doccluster.base.table_markup import html_table, latex_escaped, latex_table
 from doccluster.clustering.linear_rule import LinearRule
 from doccluster.corpus.document import Corpus, Skipped
 from doccluster.corpus.mail_headers import begins_with_head, split_headers
@@ -25,8 +27,6 @@ from doccluster.errors import InputError
 from doccluster.labeling.description import ClusterDescription
 from doccluster.packed_strings import CodedColumn, MadeItems
 from doccluster.partition import Partition
-from doccluster.short_repr import ShortRepr, cut, listed
-from doccluster.table_markup import html_table, latex_escaped, latex_table
 from doccluster.validation import unit_rows
 from doccluster.vectors.document_vectors import DocumentVectors
 

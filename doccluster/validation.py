@@ -14,9 +14,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from doccluster.base.sparse_structure import checked_csr, masked, wrong_dimensions
 from doccluster.blocks import BLOCK_ENTRIES, entry_blocks
 from doccluster.errors import Argument, DocclusterWarning, InputError, NothingUsable, NotNumeric
-from doccluster.sparse_structure import checked_csr, masked, wrong_dimensions
 
 RandomState = None | int | np.random.Generator | np.random.RandomState
 

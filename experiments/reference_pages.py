@@ -8,12 +8,12 @@ from __future__ import annotations
 import pathlib
 from collections.abc import Callable, Mapping
 
+from doccluster.base.parameter_fields import Parameter, parameters_of
 from doccluster.bibliography import bibtex, cite
 from doccluster.clustering.algorithms import ALGORITHMS, Algorithm
 from doccluster.corpus.formats import FORMATS
 from doccluster.corpus.options import ReadOptions
 from doccluster.measures import Measure, list_measures
-from doccluster.parameter_fields import Parameter, parameters_of
 from experiments.cli_page import cli_page
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent

@@ -15,13 +15,13 @@ import time
 import numba.core.event
 import pytest
 
+from doccluster.base.progress import silent
 from doccluster.cli.console import COMPILING, progress_shown
 from doccluster.errors import DocclusterWarning
 from doccluster.kernels.compile_clock import CLOCK, CompileClock, collector_paused
 from doccluster.kernels.jit import jit
 from doccluster.pipeline import compiling_ahead
 from doccluster.pipeline.provenance import Stages
-from doccluster.progress import silent
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 

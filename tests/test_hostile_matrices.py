@@ -19,11 +19,11 @@ from scipy import sparse
 
 import doccluster
 from doccluster import Partition
+from doccluster.base.sparse_structure import checked_csr
 from doccluster.clustering import SphericalKMeans
 from doccluster.errors import InputError, MemoryLimitError, NotNumeric
 from doccluster.evaluation import evaluate
 from doccluster.labeling import describe_clusters, explain_membership
-from doccluster.sparse_structure import checked_csr
 from doccluster.validation import check_matrix
 from doccluster.vectors import DocumentVectors, read_matrix
 from tests.hostile_calls import DAMAGES
@@ -177,7 +177,7 @@ def test_what_scipy_remembers_of_a_matrix_is_not_believed(good):
 def test_the_blocks_of_a_long_matrix_meet_without_a_gap(monkeypatch):
     draw = np.random.default_rng(5)
     for part in (1, 2, 3, 7, 64):
-        monkeypatch.setattr("doccluster.sparse_structure._AT_ONCE", part)
+        monkeypatch.setattr("doccluster.base.sparse_structure._AT_ONCE", part)
         for _ in range(40):
             rows = sparse.random_array((9, 6), density=0.4, random_state=draw.integers(2**31), format="csr")
             rows.sort_indices()
@@ -198,7 +198,7 @@ def test_more_columns_than_can_be_numbered_or_counted_are_refused(monkeypatch):
     wide = sparse.csr_array((np.ones(2), np.array([0, 2**40]), np.array([0, 1, 2])), shape=(2, 2**40 + 1))
     with pytest.raises(InputError, match="columns, more than"):
         SphericalKMeans(2).fit(wide)
-    monkeypatch.setattr("doccluster.sparse_structure._memory_of_machine", lambda: 10**9)
+    monkeypatch.setattr("doccluster.base.sparse_structure._memory_of_machine", lambda: 10**9)
     wide = sparse.csr_array((np.ones(2), np.array([0, 5]), np.array([0, 1, 2])), shape=(2, 2**26))
     with pytest.raises(MemoryLimitError, match="67,108,864 columns"):
         check_matrix(wide)

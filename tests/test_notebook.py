@@ -14,9 +14,9 @@ from matplotlib.figure import Figure
 
 import doccluster
 from doccluster import plots
+from doccluster.base.table_markup import html_table
 from doccluster.errors import InputError
 from doccluster.selection import Comparison
-from doccluster.table_markup import html_table
 
 HOSTILE = '<script>alert("x")</script>\u202e & _x_'
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
-from doccluster.control_characters import CONTROLS
+from doccluster.base.control_characters import CONTROLS
 from doccluster.validation import is_missing
 
 if TYPE_CHECKING:

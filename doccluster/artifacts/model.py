@@ -24,10 +24,10 @@ from doccluster.artifacts.storage import (
     write_json,
 )
 from doccluster.artifacts.typed_json import read_as
+from doccluster.base.file_names import usable_path
+from doccluster.base.short_repr import ShortRepr
 from doccluster.clustering.linear_rule import LinearRule
 from doccluster.errors import DocclusterError, InputError, SchemaError
-from doccluster.file_names import usable_path
-from doccluster.short_repr import ShortRepr
 from doccluster.text.tfidf_parameters import TfidfParameters
 from doccluster.text.token_patterns import check_safe_pattern
 from doccluster.vectors.meaning import Meaning

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from doccluster.base.file_names import usable_path
+from doccluster.base.unfinished import Rescue, clear_abandoned, finished_file, unfinished_folder
 from doccluster.errors import Argument, InputError
-from doccluster.file_names import usable_path
-from doccluster.unfinished import Rescue, clear_abandoned, finished_file, unfinished_folder
 
 MARK = "run.json"  # what marks a folder that doccluster wrote, which --overwrite may replace
 EDITS, BEFORE_EDITS = "edits.json", "before_edits"  # what an editor did, and the run as it was made

@@ -24,12 +24,12 @@ from doccluster.artifacts.storage import (
     write_json,
 )
 from doccluster.artifacts.tables import assignments_parts, clusters_columns, scores_columns, skipped_columns
+from doccluster.base.digests import checksum
+from doccluster.base.short_repr import ShortRepr
 from doccluster.corpus.document import Skipped
-from doccluster.digests import checksum
 from doccluster.labeling.description import ClusterDescription
 from doccluster.partition import Partition
 from doccluster.record import NAMED, Documents, Provenance, Run
-from doccluster.short_repr import ShortRepr
 from doccluster.vectors.document_vectors import DocumentVectors, with_values
 from doccluster.vectors.meaning import Meaning
 from doccluster.vectors.read_matrix import matrix_arrays

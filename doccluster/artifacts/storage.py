@@ -16,10 +16,10 @@ import numpy.typing as npt
 from scipy import sparse
 
 from doccluster.artifacts.typed_json import read_as
+from doccluster.base.sparse_structure import checked_csr
 from doccluster.corpus.draft import ReadFailure
 from doccluster.corpus.opening import read_whole
 from doccluster.errors import DocclusterError, InputError, SchemaError
-from doccluster.sparse_structure import checked_csr
 from doccluster.vectors.array_headers import load_npz
 
 T = TypeVar("T")

@@ -6,9 +6,9 @@ import difflib
 from collections.abc import Iterable
 
 from doccluster import __version__
+from doccluster.base.choices import spelled
 from doccluster.bibliography.methods import METHODS
 from doccluster.bibliography.reference import Reference, read_references
-from doccluster.choices import spelled
 from doccluster.errors import InputError
 from doccluster.measures import get_measure, list_measures
 from doccluster.measures.registry import Measure

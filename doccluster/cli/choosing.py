@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from doccluster.base.text_table import Column
 from doccluster.cli.console import (
     arguments_of,
     granularity_option,
@@ -22,7 +23,6 @@ from doccluster.cli.run import meaning_options
 from doccluster.cli.source_options import reader_options, source_arguments, vectorizer_options
 from doccluster.cli.values import Whole, numbers_of_clusters
 from doccluster.cli.verb import Verb
-from doccluster.text_table import Column
 
 if TYPE_CHECKING:
     from doccluster.pipeline.choosing import Choice

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from doccluster.base.text_table import Column
 from doccluster.cli.console import (
     arguments_of,
     json_option,
@@ -24,7 +25,6 @@ from doccluster.cli.source_options import matrix_options, reader_arguments, read
 from doccluster.cli.values import check_weighting, checked
 from doccluster.cli.verb import Verb
 from doccluster.errors import InputError
-from doccluster.text_table import Column
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from doccluster.base.text_table import Column
 from doccluster.cli.console import json_option, print_json, print_table, progress_shown, say, threads_option
 from doccluster.cli.source_options import reader_options, source_arguments, vectorizer_options
 from doccluster.cli.values import Whole, check_algorithm, checked, measure_names
 from doccluster.cli.verb import Verb
-from doccluster.text_table import Column
 
 if TYPE_CHECKING:
     import pandas as pd

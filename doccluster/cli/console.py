@@ -20,14 +20,14 @@ from typing import Any
 
 import click
 
+from doccluster.base.control_characters import CONTROLS, DIRECTIONS, LATER_CONTROLS, MARKS
+from doccluster.base.progress import Progress, silent
+from doccluster.base.text_table import Column, table_lines
 from doccluster.cli.output import STAND_INS, is_unicode, write_error, write_out
 from doccluster.cli.values import Whole, number_of_clusters
 from doccluster.cli.verb import spelling_of
-from doccluster.control_characters import CONTROLS, DIRECTIONS, LATER_CONTROLS, MARKS
 from doccluster.errors import DocclusterWarning, worded
 from doccluster.kernels.compile_clock import CLOCK
-from doccluster.progress import Progress, silent
-from doccluster.text_table import Column, table_lines
 
 Command = Callable[..., Any]
 

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from doccluster.choices import COSTS, FAMILIES, METRICS
+from doccluster.base.choices import COSTS, FAMILIES, METRICS
+from doccluster.base.progress import Progress
+from doccluster.base.text_table import Column
 from doccluster.cli.console import (
     arguments_of,
     json_option,
@@ -24,8 +26,6 @@ from doccluster.cli.output import write_error, write_out
 from doccluster.cli.values import measure_names, some_text
 from doccluster.cli.verb import Verb
 from doccluster.errors import InputError
-from doccluster.progress import Progress
-from doccluster.text_table import Column
 
 if TYPE_CHECKING:
     from doccluster.evaluation import Evaluation
@@ -140,8 +140,8 @@ def _vectors(found: Any, path: str, metric: str, keep: list[int]) -> Any:
     from scipy import sparse
 
     from doccluster.artifacts.run_folder import load_run
+    from doccluster.base.file_names import usable_path
     from doccluster.evaluation.joined_labels import rows_of
-    from doccluster.file_names import usable_path
     from doccluster.vectors import read_matrix
     from doccluster.vectors.matrix_files import load_matrix_file
 
@@ -231,7 +231,7 @@ def explain_command(subject: str, cluster: str | None, other: str | None, as_jso
 
     Two clusters are compared: what they share, what separates them, and which documents lie between them.
     """
-    from doccluster.file_names import usable_path
+    from doccluster.base.file_names import usable_path
 
     if usable_path(subject).is_dir():
         from doccluster.cli.explain_cluster import explain_cluster

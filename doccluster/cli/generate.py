@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from doccluster.base.file_names import usable_path
 from doccluster.cli.console import (
     json_option,
     options,
@@ -28,7 +29,6 @@ from doccluster.cli.source_options import (
 from doccluster.cli.values import Whole
 from doccluster.cli.verb import Verb
 from doccluster.errors import InputError
-from doccluster.file_names import usable_path
 
 if TYPE_CHECKING:
     from doccluster.vectors import DocumentVectors

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from doccluster.artifacts.tables import per_cluster_values
+from doccluster.base.text_table import Column
 from doccluster.cli.console import plain, print_table, say, say_fact, say_items
 from doccluster.clustering.algorithms import SPHERICAL, STARTS, get_algorithm
 from doccluster.overview import Overview, overview
 from doccluster.pipeline.provenance import COMPILING
 from doccluster.record import NO_TERMS
 from doccluster.report.wording import month_words, span_words
-from doccluster.text_table import Column
 
 if TYPE_CHECKING:
     from doccluster.record import Run

@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from doccluster.base.parameter_fields import Parameter, parameters_of
 from doccluster.cli.console import Command, options
 from doccluster.cli.values import (
     Callback,
@@ -24,7 +25,6 @@ from doccluster.cli.values import (
 from doccluster.cli.verb import READING, TERMS, SectionedOption
 from doccluster.corpus.options import SourceParameters
 from doccluster.errors import InputError
-from doccluster.parameter_fields import Parameter, parameters_of
 from doccluster.text.tfidf_parameters import TfidfParameters
 
 

@@ -100,7 +100,7 @@ def prune_command(store: str, older_than: str, as_json: bool) -> None:
     Articles keep their titles and keys, so that they are known when they are met again, and every story keeps its id,
     its documents and its lineage. The file becomes as small as what is left (VACUUM).
     """
-    from doccluster.sizes import format_size
+    from doccluster.base.sizes import format_size
     from doccluster.streams.database import changing
     from doccluster.streams.retention import prune
     from doccluster.streams.store import last_batch
@@ -127,7 +127,7 @@ def backup_command(store: str, output: str, overwrite: bool, as_json: bool) -> N
     state and half of another.
     """
     from doccluster.artifacts.new_folder import check_file, new_file
-    from doccluster.sizes import format_size
+    from doccluster.base.sizes import format_size
     from doccluster.streams.database import back_up, reading
 
     check_file(Path(output), overwrite=overwrite)

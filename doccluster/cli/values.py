@@ -133,7 +133,7 @@ def measure_names(_context: click.Context, _option: click.Parameter, value: str 
 
 def check_size(text: str) -> None:
     """Raise InputError if a text is not a number of bytes."""
-    from doccluster.sizes import parse_size
+    from doccluster.base.sizes import parse_size
 
     parse_size(text)
 

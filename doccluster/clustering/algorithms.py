@@ -11,11 +11,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from doccluster.choices import spelled
+from doccluster.base.choices import spelled
+from doccluster.base.parameter_fields import Parameter, parameters_of
 from doccluster.clustering.task import STARTS as STARTS
 from doccluster.clustering.task import Found, Task
 from doccluster.errors import Argument, InputError
-from doccluster.parameter_fields import Parameter, parameters_of
 from doccluster.validation import check_n_init
 
 Metric = Literal["cosine", "euclidean"]

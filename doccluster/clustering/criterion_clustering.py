@@ -10,6 +10,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from doccluster.base.parameter_fields import check_parameters, described_by, parameter
+from doccluster.base.progress import silent
+from doccluster.base.sizes import format_size, parse_size
 from doccluster.clustering.centroid_estimator import CentroidEstimator, sum_directions
 from doccluster.clustering.estimator_parameters import SeededParameters
 from doccluster.clustering.k_means.spherical import SphericalParameters, spherical_k_means
@@ -17,10 +20,7 @@ from doccluster.errors import DocclusterWarning, MemoryLimitError
 from doccluster.geometry import ClusterEvidence, as_documents
 from doccluster.geometry.criteria import moves_bytes, refine_by_moves
 from doccluster.geometry.criterion_functions import NAMES, SMALLEST_IS_BEST, criterion_value
-from doccluster.parameter_fields import check_parameters, described_by, parameter
 from doccluster.partition import Partition
-from doccluster.progress import silent
-from doccluster.sizes import format_size, parse_size
 from doccluster.validation import MAX_STARTS, as_generator, check_n_clusters
 
 FIT_BYTES = 10 * 2**20  # small arrays, and what the starts of few documents need

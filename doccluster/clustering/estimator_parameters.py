@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
 
-from doccluster.parameter_fields import parameter
-from doccluster.progress import Progress
+from doccluster.base.parameter_fields import parameter
+from doccluster.base.progress import Progress
 from doccluster.validation import RandomState
 
 

@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from doccluster.base.short_repr import ShortRepr
 from doccluster.blocks import map_blocks, row_blocks
 from doccluster.errors import InputError
-from doccluster.short_repr import ShortRepr
 
 BLOCK_ROWS = 2048
 STEP = 2.0**-24  # of scaled counts: sums of up to half a billion are then exact in float64, and so in any order

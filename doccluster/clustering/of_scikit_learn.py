@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from doccluster.parameter_fields import parameter
+from doccluster.base.parameter_fields import parameter
 from doccluster.validation import MAX_STARTS
 
 if TYPE_CHECKING:

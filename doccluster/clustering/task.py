@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from doccluster.base.progress import Progress, silent
 from doccluster.clustering.linear_rule import LinearRule
 from doccluster.geometry import Documents
-from doccluster.progress import Progress, silent
 from doccluster.vectors.meaning import Meaning
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import PurePosixPath
 from typing import NamedTuple, TypeVar
 
-from doccluster.control_characters import CONTROLS, SURROGATES
+from doccluster.base.control_characters import CONTROLS, SURROGATES
 from doccluster.corpus.document import RENAMED, Corpus, Skipped
 from doccluster.corpus.draft import Draft
 from doccluster.corpus.input_file import InputFile

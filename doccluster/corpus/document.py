@@ -8,9 +8,9 @@ from functools import cached_property
 from operator import index
 from typing import TYPE_CHECKING, Any, overload
 
+from doccluster.base.short_repr import cut, listed, short
 from doccluster.errors import InputError
 from doccluster.packed_strings import CodedColumn
-from doccluster.short_repr import cut, listed, short
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -15,9 +15,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from doccluster.base.sparse_structure import checked_csr
 from doccluster.blocks import row_blocks
 from doccluster.corpus.duplicates import Groups, find_near_duplicates, sets_of, similar_sets
-from doccluster.sparse_structure import checked_csr
 
 THRESHOLD = 0.9
 N_BANDS = 8

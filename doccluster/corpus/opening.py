@@ -14,11 +14,11 @@ import stat
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
+from doccluster.base.file_names import usable_path
+from doccluster.base.sizes import format_size
 from doccluster.corpus.draft import ReadFailure, boundary
 from doccluster.corpus.input_file import counted_stream
 from doccluster.errors import InputError, MissingDependency
-from doccluster.file_names import usable_path
-from doccluster.sizes import format_size
 
 _FORM = re.compile(r"([a-z][a-z0-9+.-]+):/+(.*)", re.IGNORECASE | re.DOTALL)  # a path keeps only one of the slashes
 _NOT_FILES = frozenset({"http", "https", "ftp", "feed"})

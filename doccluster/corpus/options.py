@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Self
 
+from doccluster.base.parameter_fields import check_parameters, parameter
+from doccluster.base.sizes import parse_size
 from doccluster.corpus.encodings import codec_name
 from doccluster.errors import InputError
-from doccluster.parameter_fields import check_parameters, parameter
-from doccluster.sizes import parse_size
 
 ONE_COLUMN = ("id_column", "title_column", "date_column", "link_column", "source_column")
 STRIPPABLE = ("headers", "footers", "quotes")

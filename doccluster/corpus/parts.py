@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
+from doccluster.base.progress import silent
 from doccluster.corpus.assembly import clean_text, why_refused
 from doccluster.corpus.document import Skipped
 from doccluster.corpus.draft import Draft, UnknownColumn
@@ -22,7 +23,6 @@ from doccluster.corpus.stored_builder import ROWS_AT_ONCE, RowCollector, StoredB
 from doccluster.corpus.stored_texts import TextBlock, TextWriter
 from doccluster.corpus.walking import ListedFile, Walk, check_paths, expanded
 from doccluster.errors import InputError
-from doccluster.progress import silent
 
 # None: the file is one of a collection
 Event = tuple[StoredRows | StoredDraft | Skipped | None, InputFile | None]

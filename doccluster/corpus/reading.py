@@ -9,6 +9,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
+from doccluster.base.parameter_fields import described_by, parameters_of
+from doccluster.base.progress import Progress, silent
 from doccluster.corpus.assembly import CorpusBuilder
 from doccluster.corpus.document import Corpus, Skipped
 from doccluster.corpus.draft import Draft, Found, ReadFailure, UnknownColumn, boundary, guarded
@@ -21,8 +23,6 @@ from doccluster.corpus.opening import address_of
 from doccluster.corpus.options import ReadOptions
 from doccluster.corpus.walking import Walk, check_paths, expanded
 from doccluster.errors import Argument, DocclusterWarning, InputError, MissingDependency
-from doccluster.parameter_fields import described_by, parameters_of
-from doccluster.progress import Progress, silent
 
 _TOLD_EVERY = 500  # documents between two calls of progress
 

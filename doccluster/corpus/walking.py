@@ -14,6 +14,7 @@ from itertools import takewhile
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
+from doccluster.base.file_names import shown_path
 from doccluster.corpus.archives import open_packed
 from doccluster.corpus.document import Skipped
 from doccluster.corpus.draft import ReadFailure
@@ -21,7 +22,6 @@ from doccluster.corpus.input_file import HEAD_SIZE, ByteRange, FileRange, InputF
 from doccluster.corpus.opening import address_of, find_files, on_this_machine, open_path
 from doccluster.corpus.options import ReadLimits
 from doccluster.errors import InputError
-from doccluster.file_names import shown_path
 
 STDIN = "-"
 MAX_SOURCES = 50_000  # named one by one; a folder may hold any number of files

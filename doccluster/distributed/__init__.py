@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from doccluster.lazy import offer
+from doccluster.base.lazy import offer
 
 _HOMES = {
     "BlockFit": "doccluster.distributed.iterations",

@@ -11,6 +11,8 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from doccluster.base.progress import silent
+from doccluster.base.sizes import parse_size
 from doccluster.clustering.k_means.seeding import given_centroids
 from doccluster.clustering.k_means.spherical import FitInterrupted, SphericalFit, SphericalParameters
 from doccluster.clustering.k_means.starts import KEPT_LABELS
@@ -21,8 +23,6 @@ from doccluster.distributed.iterations import Begun, BlockFit, Iterations, Setti
 from doccluster.distributed.matrix_block import MatrixBlock
 from doccluster.distributed.seeds import SeedRows, draw_seeds
 from doccluster.errors import InputError, NothingUsable
-from doccluster.progress import silent
-from doccluster.sizes import parse_size
 from doccluster.validation import as_generator
 
 KEPT_BYTES = 2**30

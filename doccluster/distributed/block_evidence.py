@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from doccluster.base.progress import Progress, silent
 from doccluster.distributed.executors import Executor
 from doccluster.distributed.joined_rows import JoinedRows
 from doccluster.distributed.matrix_block import MatrixBlock, in_their_places
@@ -32,7 +33,6 @@ from doccluster.geometry.rows import Rows
 from doccluster.geometry.sums import ClusterSums, ExactSums, count_presence, joined, sum_block
 from doccluster.labeling.placement import Placement, place_labels
 from doccluster.partition import Partition
-from doccluster.progress import Progress, silent
 
 Integers = npt.NDArray[np.int64]
 

@@ -17,9 +17,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from doccluster.base.unfinished import finished_file
 from doccluster.distributed.iterations import Begun, BlockFit
 from doccluster.errors import Argument, InputError
-from doccluster.unfinished import finished_file
 
 _DAMAGED = (OSError, ValueError, KeyError, TypeError, zipfile.BadZipFile)
 

@@ -16,6 +16,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from doccluster.base.progress import Progress, silent
+from doccluster.base.short_repr import ShortRepr
 from doccluster.clustering.k_means.lloyd import LAST_REFILLS
 from doccluster.clustering.k_means.refill import choose_refills
 from doccluster.distributed.block_steps import (
@@ -40,8 +42,6 @@ from doccluster.distributed.cluster_table import (
 from doccluster.distributed.executors import Executor
 from doccluster.distributed.matrix_block import MatrixBlock
 from doccluster.geometry.sums import ExactSums
-from doccluster.progress import Progress, silent
-from doccluster.short_repr import ShortRepr
 
 Integers = npt.NDArray[np.int64]
 

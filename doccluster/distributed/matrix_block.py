@@ -11,11 +11,11 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from doccluster.base.sparse_structure import checked_csr
 from doccluster.errors import InputError
 from doccluster.geometry.documents import Documents
 from doccluster.geometry.rows import Rows
 from doccluster.scratch_files import open_array, write_arrays
-from doccluster.sparse_structure import checked_csr
 
 COUNTS = "counts.npy"
 

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from doccluster.base.sparse_structure import document_frequencies
 from doccluster.clustering.k_means.assign import assign_to_centroids
 from doccluster.clustering.k_means.document_matrix import (
     DocumentMatrix,
@@ -31,7 +32,6 @@ from doccluster.clustering.k_means.starts import clustered_means, draw_sample
 from doccluster.distributed.executors import Executor
 from doccluster.distributed.matrix_block import MatrixBlock
 from doccluster.scratch_files import open_array, write_array
-from doccluster.sparse_structure import document_frequencies
 
 Integers = npt.NDArray[np.int64]
 

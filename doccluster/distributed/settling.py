@@ -14,12 +14,12 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from doccluster.base.progress import Progress, silent
 from doccluster.blocks import row_blocks
 from doccluster.clustering.linear_rule import capped
 from doccluster.clustering.mixtures.multinomial import BLOCK_ROWS, Multinomials, Settled, multinomials_of, one_hot
 from doccluster.distributed.executors import Executor
 from doccluster.distributed.matrix_block import MatrixBlock
-from doccluster.progress import Progress, silent
 
 MAX_LENGTH, SMOOTHING, MAX_ITER, TOL = 200.0, 0.5, 20, 1e-3  # the defaults of `settle_labels`
 

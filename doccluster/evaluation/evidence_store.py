@@ -6,10 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from doccluster.base.progress import Progress, silent
 from doccluster.evaluation.truth import TruthColumn
 from doccluster.measures.registry import Measure
 from doccluster.partition import Partition
-from doccluster.progress import Progress, silent
 
 if TYPE_CHECKING:
     from doccluster.geometry import ClusterEvidence, Documents

@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from doccluster.choices import METRICS
+from doccluster.base.choices import METRICS
+from doccluster.base.progress import Progress, silent
 from doccluster.errors import Argument, DocclusterWarning, InputError, NotComputable
 from doccluster.evaluation.evidence_store import EvidenceStore
 from doccluster.evaluation.result import Evaluation, Score
@@ -23,7 +24,6 @@ from doccluster.geometry import ClusterEvidence, Documents, as_documents
 from doccluster.measures import get_measure, get_measures, list_measures
 from doccluster.measures.registry import Measure, undefined
 from doccluster.partition import Partition
-from doccluster.progress import Progress, silent
 from doccluster.validation import check_choice
 
 PAIRWISE_SECONDS = 10.0  # what `evaluate` spends on all pairs without being asked

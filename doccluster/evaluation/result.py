@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from doccluster.base.short_repr import cut
 from doccluster.errors import InputError
 from doccluster.measures.registry import Measure
-from doccluster.short_repr import cut
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -5,11 +5,11 @@ from __future__ import annotations
 import html
 import math
 
-from doccluster.choices import FAMILIES
+from doccluster.base.choices import FAMILIES
+from doccluster.base.table_markup import html_table, latex_escaped
+from doccluster.base.text_table import Column, table_lines
 from doccluster.evaluation.result import ARROWS, Evaluation, Score
 from doccluster.evaluation.truth import coverage_note
-from doccluster.table_markup import html_table, latex_escaped
-from doccluster.text_table import Column, table_lines
 
 # truth columns, and the families of measures that have a value for each of them
 Part = tuple[list[str | None], list[tuple[str, list[Score]]]]

@@ -15,11 +15,11 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from doccluster.choices import METRICS
-from doccluster.digests import matrix_checksum
+from doccluster.base.choices import METRICS
+from doccluster.base.digests import matrix_checksum
+from doccluster.base.short_repr import ShortRepr
 from doccluster.errors import InputError
 from doccluster.geometry.rows import Rows
-from doccluster.short_repr import ShortRepr
 from doccluster.validation import UNIT_TOLERANCE, check_matrix, squared_row_norms, unit_rows, within_range
 
 Floats = npt.NDArray[np.float64]

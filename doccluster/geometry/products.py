@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from doccluster.base.progress import Progress
 from doccluster.blocks import map_blocks, row_blocks
 from doccluster.geometry.rows import Rows
 from doccluster.geometry.sums import ClusterSums, cluster_order
@@ -27,7 +28,6 @@ from doccluster.kernels.similarity_extremes import (
     read_products,
 )
 from doccluster.partition import Partition
-from doccluster.progress import Progress
 
 BLOCK_PRODUCTS = 2**17  # products held per block: 1 MiB, what the second-level cache of a core keeps
 LEAST_ROWS, MOST_ROWS = 64, 4096  # of a group that is read together

@@ -15,12 +15,12 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from doccluster.base.short_repr import ShortRepr
 from doccluster.blocks import resolve_threads, row_blocks, share_blocks
 from doccluster.errors import InputError
 from doccluster.geometry.documents import as_documents
 from doccluster.kernels.arguments import Csr
 from doccluster.kernels.tall_tables import diagonalize, gram_of_rows, orthogonalize, rows_times_table, turned_rows
-from doccluster.short_repr import ShortRepr
 from doccluster.validation import RandomState, as_generator, check_positive_int
 
 Floats = npt.NDArray[np.float64]

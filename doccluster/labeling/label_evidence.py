@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from doccluster.base.short_repr import ShortRepr
 from doccluster.partition import Partition
-from doccluster.short_repr import ShortRepr
 
 MAX_DOCUMENTS = 50_000  # of more, as many evenly spaced ones are searched
 

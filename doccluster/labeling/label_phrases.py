@@ -10,10 +10,10 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from doccluster.base.short_repr import ShortRepr
 from doccluster.corpus.stored_texts import PickedTexts, text_lengths
 from doccluster.labeling.label_evidence import subject_of
 from doccluster.partition import Partition
-from doccluster.short_repr import ShortRepr
 from doccluster.text.phrases import Phrase, find_phrases, written_as
 from doccluster.text.running_text import RunningText
 from doccluster.text.weak_words import linking_words

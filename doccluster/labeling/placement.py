@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from doccluster.base.short_repr import ShortRepr
 from doccluster.clustering.k_means import assign
 from doccluster.errors import InputError
 from doccluster.geometry import ClusterEvidence, Documents, as_documents
@@ -17,7 +18,6 @@ from doccluster.geometry.sums import sums_by_label
 from doccluster.labeling.description import Borderline, Representative
 from doccluster.labeling.profiles import checked_documents
 from doccluster.partition import Partition
-from doccluster.short_repr import ShortRepr
 from doccluster.validation import unit_rows
 
 Floats = npt.NDArray[np.float64]

@@ -11,7 +11,7 @@ from functools import partial
 
 import numpy as np
 
-from doccluster.choices import METRICS
+from doccluster.base.choices import METRICS
 from doccluster.measures.distances import PairwiseDistances
 from doccluster.measures.registry import Values, measure, undefined
 from doccluster.measures.scatter import ONE_CLUSTER

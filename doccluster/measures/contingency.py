@@ -13,12 +13,12 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from doccluster.base.short_repr import ShortRepr
 from doccluster.errors import InputError
 from doccluster.kernels.expected_information import expected_mutual_information
 from doccluster.measures.label_sets import LabelSets
 from doccluster.measures.matching import Matching, best_matching, is_unique
 from doccluster.partition import Partition
-from doccluster.short_repr import ShortRepr
 
 Integers = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]

@@ -15,14 +15,14 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from doccluster.base.sizes import parse_size
+from doccluster.base.sparse_structure import document_frequencies
 from doccluster.geometry.documents import as_documents
 from doccluster.geometry.evidence import ClusterEvidence
 from doccluster.measures.extreme_sums import WIDTH, SortedOut, edges_around
 from doccluster.measures.order_counts import COUNTED_KEYS, OrderCounts, count_order, number_of_keys
 from doccluster.measures.pair_sweep import PairSweep, run_sweep, sampled_parts, sweep
 from doccluster.measures.sorted_documents import SortedDocuments, common_terms, largest_squared
-from doccluster.sizes import parse_size
-from doccluster.sparse_structure import document_frequencies
 from doccluster.validation import RandomState
 
 SECONDS_PER_POSTING = 1.2e-9  # one product through the inverted index

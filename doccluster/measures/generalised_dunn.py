@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from doccluster.choices import METRICS
+from doccluster.base.choices import METRICS
 from doccluster.errors import InputError
 from doccluster.measures.distances import PairwiseDistances
 from doccluster.measures.registry import Values, alias, measure, undefined, variant

@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from doccluster.base.sizes import format_size
 from doccluster.blocks import map_blocks, resolve_threads
 from doccluster.errors import NotComputable
 from doccluster.geometry.evidence import ClusterEvidence
 from doccluster.kernels.pair_order import collect_keys, compare_sorted, count_keys
 from doccluster.measures.sorted_documents import SortedDocuments
-from doccluster.sizes import format_size
 
 IntArray = npt.NDArray[np.int64]
 

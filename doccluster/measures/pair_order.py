@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable
 from functools import partial
 
-from doccluster.choices import METRICS
+from doccluster.base.choices import METRICS
 from doccluster.measures.distances import PairwiseDistances
 from doccluster.measures.registry import Values, measure, undefined
 from doccluster.measures.within_between import missing_pairs

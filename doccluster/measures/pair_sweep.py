@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from doccluster.base.sizes import format_size
 from doccluster.errors import NotComputable
 from doccluster.geometry.evidence import ClusterEvidence
 from doccluster.kernels.pairwise import SweptRows, sweep_rows
 from doccluster.measures.extreme_sums import SortedOut, edges_around
 from doccluster.measures.sorted_documents import SortedDocuments
-from doccluster.sizes import format_size
 from doccluster.validation import RandomState, as_generator, check_positive_int
 
 FloatArray = npt.NDArray[np.float64]

@@ -11,8 +11,8 @@ from typing import Any, Literal, TypeVar, get_args
 import numpy as np
 import numpy.typing as npt
 
+from doccluster.base.short_repr import ShortRepr, short
 from doccluster.errors import InputError
-from doccluster.short_repr import ShortRepr, short
 from doccluster.validation import as_generator, check_choice, check_positive_int
 
 F = TypeVar("F", bound=Callable[..., Any])

@@ -12,7 +12,7 @@ from functools import partial
 import numpy as np
 import numpy.typing as npt
 
-from doccluster.choices import METRICS
+from doccluster.base.choices import METRICS
 from doccluster.geometry.evidence import ClusterEvidence
 from doccluster.measures.registry import Values, alias, measure, undefined
 

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from doccluster.base.sparse_structure import document_frequencies
 from doccluster.blocks import map_blocks
 from doccluster.geometry.evidence import ClusterEvidence
 from doccluster.geometry.rows import Rows
@@ -22,7 +23,6 @@ from doccluster.kernels.metric import metric_code
 from doccluster.kernels.pair_order import squared_of_pairs
 from doccluster.kernels.pairwise import Distance, PairDocuments, ReadyProducts, places_after
 from doccluster.kernels.posting_lists import InvertedIndex
-from doccluster.sparse_structure import document_frequencies
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]

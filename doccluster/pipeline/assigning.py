@@ -12,6 +12,7 @@ import pandas as pd
 
 from doccluster.artifacts.csv_files import storable
 from doccluster.artifacts.model import Model, load_model
+from doccluster.base.progress import Progress, silent
 from doccluster.corpus.options import SourceParameters
 from doccluster.corpus.stored_texts import StoredTexts
 from doccluster.distributed.new_documents import NewDocuments, place_blocks, place_new
@@ -20,7 +21,6 @@ from doccluster.pipeline.block_runs import Announce, block_work
 from doccluster.pipeline.meaning_wanted import decides_by_meaning, meaning_like, nearest_by_meaning, reader_for
 from doccluster.pipeline.run_settings import check_group
 from doccluster.pipeline.sources import Source, is_matrix, read_source
-from doccluster.progress import Progress, silent
 from doccluster.vectors.unknown_terms import unknown_term_shares
 
 DIGITS = 6

@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from doccluster.artifacts.new_folder import CHECKPOINT
+from doccluster.base.sizes import format_size, parse_size
+from doccluster.base.unfinished import unfinished_folder
 from doccluster.blocks import resolve_threads
 from doccluster.clustering.algorithms import SPHERICAL
 from doccluster.corpus.reading import as_paths
@@ -18,8 +20,6 @@ from doccluster.errors import Argument, InputError
 from doccluster.pipeline.in_process import Work
 from doccluster.pipeline.run_settings import RunSettings
 from doccluster.pipeline.sources import is_matrix
-from doccluster.sizes import format_size, parse_size
-from doccluster.unfinished import unfinished_folder
 from doccluster.validation import check_positive_int
 
 if TYPE_CHECKING:

@@ -15,15 +15,15 @@ import numpy.typing as npt
 from scipy import sparse
 
 from doccluster.artifacts.run_folder import load_run
+from doccluster.base.file_names import usable_path
+from doccluster.base.progress import Progress, silent
 from doccluster.errors import InputError, NothingUsable
-from doccluster.file_names import usable_path
 from doccluster.geometry import as_documents
 from doccluster.labeling.placement import rows_that_fit_none
 from doccluster.partition import Partition
 from doccluster.pipeline.naming import N_READ, describe_texts, in_written_forms, vectorized_of
 from doccluster.pipeline.sources import read_source, split_empty
 from doccluster.pipeline.vectorizing import Vectorized
-from doccluster.progress import Progress, silent
 from doccluster.record import Documents
 from doccluster.retrieval import scatter
 from doccluster.retrieval.hits import OTHER_LABEL

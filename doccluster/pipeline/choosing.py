@@ -12,6 +12,8 @@ import pandas as pd
 
 from doccluster.artifacts.encoded_rows import EncodedRows
 from doccluster.artifacts.new_folder import ENCODED, check_folder, writing
+from doccluster.base.progress import Progress, silent
+from doccluster.base.short_repr import ShortRepr
 from doccluster.corpus.stored_texts import PickedTexts
 from doccluster.pipeline.in_process import order_of
 from doccluster.pipeline.meaning_wanted import reader_for, with_meaning
@@ -19,10 +21,8 @@ from doccluster.pipeline.naming import N_READ, in_written_forms, unwanted_words
 from doccluster.pipeline.run_settings import RunSettings, checked_seed
 from doccluster.pipeline.sources import read_source, split_empty
 from doccluster.pipeline.wanted_clusters import recommended, with_examples
-from doccluster.progress import Progress, silent
 from doccluster.record import Documents
 from doccluster.selection import Recommendation
-from doccluster.short_repr import ShortRepr
 from doccluster.vectors import DocumentVectors
 
 

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from doccluster.artifacts.new_folder import check_folder, writing
+from doccluster.base.progress import Progress, silent
 from doccluster.errors import Argument, InputError
 from doccluster.evaluation.joined_labels import ForeignLabels, read_labels, rows_of
 from doccluster.pipeline.sources import MATRIX_OPTIONS, check_truth, is_matrix, read_source, split_empty
-from doccluster.progress import Progress, silent
 from doccluster.record import Documents
 from doccluster.selection import Comparison, LabelledCorpus, compare
 from doccluster.selection.comparison_tables import headline, latex_summary, title_of

@@ -14,9 +14,9 @@ from scipy import sparse
 from doccluster.artifacts.new_folder import BEFORE_EDITS, EDITS, ENCODED
 from doccluster.artifacts.run_folder import load_run, save_run
 from doccluster.artifacts.storage import read_record, write_json
+from doccluster.base.file_names import usable_path
 from doccluster.errors import InputError
 from doccluster.evaluation import evaluate
-from doccluster.file_names import usable_path
 from doccluster.labeling import ClusterDescription, place_documents
 from doccluster.partition import Partition
 from doccluster.pipeline.naming import describe_texts, vectorized_of, without_other

@@ -15,6 +15,9 @@ import numpy as np
 import numpy.typing as npt
 
 from doccluster import __version__
+from doccluster.base.digests import checksum
+from doccluster.base.progress import Progress
+from doccluster.base.sizes import format_size
 from doccluster.clustering.algorithms import SPHERICAL
 from doccluster.clustering.k_means.spherical import FitInterrupted, SphericalFit, SphericalParameters
 from doccluster.clustering.smoothed.document_clusters import DocumentParameters
@@ -23,7 +26,6 @@ from doccluster.corpus import Corpus
 from doccluster.corpus.parts import FileRead, FilesInParts, Part, ReadTask, read_part
 from doccluster.corpus.reading import as_paths
 from doccluster.corpus.stored_texts import StoredTexts
-from doccluster.digests import checksum
 from doccluster.distributed.block_clustering import cluster_blocks
 from doccluster.distributed.block_evidence import BlockEvidence, place_in_blocks
 from doccluster.distributed.checkpoints import Checkpoints
@@ -42,9 +44,7 @@ from doccluster.pipeline.run_settings import RunSettings
 from doccluster.pipeline.sources import Source, is_matrix
 from doccluster.pipeline.vectorizing import Vectorized
 from doccluster.pipeline.wanted_clusters import Wanted
-from doccluster.progress import Progress
 from doccluster.record import Documents
-from doccluster.sizes import format_size
 from doccluster.vectors import DocumentVectors
 from doccluster.vectors.defaults import choose_vectorizer
 

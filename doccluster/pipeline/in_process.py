@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from doccluster.base.progress import Progress
 from doccluster.blocks import entry_blocks
 from doccluster.clustering.algorithms import Algorithm, get_algorithm
 from doccluster.clustering.task import Task
@@ -29,7 +30,6 @@ from doccluster.pipeline.run_settings import RunSettings
 from doccluster.pipeline.sources import Source, split_empty
 from doccluster.pipeline.vectorizing import Vectorized
 from doccluster.pipeline.wanted_clusters import Wanted, clusters_wanted
-from doccluster.progress import Progress
 from doccluster.record import Documents
 from doccluster.vectors import DocumentVectors
 

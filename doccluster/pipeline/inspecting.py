@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 
+from doccluster.base.digests import checksum
+from doccluster.base.progress import Progress, silent
+from doccluster.base.short_repr import ShortRepr
 from doccluster.corpus import Corpus, Skipped
 from doccluster.corpus.dates import disbelief
-from doccluster.digests import checksum
 from doccluster.overview import as_date
 from doccluster.pipeline.sources import Source, read_source, split_empty
-from doccluster.progress import Progress, silent
-from doccluster.short_repr import ShortRepr
 from doccluster.text.language import guess_languages, share_without_blanks
 
 

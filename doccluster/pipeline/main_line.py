@@ -16,6 +16,7 @@ from doccluster.artifacts.encoded_rows import EncodedRows
 from doccluster.artifacts.new_folder import CHECKPOINT, ENCODED, check_output
 from doccluster.artifacts.run_folder import save_run
 from doccluster.artifacts.tables import check_parquet, parquet_writer
+from doccluster.base.progress import Progress, silent
 from doccluster.clustering.algorithms import chosen_algorithm
 from doccluster.corpus.stored_texts import PickedTexts
 from doccluster.errors import InputError
@@ -41,7 +42,6 @@ from doccluster.pipeline.run_settings import RunSettings, checked_seed
 from doccluster.pipeline.sources import N_KEPT, Source, boilerplate_note, check_truth, read_source, without_terms
 from doccluster.pipeline.vectorizing import Vectorized
 from doccluster.pipeline.wanted_clusters import Wanted, with_examples
-from doccluster.progress import Progress, silent
 from doccluster.record import Documents, Provenance, Run
 
 

@@ -13,12 +13,12 @@ import numpy.typing as npt
 
 from doccluster.artifacts.encoded_rows import EncodedRows
 from doccluster.artifacts.model import Model
+from doccluster.base.progress import Progress
 from doccluster.clustering.linear_rule import decide
 from doccluster.corpus.options import as_names
 from doccluster.errors import Argument, InputError
 from doccluster.pipeline.run_settings import RunSettings, encoder_from
 from doccluster.pipeline.sources import Source
-from doccluster.progress import Progress
 from doccluster.record import Run
 from doccluster.validation import check_matrix
 from doccluster.vectors.document_vectors import DocumentVectors

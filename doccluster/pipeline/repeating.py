@@ -12,15 +12,15 @@ from doccluster.artifacts.csv_files import safe_cell
 from doccluster.artifacts.new_folder import BEFORE_EDITS
 from doccluster.artifacts.run_folder import RunRecord, labels_checksum
 from doccluster.artifacts.storage import read_record
+from doccluster.base.file_names import usable_path
+from doccluster.base.progress import Progress, silent
+from doccluster.base.short_repr import ShortRepr
 from doccluster.corpus.stored_texts import PickedTexts
 from doccluster.errors import InputError
-from doccluster.file_names import usable_path
 from doccluster.pipeline.main_line import make_run, read_documents
 from doccluster.pipeline.meaning_wanted import column_named
 from doccluster.pipeline.run_settings import encoder_from, recorded_run, recorded_sources
-from doccluster.progress import Progress, silent
 from doccluster.record import Run
-from doccluster.short_repr import ShortRepr
 
 COUNTS = ("n_documents", "n_terms", "n_clusters")
 

@@ -12,11 +12,11 @@ import numpy as np
 
 from doccluster.artifacts.storage import damaged
 from doccluster.artifacts.typed_json import read_as
+from doccluster.base.file_names import usable_path
 from doccluster.clustering.algorithms import SPHERICAL, get_algorithm
 from doccluster.corpus.opening import address_of
 from doccluster.corpus.options import SourceParameters
 from doccluster.errors import Argument, InputError, listed_arguments
-from doccluster.file_names import usable_path
 from doccluster.measures import get_measures
 from doccluster.text.tfidf_parameters import TfidfParameters
 from doccluster.text.token_patterns import check_safe_pattern

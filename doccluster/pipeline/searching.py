@@ -12,16 +12,16 @@ import numpy as np
 import numpy.typing as npt
 
 from doccluster.artifacts.run_folder import load_run
+from doccluster.base.file_names import usable_path
+from doccluster.base.progress import Progress, silent
+from doccluster.base.short_repr import ShortRepr
 from doccluster.errors import InputError, NothingUsable
-from doccluster.file_names import usable_path
 from doccluster.pipeline.grouping_hits import MAX_GROUPS, cluster_search_results, vectorize_short_texts
 from doccluster.pipeline.meaning_wanted import meaning_of_queries
 from doccluster.pipeline.sources import read_source
-from doccluster.progress import Progress, silent
 from doccluster.record import Documents
 from doccluster.retrieval import Bm25Index, GroupedHits, SearchHit, rerank
 from doccluster.retrieval.ranking import N_RERANKED, best_documents, joined_ranks
-from doccluster.short_repr import ShortRepr
 from doccluster.validation import check_positive_int
 
 N_HITS = 100

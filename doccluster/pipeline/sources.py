@@ -13,15 +13,15 @@ from typing import Any
 import numpy as np
 
 from doccluster.artifacts.model import Model
+from doccluster.base.progress import Progress, silent
+from doccluster.base.short_repr import ShortRepr
 from doccluster.corpus import Corpus, Skipped, is_companion, read_corpus
 from doccluster.corpus.stored_texts import StoredTexts
 from doccluster.errors import Argument, InputError, NothingUsable, listed_arguments
 from doccluster.overview import outlets_of
 from doccluster.pipeline.provenance import corpus_checksum
 from doccluster.pipeline.vectorizing import Vectorized, adopt_vectors, vectorize_texts
-from doccluster.progress import Progress, silent
 from doccluster.record import NO_TERMS, Documents
-from doccluster.short_repr import ShortRepr
 from doccluster.text.boilerplate import Repeated, find_repeated, without_repeated
 from doccluster.vectors import DocumentVectors, read_matrix, vectorize
 from doccluster.vectors.meaning import Meaning, usual_weight

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from doccluster.artifacts.new_folder import check_file, new_file
+from doccluster.base.file_names import shown_path
+from doccluster.base.progress import Progress, silent
 from doccluster.errors import InputError
-from doccluster.file_names import shown_path
 from doccluster.pipeline.naming import MAX_CHARACTERS, in_written_forms
 from doccluster.pipeline.sources import check_truth, read_source
 from doccluster.pipeline.vectorizing import Vectorized, vectorize_texts
-from doccluster.progress import Progress, silent
 from doccluster.vectors import write_matrix
 
 

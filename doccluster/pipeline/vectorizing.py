@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from doccluster.base.short_repr import ShortRepr
 from doccluster.corpus import Corpus
 from doccluster.errors import InputError, listed_arguments
-from doccluster.short_repr import ShortRepr
 from doccluster.text.language import Writing, guess_languages_of_terms
 from doccluster.text.stopwords import choose_languages, load_stop_words
 from doccluster.vectors import DocumentVectors, TfidfVectorizer, vectorize

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from doccluster.base.progress import Progress
 from doccluster.clustering.algorithms import QUALITIES
 from doccluster.clustering.smoothed.document_clusters import DocumentParameters, SmoothedRows, smooth_documents
 from doccluster.corpus.stored_texts import PickedTexts
@@ -19,7 +20,6 @@ from doccluster.partition import Partition
 from doccluster.pipeline.naming import describe_texts
 from doccluster.pipeline.run_settings import RunSettings
 from doccluster.pipeline.vectorizing import Vectorized
-from doccluster.progress import Progress
 from doccluster.record import Documents
 from doccluster.selection import Recommendation, choose_k
 from doccluster.selection.recommendation import MOST_DOCUMENTS

@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from doccluster.base.progress import Progress, silent
 from doccluster.kernels.code_cache import cache_folders
 from doccluster.kernels.compile_clock import CLOCK
 from doccluster.pipeline.compiling_ahead import compiling_ahead
-from doccluster.progress import Progress, silent
 
 STAGE = "compiling for this machine, once"
 LITTLE = "9M"  # so little memory that the rare terms of the means are kept as lists

@@ -14,10 +14,10 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from doccluster import __version__
+from doccluster.base.file_names import usable_path
+from doccluster.base.table_markup import visible
 from doccluster.errors import InputError
-from doccluster.file_names import usable_path
 from doccluster.report.wording import counted, decimal, one_line, safe_link
-from doccluster.table_markup import visible
 
 if TYPE_CHECKING:
     from doccluster.retrieval import GroupedHits

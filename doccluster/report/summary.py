@@ -12,6 +12,7 @@ from pathlib import PurePath
 import numpy as np
 
 from doccluster import __version__
+from doccluster.base.sizes import format_size
 from doccluster.labeling import BORDERLINE_MARGIN
 from doccluster.overview import Overview, as_date, overview
 from doccluster.record import Provenance, Run
@@ -28,7 +29,6 @@ from doccluster.report.quality import pair_table as pair_table_of
 from doccluster.report.scoring import ScoreFamily, score_families
 from doccluster.report.story_cards import StoryCard, headline_of, stories_of
 from doccluster.report.wording import counted, decimal, duration, one_line, span_words
-from doccluster.sizes import format_size
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from datetime import date, datetime
 from urllib.parse import urlsplit
 
-from doccluster.table_markup import visible
+from doccluster.base.table_markup import visible
 from doccluster.text.scripts import is_unspaced
 from doccluster.text.tokens import sentences
 

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from doccluster.base.short_repr import ShortRepr
 from doccluster.corpus.draft import ReadFailure
 from doccluster.corpus.opening import read_whole
 from doccluster.errors import InputError, NothingUsable
-from doccluster.short_repr import ShortRepr
 
 FIELDS = ("id", "title", "snippet", "url")
 MAX_HITS = 10_000

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from doccluster.lazy import offer
+from doccluster.base.lazy import offer
 from doccluster.selection.recommendation import Granularity, Recommendation, choose_k
 from doccluster.selection.rules import (
     best_k,

@@ -9,8 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from doccluster.base.unfinished import finished_file
 from doccluster.errors import Argument, InputError, SchemaError
-from doccluster.unfinished import finished_file
 
 
 class Checkpoint:

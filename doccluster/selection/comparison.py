@@ -12,16 +12,16 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from doccluster.base.digests import checksum, matrix_checksum
+from doccluster.base.progress import Progress, silent
+from doccluster.base.short_repr import ShortRepr
 from doccluster.blocks import map_blocks
-from doccluster.digests import checksum, matrix_checksum
 from doccluster.errors import InputError
 from doccluster.evaluation import evaluate
 from doccluster.partition import Partition
-from doccluster.progress import Progress, silent
 from doccluster.selection.checkpoint import Checkpoint
 from doccluster.selection.clusterers import Contender, as_clusterers, fit_labels
 from doccluster.selection.comparison_result import NO_SEED, Comparison
-from doccluster.short_repr import ShortRepr
 from doccluster.validation import check_matrix, check_n_clusters, compact_indices, unit_rows
 
 _WARM_UP = (200, 10)  # documents and clusters of the first, unmeasured fit of an algorithm

@@ -10,9 +10,9 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
+from doccluster.base.short_repr import ShortRepr
 from doccluster.measures import get_measure
 from doccluster.selection.significance import mean_with_interval, paired_tests
-from doccluster.short_repr import ShortRepr
 
 NO_SEED = -1  # of labels made elsewhere
 COSTS = ("seconds",)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from doccluster.table_markup import html_table, latex_escaped, latex_table
+from doccluster.base.table_markup import html_table, latex_escaped, latex_table
 
 HEADLINE = ("adjusted_rand", "nmi", "silhouette", "coherence", "seconds")
 UNITS = {"seconds": "s"}

@@ -15,13 +15,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from doccluster.base.progress import Progress, silent
+from doccluster.base.short_repr import ShortRepr
 from doccluster.blocks import map_blocks
 from doccluster.clustering.communities import communities
 from doccluster.measures import get_measure
 from doccluster.measures.contingency import ContingencyTable
 from doccluster.partition import Partition
-from doccluster.progress import Progress, silent
-from doccluster.short_repr import ShortRepr
 
 Labels = npt.NDArray[np.int64]
 

@@ -11,11 +11,13 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from doccluster.base.progress import Progress, silent
+from doccluster.base.short_repr import ShortRepr, one_of
+from doccluster.base.table_markup import html_table, latex_table
 from doccluster.clustering.smoothed.document_clusters import DocumentParameters, SmoothedRows, smooth_documents
 from doccluster.errors import Argument, InputError
 from doccluster.geometry import as_documents
 from doccluster.geometry.neighbour_matrix import neighbour_edges
-from doccluster.progress import Progress, silent
 from doccluster.selection.levels import (
     RESOLUTIONS,
     STORIES_FROM,
@@ -28,8 +30,6 @@ from doccluster.selection.levels import (
     topics_among,
 )
 from doccluster.selection.structure import find_structure
-from doccluster.short_repr import ShortRepr, one_of
-from doccluster.table_markup import html_table, latex_table
 from doccluster.validation import RandomState, as_generator, check_matrix, check_positive_int
 from doccluster.vectors.meaning import Meaning
 

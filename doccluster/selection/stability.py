@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 import numpy.typing as npt
 
+from doccluster.base.short_repr import ShortRepr
 from doccluster.blocks import map_blocks
 from doccluster.errors import InputError
 from doccluster.geometry import Documents, as_documents
@@ -21,7 +22,6 @@ from doccluster.measures import Measure, get_measure
 from doccluster.measures.contingency import ContingencyTable
 from doccluster.partition import Partition
 from doccluster.selection.rules import best_k
-from doccluster.short_repr import ShortRepr
 from doccluster.validation import RandomState, as_generator, check_choice, compact_indices
 
 if TYPE_CHECKING:

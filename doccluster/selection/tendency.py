@@ -16,9 +16,10 @@ import numpy.typing as npt
 from scipy import sparse
 from scipy.special import logsumexp
 
+from doccluster.base.progress import Progress, silent
+from doccluster.base.short_repr import ShortRepr
 from doccluster.errors import Argument, InputError
 from doccluster.evaluation.judging import LARGEST_VALUE
-from doccluster.progress import Progress, silent
 from doccluster.selection.distance_blocks import (
     Metric,
     nearest_distances,
@@ -26,7 +27,6 @@ from doccluster.selection.distance_blocks import (
     pair_distance_range,
 )
 from doccluster.selection.null_models import NullModel, column_ranges, sample_null
-from doccluster.short_repr import ShortRepr
 from doccluster.validation import (
     RandomState,
     as_generator,

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
+from doccluster.base.file_names import usable_path
 from doccluster.errors import DocclusterError, InputError, SchemaError
-from doccluster.file_names import usable_path
 from doccluster.streams.schema import make_tables, version_of
 
 try:

@@ -14,8 +14,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from doccluster.base.file_names import usable_path
 from doccluster.errors import InputError
-from doccluster.file_names import usable_path
 from doccluster.streams.corrections import names_at
 from doccluster.streams.database import reading
 from doccluster.streams.tables import batch_at, label_of

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from doccluster.artifacts.csv_files import write_csv_rows
 from doccluster.artifacts.new_folder import check_folder, writing
+from doccluster.base.unfinished import unfinished_folder
 from doccluster.errors import InputError
 from doccluster.streams.article import Moment
 from doccluster.streams.tables import (
@@ -23,7 +24,6 @@ from doccluster.streams.tables import (
     lineage_rows,
     story_rows,
 )
-from doccluster.unfinished import unfinished_folder
 
 # columns, what yields rows, and the column whose values are counted
 _TABLES = {

@@ -10,8 +10,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from doccluster.base.progress import Progress, silent
 from doccluster.errors import InputError
-from doccluster.progress import Progress, silent
 from doccluster.streams.article import Moment, articles_of, in_order
 from doccluster.streams.check import check_store
 from doccluster.streams.check_contents import Finding

@@ -19,13 +19,13 @@ from typing import Any, BinaryIO
 import numpy as np
 from scipy import io, sparse
 
+from doccluster.base.file_names import shown_path, usable_path
+from doccluster.base.progress import Progress, silent
+from doccluster.base.unfinished import unfinished_folder
 from doccluster.errors import InputError
-from doccluster.file_names import shown_path, usable_path
-from doccluster.progress import Progress, silent
 from doccluster.synthetic.made import SyntheticVectors
 from doccluster.synthetic.vmf import VmfMixture
 from doccluster.synthetic.zipf import ZipfCorpus, ZipfDocument
-from doccluster.unfinished import unfinished_folder
 from doccluster.vectors import write_matrix
 
 RECORD = "corpus.toml"

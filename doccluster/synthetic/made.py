@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from doccluster.short_repr import ShortRepr
+from doccluster.base.short_repr import ShortRepr
 from doccluster.vectors import DocumentVectors
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from doccluster.parameter_fields import parameter
+from doccluster.base.parameter_fields import parameter
 from doccluster.text.tokens import DEFAULT_TOKEN_PATTERN
 
 

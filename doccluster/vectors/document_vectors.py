@@ -11,9 +11,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from doccluster.base.short_repr import cut, listed
 from doccluster.errors import Argument, InputError
 from doccluster.geometry.documents import Documents, as_documents
-from doccluster.short_repr import cut, listed
 from doccluster.vectors.meaning import Meaning
 
 

@@ -15,12 +15,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from doccluster.base.digests import checksum
+from doccluster.base.file_names import usable_path
+from doccluster.base.progress import Progress, silent
+from doccluster.base.short_repr import ShortRepr
 from doccluster.blocks import row_blocks
-from doccluster.digests import checksum
 from doccluster.errors import InputError, MissingDependency
-from doccluster.file_names import usable_path
-from doccluster.progress import Progress, silent
-from doccluster.short_repr import ShortRepr
 
 BATCH = 256  # texts in memory as tokens at a time
 NAMES = ("static", "minilm", "onnx:DIR", "model2vec:DIR", "sentence-transformers:DIR_OR_NAME")

@@ -12,9 +12,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from doccluster.digests import matrix_checksum
+from doccluster.base.digests import matrix_checksum
+from doccluster.base.short_repr import ShortRepr
 from doccluster.errors import InputError
-from doccluster.short_repr import ShortRepr
 from doccluster.validation import check_matrix, unit_rows
 
 Floats = npt.NDArray[np.float32]

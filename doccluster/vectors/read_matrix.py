@@ -12,11 +12,11 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from doccluster.base.file_names import shown_path
+from doccluster.base.sparse_structure import checked_csr, document_frequencies
 from doccluster.blocks import BLOCK_ENTRIES
 from doccluster.errors import Argument, DocclusterWarning, InputError
-from doccluster.file_names import shown_path
 from doccluster.packed_strings import pack_strings
-from doccluster.sparse_structure import checked_csr, document_frequencies
 from doccluster.validation import check_matrix, compact_indices, unit_rows, within_range
 from doccluster.vectors.document_vectors import DocumentVectors, with_values
 from doccluster.vectors.matrix_files import MATRIX_SCHEMA, MatrixFile, load_matrix_file

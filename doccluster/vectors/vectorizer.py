@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from doccluster.base.parameter_fields import described_by
 from doccluster.errors import NothingUsable
-from doccluster.parameter_fields import described_by
 from doccluster.text.analysis import Analysis
 from doccluster.text.tfidf_parameters import TfidfParameters
 from doccluster.vectors.estimator import TextEstimator

@@ -8,10 +8,10 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from doccluster.base.sparse_structure import checked_csr
 from doccluster.blocks import map_blocks, row_blocks
 from doccluster.errors import Argument, InputError
 from doccluster.kernels.tokens import normalize_rows
-from doccluster.sparse_structure import checked_csr
 
 TermPart = Literal["n", "l", "a", "b", "L", "bm25"]
 CollectionPart = Literal["n", "t", "p", "plus-one", "plus-one-smooth", "bm25"]

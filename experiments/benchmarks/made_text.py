@@ -6,7 +6,7 @@ import pathlib
 
 import numpy as np
 
-from doccluster.unfinished import finished_file
+from doccluster.base.unfinished import finished_file
 from experiments.benchmarks.matrices import CACHE
 
 N_WORDS = 200_000

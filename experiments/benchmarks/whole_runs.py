@@ -47,7 +47,7 @@ def checksums(run: Run) -> dict[str, float]:
     from doccluster.artifacts.csv_files import csv_text
     from doccluster.artifacts.run_folder import labels_checksum
     from doccluster.artifacts.tables import scores_columns
-    from doccluster.digests import checksum
+    from doccluster.base.digests import checksum
 
     scores = checksum([csv_text(scores_columns(run))])
     return {

@@ -17,11 +17,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from doccluster.base.short_repr import ShortRepr
 from doccluster.geometry import as_documents
 from doccluster.selection import best_k, stability
 from doccluster.selection.clusterers import get_contender
 from doccluster.selection.null_models import NullModel, sample_null
-from doccluster.short_repr import ShortRepr
 from doccluster.validation import as_generator, unit_rows
 from experiments.choosing_k.sweep import Sweep, sweep
 

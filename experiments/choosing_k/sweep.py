@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from doccluster.base.short_repr import ShortRepr
 from doccluster.blocks import map_blocks
 from doccluster.errors import InputError
 from doccluster.geometry import as_documents
@@ -24,7 +25,6 @@ from doccluster.selection.distance_blocks import Metric
 from doccluster.selection.null_models import NullModel, sample_null
 from doccluster.selection.recommendation import check_ks
 from doccluster.selection.stability import Resampling, Stability, stability
-from doccluster.short_repr import ShortRepr
 from doccluster.validation import RandomState, as_generator, unit_rows
 from experiments.choosing_k.chains import Chain, fit_chain
 from experiments.choosing_k.criteria_table import choices_alone, criteria_table

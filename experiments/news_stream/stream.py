@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from doccluster.base.short_repr import ShortRepr
 from doccluster.corpus.document import Corpus
 from doccluster.errors import Argument, InputError
-from doccluster.short_repr import ShortRepr
 from doccluster.synthetic.checks import check_share, seed_record
 from doccluster.synthetic.invented_words import MAX_WORDS
 from doccluster.validation import RandomState, as_generator, check_positive_int

@@ -14,11 +14,11 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from doccluster.base.short_repr import ShortRepr
 from doccluster.blocks import row_blocks
 from doccluster.errors import InputError
 from doccluster.geometry import as_documents
 from doccluster.retrieval.ranking import as_query
-from doccluster.short_repr import ShortRepr
 from doccluster.validation import check_matrix, check_positive_int
 
 BLOCK_ROWS = 4096

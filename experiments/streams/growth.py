@@ -17,7 +17,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 
-from doccluster.sizes import format_size
+from doccluster.base.sizes import format_size
 from doccluster.streams import StoryStream
 from doccluster.streams.database import transaction
 from doccluster.streams.identity import document_key, story_id, text_hash

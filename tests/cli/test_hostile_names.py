@@ -15,6 +15,7 @@ import pytest
 from doccluster.artifacts.csv_files import csv_text
 from doccluster.artifacts.run_folder import load_run
 from doccluster.artifacts.storage import read_json
+from doccluster.base.sizes import parse_size
 from doccluster.cli.main import main
 from doccluster.corpus import opening
 from doccluster.corpus.walking import MAX_SOURCES, expanded
@@ -23,7 +24,6 @@ from doccluster.evaluation import score
 from doccluster.pipeline.main_line import run_pipeline
 from doccluster.pipeline.repeating import repeat_run
 from doccluster.retrieval import read_hits
-from doccluster.sizes import parse_size
 from doccluster.streams.polling.fetching import Reach, fetch
 
 NAMES = {

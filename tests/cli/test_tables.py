@@ -9,8 +9,8 @@ import sys
 
 import pytest
 
+from doccluster.base.text_table import Column, table_lines, text_width
 from doccluster.cli.console import WIDTH_OF_A_FILE
-from doccluster.text_table import Column, table_lines, text_width
 
 WIDTHS = (60, 80, 100, WIDTH_OF_A_FILE)
 WIDE = 400  # columns that no table here needs

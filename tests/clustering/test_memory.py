@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from doccluster.base.sizes import parse_size
 from doccluster.clustering import SphericalKMeans
 from doccluster.clustering.k_means import running_means
 from doccluster.errors import MemoryLimitError
-from doccluster.sizes import parse_size
 
 # What a fit holds beyond its data, measured in a process of its own after the kernels have been loaded.
 MEASURE = """

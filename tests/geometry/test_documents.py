@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse
 
 from doccluster import errors, validation
-from doccluster.digests import matrix_checksum
+from doccluster.base.digests import matrix_checksum
 from doccluster.geometry import ClusterEvidence, Documents, as_documents
 from doccluster.partition import Partition
 from doccluster.vectors import DocumentVectors

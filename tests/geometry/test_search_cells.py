@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from doccluster.base.progress import silent
+from doccluster.base.sizes import parse_size
 from doccluster.clustering.search_cells import search_cells
 from doccluster.clustering.smoothed.document_spaces import FIT_BYTES, check_memory, neighbour_graph
 from doccluster.errors import InputError, MemoryLimitError
 from doccluster.geometry import nearest_neighbours
-from doccluster.progress import silent
-from doccluster.sizes import parse_size
 from experiments.quality.peak_memory import PeakMemory
 
 

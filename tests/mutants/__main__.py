@@ -40,6 +40,7 @@ COPIED = (
 )
 # what more than the tests of a package says of it; the quick ones first
 ALSO = {
+    "base": ["tests/test_errors.py", "tests/cli/test_screens.py"],
     "artifacts": ["tests/test_artifacts.py", "tests/cli/test_run_command.py"],
     "cli": ["tests/cli/test_screens.py"],
     "clustering": ["tests/test_every_algorithm.py", "tests/test_pipeline.py"],
@@ -56,7 +57,6 @@ ALSO = {
         "tests/cli/test_screens.py",
     ],
     "report": ["tests/cli/test_run_command.py"],
-    "text_table": ["tests/cli/test_screens.py"],
 }
 # what kills most of a package in a short time
 FIRST = {

@@ -16,9 +16,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from doccluster.base.short_repr import ShortRepr
 from doccluster.errors import InputError
 from doccluster.partition import Partition
-from doccluster.short_repr import ShortRepr
 from doccluster.validation import unit_rows
 
 Floats = npt.NDArray[np.float64]

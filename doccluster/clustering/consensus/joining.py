@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from doccluster.base.progress import Progress, silent
 from doccluster.clustering.consensus.ensemble import Ensemble, co_association_rows
 from doccluster.clustering.k_means.spherical_k_means import SphericalKMeans
-from doccluster.progress import Progress, silent
 from doccluster.validation import RandomState, check_n_clusters
 
 

@@ -14,10 +14,10 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from doccluster.base.short_repr import ShortRepr
 from doccluster.clustering.consensus.ensemble import Ensemble
 from doccluster.errors import InputError
 from doccluster.partition import Partition
-from doccluster.short_repr import ShortRepr
 
 Floats = npt.NDArray[np.float64]
 

@@ -12,13 +12,13 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from doccluster.base.progress import Progress, silent
+from doccluster.base.sizes import format_size, parse_size
 from doccluster.blocks import map_blocks, resolve_threads, row_blocks
 from doccluster.errors import InputError, MemoryLimitError
 from doccluster.geometry import as_documents
 from doccluster.kernels.agglomeration import Linkage, distances_to_later, join_by_chains, join_nearest
 from doccluster.kernels.arguments import Csr
-from doccluster.progress import Progress, silent
-from doccluster.sizes import format_size, parse_size
 from doccluster.validation import squared_row_norms
 
 BLOCK_ROWS = 64

@@ -14,6 +14,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from doccluster.base.parameter_fields import check_parameters, described_by, parameter
+from doccluster.base.progress import silent
 from doccluster.clustering.centroid_estimator import CentroidEstimator, sum_directions
 from doccluster.clustering.estimator_parameters import SeededParameters
 from doccluster.clustering.hierarchical.bisection_tree import BisectionTree
@@ -21,8 +23,6 @@ from doccluster.clustering.k_means.spherical import SphericalParameters, spheric
 from doccluster.errors import DocclusterWarning, NothingUsable
 from doccluster.geometry.criteria import refine_by_moves
 from doccluster.geometry.criterion_functions import NAMES
-from doccluster.parameter_fields import check_parameters, described_by, parameter
-from doccluster.progress import silent
 from doccluster.validation import MAX_STARTS, as_generator, check_n_clusters
 
 Members = npt.NDArray[np.int64]

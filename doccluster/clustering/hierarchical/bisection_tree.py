@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from doccluster.base.short_repr import ShortRepr
 from doccluster.errors import InputError
-from doccluster.short_repr import ShortRepr
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from doccluster.base.short_repr import ShortRepr
 from doccluster.blocks import resolve_threads
 from doccluster.clustering.k_means.assigner import Assigner
 from doccluster.clustering.k_means.document_matrix import DocumentMatrix, prepare
@@ -18,7 +19,6 @@ from doccluster.clustering.k_means.seeding import unit_rows_of
 from doccluster.errors import InputError
 from doccluster.geometry.documents import as_documents
 from doccluster.kernels.assignment import LaneTable, place_rows, similarity_rows
-from doccluster.short_repr import ShortRepr
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -13,11 +13,11 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from doccluster.base.progress import Progress, silent
 from doccluster.clustering.k_means.assigner import MOST_GROUPS, Assigner
 from doccluster.clustering.k_means.document_matrix import DocumentMatrix
 from doccluster.clustering.k_means.refill import empty_clusters, refill
 from doccluster.clustering.k_means.running_means import RunningMeans, Snapshot
-from doccluster.progress import Progress, silent
 
 LAST_REFILLS = 3  # how often the labels after the last update may leave a cluster empty before it is left as it is
 

@@ -13,11 +13,11 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from doccluster.base.sizes import format_size
 from doccluster.clustering.k_means.assigner import MOST_GROUPS
 from doccluster.clustering.k_means.mean_table import head_length, table_width
 from doccluster.errors import MemoryLimitError
 from doccluster.kernels.simd.lanes import LINE, OCTET
-from doccluster.sizes import format_size
 
 SCRATCH_PER_ROW = 48  # labels before, after and while assigning, member lists, similarities of the last pass
 MEAN_BYTES = 32  # of an entry of the means, while they are read from the table and sorted

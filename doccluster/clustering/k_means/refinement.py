@@ -15,13 +15,13 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
+from doccluster.base.progress import Progress, silent
 from doccluster.clustering.k_means.document_matrix import DocumentMatrix
 from doccluster.clustering.k_means.lloyd import Limits, run_start
 from doccluster.clustering.k_means.running_means import RunningMeans, Snapshot
 from doccluster.kernels.arguments import Csr
 from doccluster.kernels.assignment import similarity_rows
 from doccluster.kernels.refinement import Clusters, Moves, apply_moves, best_chain, best_moves
-from doccluster.progress import Progress, silent
 
 LEAST_GAIN = 1e-6  # below it a gain may be rounding of float32 similarities
 MOST_MOVES = 4096  # moves of one pass; more are left to the next

@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from doccluster.base.progress import Progress, silent
 from doccluster.blocks import row_blocks, share_blocks
 from doccluster.clustering.k_means.document_matrix import DocumentMatrix
 from doccluster.clustering.k_means.means import means_of_matrix
@@ -26,7 +27,6 @@ from doccluster.geometry.documents import Documents, as_documents
 from doccluster.kernels.arguments import Csr
 from doccluster.kernels.posting_lists import InvertedIndex
 from doccluster.kernels.seeding import PART, draw_rows, join_nearest, weigh_candidates
-from doccluster.progress import Progress, silent
 
 MOST_VISITS = 4e10  # about a minute of one processor; beyond it seeds are drawn from a random sample
 SAMPLE_PER_SEED = 5

@@ -10,6 +10,10 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from doccluster.base.parameter_fields import check_parameters, parameter
+from doccluster.base.progress import silent
+from doccluster.base.sizes import parse_size
+from doccluster.base.sparse_structure import document_frequencies
 from doccluster.blocks import resolve_threads
 from doccluster.clustering.estimator_parameters import SeededParameters
 from doccluster.clustering.k_means.document_matrix import DocumentMatrix, as_given, prepare
@@ -23,10 +27,6 @@ from doccluster.clustering.k_means.starts import BestStart, draw_starts
 from doccluster.clustering.task import Found, Task
 from doccluster.errors import InputError, NothingUsable
 from doccluster.geometry.documents import as_documents
-from doccluster.parameter_fields import check_parameters, parameter
-from doccluster.progress import silent
-from doccluster.sizes import parse_size
-from doccluster.sparse_structure import document_frequencies
 from doccluster.validation import as_generator, check_n_clusters, check_n_init
 
 DEFAULT_STARTS = 10  # restarts chosen by the objective are worth more than any seeding, and cheap

@@ -10,6 +10,9 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from doccluster.base.parameter_fields import described_by
+from doccluster.base.sizes import parse_size
+from doccluster.base.sparse_structure import document_frequencies
 from doccluster.clustering.centroid_estimator import check_columns
 from doccluster.clustering.k_means.assign import centroid_similarities, nearest_centroids
 from doccluster.clustering.k_means.memory import MemoryPlan
@@ -22,9 +25,6 @@ from doccluster.clustering.k_means.spherical import (
 )
 from doccluster.errors import Argument, DocclusterWarning, MemoryLimitError
 from doccluster.geometry import Documents, as_documents
-from doccluster.parameter_fields import described_by
-from doccluster.sizes import parse_size
-from doccluster.sparse_structure import document_frequencies
 
 
 @described_by(SphericalParameters)

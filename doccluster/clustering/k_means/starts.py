@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from doccluster.base.progress import Progress, silent
 from doccluster.clustering.k_means.document_matrix import DocumentMatrix
 from doccluster.clustering.k_means.lloyd import Limits, Observer, drop_empty, run_start
 from doccluster.clustering.k_means.means import means_of_rows
@@ -25,7 +26,6 @@ from doccluster.clustering.k_means.seeding import (
     seeding_index,
 )
 from doccluster.kernels.posting_lists import InvertedIndex
-from doccluster.progress import Progress, silent
 
 SAMPLE_SHARE = 10  # 'subsample' clusters one document in ten ...
 SAMPLE_PER_CLUSTER = 20  # ... but at least this many for each cluster ...

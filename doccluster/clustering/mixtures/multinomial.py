@@ -14,9 +14,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from doccluster.base.progress import Progress, silent
 from doccluster.blocks import resolve_threads, row_blocks, share_blocks
 from doccluster.clustering.linear_rule import LinearRule, capped
-from doccluster.progress import Progress, silent
 
 Floats = npt.NDArray[np.float64]
 Labels = npt.NDArray[np.int64]

@@ -11,6 +11,8 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from doccluster.base.parameter_fields import check_parameters, described_by, parameter
+from doccluster.base.progress import silent
 from doccluster.blocks import map_blocks, row_blocks
 from doccluster.clustering.centroid_estimator import check_columns
 from doccluster.clustering.estimating import fit_estimator
@@ -21,8 +23,6 @@ from doccluster.clustering.mixtures.vmf_seeds import check_mixture_init, seed_la
 from doccluster.clustering.smoothed.document_spaces import shared_term_rows
 from doccluster.clustering.task import Found, Task
 from doccluster.errors import InputError, NothingUsable
-from doccluster.parameter_fields import check_parameters, described_by, parameter
-from doccluster.progress import silent
 from doccluster.validation import MAX_STARTS, as_generator, check_matrix, check_n_clusters
 
 Floats = npt.NDArray[np.float64]

@@ -16,6 +16,9 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from doccluster.base.parameter_fields import check_parameters, described_by, parameter
+from doccluster.base.progress import silent
+from doccluster.base.sparse_structure import document_frequencies
 from doccluster.blocks import resolve_threads
 from doccluster.clustering.centroid_estimator import check_columns
 from doccluster.clustering.estimator_parameters import SeededParameters
@@ -33,9 +36,6 @@ from doccluster.clustering.mixtures.vmf_steps import (
 )
 from doccluster.errors import DocclusterWarning, InputError, NothingUsable
 from doccluster.kernels.vmf import MAX_CONCENTRATION
-from doccluster.parameter_fields import check_parameters, described_by, parameter
-from doccluster.progress import silent
-from doccluster.sparse_structure import document_frequencies
 from doccluster.validation import (
     MAX_STARTS,
     RandomState,

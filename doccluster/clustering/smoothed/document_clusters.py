@@ -9,6 +9,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from doccluster.base.parameter_fields import check_parameters, parameter
+from doccluster.base.progress import silent
+from doccluster.base.sizes import parse_size
 from doccluster.clustering.estimator_parameters import SeededParameters
 from doccluster.clustering.k_means.seeding import Init
 from doccluster.clustering.k_means.spherical import FitInterrupted, SphericalFit, SphericalParameters, spherical_k_means
@@ -26,9 +29,6 @@ from doccluster.clustering.smoothed.document_spaces import (
 from doccluster.geometry import Documents, NeighbourGraph, nearest_neighbours
 from doccluster.geometry.neighbours import joined_graph
 from doccluster.geometry.sums import sums_by_label
-from doccluster.parameter_fields import check_parameters, parameter
-from doccluster.progress import silent
-from doccluster.sizes import parse_size
 from doccluster.validation import as_generator, check_n_clusters, unit_rows
 from doccluster.vectors.meaning import Meaning
 from doccluster.vectors.weighting import TermPart, Weighting

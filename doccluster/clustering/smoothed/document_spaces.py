@@ -8,6 +8,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from doccluster.base.progress import Progress
+from doccluster.base.sizes import format_size
 from doccluster.clustering.search_cells import search_bytes, search_cells
 from doccluster.errors import Argument, MemoryLimitError
 from doccluster.geometry import (
@@ -19,8 +21,6 @@ from doccluster.geometry import (
 )
 from doccluster.geometry.neighbours import JoinedGraph
 from doccluster.geometry.projection import OVERSAMPLING, unit
-from doccluster.progress import Progress
-from doccluster.sizes import format_size
 from doccluster.vectors.weighting import Weighting, collection_weights, parse_weighting, weigh_rows
 
 EXACT_UP_TO = 20_000  # documents; the neighbours of more are looked for in the nearest cells

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from hashlib import blake2b
 from urllib.parse import urlsplit
 
-from doccluster.progress import Progress, silent
+from doccluster.base.progress import Progress, silent
 from doccluster.streams.article import Article, Moment, article, as_moment, is_believable
 from doccluster.streams.intake import take_in
 from doccluster.streams.polling.fetching import Fetched, fetch

@@ -14,8 +14,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, fields
 from typing import Any, TypeVar
 
+from doccluster.base.short_repr import one_of
 from doccluster.errors import Argument, InputError
-from doccluster.short_repr import one_of
 
 T = TypeVar("T")
 KEY = "parameter"  # of the record in a field's metadata

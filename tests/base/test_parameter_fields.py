@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import pytest
 
+from doccluster.base.parameter_fields import Parameter, parameter, with_section
 from doccluster.errors import InputError
-from doccluster.parameter_fields import Parameter, parameter, with_section
 
 
 @pytest.mark.parametrize(

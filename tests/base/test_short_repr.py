@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 
 import doccluster
+from doccluster.base.short_repr import MOST_CHARACTERS, cut, short
 from doccluster.pipeline.choosing import choose_clusters
 from doccluster.pipeline.inspecting import inspect_source
 from doccluster.pipeline.main_line import run_pipeline
 from doccluster.pipeline.sources import read_source
 from doccluster.pipeline.vectorizing import vectorize_texts
 from doccluster.selection import LabelledCorpus, stability
-from doccluster.short_repr import MOST_CHARACTERS, cut, short
 from doccluster.synthetic import make_vmf_mixture
 
 N = 400

@@ -11,10 +11,10 @@ import pytest
 
 from doccluster.artifacts.new_folder import check_output, new_file, new_folder
 from doccluster.artifacts.run_folder import load_run
+from doccluster.base.unfinished import LOCK, unfinished_folder
 from doccluster.pipeline.main_line import run_pipeline
-from doccluster.unfinished import LOCK, unfinished_folder
 
-ROOT = pathlib.Path(__file__).resolve().parents[1]
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 TINY = ROOT / "corpora" / "samples" / "tiny"
 
 pytest.importorskip("fcntl", reason="there are no locks of this kind on this system")
@@ -50,7 +50,7 @@ def test_what_dead_processes_left_is_removed_and_nothing_else(tmp_path):
 
 def test_what_a_living_process_writes_stays(tmp_path):
     script = (
-        "import pathlib, sys, time\nfrom doccluster.unfinished import unfinished_folder\n"
+        "import pathlib, sys, time\nfrom doccluster.base.unfinished import unfinished_folder\n"
         "with unfinished_folder(pathlib.Path(sys.argv[1])):\n    print('ready', flush=True)\n    time.sleep(300)\n"
     )
     command = [sys.executable, "-c", script, str(tmp_path / "out")]

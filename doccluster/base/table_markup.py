@@ -6,7 +6,7 @@ import html
 import re
 from collections.abc import Iterable, Sequence
 
-from doccluster.control_characters import CONTROLS, DIRECTIONS, LATER_CONTROLS, SURROGATES
+from doccluster.base.control_characters import CONTROLS, DIRECTIONS, LATER_CONTROLS, SURROGATES
 
 _UNSEEN = re.compile(f"[{CONTROLS}\f\r{LATER_CONTROLS}{DIRECTIONS}\ufeff]")
 _SURROGATE = re.compile(f"[{SURROGATES}]")
