@@ -165,7 +165,6 @@ def calls() -> dict[str, Call]:
         "hopkins(reference)": lambda X: selection.hopkins(good, sample=[0], reference=X),
         "hopkins_test(matrix)": lambda X: selection.hopkins_test(X, random_state=0),
         "spatial_histogram_test(matrix)": lambda X: selection.spatial_histogram_test(X, random_state=0),
-        "stability(matrix)": lambda X: selection.stability(X, ks=[2], random_state=0),
         "tendency_tests(matrix)": lambda X: selection.tendency_tests(X, random_state=0),
         "fit_corpus_model(vectors)": lambda X: synthetic.fit_corpus_model(vectors(X), 2, random_state=0, **one),
         "make_twin(vectors)": lambda X: synthetic.make_twin(vectors(X), 2, random_state=0, **one),

@@ -6,20 +6,6 @@ from typing import TYPE_CHECKING
 
 from doccluster.base.lazy import offer
 from doccluster.selection.recommendation import Granularity, Recommendation, choose_k
-from doccluster.selection.rules import (
-    best_k,
-    delta_ch,
-    gap_k,
-    gap_statistic,
-    hartigan,
-    hartigan_k,
-    knee_k,
-    krzanowski_lai,
-    penalised_k,
-    sd_index,
-    second_difference,
-)
-from doccluster.selection.stability import Stability, stability
 from doccluster.selection.tendency import (
     Tendency,
     cell_counts,
@@ -36,28 +22,15 @@ __all__ = [
     "Granularity",
     "LabelledCorpus",
     "Recommendation",
-    "Stability",
     "Tendency",
-    "best_k",
     "cell_counts",
     "choose_k",
     "compare",
-    "delta_ch",
     "distance_distribution_test",
-    "gap_k",
-    "gap_statistic",
-    "hartigan",
-    "hartigan_k",
     "hopkins",
     "hopkins_test",
     "kl_divergence",
-    "knee_k",
-    "krzanowski_lai",
-    "penalised_k",
-    "sd_index",
-    "second_difference",
     "spatial_histogram_test",
-    "stability",
     "tendency_tests",
 ]
 # loaded when used: they import scikit-learn and pandas, and a run that chooses its number of clusters needs neither

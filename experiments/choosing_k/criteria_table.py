@@ -8,9 +8,9 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 
-from doccluster.selection import rules
-from doccluster.selection.stability import Stability
+from experiments.choosing_k import rules
 from experiments.choosing_k.chains import Chain
+from experiments.choosing_k.stability import Stability
 
 
 def criteria_table(chains: list[Chain], *, n_documents: int, n_terms: int, steady: Stability | None) -> pd.DataFrame:

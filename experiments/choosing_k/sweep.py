@@ -24,10 +24,10 @@ from doccluster.selection.clusterers import Contender, get_contender
 from doccluster.selection.distance_blocks import Metric
 from doccluster.selection.null_models import NullModel, sample_null
 from doccluster.selection.recommendation import check_ks
-from doccluster.selection.stability import Resampling, Stability, stability
 from doccluster.validation import RandomState, as_generator, unit_rows
 from experiments.choosing_k.chains import Chain, fit_chain
 from experiments.choosing_k.criteria_table import choices_alone, criteria_table
+from experiments.choosing_k.stability import Resampling, Stability, stability
 
 
 @dataclass(frozen=True, repr=False)

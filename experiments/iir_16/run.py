@@ -10,7 +10,7 @@ from sklearn.cluster import KMeans
 
 import doccluster
 from doccluster.report.charts import line_chart
-from doccluster.selection import knee_k, penalised_k
+from experiments.choosing_k.rules import knee_k, penalised_k
 from experiments.choosing_k.sweep import sweep
 from experiments.reproduction import Work
 

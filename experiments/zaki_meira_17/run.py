@@ -10,17 +10,11 @@ import doccluster
 from doccluster.geometry import ClusterEvidence
 from doccluster.report.canvas import add_legend, category_style, house_style, label_axes, new_axes, written
 from doccluster.report.charts import line_chart, silhouette_plot
-from doccluster.selection import (
-    delta_ch,
-    distance_distribution_test,
-    gap_k,
-    gap_statistic,
-    hopkins_test,
-    spatial_histogram_test,
-    stability,
-)
+from doccluster.selection import distance_distribution_test, hopkins_test, spatial_histogram_test
 from doccluster.selection.null_models import sample_null
 from experiments.choosing_k.dispersion import within_weight
+from experiments.choosing_k.rules import delta_ch, gap_k, gap_statistic
+from experiments.choosing_k.stability import stability
 from experiments.reproduction import Work
 
 SOURCE = "Zaki & Meira 2014, Data Mining and Analysis, chapter 17"

@@ -16,7 +16,7 @@ from doccluster.pipeline.inspecting import inspect_source
 from doccluster.pipeline.main_line import run_pipeline
 from doccluster.pipeline.sources import read_source
 from doccluster.pipeline.vectorizing import vectorize_texts
-from doccluster.selection import LabelledCorpus, stability
+from doccluster.selection import LabelledCorpus
 from doccluster.synthetic import make_vmf_mixture
 
 N = 400
@@ -30,12 +30,11 @@ def held_data() -> dict[str, object]:
     run = run_pipeline(texts, n_clusters=3, language="none")
     corpus = doccluster.read_corpus(texts)
     choice = choose_clusters(corpus, ks=[2, 3], random_state=0)
-    stable = stability(choice.vectors.matrix, ks=[2, 3], n_samples=2, random_state=0)
     labelled = LabelledCorpus("made", run.vectors.matrix, run.partition.labels.tolist(), 3)
     found = [
         *(corpus, corpus[0], run, run.documents, run.vectors, run.partition, run.evaluation, run.provenance),
         *(run.clusters[0], run.evaluation.scores[0], run.evaluation.scores[0].measure),
-        *(choice, choice.recommendation, stable),
+        *(choice, choice.recommendation),
         *(labelled, inspect_source(corpus), read_source(corpus, reader={})),
         vectorize_texts(corpus, language="none", options={}, n_threads=1),
     ]
@@ -51,7 +50,7 @@ def values() -> dict[str, object]:
     "name",
     [
         *("Corpus", "Document", "Run", "Documents", "DocumentVectors", "Partition", "Evaluation", "Provenance"),
-        *("ClusterDescription", "Score", "Measure", "Choice", "Recommendation", "Stability"),
+        *("ClusterDescription", "Score", "Measure", "Choice", "Recommendation"),
         *("LabelledCorpus", "Inspection", "Source", "Vectorized"),
     ],
 )

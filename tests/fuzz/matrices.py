@@ -167,7 +167,6 @@ def uses() -> tuple[Use, ...]:
         few(selection.distance_distribution_test, n_samples=2),
         few(selection.tendency_tests),
         few(selection.choose_k, ks=[2, 3], n_threads=1),
-        few(selection.stability, ks=[2], n_samples=2, n_threads=1),
         lambda matrix: selection.hopkins(matrix, sample=[0, 1], reference=good[:2]),
         lambda matrix: selection.hopkins(good, sample=[0, 1], reference=matrix),
         lambda matrix: labeling.ClusterProfiles.from_partition(matrix, found),

@@ -14,15 +14,14 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 import numpy.typing as npt
 
-from doccluster.base.short_repr import ShortRepr
 from doccluster.blocks import map_blocks
 from doccluster.errors import InputError
 from doccluster.geometry import Documents, as_documents
 from doccluster.measures import Measure, get_measure
 from doccluster.measures.contingency import ContingencyTable
 from doccluster.partition import Partition
-from doccluster.selection.rules import best_k
 from doccluster.validation import RandomState, as_generator, check_choice, compact_indices
+from experiments.choosing_k.rules import best_k
 
 if TYPE_CHECKING:
     from doccluster.selection.clusterers import Contender
@@ -30,8 +29,8 @@ if TYPE_CHECKING:
 Resampling = Literal["bootstrap", "subsample"]
 
 
-@dataclass(frozen=True, repr=False)
-class Stability(ShortRepr):
+@dataclass(frozen=True)
+class Stability:
     """How well clusterings of resampled data agree, for each k.
 
     Attributes

@@ -11,7 +11,7 @@ from sklearn.cluster import KMeans
 
 from doccluster.errors import InputError
 from doccluster.measures import get_measure
-from doccluster.selection.stability import agreement, common_instances, mean_agreement, resample, stability
+from experiments.choosing_k.stability import agreement, common_instances, mean_agreement, resample, stability
 from tests.selection.test_tendency import blocks_of_topics
 
 
