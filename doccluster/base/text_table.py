@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 GAP = 2  # blanks between two columns
-LEAST_WORDS = 28  # what a column of words keeps before a column may leave
+LEAST_WORDS = 36  # what a column of words keeps before a column may leave: most of a headline
 FEWEST_LETTERS = 8  # what it keeps at least
 
 
