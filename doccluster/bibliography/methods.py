@@ -18,8 +18,6 @@ METHODS: dict[str, tuple[str, ...]] = {
     "latent-semantic-analysis": ("deerwester1990", "halko2011"),
     "smoothed-rows": ("zhang2019",),
     "multinomial-mixture": ("nigam2000", "zhong2005"),
-    "consensus": ("strehlghosh2002", "wu2015", "fern2004"),
-    "cluster-stability": ("hennig2007",),
     "k-means++": ("arthur2007",),
     "tfidf": ("salton1988",),
     "bm25": ("robertson2009",),

@@ -18,26 +18,16 @@ _HOMES = {
     "MultinomialMixture": "doccluster.clustering.mixtures.multinomial_mixture",
     "SphericalKMeans": "doccluster.clustering.k_means.spherical_k_means",
     "VonMisesFisherMixture": "doccluster.clustering.mixtures.vmf_mixture",
-    "LabelStability": "doccluster.clustering.consensus.label_stability",
-    "Movement": "doccluster.clustering.consensus.label_stability",
     "assign_to_centroids": "doccluster.clustering.k_means.assign",
     "agglomerate": "doccluster.clustering.hierarchical.agglomeration",
-    "consensus_labels": "doccluster.clustering.consensus.joining",
     "learn_threshold": "doccluster.clustering.novelty",
     "leave_one_out_similarity": "doccluster.clustering.novelty",
-    "measure_stability": "doccluster.clustering.consensus.label_stability",
-    "movements": "doccluster.clustering.consensus.label_stability",
 }
 
 __all__ = [*_HOMES]
 __getattr__ = offer(__name__, _HOMES)
 
 if TYPE_CHECKING:
-    from doccluster.clustering.consensus.joining import consensus_labels as consensus_labels
-    from doccluster.clustering.consensus.label_stability import LabelStability as LabelStability
-    from doccluster.clustering.consensus.label_stability import Movement as Movement
-    from doccluster.clustering.consensus.label_stability import measure_stability as measure_stability
-    from doccluster.clustering.consensus.label_stability import movements as movements
     from doccluster.clustering.criterion_clustering import CriterionClustering as CriterionClustering
     from doccluster.clustering.hierarchical.agglomeration import agglomerate as agglomerate
     from doccluster.clustering.hierarchical.agglomerative import AgglomerativeClustering as AgglomerativeClustering
