@@ -8,7 +8,7 @@ GROUPS_STAMP := $(VENV)/.installed
 SITE_STAMP := $(VENV)/.installed-for-the-site
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test screens check types layers doctests fuzz mutants bench reproduce docs site check-site clean
+.PHONY: help demo test screens release-check check types layers doctests fuzz mutants bench reproduce docs site check-site clean
 
 help:  ## list what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -26,7 +26,7 @@ endif
 	@touch $@
 
 demo: $(GROUPS_STAMP)  ## cluster the bundled newsroom sample and print where the report is
-	$(BIN)/doccluster run corpora/samples/newsroom/articles.jsonl --output demo --clusters 32 --truth story --seed 7 --overwrite
+	$(BIN)/doccluster demo --output demo
 
 test: $(GROUPS_STAMP)  ## run the test suite; SEED=fresh runs it in random order with fresh examples
 	@$(BIN)/doccluster warm-up
@@ -83,5 +83,13 @@ check-site: site  ## build the site, then open it in a browser and look for what
 	@npm install --silent --no-audit --no-fund --prefix out/browser axe-core@4.14 || echo "no npm: tests with axe-core are skipped"
 	DOCCLUSTER_SITE=out/site $(BIN)/python -m pytest -n0 tests/website
 
+release-check: $(GROUPS_STAMP)  ## build wheel and sdist, check both, use the wheel in a new environment; TESTS=1: all tests too
+ifdef UV
+	@VIRTUAL_ENV=$(CURDIR)/$(VENV) $(UV) pip install --quiet --group release
+else
+	@$(BIN)/python -m pip install --quiet --group release
+endif
+	$(BIN)/python -m tests.release_check --output out/dist $(if $(TESTS),--tests)
+
 clean:  ## remove what was made
-	rm -rf $(VENV) demo out/site out/site-sources .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) demo doccluster-demo out/site out/site-sources out/dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis

@@ -16,6 +16,7 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "Corpus": "doccluster.corpus",
+    "load_sample": "doccluster.corpus",
     "read_corpus": "doccluster.corpus",
     "TfidfVectorizer": "doccluster.vectors",
     "DocumentVectors": "doccluster.vectors",
@@ -60,6 +61,7 @@ if TYPE_CHECKING:
     from doccluster.clustering import SphericalKMeans as SphericalKMeans
     from doccluster.clustering import VonMisesFisherMixture as VonMisesFisherMixture
     from doccluster.corpus import Corpus as Corpus
+    from doccluster.corpus import load_sample as load_sample
     from doccluster.corpus import read_corpus as read_corpus
     from doccluster.evaluation import evaluate as evaluate
     from doccluster.evaluation import make_scorer as make_scorer

@@ -1,4 +1,4 @@
-"""What the README promises, sentence by sentence, and the tests that hold each: a sentence without a test fails."""
+"""What the README and the page of promises say, sentence by sentence, and the tests that hold each."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PROMISES: dict[str, tuple[str, ...]] = {
         "clustering/test_exact_labels.py::test_every_iteration_equals_the_naive_definition",
         "clustering/test_memory.py::test_a_fit_keeps_within_max_memory",
     ),
-    "Point it at a folder, a table, a Reuters distribution, feeds, mail or a ready matrix.": (
+    "Point it at a folder, a table, feeds, mail or a ready matrix.": (
         "corpus/test_robustness.py::test_a_folder_with_everything_in_it_is_read",
         "cli/test_run_command.py::test_a_ready_matrix_runs_like_texts_do",
     ),
@@ -30,7 +30,7 @@ PROMISES: dict[str, tuple[str, ...]] = {
         "cli/test_run_command.py::test_run_writes_every_promised_file_and_nothing_else",
         "test_readme.py::test_the_demo_prints_what_the_readme_shows",
     ),
-    "Nothing leaves the machine, and only what you name is asked (the list).": (
+    "Nothing leaves the machine, and only what you name is asked (what it promises).": (
         "cli/test_promises.py::test_a_run_writes_its_output_and_nothing_else",
         "cli/test_screens.py::test_every_screen_is_the_one_that_is_kept_and_no_verb_opens_a_connection",
     ),
@@ -102,13 +102,10 @@ PROMISES: dict[str, tuple[str, ...]] = {
 
 
 def promises():
-    """Return the sentences of the introduction and of what the README promises, without marks and headings."""
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    parts = (
-        readme.split("# doccluster", 1)[1].split("## ")[0],
-        readme.split("## What it promises")[1].split("## ")[0],
-    )
-    text = re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", "\n".join(parts))
+    """Return the sentences of the README's introduction and of the page of promises, without marks and headings."""
+    readme = (ROOT / "README.md").read_text(encoding="utf-8").split("# doccluster", 1)[1].split("```")[0]
+    page = (ROOT / "docs/explanation/promises.md").read_text(encoding="utf-8")
+    text = re.sub(r"\[([^]]*)\][(\[][^])]*[])]", r"\1", readme + page[page.index("- **") :])
     text = " ".join(re.sub(r"^- \*\*.*?\*\*", "", text, flags=re.MULTILINE).split())
     return re.split(r"(?<=\.) (?=[A-Z`])", text)
 

@@ -16,6 +16,7 @@ _HOMES = {
     "find_near_copies": "doccluster.corpus.near_copies",
     "find_near_duplicates": "doccluster.corpus.duplicates",
     "is_companion": "doccluster.corpus.assembly",
+    "load_sample": "doccluster.corpus.sample",
     "read_corpus": "doccluster.corpus.reading",
 }
 __all__ = [*_HOMES]
@@ -31,3 +32,4 @@ if TYPE_CHECKING:
     from doccluster.corpus.formats import FORMATS as FORMATS
     from doccluster.corpus.near_copies import find_near_copies as find_near_copies
     from doccluster.corpus.reading import read_corpus as read_corpus
+    from doccluster.corpus.sample import load_sample as load_sample
