@@ -1,0 +1,102 @@
+"""What only some systems have is not needed: the main line, a stream and the demo run with it taken away.
+
+`docs/explanation/systems.md` lists each such call with what guards it; the list is compared with the sources here.
+"""
+
+from __future__ import annotations
+
+import ast
+import os
+import subprocess
+import sys
+
+import pytest
+
+from tests.conftest import ROOT
+
+MODULES = ("fcntl", "resource", "termios", "pwd", "grp")
+CALLS = {
+    "os": (
+        *("fork", "forkpty", "killpg", "sched_getaffinity", "sysconf", "link", "set_blocking", "getuid"),
+        *("O_NONBLOCK", "O_NOFOLLOW", "getrusage"),
+    ),
+    "signal": ("SIGKILL", "SIGALRM", "SIGPROF", "setitimer", "alarm", "pthread_kill"),
+}
+# begins every interpreter of the test, also those that doccluster starts
+WITHOUT = f"""
+import os, signal, sys
+for name in {MODULES!r}:
+    sys.modules[name] = None  # an import of it is an ImportError
+for module, names in {CALLS!r}.items():
+    for name in names:
+        sys.modules[module].__dict__.pop(name, None)
+"""
+LINE = """
+import os, signal, doccluster
+assert not hasattr(os, "fork") and not hasattr(signal, "SIGKILL")
+run = doccluster.run(doccluster.load_sample(), n_clusters=8, output="out", overwrite=True)
+assert doccluster.assign("out", ["the ferry was late"])["cluster"].notna().all()
+"""
+
+
+@pytest.fixture(scope="module")
+def elsewhere(tmp_path_factory):
+    """A function that runs an interpreter on a system without the calls, in a folder of its own."""
+    folder = tmp_path_factory.mktemp("elsewhere")
+    (folder / "site").mkdir()
+    (folder / "site" / "sitecustomize.py").write_text(WITHOUT, encoding="utf-8")
+    path = os.pathsep.join([str(folder / "site"), str(ROOT)])
+
+    def call(*arguments):
+        command = [sys.executable, *map(str, arguments)]
+        surroundings = {**os.environ, "PYTHONPATH": path}
+        return subprocess.run(
+            command, cwd=folder, env=surroundings, capture_output=True, text=True, encoding="utf-8", timeout=500
+        )
+
+    return call
+
+
+def test_a_run_is_made_and_used_without_calls_of_posix(elsewhere):
+    done = elsewhere("-W", "error", "-c", LINE)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["demo"],
+        ["stream", "replay", ROOT / "corpora/samples/newsroom/feeds", "--store", "news.db"],
+        ["run", ROOT / "corpora/samples/newsroom/folder", "-o", "blocks", "-k", "4", "--scratch", "scratch"],
+    ],
+    ids=["demo", "stream", "blocks"],
+)
+def test_commands_work_without_calls_of_posix(elsewhere, words):
+    done = elsewhere("-m", "doccluster.cli.main", *words)
+    assert done.returncode == 0, done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def used_in(path):
+    """Return which modules and calls of one kind of system a source file uses."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (one.name for one in node.names if one.name in MODULES)
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+            module, name = node.value.id, node.attr
+            if name in CALLS.get(module, ()) or (module, name) in (("os", "kill"), ("os", "geteuid")):
+                yield f"{module}.{name}"
+        if isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "get_context":
+            yield "get_context"
+
+
+def test_every_such_call_is_on_the_page_of_systems():
+    page = (ROOT / "docs/explanation/systems.md").read_text(encoding="utf-8")
+    missing = {}
+    for path in (ROOT / "doccluster").rglob("*.py"):
+        name = path.relative_to(ROOT / "doccluster").as_posix()
+        for used in sorted(set(used_in(path))):
+            if name not in page or used.removeprefix("os.").removeprefix("signal.") not in page:
+                missing.setdefault(name, []).append(used)
+    assert missing == {}
