@@ -47,11 +47,7 @@ _HOMES = {
 }
 
 __all__ = ["__version__", *sorted(_HOMES)]
-__getattr__ = offer(__name__, _HOMES)
-
-
-def __dir__() -> list[str]:
-    return list(__all__)
+__getattr__, __dir__ = offer(__name__, _HOMES)
 
 
 if TYPE_CHECKING:

@@ -19,7 +19,10 @@ from scipy import sparse
 
 from doccluster import clustering, corpus, distributed, evaluation, geometry, labeling, retrieval, selection, synthetic
 from doccluster import vectors as vectors_package
+from doccluster.clustering.hierarchical.agglomeration import agglomerate
 from doccluster.errors import DocclusterError
+from doccluster.labeling.label_terms import rank_label_terms
+from doccluster.labeling.placement import own_similarity
 from doccluster.partition import Partition
 from doccluster.vectors import DocumentVectors, TfidfVectorizer
 from tests.fuzz.campaign import check_sentence
@@ -123,7 +126,7 @@ def calls() -> dict[str, Call]:
     return {
         **dict(_of_estimators(good)),
         "SphericalKMeans(init)": lambda X: clustering.SphericalKMeans(N_ROWS, init=X).fit(good),
-        "agglomerate(rows)": lambda X: clustering.agglomerate(X, **one),
+        "agglomerate(rows)": lambda X: agglomerate(X, **one),
         "assign_to_centroids(matrix)": lambda X: clustering.assign_to_centroids(X, good[:3], **one),
         "assign_to_centroids(centroids)": lambda X: clustering.assign_to_centroids(good, X, **one),
         "find_near_copies(matrix)": corpus.find_near_copies,
@@ -145,11 +148,11 @@ def calls() -> dict[str, Call]:
         "describe_clusters(vectors)": lambda X: labeling.describe_clusters(vectors(X), partition, **one),
         "explain_membership(matrix)": lambda X: labeling.explain_membership(X, 2, centroids, 2),
         "explain_membership(centroids)": lambda X: labeling.explain_membership(good, 2, X, 0),
-        "own_similarity(matrix)": lambda X: labeling.own_similarity(X, partition, centroids),
-        "own_similarity(centroids)": lambda X: labeling.own_similarity(good, partition, X),
+        "own_similarity(matrix)": lambda X: own_similarity(X, partition, centroids),
+        "own_similarity(centroids)": lambda X: own_similarity(good, partition, X),
         "place_documents(matrix)": lambda X: labeling.place_documents(X, partition, centroids, **one),
         "place_documents(centroids)": lambda X: labeling.place_documents(good, partition, X, **one),
-        "rank_label_terms(rows)": lambda X: labeling.rank_label_terms(profiles, names, rows=X, partition=partition),
+        "rank_label_terms(rows)": lambda X: rank_label_terms(profiles, names, rows=X, partition=partition),
         "representative_documents(matrix)": lambda X: labeling.representative_documents(X, partition, scores),
         "Bm25Index.from_counts(counts)": lambda X: retrieval.Bm25Index.from_counts(X, vectorizer),
         "Bm25Index.score_counts(query)": lambda X: index.score_counts(X),

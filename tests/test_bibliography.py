@@ -9,7 +9,8 @@ import tomllib
 import pytest
 
 import doccluster
-from doccluster.bibliography import bibtex, cite, method_names, plain_text, references_of
+from doccluster.bibliography import bibtex, cite, method_names, plain_text
+from doccluster.bibliography.citing import references_of
 from doccluster.bibliography.reference import read_references
 from doccluster.clustering.algorithms import ALGORITHMS
 from doccluster.errors import InputError

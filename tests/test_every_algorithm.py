@@ -16,7 +16,7 @@ from doccluster.errors import InputError
 from doccluster.pipeline.assigning import assign_documents
 from doccluster.pipeline.main_line import run_pipeline
 from doccluster.pipeline.repeating import repeat_run
-from doccluster.report import render_report
+from doccluster.report.html import render_report
 
 NEWSROOM = Path(__file__).resolve().parent.parent / "corpora" / "samples" / "newsroom" / "articles.jsonl"
 TINY = NEWSROOM.parent.parent / "tiny"

@@ -18,8 +18,9 @@ from hypothesis import strategies as st
 
 import doccluster
 import tests.oracles
-from doccluster.measures import get_measure, get_measures, list_measures
+from doccluster.measures import get_measure, list_measures
 from doccluster.measures.contingency import ContingencyTable
+from doccluster.measures.registry import get_measures
 from doccluster.partition import Partition
 from tests.oracles import external
 

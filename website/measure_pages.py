@@ -6,7 +6,8 @@ import math
 from collections.abc import Iterable
 
 from doccluster.artifacts.tables import LEADING_MEASURES
-from doccluster.bibliography import plain_text, references_of
+from doccluster.bibliography import plain_text
+from doccluster.bibliography.citing import references_of
 from doccluster.cli.run_summary import HEADLINES
 from doccluster.measures import Measure, list_measures
 from experiments.reference_pages import ARROWS, COSTS, FAMILIES, SOURCES

@@ -234,7 +234,7 @@ def _save_record(run: Run, folder: Path) -> None:
 
 def _threshold(run: Run) -> float | None:
     """Return the similarity below which new documents fit no cluster; copies of a document do not count."""
-    from doccluster.clustering import learn_threshold  # brings in numba, which reading and writing do not need
+    from doccluster.clustering.novelty import learn_threshold
 
     labels, similarity = run.partition.labels, run.similarity
     if run.copy_of is None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import importlib
+import sys
 from collections.abc import Callable, Mapping
 from typing import Any
 
 
-def offer(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
-    """Return the ``__getattr__`` of a package whose names live in these modules.
+def offer(package: str, homes: Mapping[str, str]) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """Return the ``__getattr__`` and the ``__dir__`` of a package whose names live in these modules.
 
     A module of the package that has the name itself is offered as a module; ``module:name`` offers what has another
     name there.
@@ -21,4 +22,4 @@ def offer(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
         home = importlib.import_module(module)
         return home if module == f"{package}.{name}" else getattr(home, own_name or name)
 
-    return get
+    return get, lambda: sorted(sys.modules[package].__all__)

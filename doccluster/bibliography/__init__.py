@@ -1,6 +1,6 @@
 """What to cite for a measure or a method: full references, as BibTeX or as text."""
 
-from doccluster.bibliography.citing import bibtex, cite, method_names, plain_text, references_of
+from doccluster.bibliography.citing import bibtex, cite, method_names, plain_text
 from doccluster.bibliography.reference import Reference
 
-__all__ = ["Reference", "bibtex", "cite", "method_names", "plain_text", "references_of"]
+__all__ = ["Reference", "bibtex", "cite", "method_names", "plain_text"]

@@ -61,7 +61,7 @@ def _print_all(run: Run, as_json: bool) -> None:
 
 def _one_cluster(run: Run, one: ClusterDescription) -> tuple[dict[str, Any], list[str]]:
     from doccluster.artifacts.tables import LEADING_MEASURES, per_cluster_values
-    from doccluster.labeling import BORDERLINE_MARGIN
+    from doccluster.labeling.placement import BORDERLINE_MARGIN
     from doccluster.overview import overview
 
     measures = {name: float(values[one.cluster]) for name, values in per_cluster_values(run).items()}

@@ -119,7 +119,7 @@ def measure_names(_context: click.Context, _option: click.Parameter, value: str 
     """Return the names of known measures, or the word all."""
     if value is None or value == "all":
         return value
-    from doccluster.measures import get_measures
+    from doccluster.measures.registry import get_measures
 
     names = [name.strip() for name in value.split(",") if name.strip()]
     if not names:

@@ -19,17 +19,13 @@ _HOMES = {
     "SphericalKMeans": "doccluster.clustering.k_means.spherical_k_means",
     "VonMisesFisherMixture": "doccluster.clustering.mixtures.vmf_mixture",
     "assign_to_centroids": "doccluster.clustering.k_means.assign",
-    "agglomerate": "doccluster.clustering.hierarchical.agglomeration",
-    "learn_threshold": "doccluster.clustering.novelty",
-    "leave_one_out_similarity": "doccluster.clustering.novelty",
 }
 
 __all__ = [*_HOMES]
-__getattr__ = offer(__name__, _HOMES)
+__getattr__, __dir__ = offer(__name__, _HOMES)
 
 if TYPE_CHECKING:
     from doccluster.clustering.criterion_clustering import CriterionClustering as CriterionClustering
-    from doccluster.clustering.hierarchical.agglomeration import agglomerate as agglomerate
     from doccluster.clustering.hierarchical.agglomerative import AgglomerativeClustering as AgglomerativeClustering
     from doccluster.clustering.hierarchical.bisecting import BisectingSphericalKMeans as BisectingSphericalKMeans
     from doccluster.clustering.hierarchical.bisection_tree import BisectionTree as BisectionTree
@@ -39,6 +35,4 @@ if TYPE_CHECKING:
     from doccluster.clustering.k_means.spherical_k_means import SphericalKMeans as SphericalKMeans
     from doccluster.clustering.mixtures.multinomial_mixture import MultinomialMixture as MultinomialMixture
     from doccluster.clustering.mixtures.vmf_mixture import VonMisesFisherMixture as VonMisesFisherMixture
-    from doccluster.clustering.novelty import learn_threshold as learn_threshold
-    from doccluster.clustering.novelty import leave_one_out_similarity as leave_one_out_similarity
     from doccluster.clustering.smoothed.document_clustering import DocumentClustering as DocumentClustering

@@ -12,22 +12,18 @@ _HOMES = {
     "Corpus": "doccluster.corpus.document",
     "Document": "doccluster.corpus.document",
     "Skipped": "doccluster.corpus.document",
-    "find_exact_duplicates": "doccluster.corpus.duplicates",
     "find_near_copies": "doccluster.corpus.near_copies",
     "find_near_duplicates": "doccluster.corpus.duplicates",
-    "is_companion": "doccluster.corpus.assembly",
     "load_sample": "doccluster.corpus.sample",
     "read_corpus": "doccluster.corpus.reading",
 }
 __all__ = [*_HOMES]
-__getattr__ = offer(__name__, _HOMES)
+__getattr__, __dir__ = offer(__name__, _HOMES)
 
 if TYPE_CHECKING:
-    from doccluster.corpus.assembly import is_companion as is_companion
     from doccluster.corpus.document import Corpus as Corpus
     from doccluster.corpus.document import Document as Document
     from doccluster.corpus.document import Skipped as Skipped
-    from doccluster.corpus.duplicates import find_exact_duplicates as find_exact_duplicates
     from doccluster.corpus.duplicates import find_near_duplicates as find_near_duplicates
     from doccluster.corpus.formats import FORMATS as FORMATS
     from doccluster.corpus.near_copies import find_near_copies as find_near_copies

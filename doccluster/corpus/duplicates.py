@@ -1,4 +1,4 @@
-"""Copies of the same text, exact or nearly so: which articles are one wire story, and how often it was printed.
+"""Copies of the same text, or nearly so: which articles are one wire story, and how often it was printed.
 
 Two texts are near-duplicates when the Jaccard index of their sets of word shingles reaches a threshold. The candidates
 come from prefix filtering (Bayardo, Ma & Srikant 2007, "Scaling up all pairs similarity search", WWW,
@@ -26,20 +26,6 @@ Groups = tuple[tuple[int, ...], ...]
 _UNSPACED = r"\u0e00-\u0eff\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
 _WORD = re.compile(rf"[{_UNSPACED}]|[^\W{_UNSPACED}]+")
 _BLOCK_PAIRS = 2_000_000  # candidate pairs that are held at a time
-
-
-def find_exact_duplicates(texts: Iterable[str]) -> Groups:
-    """Return groups of documents whose texts are equal but for white space, each in order.
-
-    >>> find_exact_duplicates(["a b", "c", "a  b\\n"])
-    ((0, 2),)
-    """
-    found: dict[str, list[int]] = {}
-    for number, text in enumerate(texts):
-        key = " ".join(text.split())
-        if key:
-            found.setdefault(key, []).append(number)
-    return tuple(tuple(group) for group in found.values() if len(group) > 1)
 
 
 def find_near_duplicates(texts: Iterable[str], *, threshold: float = 0.9, n_words: int = 3) -> Groups:

@@ -20,7 +20,7 @@ _HOMES = {
 }
 
 __all__ = ["BlockFit", "MatrixBlock", "Sequential", "cluster_blocks", "connect", "write_block"]
-__getattr__ = offer(__name__, _HOMES)
+__getattr__, __dir__ = offer(__name__, _HOMES)
 
 if TYPE_CHECKING:
     from doccluster.distributed.block_clustering import cluster_blocks as cluster_blocks

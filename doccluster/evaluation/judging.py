@@ -21,8 +21,8 @@ from doccluster.evaluation.evidence_store import EvidenceStore
 from doccluster.evaluation.result import Evaluation, Score
 from doccluster.evaluation.truth import TruthColumn, subset, truth_columns
 from doccluster.geometry import ClusterEvidence, Documents, as_documents
-from doccluster.measures import get_measure, get_measures, list_measures
-from doccluster.measures.registry import Measure, undefined
+from doccluster.measures import get_measure, list_measures
+from doccluster.measures.registry import Measure, get_measures, undefined
 from doccluster.partition import Partition
 from doccluster.validation import check_choice
 

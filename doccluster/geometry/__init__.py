@@ -20,7 +20,7 @@ _HOMES = {
 }
 
 __all__ = [*_HOMES]
-__getattr__ = offer(__name__, _HOMES)
+__getattr__, __dir__ = offer(__name__, _HOMES)
 
 if TYPE_CHECKING:
     from doccluster.geometry.documents import Documents as Documents

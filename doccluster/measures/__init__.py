@@ -24,6 +24,6 @@ from doccluster.measures import generalised_dunn as generalised_dunn
 from doccluster.measures import topics as topics
 
 # isort: on
-from doccluster.measures.registry import Measure, Values, get_measure, get_measures, list_measures
+from doccluster.measures.registry import Measure, Values, get_measure, list_measures
 
-__all__ = ["Measure", "Values", "get_measure", "get_measures", "list_measures"]
+__all__ = ["Measure", "Values", "get_measure", "list_measures"]

@@ -11,14 +11,9 @@ import numpy.typing as npt
 
 from doccluster.corpus.stored_texts import PickedTexts, text_lengths
 from doccluster.geometry import ClusterEvidence
-from doccluster.labeling import (
-    ClusterDescription,
-    LabelPhrases,
-    Placement,
-    TitleCounts,
-    count_label_phrases,
-    describe_clusters,
-)
+from doccluster.labeling import ClusterDescription, Placement, describe_clusters
+from doccluster.labeling.label_evidence import TitleCounts
+from doccluster.labeling.label_phrases import LabelPhrases, count_label_phrases
 from doccluster.overview import outlets_of
 from doccluster.partition import Partition
 from doccluster.pipeline.vectorizing import Vectorized

@@ -17,7 +17,7 @@ from doccluster.clustering.algorithms import SPHERICAL, get_algorithm
 from doccluster.corpus.opening import address_of
 from doccluster.corpus.options import SourceParameters
 from doccluster.errors import Argument, InputError, listed_arguments
-from doccluster.measures import get_measures
+from doccluster.measures.registry import get_measures
 from doccluster.text.tfidf_parameters import TfidfParameters
 from doccluster.text.token_patterns import check_safe_pattern
 from doccluster.validation import check_positive_int

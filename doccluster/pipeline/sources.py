@@ -15,7 +15,8 @@ import numpy as np
 from doccluster.artifacts.model import Model
 from doccluster.base.progress import Progress, silent
 from doccluster.base.short_repr import ShortRepr
-from doccluster.corpus import Corpus, Skipped, is_companion, read_corpus
+from doccluster.corpus import Corpus, Skipped, read_corpus
+from doccluster.corpus.assembly import is_companion
 from doccluster.corpus.stored_texts import StoredTexts
 from doccluster.errors import Argument, InputError, NothingUsable, listed_arguments
 from doccluster.overview import outlets_of

@@ -100,7 +100,8 @@ def _clustering() -> None:
 
 
 def _criteria() -> None:
-    from doccluster.clustering import CriterionClustering, agglomerate
+    from doccluster.clustering import CriterionClustering
+    from doccluster.clustering.hierarchical.agglomeration import agglomerate
 
     rows = _matrix(60, 40, np.float32)
     CriterionClustering(3, n_init=1, random_state=0).fit(rows)

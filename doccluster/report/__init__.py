@@ -10,16 +10,14 @@ from doccluster.base.lazy import offer
 _HOMES = {
     "InlineReport": "doccluster.report.html",
     "plots": "doccluster.report.plots",
-    "render_report": "doccluster.report.html",
     "write_report": "doccluster.report.html",
 }
 
 __all__ = [*_HOMES]
 
-__getattr__ = offer(__name__, _HOMES)
+__getattr__, __dir__ = offer(__name__, _HOMES)
 
 if TYPE_CHECKING:
     from doccluster.report import plots as plots
     from doccluster.report.html import InlineReport as InlineReport
-    from doccluster.report.html import render_report as render_report
     from doccluster.report.html import write_report as write_report

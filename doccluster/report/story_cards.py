@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from doccluster.headlines import first_sentence
-from doccluster.labeling import BORDERLINE_MARGIN
 from doccluster.labeling.description import ClusterDescription, Representative, Term
+from doccluster.labeling.placement import BORDERLINE_MARGIN
 from doccluster.overview import OTHER, Overview, as_date, days_of, outlets_of
 from doccluster.record import Run
 from doccluster.report.wording import date_words, one_line, safe_link, span_words

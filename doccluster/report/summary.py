@@ -13,7 +13,7 @@ import numpy as np
 
 from doccluster import __version__
 from doccluster.base.sizes import format_size
-from doccluster.labeling import BORDERLINE_MARGIN
+from doccluster.labeling.placement import BORDERLINE_MARGIN
 from doccluster.overview import Overview, as_date, overview
 from doccluster.record import Provenance, Run
 from doccluster.report.quality import (

@@ -8,11 +8,9 @@ from doccluster.base.lazy import offer
 from doccluster.selection.recommendation import Granularity, Recommendation, choose_k
 from doccluster.selection.tendency import (
     Tendency,
-    cell_counts,
     distance_distribution_test,
     hopkins,
     hopkins_test,
-    kl_divergence,
     spatial_histogram_test,
     tendency_tests,
 )
@@ -23,18 +21,16 @@ __all__ = [
     "LabelledCorpus",
     "Recommendation",
     "Tendency",
-    "cell_counts",
     "choose_k",
     "compare",
     "distance_distribution_test",
     "hopkins",
     "hopkins_test",
-    "kl_divergence",
     "spatial_histogram_test",
     "tendency_tests",
 ]
 # loaded when used: they import scikit-learn and pandas, and a run that chooses its number of clusters needs neither
-__getattr__ = offer(
+__getattr__, __dir__ = offer(
     __name__,
     {
         "Comparison": "doccluster.selection.comparison_result",

@@ -14,7 +14,7 @@ _HOMES = {
 }
 
 __all__ = ["Replayed", "StoryStream", "StreamSettings", "StreamTables"]
-__getattr__ = offer(__name__, _HOMES)
+__getattr__, __dir__ = offer(__name__, _HOMES)
 
 if TYPE_CHECKING:
     from doccluster.streams.replay import Replayed as Replayed

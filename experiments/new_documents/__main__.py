@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from doccluster.artifacts.run_folder import load_run
-from doccluster.clustering import leave_one_out_similarity
+from doccluster.clustering.novelty import leave_one_out_similarity
 from doccluster.pipeline.assigning import assign_documents
 from doccluster.pipeline.main_line import run_pipeline
 

@@ -11,7 +11,7 @@ import pytest
 
 from doccluster.artifacts.model import load_model
 from doccluster.artifacts.run_folder import load_run
-from doccluster.clustering import learn_threshold, leave_one_out_similarity
+from doccluster.clustering.novelty import learn_threshold, leave_one_out_similarity
 from doccluster.errors import InputError
 from doccluster.pipeline.assigning import assign_documents
 

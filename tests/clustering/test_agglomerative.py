@@ -11,8 +11,8 @@ from sklearn.cluster import AgglomerativeClustering as TheirClustering
 from sklearn.metrics import adjusted_rand_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from doccluster.clustering import AgglomerativeClustering, agglomerate
-from doccluster.clustering.hierarchical.agglomeration import EUCLIDEAN, LINKAGES, cut_tree
+from doccluster.clustering import AgglomerativeClustering
+from doccluster.clustering.hierarchical.agglomeration import EUCLIDEAN, LINKAGES, agglomerate, cut_tree
 from doccluster.errors import InputError, MemoryLimitError
 from tests.clustering.naive import cluto_matrix
 

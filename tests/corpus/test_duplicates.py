@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from doccluster.corpus import find_exact_duplicates, find_near_duplicates
+from doccluster.corpus import find_near_duplicates
 from doccluster.errors import InputError
 
 
@@ -63,10 +63,6 @@ def test_a_thousand_copies_are_one_group():
 def test_scripts_without_spaces_are_compared_by_characters():
     texts = ["東京で大きな地震があり多くの人が避難した", "東京で大きな地震があり多くの人が避難した。", "大阪は晴れ"]
     assert find_near_duplicates(texts) == ((0, 1),)
-
-
-def test_exact_duplicates_differ_in_white_space_only():
-    assert find_exact_duplicates(["a b", "A b", "a\nb ", "", " ", "c", "c"]) == ((0, 2), (5, 6))
 
 
 def test_nothing_is_a_copy_of_nothing():

@@ -9,7 +9,8 @@ import zipfile
 
 import pytest
 
-from doccluster.corpus import find_exact_duplicates, find_near_duplicates, read_corpus
+from doccluster.corpus import find_near_duplicates, read_corpus
+from doccluster.corpus.duplicates import find_exact_duplicates
 from doccluster.corpus.encodings import decode
 from doccluster.errors import DocclusterWarning
 from experiments.feeds.run import judge_folder

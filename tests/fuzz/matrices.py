@@ -123,6 +123,7 @@ def uses() -> tuple[Use, ...]:
     """Return everything that takes a matrix, each as a function of one; fitted and imported once."""
     from doccluster import evaluation, labeling, selection, synthetic
     from doccluster.clustering import SphericalKMeans, VonMisesFisherMixture, assign_to_centroids
+    from doccluster.labeling.placement import own_similarity
     from doccluster.partition import Partition
     from doccluster.vectors import DocumentVectors, write_matrix
 
@@ -171,8 +172,8 @@ def uses() -> tuple[Use, ...]:
         lambda matrix: selection.hopkins(good, sample=[0, 1], reference=matrix),
         lambda matrix: labeling.ClusterProfiles.from_partition(matrix, found),
         lambda matrix: labeling.describe_clusters(vectors(matrix), found, n_threads=1),
-        lambda matrix: labeling.own_similarity(matrix, found, centroids),
-        lambda matrix: labeling.own_similarity(good, Partition.from_labels(range(N_ROWS)), matrix),
+        lambda matrix: own_similarity(matrix, found, centroids),
+        lambda matrix: own_similarity(good, Partition.from_labels(range(N_ROWS)), matrix),
         lambda matrix: labeling.place_documents(matrix, found, centroids, n_threads=1),
         lambda matrix: labeling.representative_documents(matrix, found, np.ones(N_ROWS)),
         lambda matrix: labeling.explain_membership(matrix, 2, centroids, 2),

@@ -6,13 +6,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from doccluster.labeling import (
-    borderline_documents,
-    describe_clusters,
-    own_similarity,
-    place_documents,
-    representative_documents,
-)
+from doccluster.labeling import borderline_documents, describe_clusters, place_documents, representative_documents
+from doccluster.labeling.placement import own_similarity
 from doccluster.labeling.profiles import ClusterProfiles
 from doccluster.partition import Partition
 from doccluster.vectors.document_vectors import DocumentVectors

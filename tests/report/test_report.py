@@ -18,8 +18,9 @@ from doccluster.overview import overview
 from doccluster.partition import Partition
 from doccluster.pipeline.main_line import run_pipeline
 from doccluster.record import Documents, Provenance, Run
-from doccluster.report import render_report, write_report
+from doccluster.report import write_report
 from doccluster.report.heat_maps import similar_next_to_one_another
+from doccluster.report.html import render_report
 from doccluster.report.quality import confusion, pair_table
 from doccluster.report.story_cards import MAX_LISTED
 from doccluster.report.summary import summarize
