@@ -17,6 +17,7 @@ from doccluster import plots
 from doccluster.base.table_markup import html_table
 from doccluster.errors import InputError
 from doccluster.selection import Comparison
+from website.notebook import run_cells, shown
 
 HOSTILE = '<script>alert("x")</script>\u202e & _x_'
 
@@ -166,3 +167,16 @@ def test_what_cannot_be_drawn_is_one_sentence(run, comparison):
         plots.confusion(run, "colour")
     with pytest.raises(InputError, match="no measure has a correlation"):
         plots.agreement(Comparison(comparison.runs.query("seed == 0")))
+
+
+def test_every_value_of_the_notebook_shows_itself():
+    cells = run_cells()
+    values = [cell.value for cell in cells if cell.is_code]
+    kinds = [type(value).__name__ for value in values]
+    assert {"Corpus", "Run", "DataFrame", "Evaluation", "Choice", "ShownFigure", "GroupedHits"} <= set(kinds)
+    assert all(shown(value) for value in values), kinds
+    assert "".join(cell.printed for cell in cells) == ""
+    corpus = Cells(shown(values[0]))
+    assert corpus.rows[0] == ["id", "title", "date", "source", "topic", "story", "text"]
+    assert corpus.rows[1][0] == "eco-001"
+    assert 'src="data:image/png;base64,' in shown(values[kinds.index("ShownFigure")])

@@ -16,13 +16,16 @@ from doccluster.cli.main import COMMANDS
 from website.api_pages import api_pages
 from website.command_pages import command_pages
 from website.measure_pages import measure_pages
+from website.notebook import NOTEBOOK, notebook_pages
 from website.sample import sample_pages
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent
 REPLACED = ("reference/measures.md", "reference/cli.md")  # the site has a page for each measure and each verb
 PROJECT = ("CONTRIBUTING.md", "CHANGELOG.md")
-GENERATED: tuple[Callable[[], dict[str, str]], ...] = (measure_pages, command_pages, api_pages, sample_pages)
+GENERATED: tuple[Callable[[], dict[str, str]], ...] = (
+    *(measure_pages, command_pages, api_pages, sample_pages, notebook_pages),
+)
 
 link = re.compile(r"(!?\[[^\]]*\]\()([^)#\s]+)?(#[^)\s]*)?\)")
 
@@ -33,7 +36,7 @@ def gather(sources: pathlib.Path) -> None:
     sources.mkdir(parents=True)
     for path in sorted((ROOT / "docs").rglob("*")):
         target = path.relative_to(ROOT / "docs")
-        if path.is_dir() or target.as_posix() in REPLACED:
+        if path.is_dir() or path == NOTEBOOK or target.as_posix() in REPLACED:
             continue
         if path.suffix == ".md":
             write(sources / target, site_text(path.read_text(encoding="utf-8"), path, sources))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -9,6 +10,7 @@ from operator import index
 from typing import TYPE_CHECKING, Any, overload
 
 from doccluster.base.short_repr import cut, listed, short
+from doccluster.base.table_markup import html_table
 from doccluster.errors import InputError
 from doccluster.packed_strings import CodedColumn
 
@@ -16,6 +18,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 RENAMED = "duplicate-id"
+MOST_DOCUMENTS_SHOWN = 10  # in a notebook
+MOST_OF_TEXT_SHOWN = 120  # characters
 
 
 @dataclass(frozen=True)
@@ -203,6 +207,22 @@ class Corpus:
         labels = f"; labels: {listed(self.labels)}" if self.labels else ""
         skipped = f"; {len(self.skipped):,} skipped or renamed" if self.skipped else ""
         return cut(f"Corpus({len(self):,} documents: {listed(self.ids)}{labels}{skipped})")
+
+    def _repr_html_(self) -> str:
+        known = [name for name in ("title", "date", "source") if any(self.column(name))]
+        rows = [
+            [
+                one.id,
+                *(str(one.metadata.get(name) or "") for name in known),
+                *(", ".join(one.labels[name]) for name in self.labels),
+                " ".join(one.text[:MOST_OF_TEXT_SHOWN].split()),
+            ]
+            for one in itertools.islice(self, MOST_DOCUMENTS_SHOWN)
+        ]
+        more = "" if len(rows) == len(self) else f"; the first {len(rows)} are shown"
+        skipped = f", {len(self.skipped):,} skipped or renamed" if self.skipped else ""
+        columns = ("id", *known, *self.labels, "text")
+        return html_table(columns, rows, caption=f"{len(self):,} documents{skipped}{more}")
 
     @property
     def _given(self) -> Any:

@@ -28,7 +28,7 @@ def load_sample() -> Corpus:
     --------
     >>> from doccluster import load_sample
     >>> corpus = load_sample()
-    >>> len(corpus), corpus[0].title
+    >>> len(corpus), corpus[0].metadata["title"]
     (176, 'Crane operators walk out at Port Ellery container terminal')
     """
     return read_corpus(sample_path(), label_columns=["topic", "story"])

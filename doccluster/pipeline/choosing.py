@@ -13,7 +13,6 @@ import pandas as pd
 from doccluster.artifacts.encoded_rows import EncodedRows
 from doccluster.artifacts.new_folder import ENCODED, check_folder, writing
 from doccluster.base.progress import Progress, silent
-from doccluster.base.short_repr import ShortRepr
 from doccluster.corpus.stored_texts import PickedTexts
 from doccluster.pipeline.in_process import order_of
 from doccluster.pipeline.meaning_wanted import reader_for, with_meaning
@@ -27,13 +26,16 @@ from doccluster.vectors import DocumentVectors
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Choice(ShortRepr):
+class Choice:
     """A recommendation, and the documents it is for."""
 
     recommendation: Recommendation
     documents: Documents
     vectors: DocumentVectors
     n_empty: int
+
+    def __repr__(self) -> str:
+        return repr(self.recommendation).replace("Recommendation(", "Choice(", 1)
 
     def to_pandas(self) -> pd.DataFrame:
         """Return the evidence of the recommendation, one row per k."""

@@ -12,7 +12,7 @@ import numpy as np
 
 from doccluster.base.digests import checksum
 from doccluster.base.progress import Progress, silent
-from doccluster.base.short_repr import ShortRepr
+from doccluster.base.short_repr import cut
 from doccluster.corpus import Corpus, Skipped
 from doccluster.corpus.dates import disbelief
 from doccluster.overview import as_date
@@ -46,7 +46,7 @@ class TendencyResult:
 
 
 @dataclass(frozen=True, repr=False)
-class Inspection(ShortRepr):
+class Inspection:
     """What is in a source; what does not apply (texts of a matrix, columns of texts) is None.
 
     Attributes
@@ -92,6 +92,17 @@ class Inspection(ShortRepr):
     n_entries: int | None = None
     n_empty: int | None = None
     tendency: tuple[TendencyResult, ...] | None = None
+
+    def __repr__(self) -> str:
+        parts = [f"{self.n_documents:,} documents"]
+        if self.n_terms is not None:
+            parts.append(f"{self.n_terms:,} terms")
+        if self.first_date:
+            parts.append(f"{self.first_date[:10]} to {self.last_date[:10]}")
+        parts += [f"{share:.0%} {name}" for name, share in (self.languages or {}).items()][:3]
+        parts += [f"{one.n_classes:,} classes of {one.name}" for one in self.labels]
+        parts += [f"{number:,} skipped: {reason}" for reason, number in self.reasons.items()]
+        return cut(f"Inspection({', '.join(parts)})")
 
     @property
     def reasons(self) -> dict[str, int]:

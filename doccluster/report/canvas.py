@@ -126,13 +126,20 @@ def drawn(function: Callable[P, R]) -> Callable[P, R]:
     return draw
 
 
+class ShownFigure(Figure):
+    """A figure that a notebook shows where it is the last value of a cell; pyplot is not needed for that."""
+
+    def _repr_png_(self) -> bytes:
+        return figure_bytes(self, "png")
+
+
 def new_axes(width: float, height: float, ax: Axes | None = None) -> tuple[Figure, Axes]:
     """Return a figure of this size in inches and its only axes; or the axes that the caller has, and their figure."""
     if ax is not None:
         figure = ax.get_figure(root=True)
         assert isinstance(figure, Figure)  # axes that were removed from theirs have none
         return figure, ax
-    figure = Figure(figsize=(width, height), layout="constrained", facecolor="white")
+    figure = ShownFigure(figsize=(width, height), layout="constrained", facecolor="white")
     FigureCanvasAgg(figure)
     return figure, figure.add_subplot()
 

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from doccluster.base.short_repr import ShortRepr
+from doccluster.base.short_repr import ShortRepr, cut, listed
+from doccluster.base.table_markup import html_table
 from doccluster.corpus.draft import ReadFailure
 from doccluster.corpus.opening import read_whole
 from doccluster.errors import InputError, NothingUsable
@@ -168,7 +169,7 @@ class HitGroup(ShortRepr):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class GroupedHits(ShortRepr):
+class GroupedHits:
     """Search results in groups.
 
     Attributes
@@ -193,6 +194,15 @@ class GroupedHits(ShortRepr):
     other: tuple[int, ...]
     copy_of: dict[int, int]
     bm25_places: tuple[int | None, ...] = ()
+
+    def __repr__(self) -> str:
+        groups = listed([f"{label} ({len(places):,})" for label, places in self.named_groups])
+        return cut(f"GroupedHits({self.query!r}: {len(self.hits):,} hits in {len(self.groups):,} groups: {groups})")
+
+    def _repr_html_(self) -> str:
+        rows = [(label, len(places), self.hits[places[0]].title) for label, places in self.named_groups]
+        caption = f"{len(self.hits):,} hits for {self.query!r} in {len(self.groups):,} groups"
+        return html_table(("group", "hits", "the first of them"), rows, caption=caption, bar="hits")
 
     @property
     def named_groups(self) -> list[tuple[str, tuple[int, ...]]]:

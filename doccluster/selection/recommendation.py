@@ -12,7 +12,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from doccluster.base.progress import Progress, silent
-from doccluster.base.short_repr import ShortRepr, one_of
+from doccluster.base.short_repr import cut, one_of
 from doccluster.base.table_markup import html_table, latex_table
 from doccluster.clustering.smoothed.document_clusters import DocumentParameters, SmoothedRows, smooth_documents
 from doccluster.errors import Argument, InputError
@@ -47,7 +47,7 @@ MOST_DENSE = 10_000  # rows without a graph of their terms, whose neighbours tak
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Recommendation(ShortRepr):
+class Recommendation:
     """How many clusters the data support.
 
     Attributes
@@ -105,6 +105,9 @@ class Recommendation(ShortRepr):
     @property
     def _is_limited(self) -> bool:
         return bool(self.asked) and self.unlimited not in (None, self.k)
+
+    def __repr__(self) -> str:
+        return cut(f"Recommendation({self.n_documents:,} documents: {self.sentence})")
 
     def reordered(self, order: Labels) -> Recommendation:
         """Return the answer for rows ``order`` of an input as one for the input."""

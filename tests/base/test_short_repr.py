@@ -66,6 +66,12 @@ def test_the_main_values_say_what_they_hold(values):
     assert repr(values["Run"]).startswith(f"Run({N} documents in 3 clusters, 62 terms, seed 0: ")
     assert repr(values["Partition"]) == f"Partition({N} documents in 3 clusters of 134, 133, 133)"
     assert "400 x 62 float32, sparse" in repr(values["DocumentVectors"])
+    assert repr(values["Choice"]).startswith(f"Choice({N} documents: 3 topics of about 133")
+    assert repr(values["Inspection"]) == f"Inspection({N} documents)"
+    hits = [{"title": f"{word} {n}"} for n in range(6) for word in ("harbour boats", "rye bread")]
+    found = doccluster.cluster_search_results(hits, query="news")
+    assert repr(found).startswith(f"GroupedHits('news': 12 hits in {len(found.groups)} groups: ")
+    assert found.groups[0].label in repr(found)
 
 
 def test_long_names_do_not_make_a_repr_long():
