@@ -214,8 +214,8 @@ TINY_FOR_PAIRS = {
     "geometry.evidence": {"TABLES_UP_TO": 2},
     "geometry.table": {"DENSE_FROM": 3, "TABLE_BYTES": 4 * 8 * 10},
     "geometry.cooccurrence": {"DENSE_ROWS": 8},
-    "measures.sorted_documents": {"PAIRS_PER_BLOCK": 1, "CELLS_PER_BLOCK": 1, "GRAM_CELLS": 1, "COMMON_BYTES": 4_000},
-    "measures.order_counts": {"COUNTED_KEYS": 0, "BLOCK_PAIRS": 1},
+    "measures.sorted_documents": {"BLOCK_CELLS": 15 * 150, "COMMON_BYTES": 8 * 150 * 3},
+    "measures.distances": {"N_BINS": 3},
 }
 
 
@@ -230,20 +230,20 @@ def test_every_internal_measure_is_the_same_with_tiny_limits_and_three_threads(k
         for limit, tiny in limits.items():
             monkeypatch.setattr(f"doccluster.{name}.{limit}", tiny)
     passed = Passed(monkeypatch, sorted_documents, "map_blocks")
-    shapes, indexed = [], sorted_documents._indexed
+    shapes, split = [], sorted_documents.split_terms
 
-    def noted_index(matrix):
-        begins, index = indexed(matrix)
-        shapes.append((len(index.lines), np.diff(index.lists.indptr)[index.line_of < 0].sum()))
-        return begins, index
+    def noted(met, n):
+        common, rare = split(met, n)
+        shapes.append((common.size, rare.size))
+        return common, rare
 
-    monkeypatch.setattr(sorted_documents, "_indexed", noted_index)
+    monkeypatch.setattr(sorted_documents, "split_terms", noted)
     found = evaluate(topics, n_threads=3, **asked)
     assert len(found.scores) == len(names) > 40
     for one, other in zip(found.scores, expected.scores, strict=True):
         assert one.value == pytest.approx(other.value, rel=1e-9, abs=1e-12, nan_ok=True), one.name
     assert (passed.blocks, passed.threads) == (10, 3)
-    assert kind == "dense" or (shapes[0][0] == 3 and shapes[0][1] > 500), "some terms are lines, others lists"
+    assert kind == "dense" or (shapes[0][0] == 3 and shapes[0][1] > 50), "some terms are columns, others lists"
 
 
 @pytest.mark.parametrize(

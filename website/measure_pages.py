@@ -186,7 +186,7 @@ def _use(record: Measure) -> list[str]:
 
 def _shown(record: Measure) -> list[str]:
     places = ["in the table *All scores* of the tab Quality of [the report](../../explanation/the-report.md)"]
-    if record.by_name_only or record.compares_pairs or record.evidence == "pairwise":
+    if record.by_name_only or record.evidence == "pairwise":
         places[0] += f", where it is asked for with `--measures {record.name}` or takes little time"
     if record.name in PLACES:
         places.append(PLACES[record.name])

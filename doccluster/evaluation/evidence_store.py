@@ -57,10 +57,6 @@ class EvidenceStore:
         builders = {"geometry": self._geometry, "pairwise": self._pairwise, "topics": self._topics}
         return self._once(kind, builders[kind])
 
-    def seconds_for(self, measure: Measure) -> float:
-        """Return about how long a measure of pairs would take, with others like it."""
-        return float(self.of("pairwise").estimate_seconds(of_order=measure.compares_pairs))
-
     def _once(self, key: Any, build: Callable[[], Any]) -> Any:
         if key not in self._built:
             self._built[key] = build()

@@ -141,10 +141,10 @@ def evaluate(
     truth : labels, or a mapping or DataFrame of column name to labels, optional
         External measures have one score per column.
     measures : names, a mapping of name to parameters, or "all", optional
-        By default every measure that the input allows, without variants and aliases. Of those that look at all pairs
-        of documents, and of those that compare pairs with pairs, the default leaves out what would take one processor
-        longer than `pairwise_seconds`: their score is nan, and the note says how long it would take and that they can
-        be asked for by name. So the scores do not depend on the number of threads.
+        By default every measure that the input allows, without variants and aliases. Those that look at all pairs of
+        documents are left out if together they would take one processor longer than `pairwise_seconds`: their score is
+        nan, and the note says how long it would take and that they can be asked for by name. So the scores do not
+        depend on the number of threads.
     pairwise_seconds : float
         See `measures`.
     evidence : ClusterEvidence, optional
@@ -218,11 +218,9 @@ def _not_computed(store: EvidenceStore, records: list[Measure], limit: float) ->
     """Return the measures that are left out by default, with the reason."""
     reasons = {record: "ask for it by name" for record in records if record.by_name_only}
     pairwise = [record for record in records if store.evidence_kind(record) == "pairwise"]
-    for compares_pairs in (False, True):
-        alike = [record for record in pairwise if record.compares_pairs is compares_pairs]  # they share the work
-        seconds = store.seconds_for(alike[0]) if alike else 0.0
-        if seconds > limit:
-            reasons.update(dict.fromkeys(alike, f"needs ~{_about(seconds)}, ask for it by name"))
+    seconds = store.of("pairwise").estimate_seconds() if pairwise else 0.0
+    if seconds > limit:
+        reasons.update(dict.fromkeys(pairwise, f"needs ~{_about(seconds)}, ask for it by name"))
     return reasons
 
 

@@ -19,7 +19,6 @@ from doccluster.measures import within_between as within_between
 from doccluster.measures import scatter as scatter
 from doccluster.measures import to_means as to_means
 from doccluster.measures import all_pairs as all_pairs
-from doccluster.measures import pair_order as pair_order
 from doccluster.measures import generalised_dunn as generalised_dunn
 from doccluster.measures import topics as topics
 

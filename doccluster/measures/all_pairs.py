@@ -1,7 +1,8 @@
-"""Measures that look at every pair of documents: extremes, sums of the extreme distances, correlations.
+"""Measures that look at every pair of documents: extremes, sums of the extreme distances, correlations, order.
 
 They need PairwiseDistances under every metric, because no sum of rows knows which distance is the least, the largest,
-or how much distances vary.
+how much distances vary, or whether a pair of one cluster is closer than a pair of different clusters. Of order, ties
+count for neither side, and both are exact.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ EQUAL_DISTANCES = "all distances are equal"
 def c_index(distances: PairwiseDistances) -> float | Values:
     """Return the distance within clusters, rescaled between the extremes for as many pairs."""
     geometry = distances.geometry
-    if geometry.n_inner_pairs == 0 or geometry.n_outer_pairs == 0:
+    if not _has_both_kinds(distances):
         return undefined(missing_pairs(geometry))
     smallest, largest = distances.extreme_sums
     if largest - smallest <= 1e-12 * largest:
@@ -58,7 +59,7 @@ def c_index(distances: PairwiseDistances) -> float | Values:
 def dunn(distances: PairwiseDistances) -> float | Values:
     """Return the least distance between clusters over the largest within one."""
     geometry = distances.geometry
-    if geometry.n_inner_pairs == 0 or geometry.n_outer_pairs == 0:
+    if not _has_both_kinds(distances):
         return undefined(missing_pairs(geometry))
     if distances.largest_within == 0:
         return math.inf if distances.least_between > 0 else undefined("copies within and between clusters: 0/0")
@@ -139,3 +140,62 @@ def hubert_normalized(distances: PairwiseDistances) -> float | Values:
 
 def _correlation(value: float) -> float:
     return min(max(value, -1.0), 1.0)
+
+
+@pair_measure(
+    "gamma",
+    title="Gamma (Baker-Hubert)",
+    bounds=(-1.0, 1.0),
+    formula="(s+ - s-)/(s+ + s-), s+ (s-) = comparisons of a pair within and a pair between with w_in < (>) w_out",
+    source="Baker & Hubert 1975",
+    meaning="Of the comparisons without ties, how many more are in the right order than in the wrong one.",
+    edges="no pair within or none between clusters, or only ties: undefined",
+)
+def gamma(distances: PairwiseDistances) -> float | Values:
+    """Return the difference of s+ and s- over their sum."""
+    if not _has_both_kinds(distances):
+        return undefined(missing_pairs(distances.geometry))
+    plus, minus = float(distances.order_counts.s_plus), float(distances.order_counts.s_minus)
+    return (plus - minus) / (plus + minus) if plus + minus > 0 else undefined("all comparisons are ties")
+
+
+@pair_measure(
+    "g_plus",
+    title="G+",
+    direction="lower",
+    range="[0, M/(2(M-1))]",
+    bounds=(0.0, 1.0),
+    formula="2 s-/(M(M-1))",
+    source="Rohlf 1974",
+    meaning="The share of all pairs of pairs that are in the wrong order; small also when there are few pairs within.",
+    edges="no pair within or none between clusters: undefined",
+)
+def g_plus(distances: PairwiseDistances) -> float | Values:
+    """Return s- over the number of pairs of pairs."""
+    if not _has_both_kinds(distances):
+        return undefined(missing_pairs(distances.geometry))
+    pairs = float(distances.geometry.n_pairs)
+    return 2 * float(distances.order_counts.s_minus) / (pairs * (pairs - 1))
+
+
+@pair_measure(
+    "tau",
+    title="Tau",
+    range="(-1, 1)",
+    bounds=(-1.0, 1.0),
+    formula="(s+ - s-)/sqrt(N_in N_out M(M-1)/2)",
+    source="Rohlf 1974",
+    meaning="The rank correlation of distance with 'in different clusters'; its maximum is below 1.",
+    edges="no pair within or none between clusters: undefined",
+)
+def tau(distances: PairwiseDistances) -> float | Values:
+    """Return the difference of s+ and s- over the geometric mean of comparisons and pairs of pairs."""
+    if not _has_both_kinds(distances):
+        return undefined(missing_pairs(distances.geometry))
+    geometry, pairs = distances.geometry, float(distances.geometry.n_pairs)
+    scale = math.sqrt(float(geometry.n_inner_pairs) * geometry.n_outer_pairs) * math.sqrt(pairs * (pairs - 1) / 2)
+    return (float(distances.order_counts.s_plus) - float(distances.order_counts.s_minus)) / scale
+
+
+def _has_both_kinds(distances: PairwiseDistances) -> bool:
+    return distances.geometry.n_inner_pairs > 0 and distances.geometry.n_outer_pairs > 0

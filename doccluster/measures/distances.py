@@ -1,13 +1,14 @@
-"""PairwiseDistances: all pairs of documents met once, in blocks, never kept; evidence where sums do not suffice.
+"""PairwiseDistances: all pairs of documents met in blocks, never kept; evidence where sums do not suffice.
 
-One sweep gives the block weights, extremes and per-document means of Euclidean distance (silhouette, Dunn, Hubert and
-the rest) and the ends of the C-index; the measures of pair order have counts of their own. Memory is bounded by
-`max_memory` whatever the number of documents, and `estimate_seconds` says beforehand what a sweep costs.
+One sweep gives the sums, extremes and per-document means of distances; the C-index and the measures of pair order take
+two sweeps of their own each. `estimate_seconds` says beforehand what they cost.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -15,67 +16,56 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from doccluster.base.sizes import parse_size
+from doccluster.base.sizes import format_size, parse_size
 from doccluster.base.sparse_structure import document_frequencies
-from doccluster.geometry.documents import as_documents
+from doccluster.errors import NotComputable
 from doccluster.geometry.evidence import ClusterEvidence
-from doccluster.measures.extreme_sums import WIDTH, SortedOut, edges_around
-from doccluster.measures.order_counts import COUNTED_KEYS, OrderCounts, count_order, number_of_keys
-from doccluster.measures.pair_sweep import PairSweep, run_sweep, sampled_parts, sweep
-from doccluster.measures.sorted_documents import SortedDocuments, common_terms, largest_squared
-from doccluster.validation import RandomState
-
-SECONDS_PER_POSTING = 1.2e-9  # one product through the inverted index
-SECONDS_PER_LINE_CELL = 1.5e-10  # one product with a dense line of a common term
-SECONDS_PER_DENSE_PRODUCT = 1e-10
-SECONDS_PER_PAIR = 5e-9  # distance, sums and histogram of one pair
-SECONDS_PER_DISTANCE = 3e-9  # the distance of one pair alone
-SECONDS_PER_COUNT = 1.2e-8  # one pair added to a table of distances
-SECONDS_PER_SORTED_KEY = 1.4e-8  # one pair of the larger kind, sorted in its block and compared
-SECONDS_PER_COLLECTED_KEY = 1.2e-7  # one pair of the smaller kind, sorted and summed with all others
-
-
-def estimate_seconds(matrix: Any) -> float:
-    """Return about how many seconds one sweep over all pairs of rows takes one processor."""
-    checked = as_documents(matrix).matrix
-    return _products(checked, _documents_with(checked)) + _pairs(checked) * SECONDS_PER_PAIR
-
-
-def estimate_order_seconds(geometry: ClusterEvidence) -> float:
-    """Return about how many seconds one processor takes to count in which order all comparisons of pairs come out."""
-    rows = geometry.rows
-    distances = _products(rows.matrix, _documents_with(rows.matrix)) + geometry.n_pairs * SECONDS_PER_DISTANCE
-    is_counted = number_of_keys(largest_squared(rows, geometry.metric), rows.grid) <= COUNTED_KEYS
-    if is_counted:
-        return float(distances + geometry.n_pairs * SECONDS_PER_COUNT)
-    smaller = min(geometry.n_inner_pairs, geometry.n_outer_pairs)
-    return float(2 * distances + geometry.n_pairs * SECONDS_PER_SORTED_KEY + smaller * SECONDS_PER_COLLECTED_KEY)
-
-
-def _pairs(matrix: Any) -> float:
-    return float(matrix.shape[0]) ** 2 / 2
-
-
-def _documents_with(matrix: Any) -> npt.NDArray[np.float64]:
-    """Return how many rows have each term, array of shape (n_terms,); nothing of a dense matrix."""
-    return document_frequencies(matrix).astype(np.float64) if sparse.issparse(matrix) else np.empty(0)
-
-
-def _products(matrix: Any, met: npt.NDArray[np.float64]) -> float:
-    """Return the seconds for the products of all pairs of rows; `met` says how many rows have each term."""
-    n = matrix.shape[0]
-    if not sparse.issparse(matrix):
-        return float(_pairs(matrix) * matrix.shape[1] * SECONDS_PER_DENSE_PRODUCT)
-    common = common_terms(met, n, matrix.dtype.itemsize)
-    cells = met[common].sum() * n / 2
-    rare = met.copy()
-    rare[common] = 0
-    return float(rare @ rare / 2 * SECONDS_PER_POSTING + cells * SECONDS_PER_LINE_CELL)
-
+from doccluster.measures.sorted_documents import SortedDocuments, split_terms
+from doccluster.validation import RandomState, as_generator, check_positive_int
 
 FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
 
 MAX_MEMORY = 512 * 2**20  # working memory by default, besides the matrix and its sorted copy
+N_BINS = 2**16  # in which distances are counted before the bins where the extreme ones end are looked at
+FINEST_STEP = 2.0**-60  # of the largest distance: keys fit in 64 bits, and float64 resolves no more of it
+LEAST_HELD = 2**16  # different distances within clusters that are held, however little memory there is
+BYTES_PER_KEY = 32  # a distance within clusters while it is collected, sorted and counted
+
+SECONDS_PER_POSTING = 5e-9  # one product of two entries of a term
+SECONDS_PER_DENSE_PRODUCT = 1e-10
+SECONDS_PER_PAIR = 1e-7  # what five sweeps do with one pair besides its product
+
+
+@dataclass(frozen=True)
+class OrderCounts:
+    """Comparisons of a pair within with a pair between clusters: s+ closer, s- farther, the rest ties."""
+
+    s_plus: int
+    s_minus: int
+
+
+@dataclass(frozen=True, eq=False)
+class PairSweep:
+    """What a sweep leaves, of some documents or all; extremes are of squared (or cosine) distances.
+
+    Attributes
+    ----------
+    cluster_weights : W(C_i, C_i) and W(C_i, V), arrays of shape (k,)
+    silhouette_parts : mean distance to the own and to the nearest other cluster, arrays of shape (n,)
+    least_between, largest_within : extremes over all pairs between, and within, clusters
+    sum_of_squares : the squared distances of all pairs, summed
+    zero_distance_pairs : pairs at distance 0
+    tables : k x k arrays ``weights``, ``least``, ``largest``, ``hausdorff``; empty if they did not fit
+    """
+
+    cluster_weights: tuple[FloatArray, FloatArray]
+    silhouette_parts: tuple[FloatArray, FloatArray]
+    least_between: float
+    largest_within: float
+    sum_of_squares: float
+    zero_distance_pairs: int
+    tables: dict[str, FloatArray]
 
 
 class PairwiseDistances:
@@ -86,18 +76,24 @@ class PairwiseDistances:
     geometry : ClusterEvidence
         The same documents, clusters and metric; what sums give under cosine is taken from it.
     max_memory : int or str, optional
-        Bound on working memory besides the matrix and its sorted copy ("2G"); 512 MiB by default. Where the tables of
-        documents by clusters do not fit, each pair is met twice; where k x k tables do not fit, the measures that
-        need them say so, as do those that sort pairs which do not fit.
+        Bound on working memory besides the matrix and its sorted copy ("2G"); 512 MiB by default. Where k x k tables
+        do not fit, the measures that need them say so, as do those that sort pairs which do not fit.
     """
 
     def __init__(self, geometry: ClusterEvidence, *, max_memory: int | str | None = None) -> None:
         self.geometry = geometry
         self._memory = MAX_MEMORY if max_memory is None else parse_size(max_memory)
 
-    def estimate_seconds(self, *, of_order: bool = False) -> float:
-        """Return about how long a sweep takes one processor, or counting the order of pairs (Gamma, G+, tau)."""
-        return estimate_order_seconds(self.geometry) if of_order else estimate_seconds(self.geometry.documents)
+    def estimate_seconds(self) -> float:
+        """Return about how long all measures of pairs, with five sweeps, take one processor."""
+        matrix, n = self.geometry.rows.matrix, float(self.geometry.n_documents)
+        products, n_common = 0.0, matrix.shape[1]
+        if sparse.issparse(matrix):
+            met = document_frequencies(matrix)
+            common, rare = split_terms(met, len(self.geometry.labels))
+            products, n_common = float(np.square(met[rare], dtype=np.float64).sum()), common.size
+        dense = n * n * n_common * SECONDS_PER_DENSE_PRODUCT
+        return 5 * (products * SECONDS_PER_POSTING + float(dense)) + self.geometry.n_pairs * SECONDS_PER_PAIR
 
     @cached_property
     def documents(self) -> SortedDocuments:
@@ -107,7 +103,56 @@ class PairwiseDistances:
     @cached_property
     def sweep(self) -> PairSweep:
         """What one sweep over all pairs says; all measures share it."""
-        return sweep(self.geometry, self.documents, memory=self._memory)
+        return self._swept(None, with_tables=4 * 8 * self.geometry.n_clusters**2 <= self._memory // 2)
+
+    def _swept(self, places: IntArray | None, *, with_tables: bool) -> PairSweep:
+        """Put together what the distances of some places (or all) to all documents leave, block by block."""
+        d, k = self.documents, self.geometry.n_clusters
+        sizes, firsts = self.geometry.sizes.astype(np.float64), d.starts[:-1]
+        own, to_all, ends, squares = np.zeros(k), np.zeros(k), np.array([np.inf, 0.0]), np.zeros(2)
+        tables = {"weights": np.zeros((k, k)), "least": np.full((k, k), np.inf)} if with_tables else {}
+        tables |= {name: np.zeros((k, k)) for name in ("largest", "hausdorff") if with_tables}
+        parts = []
+
+        def reduced(places: IntArray, squared: FloatArray) -> tuple[Any, ...]:
+            distance, labels, at = d.distance(squared), d.labels[places], np.arange(places.size)
+            sums = np.add.reduceat(distance, firsts, axis=1)
+            largest = np.maximum.reduceat(squared, firsts, axis=1)
+            least = np.minimum.reduceat(squared, firsts, axis=1)
+            least[at, labels] = np.inf  # the own cluster is no other
+            at_zero = np.count_nonzero(squared == 0) - places.size
+            power = np.array([float(np.vdot(distance, distance)), at_zero])
+            return labels, sums, least, largest, power
+
+        for labels, sums, least, largest, power in d.map(reduced, places, stage="pairs"):
+            at = np.arange(labels.size)
+            parts.append(_mean_distances(sums, labels, sizes))
+            own += np.bincount(labels, weights=sums[at, labels], minlength=k)
+            to_all += np.bincount(labels, weights=sums.sum(axis=1), minlength=k)
+            ends = np.array([min(ends[0], least.min()), max(ends[1], largest[at, labels].max())])
+            squares += power
+            if with_tables:
+                first = np.flatnonzero(np.diff(labels, prepend=-1))  # of each cluster in this block
+                met = labels[first]
+                tables["weights"][met] += np.add.reduceat(sums, first, axis=0)
+                tables["least"][met] = np.minimum(tables["least"][met], np.minimum.reduceat(least, first, axis=0))
+                for name, values in (("largest", largest), ("hausdorff", least)):
+                    tables[name][met] = np.maximum(tables[name][met], np.maximum.reduceat(values, first, axis=0))
+        if with_tables:
+            np.fill_diagonal(tables["hausdorff"], 0.0)
+            tables["hausdorff"] = np.maximum(tables["hausdorff"], tables["hausdorff"].T)
+        cohesion, separation = (np.concatenate(part) for part in zip(*parts, strict=True))
+        # every pair was met from both sides
+        extremes = float(ends[0]), float(ends[1])
+        totals = float(squares[0]) / 2, int(squares[1]) // 2
+        return PairSweep((own, to_all), (cohesion, separation), *extremes, *totals, tables)
+
+    def _table(self, name: str) -> FloatArray:
+        """Return a k x k table of the sweep, or raise NotComputable if it did not fit in memory."""
+        if name not in self.sweep.tables:
+            needed = format_size(2 * 4 * 8 * self.geometry.n_clusters**2)
+            raise NotComputable(f"the tables of pairs of clusters need {needed}; raise max_memory above it")
+        return self.sweep.tables[name]
 
     # --- sums ------------------------------------------------------------------------------------------------------
 
@@ -119,23 +164,30 @@ class PairwiseDistances:
     @property
     def block_weights(self) -> FloatArray:
         """W(C_i, C_j): distances of ordered pairs summed by pair of clusters, array of shape (k, k)."""
-        return self.geometry.block_weights if self.is_linear else self.sweep.table("weights")
+        return self.geometry.block_weights if self.is_linear else self._table("weights")
 
     @property
     def cluster_weights(self) -> tuple[FloatArray, FloatArray]:
         """W(C_i, C_i) and W(C_i, V), two arrays of shape (k,)."""
         return self.geometry.cluster_weights if self.is_linear else self.sweep.cluster_weights
 
-    @property
+    @cached_property
     def silhouette_parts(self) -> tuple[FloatArray, FloatArray]:
         """Mean distance to the own and to the nearest other cluster, two arrays of shape (n,)."""
-        return self.geometry.silhouette_parts if self.is_linear else self.sweep.silhouette_parts
+        if self.is_linear:
+            return self.geometry.silhouette_parts
+        rank = np.argsort(self.documents.order)
+        cohesion, separation = self.sweep.silhouette_parts
+        return cohesion[rank], separation[rank]
 
     def sampled_silhouette_parts(
         self, n_sampled: int, random_state: RandomState
-    ) -> tuple[npt.NDArray[np.int64], FloatArray, FloatArray]:
-        """Return a sample of documents (row numbers, ascending) and their mean distances to own and next cluster."""
-        return sampled_parts(self.geometry, self.documents, n_sampled, random_state)
+    ) -> tuple[IntArray, FloatArray, FloatArray]:
+        """Return a sample of documents (row numbers) and their exact mean distances to own and next cluster."""
+        n = self.documents.n
+        number = min(check_positive_int(n_sampled, "sample"), n)
+        chosen = np.sort(as_generator(random_state).choice(n, size=number, replace=False))
+        return self.documents.order[chosen], *self._swept(chosen, with_tables=False).silhouette_parts
 
     @property
     def sum_of_weights(self) -> float:
@@ -152,17 +204,25 @@ class PairwiseDistances:
         """The number of pairs at distance 0."""
         return self.sweep.zero_distance_pairs
 
+    @property
+    def weight_deviation(self) -> float:
+        """The population standard deviation of the M distances; exactly 0 where they are equal within rounding."""
+        pairs = self.geometry.n_pairs
+        mean_square, square_mean = self.sum_of_squared_weights / pairs, (self.sum_of_weights / pairs) ** 2
+        variance = mean_square - square_mean
+        return math.sqrt(variance) if variance > 1e-12 * mean_square else 0.0
+
     # --- extremes --------------------------------------------------------------------------------------------------
 
     @property
     def least_between(self) -> float:
         """The least distance of two documents of different clusters; inf if there is one cluster."""
-        return float(self._distance(self.sweep.least_between))
+        return float(self.documents.distance(self.sweep.least_between))
 
     @property
     def largest_within(self) -> float:
         """The largest distance of two documents of one cluster; 0 if no cluster has two."""
-        return float(self._distance(self.sweep.largest_within))
+        return float(self.documents.distance(self.sweep.largest_within))
 
     @property
     def least_squared_between(self) -> float:
@@ -180,52 +240,106 @@ class PairwiseDistances:
     @property
     def block_least(self) -> FloatArray:
         """The least distance between two clusters, array of shape (k, k), inf on the diagonal."""
-        return np.asarray(self._distance(self.sweep.table("least")))
+        return np.asarray(self.documents.distance(self._table("least")))
 
     @property
     def block_largest(self) -> FloatArray:
         """The largest distance within a cluster or between two, array of shape (k, k)."""
-        return np.asarray(self._distance(self.sweep.table("largest")))
+        return np.asarray(self.documents.distance(self._table("largest")))
 
     @property
     def hausdorff(self) -> FloatArray:
         """The Hausdorff distances max(max_x min_y, max_y min_x) of the clusters, array of shape (k, k)."""
-        return np.asarray(self._distance(self.sweep.table("hausdorff")))
-
-    def _distance(self, squared: Any) -> Any:
-        return np.sqrt(squared) if self.geometry.metric == "euclidean" else squared
+        return np.asarray(self.documents.distance(self._table("hausdorff")))
 
     @cached_property
     def extreme_sums(self) -> tuple[float, float]:
-        """W_min and W_max: the sums of the N_in smallest and of the N_in largest distances."""
-        geometry, found = self.geometry, self.sweep.extremes
-        wanted, width = (geometry.n_inner_pairs, geometry.n_outer_pairs), WIDTH
-        while True:
-            sums = [found.sum_of_smallest(line, number, self.documents) for line, number in enumerate(wanted)]
-            if sums[0] is not None and sums[1] is not None:
-                return sums[0], self.sum_of_weights - sums[1]
-            width *= 4  # the sample misjudged an end: look again in wider ranges
-            found = self._look_again(edges_around(self.documents, wanted, geometry.n_pairs, width=width))
+        """W_min and W_max: the sums of the N_in smallest and of the N_in largest distances.
 
-    def _look_again(self, edges: FloatArray) -> SortedOut:
-        found = SortedOut(edges)
-        for _, result in run_sweep(self.documents, edges, each_pair_once=True):
-            found.add(result.counts, result.below, result.inside, result.at_atom)
-        return found
+        Distances are counted and summed in bins; then those of the two bins in which the extreme ones end are sorted.
+        """
+        d, scale = self.documents, N_BINS / self.documents.upper
+        counts, sums = np.zeros(N_BINS, np.int64), np.zeros(N_BINS)
+
+        def bins_of(squared: FloatArray) -> npt.NDArray[np.int32]:
+            return np.minimum(squared * scale, N_BINS - 1).astype(np.int32)
+
+        def binned(squared: FloatArray) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+            own = bins_of(squared)
+            return np.bincount(own, minlength=N_BINS), np.bincount(own, d.distance(squared), minlength=N_BINS)
+
+        for more, added in d.map_pairs(binned, "all", stage="extremes"):
+            counts += more
+            sums += added
+        wanted = (self.geometry.n_inner_pairs, self.geometry.n_outer_pairs)
+        ends = [int(np.searchsorted(np.cumsum(counts), number)) for number in wanted]
+
+        def at_ends(squared: FloatArray) -> list[tuple[FloatArray, IntArray]]:
+            own = bins_of(squared)
+            return [np.unique(squared[own == end], return_counts=True) for end in ends]
+
+        found = zip(*d.map_pairs(at_ends, "all", stage="extremes"), strict=True)
+        totals = []
+        for number, end, parts in zip(wanted, ends, found, strict=True):
+            values, copies = _merged(parts)
+            left = number - int(counts[:end].sum())
+            taken = np.clip(left - (np.cumsum(copies) - copies), 0, copies)
+            totals.append(float(sums[:end].sum() + (d.distance(values) * taken).sum()))
+        return totals[0], self.sum_of_weights - totals[1]
 
     # --- order -----------------------------------------------------------------------------------------------------
 
     @cached_property
     def order_counts(self) -> OrderCounts:
-        """s+ and s-: pairs of pairs, one within and one between clusters, in the right and in the wrong order."""
-        return count_order(self.geometry, self.documents, memory=self._memory)
+        """s+ and s-: pairs of pairs, one within and one between clusters, in the right and in the wrong order.
 
-    # --- correlation with the partition ----------------------------------------------------------------------------
+        Squared distances are compared in whole steps of the grid, so ties, which count for neither, are exact.
 
-    @property
-    def weight_deviation(self) -> float:
-        """The population standard deviation of the M distances; exactly 0 where they are equal within rounding."""
-        pairs = self.geometry.n_pairs
-        mean_square, square_mean = self.sum_of_squared_weights / pairs, (self.sum_of_weights / pairs) ** 2
-        variance = mean_square - square_mean
-        return math.sqrt(variance) if variance > 1e-12 * mean_square else 0.0
+        Raises NotComputable if the different distances within clusters do not fit in memory.
+        """
+        geometry, d = self.geometry, self.documents
+        if geometry.n_inner_pairs == 0 or geometry.n_outer_pairs == 0:
+            return OrderCounts(0, 0)
+        steps = 1.0 / max(geometry.rows.grid, d.upper * FINEST_STEP)
+
+        def keys_of(squared: FloatArray) -> IntArray:
+            return (squared * steps + 0.5).astype(np.int64)
+
+        def tallied(squared: FloatArray) -> tuple[IntArray, IntArray]:
+            return np.unique(keys_of(squared), return_counts=True)
+
+        parts, held = [], 0
+        for part in d.map_pairs(tallied, "within", stage="order of pairs"):
+            parts.append(part)
+            held += part[0].size
+            if held > max(LEAST_HELD, self._memory // BYTES_PER_KEY):
+                needed = format_size(geometry.n_inner_pairs * BYTES_PER_KEY)
+                raise NotComputable(f"the pairs to be sorted need up to {needed}; raise max_memory above it")
+        keys, copies = _merged(parts)
+        below, copies = np.concatenate([[0], np.cumsum(copies)]), np.append(copies, 0)
+
+        def compared(squared: FloatArray) -> tuple[int, int]:
+            others = np.sort(keys_of(squared))  # in order, the search stays near where it was
+            place = np.searchsorted(keys, others)
+            equal = keys[np.minimum(place, keys.size - 1)] == others
+            return int(below[place].sum()), int(copies[place[equal]].sum())
+
+        closer, ties = zip(*d.map_pairs(compared, "between", stage="order of pairs"), strict=True)
+        plus = sum(closer)
+        return OrderCounts(plus, geometry.n_inner_pairs * geometry.n_outer_pairs - plus - sum(ties))
+
+
+def _mean_distances(sums: FloatArray, labels: IntArray, sizes: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the mean distance to the own and to the nearest other cluster, from sums (documents x clusters)."""
+    at = np.arange(len(labels))
+    own = sums[at, labels] / np.maximum(sizes[labels] - 1, 1)
+    means = sums / sizes
+    means[at, labels] = np.inf
+    return own, means.min(axis=1)
+
+
+def _merged(parts: Iterable[tuple[npt.NDArray[Any], IntArray]]) -> tuple[npt.NDArray[Any], IntArray]:
+    """Return the distinct values of parts, ascending, and how often each occurs."""
+    values, counts = (np.concatenate(part) for part in zip(*parts, strict=True))
+    distinct, place = np.unique(values, return_inverse=True)
+    return distinct, np.bincount(place, weights=counts, minlength=distinct.size).astype(np.int64)

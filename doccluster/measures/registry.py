@@ -72,8 +72,6 @@ class Measure:
         None where there is none.
     by_name_only : bool
         Whether `evaluate` leaves it out (and says so) unless it is asked for by name.
-    compares_pairs : bool
-        Whether it compares pairs of documents with pairs, which costs more than meeting all pairs once.
     evidence_by_metric : mapping of metric to evidence
         Where the evidence, and so the cost, is not `evidence` under that metric (see `evidence_for`).
     also_called : tuple of str
@@ -101,7 +99,6 @@ class Measure:
     parts: tuple[str, ...] = ()
     swapped: str | None = None
     by_name_only: bool = False
-    compares_pairs: bool = False
     evidence_by_metric: Mapping[str, Evidence] = field(default_factory=dict)
     also_called: tuple[str, ...] = ()
     several_labels: bool = False

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import math
-from functools import partial
 
 import numpy as np
 import pytest
@@ -14,8 +13,8 @@ from sklearn.preprocessing import normalize
 
 from doccluster.errors import InputError, NotComputable
 from doccluster.geometry.evidence import ClusterEvidence
-from doccluster.measures import extreme_sums, get_measure, order_counts, pair_sweep, sorted_documents
-from doccluster.measures.distances import PairwiseDistances, estimate_seconds
+from doccluster.measures import distances, get_measure, sorted_documents
+from doccluster.measures.distances import PairwiseDistances
 from doccluster.partition import Partition
 
 
@@ -32,9 +31,8 @@ def pairs_of(matrix, labels, metric="euclidean", *, max_memory=None, **options):
     return PairwiseDistances(evidence, max_memory=max_memory)
 
 
-def in_blocks_of(monkeypatch, n_rows):
-    monkeypatch.setattr(sorted_documents, "LEAST_ROWS", n_rows)
-    monkeypatch.setattr(sorted_documents, "MOST_ROWS", n_rows)
+def in_blocks_of(monkeypatch, n_rows, n_documents):
+    monkeypatch.setattr(sorted_documents, "BLOCK_CELLS", n_rows * n_documents)
 
 
 def dense_distances(matrix, metric="euclidean"):
@@ -53,11 +51,11 @@ def test_scikit_learn_defines_the_same_silhouette_and_scatter_indices():
         np.testing.assert_allclose(widths, metrics.silhouette_samples(dense, labels, metric=metric), atol=1e-12)
 
 
-@pytest.mark.parametrize("width", [5.0, 0.01])
+@pytest.mark.parametrize("n_bins", [1, 7, 2**16])
 @pytest.mark.parametrize("metric", ["euclidean", "cosine"])
-def test_extreme_sums_are_exact_also_where_the_sample_misjudges_the_ends(monkeypatch, width, metric):
-    monkeypatch.setattr(extreme_sums, "KEEP_ALL", 0)
-    monkeypatch.setattr(pair_sweep, "edges_around", partial(extreme_sums.edges_around, width=width))
+def test_extreme_sums_are_exact_whatever_the_bins_in_which_they_end(monkeypatch, n_bins, metric):
+    monkeypatch.setattr(distances, "N_BINS", n_bins)
+    in_blocks_of(monkeypatch, 9, 80)
     matrix, labels = made(n=80, density=0.3)
     counts = np.rint(matrix.toarray() * 3)  # small whole numbers: most squared distances are tied
     for k, rows in itertools.product((2, 4), (matrix, sparse.csr_array(counts))):
@@ -72,19 +70,17 @@ def test_extreme_sums_are_exact_also_where_the_sample_misjudges_the_ends(monkeyp
 
 @pytest.mark.parametrize("k", [2, 9])
 @pytest.mark.parametrize("metric", ["euclidean", "cosine"])
-def test_order_counts_agree_however_they_are_counted(monkeypatch, k, metric):
+def test_order_counts_agree_with_all_comparisons(monkeypatch, k, metric):
     matrix, labels = made(n=90, k=k, density=0.1)
     matrix.data = np.rint(matrix.data * 4 + 1)
     rows = sparse.csr_array(normalize(matrix))
-    merged = pairs_of(rows, labels, metric).order_counts
-    monkeypatch.setattr(order_counts, "COUNTED_KEYS", 2**31)
-    in_blocks_of(monkeypatch, 7)
+    double = pairs_of(rows, labels, metric).order_counts
+    in_blocks_of(monkeypatch, 7, 90)
     single = rows.astype(np.float32)
-    table = pairs_of(single, labels, metric, n_threads=3).order_counts
+    found = pairs_of(single, labels, metric, n_threads=3).order_counts
     exact = sparse.csr_array(normalize(single.astype(np.float64)))  # float32 rows count as exactly unit
-    naive = naive_order(dense_distances(exact, metric), labels, metric, 1e-6)
-    assert (table.s_plus, table.s_minus) == naive
-    assert (merged.s_plus, merged.s_minus) == naive_order(dense_distances(rows, metric), labels, metric, 1e-10)
+    assert (found.s_plus, found.s_minus) == naive_order(dense_distances(exact, metric), labels, metric, 1e-6)
+    assert (double.s_plus, double.s_minus) == naive_order(dense_distances(rows, metric), labels, metric, 1e-10)
 
 
 def naive_order(table, labels, metric, grid):
@@ -126,36 +122,30 @@ def test_tables_that_do_not_fit_are_refused_with_what_they_need_but_the_rest_is_
 
 def test_cost_is_stated_before_the_sweep():
     matrix, labels = made()
-    assert pairs_of(matrix, labels).estimate_seconds() == estimate_seconds(matrix)
-    assert estimate_seconds(sparse.vstack([matrix] * 4)) > 8 * estimate_seconds(matrix)
+    four = pairs_of(sparse.vstack([matrix] * 4), np.tile(labels, 4))
+    assert four.estimate_seconds() > 8 * pairs_of(matrix, labels).estimate_seconds()
 
 
 def test_pairs_that_cannot_be_held_are_refused_with_what_they_need(monkeypatch):
     matrix, labels = made(density=0.5)
-    monkeypatch.setattr(order_counts, "LEAST_HELD", 10)
+    monkeypatch.setattr(distances, "LEAST_HELD", 10)
     with pytest.raises(NotComputable, match="raise max_memory"):
         get_measure("gamma").compute(pairs_of(matrix, labels, max_memory=1000))
 
 
-def test_comparing_pairs_with_pairs_is_told_to_cost_more_than_a_sweep():
-    labels = np.arange(3000) % 2
-    matrix = sparse.random_array((3000, 400), density=0.1, random_state=np.random.default_rng(0), format="csr")
-    for kind in (matrix, matrix.astype(np.float32), matrix.toarray()):
-        pairs = pairs_of(kind, labels, "cosine")
-        assert pairs.estimate_seconds(of_order=True) > pairs.estimate_seconds()
-
-
 def test_terms_of_many_documents_are_told_to_cost_less_than_as_many_postings():
     rng = np.random.default_rng(0)
-    common = sparse.csr_array(rng.random((2000, 20)))
-    blocks = sparse.block_diag([rng.random((40, 20)) for _ in range(50)], format="csr")
-    assert common.nnz == blocks.nnz
-    for matrix in (common, sparse.csr_array(blocks)):
-        assert 0.01 < estimate_seconds(matrix) < 0.1
+    labels = np.arange(2000) % 2
+    common = pairs_of(sparse.csr_array(rng.random((2000, 20))), labels)
+    blocks = pairs_of(sparse.block_diag([rng.random((40, 20)) for _ in range(50)], format="csr"), labels)
+    assert common.geometry.rows.matrix.nnz == blocks.geometry.rows.matrix.nnz
+    assert (common.documents._common.shape[1], blocks.documents._rare.shape[1]) == (20, 1000)
+    for pairs in (common, blocks):
+        assert 0.1 < pairs.estimate_seconds() < 1
 
 
 def test_progress_ends_with_all_pairs_and_an_interrupt_passes_through(monkeypatch):
-    in_blocks_of(monkeypatch, 10)
+    in_blocks_of(monkeypatch, 10, 120)
     matrix, labels = made()
     told = []
     pairs = pairs_of(matrix, labels, progress=lambda stage, done, total: told.append((stage, done, total)))
