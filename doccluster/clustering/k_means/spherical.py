@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -46,7 +46,7 @@ class SphericalParameters(SeededParameters):
         "that returns such.",
         type="{'k-means++', 'random', 'subsample', 'k-means||'}, matrix of shape (n_clusters, n_terms), or callable",
     )
-    n_init: int | str = parameter(
+    n_init: int | Literal["auto"] = parameter(
         DEFAULT_STARTS,
         "Number of starts; the one with the highest objective is kept. Given centroids are started from once.",
         type="int or 'auto'",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -54,7 +54,9 @@ class DocumentParameters(SeededParameters):
         "How the first centroids of spherical k-means are chosen, as in `SphericalKMeans`.",
         type="{'k-means++', 'random', 'subsample', 'k-means||'} or callable",
     )
-    n_init: int | str = parameter(10, "Starts of spherical k-means; the best is kept.", type="int or 'auto'")
+    n_init: int | Literal["auto"] = parameter(
+        10, "Starts of spherical k-means; the best is kept.", type="int or 'auto'"
+    )
     max_iter: int = parameter(300, "The most iterations in one start.", low=1)
     tol: float = parameter(1e-4, "A start ends when an iteration gains less than this share of the objective.", low=0)
     refine: bool = parameter(False, "Whether single documents are moved after the iterations of each start.")
