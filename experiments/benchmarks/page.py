@@ -56,9 +56,8 @@ def write_page(modules: Iterable[str]) -> pathlib.Path:
     PAGE.write_text("\n".join([head, _headline(modules), _earlier(modules)]), encoding="utf-8")
     left = [module for module in modules if not any(module in own for _, own in TABLES.values())]
     for name, (title, own) in TABLES.items():
-        parts = [
-            f"# {title}\n\nEach says what was timed, beside whom, when and where; [performance](performance.md) sums up.\n"
-        ]
+        about = "Each says what was timed, beside whom, when and where; [performance](performance.md) sums up."
+        parts = [f"# {title}\n\n{about}\n"]
         for module in own or left:
             results = read_results(RESULTS / f"{module}.csv")
             if results:
