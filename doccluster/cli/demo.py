@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import shutil
 from pathlib import Path
 
 import click
@@ -24,8 +25,11 @@ def demo_command(ctx: click.Context, output: str) -> None:
     """
     from doccluster.corpus.sample import sample_path
 
-    words = [str(sample_path()), "--output", output, "--clusters", "32", "--truth", "story", "--seed", "7"]
+    sample = sample_path()
+    words = [str(sample), "--output", output, "--clusters", "32", "--truth", "story", "--seed", "7"]
     say(f"$ doccluster run {shlex.join(words)}")
     run_command.main([*words, "--overwrite"], prog_name="doccluster run", standalone_mode=False, obj=ctx.obj)
+    shutil.copyfile(sample, Path(output) / sample.name)
     say()
-    say(f"Open {Path(output) / 'report.html'} in a browser. Your own documents: doccluster run FOLDER --output out")
+    say(f"Open {Path(output) / 'report.html'} in a browser; the articles are in {Path(output) / sample.name}.")
+    say("Your own documents: doccluster run FOLDER --output out")
