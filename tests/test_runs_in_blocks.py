@@ -18,7 +18,7 @@ from doccluster.artifacts.run_folder import load_run
 from doccluster.artifacts.tables import assignments_columns, assignments_parts
 from doccluster.cli.main import main
 from doccluster.corpus import read_corpus
-from doccluster.corpus.parts import FilesInParts, read_part
+from doccluster.corpus.parts import FilesInParts
 from doccluster.distributed import Sequential
 from doccluster.distributed.text_vectors import learn_terms, write_rows
 from doccluster.errors import InputError
@@ -221,7 +221,7 @@ def test_hashed_terms_give_the_same_files_however_the_documents_are_divided(tmp_
 def test_texts_are_read_once_to_learn_terms_and_to_write_rows(tmp_path):
     for name in ("texts", "counts", "rows"):
         (tmp_path / name).mkdir()
-    source = FilesInParts([NEWSROOM], tmp_path / "texts", lambda parts, task: (read_part(part, task) for part in parts))
+    source = FilesInParts([NEWSROOM], tmp_path / "texts", Sequential().map)
     corpus, vectorizer = read_corpus(source), TfidfVectorizer(min_df=2)
     expected = TfidfVectorizer(min_df=2).fit_transform(list(corpus.texts))
     learn_terms(Sequential(), corpus.texts.blocks, vectorizer, tmp_path / "counts")

@@ -18,7 +18,6 @@ from typing import Any, Self
 from doccluster.corpus.document import Skipped
 from doccluster.corpus.draft import ReadFailure, boundary, guarded
 from doccluster.corpus.input_file import Budget, InputFile, counted_stream
-from doccluster.corpus.options import ReadLimits
 
 _OPENERS: dict[str, Callable[[Any], Any]] = {
     "gz": lambda stream: gzip.GzipFile(fileobj=stream),
@@ -32,6 +31,8 @@ _EXTRA_HEADERS = (
     *(tarfile.GNUTYPE_LONGNAME, tarfile.GNUTYPE_LONGLINK),
     *(tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.SOLARIS_XHDTYPE),
 )
+MAX_MEMBERS = 1_000_000  # of an archive
+MAX_DEPTH = 4  # of archives inside one another
 _BLOCK = 512  # bytes: the header of a tar member
 
 
@@ -59,7 +60,7 @@ def _is_tar(head: bytes, name: str) -> bool:
 
 
 def open_packed(
-    file: InputFile, limits: ReadLimits, *, budget: Budget | None = None, depth: int = 0
+    file: InputFile, expanded_size: int, *, budget: Budget | None = None, depth: int = 0
 ) -> Iterator[InputFile | Skipped]:
     """Return `file` itself, or what is packed in it, one `InputFile` (or `Skipped`) after the other.
 
@@ -69,31 +70,31 @@ def open_packed(
     if kind is None:
         yield file
         return
-    if depth >= limits.depth:
-        yield Skipped(file.name, "nested-too-deep", f"more than {limits.depth} archives inside one another")
+    if depth >= MAX_DEPTH:
+        yield Skipped(file.name, "nested-too-deep", f"more than {MAX_DEPTH} archives inside one another")
         return
-    budget = budget if budget is not None else Budget(limits.expanded_size)
+    budget = budget if budget is not None else Budget(expanded_size)
     if kind in _OPENERS:
         inner = _uncompressed(file, kind, budget)
-        yield from open_packed(inner, limits, budget=budget, depth=depth + 1)
+        yield from open_packed(inner, expanded_size, budget=budget, depth=depth + 1)
         return
     members = _zip_members if kind == "zip" else _tar_members
     try:
-        for member in guarded(members(file, limits, budget), "broken-archive"):
+        for member in guarded(members(file, budget), "broken-archive"):
             if isinstance(member, Skipped):
                 yield member
             else:
-                yield from _opened_member(member, limits, budget, depth + 1)
+                yield from _opened_member(member, expanded_size, budget, depth + 1)
             if budget.is_spent:
                 return
     except ReadFailure as failure:
         yield Skipped(file.name, failure.reason, failure.detail)
 
 
-def _opened_member(member: InputFile, limits: ReadLimits, budget: Budget, depth: int) -> Iterator[InputFile | Skipped]:
+def _opened_member(member: InputFile, expanded_size: int, budget: Budget, depth: int) -> Iterator[InputFile | Skipped]:
     """Return the documents of a member; one that is broken from its first byte on does not stop the others."""
     try:
-        yield from open_packed(member, limits, budget=budget, depth=depth)
+        yield from open_packed(member, expanded_size, budget=budget, depth=depth)
     except ReadFailure as failure:
         yield Skipped(member.name, failure.reason, failure.detail)
 
@@ -130,7 +131,7 @@ def _safe_name(name: str) -> str | None:
     return str(PurePosixPath(name))
 
 
-def _zip_members(file: InputFile, limits: ReadLimits, budget: Budget) -> Iterator[InputFile | Skipped]:
+def _zip_members(file: InputFile, budget: Budget) -> Iterator[InputFile | Skipped]:
     source: Any = file.local if file.local is not None else io.BytesIO(file.read(_NESTED_ZIP))
     with zipfile.ZipFile(source) as archive:
         files = (member for member in archive.infolist() if not member.filename.endswith("/"))
@@ -139,8 +140,8 @@ def _zip_members(file: InputFile, limits: ReadLimits, budget: Budget) -> Iterato
             yield Skipped(file.name, "unsupported-format", "an office or book file; save it as text or HTML")
             return
         for count, member in enumerate(members):
-            if count >= limits.members:
-                yield _too_many(file, limits)
+            if count >= MAX_MEMBERS:
+                yield _too_many(file)
                 return
             yield from _zip_member(file, archive, member, budget)
 
@@ -177,7 +178,7 @@ class _Header(tarfile.TarInfo):
         return header
 
 
-def _tar_members(file: InputFile, limits: ReadLimits, budget: Budget) -> Iterator[InputFile | Skipped]:
+def _tar_members(file: InputFile, budget: Budget) -> Iterator[InputFile | Skipped]:
     # "r|" reads forward only, so a compressed tar is expanded once and never held as a whole
     # a member that claims more would be looked for without end
     most = max(budget.left, file.local.stat().st_size if file.local is not None else 0)
@@ -185,8 +186,8 @@ def _tar_members(file: InputFile, limits: ReadLimits, budget: Budget) -> Iterato
     with tarfile.open(fileobj=file.stream, mode="r|", tarinfo=_Header) as archive:
         for count, member in enumerate(archive):
             _check_claim(archive.offset - member.offset_data, most)
-            if count >= limits.members:
-                yield _too_many(file, limits)
+            if count >= MAX_MEMBERS:
+                yield _too_many(file)
                 return
             if member.isdir():
                 continue
@@ -205,5 +206,5 @@ def _check_claim(size: int, most: int) -> None:
         raise ReadFailure("broken-archive", f"a member claims {size:,} bytes, more than the {most:,} there can be")
 
 
-def _too_many(file: InputFile, limits: ReadLimits) -> Skipped:
-    return Skipped(file.name, "too-many-members", f"only the first {limits.members:,} members were read")
+def _too_many(file: InputFile) -> Skipped:
+    return Skipped(file.name, "too-many-members", f"only the first {MAX_MEMBERS:,} members were read")

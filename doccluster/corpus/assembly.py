@@ -1,26 +1,39 @@
-"""From drafts to a `Corpus`: what is empty or over-long is listed, ids are made unique."""
+"""From drafts to a `Corpus`: what is empty or over-long is listed, ids are made unique.
+
+What is known of documents is in columns, of lists where a corpus is read in this process, else of arrays: rows travel
+so from where they are read, their texts on disk, and stay so in the corpus.
+"""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
-from typing import NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+import numpy as np
+import numpy.typing as npt
 
 from doccluster.base.control_characters import CONTROLS, SURROGATES
 from doccluster.corpus.document import RENAMED, Corpus, Skipped
 from doccluster.corpus.draft import Draft
 from doccluster.corpus.input_file import InputFile
+from doccluster.corpus.stored_texts import StoredTexts, TextBlock, TextWriter
 from doccluster.errors import NothingUsable
+from doccluster.packed_strings import CodedColumn, PackedStrings
+
+if TYPE_CHECKING:
+    from doccluster.corpus.label_files import LabelFile
 
 # controls carry nothing, and lone surrogates (from JSON escapes) cannot be written to any file again
 _UNWRITABLE = re.compile(f"[{CONTROLS}{SURROGATES}]")
 _NEWLINES = re.compile("\r\n?")
 _COMPANION = re.compile(r"(readme|licen[cs]e|copying|notice|source|citation|changelog)(\.[a-z0-9._-]*)?", re.IGNORECASE)
 _LONGEST_LINE = 300  # characters of what is listed about something that was skipped
-_STANDARD = ("title", "date", "source", "link")
 _BLANK = "\ufeff\u200b\u2060 \t\n\x0c\xa0"  # a mark or an invisible space does not count as text
+ROWS_AT_ONCE = 50_000  # that travel together
 
 _T = TypeVar("_T")
 
@@ -51,6 +64,26 @@ class UniqueNames:
         return chosen
 
 
+def changed_names(names: Sequence[str], separator: str = "#") -> dict[int, str]:
+    """Return by place the names that have to change so that each is there once, as `UniqueNames` makes them.
+
+    Only names that come again are looked at one by one, and those that a changed one could be.
+
+    >>> changed_names(["a", "b", "a", "a#2"])
+    {2: 'a#2', 3: 'a#2#2'}
+    """
+    hashes = np.fromiter(map(hash, names), np.int64, len(names))
+    order = np.argsort(hashes, kind="stable")
+    same = np.diff(hashes[order]) == 0
+    if not same.any():
+        return {}
+    looked_at = np.fromiter((separator in name for name in names), np.bool_, len(names))
+    looked_at[order[1:][same]] = looked_at[order[:-1][same]] = True
+    taken = UniqueNames(separator)
+    chosen = {place: taken.take(names[place]) for place in np.flatnonzero(looked_at).tolist()}
+    return {place: name for place, name in chosen.items() if name != names[place]}
+
+
 def clean_text(text: str) -> str:
     """Return `text` with plain newlines and without characters that cannot be shown or written."""
     if "\r" in text:
@@ -63,15 +96,6 @@ def clean_text(text: str) -> str:
 def clean_line(text: str) -> str:
     """Return `text` on one line, without surrounding space."""
     return " ".join(clean_text(text).split())
-
-
-def why_refused(text: str, max_length: int) -> tuple[str, str] | None:
-    """Return why a clean text is not taken as a document, as reason and detail; None if it is."""
-    if not text.strip(_BLANK) or text.isspace():
-        return "empty", ""
-    if len(text) > max_length:
-        return "too-long", f"{len(text):,} characters, the limit is {max_length:,}"
-    return None
 
 
 def is_companion(name: str) -> bool:
@@ -89,138 +113,252 @@ class _Place(NamedTuple):
     is_companion: bool
 
 
-class CorpusBuilder:
-    """Collects documents in reading order; `build` makes the value."""
+@dataclass(eq=False)
+class Rows:
+    """Documents one after the other, in columns.
 
-    def __init__(self, *, max_length: int) -> None:
-        self._max_length = max_length
-        self._ids: list[str] = []
-        self._texts: list[str] = []
-        self._names = UniqueNames("#")
-        self._metadata: dict[str, list[str]] = {name: [] for name in _STANDARD}
-        self._labels: dict[str, list[tuple[str, ...]]] = {}
-        self._places: dict[int, _Place] = {}
-        self._collections: set[tuple[str, PurePosixPath]] = set()
-        self.skipped: list[Skipped] = []
-        self._skipped_after: list[int] = []  # how many documents came before each of them
+    Attributes
+    ----------
+    numbers
+        Which text each has.
+    names
+        The ids that they would have if no other document had them.
+    where
+        The places for a person.
+    places
+        Where those lie that are whole files; None for others.
+    skipped
+        What gave no document, and how many documents came before.
+    left_out
+        How many documents came before each draft that is none of them.
+    collections
+        The folders of known collections.
+    """
+
+    numbers: Any = field(default_factory=list)
+    names: Any = field(default_factory=list)
+    where: Any = field(default_factory=list)
+    places: Any = field(default_factory=list)
+    metadata: dict[str, Any] = field(default_factory=dict)
+    labels: dict[str, Any] = field(default_factory=dict)
+    skipped: list[tuple[int, Skipped]] = field(default_factory=list)
+    left_out: list[int] = field(default_factory=list)
+    collections: set[tuple[str, PurePosixPath]] = field(default_factory=set)
 
     def __len__(self) -> int:
-        return len(self._texts)
+        return len(self.numbers)
 
-    def skip(self, source: str, reason: str, detail: str = "") -> None:
+    def completed(self) -> Rows:
+        """Return the rows with every column as long as the others."""
+        for columns, missing in ((self.metadata, ""), (self.labels, ())):
+            for name in columns:
+                _padded(columns, name, len(self), missing)
+        return self
+
+    def coded(self) -> Rows:
+        """Return the rows in arrays, with no object for each document."""
+        rows = self.completed()
+        names = CodedColumn.of(rows.names)
+        return replace(
+            rows,
+            numbers=np.array(rows.numbers, np.int64),
+            names=names,
+            where=names if rows.where == rows.names else CodedColumn.of(rows.where),
+            places=CodedColumn.of(rows.places),
+            metadata={name: CodedColumn.of(column) for name, column in rows.metadata.items()},
+            labels={name: CodedColumn.of(column) for name, column in rows.labels.items()},
+        )
+
+
+def joined_rows(parts: Sequence[Rows]) -> Rows:
+    """Return coded rows one after the other."""
+    before = np.cumsum([0, *map(len, parts)]).tolist()
+    return Rows(
+        numbers=np.concatenate([rows.numbers for rows in parts]),
+        names=CodedColumn.joined([rows.names for rows in parts]),
+        where=CodedColumn.joined([rows.where for rows in parts]),
+        places=CodedColumn.joined([rows.places for rows in parts]),
+        metadata=joined_columns([(len(rows), rows.metadata) for rows in parts], ""),
+        labels=joined_columns([(len(rows), rows.labels) for rows in parts], ()),
+        skipped=[
+            (start + after, one) for start, rows in zip(before, parts, strict=False) for after, one in rows.skipped
+        ],
+        left_out=[start + after for start, rows in zip(before, parts, strict=False) for after in rows.left_out],
+        collections={one for rows in parts for one in rows.collections},
+    )
+
+
+def joined_columns(parts: Sequence[tuple[int, Mapping[str, Any]]], missing: Any) -> dict[str, CodedColumn[Any]]:
+    """Join the columns of several parts, of `n_rows` rows each; a part may lack columns that others have."""
+    found = {}
+    for name in dict.fromkeys(name for _, columns in parts for name in columns):
+        nothing = CodedColumn.of([missing])
+        own = [columns.get(name, nothing.take(np.zeros(n, np.int32))) for n, columns in parts]
+        found[name] = CodedColumn.joined(own)
+    return found
+
+
+class CorpusBuilder:
+    """Collects documents in reading order; `build` makes the value.
+
+    With a `writer` texts go to disk, and rows into arrays.
+    """
+
+    def __init__(self, *, max_length: int, writer: TextWriter | None = None) -> None:
+        self._max_length, self._writer = max_length, writer
+        self._texts: list[str] = []
+        self._blocks: list[TextBlock] = []
+        self._open = Rows()
+        self.rows: list[Rows] = []  # coded
+        self._n_coded = self._n_texts = 0
+
+    def __len__(self) -> int:
+        return self._n_coded + len(self._open)
+
+    def skip(self, one: Skipped) -> None:
         """List something that gives no document."""
-        self.skipped.append(_listed(source, reason, detail))
-        self._skipped_after.append(len(self))
+        self._open.skipped.append((len(self._open), Skipped(_cut(one.source), one.reason, _cut(one.detail))))
 
-    def add(self, draft: Draft, *, file: InputFile | None = None) -> bool:
-        """Take one document in and return true, or list why not."""
-        text = clean_text(draft.text)
-        refusal = why_refused(text, self._max_length)
+    def leave_out(self) -> None:
+        """Note that a draft is of no interest; labels that lie beside the documents count it."""
+        self._open.left_out.append(len(self._open))
+
+    def add(self, draft: Draft, *, file: InputFile | None = None) -> None:
+        """Take one document in, or list why not."""
+        text, rows = clean_text(draft.text), self._open
+        refusal = self._why_refused(text)
         if refusal is not None:
-            self.skip(draft.where, *refusal)
-            return False
-        number = len(self._texts)
-        self._texts.append(text)
-        self._ids.append(self._unique(clean_line(draft.id) or clean_line(draft.where), draft.where))
-        self._add_columns(draft, number, file)
-        self._note_place(draft, number, file)
-        return True
+            self.leave_out()
+            self.skip(Skipped(draft.where, *refusal))
+            return
+        before = len(rows)
+        for column, value in _fields_of(draft, file).items():
+            _padded(rows.metadata, column, before, "").append(clean_line(value) if value else "")
+        for column, names in draft.labels.items():
+            _padded(rows.labels, column, before, ()).append(tuple(filter(None, map(clean_line, names))))
+        rows.names.append(clean_line(draft.id) or clean_line(draft.where))
+        rows.where.append(draft.where)
+        rows.places.append(_place(file) if file is not None and draft.is_whole_file else None)
+        if self._writer is None:
+            rows.numbers.append(before)
+            self._texts.append(text)
+        else:
+            rows.numbers.append(self._writer.add(text))
+            if len(rows) >= ROWS_AT_ONCE:
+                self.end_rows()
 
     def mark_collection(self, file: InputFile) -> None:
         """Say that the folder of `file` is a known collection: plain text files beside it are not its documents."""
-        self._collections.add((file.root, file.place.parent))
+        self._open.collections.add((file.root, file.place.parent))
 
-    def _add_columns(self, draft: Draft, number: int, file: InputFile | None) -> None:
-        for column, value in fields_of(draft, None if file is None else file.name).items():
-            padded(self._metadata, column, number, "").append(value)
-        for column, labels in labels_of(draft).items():
-            padded(self._labels, column, number, ()).append(labels)
+    def end_rows(self) -> None:
+        """Put the rows so far into arrays."""
+        self._n_coded += len(self._open)
+        self.rows.append(self._open.coded())
+        self._open = Rows()
 
-    def _unique(self, wanted: str, where: str) -> str:
-        chosen = self._names.take(wanted)
-        if chosen != wanted:
-            self.skipped.append(renamed(where, wanted, chosen))
-            self._skipped_after.append(len(self))
-        return chosen
+    def add_rows(self, parts: Sequence[Rows], blocks: Sequence[TextBlock]) -> None:
+        """Take in rows that were read elsewhere, and their texts."""
+        self.rows += [replace(rows, numbers=rows.numbers + self._n_texts) for rows in parts]
+        self._blocks += blocks
+        self._n_texts += sum(block.n_texts for block in blocks)
+        self._n_coded += sum(map(len, parts))
 
-    def build(self, *, stripped_html: bool = False) -> Corpus:
+    def build(self, *, labels_file: LabelFile | None = None, stripped_html: bool = False) -> Corpus:
         """Return the corpus. Raises NothingUsable if no document is left."""
-        n_documents = len(self._texts)
-        if n_documents == 0:
-            raise NothingUsable(f"no document could be read: {_summary(self.skipped)}.")
-        if "class" not in self._labels and any(found := self._folder_classes()):
-            self._labels["class"] = found
-        for column in self._metadata:
-            padded(self._metadata, column, n_documents, "")
-        for column in self._labels:
-            padded(self._labels, column, n_documents, ())
-        left_out = self._leave_out_companions(self._ids)
-        kept = [number for number in range(n_documents) if number not in left_out]
+        rows = joined_rows(self.rows) if self.rows else self._open.completed()
+        if labels_file is not None:
+            rows.labels |= labels_file.columns(rows)
+        if not len(rows):
+            raise NothingUsable(f"no document could be read: {_summary([one for _, one in rows.skipped])}.")
+        if "class" not in rows.labels and any(found := _folder_classes(rows.places)):
+            rows.labels["class"] = found
+        ids, renamed = _unique_ids(rows)
+        listed = sorted([(after, 0, one) for after, one in rows.skipped] + renamed, key=lambda one: one[:2])
+        companions = _companions(rows)
+        listed += [(0, 2, _about_the_collection(ids[place])) for place in companions]
+        kept = np.setdiff1d(np.arange(len(rows)), companions) if companions else None
+
+        def pick(columns: Mapping[str, Any]) -> dict[str, Any]:
+            return {name: _pick(column, kept) for name, column in columns.items()}
+
+        numbers = rows.numbers if kept is None else np.asarray(rows.numbers)[kept]
         return Corpus(
-            ids=_pick(self._ids, kept),
-            texts=_pick(self._texts, kept),
-            labels={column: _pick(values, kept) for column, values in self._labels.items()},
-            metadata={name: _pick(values, kept) for name, values in self._metadata.items()},
-            skipped=tuple(self.skipped),
+            ids=_pick(ids, kept),
+            texts=StoredTexts(self._blocks, numbers) if self.rows else _pick(self._texts, kept),
+            labels=pick(rows.labels),
+            metadata=pick(rows.metadata),
+            skipped=tuple(one for *_, one in listed),
             stripped_html=stripped_html,
-            skipped_after=() if left_out else tuple(self._skipped_after),
+            skipped_after=() if companions else tuple(after for after, *_ in listed),
         )
 
-    def _folder_classes(self) -> list[tuple[str, ...]]:
-        """Return the folder of each document that is a whole file; none if it is only an archive's wrapper."""
-        places = [place for place in self._places.values() if not place.is_companion]
-        folders = {(place.root, place.folder) for place in places}
-        if not folders or (len(folders) == 1 and places[0].in_archive):
-            return []
-        return [self._folder_class(number) for number in range(len(self))]
-
-    def _folder_class(self, number: int) -> tuple[str, ...]:
-        place = self._places.get(number)
-        return (place.folder.name,) if place is not None and place.folder.name else ()
-
-    def _leave_out_companions(self, ids: Sequence[str]) -> set[int]:
-        """Return which documents are a collection's README or licence, unless there is nothing else, and list them."""
-        companions = {
-            number
-            for number, place in self._places.items()
-            if place.is_companion or (place.is_plain and (place.root, place.folder) in self._collections)
-        }
-        if len(companions) == len(self):
-            return set()
-        for number in sorted(companions):
-            self.skip(ids[number], "about-the-collection", "a file about the collection, not one of its documents")
-        return companions
-
-    def _note_place(self, draft: Draft, number: int, file: InputFile | None) -> None:
-        if file is not None and draft.is_whole_file:
-            companion = is_companion(file.place.name)
-            is_plain = file.format == "text"
-            self._places[number] = _Place(file.root, file.place.parent, file.in_archive, is_plain, companion)
+    def _why_refused(self, text: str) -> tuple[str, str] | None:
+        """Return why a clean text is not taken as a document, as reason and detail; None if it is."""
+        if not text.strip(_BLANK) or text.isspace():
+            return "empty", ""
+        if len(text) > self._max_length:
+            return "too-long", f"{len(text):,} characters, the limit is {self._max_length:,}"
+        return None
 
 
-def renamed(where: str, wanted: str, chosen: str) -> Skipped:
-    """Return the entry for a document whose id another one has."""
-    return _listed(where, RENAMED, f"the id {wanted!r} was taken; this document is kept as {chosen!r}")
+def _unique_ids(rows: Rows) -> tuple[Sequence[str], list[tuple[int, int, Skipped]]]:
+    """Return the ids, and an entry with its place for each document that could not have the one it asked for."""
+    wanted, changed = rows.names, changed_names(rows.names)
+    told = "the id {!r} was taken; this document is kept as {!r}"
+    listed = [
+        (place, 1, Skipped(_cut(rows.where[place]), RENAMED, _cut(told.format(wanted[place], chosen))))
+        for place, chosen in changed.items()
+    ]
+    if not changed:
+        return wanted, listed
+    if isinstance(wanted, list):
+        return [changed.get(place, name) for place, name in enumerate(wanted)], listed
+    places = np.fromiter(changed, np.int64, len(changed))
+    codes = wanted.codes.astype(np.int64)
+    codes[places] = len(wanted.values) + np.arange(places.size)
+    values = PackedStrings.joined([wanted.values, PackedStrings.of(changed.values())])
+    return CodedColumn(values, codes), listed
 
 
-def _listed(source: str, reason: str, detail: str) -> Skipped:
-    return Skipped(_cut(clean_line(source)), reason, _cut(clean_line(detail)))
+def _folder_classes(places: Sequence[_Place | None]) -> list[tuple[str, ...]]:
+    """Return the folder of each document that is a whole file; none if it is only an archive's wrapper."""
+    whole = [place for place in places if place is not None and not place.is_companion]
+    folders = {(place.root, place.folder) for place in whole}
+    if not folders or (len(folders) == 1 and whole[0].in_archive):
+        return []
+    return [(place.folder.name,) if place is not None and place.folder.name else () for place in places]
 
 
-def fields_of(draft: Draft, file_name: str | None) -> dict[str, str]:
+def _companions(rows: Rows) -> list[int]:
+    """Return which documents are a collection's README or licence, unless there is nothing else."""
+    found = [
+        number
+        for number, place in enumerate(rows.places)
+        if place is not None
+        and (place.is_companion or (place.is_plain and (place.root, place.folder) in rows.collections))
+    ]
+    return found if len(found) < len(rows) else []
+
+
+def _about_the_collection(name: str) -> Skipped:
+    return Skipped(_cut(name), "about-the-collection", "a file about the collection, not one of its documents")
+
+
+def _place(file: InputFile) -> _Place:
+    is_plain = file.format == "text"
+    return _Place(file.root, file.place.parent, file.in_archive, is_plain, is_companion(file.place.name))
+
+
+def _fields_of(draft: Draft, file: InputFile | None) -> dict[str, str]:
     """Return the metadata of a document by column."""
     values = {"title": draft.title, "date": draft.date, "source": draft.source, "link": draft.link}
-    if file_name is not None:
-        values["file"] = file_name
-    return {column: clean_line(value) if value else "" for column, value in {**values, **draft.extra}.items()}
+    if file is not None:
+        values["file"] = file.name
+    return {**values, **draft.extra}
 
 
-def labels_of(draft: Draft) -> dict[str, tuple[str, ...]]:
-    """Return the class labels of a document by column."""
-    return {column: tuple(filter(None, map(clean_line, names))) for column, names in draft.labels.items()}
-
-
-def padded(columns: dict[str, list[_T]], column: str, length: int, missing: _T) -> list[_T]:
+def _padded(columns: dict[str, list[_T]], column: str, length: int, missing: _T) -> list[_T]:
     """Return the column, made as long as it should be by now: earlier documents did not have it."""
     values = columns.setdefault(column, [])
     values.extend([missing] * (length - len(values)))
@@ -228,11 +366,14 @@ def padded(columns: dict[str, list[_T]], column: str, length: int, missing: _T) 
 
 
 def _cut(text: str) -> str:
-    return text if len(text) <= _LONGEST_LINE else f"{text[:_LONGEST_LINE]} ..."
+    line = clean_line(text)
+    return line if len(line) <= _LONGEST_LINE else f"{line[:_LONGEST_LINE]} ..."
 
 
-def _pick(values: Sequence[_T], kept: Sequence[int]) -> tuple[_T, ...]:
-    return tuple(values) if len(kept) == len(values) else tuple(values[number] for number in kept)
+def _pick(values: Any, kept: npt.NDArray[np.int64] | None) -> Sequence[Any]:
+    if isinstance(values, CodedColumn):
+        return values if kept is None else values.take(kept)
+    return tuple(values) if kept is None else tuple(values[number] for number in kept.tolist())
 
 
 def _summary(skipped: Sequence[Skipped]) -> str:

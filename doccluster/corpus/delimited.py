@@ -98,7 +98,7 @@ class TableRows:
         named = _NAMED_DELIMITER.match(sample)
         self.line = file.lines_before
         self._name = file.name
-        self._lines: Iterator[str | None] = file.lines(options.limits.document_bytes)
+        self._lines: Iterator[str | None] = file.lines(options.document_bytes)
         if named is not None and delimiter is None:
             delimiter = named[1]
             if file.part is None or file.part.first == 0:

@@ -13,6 +13,7 @@ import codecs
 import io
 import itertools
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -43,23 +44,15 @@ class Counted:
     rows: int
 
 
-MapFiles = Callable[[Callable[..., Any], Sequence[Any], ReadOptions, "str | None"], Iterator[Any]]
+MapFiles = Callable[..., Iterator[Any]]  # yields function(item, *shared) for each item, wherever that is done
 
 
-def in_ranges(
-    files: Sequence[ListedFile], map_files: MapFiles, options: ReadOptions, format: str | None
-) -> list[list[ListedFile]]:
-    """Return each file as its ranges in order; one that is small, or does not come apart, as itself.
-
-    Parameters
-    ----------
-    map_files : function
-        Yields ``function(file, options, format)`` for each of some files, wherever they are read.
-    """
+def in_ranges(files: Sequence[ListedFile], map_files: MapFiles, options: ReadOptions) -> list[list[ListedFile]]:
+    """Return each file as its ranges in order; one that is small, or does not come apart, as itself."""
     large = [file for file in files if is_large(file)]
-    cut = dict(zip(large, map_files(cut_file, large, options, format), strict=True))
+    cut = dict(zip(large, map_files(cut_file, large, options), strict=True))
     ranges = [replace(file, part=part) for file, parts in cut.items() for part in parts]
-    counted = map_files(count_range, ranges, options, format)
+    counted = map_files(count_range, ranges, options)
     found = {}
     for file, parts in cut.items():
         counts = list(itertools.islice(counted, len(parts)))
@@ -80,14 +73,12 @@ def is_large(file: ListedFile) -> bool:
     return file.size > 2 * RANGE_BYTES
 
 
-def cut_file(listed: ListedFile, options: ReadOptions, format: str | None) -> list[FileRange]:
+def cut_file(listed: ListedFile, options: ReadOptions) -> list[FileRange]:
     """Return the ranges of a file, with what its beginning says of all of them; none if it cannot be cut."""
     try:
         with _opened(listed) as file:
-            if file is None:
-                return []
             file.encoding = options.encoding
-            kind = check_format(format) or recognise(file, options)
+            kind = check_format(options.format) or recognise(file, options)
             check_is_text(file)
             if kind == "parquet":
                 return [] if file.local is None else _cut_table(file, listed, options)
@@ -98,18 +89,15 @@ def cut_file(listed: ListedFile, options: ReadOptions, format: str | None) -> li
         return []  # reading it says what is wrong with it
 
 
-class _opened:
-    """The plain file that was listed, open; None if it is packed, or holds others."""
-
-    def __init__(self, listed: ListedFile) -> None:
-        self._items = Walk([], ReadOptions().limits).read(listed)
-
-    def __enter__(self) -> InputFile | None:
-        item = next(self._items, None)
-        return item if isinstance(item, InputFile) and item.is_seekable else None
-
-    def __exit__(self, *_: object) -> None:
-        self._items.close()  # type: ignore[attr-defined]  # it is a generator, and has the file open
+@contextmanager
+def _opened(listed: ListedFile) -> Iterator[InputFile]:
+    """Yield the plain file that was listed, open; raise ReadFailure if it is packed, or holds others."""
+    items = Walk([], 0).read(listed)
+    with closing(items):  # type: ignore[type-var]  # it is a generator, and has the file open
+        item = next(items, None)
+        if not isinstance(item, InputFile) or not item.is_seekable:
+            raise ReadFailure("unreadable", "not a plain file")
+        yield item
 
 
 def _bytes_of(listed: ListedFile) -> io.BufferedReader:
@@ -120,7 +108,6 @@ def _bytes_of(listed: ListedFile) -> io.BufferedReader:
 def _cut_lines(listed: ListedFile, kind: str, options: ReadOptions) -> list[FileRange]:
     columns: tuple[str, ...] = ()
     with _opened(listed) as file:
-        assert file is not None  # it was a moment ago
         if kind == "jsonl":
             columns = names_of_first(line_values(file, options))
         elif kind != "lines":
@@ -140,7 +127,6 @@ def _cut_lines(listed: ListedFile, kind: str, options: ReadOptions) -> list[File
 
 def _is_html(listed: ListedFile, kind: str, options: ReadOptions) -> bool:
     with _opened(listed) as file:
-        assert file is not None
         file.format = kind
         return holds_html(one for one in FORMATS[kind].read(file, options) if isinstance(one, Draft | Skipped))
 
@@ -159,23 +145,21 @@ def _cut_table(file: InputFile, listed: ListedFile, options: ReadOptions) -> lis
     return ranges
 
 
-def count_range(listed: ListedFile, options: ReadOptions, format: str | None) -> Counted | None:
+def count_range(listed: ListedFile, options: ReadOptions) -> Counted | None:
     """Return how much a range holds; None if it is not UTF-8, or what is in it goes on in the next."""
     part = listed.part
     assert part is not None  # only ranges are counted
     try:
         if part.format == "parquet":
             with _opened(listed) as file:
-                assert file is not None
                 return Counted(0, sum(n_rows for n_rows, _ in row_groups(file)[part.first : part.last]))
         lines = _count_lines(listed, part)
         if lines is None or part.format not in ("csv", "tsv"):
             return None if lines is None else Counted(lines, 0)
         with _opened(listed) as file:
-            assert file is not None
             rows = _count_rows(file, options)
         return None if rows is None else Counted(lines, rows)
-    except (ReadFailure, DocclusterError, OSError, ValueError, AssertionError):
+    except (ReadFailure, DocclusterError, OSError, ValueError):
         return None
 
 

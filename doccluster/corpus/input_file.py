@@ -9,7 +9,7 @@ from __future__ import annotations
 import errno
 import io
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -145,10 +145,6 @@ class InputFile:
     guessed: list[str] = field(default_factory=list)
     part: FileRange | None = None
     beginning: bytes | None = None
-
-    def without_bytes(self) -> InputFile:
-        """Return the file without its content, so that it can be sent elsewhere."""
-        return replace(self, stream=None, beginning=None, guessed=[])  # type: ignore[arg-type]
 
     @property
     def head(self) -> bytes:

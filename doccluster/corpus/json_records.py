@@ -30,10 +30,10 @@ def read_json_lines(file: InputFile, options: ReadOptions) -> Iterator[Draft | S
 
 def line_values(file: InputFile, options: ReadOptions) -> Iterator[tuple[str, Any] | Skipped]:
     """Return the value of each line and where it is, and the lines that hold none."""
-    for number, line in enumerate(file.lines(options.limits.document_bytes), file.lines_before + 1):
+    for number, line in enumerate(file.lines(options.document_bytes), file.lines_before + 1):
         where = f"{file.name}:{number}"
         if line is None:
-            yield Skipped(where, "too-long", f"a line of more than {options.limits.document_bytes:,} bytes")
+            yield Skipped(where, "too-long", f"a line of more than {options.document_bytes:,} bytes")
         elif line.strip("\ufeff\x1e \t\r\n"):  # \x1e: records of RFC 7464
             try:
                 yield where, json.loads(line.strip("\ufeff\x1e \t\r\n"))

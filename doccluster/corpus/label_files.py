@@ -6,9 +6,12 @@ import csv
 from collections.abc import Mapping
 from pathlib import Path
 
+import numpy as np
+
+from doccluster.corpus.assembly import Rows, clean_line
 from doccluster.corpus.columns import cell_labels, listed
 from doccluster.corpus.delimited import LARGEST_FIELD, choose_dialect
-from doccluster.corpus.draft import Draft, ReadFailure, boundary
+from doccluster.corpus.draft import ReadFailure, boundary
 from doccluster.corpus.encodings import decode
 from doccluster.corpus.opening import read_whole
 from doccluster.corpus.options import ReadOptions
@@ -24,7 +27,6 @@ class LabelFile:
         self._name = name
         self._lines = lines
         self._by_id = by_id
-        self._n_given = 0
 
     @classmethod
     def read(cls, path: Path, options: ReadOptions) -> LabelFile:
@@ -39,22 +41,24 @@ class LabelFile:
         lines = text.replace("\r\n", "\n").split("\n")
         return cls(path.name, lines=lines[:-1] if lines[-1] == "" else lines, by_id={})
 
-    def give(self, draft: Draft) -> None:
-        """Add the label of the next document, which is counted even when it turns out to be empty."""
-        if self._lines is None:
-            draft.labels = {**draft.labels, **self._by_id.get(draft.id or draft.where, {})}
-            return
-        if self._n_given < len(self._lines):
-            draft.labels = {**draft.labels, LABEL_COLUMN: cell_labels(self._lines[self._n_given].strip())}
-        self._n_given += 1
+    def columns(self, rows: Rows) -> dict[str, list[tuple[str, ...]]]:
+        """Return the labels of some documents by column; empty and over-long ones have lines here too.
 
-    def check_all_used(self) -> None:
-        """Raise InputError when there are more or fewer lines than documents: then no line can be trusted."""
-        if self._lines is not None and len(self._lines) != self._n_given:
+        Raises InputError when there are more or fewer lines than documents: then no line can be trusted.
+        """
+        if self._lines is None:
+            found = [self._by_id.get(name, {}) for name in rows.names]
+            own = {name: rows.labels.get(name) or ((),) * len(rows) for one in found for name in one}
+            return {name: [one.get(name, before) for one, before in zip(found, own[name], strict=True)] for name in own}
+        n_found = len(rows) + len(rows.left_out)
+        if len(self._lines) != n_found:
             raise InputError(
-                f"{self._name} has {len(self._lines)} label(s) for {self._n_given} document(s)",
+                f"{self._name} has {len(self._lines)} label(s) for {n_found} document(s)",
                 remedy="give one line for each, or a csv with the columns id and label",
             )
+        before = np.searchsorted(rows.left_out, np.arange(len(rows)), side="right")
+        lines = (self._lines[place] for place in (np.arange(len(rows)) + before).tolist())
+        return {LABEL_COLUMN: [cell_labels(clean_line(line)) for line in lines]}
 
 
 def _table(text: str, path: Path, options: ReadOptions) -> dict[str, dict[str, tuple[str, ...]]]:
@@ -64,4 +68,9 @@ def _table(text: str, path: Path, options: ReadOptions) -> dict[str, dict[str, t
     if "id" not in names:
         raise InputError(f"{path.name} has no column 'id' to join labels by", remedy=f"its columns are {listed(names)}")
     columns = [name for name in names if name != "id"]
-    return {row["id"]: {name: cell_labels(row.get(name), options.label_separator) for name in columns} for row in rows}
+    return {
+        clean_line(row["id"]): {
+            name: cell_labels(clean_line(row.get(name) or ""), options.label_separator) for name in columns
+        }
+        for row in rows
+    }

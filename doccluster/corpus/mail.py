@@ -158,7 +158,7 @@ EML = Format(
 
 def read_newsgroups(file: InputFile, options: ReadOptions) -> Iterator[Draft | Skipped]:
     """Return the one message that the file is, without what `options.strip` names."""
-    data = file.read(options.limits.document_bytes)
+    data = file.read(options.document_bytes)
     # these messages declare no charset, and what is neither ASCII nor utf-8 in them is Western
     message = file.decode(data, declared="utf-8" if _is_utf8(data) else "cp1252")
     headers, body = split_headers(message.replace("\r\n", "\n"))

@@ -17,21 +17,6 @@ ONE_COLUMN = ("id_column", "title_column", "date_column", "link_column", "source
 STRIPPABLE = ("headers", "footers", "quotes")
 
 
-@dataclass(frozen=True)
-class ReadLimits:
-    """How much is read at most: characters of a document, and what archives may expand to."""
-
-    document_length: int
-    expanded_size: int
-    members: int
-    depth: int
-
-    @property
-    def document_bytes(self) -> int:
-        """No encoding needs more than four bytes for a character (and a mark in front)."""
-        return 4 * self.document_length + 4
-
-
 @dataclass(frozen=True, kw_only=True)
 class ReadOptions:
     """What a person may say of how documents are read; readers get what `checked` returns."""
@@ -107,8 +92,6 @@ class ReadOptions:
         value="SIZE",
         check=parse_size,
     )
-    max_members: int = parameter(1_000_000, "Read at most this many members of an archive.", low=1)
-    max_archive_depth: int = parameter(4, "Read archives inside archives down to this depth.", low=1)
 
     def checked(self) -> Self:
         """Return the same, or raise InputError for a parameter that cannot be used."""
@@ -116,7 +99,7 @@ class ReadOptions:
         columns: dict[str, Any] = {name: as_name(getattr(self, name), name) for name in ONE_COLUMN}
         _check_delimiter(self.delimiter)
         found = replace(self, **columns, encoding=_check_encoding(self.encoding))
-        _ = found.text_columns, found.label_names, found.kept_columns, found.stripped, found.limits  # refused here
+        _ = found.text_columns, found.label_names, found.kept_columns, found.stripped, found.expanded_size  # refused
         return found
 
     @cached_property
@@ -140,10 +123,14 @@ class ReadOptions:
         return check_strip(self.strip)
 
     @cached_property
-    def limits(self) -> ReadLimits:
-        """How much is read at most."""
-        size = parse_size(self.max_expanded_size)
-        return ReadLimits(self.max_document_length, size, self.max_members, self.max_archive_depth)
+    def expanded_size(self) -> int:
+        """How many bytes an archive may expand to."""
+        return parse_size(self.max_expanded_size)
+
+    @property
+    def document_bytes(self) -> int:
+        """No encoding needs more than four bytes for a character (and a mark in front)."""
+        return 4 * self.max_document_length + 4
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,7 +11,7 @@ from doccluster.corpus.document import Skipped
 from doccluster.corpus.draft import Draft, ReadFailure, record
 from doccluster.corpus.format import Format
 from doccluster.corpus.input_file import InputFile
-from doccluster.corpus.options import ReadLimits, ReadOptions
+from doccluster.corpus.options import ReadOptions
 from doccluster.errors import MissingDependency
 
 _BATCH = 4096  # rows held as Python objects at a time
@@ -34,7 +34,7 @@ def read_parquet(file: InputFile, options: ReadOptions) -> Iterator[Draft | Skip
         # no name and no list in the footer is longer than the file that holds it
         table = pq.ParquetFile(source, thrift_string_size_limit=size, thrift_container_size_limit=size)
         columns = choose_columns(list(table.schema_arrow.names), options, table=file.name)
-        _check_claims(table.metadata, size, options.limits)
+        _check_claims(table.metadata, size, options.expanded_size)
         number, groups = (0, None) if file.part is None else (file.part.rows, range(file.part.first, file.part.last))
         for batch in table.iter_batches(_BATCH, row_groups=groups, columns=columns.needed):
             for row in batch.to_pylist():
@@ -62,7 +62,7 @@ def row_groups(file: InputFile) -> list[tuple[int, int]]:
     return [(group.num_rows, group.total_byte_size) for group in groups]
 
 
-def _check_claims(metadata: Any, size: int, limits: ReadLimits) -> None:
+def _check_claims(metadata: Any, size: int, most: int) -> None:
     """Compare what a file says of itself with what it can hold, before anything is allocated for it.
 
     Single columns are not asked: pyarrow ends the process where what is said of one is damaged.
@@ -70,8 +70,8 @@ def _check_claims(metadata: Any, size: int, limits: ReadLimits) -> None:
     if not 0 <= metadata.num_rows <= max(_FEW_ROWS, 8 * size):
         raise ReadFailure("broken-parquet", f"it claims {metadata.num_rows:,} rows in {size:,} bytes")
     expanded = sum(metadata.row_group(number).total_byte_size for number in range(metadata.num_row_groups))
-    if expanded > max(limits.expanded_size, _MOST_PACKED * size):
-        raise ReadFailure("expanded-too-large", f"it expands to more than {limits.expanded_size:,} bytes")
+    if expanded > max(most, _MOST_PACKED * size):
+        raise ReadFailure("expanded-too-large", f"it expands to more than {most:,} bytes")
 
 
 PARQUET = Format(

@@ -21,6 +21,7 @@ from doccluster.corpus.label_files import LabelFile
 from doccluster.corpus.markup import plain_rows, without_markup
 from doccluster.corpus.opening import address_of
 from doccluster.corpus.options import ReadOptions
+from doccluster.corpus.stored_texts import TextWriter
 from doccluster.corpus.walking import Walk, check_paths, expanded
 from doccluster.errors import Argument, DocclusterWarning, InputError, MissingDependency
 
@@ -51,8 +52,6 @@ def read_corpus(
     strip_html: bool | None = None,
     max_document_length: int = 10_000_000,
     max_expanded_size: int | str = "4G",
-    max_members: int = 1_000_000,
-    max_archive_depth: int = 4,
     progress: Progress = silent,
 ) -> Corpus:
     """Return the documents of a source, with ids, titles, dates, links and labels, and a list of what was skipped.
@@ -93,11 +92,12 @@ def read_corpus(
     given = dict(locals())
     if isinstance(source, Corpus):
         return source
+    given["format"] = check_format(format)
     options = ReadOptions(**{name: given[name] for name in parameters_of(ReadOptions)}).checked()
     labels = None if labels_file is None else LabelFile.read(Path(labels_file), options)
-    reading = Reading(options, check_format(format), labels, split, progress)
+    reading = Reading(options, progress)
     reading.run(source)
-    return reading.finish()
+    return reading.finish(labels)
 
 
 _Row = TypeVar("_Row", bound=Found)
@@ -106,15 +106,10 @@ _Row = TypeVar("_Row", bound=Found)
 class Reading:
     """One call of `read_corpus`: feeds everything that readers find to a builder."""
 
-    def __init__(
-        self, options: ReadOptions, format: str | None, labels: LabelFile | None, split: str | None, progress: Progress
-    ) -> None:
+    def __init__(self, options: ReadOptions, progress: Progress, writer: TextWriter | None = None) -> None:
         self.options = options
-        self.format = format
-        self.labels = labels
-        self.split = split
         self.progress = progress
-        self.builder = CorpusBuilder(max_length=options.limits.document_length)
+        self.builder = CorpusBuilder(max_length=options.max_document_length, writer=writer)
         self.guessed: list[str] = []
         self.stripped: list[str] = []
         self.unknown_column: UnknownColumn | None = None
@@ -129,56 +124,42 @@ class Reading:
             source.feed(self)  # files that are read elsewhere, `FilesInParts`
         elif hasattr(source, "read"):
             name = str(getattr(source, "name", "stream"))
-            self.read_items(Walk([], self.options.limits).opened(_binary(source), name))
+            self.read_items(Walk([], self.options.expanded_size).opened(_binary(source), name))
         else:
             for item in self._prepared(_in_memory(source, self.options), "the source"):
                 self.take(item)
 
-    def finish(self) -> Corpus:
+    def finish(self, labels: LabelFile | None) -> Corpus:
         """Return the corpus; raise what explains best why there is none."""
+        split = self.options.split
         if len(self.builder) == 0 and self.unknown_column is not None:
             raise self.unknown_column
-        if self.split is not None and len(self.builder) == 0 and self.splits != {self.split}:
+        if split is not None and len(self.builder) == 0 and self.splits != {split}:
             known = ", ".join(sorted(self.splits)) or "none"
             raise InputError(
-                "is in no document", argument="split", received=self.split, remedy=f"the splits there are: {known}"
+                "is in no document", argument="split", received=split, remedy=f"the splits there are: {known}"
             )
-        if self.labels is not None:
-            self.labels.check_all_used()
-        corpus = self.builder.build(stripped_html=bool(self.stripped))
-        if self.guessed:
-            more = f" and {len(self.guessed) - 1} more" if len(self.guessed) > 1 else ""
-            warnings.warn(
-                DocclusterWarning(
-                    f"the encoding of {self.guessed[0]}{more} is not known; read as cp1252 (name another with ",
-                    Argument("encoding"),
-                    ").",
-                ),
-                stacklevel=3,
-            )
-        if self.stripped:
-            more = f" and {len(self.stripped) - 1} more" if len(self.stripped) > 1 else ""
-            warnings.warn(
-                DocclusterWarning(
-                    f"the texts of {self.stripped[0]}{more} are HTML and were read without markup; to keep it, give ",
-                    Argument("strip_html", False),
-                    ".",
-                ),
-                stacklevel=3,
-            )
+        corpus = self.builder.build(labels_file=labels, stripped_html=bool(self.stripped))
+        guess = " is not known; read as cp1252 (name another with ", Argument("encoding"), ")."
+        markup = " are HTML and were read without markup; to keep it, give ", Argument("strip_html", False), "."
+        for what, names, words in (("encoding", self.guessed, guess), ("texts", self.stripped, markup)):
+            if names:
+                more = f" and {len(names) - 1} more" if len(names) > 1 else ""
+                told = DocclusterWarning(f"the {what} of {names[0]}{more}{words[0]}", *words[1:])
+                warnings.warn(told, stacklevel=3)
         self.progress("read", len(corpus), len(corpus))
         return corpus
 
     def _read_paths(self, paths: list[Path]) -> None:
         paths = expanded(paths)
         check_paths(paths)
-        self.read_items(Walk(paths, self.options.limits).files())
+        self.read_items(Walk(paths, self.options.expanded_size).files())
 
     def read_items(self, items: Iterator[InputFile | Skipped]) -> None:
         """Take in what is in some files."""
         for item in items:
             if isinstance(item, Skipped):
-                self.builder.skip(item.source, item.reason, item.detail)
+                self.builder.skip(item)
             else:
                 self._read_file(item)
 
@@ -194,16 +175,16 @@ class Reading:
             for found in self._prepared(drafts, file.name, file.part) if format.has_columns else drafts:
                 self.take(found, file)
         except ReadFailure as failure:
-            self.builder.skip(file.name, failure.reason, failure.detail)
+            self.builder.skip(Skipped(file.name, failure.reason, failure.detail))
         except UnknownColumn as error:
             if file.is_explicit:
                 raise
             self.unknown_column = self.unknown_column or error
-            self.builder.skip(file.name, "unknown-column", str(error))
+            self.builder.skip(Skipped(file.name, "unknown-column", str(error)))
         except MissingDependency as error:
             if file.is_explicit:
                 raise
-            self.builder.skip(file.name, "missing-dependency", str(error))
+            self.builder.skip(Skipped(file.name, "missing-dependency", str(error)))
         self.guessed.extend(dict.fromkeys(file.guessed))
 
     def _prepared(self, found: Iterable[_Row], name: str, part: FileRange | None = None) -> Iterable[_Row]:
@@ -218,21 +199,20 @@ class Reading:
     def _format_of(self, file: InputFile) -> str:
         if file.part is not None:
             return file.part.format
-        if self.format is None:
+        if self.options.format is None:
             return recognise(file, self.options)
         check_is_text(file)
-        return self.format
+        return self.options.format
 
     def take(self, item: Draft | Skipped, file: InputFile | None = None) -> None:
         """Take in one document, or what gives none."""
         if isinstance(item, Skipped):
-            self.builder.skip(item.source, item.reason, item.detail)
+            self.builder.skip(item)
             return
-        if self.labels is not None:
-            self.labels.give(item)
-        if self.split is not None:
+        if self.options.split is not None:
             self.splits.add(item.extra.get("split", ""))
-            if item.extra.get("split", "") != self.split:
+            if item.extra.get("split", "") != self.options.split:
+                self.builder.leave_out()
                 return
         self.builder.add(item, file=file)
         if len(self.builder) % _TOLD_EVERY == 0:

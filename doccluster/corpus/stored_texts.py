@@ -127,44 +127,36 @@ class StoredTexts(MadeItems[str]):
     @property
     def blocks(self) -> list[TextRows]:
         """The documents in their order, those that follow one another in a block together."""
-        return [TextRows(self._blocks[at], rows, first) for at, rows, first in self._runs()]
+        return [TextRows(self._blocks[at], rows, first) for at, rows, first in self._runs(self._numbers)]
 
-    def _runs(self) -> Iterator[tuple[int, Integers, int]]:
+    def _runs(self, numbers: Integers) -> Iterator[tuple[int, Integers, int]]:
         """Yield the number of a block, the rows in it that follow one another, and the place of the first of them."""
-        at = np.searchsorted(self._ends, self._numbers, side="right")
+        at = np.searchsorted(self._ends, numbers, side="right")
         edges = np.flatnonzero(np.diff(at, prepend=-1, append=-1))
         for first, last in pairwise(edges.tolist()):
             number = int(at[first])
             start = int(self._ends[number]) - self._blocks[number].n_texts
-            yield number, self._numbers[first:last] - start, first
+            yield number, numbers[first:last] - start, first
+
+    def _encoded(self, at: int, rows: Integers) -> Iterator[memoryview]:
+        """Yield the texts of some rows of a block in UTF-8."""
+        characters, ends = self._mapped(at)
+        starts, whole = np.where(rows > 0, ends[rows - 1], 0), memoryview(characters)
+        return (whole[start:end] for start, end in zip(starts.tolist(), ends[rows].tolist(), strict=True))
 
     def __len__(self) -> int:
         return int(self._numbers.size)
 
     def _item(self, place: int) -> str:
-        number = int(self._numbers[place])
-        at = int(np.searchsorted(self._ends, number, side="right"))
-        characters, ends = self._mapped(at)
-        row = number - int(self._ends[at]) + self._blocks[at].n_texts
-        start = int(ends[row - 1]) if row else 0
-        return bytes(characters[start : int(ends[row])]).decode("utf-8")
+        return self.take(np.array([place]))[0]
 
     def take(self, places: Integers) -> list[str]:
         """Return the texts at some places."""
         order = np.argsort(self._numbers[places], kind="stable")  # those of one block together
-        numbers = self._numbers[places][order]
-        at = np.searchsorted(self._ends, numbers, side="right")
-        edges = np.flatnonzero(np.diff(at, prepend=-1, append=-1))
-        found = [""] * numbers.size
-        for first, last in pairwise(edges.tolist()):
-            number = int(at[first])
-            rows = numbers[first:last] - int(self._ends[number]) + self._blocks[number].n_texts
-            characters, ends = self._mapped(number)
-            starts = np.where(rows > 0, ends[rows - 1], 0)
-            whole = memoryview(characters)
-            bounds = zip(order[first:last].tolist(), starts.tolist(), ends[rows].tolist(), strict=True)
-            for place, start, end in bounds:
-                found[place] = str(whole[start:end], "utf-8")
+        found = [""] * order.size
+        for at, rows, first in self._runs(self._numbers[places][order]):
+            for place, text in zip(order[first:].tolist(), self._encoded(at, rows), strict=False):
+                found[place] = str(text, "utf-8")
         return found
 
     _items = take
@@ -177,11 +169,8 @@ class StoredTexts(MadeItems[str]):
 
     def encoded(self) -> Iterator[bytes]:
         """Yield each text in UTF-8."""
-        for at, rows, _ in self._runs():
-            characters, ends = self._mapped(at)
-            bounds = zip(np.concatenate([[0], ends[:-1]])[rows].tolist(), ends[rows].tolist(), strict=True)
-            whole = memoryview(characters)
-            yield from (bytes(whole[start:end]) for start, end in bounds)
+        for at, rows, _ in self._runs(self._numbers):
+            yield from map(bytes, self._encoded(at, rows))
 
     def __iter__(self) -> Iterator[str]:
         return (text.decode("utf-8") for text in self.encoded())

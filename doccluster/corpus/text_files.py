@@ -34,16 +34,16 @@ _LINE_ENDS = re.compile(r" ?\n[ \n]*")
 
 def read_text(file: InputFile, options: ReadOptions) -> Iterator[Draft | Skipped]:
     """Return the one document that the file is."""
-    text = file.text(options.limits.document_bytes)
+    text = file.text(options.document_bytes)
     yield Draft(text, file.name, id=str(file.place), title=subject_of_message(text), is_whole_file=True)
 
 
 def read_lines(file: InputFile, options: ReadOptions) -> Iterator[Draft | Skipped]:
     """Return one document for each line."""
-    for number, line in enumerate(file.lines(options.limits.document_bytes), file.lines_before + 1):
+    for number, line in enumerate(file.lines(options.document_bytes), file.lines_before + 1):
         where = f"{file.name}:{number}"
         if line is None:
-            yield Skipped(where, "too-long", f"a line of more than {options.limits.document_bytes:,} bytes")
+            yield Skipped(where, "too-long", f"a line of more than {options.document_bytes:,} bytes")
         else:
             yield Draft(line.rstrip("\r\n"), where)
 
@@ -54,7 +54,7 @@ LINES = Format("lines", read_lines, "a line")
 
 def read_html(file: InputFile, options: ReadOptions) -> Iterator[Draft]:
     """Return the one document that the page is, under its title."""
-    data = file.read(options.limits.document_bytes)
+    data = file.read(options.document_bytes)
     markup = file.decode(data, declared=declared_encoding(data))
     page = read_page(markup)
     text = main_article(markup) or page.text if options.html == "article" else page.text
@@ -105,7 +105,7 @@ HTML = Format(
 
 def read_xml(file: InputFile, options: ReadOptions) -> Iterator[Draft]:
     """Return the one document that the file is: the texts of its elements, a title if an element has that name."""
-    root = parse_xml(file, limit=options.limits.document_bytes)
+    root = parse_xml(file, limit=options.document_bytes)
     title = next((element.text or "" for element in root.iter() if _local_name(element) in ("title", "headline")), "")
     text = "\n".join(_SPACES.sub(" ", piece) for piece in root.itertext())
     yield Draft(_LINE_ENDS.sub("\n", text).strip(), file.name, id=str(file.place), title=title, is_whole_file=True)

@@ -20,7 +20,6 @@ from doccluster.corpus.document import Skipped
 from doccluster.corpus.draft import ReadFailure
 from doccluster.corpus.input_file import HEAD_SIZE, ByteRange, FileRange, InputFile, counted_stream
 from doccluster.corpus.opening import address_of, find_files, on_this_machine, open_path
-from doccluster.corpus.options import ReadLimits
 from doccluster.errors import InputError
 
 STDIN = "-"
@@ -151,9 +150,9 @@ class ListedFile:
 class Walk:
     """The files below some paths, each once, in a fixed order."""
 
-    def __init__(self, paths: list[Path], limits: ReadLimits) -> None:
+    def __init__(self, paths: list[Path], expanded_size: int) -> None:
         self._paths = paths
-        self._limits = limits
+        self._expanded_size = expanded_size
         self._seen: set[str] = set()
 
     def files(self) -> Iterator[InputFile | Skipped]:
@@ -258,7 +257,7 @@ class Walk:
 
     def _unpacked(self, file: InputFile) -> Iterator[InputFile | Skipped]:
         try:
-            for item in open_packed(file, self._limits):
+            for item in open_packed(file, self._expanded_size):
                 if isinstance(item, InputFile) and item.in_archive and is_junk(item.place):
                     yield Skipped(item.name, "hidden", "hidden files and folders are not read")
                 else:

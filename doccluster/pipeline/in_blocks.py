@@ -6,7 +6,7 @@ workers of a cluster. What follows (labels, scores, the report) reads the rows f
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,7 @@ from doccluster.clustering.k_means.spherical import FitInterrupted, SphericalFit
 from doccluster.clustering.smoothed.document_clusters import DocumentParameters
 from doccluster.clustering.task import Found
 from doccluster.corpus import Corpus
-from doccluster.corpus.parts import FileRead, FilesInParts, Part, ReadTask, read_part
+from doccluster.corpus.parts import FilesInParts
 from doccluster.corpus.reading import as_paths
 from doccluster.corpus.stored_texts import StoredTexts
 from doccluster.distributed.block_clustering import cluster_blocks
@@ -84,10 +84,7 @@ class BlockWork(Work):
                 remedy=("give files or a folder, or leave out ", Argument("scheduler"), " and ", Argument("scratch")),
             )
         (self.folder / "texts").mkdir()
-        return FilesInParts(paths, self.folder / "texts", self._read_all, self.executor.map, self.announce)
-
-    def _read_all(self, parts: Sequence[Part], task: ReadTask) -> Iterator[list[FileRead]]:
-        return self.executor.map(read_part, parts, task)
+        return FilesInParts(paths, self.folder / "texts", self.executor.map, self.announce)
 
     def vectorize(self, read: Source, settings: RunSettings) -> Filled:
         """Return the vectors of the documents that have terms. Raises NothingUsable if no document has a term."""

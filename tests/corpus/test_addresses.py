@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 
 from doccluster.corpus import read_corpus
-from doccluster.corpus.options import ReadOptions
 from doccluster.corpus.parts import FilesInParts, as_parts, read_part
 from doccluster.corpus.walking import ListedFile, Walk
 from doccluster.errors import InputError, MissingDependency
@@ -127,12 +126,12 @@ def test_large_files_behind_addresses_are_read_in_ranges(monkeypatch, tmp_path, 
     (tmp_path / "texts").mkdir()
     asked = []
 
-    def read_all(parts, task):
-        asked.extend(parts)
-        return in_this_process(read_part, parts, task)
+    def counted(function, items, *shared):
+        asked.extend(items if function is read_part else [])
+        return in_this_process(function, items, *shared)
 
     options = {"format": "lines"} if name.startswith("lines") else {}
-    source = FilesInParts([Path("memory://large")], tmp_path / "texts", read_all, in_this_process)
+    source = FilesInParts([Path("memory://large")], tmp_path / "texts", counted)
     try:
         found = read_corpus(source, **options)
     finally:
@@ -146,8 +145,6 @@ def test_large_files_behind_addresses_are_read_in_ranges(monkeypatch, tmp_path, 
 
 def test_small_files_behind_addresses_are_grouped_by_their_sizes(monkeypatch, folder):
     monkeypatch.setattr("doccluster.corpus.parts.PART_BYTES", 600)
-    listed = [
-        one for one in Walk([Path("memory://parts")], ReadOptions().limits).listed() if isinstance(one, ListedFile)
-    ]
+    listed = [one for one in Walk([Path("memory://parts")], 0).listed() if isinstance(one, ListedFile)]
     assert [one.size for one in listed] == [(folder / one.place).stat().st_size for one in listed]
     assert len(as_parts(listed)) > 1

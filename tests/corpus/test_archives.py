@@ -146,15 +146,16 @@ def test_a_bomb_of_zeros_is_binary_and_a_single_huge_line_too_long(tmp_path):
         read_corpus(tmp_path, max_document_length=1000)
 
 
-def test_nested_archives_are_opened_to_a_depth(tmp_path):
+def test_nested_archives_are_opened_to_a_depth(tmp_path, monkeypatch):
     packed = zipped({"text.txt": b"deep"})
     for level in range(3):
         packed = zipped({f"level{level}.zip": packed})
     path = tmp_path / "nested.zip"
     path.write_bytes(packed)
     assert read_corpus(path).texts == ("deep",)
+    monkeypatch.setattr("doccluster.corpus.archives.MAX_DEPTH", 2)
     with pytest.raises(NothingUsable, match="nested-too-deep"):
-        read_corpus(path, max_archive_depth=2)
+        read_corpus(path)
 
 
 def test_a_gz_that_contains_itself_ends(tmp_path):
@@ -166,13 +167,14 @@ def test_a_gz_that_contains_itself_ends(tmp_path):
         read_corpus(tmp_path / "a.gz")
 
 
-def test_only_so_many_members_are_read(tmp_path):
+def test_only_so_many_members_are_read(tmp_path, monkeypatch):
+    monkeypatch.setattr("doccluster.corpus.archives.MAX_MEMBERS", 4)
     for name, packed in {
         "a.zip": zipped({f"{n}.txt": b"text" for n in range(9)}),
         "a.tar": tarred({f"{n}.txt": b"text" for n in range(9)}),
     }.items():
         (tmp_path / name).write_bytes(packed)
-        corpus = read_corpus(tmp_path / name, max_members=4)
+        corpus = read_corpus(tmp_path / name)
         assert len(corpus) == 4
         assert reasons(corpus) == [(name, "too-many-members")]
 

@@ -11,7 +11,7 @@ import pytest
 from doccluster.corpus import read_corpus
 from doccluster.corpus.file_ranges import in_ranges
 from doccluster.corpus.options import ReadOptions
-from doccluster.corpus.parts import FilesInParts, read_part
+from doccluster.corpus.parts import FilesInParts
 from doccluster.corpus.walking import Walk
 from doccluster.errors import DocclusterWarning
 
@@ -27,14 +27,14 @@ def mapped(function, items, *shared):
 
 def assert_read_alike(path, folder, n_ranges, **options):
     """Read a file both ways; `n_ranges` says into how many ranges it comes apart, None for at least two."""
-    listed = list(Walk([path], ReadOptions().limits).listed())
-    asked = {name: value for name, value in options.items() if name in ("header", "delimiter", "text_column")}
-    ranges = in_ranges(listed, mapped, ReadOptions(**asked), options.get("format"))[0]
+    listed = list(Walk([path], 0).listed())
+    asked = {name: value for name, value in options.items() if name in ("header", "delimiter", "text_column", "format")}
+    ranges = in_ranges(listed, mapped, ReadOptions(**asked))[0]
     assert len(ranges) > 1 if n_ranges is None else len(ranges) == n_ranges
     expected = read_corpus(path, **options)
     folder.mkdir()
     told = []
-    parts = FilesInParts([path], folder, lambda parts, task: mapped(read_part, parts, task), mapped, told.append)
+    parts = FilesInParts([path], folder, mapped, told.append)
     found = read_corpus(parts, **options)
     assert ["one piece" in sentence for sentence in told] == ([True] if n_ranges == 1 else [])
     assert found.ids == expected.ids

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from doccluster.corpus import read_corpus
-from doccluster.corpus.parts import PART_BYTES, FilesInParts, Part, as_parts, read_part
+from doccluster.corpus.parts import PART_BYTES, FilesInParts, Part, as_parts
 from doccluster.corpus.stored_texts import PickedTexts, StoredTexts, TextBlock, TextWriter
 from doccluster.corpus.walking import ListedFile, Walk
 from doccluster.errors import DocclusterWarning, InputError, NothingUsable
@@ -20,8 +20,8 @@ from doccluster.errors import DocclusterWarning, InputError, NothingUsable
 SAMPLES = pathlib.Path(__file__).resolve().parent.parent.parent / "corpora" / "samples"
 
 
-def one_after_another(parts, task):
-    return (read_part(part, task) for part in parts)
+def one_after_another(function, items, *shared):
+    return (function(item, *shared) for item in items)
 
 
 def in_parts(paths, folder, **options):
@@ -98,9 +98,9 @@ def test_parquet_parts_are_read(tmp_path):
 
 
 def test_a_part_that_vanished_is_listed_and_the_run_goes_on(tmp_path, tables):
-    def without_one(parts, task):
-        (tables / "b.jsonl.gz").unlink()
-        return one_after_another(parts, task)
+    def without_one(function, items, *shared):
+        (tables / "b.jsonl.gz").unlink(missing_ok=True)
+        return one_after_another(function, items, *shared)
 
     (tmp_path / "texts").mkdir()
     corpus = read_corpus(FilesInParts([tables], tmp_path / "texts", without_one))
@@ -117,7 +117,7 @@ def test_small_files_are_read_together_and_large_ones_alone(tmp_path):
             file.truncate(size)
         files.append(next(Walk([path], None).listed()))
     assert all(isinstance(file, ListedFile) for file in files)
-    assert [len(part.files) for part in as_parts(files)] == [2, 1, 1, 1]
+    assert [len(part.found) for part in as_parts(files)] == [2, 1, 1, 1]
     assert [part.number for part in as_parts(files)] == [0, 1, 2, 3]
     assert as_parts([]) == []
     assert as_parts([ListedFile(tmp_path / "gone", files[0].place, "")])[0] == Part(

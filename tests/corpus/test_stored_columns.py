@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 
 from doccluster.corpus import read_corpus
-from doccluster.corpus.assembly import UniqueNames
-from doccluster.corpus.parts import FilesInParts, read_part
-from doccluster.corpus.stored_builder import joined_columns, unique_names
+from doccluster.corpus.assembly import UniqueNames, changed_names, joined_columns
+from doccluster.corpus.parts import FilesInParts
 from doccluster.packed_strings import CodedColumn, PackedStrings
 
 
@@ -20,8 +19,8 @@ def test_names_become_unique_as_one_by_one(seed):
     wanted = [drawn.choice(["a", "b", "a#2", "a#3", "b#2#2", "é", f"own {row}"]) for row in range(60)]
     names = UniqueNames("#")
     expected = [names.take(name) for name in wanted]
-    found, changed = unique_names(CodedColumn.joined([CodedColumn.of(wanted[:25]), CodedColumn.of(wanted[25:])]))
-    assert list(found) == expected
+    changed = changed_names(CodedColumn.joined([CodedColumn.of(wanted[:25]), CodedColumn.of(wanted[25:])]))
+    assert changed == changed_names(wanted)
     assert changed == {row: new for row, (old, new) in enumerate(zip(wanted, expected, strict=True)) if old != new}
 
 
@@ -48,7 +47,8 @@ def test_rows_keep_their_place_among_what_was_skipped_and_renamed(tmp_path):
     for name in ("a.csv", "b.csv"):
         (tmp_path / name).write_text("\n".join(lines) + "\n", encoding="utf-8")
     (tmp_path / "texts").mkdir()
-    source = FilesInParts([tmp_path], tmp_path / "texts", lambda parts, task: (read_part(part, task) for part in parts))
+    one_by_one = lambda function, items, *shared: (function(item, *shared) for item in items)  # noqa: E731
+    source = FilesInParts([tmp_path], tmp_path / "texts", one_by_one)
     whole, parted = read_corpus([tmp_path / "a.csv", tmp_path / "b.csv"]), read_corpus(source)
     assert isinstance(parted.ids, CodedColumn)
     assert parted.ids == whole.ids

@@ -17,7 +17,7 @@ from scipy import sparse
 
 from doccluster.clustering.k_means.spherical import SphericalParameters, spherical_k_means
 from doccluster.corpus import read_corpus
-from doccluster.corpus.parts import FilesInParts, Part, read_part
+from doccluster.corpus.parts import FilesInParts, Part
 from doccluster.distributed import cluster_blocks, connect, dask_workers, write_block
 from doccluster.distributed.cluster_table import TableChange
 from doccluster.distributed.text_vectors import count_block, weigh_block
@@ -122,9 +122,9 @@ def test_a_worker_killed_in_reading_or_vectorizing_changes_nothing(tmp_path, two
         paths[-1].write_text("\n".join(rows[number::4]) + "\n", encoding="utf-8")
     (tmp_path / "texts").mkdir()
 
-    def read_all(parts, task):
-        alone = [Part(number, (file,)) for number, file in enumerate(file for part in parts for file in part.files)]
-        return two_processes.map(end_once, alone, read_part, (task,), str(tmp_path / "read"))
+    def read_all(function, parts, *shared):
+        alone = [Part(number, (file,)) for number, file in enumerate(file for part in parts for file in part.found)]
+        return two_processes.map(end_once, alone, function, shared, str(tmp_path / "read"))
 
     corpus = read_corpus(FilesInParts(paths, tmp_path / "texts", read_all), format="lines")
     expected = read_corpus(paths, format="lines")
