@@ -17,7 +17,7 @@ def test_the_demo_prints_what_the_readme_shows(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     printed = CliRunner().invoke(commands, command.removeprefix("$ doccluster ").split(), catch_exceptions=False).output
 
-    def words(line):  # without times, and without the widths of columns, which differ by a space before rich 14.3
+    def words(line):  # without times, and without the widths of columns
         return re.sub(r"─+", "─", re.sub(r"\d+\.\d s$", "s", " ".join(line.split())))
 
     lines = [words(line) for line in printed.split("\n")]

@@ -139,7 +139,7 @@ COMPILING = "compiling for this machine, once"
 
 @contextmanager
 def progress_shown(*, quiet: bool = False) -> Iterator[Progress]:
-    """Yield where long work reports its state: lines on standard error on a terminal, else nothing.
+    """Yield where long work reports its state: a line on standard error on a terminal, else nothing.
 
     Warnings of this package follow there when the work is over, one line for each sentence.
     """
@@ -147,9 +147,9 @@ def progress_shown(*, quiet: bool = False) -> Iterator[Progress]:
         if quiet or not sys.stderr.isatty():
             yield silent
             return
-        from doccluster.cli.progress_bars import stage_bars
+        from doccluster.cli.progress_line import stage_line
 
-        with stage_bars() as stages, _compiling_told(stages.tell) as tell:
+        with stage_line() as stages, _compiling_told(stages.tell) as tell:
             yield tell
 
 

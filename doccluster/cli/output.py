@@ -7,7 +7,7 @@ import errno
 import io
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TextIO
@@ -17,6 +17,8 @@ CLOSED = 141  # 128 + SIGPIPE: what a shell reports of any program whose reader 
 # a closed pipe (Windows: EINVAL), a full disk or quota, a file at its limit, a device that fails; where a file
 # is written, these have become an InputError that names it
 _FAILURES = (errno.EPIPE, errno.EINVAL, errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
+
+ABOVE: list[Callable[[], None]] = []  # what to call before a line is written: others give way to it
 
 # what people read the same way in ASCII; everything else that cannot be shown is written as an escape
 _PLAIN = {
@@ -79,6 +81,8 @@ def write_out(text: str) -> None:
 def write_error(line: str) -> None:
     """Write one line to standard error; where even that is closed or full, the line is lost."""
     with suppress(OSError):
+        for wipe in ABOVE:
+            wipe()
         sys.stderr.write(f"{line}\n")
         sys.stderr.flush()
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 import difflib
 import importlib
 import sys
-from importlib import metadata
 
 import click
 import pytest
@@ -44,9 +43,6 @@ def network():
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the screens are kept as Linux has them")
-@pytest.mark.skipif(
-    tuple(map(int, metadata.version("rich").split(".")[:2])) < (14, 3), reason="older rich lays out tables otherwise"
-)
 @pytest.mark.parametrize("narrow", [False, True], ids=["piped", "terminal of 80 columns"])
 def test_every_screen_is_the_one_that_is_kept_and_no_verb_opens_a_connection(narrow, network):
     kept, shown = kept_screens(narrow=narrow), screens(narrow=narrow)

@@ -22,7 +22,6 @@ LIBRARIES = (
     "pandas",
     "hypothesis",
     "click",
-    "rich",
 )
 ONE_TEST = 60.0  # seconds of processor time that no test takes by far: a loop without end
 LATEST = 10  # times its processor time: what waits for longer waits for ever
