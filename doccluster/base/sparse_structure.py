@@ -39,8 +39,7 @@ def checked_csr(matrix: Any, *, name: str = "X") -> tuple[sparse.csr_array, bool
     check_shape(matrix.shape, name)
     try:
         if matrix.format != "csr":
-            _check_before_conversion(matrix, name)
-            matrix = matrix.tocsr()
+            matrix = _before_conversion(matrix, name).tocsr()
         is_canonical = _check_lines(matrix, name)
         rows = sparse.csr_array(_signed(matrix))
     except (AttributeError, IndexError, KeyError, OverflowError, TypeError, ValueError) as error:
@@ -121,22 +120,22 @@ def _memory_of_machine() -> int | None:
         return None
 
 
-def _check_before_conversion(matrix: Any, name: str) -> None:
-    """Check what scipy's conversion to csr trusts, and that the row starts it makes are worth their memory."""
+def _before_conversion(matrix: Any, name: str) -> Any:
+    """Return a matrix whose conversion to csr is safe, and worth the memory of its row starts."""
     if matrix.format == "csc":
         _check_lines(matrix, name)
         n_values = int(matrix.indptr[-1])
-    elif matrix.format == "bsr":
-        n_values = _check_blocks(matrix, name)
-    elif matrix.format == "coo":
-        n_values = _check_coordinates(matrix, name)
-    elif matrix.format == "lil":
-        n_values = _check_lists(matrix, name)
-    elif matrix.format == "dia":
-        n_values = _check_diagonals(matrix, name)
     else:
-        n_values = matrix.nnz
+        if matrix.format == "lil":
+            _check_lists(matrix, name)
+        if np.ma.is_masked(getattr(matrix, "data", None)):
+            raise masked(name)
+        if matrix.format == "dia" and len(matrix.offsets) != len(matrix.data):
+            raise ValueError(f"{len(matrix.data)} diagonals and {len(matrix.offsets)} offsets")
+        matrix = matrix.tocoo()  # done in numpy, which looks at every index
+        n_values = _check_coordinates(matrix, name)
     check_sparsity((matrix.shape[0], 0), n_values, name)
+    return matrix
 
 
 def _check_lines(matrix: Any, name: str) -> bool:
@@ -201,21 +200,6 @@ def _check_range(indices: Integers, width: int, cross: str, name: str) -> None:
         )
 
 
-def _check_blocks(matrix: Any, name: str) -> int:
-    values = _values(matrix.data, 3, name)
-    indices = _integers(matrix.indices, f"the column numbers of {name}")
-    (n_rows, n_columns), (height, width) = matrix.shape, values.shape[1:]
-    if not height or not width or n_rows % height or n_columns % width or indices.size != values.shape[0]:
-        raise InputError(
-            f"has blocks that do not fit its shape {tuple(matrix.shape)}",
-            argument=name,
-            remedy="it is damaged, make it again",
-        )
-    starts = _check_starts(matrix.indptr, n_rows // height, indices.size, "row", name)
-    _check_range(indices[: starts[-1]], n_columns // width, "column", name)
-    return int(values.size)
-
-
 def _check_coordinates(matrix: Any, name: str) -> int:
     n_values = _values(matrix.data, 1, name).size
     for given, width, cross in ((matrix.row, matrix.shape[0], "row"), (matrix.col, matrix.shape[1], "column")):
@@ -230,23 +214,12 @@ def _check_coordinates(matrix: Any, name: str) -> int:
     return n_values
 
 
-def _check_lists(matrix: Any, name: str) -> int:
+def _check_lists(matrix: Any, name: str) -> None:
     lengths = [list(map(len, lists)) for lists in (matrix.rows, matrix.data)]
     if lengths[0] != lengths[1] or len(lengths[0]) != matrix.shape[0]:
         raise InputError(
             f"{name} has lists of columns and of values that differ in length", remedy="it is damaged, make it again"
         )
-    return sum(lengths[0])
-
-
-def _check_diagonals(matrix: Any, name: str) -> int:
-    values = _values(matrix.data, 2, name)
-    offsets = _integers(matrix.offsets, f"the diagonals of {name}")
-    if offsets.size != values.shape[0] or np.unique(offsets).size != offsets.size:
-        raise InputError(
-            f"has {values.shape[0]} diagonals that {offsets.size} offsets do not tell apart", argument=name
-        )
-    return int(values.size)
 
 
 def _integers(given: Any, what: str) -> Integers:
