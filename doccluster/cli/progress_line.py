@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TextIO
 
+from doccluster.base.text_table import shortened
 from doccluster.cli.output import ABOVE, is_unicode
-from doccluster.text_table import shortened
 
 TELLING_SECONDS = 3.0  # from which on the speed of a stage says how long the rest takes
 SECONDS_BETWEEN_DRAWINGS = 0.2
