@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +24,7 @@ from doccluster.cli.verb import Verb
 
 if TYPE_CHECKING:
     from doccluster.pipeline.inspecting import Inspection, LabelColumn
+    from doccluster.selection.tendency import Tendency
 
 
 @click.command("inspect", cls=Verb, short_help="Describe what is in a source, without clustering it.")
@@ -40,7 +41,8 @@ def inspect_command(sources: tuple[str, ...], as_json: bool, **given: Any) -> No
         asked = arguments_of(inspect_source, given) | {"reader": reader_arguments(given)}
         found = inspect_source([Path(source) for source in sources], **asked, progress=progress)
     if as_json:
-        print_json({**asdict(found), "reasons": found.reasons})
+        tests = None if found.tendency is None else [*map(_test_record, found.tendency)]
+        print_json({**asdict(replace(found, tendency=None)), "tendency": tests, "reasons": found.reasons})
     else:
         _print_inspection(found)
 
@@ -73,10 +75,13 @@ def _print_inspection(found: Inspection) -> None:
         told = "document is" if len(found.renamed) == 1 else "documents are"
         say(f"  renamed    {len(found.renamed):,} {told} kept under a new id: {found.renamed[0].detail}")
     for test in found.tendency or ():
-        told = (
-            f"{test.value:.3g}, without clusters {test.null_mean:.3g} (sd {test.null_sd:.2g}), p = {test.p_value:.2f}"
-        )
+        told = f"{test.mean:.3g}, without clusters {test.null_mean:.3g} (sd {test.null_sd:.2g}), p = {test.p_value:.2f}"
         say(f"  tendency   {test.name.replace('_', ' ')} {told}; {test.note}")
+
+
+def _test_record(test: Tendency) -> dict[str, Any]:
+    names = ("sd", "null_mean", "null_sd", "p_value", "note")
+    return {"name": test.name, "value": test.mean, **{name: getattr(test, name) for name in names}}
 
 
 def _print_labels(column: LabelColumn) -> None:

@@ -106,12 +106,6 @@ def main(arguments: list[str] | None = None) -> Any:
     try:
         # click returns the code of an Exit here, instead of raising it, and what a command returns: always None
         sys.exit(commands.main(args=arguments, prog_name="doccluster", standalone_mode=False, obj=began) or 0)
-    except click.NoSuchOption as error:
-        from doccluster.cli.verb import about_option
-
-        with suppress(OSError):
-            click.UsageError(about_option(error, commands), ctx=error.ctx).show(file=sys.stderr)
-        sys.exit(error.exit_code)
     except click.ClickException as error:
         with suppress(OSError):  # where standard error is full there is no way to say so
             error.show(file=sys.stderr)

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,6 +19,9 @@ from doccluster.overview import as_date
 from doccluster.pipeline.sources import Source, read_source, split_empty
 from doccluster.text.language import guess_languages, share_without_blanks
 
+if TYPE_CHECKING:
+    from doccluster.selection.tendency import Tendency
+
 
 @dataclass(frozen=True)
 class LabelColumn:
@@ -30,19 +33,6 @@ class LabelColumn:
     n_without: int
     n_single: int
     n_several: int
-
-
-@dataclass(frozen=True)
-class TendencyResult:
-    """One test of clustering tendency: its value, what data without clusters give, and how likely those reach it."""
-
-    name: str
-    value: float
-    sd: float
-    null_mean: float
-    null_sd: float
-    p_value: float
-    note: str
 
 
 @dataclass(frozen=True, repr=False)
@@ -72,7 +62,7 @@ class Inspection:
         Of a matrix.
     checksum : str
         As in run.json.
-    tendency : tuple of TendencyResult or None
+    tendency : tuple of Tendency or None
         Whether there is anything to find, where that was asked.
     """
 
@@ -91,7 +81,7 @@ class Inspection:
     n_terms: int | None = None
     n_entries: int | None = None
     n_empty: int | None = None
-    tendency: tuple[TendencyResult, ...] | None = None
+    tendency: tuple[Tendency, ...] | None = None
 
     def __repr__(self) -> str:
         parts = [f"{self.n_documents:,} documents"]
@@ -143,23 +133,11 @@ def inspect_source(
     return Inspection(**known, **_of_texts(read.corpus, read.documents.lengths), **_of_dates(read.documents.dates))
 
 
-def _tendency(read: Source, random_state: int, progress: Progress) -> tuple[TendencyResult, ...]:
+def _tendency(read: Source, random_state: int, progress: Progress) -> tuple[Tendency, ...]:
     from doccluster.selection import tendency_tests  # brings in scikit-learn, which inspecting alone does not need
 
-    made = read.vectorize()
-    _, _, vectors = split_empty(read.documents, made.vectors)
-    return tuple(
-        TendencyResult(
-            test.name,
-            test.mean,
-            test.sd,
-            float(np.nanmean(test.null_values)),
-            float(np.nanstd(test.null_values)),
-            test.p_value,
-            test.note,
-        )
-        for test in tendency_tests(vectors.matrix, random_state=random_state, progress=progress)
-    )
+    _, _, vectors = split_empty(read.documents, read.vectorize().vectors)
+    return tuple(tendency_tests(vectors.matrix, random_state=random_state, progress=progress))
 
 
 def _of_texts(corpus: Corpus, lengths: Any) -> dict[str, Any]:

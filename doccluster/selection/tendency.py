@@ -72,6 +72,16 @@ class Tendency(ShortRepr):
         return float(np.std(self.values[np.isfinite(self.values)])) if np.isfinite(self.values).any() else math.nan
 
     @property
+    def null_mean(self) -> float:
+        """The mean of data without clusters."""
+        return float(np.nanmean(self.null_values))
+
+    @property
+    def null_sd(self) -> float:
+        """Their standard deviation."""
+        return float(np.nanstd(self.null_values))
+
+    @property
     def p_value(self) -> float:
         """The share of null values at least as large as the mean, counting one more: (b + 1) / (t + 1)."""
         known = self.null_values[np.isfinite(self.null_values)]
