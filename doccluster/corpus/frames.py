@@ -1,57 +1,177 @@
-"""Documents that are in memory already: a DataFrame, a Series, or any iterable of texts."""
+"""Documents that are in memory already, or behind a query: tables of many libraries, a Series, any iterable of texts.
+
+A table is known by its methods, so no library is imported that the caller has not.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import Any, NamedTuple
 
+from doccluster.base.file_names import usable_path
 from doccluster.corpus.columns import cell_text, choose_columns, row_draft
 from doccluster.corpus.document import Skipped
 from doccluster.corpus.draft import Draft, record
 from doccluster.corpus.encodings import decode
 from doccluster.corpus.options import ReadOptions
-from doccluster.errors import InputError
+from doccluster.errors import InputError, MissingDependency
 from doccluster.validation import is_missing
 
-if TYPE_CHECKING:
-    import pandas as pd
+_QUERY = re.compile(r"(sqlite|duckdb):/{1,3}(.*?)\?(.*)", re.IGNORECASE | re.DOTALL)
+
+Rows = Iterable[Mapping[str, Any]]
 
 
-def read_frame(frame: pd.DataFrame, options: ReadOptions) -> Iterator[Draft | Skipped]:
-    """Return the rows of a DataFrame; the index gives the ids when no column does."""
+class Records(NamedTuple):
+    """A table: its columns, the rows of some of them, and the ids that the rows have if no column holds them."""
+
+    names: Sequence[str]
+    rows: Callable[[list[str]], Rows]
+    labels: Iterable[str] | None = None
+
+
+def query_in(source: Any) -> tuple[str, Path, str] | None:
+    """Return the kind of database, its file and the query of an address; None if the source is none.
+
+    >>> query_in("sqlite:///news.db?SELECT title, body FROM articles")[::2]
+    ('sqlite', 'SELECT title, body FROM articles')
+    """
+    found = _QUERY.fullmatch(source) if isinstance(source, str) else None
+    return None if found is None else (found[1].lower(), Path(found[2]), found[3])
+
+
+def read_in_memory(source: Any, options: ReadOptions) -> Iterator[Draft | Skipped]:
+    """Return the documents of a table, or texts. Raises InputError if the source is neither."""
+    table = _table(source)
+    if table is not None:
+        return _read_table(table, options)
+    if not isinstance(source, Iterable) or isinstance(source, str | bytes):
+        raise InputError(
+            f"a source of type {type(source).__name__} cannot be read",
+            remedy="give a path, paths, a table (pandas, polars, pyarrow, ...) or texts",
+        )
+    return _read_texts(source)
+
+
+def _table(source: Any) -> Records | None:
+    query = query_in(source)
+    if query is not None:
+        return _found(*query)
+    if hasattr(source, "iloc"):  # pandas
+        return _of_frame(source if hasattr(source, "columns") else source.to_frame("text"))
+    if hasattr(source, "fetchall"):  # a relation of DuckDB, or the cursor of any database
+        return _of_cursor(source)
+    if hasattr(source, "collect") and hasattr(source, "collect_schema"):  # a LazyFrame of polars
+        names = source.collect_schema().names()
+        return Records(names, lambda needed: source.select(needed).collect().iter_rows(named=True))
+    if hasattr(source, "iter_rows"):  # polars
+        return Records(source.columns, lambda needed: source.select(needed).iter_rows(named=True))
+    if hasattr(source, "to_batches"):  # a table or a data set of pyarrow
+        return Records(source.schema.names, lambda needed: _batched(source, needed))
+    if isinstance(getattr(source, "column_names", None), list):  # a data set of Hugging Face
+        return Records(source.column_names, lambda needed: source.select_columns(needed))
+    if isinstance(source, Mapping):
+        return _of_mapping(source)
+    if isinstance(source, list | tuple) and source and all(isinstance(one, Mapping) for one in source):
+        return Records(list(dict.fromkeys(str(name) for one in source for name in one)), lambda needed: source)
+    return None
+
+
+def _of_frame(frame: Any) -> Records:
     names = [str(name) for name in frame.columns]
-    columns = choose_columns(names, options, table="the DataFrame")
-    needed = columns.needed
-    values = [frame.iloc[:, names.index(name)] for name in needed]  # the first of equal names
-    for label, *row in zip(_index_names(frame), *values, strict=True):
-        found = record(f"row {label}", row_draft, dict(zip(needed, row, strict=True)), columns, options, f"row {label}")
+
+    def rows(needed: list[str]) -> Rows:
+        values = [frame.iloc[:, names.index(name)] for name in needed]  # the first of equal names
+        return (dict(zip(needed, row, strict=True)) for row in zip(*values, strict=True))
+
+    return Records(names, rows, _index_names(frame))
+
+
+def _index_names(frame: Any) -> list[str]:
+    """Return the index as text; a tuple of a hierarchical index is joined by slashes."""
+    return ["/".join(map(str, label)) if isinstance(label, tuple) else cell_text(label) for label in frame.index]
+
+
+def _batched(source: Any, needed: list[str]) -> Rows:
+    batches = source.select(needed).to_batches() if hasattr(source, "column_names") else source.to_batches(needed)
+    return (row for batch in batches for row in batch.to_pylist())
+
+
+def _of_cursor(cursor: Any) -> Records:
+    names, found = [str(column[0]) for column in cursor.description], cursor.fetchall()
+    return Records(names, lambda needed: (dict(zip(names, row, strict=True)) for row in found))
+
+
+def _found(kind: str, path: Path, query: str) -> Records:
+    """Return what a query finds in a database, which it cannot change."""
+    if not usable_path(path).is_file():
+        raise InputError(f"{str(path)!r} does not exist", remedy="give the file of the database")
+    if not re.match(r"\s*(select|with)\b", query, re.IGNORECASE):
+        raise InputError(f"{query[:60]!r} is not a query", remedy="write ?SELECT ... FROM ... after the file")
+    try:
+        if kind == "sqlite":
+            import sqlite3
+
+            opened: Any = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)
+        else:
+            import duckdb
+
+            opened = duckdb.connect(str(path), read_only=True, config={"enable_external_access": "false"})
+        with closing(opened):
+            return _of_cursor(opened.execute(query))
+    except ImportError as error:
+        raise MissingDependency(f"{kind} is not installed", remedy=f"install it with: pip install {kind}") from error
+    except Exception as error:  # whatever a database raises on a query, or on what is no database
+        raise InputError(f"{path.name} cannot be asked: {error}", remedy="check the query and the file") from error
+
+
+def _of_mapping(source: Mapping[Any, Any]) -> Records | None:
+    """Return a mapping of columns, or scikit-learn's Bunch of texts and targets; None for one of ids to texts."""
+    parts = [name for name, part in source.items() if hasattr(part, "column_names")]
+    if parts:
+        raise InputError("the source holds several data sets", remedy=f"give one of them: {', '.join(map(str, parts))}")
+    if {"data", "target"} <= source.keys():
+        if hasattr(source["data"], "iloc"):
+            return _table(source["data"])
+        names = source.get("target_names")
+        target = source["target"] if names is None else [names[number] for number in source["target"]]
+        source = {"text": source["data"], "class": target}
+    columns = {str(name): column for name, column in source.items()}
+    if not columns or any(isinstance(one, str | bytes) or not hasattr(one, "__len__") for one in columns.values()):
+        return None
+    lengths = {name: len(column) for name, column in columns.items()}
+    if len(set(lengths.values())) > 1:
+        told = ", ".join(f"{name!r} {length:,}" for name, length in lengths.items())
+        raise InputError(f"the columns differ in length ({told})", remedy="give a value for each document")
+    return Records(
+        list(columns),
+        lambda needed: (
+            dict(zip(needed, row, strict=True)) for row in zip(*(columns[name] for name in needed), strict=True)
+        ),
+    )
+
+
+def _read_table(table: Records, options: ReadOptions) -> Iterator[Draft | Skipped]:
+    columns = choose_columns(list(table.names), options, table="the table")
+    numbered = zip(table.labels, table.rows(columns.needed), strict=True) if table.labels is not None else None
+    for label, row in numbered or ((str(n), row) for n, row in enumerate(table.rows(columns.needed), 1)):
+        found = record(f"row {label}", row_draft, row, columns, options, f"row {label}")
         if isinstance(found, Draft):
             found.id = found.id or label
         yield found
 
 
-def read_series(series: pd.Series[Any], options: ReadOptions) -> Iterator[Draft | Skipped]:
-    """Return the values of a Series; its index gives the ids."""
-    columns = choose_columns(["text"], ReadOptions(), table="the Series")
-    for label, value in zip(_index_names(series), series, strict=True):
-        found = record(f"row {label}", row_draft, {"text": value}, columns, options, f"row {label}")
-        if isinstance(found, Draft):
-            found.id = label
-        yield found
-
-
-def _index_names(frame: pd.DataFrame | pd.Series[Any]) -> list[str]:
-    """Return the index as text; a tuple of a hierarchical index is joined by slashes."""
-    return ["/".join(map(str, label)) if isinstance(label, tuple) else cell_text(label) for label in frame.index]
-
-
-def read_texts(texts: Iterable[Any], options: ReadOptions) -> Iterator[Draft | Skipped]:
-    """Return texts, or records, as documents numbered from 1; None and NaN are empty documents.
+def _read_texts(texts: Iterable[Any]) -> Iterator[Draft | Skipped]:
+    """Return texts as documents numbered from 1; None and NaN are empty documents.
 
     Raises InputError if something is neither text nor missing.
     """
     items = texts.items() if isinstance(texts, Mapping) else ((str(n), text) for n, text in enumerate(texts, 1))
     for name, value in items:
+        value = value.as_py() if hasattr(value, "as_py") else value  # of pyarrow
         if isinstance(value, bytes):
             value = decode(value).text
         if not isinstance(value, str):

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import os
-import sys
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -15,7 +14,7 @@ from doccluster.corpus.assembly import CorpusBuilder
 from doccluster.corpus.document import Corpus, Skipped
 from doccluster.corpus.draft import Draft, Found, ReadFailure, UnknownColumn, boundary, guarded
 from doccluster.corpus.formats import FORMATS, check_format, check_is_text, recognise
-from doccluster.corpus.frames import read_frame, read_series, read_texts
+from doccluster.corpus.frames import query_in, read_in_memory
 from doccluster.corpus.input_file import FileRange, InputFile
 from doccluster.corpus.label_files import LabelFile
 from doccluster.corpus.markup import plain_rows, without_markup
@@ -58,9 +57,12 @@ def read_corpus(
 
     Parameters
     ----------
-    source : path, paths, DataFrame, Series or iterable of str
+    source : path, paths, table, Series or iterable of str
         A file, a folder, an archive, ``"-"`` for standard input, several of these, or texts that are in memory. A list
         of str is taken as paths when all of them look like paths and one exists; give ``Path`` objects to be sure.
+        A table is one of pandas, polars, pyarrow, DuckDB or Hugging Face's datasets, a list of mappings, a mapping of
+        columns, a Bunch of scikit-learn, or what a query finds: ``"sqlite:///news.db?SELECT title, body FROM news"``,
+        or ``duckdb:///``, of which nothing is changed.
     progress : callable
         Called with ("read", number of documents so far).
 
@@ -126,7 +128,7 @@ class Reading:
             name = str(getattr(source, "name", "stream"))
             self.read_items(Walk([], self.options.expanded_size).opened(_binary(source), name))
         else:
-            for item in self._prepared(_in_memory(source, self.options), "the source"):
+            for item in self._prepared(read_in_memory(source, self.options), "the source"):
                 self.take(item)
 
     def finish(self, labels: LabelFile | None) -> Corpus:
@@ -223,6 +225,8 @@ def as_paths(source: Any) -> list[Path] | None:
     """Return the paths that `source` means, or None when it holds the texts themselves."""
     if isinstance(source, str) and not source:
         raise InputError("the source is an empty name", remedy="give a file or a folder; . is this one")
+    if query_in(source) is not None:
+        return None
     if isinstance(source, str | os.PathLike):
         return [Path(source)]
     if not isinstance(source, list | tuple) or not source:
@@ -253,21 +257,3 @@ def _binary(source: Any) -> Any:
             "the open file gives text", remedy="open it in binary mode ('rb'), so that its encoding can be found"
         )
     return source
-
-
-def _in_memory(source: Any, options: ReadOptions) -> Iterator[Draft | Skipped]:
-    pandas = sys.modules.get("pandas")  # if pandas was never imported, nothing is a frame
-    if pandas is not None and isinstance(source, pandas.DataFrame):
-        return read_frame(source, options)
-    if pandas is not None and isinstance(source, pandas.Series):
-        return read_series(source, options)
-    if not isinstance(source, Iterable) or isinstance(source, bytes):
-        raise InputError(
-            f"a source of type {type(source).__name__} cannot be read",
-            remedy="give a path, paths, a DataFrame or texts",
-        )
-    if isinstance(source, list | tuple) and source and all(isinstance(one, Mapping) for one in source):
-        import pandas as pd
-
-        return read_frame(pd.DataFrame(list(source), dtype=object), options)
-    return read_texts(source, options)

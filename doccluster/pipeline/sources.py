@@ -11,12 +11,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from doccluster.artifacts.model import Model
 from doccluster.base.progress import Progress, silent
 from doccluster.base.short_repr import ShortRepr
 from doccluster.corpus import Corpus, Skipped, read_corpus
 from doccluster.corpus.assembly import is_companion
+from doccluster.corpus.reading import as_paths
 from doccluster.corpus.stored_texts import StoredTexts
 from doccluster.errors import Argument, InputError, NothingUsable, listed_arguments
 from doccluster.overview import outlets_of
@@ -134,9 +136,13 @@ def _in_columns_of(model: Model, vectors: DocumentVectors) -> DocumentVectors:
 
 
 def is_matrix(source: Any, *, format: str | None = None) -> bool:
-    """Return whether a source is a matrix file, by the format asked for or by the end of its name."""
+    """Return whether a source is a matrix: in memory, or in a file, by the format asked for or the end of its name."""
     if format is not None:
         return format in MATRIX_FORMATS
+    if sparse.issparse(source) or isinstance(source, DocumentVectors):
+        return True
+    if isinstance(source, np.ndarray):
+        return source.ndim == 2 and source.dtype.kind in "biuf"
     return isinstance(source, str | os.PathLike) and os.fspath(source).lower().endswith(MATRIX_SUFFIXES)
 
 
@@ -148,11 +154,10 @@ def read_source(
     truth: Sequence[str] = (),
     progress: Progress = silent,
 ) -> Source:
-    """Open `source`: a Corpus, a matrix file, or anything `read_corpus` takes.
+    """Open `source`: a Corpus, a matrix in memory or in a file, or anything `read_corpus` takes.
 
     Parameters
     ----------
-    source : Corpus, path, sequence of paths, DataFrame, iterable of texts
     reader : mapping
         Arguments of `read_corpus`, and `keep_boilerplate`; `classes` and `terms` of `read_matrix`.
     weighting : str, optional
@@ -163,13 +168,13 @@ def read_source(
         Called with the number of documents read.
     """
     options = {name: value for name, value in reader.items() if value is not None}
-    paths = _paths(source)
+    paths = as_paths(source) or []
     single = paths[0] if len(paths) == 1 else source
     if "format" not in options:
         single = matrix_in(single)
     if is_matrix(single, format=options.get("format")):
         return _read_matrix(single, options, weighting)
-    mixed = [str(one) for one in _paths(source) if is_matrix(one)]
+    mixed = [str(one) for one in paths if is_matrix(one)]
     if mixed:
         raise InputError(f"{mixed[0]} is a matrix and cannot be read together with others", remedy="give it alone")
     for name in MATRIX_OPTIONS:
@@ -226,10 +231,13 @@ def _read_matrix(path: Any, options: Mapping[str, Any], weighting: str | None) -
     unused = sorted(set(options) - {*MATRIX_OPTIONS, "format"})
     if unused:
         raise InputError(
-            (f"{path} is a matrix, which has no text to read with ", *listed_arguments(unused)), remedy="leave that out"
+            (f"{_shown(path)} is a matrix, which has no text to read with ", *listed_arguments(unused)),
+            remedy="leave that out",
         )
     names = {name: options[name] for name in MATRIX_OPTIONS if name in options}
-    vectors, classes = read_matrix(Path(path), weighting=weighting or "tfidf", **names)
+    vectors, classes = path, None
+    if not isinstance(path, DocumentVectors):
+        vectors, classes = read_matrix(path, weighting=weighting or "tfidf", **names)
     labels = {} if classes is None else {CLASS_COLUMN: tuple((name,) if name else () for name in classes)}
     return Source(Documents.from_ids(vectors.ids, labels), (), vectors.documents.digest, vectors=vectors)
 
@@ -242,12 +250,8 @@ def check_truth(truth: Sequence[str], documents: Documents) -> None:
             raise InputError(f"there is no label column {column!r} to judge by", remedy=f"the source has {there}")
 
 
-def _paths(source: Any) -> list[Any]:
-    if isinstance(source, str | os.PathLike):
-        return [source]
-    if isinstance(source, list | tuple) and source and all(isinstance(one, os.PathLike) for one in source):
-        return list(source)
-    return []
+def _shown(source: Any) -> str:
+    return str(source) if isinstance(source, str | os.PathLike) else "the source"
 
 
 def leave_out_boilerplate(corpus: Corpus) -> tuple[Corpus, tuple[Repeated, ...]]:

@@ -27,7 +27,7 @@ Names = str | os.PathLike[str] | Iterable[str]
 
 
 def read_matrix(
-    path: str | os.PathLike[str],
+    path: Any,
     *,
     classes: Names | None = None,
     terms: Names | None = None,
@@ -39,7 +39,7 @@ def read_matrix(
 
     Parameters
     ----------
-    path : path
+    path : path, or array of shape (n_documents, n_terms), sparse or dense
         CLUTO .mat (sparse or dense), Matrix Market .mtx or .mtx.gz, .npz (of scipy.sparse, or written by
         `write_matrix`) or .npy.
     classes, terms : path, iterable of str, or None
@@ -65,8 +65,9 @@ def read_matrix(
     InputError
         If the file is missing, damaged, or holds NaN, infinity or negative counts, or names do not fit the matrix.
     """
-    place = Path(path)
-    file = load_matrix_file(place)
+    is_file = isinstance(path, str | os.PathLike)
+    place = Path(path) if is_file else Path("the matrix")
+    file = load_matrix_file(place) if is_file else _in_memory(path)
     if 0 in file.matrix.shape:
         raise InputError(
             f"{place} holds a matrix of {file.matrix.shape[0]} x {file.matrix.shape[1]}", remedy="it is empty"
@@ -84,6 +85,12 @@ def read_matrix(
     matrix = compact_indices(unit_rows(matrix, warn=False))
     vectors = DocumentVectors(matrix, tuple(ids), _object_array(columns), _object_array(shown), counts)
     return vectors, row_classes
+
+
+def _in_memory(matrix: Any) -> MatrixFile:
+    """Return a matrix as if it had come from a file; one that holds no counts is weighted already."""
+    checked = check_matrix(matrix, name="the matrix")
+    return MatrixFile(checked, is_weighted=not is_counts(checked.data if sparse.issparse(checked) else checked))
 
 
 def write_matrix(

@@ -68,7 +68,7 @@ def _drafts(path: pathlib.Path) -> list[Draft]:
     options = ReadOptions()
     read = read_json if path.suffix == ".json" else read_feed
     found: list[Draft] = []
-    for file in Walk([path], options.limits).files():
+    for file in Walk([path], options.expanded_size).files():
         if isinstance(file, Skipped):
             continue
         try:

@@ -181,8 +181,6 @@ def test_warnings_of_a_command_name_options(doccluster, tmp_path):
         (["evalute", "a"], "there is no command 'evalute'; did you mean evaluate?"),
         (["choosek"], "there is no command 'choosek'; did you mean choose-k?"),
         (["xyz"], "there is no command 'xyz'; `doccluster --help` lists them."),
-        (["run", "a", "--outptu", "b"], "No such option: --outptu Did you mean --output?"),
-        (["undo", "--xyz"], "No such option: --xyz"),
     ],
 )
 def test_a_misspelt_word_is_told_with_what_was_meant(doccluster, typed, told):

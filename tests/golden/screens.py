@@ -43,7 +43,6 @@ run tiny -o run -k 3 --truth class
 run tiny -o run-of-one -k 1
 run articles.jsonl -o stories -k 8 --truth story --algorithm spherical-k-means:n_init=2 --seed 7
 run articles.jsonl -o coarse -k 5 --algorithm smoothed:n_init=1 --no-report --measures silhouette,ics --json
-run tiny -o half --cluster 3
 run nowhere -o half -k 3
 run tiny -o run -k 3
 vectorize tiny -o tiny.npz

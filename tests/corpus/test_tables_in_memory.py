@@ -1,0 +1,109 @@
+"""Tables of other libraries, and what a query finds, are read as a csv of the same rows."""
+
+from __future__ import annotations
+
+import sqlite3
+
+import numpy as np
+import pytest
+
+from doccluster.corpus import read_corpus
+from doccluster.errors import InputError, NothingUsable
+
+COLUMNS = {
+    "id": ["a", "b", "c"],
+    "title": ["Oil", None, "Wheat"],
+    "body": ["prices rise", "rain in the north", "a poor harvest"],
+    "topic": ["trade", "weather", "trade"],
+    "unused": [1.5, 2.5, None],
+}
+
+
+@pytest.fixture(scope="module")
+def expected(tmp_path_factory):
+    path = tmp_path_factory.mktemp("table") / "news.csv"
+    rows = zip(*([cell or "" for cell in column] for column in COLUMNS.values()), strict=True)
+    lines = [",".join(COLUMNS), *(",".join(map(str, row)) for row in rows)]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return read_corpus(path)
+
+
+def assert_same(found, expected):
+    assert (found.ids, found.texts, found.labels) == (expected.ids, expected.texts, expected.labels)
+    assert found.metadata["title"].tolist() == expected.metadata["title"].tolist()
+    assert found.skipped == expected.skipped
+
+
+class Cursor:
+    """A cursor as PEP 249 has it."""
+
+    description = tuple((name, None) for name in COLUMNS)
+
+    def fetchall(self):
+        return list(zip(*COLUMNS.values(), strict=True))
+
+
+def tables():
+    rows = [dict(zip(COLUMNS, row, strict=True)) for row in zip(*COLUMNS.values(), strict=True)]
+    yield "mapping of columns", lambda: COLUMNS
+    yield "list of mappings", lambda: rows
+    yield "cursor", Cursor
+    yield "pandas", lambda: pytest.importorskip("pandas").DataFrame(COLUMNS)
+    yield "polars", lambda: pytest.importorskip("polars").DataFrame(COLUMNS)
+    yield "lazy polars", lambda: pytest.importorskip("polars").LazyFrame(COLUMNS)
+    yield "pyarrow", lambda: pytest.importorskip("pyarrow").table(COLUMNS)
+    yield (
+        "pyarrow data set",
+        lambda: pytest.importorskip("pyarrow.dataset").dataset(pytest.importorskip("pyarrow").table(COLUMNS)),
+    )
+    yield "duckdb", lambda: pytest.importorskip("duckdb").from_arrow(pytest.importorskip("pyarrow").table(COLUMNS))
+    yield "datasets", lambda: pytest.importorskip("datasets").Dataset.from_dict(COLUMNS)
+
+
+@pytest.mark.parametrize(("name", "made"), list(tables()), ids=[name for name, _ in tables()])
+def test_a_table_of_any_library_is_read_by_its_columns(expected, name, made):
+    assert_same(read_corpus(made()), expected)
+
+
+def test_what_a_query_finds_is_read_and_nothing_can_be_changed(tmp_path, monkeypatch, expected):
+    monkeypatch.chdir(tmp_path)
+    with sqlite3.connect("news.db") as database:
+        database.execute(f"CREATE TABLE news ({', '.join(COLUMNS)})")
+        rows = list(zip(*COLUMNS.values(), strict=True))
+        database.executemany(f"INSERT INTO news VALUES ({', '.join('?' * len(COLUMNS))})", rows)
+    database.close()
+    assert_same(read_corpus("sqlite:///news.db?SELECT * FROM news"), expected)
+    address = f"sqlite:///{tmp_path}/news.db?SELECT id, title, body, topic FROM news WHERE body != 'https://a.org'"
+    assert_same(read_corpus(address), expected)
+    with pytest.raises(NothingUsable):
+        read_corpus("sqlite:///news.db?SELECT * FROM news WHERE id = 'z'")
+    for query, told in (
+        ("DELETE FROM news", "is not a query"),
+        ("WITH old AS (SELECT 1) DELETE FROM news", "readonly"),
+        ("SELECT * FROM olds", "no such table"),
+    ):
+        with pytest.raises(InputError, match=told):
+            read_corpus(f"sqlite:///news.db?{query}")
+    with pytest.raises(InputError, match="does not exist"):
+        read_corpus("sqlite:///other.db?SELECT 1")
+    assert len(read_corpus("sqlite:///news.db?SELECT * FROM news")) == 3
+
+
+def test_a_bunch_of_scikit_learn_has_its_targets_as_classes():
+    from sklearn.utils import Bunch
+
+    bunch = Bunch(data=["oil prices", b"wheat harvest"], target=np.array([1, 0]), target_names=["grain", "crude"])
+    corpus = read_corpus(bunch)
+    assert corpus.texts == ("oil prices", "wheat harvest")
+    assert corpus.labels["class"] == (("crude",), ("grain",))
+
+
+def test_what_is_no_table_is_refused_in_a_sentence():
+    with pytest.raises(InputError, match=r"differ in length \('text' 2, 'id' 1\)"):
+        read_corpus({"text": ["a b", "c d"], "id": ["1"]})
+    with pytest.raises(InputError, match="the table has no column that is named like a text"):
+        read_corpus({"x": [1], "y": [2]})
+    parts = {"train": type("Part", (), {"column_names": ["text"]})()}
+    with pytest.raises(InputError, match="give one of them: train"):
+        read_corpus(parts)
+    assert read_corpus({"one": "a text", "two": None}).ids == ("one",)
