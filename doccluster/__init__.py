@@ -8,7 +8,7 @@ Names are loaded when they are first used, so importing the package takes millis
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from doccluster.base.lazy import offer
 
@@ -47,7 +47,16 @@ _HOMES = {
 }
 
 __all__ = ["__version__", *sorted(_HOMES)]
-__getattr__, __dir__ = offer(__name__, _HOMES)
+_loaded, __dir__ = offer(__name__, _HOMES)
+
+
+def __getattr__(name: str) -> Any:
+    found = _loaded(name)
+    if not _HOMES[name].startswith("doccluster.pipeline."):
+        return found
+    from doccluster.base.parameter_fields import at_the_door
+
+    return at_the_door(found, name)
 
 
 if TYPE_CHECKING:

@@ -7,11 +7,14 @@ import sys
 
 import numpy as np
 import pytest
+from scipy import sparse
+from sklearn.cluster import DBSCAN
 
 import doccluster
 from doccluster.artifacts.tables import assignments_columns
 from doccluster.errors import InputError
 
+CORPUS = "corpora/samples/tiny"
 TEXTS = [
     *("herring boats in the harbour", "the boats land herring at the pier", "a harbour full of boats"),
     *("flour and dough for the oven", "the oven bakes bread of dough", "bread and flour"),
@@ -27,11 +30,12 @@ def run():
 def test_verbs_are_functions_of_the_package():
     from doccluster.pipeline import assigning, choosing, comparing, inspecting, main_line
 
-    assert doccluster.run is main_line.run_pipeline
-    assert doccluster.assign is assigning.assign_documents
-    assert doccluster.choose_k is choosing.choose_clusters
-    assert doccluster.compare is comparing.compare_sources
-    assert doccluster.inspect is inspecting.inspect_source
+    assert doccluster.run is doccluster.run
+    assert doccluster.run.__wrapped__ is main_line.run_pipeline
+    assert doccluster.assign.__wrapped__ is assigning.assign_documents
+    assert doccluster.choose_k.__wrapped__ is choosing.choose_clusters
+    assert doccluster.compare.__wrapped__ is comparing.compare_sources
+    assert doccluster.inspect.__wrapped__ is inspecting.inspect_source
     for verb in ("run", "assign", "choose_k", "compare", "inspect", "evaluate", "load_run"):
         assert verb in doccluster.__all__
 
@@ -104,3 +108,58 @@ def test_a_number_of_clusters_is_optional():
     import inspect
 
     assert inspect.signature(doccluster.run).parameters["n_clusters"].default == "auto"
+
+
+def test_a_wrong_argument_of_a_verb_is_a_sentence():
+    for call, told in (
+        (lambda: doccluster.run(TEXTS, k=3), r"run\(\) has no argument 'k'; did you mean n_clusters\?"),
+        (lambda: doccluster.choose_k(TEXTS, granularty="topics"), "did you mean granularity"),
+        (lambda: doccluster.compare(TEXTS, sedes=3), "did you mean seeds"),
+        (
+            lambda: doccluster.run(TEXTS, vectorizer={"mindf": 2}),
+            "vectorizer has no argument 'mindf'; did you mean min_df",
+        ),
+        (lambda: doccluster.inspect(TEXTS, reader={"text_colum": "body"}), "did you mean text_column"),
+        (lambda: doccluster.search("bread", TEXTS, xyz=1), "it has query"),
+        (lambda: doccluster.run(TEXTS, algorithm=DBSCAN()), "DBSCAN is none of the algorithms of a run"),
+    ):
+        with pytest.raises(InputError, match=told):
+            call()
+
+
+def test_an_estimator_is_an_algorithm():
+    by_name = doccluster.run(TEXTS, n_clusters=3, algorithm="spherical-k-means:n_init=2", random_state=7)
+    found = doccluster.run(TEXTS, algorithm=doccluster.SphericalKMeans(3, n_init=2, random_state=7))
+    assert found.partition.labels.tolist() == by_name.partition.labels.tolist()
+    assert found.parameters["algorithm"] == "spherical-k-means"
+    assert found.parameters["clustering"] == {"n_init": 2}
+    assert doccluster.run(TEXTS, n_clusters=2, algorithm=doccluster.DocumentClustering(3)).n_clusters == 2
+
+
+def test_verbs_take_matrices_in_memory_as_their_commands_take_files(tmp_path):
+    vectors = doccluster.vectorize(doccluster.read_corpus(CORPUS))
+    for matrix in (vectors, vectors.matrix, vectors.matrix.toarray()):
+        assert doccluster.run(matrix, n_clusters=3).n_clusters == 3
+        assert doccluster.inspect(matrix).n_documents == vectors.n_documents
+        assert doccluster.choose_k(matrix).recommendation.k >= 1
+    counts = sparse.csr_array(vectors.counts)
+    np.savez(
+        tmp_path / "counts.npz",
+        data=counts.data,
+        indices=counts.indices,
+        indptr=counts.indptr,
+        shape=counts.shape,
+        format=np.array("csr"),
+    )
+    labels = [doccluster.run(one, n_clusters=3).partition.labels for one in (counts, tmp_path / "counts.npz")]
+    assert labels[0].tolist() == labels[1].tolist()
+    assert doccluster.run(counts, n_clusters=3, reader={"terms": tuple(vectors.terms)}).clusters[0].label
+
+
+def test_compare_takes_a_path_a_corpus_or_a_table():
+    corpus, settings = doccluster.read_corpus(CORPUS), {"seeds": 2, "algorithms": ["k-means"], "measures": ["nmi"]}
+    runs = [doccluster.compare(one, **settings).runs for one in (CORPUS, corpus, [corpus.to_pandas()])]
+    assert [sorted(set(table["seed"])) for table in runs] == [[0, 1]] * 3
+    scores = [table.loc[table["measure"] == "nmi", "value"].tolist() for table in runs]
+    assert len(scores[0]) == 2
+    assert scores == [scores[0]] * 3

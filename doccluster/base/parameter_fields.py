@@ -6,11 +6,13 @@ from it.
 
 from __future__ import annotations
 
+import difflib
+import functools
 import inspect
 import math
 import re
 import textwrap
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, fields
 from typing import Any, TypeVar
 
@@ -18,6 +20,7 @@ from doccluster.base.short_repr import one_of
 from doccluster.errors import Argument, InputError
 
 T = TypeVar("T")
+SYNONYMS = {"k": "n_clusters", "seed": "random_state", "threads": "n_threads"}  # what commands call them
 KEY = "parameter"  # of the record in a field's metadata
 
 
@@ -121,6 +124,32 @@ def check_parameters(given: Any) -> None:
     """Raise InputError for the first parameter of a dataclass that is none of its words, or out of its range."""
     for name, known in parameters_of(given).items():
         known.check_value(name, getattr(given, name))
+
+
+def check_names(given: Iterable[str], known: Iterable[str], what: str) -> None:
+    """Raise InputError for the first name that is not known, with the one that may have been meant."""
+    names = list(known)
+    for name in given:
+        if name not in names:
+            near = difflib.get_close_matches(SYNONYMS.get(name, name), names, n=1)
+            raise InputError(
+                f"{what} has no argument {name!r}",
+                remedy=f"did you mean {near[0]}?" if near else f"it has {', '.join(names)}",
+            )
+
+
+@functools.cache
+def at_the_door(function: Callable[..., T], name: str) -> Callable[..., T]:
+    """Return a function that refuses the name of an argument that it does not have in a sentence."""
+    known = inspect.signature(function).parameters
+    takes_any = any(one.kind is inspect.Parameter.VAR_KEYWORD for one in known.values())
+
+    @functools.wraps(function)
+    def checked(*arguments: Any, **named: Any) -> T:
+        check_names(() if takes_any else named, known, f"{name}()")
+        return function(*arguments, **named)
+
+    return checked
 
 
 def described_by(kind: Any) -> Callable[[T], T]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -20,7 +19,7 @@ from doccluster.cli.console import (
     threads_option,
 )
 from doccluster.cli.run import meaning_options
-from doccluster.cli.source_options import reader_options, source_arguments, vectorizer_options
+from doccluster.cli.source_options import reader_options, source_arguments, typed_source, vectorizer_options
 from doccluster.cli.values import Whole, numbers_of_clusters
 from doccluster.cli.verb import Verb
 
@@ -68,7 +67,7 @@ def choose_k_command(sources: tuple[str, ...], **given: Any) -> None:
 
     with progress_shown(quiet=given["as_json"]) as progress:
         asked = arguments_of(choose_clusters, given) | source_arguments(given)
-        choice = choose_clusters([Path(source) for source in sources], **asked, progress=progress)
+        choice = choose_clusters(typed_source(sources), **asked, progress=progress)
     if given["as_json"]:
         print_json(choice_as_json(choice))
         return

@@ -21,7 +21,7 @@ from doccluster.cli.console import (
 )
 from doccluster.cli.output import write_error, write_out
 from doccluster.cli.run import clustering_options, embeddings_option, encoder_option, execute, worker_options
-from doccluster.cli.source_options import matrix_options, reader_arguments, reader_options
+from doccluster.cli.source_options import matrix_options, reader_arguments, reader_options, typed_source
 from doccluster.cli.values import check_weighting, checked
 from doccluster.cli.verb import Verb
 from doccluster.errors import InputError
@@ -102,8 +102,7 @@ def assign_command(model: str, sources: tuple[str, ...], output: str | None, **g
     with progress_shown(quiet=given["as_json"]) as progress:
         asked = arguments_of(assign_documents, given) | {"reader": reader_arguments(given)}
         told = None if given["as_json"] else write_error
-        paths = [Path(source) for source in sources]
-        table = assign_documents(fitted, paths, **asked, announce=told, progress=progress)
+        table = assign_documents(fitted, typed_source(sources), **asked, announce=told, progress=progress)
     threshold = chosen_threshold(fitted, given["threshold"])
     if output is not None:
         _write(table, Path(output))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import asdict, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -19,7 +18,13 @@ from doccluster.cli.console import (
     seed_option,
     threads_option,
 )
-from doccluster.cli.source_options import reader_arguments, reader_options, source_arguments, vectorizer_options
+from doccluster.cli.source_options import (
+    reader_arguments,
+    reader_options,
+    source_arguments,
+    typed_source,
+    vectorizer_options,
+)
 from doccluster.cli.verb import Verb
 
 if TYPE_CHECKING:
@@ -39,7 +44,7 @@ def inspect_command(sources: tuple[str, ...], as_json: bool, **given: Any) -> No
 
     with progress_shown(quiet=as_json) as progress:
         asked = arguments_of(inspect_source, given) | {"reader": reader_arguments(given)}
-        found = inspect_source([Path(source) for source in sources], **asked, progress=progress)
+        found = inspect_source(typed_source(sources), **asked, progress=progress)
     if as_json:
         tests = None if found.tendency is None else [*map(_test_record, found.tendency)]
         print_json({**asdict(replace(found, tendency=None)), "tendency": tests, "reasons": found.reasons})
@@ -109,7 +114,7 @@ def vectorize_command(sources: tuple[str, ...], output: str, **given: Any) -> No
 
     with progress_shown(quiet=given["as_json"]) as progress:
         asked = arguments_of(write_vectors, given) | source_arguments(given)
-        made = write_vectors([Path(source) for source in sources], output, **asked, progress=progress)
+        made = write_vectors(typed_source(sources), output, **asked, progress=progress)
     vectors = made.vectors
     n_entries = int(vectors.matrix.nnz)
     if given["as_json"]:

@@ -21,7 +21,13 @@ from doccluster.cli.console import (
     threads_option,
 )
 from doccluster.cli.output import write_error, write_out
-from doccluster.cli.source_options import language_argument, language_option, reader_arguments, reader_options
+from doccluster.cli.source_options import (
+    language_argument,
+    language_option,
+    reader_arguments,
+    reader_options,
+    typed_source,
+)
 from doccluster.cli.values import Whole
 from doccluster.cli.verb import Verb
 from doccluster.errors import DocclusterError, InputError
@@ -107,7 +113,7 @@ def _found(words: tuple[str, ...], given: dict[str, Any], progress: Any) -> Grou
         return cluster_search_results(**asked, query=words[0] if words else "")
     if len(words) < 2:
         raise click.UsageError("give a query (in quotes if it has several words) and a source, or --hits FILE.")
-    source = words[1] if len(words) == 2 else [Path(word) for word in words[1:]]
+    source = words[1] if len(words) == 2 else typed_source(words[1:])
     asked = arguments_of(search, given) | {"language": language_argument(given), "reader": reader_arguments(given)}
     return search(words[0], source, **asked, progress=progress)
 

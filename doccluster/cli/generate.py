@@ -23,6 +23,7 @@ from doccluster.cli.source_options import (
     language_argument,
     reader_arguments,
     reader_options,
+    typed_source,
     vectorizer_arguments,
     vectorizer_options,
 )
@@ -250,5 +251,5 @@ def _source(sources: tuple[str, ...], given: dict[str, Any]) -> DocumentVectors:
         weighting = given["weighting"] or "tfidf"
         names = {name: reader[name] for name in ("classes", "terms") if name in reader}
         return read_matrix(sources[0], weighting=weighting, drop_empty_columns=True, **names)[0]
-    corpus = read_corpus([Path(source) for source in sources], **reader)
+    corpus = read_corpus(typed_source(sources), **reader)
     return vectorize(corpus, language=language_argument(given), **vectorizer_arguments(given))

@@ -27,6 +27,7 @@ from doccluster.cli.source_options import (
     language_argument,
     reader_arguments,
     reader_options,
+    typed_source,
     vectorizer_arguments,
     vectorizer_options,
 )
@@ -201,7 +202,7 @@ def execute(
                 "announce": None if given["as_json"] else write_error,
                 "progress": progress,
             }
-            run = run_pipeline([Path(source) for source in sources], **asked)
+            run = run_pipeline(typed_source(sources), **asked)
         except RunInterrupted as stopped:
             run, interrupted = stopped.run, True
     if given["as_json"]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
+from pathlib import Path
 from typing import Any
 
 import click
@@ -191,6 +192,13 @@ language_option = click.option(
     help="Leave out the function words of this language. auto (the default) finds the languages, none keeps them.",
 )
 vectorizer_options = options(language_option, made_options(TfidfParameters, VECTORIZER, section=TERMS))
+
+
+def typed_source(sources: Sequence[str]) -> Any:
+    """Return what to read: paths, or the query of a database as it was typed."""
+    from doccluster.corpus.frames import query_in
+
+    return sources[0] if len(sources) == 1 and query_in(sources[0]) else [Path(source) for source in sources]
 
 
 def reader_arguments(given: Mapping[str, Any]) -> dict[str, Any]:

@@ -170,6 +170,22 @@ def chosen_algorithm(algorithm: str | None, quality: str | None) -> tuple[Algori
     return parse_algorithm(algorithm if algorithm is not None else QUALITIES[quality or "default"])
 
 
+def algorithm_of(estimator: Any) -> tuple[str, dict[str, Any]]:
+    """Return the name of the algorithm that an estimator is, and the parameters that are not as usual.
+
+    Raises InputError if it is none of the table.
+    """
+    for row in _ROWS:
+        if type(estimator) is _loaded(row.estimator):
+            own = estimator.get_params(deep=False)
+            if all(own[name] == value for name, value in row.fixed.items()):
+                return row.name, {name: own[name] for name, one in row.options.items() if own[name] != one.default}
+    raise InputError(
+        f"{type(estimator).__name__} is none of the algorithms of a run",
+        remedy="choose one of `doccluster algorithms`, or fit it yourself and give its labels to run(labels=...)",
+    )
+
+
 def parse_value(text: str) -> Any:
     """Return the value of a parameter as typed: a number, true, false, null, or else the text itself."""
     try:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import inspect
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from doccluster.artifacts.new_folder import check_folder, writing
+from doccluster.base.parameter_fields import check_names
 from doccluster.base.progress import Progress, silent
 from doccluster.errors import Argument, InputError
 from doccluster.evaluation.joined_labels import ForeignLabels, read_labels, rows_of
@@ -22,7 +25,7 @@ FIGURES = ("svg", "pdf", "png")
 
 
 def compare_sources(
-    sources: Iterable[str | Path],
+    sources: Any,
     *,
     truth: str | Mapping[Any, str] | None = None,
     labels: Iterable[str | Path] | Mapping[Any, Iterable[str | Path]] = (),
@@ -38,7 +41,7 @@ def compare_sources(
 
     Parameters
     ----------
-    sources : paths, each a corpus or a matrix
+    sources : path, corpus or table, or a list of them
     truth : str, or mapping of source to str, optional
         The label column; a mapping may say ``None`` for all sources it does not name. A matrix that lacks the column
         is judged by its own classes. Left out, the first label column of each source; `Comparison.corpora` says which.
@@ -51,7 +54,8 @@ def compare_sources(
     reader, vectorizer : mapping, optional
         Of several sources, texts take what belongs to texts, and matrices what belongs to matrices.
     **settings
-        As for `doccluster.selection.compare` (algorithms, seeds, measures, checkpoint, n_threads).
+        As for `doccluster.selection.compare` (algorithms, seeds, measures, checkpoint, n_threads); a whole number of
+        seeds is those from 0 on.
 
     Raises
     ------
@@ -60,12 +64,18 @@ def compare_sources(
     """
     for place in filter(None, (output, settings.get("checkpoint"))):
         check_folder(Path(place))
-    paths = [Path(source) for source in sources]
-    kinds = {is_matrix(path, format=(reader or {}).get("format")) for path in paths}
+    check_names(settings, inspect.signature(compare).parameters, "compare()")
+    if isinstance(settings.get("seeds"), int):
+        settings["seeds"] = range(settings["seeds"])
+    given = list(sources) if isinstance(sources, list | tuple | Iterator) else [sources]
+    named = {one if isinstance(one, str | os.PathLike) else f"source {n}": one for n, one in enumerate(given, 1)}
+    in_memory = {Path(name): one for name, one in named.items() if name is not one}
+    paths = [Path(name) for name in named]
+    kinds = {is_matrix(in_memory.get(path, path), format=(reader or {}).get("format")) for path in paths}
     options = _Options(truth, labels, n_clusters, reader or {}, language, vectorizer or {}, mixed=len(kinds) > 1)
     options.check(paths)
     names = _names(paths)
-    corpora = [_labelled(path, names[path], options, progress) for path in paths]
+    corpora = [_labelled(path, names[path], options, progress, in_memory.get(path, path)) for path in paths]
     options.check_used(corpora)
     found = compare(corpora, progress=progress, **settings)
     if output is not None:
@@ -138,13 +148,13 @@ def _names(paths: Sequence[Path]) -> dict[Path, str]:
     return {path: path.stem if stems.count(path.stem) == 1 else str(path) for path in paths}
 
 
-def _labelled(source: Path, name: str, options: _Options, progress: Progress) -> LabelledCorpus:
-    matrix = is_matrix(source, format=options.reader.get("format"))
+def _labelled(source: Path, name: str, options: _Options, progress: Progress, given: Any) -> LabelledCorpus:
+    matrix = is_matrix(given, format=options.reader.get("format"))
     column, by_name = options.column(source)
     columns = () if column is None or (matrix and not by_name) else (column,)
     reader = options.reader_of(matrix=matrix)
     weighting = options.vectorizer.get("weighting")
-    read = read_source([source], reader=reader, weighting=weighting, truth=columns, progress=progress)
+    read = read_source(given, reader=reader, weighting=weighting, truth=columns, progress=progress)
     check_truth(columns, read.documents)
     own = {"weighting": weighting} if options.mixed and matrix else options.vectorizer
     made = read.vectorize(language=options.language, options=own)

@@ -17,7 +17,7 @@ from doccluster.artifacts.new_folder import CHECKPOINT, ENCODED, check_output
 from doccluster.artifacts.run_folder import save_run
 from doccluster.artifacts.tables import check_parquet, parquet_writer
 from doccluster.base.progress import Progress, silent
-from doccluster.clustering.algorithms import chosen_algorithm
+from doccluster.clustering.algorithms import algorithm_of, chosen_algorithm
 from doccluster.corpus.stored_texts import PickedTexts
 from doccluster.errors import InputError
 from doccluster.evaluation import Evaluation, evaluate
@@ -68,7 +68,7 @@ def run_pipeline(
     language: str | Sequence[str] = "auto",
     vectorizer: Mapping[str, Any] | None = None,
     quality: str | None = None,
-    algorithm: str | None = None,
+    algorithm: Any = None,
     clustering: Mapping[str, Any] | None = None,
     measures: Any = None,
     n_threads: int | None = None,
@@ -121,9 +121,10 @@ def run_pipeline(
     quality : {"fast", "default"}, optional
         "fast": spherical k-means, settled by a mixture of multinomials on the counts of terms; "default": the same of
         rows smoothed over their nearest neighbours.
-    algorithm : str, optional
+    algorithm : str or estimator, optional
         Instead of a quality, a name of `doccluster.clustering.algorithms.ALGORITHMS`, with options after a colon if
-        wanted (``"k-means:n_init=3"``). "spherical-k-means" is the plain one of the papers.
+        wanted (``"k-means:n_init=3"``), or an estimator of one (``SphericalKMeans(5)``), whose number of clusters and
+        seed count where the run names none. "spherical-k-means" is the plain one of the papers.
     clustering : mapping, optional
         Options of the algorithm (n_init, ...; `doccluster algorithms` lists them).
     measures : optional
@@ -191,7 +192,13 @@ def run_pipeline(
     [(2, 'wheat harvest, rain'), (2, 'oil, prices')]
     """
     given = dict(locals())
+    own: dict[str, Any] = {}
+    if algorithm is not None and not isinstance(algorithm, str):
+        estimator, (algorithm, own) = algorithm, algorithm_of(algorithm)
+        given["n_clusters"] = estimator.n_clusters if n_clusters == "auto" else n_clusters
+        given["random_state"] = getattr(estimator, "random_state", None) or random_state
     row, options = chosen_algorithm(algorithm, quality)
+    options |= own
     given["algorithm"], given["clustering"] = row.name, {**options, **(clustering or {})} or None
     given["truth"] = truth if truth is None or isinstance(truth, str) else tuple(truth)
     given["language"] = language if isinstance(language, str) else tuple(language)

@@ -13,7 +13,9 @@ import numpy as np
 from doccluster.artifacts.storage import damaged
 from doccluster.artifacts.typed_json import read_as
 from doccluster.base.file_names import usable_path
+from doccluster.base.parameter_fields import check_names, parameters_of
 from doccluster.clustering.algorithms import SPHERICAL, get_algorithm
+from doccluster.corpus.frames import query_in
 from doccluster.corpus.opening import address_of
 from doccluster.corpus.options import SourceParameters
 from doccluster.errors import Argument, InputError, listed_arguments
@@ -68,6 +70,8 @@ class RunSettings:
         truth.
         """
         _check_number(self.n_clusters, self.granularity)
+        check_names(self.vectorizer or {}, parameters_of(TfidfParameters), "vectorizer")
+        check_names(self.reader or {}, parameters_of(SourceParameters), "reader")
         get_algorithm(self.algorithm).check_options(self.clustering or {})
         if self.embeddings is not None and self.encoder is not None:
             raise InputError("an encoder and embeddings would be two meanings of a document", remedy="give one of them")
@@ -249,8 +253,8 @@ def _plain(value: Any) -> Any:
     return value if isinstance(value, str | int | float | bool) or value is None else str(value)
 
 
-def recorded_sources(asked: RecordedRun, record: Path) -> list[Path]:
-    """Return the files that a run was made of, which its run.json names.
+def recorded_sources(asked: RecordedRun, record: Path) -> list[Path] | str:
+    """Return the files that a run was made of, or the query, as its run.json names them.
 
     Raises InputError if it was made of texts in memory or of standard input.
     """
@@ -262,4 +266,7 @@ def recorded_sources(asked: RecordedRun, record: Path) -> list[Path]:
         raise InputError(
             f"{record} is of a run on standard input, which cannot be read again", remedy="save it to a file"
         )
+    query = query_in(asked.sources[0])
+    if query is not None:
+        return f"{query[0]}:///{asked.found(str(query[1]))}?{query[2]}"
     return [asked.found(name) for name in asked.sources]

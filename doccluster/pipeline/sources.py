@@ -14,10 +14,12 @@ import numpy as np
 from scipy import sparse
 
 from doccluster.artifacts.model import Model
+from doccluster.base.parameter_fields import check_names, parameters_of
 from doccluster.base.progress import Progress, silent
 from doccluster.base.short_repr import ShortRepr
 from doccluster.corpus import Corpus, Skipped, read_corpus
 from doccluster.corpus.assembly import is_companion
+from doccluster.corpus.options import SourceParameters
 from doccluster.corpus.reading import as_paths
 from doccluster.corpus.stored_texts import StoredTexts
 from doccluster.errors import Argument, InputError, NothingUsable, listed_arguments
@@ -26,6 +28,7 @@ from doccluster.pipeline.provenance import corpus_checksum
 from doccluster.pipeline.vectorizing import Vectorized, adopt_vectors, vectorize_texts
 from doccluster.record import NO_TERMS, Documents
 from doccluster.text.boilerplate import Repeated, find_repeated, without_repeated
+from doccluster.text.tfidf_parameters import TfidfParameters
 from doccluster.vectors import DocumentVectors, read_matrix, vectorize
 from doccluster.vectors.meaning import Meaning, usual_weight
 
@@ -67,6 +70,7 @@ class Source(ShortRepr):
         language, options, n_threads
             As for `vectorize_texts`; of a matrix only its weighting may be given, which was used when it was read.
         """
+        check_names(options or {}, parameters_of(TfidfParameters), "vectorizer")
         if self.corpus is not None:
             made = vectorize_texts(self.corpus, language=language, options=options or {}, n_threads=n_threads)
         else:
@@ -167,6 +171,7 @@ def read_source(
     progress : callable
         Called with the number of documents read.
     """
+    check_names(reader, parameters_of(SourceParameters), "reader")
     options = {name: value for name, value in reader.items() if value is not None}
     paths = as_paths(source) or []
     single = paths[0] if len(paths) == 1 else source
