@@ -20,7 +20,7 @@ from doccluster.corpus.dates import FIRST_YEAR
 from doccluster.headlines import choose_headline, plain_title, title_endings
 from doccluster.labeling.description import ClusterDescription
 from doccluster.packed_strings import CodedColumn
-from doccluster.record import Documents, Run
+from doccluster.record import DocumentTable, Run
 
 OTHER = "Other"
 N_WORDS = 3  # of the line below the name an editor gave
@@ -118,7 +118,7 @@ def days_of(dates: Sequence[str]) -> npt.NDArray[np.int64]:
     return days[dates.codes] if isinstance(dates, CodedColumn) else days
 
 
-def outlets_of(documents: Documents) -> Sequence[str]:
+def outlets_of(documents: DocumentTable) -> Sequence[str]:
     """Return who published each document; empty where the source is only the file that it was read from."""
     sources = documents.sources
     if isinstance(sources, CodedColumn) and not any(text and _FILE.search(text) is None for text in sources.values):

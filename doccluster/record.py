@@ -47,7 +47,7 @@ MOST_CLUSTERS_SHOWN = 30  # in a notebook; the report has all
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Documents:
+class DocumentTable:
     """What a person wants to know about each document, without its whole text; missing values are empty strings.
 
     Attributes
@@ -79,20 +79,20 @@ class Documents:
 
     def __repr__(self) -> str:
         labels = f"; labels: {listed(self.labels)}" if self.labels else ""
-        return cut(f"Documents({len(self):,}: {listed(self.ids)}{labels})")
+        return cut(f"DocumentTable({len(self):,}: {listed(self.ids)}{labels})")
 
     def name(self, row: int) -> str:
         """Return a name for a document: its title, else the beginning of its text, else its id."""
         return self.titles[row] or _shortened(self.excerpts[row], NAME_LENGTH) or self.ids[row]
 
-    def take(self, rows: npt.NDArray[np.int64]) -> Documents:
+    def take(self, rows: npt.NDArray[np.int64]) -> DocumentTable:
         """Return the documents of these rows, in this order."""
 
         def pick(values: Sequence[Any]) -> Sequence[Any]:
             return values.take(rows) if isinstance(values, CodedColumn) else tuple(values[row] for row in rows)
 
         named: dict[str, Any] = {name: pick(getattr(self, name)) for name in NAMED}
-        return Documents(
+        return DocumentTable(
             **named,
             excerpts=pick(self.excerpts) if isinstance(self.excerpts, tuple) else PickedTexts(self.excerpts, rows),
             lengths=self.lengths[rows],
@@ -101,7 +101,7 @@ class Documents:
         )
 
     @classmethod
-    def from_corpus(cls, corpus: Corpus) -> Documents:
+    def from_corpus(cls, corpus: Corpus) -> DocumentTable:
         """Return the part of a corpus that a run keeps."""
         n = len(corpus)
         texts = corpus.texts
@@ -118,7 +118,7 @@ class Documents:
         )
 
     @classmethod
-    def from_ids(cls, ids: Sequence[str], labels: Mapping[str, Sequence[tuple[str, ...]]]) -> Documents:
+    def from_ids(cls, ids: Sequence[str], labels: Mapping[str, Sequence[tuple[str, ...]]]) -> DocumentTable:
         """Return documents of which only names (and perhaps classes) are known, as with a ready matrix."""
         n = len(ids)
         named: dict[str, Any] = dict.fromkeys((*NAMED, "excerpts"), ("",) * n) | {"ids": ids}
@@ -200,9 +200,9 @@ class Run:
 
     Attributes
     ----------
-    documents : Documents
+    documents : DocumentTable
         The documents that have terms; row i of everything below is document i.
-    empty_documents : Documents
+    empty_documents : DocumentTable
         The documents without any term: they have no cluster.
     vectors : DocumentVectors of shape (n_documents, n_terms)
     partition : Partition
@@ -237,8 +237,8 @@ class Run:
         count them there; the sizes in `clusters` leave them out. None where they were not looked for.
     """
 
-    documents: Documents
-    empty_documents: Documents
+    documents: DocumentTable
+    empty_documents: DocumentTable
     vectors: DocumentVectors
     partition: Partition
     centroids: Any
@@ -434,7 +434,7 @@ class Run:
         labels[vectors.is_empty] = -1
         return labels
 
-    def _document_frame(self, documents: Documents) -> pd.DataFrame:
+    def _document_frame(self, documents: DocumentTable) -> pd.DataFrame:
         import pandas as pd
 
         found: dict[str, Any] = {

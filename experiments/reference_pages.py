@@ -12,7 +12,7 @@ from doccluster.base.parameter_fields import Parameter, parameters_of
 from doccluster.bibliography import bibtex, cite
 from doccluster.clustering.algorithms import ALGORITHMS, Algorithm
 from doccluster.corpus.formats import FORMATS
-from doccluster.corpus.options import ReadOptions
+from doccluster.corpus.reader_options import ReadOptions
 from doccluster.measures import Measure, list_measures
 from experiments.cli_page import cli_page
 

@@ -14,9 +14,9 @@ from scipy import sparse
 
 from doccluster.artifacts import storage
 from doccluster.artifacts.csv_files import csv_text, storable, write_csv, write_csv_rows
-from doccluster.artifacts.model import load_model
 from doccluster.artifacts.new_folder import new_folder
 from doccluster.artifacts.run_folder import labels_checksum, load_run, save_run
+from doccluster.artifacts.run_model import load_model
 from doccluster.artifacts.storage import (
     MadeWhenWritten,
     pack_matrix,

@@ -11,7 +11,7 @@ from scipy import sparse
 from sklearn.cluster import DBSCAN
 
 import doccluster
-from doccluster.artifacts.tables import assignments_columns
+from doccluster.artifacts.run_tables import assignments_columns
 from doccluster.errors import InputError
 
 CORPUS = "corpora/samples/tiny"

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import doccluster
-from doccluster.artifacts.model import load_model
+from doccluster.artifacts.run_model import load_model
 from doccluster.cli.main import main
 from doccluster.corpus import Corpus
 from doccluster.errors import InputError, MissingDependency

@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from scipy import sparse
 
 from doccluster.artifacts.run_folder import load_run, save_run
-from doccluster.artifacts.tables import assignments_columns
+from doccluster.artifacts.run_tables import assignments_columns
 from doccluster.cli.main import commands
 from doccluster.corpus import find_near_copies, find_near_duplicates, near_copies
 from doccluster.errors import InputError

@@ -97,10 +97,10 @@ def test_excerpts_are_plain_text_without_the_head_of_a_message():
     import pandas as pd
 
     from doccluster.corpus import read_corpus
-    from doccluster.record import Documents
+    from doccluster.record import DocumentTable
 
     texts = ["From: a@b.org\nSubject: Re: tides\n\nThe <b>ferry</b> is late.", "From: here to there\nwe walked."]
-    assert list(Documents.from_corpus(read_corpus(pd.DataFrame({"text": texts}))).excerpts) == [
+    assert list(DocumentTable.from_corpus(read_corpus(pd.DataFrame({"text": texts}))).excerpts) == [
         "The ferry is late.",
         "From: here to there we walked.",
     ]

@@ -202,11 +202,11 @@ def test_nothing_but_documents_without_terms_is_nothing_usable():
     with pytest.raises(NothingUsable):
         run_pipeline(["! !", "?"], n_clusters=1)
     from doccluster.pipeline.sources import split_empty
-    from doccluster.record import Documents
+    from doccluster.record import DocumentTable
     from doccluster.vectors import DocumentVectors
 
     with pytest.raises(NothingUsable, match="none of the 3"):
-        split_empty(Documents.from_ids(("a", "b", "c"), {}), DocumentVectors(zero, ("a", "b", "c")))
+        split_empty(DocumentTable.from_ids(("a", "b", "c"), {}), DocumentVectors(zero, ("a", "b", "c")))
 
 
 def test_multiple_labels_count_only_where_there_is_exactly_one(tmp_path):

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from doccluster.corpus import read_corpus
-from doccluster.corpus.options import ReadOptions, SourceParameters
+from doccluster.corpus.reader_options import ReadOptions, SourceParameters
 from doccluster.errors import InputError, SchemaError
 from doccluster.pipeline.main_line import make_run, run_pipeline
 from doccluster.pipeline.repeating import repeat_run

@@ -15,7 +15,7 @@ from scipy.io import mmwrite
 
 from doccluster.artifacts.csv_files import csv_text, write_csv_parts
 from doccluster.artifacts.run_folder import load_run
-from doccluster.artifacts.tables import assignments_columns, assignments_parts
+from doccluster.artifacts.run_tables import assignments_columns, assignments_parts
 from doccluster.cli.main import main
 from doccluster.corpus import read_corpus
 from doccluster.corpus.parts import FilesInParts
@@ -167,7 +167,7 @@ def test_assignments_are_the_same_table_written_in_parts(tmp_path):
 
 def test_assignments_are_written_as_parquet_parts_that_say_what_the_csv_says(tmp_path, monkeypatch):
     pq = pytest.importorskip("pyarrow.parquet", reason="the extra parquet is not installed")
-    monkeypatch.setattr("doccluster.artifacts.tables.write_parquet_parts.__kwdefaults__", {"n_rows": 100})
+    monkeypatch.setattr("doccluster.artifacts.run_tables.write_parquet_parts.__kwdefaults__", {"n_rows": 100})
     run_newsroom(tmp_path / "run", scratch=tmp_path / "scratch", parquet=True)
     parts = sorted((tmp_path / "run" / "assignments").iterdir())
     assert [path.name for path in parts[:2]] == ["part-00000.parquet", "part-00001.parquet"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
-from doccluster.artifacts.tables import LEADING_MEASURES
+from doccluster.artifacts.run_tables import LEADING_MEASURES
 from doccluster.bibliography import plain_text
 from doccluster.bibliography.citing import references_of
 from doccluster.cli.run_summary import HEADLINES

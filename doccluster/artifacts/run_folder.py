@@ -11,8 +11,9 @@ import numpy as np
 
 from doccluster.artifacts.csv_files import write_csv, write_csv_parts
 from doccluster.artifacts.evaluation_files import load_evaluation, save_evaluation
-from doccluster.artifacts.model import MeaningRecord, Model, load_meaning, load_model, model_folder, save_model
 from doccluster.artifacts.new_folder import new_folder
+from doccluster.artifacts.run_model import MeaningRecord, Model, load_meaning, load_model, model_folder, save_model
+from doccluster.artifacts.run_tables import assignments_parts, clusters_columns, scores_columns, skipped_columns
 from doccluster.artifacts.storage import (
     MadeWhenWritten,
     damage_told,
@@ -23,13 +24,12 @@ from doccluster.artifacts.storage import (
     write_arrays,
     write_json,
 )
-from doccluster.artifacts.tables import assignments_parts, clusters_columns, scores_columns, skipped_columns
 from doccluster.base.digests import checksum
 from doccluster.base.short_repr import ShortRepr
 from doccluster.corpus.document import Skipped
 from doccluster.labeling.description import ClusterDescription
 from doccluster.partition import Partition
-from doccluster.record import NAMED, Documents, Provenance, Run
+from doccluster.record import NAMED, DocumentTable, Provenance, Run
 from doccluster.vectors.document_vectors import DocumentVectors, with_values
 from doccluster.vectors.meaning import Meaning
 from doccluster.vectors.read_matrix import matrix_arrays
@@ -246,7 +246,7 @@ def _threshold(run: Run) -> float | None:
     return learn_threshold(labels, similarity, counted=has_no_copy)
 
 
-def _plain_documents(documents: Documents) -> dict[str, Any]:
+def _plain_documents(documents: DocumentTable) -> dict[str, Any]:
     return {
         **{name: MadeWhenWritten(getattr(documents, name)) for name in (*NAMED, "excerpts")},
         "lengths": MadeWhenWritten(documents.lengths.data),
@@ -255,12 +255,12 @@ def _plain_documents(documents: Documents) -> dict[str, Any]:
     }
 
 
-def _documents(record: DocumentColumns, path: Path) -> Documents:
+def _documents(record: DocumentColumns, path: Path) -> DocumentTable:
     text = {name: getattr(record, name) for name in (*NAMED, "excerpts")}
     columns = (*text.values(), record.lengths, record.positions, *record.labels.values())
     if len({len(column) for column in columns}) > 1:
         raise damaged(path, "its columns differ in length")
-    return Documents(
+    return DocumentTable(
         **text,
         lengths=np.array(record.lengths, dtype=np.int64),
         labels=dict(record.labels),
@@ -306,7 +306,7 @@ class RunRecord(ShortRepr):
 
 @dataclass(frozen=True)
 class DocumentColumns:
-    """The columns of `Documents` in documents.json."""
+    """The columns of `DocumentTable` in documents.json."""
 
     ids: tuple[str, ...]
     titles: tuple[str, ...]

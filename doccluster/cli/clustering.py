@@ -92,8 +92,8 @@ def assign_command(model: str, sources: tuple[str, ...], output: str | None, **g
     the run did not know) and new (whether it fits no cluster of the run, and the one named is only the nearest).
     """
     from doccluster.artifacts.csv_files import csv_text
-    from doccluster.artifacts.model import load_model
     from doccluster.artifacts.new_folder import check_file
+    from doccluster.artifacts.run_model import load_model
     from doccluster.pipeline.assigning import assign_documents, chosen_threshold
 
     if output is not None:

@@ -60,7 +60,7 @@ def _print_all(run: Run, as_json: bool) -> None:
 
 
 def _one_cluster(run: Run, one: ClusterDescription) -> tuple[dict[str, Any], list[str]]:
-    from doccluster.artifacts.tables import LEADING_MEASURES, per_cluster_values
+    from doccluster.artifacts.run_tables import LEADING_MEASURES, per_cluster_values
     from doccluster.labeling.placement import BORDERLINE_MARGIN
     from doccluster.overview import overview
 

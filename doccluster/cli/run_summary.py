@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from doccluster.artifacts.tables import per_cluster_values
+from doccluster.artifacts.run_tables import per_cluster_values
 from doccluster.base.text_table import Column
 from doccluster.cli.console import plain, print_table, say, say_fact, say_items
 from doccluster.clustering.algorithms import SPHERICAL, STARTS, get_algorithm

@@ -24,7 +24,7 @@ from doccluster.cli.values import (
     some_text,
 )
 from doccluster.cli.verb import READING, TERMS, SectionedOption
-from doccluster.corpus.options import SourceParameters
+from doccluster.corpus.reader_options import SourceParameters
 from doccluster.errors import InputError
 from doccluster.text.tfidf_parameters import TfidfParameters
 

@@ -64,7 +64,7 @@ def rebuild_command(store: str, write: bool, as_json: bool) -> None:
     Says which stories would grow, merge, split, appear and vanish; `--write` does it. A story keeps its id where most
     of its documents stay, your corrections are made again, and the lineage becomes that of the new stories.
     """
-    from doccluster.cli.diff import print_difference
+    from doccluster.cli.diff_command import print_difference
     from doccluster.streams.database import changing, reading
     from doccluster.streams.diff import compare_sides, side_of
     from doccluster.streams.rebuilding import rebuilt

@@ -19,7 +19,7 @@ from doccluster.clustering.k_means.spherical import SphericalParameters, spheric
 from doccluster.errors import DocclusterWarning, MemoryLimitError
 from doccluster.geometry import ClusterEvidence, as_documents
 from doccluster.geometry.criteria import moves_bytes, refine_by_moves
-from doccluster.geometry.criterion_functions import NAMES, SMALLEST_IS_BEST, criterion_value
+from doccluster.geometry.criterion_values import NAMES, SMALLEST_IS_BEST, criterion_value
 from doccluster.partition import Partition
 from doccluster.validation import MAX_STARTS, as_generator, check_n_clusters
 
@@ -32,7 +32,7 @@ class CriterionParameters(SeededParameters):
 
     criterion: str = parameter(
         "i2",
-        "What is optimised (`doccluster.geometry.criterion_functions` has the formulas): cohesion, isolation, or both.",
+        "What is optimised (`doccluster.geometry.criterion_values` has the formulas): cohesion, isolation, or both.",
         choices=NAMES,
     )
     n_init: int = parameter(

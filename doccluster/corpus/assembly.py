@@ -114,7 +114,7 @@ class _Place(NamedTuple):
 
 
 @dataclass(eq=False)
-class Rows:
+class ReadRows:
     """Documents one after the other, in columns.
 
     Attributes
@@ -148,14 +148,14 @@ class Rows:
     def __len__(self) -> int:
         return len(self.numbers)
 
-    def completed(self) -> Rows:
+    def completed(self) -> ReadRows:
         """Return the rows with every column as long as the others."""
         for columns, missing in ((self.metadata, ""), (self.labels, ())):
             for name in columns:
                 _padded(columns, name, len(self), missing)
         return self
 
-    def coded(self) -> Rows:
+    def coded(self) -> ReadRows:
         """Return the rows in arrays, with no object for each document."""
         rows = self.completed()
         names = CodedColumn.of(rows.names)
@@ -170,10 +170,10 @@ class Rows:
         )
 
 
-def joined_rows(parts: Sequence[Rows]) -> Rows:
+def joined_rows(parts: Sequence[ReadRows]) -> ReadRows:
     """Return coded rows one after the other."""
     before = np.cumsum([0, *map(len, parts)]).tolist()
-    return Rows(
+    return ReadRows(
         numbers=np.concatenate([rows.numbers for rows in parts]),
         names=CodedColumn.joined([rows.names for rows in parts]),
         where=CodedColumn.joined([rows.where for rows in parts]),
@@ -208,8 +208,8 @@ class CorpusBuilder:
         self._max_length, self._writer = max_length, writer
         self._texts: list[str] = []
         self._blocks: list[TextBlock] = []
-        self._open = Rows()
-        self.rows: list[Rows] = []  # coded
+        self._open = ReadRows()
+        self.rows: list[ReadRows] = []  # coded
         self._n_coded = self._n_texts = 0
 
     def __len__(self) -> int:
@@ -255,9 +255,9 @@ class CorpusBuilder:
         """Put the rows so far into arrays."""
         self._n_coded += len(self._open)
         self.rows.append(self._open.coded())
-        self._open = Rows()
+        self._open = ReadRows()
 
-    def add_rows(self, parts: Sequence[Rows], blocks: Sequence[TextBlock]) -> None:
+    def add_rows(self, parts: Sequence[ReadRows], blocks: Sequence[TextBlock]) -> None:
         """Take in rows that were read elsewhere, and their texts."""
         self.rows += [replace(rows, numbers=rows.numbers + self._n_texts) for rows in parts]
         self._blocks += blocks
@@ -302,7 +302,7 @@ class CorpusBuilder:
         return None
 
 
-def _unique_ids(rows: Rows) -> tuple[Sequence[str], list[tuple[int, int, Skipped]]]:
+def _unique_ids(rows: ReadRows) -> tuple[Sequence[str], list[tuple[int, int, Skipped]]]:
     """Return the ids, and an entry with its place for each document that could not have the one it asked for."""
     wanted, changed = rows.names, changed_names(rows.names)
     told = "the id {!r} was taken; this document is kept as {!r}"
@@ -330,7 +330,7 @@ def _folder_classes(places: Sequence[_Place | None]) -> list[tuple[str, ...]]:
     return [(place.folder.name,) if place is not None and place.folder.name else () for place in places]
 
 
-def _companions(rows: Rows) -> list[int]:
+def _companions(rows: ReadRows) -> list[int]:
     """Return which documents are a collection's README or licence, unless there is nothing else."""
     found = [
         number

@@ -10,7 +10,7 @@ from typing import Any
 from doccluster.corpus.dates import iso_date
 from doccluster.corpus.draft import Draft, UnknownColumn
 from doccluster.corpus.markup import strip_markup
-from doccluster.corpus.options import ReadOptions
+from doccluster.corpus.reader_options import ReadOptions
 from doccluster.errors import Argument
 from doccluster.validation import is_missing
 

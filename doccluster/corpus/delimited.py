@@ -16,7 +16,7 @@ from doccluster.corpus.draft import Draft, UnknownColumn, record
 from doccluster.corpus.encodings import decode, encoding_by_mark
 from doccluster.corpus.format import Format
 from doccluster.corpus.input_file import InputFile
-from doccluster.corpus.options import ReadOptions
+from doccluster.corpus.reader_options import ReadOptions
 from doccluster.errors import Argument, words_of
 
 DELIMITERS = (",", "\t", ";", "|")

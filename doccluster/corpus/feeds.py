@@ -21,7 +21,7 @@ from doccluster.corpus.encodings import declared_encoding, decode
 from doccluster.corpus.format import Beginning, Format
 from doccluster.corpus.input_file import InputFile
 from doccluster.corpus.markup import strip_markup
-from doccluster.corpus.options import ReadOptions
+from doccluster.corpus.reader_options import ReadOptions
 from doccluster.corpus.text_files import parse_xml
 
 _PROLOG = re.compile(r"\A(?:[\s\ufeff]++|<\?(?:(?!\?>).)*+(?:\?>|\Z))++", re.DOTALL)

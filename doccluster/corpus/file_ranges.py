@@ -25,8 +25,8 @@ from doccluster.corpus.input_file import FileRange, InputFile
 from doccluster.corpus.json_records import line_values, names_of_first
 from doccluster.corpus.markup import holds_html
 from doccluster.corpus.opening import open_path
-from doccluster.corpus.options import ReadOptions
 from doccluster.corpus.parquet import row_groups
+from doccluster.corpus.reader_options import ReadOptions
 from doccluster.corpus.walking import ListedFile, Walk
 from doccluster.errors import DocclusterError
 

@@ -12,7 +12,7 @@ from functools import cached_property
 
 from doccluster.corpus.draft import Found
 from doccluster.corpus.input_file import InputFile
-from doccluster.corpus.options import ReadOptions
+from doccluster.corpus.reader_options import ReadOptions
 
 _ASIDE = re.compile(r"^(\s+|<!--.*?(-->|\Z)|<\?.*?(\?>|\Z))+", re.DOTALL)
 _DOCTYPE = re.compile(r"<!doctype\s+([a-z:]+)", re.IGNORECASE)

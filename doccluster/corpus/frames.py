@@ -16,7 +16,7 @@ from doccluster.corpus.columns import cell_text, choose_columns, row_draft
 from doccluster.corpus.document import Skipped
 from doccluster.corpus.draft import Draft, record
 from doccluster.corpus.encodings import decode
-from doccluster.corpus.options import ReadOptions
+from doccluster.corpus.reader_options import ReadOptions
 from doccluster.errors import InputError, MissingDependency
 from doccluster.validation import is_missing
 

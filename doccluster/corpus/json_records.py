@@ -14,7 +14,7 @@ from doccluster.corpus.draft import Draft, ReadFailure, record
 from doccluster.corpus.feeds import is_json_feed, read_json_feed
 from doccluster.corpus.format import Beginning, Format
 from doccluster.corpus.input_file import InputFile
-from doccluster.corpus.options import ReadOptions
+from doccluster.corpus.reader_options import ReadOptions
 
 _FIRST_RECORDS = 200  # a column is known once one of these has it
 _MOST_LEVELS = 32  # of lists and keys above a record; deeper values are not records

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import numpy as np
 
-from doccluster.corpus.assembly import Rows, clean_line
+from doccluster.corpus.assembly import ReadRows, clean_line
 from doccluster.corpus.columns import cell_labels, listed
 from doccluster.corpus.delimited import LARGEST_FIELD, choose_dialect
 from doccluster.corpus.draft import ReadFailure, boundary
 from doccluster.corpus.encodings import decode
 from doccluster.corpus.opening import read_whole
-from doccluster.corpus.options import ReadOptions
+from doccluster.corpus.reader_options import ReadOptions
 from doccluster.errors import InputError
 
 LABEL_COLUMN = "label"
@@ -41,7 +41,7 @@ class LabelFile:
         lines = text.replace("\r\n", "\n").split("\n")
         return cls(path.name, lines=lines[:-1] if lines[-1] == "" else lines, by_id={})
 
-    def columns(self, rows: Rows) -> dict[str, list[tuple[str, ...]]]:
+    def columns(self, rows: ReadRows) -> dict[str, list[tuple[str, ...]]]:
         """Return the labels of some documents by column; empty and over-long ones have lines here too.
 
         Raises InputError when there are more or fewer lines than documents: then no line can be trusted.

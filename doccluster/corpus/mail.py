@@ -20,7 +20,7 @@ from doccluster.corpus.format import Format
 from doccluster.corpus.input_file import InputFile
 from doccluster.corpus.mail_headers import decoded_header, message_kind, split_headers
 from doccluster.corpus.markup import strip_markup
-from doccluster.corpus.options import ReadOptions
+from doccluster.corpus.reader_options import ReadOptions
 
 _LONGEST_MESSAGE = 64 * 1024**2  # bytes, with attachments
 _LONGEST_HEADER = 16_384  # characters: the standard library reads the parameters of a header in quadratic time

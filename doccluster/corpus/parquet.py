@@ -11,7 +11,7 @@ from doccluster.corpus.document import Skipped
 from doccluster.corpus.draft import Draft, ReadFailure, record
 from doccluster.corpus.format import Format
 from doccluster.corpus.input_file import InputFile
-from doccluster.corpus.options import ReadOptions
+from doccluster.corpus.reader_options import ReadOptions
 from doccluster.errors import MissingDependency
 
 _BATCH = 4096  # rows held as Python objects at a time

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from doccluster.base.progress import silent
-from doccluster.corpus.assembly import Rows
+from doccluster.corpus.assembly import ReadRows
 from doccluster.corpus.document import Skipped
 from doccluster.corpus.draft import UnknownColumn
 from doccluster.corpus.file_ranges import MapFiles, in_ranges, is_large
-from doccluster.corpus.options import ReadOptions
+from doccluster.corpus.reader_options import ReadOptions
 from doccluster.corpus.reading import Reading
 from doccluster.corpus.stored_texts import TextBlock, TextWriter
 from doccluster.corpus.walking import ListedFile, Walk, check_paths, expanded
@@ -37,7 +37,7 @@ class Part:
 class PartRead:
     """What came of a part: its documents, where their texts lie, and what is to be said of the files."""
 
-    rows: list[Rows]
+    rows: list[ReadRows]
     blocks: list[TextBlock]
     guessed: list[str]
     stripped: list[str]

@@ -19,7 +19,7 @@ from doccluster.corpus.input_file import FileRange, InputFile
 from doccluster.corpus.label_files import LabelFile
 from doccluster.corpus.markup import plain_rows, without_markup
 from doccluster.corpus.opening import address_of
-from doccluster.corpus.options import ReadOptions
+from doccluster.corpus.reader_options import ReadOptions
 from doccluster.corpus.stored_texts import TextWriter
 from doccluster.corpus.walking import Walk, check_paths, expanded
 from doccluster.errors import Argument, DocclusterWarning, InputError, MissingDependency

@@ -15,7 +15,7 @@ from doccluster.corpus.document import Skipped
 from doccluster.corpus.draft import Draft, ReadFailure, record, with_title
 from doccluster.corpus.format import Beginning, Format
 from doccluster.corpus.input_file import InputFile
-from doccluster.corpus.options import ReadOptions
+from doccluster.corpus.reader_options import ReadOptions
 
 LABELS = ("topics", "places", "people", "orgs", "exchanges")
 

@@ -21,7 +21,7 @@ from doccluster.corpus.format import Beginning, Format
 from doccluster.corpus.input_file import InputFile
 from doccluster.corpus.mail_headers import subject_of_message
 from doccluster.corpus.markup import read_page
-from doccluster.corpus.options import ReadOptions
+from doccluster.corpus.reader_options import ReadOptions
 from doccluster.errors import Argument, MissingDependency
 
 if TYPE_CHECKING:

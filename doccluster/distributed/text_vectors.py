@@ -25,10 +25,10 @@ from doccluster.packed_strings import pack_strings, unpack_strings
 from doccluster.scratch_files import open_array, write_arrays
 from doccluster.validation import unit_rows
 from doccluster.vectors.hashed_terms import columns_of_hashes
-from doccluster.vectors.parameters import dtype_of
 from doccluster.vectors.term_counts import TermStatistics, joined_statistics
 from doccluster.vectors.vectorize import weigh_counts
 from doccluster.vectors.vectorizer import TfidfVectorizer
+from doccluster.vectors.vectorizer_parameters import dtype_of
 
 _TERMS, _HASHES = ("characters.npy", "ends.npy"), "hashes.npy"
 _INT32_MAX = int(np.iinfo(np.int32).max)

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from doccluster.corpus.columns import has_text_column
 from doccluster.corpus.draft import ReadFailure
 from doccluster.corpus.opening import read_whole
-from doccluster.corpus.options import ReadOptions
+from doccluster.corpus.reader_options import ReadOptions
 from doccluster.errors import DocclusterWarning, InputError
 
 FORMS = (

@@ -1,6 +1,6 @@
 """Partitions made better by moves of single documents, by one of the criterion functions I1, I2, E1, G1, H1 and H2.
 
-`geometry/criterion_functions.py` has their formulas and their source.
+`geometry/criterion_values.py` has their formulas and their source.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from doccluster.geometry.criterion_functions import check_criterion
+from doccluster.geometry.criterion_values import check_criterion
 from doccluster.geometry.sums import sums_by_label
 from doccluster.kernels.arguments import Csr
 from doccluster.kernels.criteria import Clusters, Criterion, move_rows

@@ -30,7 +30,7 @@ class Linkage(IntEnum):
 SINGLE, COMPLETE, AVERAGE, WARD = int(Linkage.SINGLE), int(Linkage.COMPLETE), int(Linkage.AVERAGE), int(Linkage.WARD)
 
 
-class Clusters(NamedTuple):
+class JoinedClusters(NamedTuple):
     """What is joined: the distances, used up on the way, the sizes, and the clusters that are left, ascending."""
 
     table: npt.NDArray[np.float32]
@@ -120,7 +120,7 @@ def join_by_chains(table, n, linkage):
     """
     pairs, heights = np.empty((n - 1, 2), np.int64), np.empty(n - 1)
     alive = np.arange(n)
-    clusters = Clusters(table, np.ones(n), alive)
+    clusters = JoinedClusters(table, np.ones(n), alive)
     chain = np.empty(n, np.int64)
     n_alive, length = n, 0
     for step in range(n - 1):
@@ -170,7 +170,7 @@ def join_nearest(table, n, linkage):
     """
     pairs, heights = np.empty((n - 1, 2), np.int64), np.empty(n - 1)
     alive = np.arange(n)
-    clusters = Clusters(table, np.ones(n), alive)
+    clusters = JoinedClusters(table, np.ones(n), alive)
     nearest, least = np.full(n, -1), np.full(n, np.inf)
     n_alive = n
     for at in range(n - 1):

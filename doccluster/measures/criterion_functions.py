@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from doccluster.base.choices import METRICS
-from doccluster.geometry.criterion_functions import criterion_value
+from doccluster.geometry.criterion_values import criterion_value
 from doccluster.geometry.evidence import ClusterEvidence
 from doccluster.measures.registry import Values, alias, measure, undefined
 

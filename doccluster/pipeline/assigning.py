@@ -11,9 +11,9 @@ import numpy as np
 import pandas as pd
 
 from doccluster.artifacts.csv_files import storable
-from doccluster.artifacts.model import Model, load_model
+from doccluster.artifacts.run_model import Model, load_model
 from doccluster.base.progress import Progress, silent
-from doccluster.corpus.options import SourceParameters
+from doccluster.corpus.reader_options import SourceParameters
 from doccluster.corpus.stored_texts import StoredTexts
 from doccluster.distributed.new_documents import NewDocuments, place_blocks, place_new
 from doccluster.errors import InputError, SchemaError

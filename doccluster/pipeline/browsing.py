@@ -24,7 +24,7 @@ from doccluster.partition import Partition
 from doccluster.pipeline.naming import N_READ, describe_texts, in_written_forms, vectorized_of
 from doccluster.pipeline.sources import read_source, split_empty
 from doccluster.pipeline.vectorizing import Vectorized
-from doccluster.record import Documents
+from doccluster.record import DocumentTable
 from doccluster.retrieval import scatter
 from doccluster.retrieval.hits import OTHER_LABEL
 from doccluster.validation import check_positive_int
@@ -69,7 +69,7 @@ class Browser:
 
     Parameters
     ----------
-    documents : Documents
+    documents : DocumentTable
         Row for row.
     vectorizer : TfidfVectorizer, optional
         What turns the words of a search into terms; without it there is no search.
@@ -96,7 +96,7 @@ class Browser:
     def __init__(
         self,
         vectors: DocumentVectors,
-        documents: Documents,
+        documents: DocumentTable,
         *,
         vectorizer: TfidfVectorizer | None = None,
         languages: Sequence[str] = (),

@@ -20,7 +20,7 @@ from doccluster.pipeline.naming import N_READ, in_written_forms, unwanted_words
 from doccluster.pipeline.run_settings import RunSettings, checked_seed
 from doccluster.pipeline.sources import read_source, split_empty
 from doccluster.pipeline.wanted_clusters import recommended, with_examples
-from doccluster.record import Documents
+from doccluster.record import DocumentTable
 from doccluster.selection import Recommendation
 from doccluster.vectors import DocumentVectors
 
@@ -30,7 +30,7 @@ class Choice:
     """A recommendation, and the documents it is for."""
 
     recommendation: Recommendation
-    documents: Documents
+    documents: DocumentTable
     vectors: DocumentVectors
     n_empty: int
 

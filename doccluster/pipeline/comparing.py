@@ -17,7 +17,7 @@ from doccluster.base.progress import Progress, silent
 from doccluster.errors import Argument, InputError
 from doccluster.evaluation.joined_labels import ForeignLabels, read_labels, rows_of
 from doccluster.pipeline.sources import MATRIX_OPTIONS, check_truth, is_matrix, read_source, split_empty
-from doccluster.record import Documents
+from doccluster.record import DocumentTable
 from doccluster.selection import Comparison, LabelledCorpus, compare
 from doccluster.selection.comparison_tables import headline, latex_summary, title_of
 
@@ -187,7 +187,7 @@ def _labelled(source: Path, name: str, options: _Options, progress: Progress, gi
     )
 
 
-def _labels_of(documents: Documents, every: Documents, source: Path, file: Path) -> list[str]:
+def _labels_of(documents: DocumentTable, every: DocumentTable, source: Path, file: Path) -> list[str]:
     """Return the labels that a file gives the documents; empty where it gives none."""
     found = read_labels(file)
     cells = next(iter(found.columns.values()))

@@ -24,7 +24,7 @@ from doccluster.evaluation import score
 from doccluster.geometry.sums import sums_by_label
 from doccluster.labeling.placement import Placement, fit_none
 from doccluster.partition import Partition
-from doccluster.record import Documents
+from doccluster.record import DocumentTable
 from doccluster.validation import check_n_clusters, unit_rows
 from doccluster.vectors import DocumentVectors
 
@@ -104,7 +104,7 @@ def centroids_of(rows: Any, partition: Partition) -> Any:
 
 
 def find_first_copies(
-    vectors: DocumentVectors, documents: Documents, corpus: Corpus | None, candidates: Rows | None = None
+    vectors: DocumentVectors, documents: DocumentTable, corpus: Corpus | None, candidates: Rows | None = None
 ) -> Rows | None:
     """Return the row of the first document of each one's family of near-copies, its own where it has no copy.
 

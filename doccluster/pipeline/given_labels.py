@@ -16,7 +16,7 @@ from doccluster.evaluation.joined_labels import read_labels
 from doccluster.partition import Partition
 from doccluster.pipeline.fitting import Fit, centroids_of, largest_first
 from doccluster.pipeline.sources import Source
-from doccluster.record import Documents
+from doccluster.record import DocumentTable
 from doccluster.vectors import DocumentVectors
 from doccluster.vectors.embedding_files import Embeddings, rows_of_documents
 
@@ -48,7 +48,7 @@ def with_labels(read: Source, labels: Any) -> Source:
     return replace(read, documents=replace(read.documents, labels={**read.documents.labels, COLUMN: column}))
 
 
-def given_fit(vectors: DocumentVectors, documents: Documents) -> tuple[Fit, npt.NDArray[np.bool_]]:
+def given_fit(vectors: DocumentVectors, documents: DocumentTable) -> tuple[Fit, npt.NDArray[np.bool_]]:
     """Return the labels of documents as a fit, and which of them have none: they go to the nearest centroid.
 
     Raises InputError if no document has a label.

@@ -44,7 +44,7 @@ from doccluster.pipeline.run_settings import RunSettings
 from doccluster.pipeline.sources import Source, is_matrix
 from doccluster.pipeline.vectorizing import Vectorized
 from doccluster.pipeline.wanted_clusters import Wanted
-from doccluster.record import Documents
+from doccluster.record import DocumentTable
 from doccluster.vectors import DocumentVectors
 from doccluster.vectors.defaults import choose_vectorizer
 
@@ -123,7 +123,7 @@ class BlockWork(Work):
         return likely_copies(self.executor, self.so_far.blocks, rows, self.folder)
 
     def cluster(
-        self, vectors: DocumentVectors, documents: Documents, settings: RunSettings, seed: int, progress: Progress
+        self, vectors: DocumentVectors, documents: DocumentTable, settings: RunSettings, seed: int, progress: Progress
     ) -> tuple[Fit, Wanted]:
         """Return the clusters of the rows, by the algorithms that work in blocks."""
         blocks = self.so_far.blocks

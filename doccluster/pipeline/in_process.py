@@ -30,7 +30,7 @@ from doccluster.pipeline.run_settings import RunSettings
 from doccluster.pipeline.sources import Source, split_empty
 from doccluster.pipeline.vectorizing import Vectorized
 from doccluster.pipeline.wanted_clusters import Wanted, clusters_wanted
-from doccluster.record import Documents
+from doccluster.record import DocumentTable
 from doccluster.vectors import DocumentVectors
 
 DIGEST_BYTES = 16
@@ -89,9 +89,9 @@ class Filled:
     """The documents that have terms, how they became vectors, these, and the documents without terms."""
 
     made: Vectorized
-    documents: Documents
+    documents: DocumentTable
     vectors: DocumentVectors
-    empty: Documents
+    empty: DocumentTable
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -115,7 +115,7 @@ class Work:
         return None
 
     def cluster(
-        self, vectors: DocumentVectors, documents: Documents, settings: RunSettings, seed: int, progress: Progress
+        self, vectors: DocumentVectors, documents: DocumentTable, settings: RunSettings, seed: int, progress: Progress
     ) -> tuple[Fit, Wanted]:
         """Return the clusters that the algorithm finds, and how many were asked for or the data say."""
         order = order_of(vectors)

@@ -15,7 +15,7 @@ from doccluster import __version__
 from doccluster.artifacts.encoded_rows import EncodedRows
 from doccluster.artifacts.new_folder import CHECKPOINT, ENCODED, check_output
 from doccluster.artifacts.run_folder import save_run
-from doccluster.artifacts.tables import check_parquet, parquet_writer
+from doccluster.artifacts.run_tables import check_parquet, parquet_writer
 from doccluster.base.progress import Progress, silent
 from doccluster.clustering.algorithms import algorithm_of, chosen_algorithm
 from doccluster.corpus.stored_texts import PickedTexts
@@ -42,7 +42,7 @@ from doccluster.pipeline.run_settings import RunSettings, checked_seed
 from doccluster.pipeline.sources import N_KEPT, Source, boilerplate_note, check_truth, read_source, without_terms
 from doccluster.pipeline.vectorizing import Vectorized
 from doccluster.pipeline.wanted_clusters import Wanted, with_examples
-from doccluster.record import Documents, Provenance, Run
+from doccluster.record import DocumentTable, Provenance, Run
 
 
 class RunInterrupted(KeyboardInterrupt):
@@ -360,7 +360,9 @@ def read_documents(source: Any, settings: RunSettings, progress: Progress, *, wa
     return read
 
 
-def _judged(documents: Documents, evidence: ClusterEvidence, settings: RunSettings, progress: Progress) -> Evaluation:
+def _judged(
+    documents: DocumentTable, evidence: ClusterEvidence, settings: RunSettings, progress: Progress
+) -> Evaluation:
     return evaluate(
         evidence.partition,
         truth={column: list(map(list, documents.labels[column])) for column in settings.truth_columns} or None,

@@ -12,10 +12,10 @@ import numpy as np
 import numpy.typing as npt
 
 from doccluster.artifacts.encoded_rows import EncodedRows
-from doccluster.artifacts.model import Model
+from doccluster.artifacts.run_model import Model
 from doccluster.base.progress import Progress
 from doccluster.clustering.linear_rule import decide
-from doccluster.corpus.options import as_names
+from doccluster.corpus.reader_options import as_names
 from doccluster.errors import Argument, InputError
 from doccluster.pipeline.run_settings import RunSettings, encoder_from
 from doccluster.pipeline.sources import Source

@@ -17,7 +17,7 @@ from doccluster.labeling.label_phrases import LabelPhrases, count_label_phrases
 from doccluster.overview import outlets_of
 from doccluster.partition import Partition
 from doccluster.pipeline.vectorizing import Vectorized
-from doccluster.record import Documents, Run
+from doccluster.record import DocumentTable, Run
 from doccluster.text.boilerplate import boilerplate_words
 from doccluster.text.language import survey_writing
 from doccluster.text.learned_words import LEAST_WORDS, learned_function_words
@@ -25,7 +25,7 @@ from doccluster.text.stopwords import STOP_WORD_LANGUAGES, load_stop_words
 from doccluster.text.tokens import build_preprocessor
 from doccluster.text.written_forms import written_forms
 from doccluster.vectors import DocumentVectors
-from doccluster.vectors.parameters import analysis_of
+from doccluster.vectors.vectorizer_parameters import analysis_of
 
 MAX_CHARACTERS = 4_000_000  # of text that is read again for the way its words are written
 PER_DOCUMENT = 4_000
@@ -41,7 +41,7 @@ def name_clusters(
     evidence: ClusterEvidence,
     placed: Placement,
     texts: Sequence[str] | None,
-    documents: Documents,
+    documents: DocumentTable,
     is_other: npt.NDArray[np.bool_] | None = None,
     *,
     unwanted: Collection[str] = frozenset(),

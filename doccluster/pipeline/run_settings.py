@@ -17,7 +17,7 @@ from doccluster.base.parameter_fields import check_names, parameters_of
 from doccluster.clustering.algorithms import SPHERICAL, get_algorithm
 from doccluster.corpus.frames import query_in
 from doccluster.corpus.opening import address_of
-from doccluster.corpus.options import SourceParameters
+from doccluster.corpus.reader_options import SourceParameters
 from doccluster.errors import Argument, InputError, listed_arguments
 from doccluster.measures.registry import get_measures
 from doccluster.text.tfidf_parameters import TfidfParameters

@@ -19,7 +19,7 @@ from doccluster.errors import InputError, NothingUsable
 from doccluster.pipeline.grouping_hits import MAX_GROUPS, cluster_search_results, vectorize_short_texts
 from doccluster.pipeline.meaning_wanted import meaning_of_queries
 from doccluster.pipeline.sources import read_source
-from doccluster.record import Documents
+from doccluster.record import DocumentTable
 from doccluster.retrieval import Bm25Index, GroupedHits, SearchHit, rerank
 from doccluster.retrieval.ranking import N_RERANKED, best_documents, joined_ranks
 from doccluster.validation import check_positive_int
@@ -45,7 +45,7 @@ class SearchIndex(ShortRepr):
         Returns the cosine of each document to what a query means; of a run with an encoder.
     """
 
-    documents: Documents
+    documents: DocumentTable
     bm25: Bm25Index
     rows: Any
     cosines: Callable[[str], npt.NDArray[Any]] | None = None
@@ -204,7 +204,7 @@ def _of_run(folder: str | Path) -> SearchIndex:
     )
 
 
-def _as_hit(documents: Documents, row: int) -> SearchHit:
+def _as_hit(documents: DocumentTable, row: int) -> SearchHit:
     title = documents.titles[row]
     snippet = documents.excerpts[row].removeprefix(title).strip()
     return SearchHit(title=title, snippet=snippet, url=documents.links[row], id=documents.ids[row])

@@ -13,20 +13,20 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from doccluster.artifacts.model import Model
+from doccluster.artifacts.run_model import Model
 from doccluster.base.parameter_fields import check_names, parameters_of
 from doccluster.base.progress import Progress, silent
 from doccluster.base.short_repr import ShortRepr
 from doccluster.corpus import Corpus, Skipped, read_corpus
 from doccluster.corpus.assembly import is_companion
-from doccluster.corpus.options import SourceParameters
+from doccluster.corpus.reader_options import SourceParameters
 from doccluster.corpus.reading import as_paths
 from doccluster.corpus.stored_texts import StoredTexts
 from doccluster.errors import Argument, InputError, NothingUsable, listed_arguments
 from doccluster.overview import outlets_of
 from doccluster.pipeline.provenance import corpus_checksum
 from doccluster.pipeline.vectorizing import Vectorized, adopt_vectors, vectorize_texts
-from doccluster.record import NO_TERMS, Documents
+from doccluster.record import NO_TERMS, DocumentTable
 from doccluster.text.boilerplate import Repeated, find_repeated, without_repeated
 from doccluster.text.tfidf_parameters import TfidfParameters
 from doccluster.vectors import DocumentVectors, read_matrix, vectorize
@@ -47,7 +47,7 @@ N_KEPT = 200  # in run.json
 class Source(ShortRepr):
     """What was read: documents, and either their texts (`corpus`) or their vectors, never both."""
 
-    documents: Documents
+    documents: DocumentTable
     skipped: tuple[Skipped, ...]
     checksum: str
     corpus: Corpus | None = None
@@ -100,8 +100,8 @@ class Source(ShortRepr):
 
 
 def split_empty(
-    documents: Documents, vectors: DocumentVectors, *, space: str = "both"
-) -> tuple[Documents, Documents, DocumentVectors]:
+    documents: DocumentTable, vectors: DocumentVectors, *, space: str = "both"
+) -> tuple[DocumentTable, DocumentTable, DocumentVectors]:
     """Return the documents that have terms or a meaning, those that have neither, and the vectors of the former.
 
     In the space "words" a meaning does not count. Raises NothingUsable if no document is left.
@@ -118,7 +118,7 @@ def split_empty(
     return documents.take(kept), documents.take(lost), vectors.take(kept)
 
 
-def without_terms(empty: Documents) -> list[Skipped]:
+def without_terms(empty: DocumentTable) -> list[Skipped]:
     """Return documents that have no term as skipped, with the reason."""
     return [
         Skipped(name, NO_TERMS, "the text is empty" if length == 0 else "no term of the text was kept")
@@ -196,7 +196,7 @@ def read_source(
     corpus = source if isinstance(source, Corpus) else read_corpus(source, progress=progress, **options)
     checksum = corpus_checksum(corpus)
     corpus, left_out = (corpus, ()) if keeps_boilerplate else leave_out_boilerplate(corpus)
-    return Source(Documents.from_corpus(corpus), corpus.skipped, checksum, corpus=corpus, left_out=left_out)
+    return Source(DocumentTable.from_corpus(corpus), corpus.skipped, checksum, corpus=corpus, left_out=left_out)
 
 
 def matrix_in(source: Any) -> Any:
@@ -244,10 +244,10 @@ def _read_matrix(path: Any, options: Mapping[str, Any], weighting: str | None) -
     if not isinstance(path, DocumentVectors):
         vectors, classes = read_matrix(path, weighting=weighting or "tfidf", **names)
     labels = {} if classes is None else {CLASS_COLUMN: tuple((name,) if name else () for name in classes)}
-    return Source(Documents.from_ids(vectors.ids, labels), (), vectors.documents.digest, vectors=vectors)
+    return Source(DocumentTable.from_ids(vectors.ids, labels), (), vectors.documents.digest, vectors=vectors)
 
 
-def check_truth(truth: Sequence[str], documents: Documents) -> None:
+def check_truth(truth: Sequence[str], documents: DocumentTable) -> None:
     """Raise InputError, with the label columns there are, if one of `truth` is unknown."""
     for column in truth:
         if column not in documents.labels:
@@ -267,7 +267,7 @@ def leave_out_boilerplate(corpus: Corpus) -> tuple[Corpus, tuple[Repeated, ...]]
     if isinstance(corpus.texts, StoredTexts):
         return corpus, ()
     rows_of: defaultdict[str, list[int]] = defaultdict(list)
-    known = replace(Documents.from_ids(corpus.ids, {}), sources=corpus.column("source"))
+    known = replace(DocumentTable.from_ids(corpus.ids, {}), sources=corpus.column("source"))
     for row, outlet in enumerate(outlets_of(known)):
         rows_of[outlet].append(row)
     texts, titles = list(corpus.texts), corpus.column("title")

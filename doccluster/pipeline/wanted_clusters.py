@@ -20,7 +20,7 @@ from doccluster.partition import Partition
 from doccluster.pipeline.naming import describe_texts
 from doccluster.pipeline.run_settings import RunSettings
 from doccluster.pipeline.vectorizing import Vectorized
-from doccluster.record import Documents
+from doccluster.record import DocumentTable
 from doccluster.selection import Recommendation, choose_k
 from doccluster.selection.recommendation import MOST_DOCUMENTS
 from doccluster.vectors import DocumentVectors
@@ -60,7 +60,7 @@ class Wanted:
 
 
 def clusters_wanted(
-    settings: RunSettings, vectors: DocumentVectors, documents: Documents, seed: int, progress: Progress
+    settings: RunSettings, vectors: DocumentVectors, documents: DocumentTable, seed: int, progress: Progress
 ) -> Wanted:
     """Return the number of clusters that was given, or what the data say.
 
@@ -68,7 +68,7 @@ def clusters_wanted(
     ----------
     vectors : DocumentVectors
         In the order in which they are clustered.
-    documents : Documents
+    documents : DocumentTable
         All of them, in any order.
     """
     if not isinstance(settings.n_clusters, str):
@@ -99,7 +99,7 @@ def clusters_wanted(
 
 def recommended(
     vectors: DocumentVectors,
-    documents: Documents,
+    documents: DocumentTable,
     *,
     granularity: str | None = None,
     ks: Iterable[int] | None = None,
@@ -140,7 +140,7 @@ def with_examples(
     made: Vectorized,
     vectors: DocumentVectors,
     texts: Sequence[str] | None,
-    documents: Documents,
+    documents: DocumentTable,
     *,
     rows: npt.NDArray[np.int64] | None = None,
     unwanted: Collection[str] = frozenset(),
@@ -182,7 +182,7 @@ def with_examples(
     return replace(choice, examples=examples)
 
 
-def reason_for_stories(documents: Documents) -> str | None:
+def reason_for_stories(documents: DocumentTable) -> str | None:
     """Return why stories are what one wants to see of these documents, None where one would rather see topics.
 
     News tell stories: documents of different days, perhaps of several outlets.

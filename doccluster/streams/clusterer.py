@@ -53,7 +53,7 @@ class Event:
 
 
 @dataclass(frozen=True, slots=True)
-class Placement:
+class StoryPlacement:
     """Where an article went; `margin` is by how much the probability exceeds the next story's and the threshold."""
 
     number: int
@@ -73,7 +73,7 @@ class BatchResult:
 
     Attributes
     ----------
-    placements : list of Placement
+    placements : list of StoryPlacement
         The new articles, in the order in which they were placed.
     events : list of Event
     joined_families : list of (int, int)
@@ -91,7 +91,7 @@ class BatchResult:
         The vectors and numbers of articles whose texts have changed.
     """
 
-    placements: list[Placement] = field(default_factory=list)
+    placements: list[StoryPlacement] = field(default_factory=list)
     events: list[Event] = field(default_factory=list)
     joined_families: list[tuple[int, int]] = field(default_factory=list)
     touched: dict[str, Story] = field(default_factory=dict)
@@ -329,7 +329,7 @@ class Clusterer:
         result.touched[story.id] = story
         vectors = member.vectors.to_bytes()
         result.placements.append(
-            Placement(member.number, article, language, family, story.id, is_in_sums, similarity, margin, vectors)
+            StoryPlacement(member.number, article, language, family, story.id, is_in_sums, similarity, margin, vectors)
         )
 
     def _follow_moves(self, result: BatchResult) -> None:

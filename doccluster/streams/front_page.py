@@ -7,7 +7,7 @@ import sqlite3
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 
-from doccluster.report.front_page import FrontPage
+from doccluster.report.stream_page import FrontPage
 from doccluster.report.wording import one_line
 from doccluster.streams.article import Moment
 from doccluster.streams.corrections import muting, names_at

@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
-from doccluster.report.front_page import LineageGraph, Thread, Turn
+from doccluster.report.stream_page import LineageGraph, Thread, Turn
 from doccluster.report.wording import MONTHS, counted, one_line
 from doccluster.streams.article import Moment
 from doccluster.streams.settings import DAY

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 
-from doccluster.report.front_page import ArticleLine, ClosedLine, StoryLine
+from doccluster.report.stream_page import ArticleLine, ClosedLine, StoryLine
 from doccluster.report.wording import marked_excerpt, moment_words, one_line, safe_link, span_words
 from doccluster.streams.article import Moment, as_text
 from doccluster.streams.lineage_graph import HEADLINE, kin_of

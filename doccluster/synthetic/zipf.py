@@ -19,8 +19,8 @@ from doccluster.clustering.mixtures.vmf_sampling import block_generator, spawn_e
 from doccluster.corpus.document import Corpus
 from doccluster.errors import Argument, InputError
 from doccluster.synthetic.checks import check_share, seed_record
+from doccluster.synthetic.fading_stories import Stories
 from doccluster.synthetic.invented_words import MAX_WORDS, invented_words
-from doccluster.synthetic.stories import Stories
 from doccluster.validation import RandomState, as_generator, check_positive_int
 
 Floats = npt.NDArray[np.float64]

@@ -11,8 +11,8 @@ import numpy.typing as npt
 
 from doccluster.text.analysis import Analysis
 from doccluster.text.counting import CounterPool
-from doccluster.vectors.function_words import leave_out_function_words
 from doccluster.vectors.row_store import RowStore
+from doccluster.vectors.words_by_language import leave_out_function_words
 
 
 @dataclass

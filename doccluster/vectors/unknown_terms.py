@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from doccluster.vectors.parameters import analysis_of
 from doccluster.vectors.term_counts import count_terms
 from doccluster.vectors.vectorizer import TfidfVectorizer
+from doccluster.vectors.vectorizer_parameters import analysis_of
 
 
 def unknown_term_shares(texts: Sequence[Any], vectorizer: TfidfVectorizer) -> npt.NDArray[np.float64]:

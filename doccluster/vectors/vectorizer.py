@@ -21,15 +21,6 @@ from doccluster.vectors.hashed_terms import (
     hashes_of,
     naming_step,
 )
-from doccluster.vectors.parameters import (
-    analysis_of,
-    check_hashing,
-    dtype_of,
-    given_vocabulary,
-    max_features_of,
-    tell,
-    weighting_of,
-)
 from doccluster.vectors.term_counts import (
     TermCounts,
     TermStatistics,
@@ -38,6 +29,15 @@ from doccluster.vectors.term_counts import (
     joined_statistics,
 )
 from doccluster.vectors.term_selection import select_terms
+from doccluster.vectors.vectorizer_parameters import (
+    analysis_of,
+    check_hashing,
+    dtype_of,
+    given_vocabulary,
+    max_features_of,
+    tell,
+    weighting_of,
+)
 from doccluster.vectors.vectorizer_state import read_state, write_state
 from doccluster.vectors.weighting import collection_weights, weigh_rows
 

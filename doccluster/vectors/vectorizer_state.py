@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from doccluster.errors import InputError, SchemaError
 from doccluster.packed_strings import pack_strings, unpack_strings
-from doccluster.vectors.parameters import check_hashing
+from doccluster.vectors.vectorizer_parameters import check_hashing
 
 VECTORIZER_SCHEMA = 3
 # 2 knows the analyzer "script" and lists of several languages, 3 hashed columns; what these describe means the same

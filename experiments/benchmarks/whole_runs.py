@@ -46,7 +46,7 @@ def checksums(run: Run) -> dict[str, float]:
     """Return as much of the checksums of labels, and of scores.csv, as a float holds exactly."""
     from doccluster.artifacts.csv_files import csv_text
     from doccluster.artifacts.run_folder import labels_checksum
-    from doccluster.artifacts.tables import scores_columns
+    from doccluster.artifacts.run_tables import scores_columns
     from doccluster.base.digests import checksum
 
     scores = checksum([csv_text(scores_columns(run))])

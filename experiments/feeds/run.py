@@ -16,7 +16,7 @@ from doccluster.corpus.document import Skipped
 from doccluster.corpus.draft import Draft, ReadFailure
 from doccluster.corpus.feeds import read_feed
 from doccluster.corpus.json_records import read_json
-from doccluster.corpus.options import ReadOptions
+from doccluster.corpus.reader_options import ReadOptions
 from doccluster.corpus.walking import Walk
 from experiments.feeds.expectations import expression_in, judge, needs_http
 

@@ -29,7 +29,7 @@ from doccluster.labeling.profiles import ClusterProfiles
 from doccluster.partition import Partition
 from doccluster.pipeline.naming import name_clusters
 from doccluster.pipeline.sources import read_source, split_empty
-from doccluster.record import Documents
+from doccluster.record import DocumentTable
 from doccluster.text.stemming import STEMMING_LANGUAGES, build_stemmer
 from doccluster.text.stopwords import load_stop_words
 from doccluster.vectors import DocumentVectors, TfidfVectorizer
@@ -136,7 +136,7 @@ def _of_run(folder: str | Path, truth: str | None, synonyms: Mapping[str, Sequen
     return _judged(run.clusters, classes, run.partition, run.vectors, run.vectorizer, languages, synonyms)
 
 
-def _column(truth: str | None, documents: Documents, *, needed: bool) -> str | None:
+def _column(truth: str | None, documents: DocumentTable, *, needed: bool) -> str | None:
     """Return the column of classes: the one named, or the only one."""
     columns = list(documents.labels)
     if truth is not None:
@@ -150,7 +150,7 @@ def _column(truth: str | None, documents: Documents, *, needed: bool) -> str | N
     return columns[0] if len(columns) == 1 else None
 
 
-def _classes(documents: Documents, column: str) -> tuple[npt.NDArray[np.int64], list[str]]:
+def _classes(documents: DocumentTable, column: str) -> tuple[npt.NDArray[np.int64], list[str]]:
     """Return the rows that have exactly one class, and those classes."""
     own = documents.labels[column]
     rows = [row for row, names in enumerate(own) if len(names) == 1]

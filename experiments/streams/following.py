@@ -23,7 +23,7 @@ import doccluster.streams.polling.parsing as parsing
 import doccluster.streams.stream as streaming
 from doccluster.streams.database import open_to_write
 from doccluster.streams.polling.addresses import parse_networks
-from doccluster.streams.polling.fetching import Reach
+from doccluster.streams.polling.fetching import Reachable
 from doccluster.streams.polling.options import PollOptions
 from doccluster.streams.settings import HOUR
 from experiments.streams.certificates import AUTHORITY
@@ -136,7 +136,7 @@ def live(store: pathlib.Path, clock: FileClock, feeds: Sequence[str], parser: Sh
 
     streaming.open_to_write = watched  # type: ignore[assignment, attr-defined]
     parsing.FeedParser = lambda: parser  # type: ignore[assignment, misc]
-    reach = Reach(
+    reach = Reachable(
         allowed=parse_networks(["127.0.0.1/32"]),
         resolve=look_up,
         whole_seconds=WHOLE_SECONDS,

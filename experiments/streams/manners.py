@@ -17,7 +17,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 from doccluster.streams import StoryStream
 from doccluster.streams.polling.addresses import parse_networks
-from doccluster.streams.polling.fetching import Reach
+from doccluster.streams.polling.fetching import Reachable
 from doccluster.streams.polling.options import HOSTS_AT_ONCE, SPACING, PollOptions, SystemClock
 from doccluster.streams.settings import DAY, HOUR
 
@@ -160,7 +160,7 @@ def served(watch: Watch) -> Iterator[int]:
 
 def options_for(port: int, clock: FakeClock | SystemClock, *, spacing: float) -> PollOptions:
     """Return how the feeds are asked: every name is that of the loopback address, which is allowed."""
-    reach = Reach(
+    reach = Reachable(
         allowed=parse_networks(["127.0.0.0/8"]),
         resolve=lambda _host, _port: ["127.0.0.1"],
         ports=frozenset({port}),

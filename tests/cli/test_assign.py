@@ -9,8 +9,8 @@ import json
 import numpy as np
 import pytest
 
-from doccluster.artifacts.model import load_model
 from doccluster.artifacts.run_folder import load_run
+from doccluster.artifacts.run_model import load_model
 from doccluster.clustering.novelty import learn_threshold, leave_one_out_similarity
 from doccluster.errors import InputError
 from doccluster.pipeline.assigning import assign_documents

@@ -24,7 +24,7 @@ from doccluster.evaluation import score
 from doccluster.pipeline.main_line import run_pipeline
 from doccluster.pipeline.repeating import repeat_run
 from doccluster.retrieval import read_hits
-from doccluster.streams.polling.fetching import Reach, fetch
+from doccluster.streams.polling.fetching import Reachable, fetch
 
 NAMES = {
     "300-characters": "x" * 300,
@@ -217,7 +217,7 @@ def test_a_tag_that_no_header_can_hold_is_not_sent(tag: str) -> None:
 
         thread = threading.Thread(target=answer)
         thread.start()
-        reach = Reach(allowed=(ip_network("127.0.0.0/8"),), ports=frozenset({port}))
+        reach = Reachable(allowed=(ip_network("127.0.0.0/8"),), ports=frozenset({port}))
         found = fetch(f"http://127.0.0.1:{port}/", reach, etag=tag, last_modified=tag)
         thread.join()
     assert found.body == b"ok"

@@ -14,7 +14,7 @@ from doccluster.base.sizes import parse_size
 from doccluster.clustering import BisectingSphericalKMeans, CriterionClustering, SphericalKMeans
 from doccluster.errors import DocclusterWarning, InputError, MemoryLimitError, NothingUsable
 from doccluster.geometry import ClusterEvidence
-from doccluster.geometry.criterion_functions import NAMES, SMALLEST_IS_BEST, criterion_value
+from doccluster.geometry.criterion_values import NAMES, SMALLEST_IS_BEST, criterion_value
 from doccluster.partition import Partition
 from doccluster.validation import unit_rows
 from experiments.quality.peak_memory import PeakMemory

@@ -10,8 +10,8 @@ import pytest
 
 from doccluster.corpus import read_corpus
 from doccluster.corpus.file_ranges import in_ranges
-from doccluster.corpus.options import ReadOptions
 from doccluster.corpus.parts import FilesInParts
+from doccluster.corpus.reader_options import ReadOptions
 from doccluster.corpus.walking import Walk
 from doccluster.errors import DocclusterWarning
 

@@ -17,7 +17,7 @@ from functools import cache
 from pathlib import Path
 
 from doccluster.errors import DocclusterError, InputError
-from doccluster.report.front_page import render_front_page
+from doccluster.report.stream_page import render_front_page
 from doccluster.streams import StoryStream, StreamSettings
 from doccluster.streams.article import as_moment, as_text
 from doccluster.streams.check import check_store
@@ -25,7 +25,7 @@ from doccluster.streams.database import back_up, changing, reading
 from doccluster.streams.diff import compare_sides, read_sides
 from doccluster.streams.export import records
 from doccluster.streams.front_page import front_page
-from doccluster.streams.polling.fetching import Reach
+from doccluster.streams.polling.fetching import Reachable
 from doccluster.streams.polling.options import PollOptions
 from doccluster.streams.retention import prune
 from doccluster.streams.settings import DAY, HOUR
@@ -106,7 +106,7 @@ class _Clock:
 
 def _unreachable(moment: int = NOW) -> PollOptions:
     """Return options by which the one address is refused, so that no connection is opened."""
-    return PollOptions(reach=Reach(resolve=lambda host, port: ["127.0.0.1"]), clock=_Clock(moment))
+    return PollOptions(reach=Reachable(resolve=lambda host, port: ["127.0.0.1"]), clock=_Clock(moment))
 
 
 def _replay(path: Path) -> None:

@@ -9,7 +9,7 @@ from scipy import sparse
 from doccluster.errors import InputError
 from doccluster.geometry import ClusterEvidence
 from doccluster.geometry.criteria import refine_by_moves
-from doccluster.geometry.criterion_functions import NAMES, SMALLEST_IS_BEST, criterion_value
+from doccluster.geometry.criterion_values import NAMES, SMALLEST_IS_BEST, criterion_value
 from doccluster.measures import get_measure
 from doccluster.partition import Partition
 

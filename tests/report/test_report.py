@@ -17,7 +17,7 @@ from doccluster.labeling.description import Borderline, ClusterDescription, Repr
 from doccluster.overview import overview
 from doccluster.partition import Partition
 from doccluster.pipeline.main_line import run_pipeline
-from doccluster.record import Documents, Provenance, Run
+from doccluster.record import DocumentTable, Provenance, Run
 from doccluster.report import write_report
 from doccluster.report.heat_maps import similar_next_to_one_another
 from doccluster.report.html import render_report
@@ -267,7 +267,7 @@ def large_run(n, k):
     partition = Partition(labels, tuple(range(k)))
     titles = tuple(f"A headline of some length about the event number {row}" for row in range(n))
     nothing = ("",) * n
-    documents = Documents(
+    documents = DocumentTable(
         ids=tuple(map(str, range(n))),
         titles=titles,
         dates=tuple(f"2026-{1 + row % 12:02d}-{1 + row % 28:02d}" for row in range(n)),

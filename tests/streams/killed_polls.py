@@ -19,7 +19,7 @@ import doccluster.streams.polling.parsing as parsing
 import doccluster.streams.store as store
 import doccluster.streams.stream as streaming
 from doccluster.streams import StreamSettings
-from doccluster.streams.polling.fetching import Reach
+from doccluster.streams.polling.fetching import Reachable
 from doccluster.streams.polling.options import PollOptions
 from doccluster.streams.settings import DAY
 from experiments.news_stream import make_news_stream
@@ -59,7 +59,7 @@ def poll(path, feeds, clock, parser, *, kill=0):
     if child == 0:
         Dying.n_left = kill
         parsing.FeedParser = lambda: parser
-        reach = Reach(allowed=LOOPBACK, resolve=lambda host, port: ["127.0.0.1"])
+        reach = Reachable(allowed=LOOPBACK, resolve=lambda host, port: ["127.0.0.1"])
         options = PollOptions(reach=reach, spacing=0.0, hosts_at_once=1, clock=clock)  # one by one: the same order
         with loopback_only(), streaming.StoryStream(path, settings=SETTINGS) as stream:
             if stream.check():

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 from doccluster.streams.polling.addresses import parse_networks
-from doccluster.streams.polling.fetching import Reach
+from doccluster.streams.polling.fetching import Reachable
 from doccluster.streams.polling.options import PollOptions
 
 LOOPBACK = parse_networks(["127.0.0.0/8"])
@@ -106,7 +106,7 @@ def options_for(server, clock=None, *, names=None, allowed=LOOPBACK, whole_secon
     def look_up(host, port):
         return (names or {}).get(host, [host] if host[0].isdigit() else ["127.0.0.1"])
 
-    reach = Reach(allowed=allowed, resolve=look_up, ports=frozenset({server.port}), whole_seconds=whole_seconds)
+    reach = Reachable(allowed=allowed, resolve=look_up, ports=frozenset({server.port}), whole_seconds=whole_seconds)
     return PollOptions(reach=reach, spacing=spacing, clock=clock or FakeClock())
 
 

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from doccluster.errors import InputError
-from doccluster.report.front_page import render_front_page
+from doccluster.report.stream_page import render_front_page
 from doccluster.streams.article import article, as_moment
 from doccluster.streams.database import open_to_write, transaction
 from doccluster.streams.front_page import front_page

@@ -21,7 +21,7 @@ from doccluster.errors import InputError
 from doccluster.streams import StoryStream
 from doccluster.streams.polling import parsing
 from doccluster.streams.polling.addresses import Refused, is_allowed, parse_networks, redirected, target_of
-from doccluster.streams.polling.fetching import Reach, fetch
+from doccluster.streams.polling.fetching import Reachable, fetch
 from doccluster.streams.polling.parsing import FeedParser
 from doccluster.streams.polling.reasons import REASONS
 from doccluster.streams.polling.subscribing import subscriptions
@@ -215,10 +215,10 @@ def test_a_certificate_is_sound_only_for_its_name_its_time_and_who_trusts_its_au
         given = {"allowed": LOOPBACK, "resolve": lambda host, port: ["127.0.0.1"], "ports": ports}
         seconds = {"drip-secure": 1.0}  # the others have as long as a busy machine needs
         told = {
-            name: fetch(one, Reach(**given, context=trusting, whole_seconds=seconds.get(name, 300.0)))
+            name: fetch(one, Reachable(**given, context=trusting, whole_seconds=seconds.get(name, 300.0)))
             for name, one in by_name.items()
         }
-        distrusted = fetch(by_name["secure"], Reach(**given))
+        distrusted = fetch(by_name["secure"], Reachable(**given))
     assert {name: one.reason for name, one in told.items()} == {
         "secure": "",
         "downgrade": "redirect-downgrade",
@@ -377,7 +377,7 @@ def test_private_addresses_are_refused_before_anything_is_sent(server, host):
     def look_up(asked, port):
         return names.get(asked, ["127.0.0.1"] if not asked.startswith(("10.", "169.")) else [asked])
 
-    found = fetch(server.url("/feed", host), Reach(resolve=look_up, ports=frozenset({server.port})))
+    found = fetch(server.url("/feed", host), Reachable(resolve=look_up, ports=frozenset({server.port})))
     assert found.reason == "refused-address"
     assert server.asked == []
 
@@ -406,7 +406,7 @@ def test_a_refused_address_was_not_asked(server, stream):
 
 
 def test_a_name_with_one_private_address_among_public_ones_is_refused(server):
-    reach = Reach(resolve=lambda host, port: ["93.184.216.34", "127.0.0.1"], ports=frozenset({server.port}))
+    reach = Reachable(resolve=lambda host, port: ["93.184.216.34", "127.0.0.1"], ports=frozenset({server.port}))
     assert fetch(server.url("/feed", "news.example"), reach).reason == "refused-address"
 
 
@@ -490,7 +490,7 @@ def test_what_a_list_names_that_is_no_address_is_skipped_with_a_reason(server, s
 def test_a_list_of_nothing_but_bad_addresses_is_refused_and_fetch_says_so(stream, address):
     with pytest.raises(InputError, match="is a bad-address"):
         stream.poll(address)
-    assert fetch(address, Reach()).reason == "bad-address"
+    assert fetch(address, Reachable()).reason == "bad-address"
 
 
 def test_an_outline_may_be_nested_however_deep(tmp_path):
@@ -684,6 +684,6 @@ def test_follow_on_the_command_line_goes_on_until_interrupted(doccluster, server
 
 
 def test_a_connection_to_another_address_than_the_loopback_one_fails_a_test_also_where_its_error_is_caught():
-    reach = Reach(allowed=parse_networks(["192.0.2.0/24"]), resolve=lambda host, port: ["192.0.2.1"])
+    reach = Reachable(allowed=parse_networks(["192.0.2.0/24"]), resolve=lambda host, port: ["192.0.2.1"])
     with pytest.raises(AssertionError, match="a test connects"), loopback_only():
         assert fetch("http://news.example/", reach).reason == "unreachable"

@@ -9,7 +9,7 @@ import pytest
 from doccluster.kernels.token_tables import PIECE
 from doccluster.text.counters import RunCounter
 from doccluster.vectors import TfidfVectorizer
-from doccluster.vectors.parameters import analysis_of
+from doccluster.vectors.vectorizer_parameters import analysis_of
 
 LONG = "x" * (3 * PIECE + 5)
 AWKWARD = {

@@ -22,7 +22,7 @@ from doccluster.clustering.hierarchical.bisection_tree import BisectionTree
 from doccluster.clustering.k_means.spherical import SphericalParameters, spherical_k_means
 from doccluster.errors import DocclusterWarning, NothingUsable
 from doccluster.geometry.criteria import refine_by_moves
-from doccluster.geometry.criterion_functions import NAMES
+from doccluster.geometry.criterion_values import NAMES
 from doccluster.validation import MAX_STARTS, as_generator, check_n_clusters
 
 Members = npt.NDArray[np.int64]

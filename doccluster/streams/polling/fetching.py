@@ -44,7 +44,7 @@ def resolve(host: str, port: int) -> Sequence[str]:
 
 
 @dataclass(frozen=True)
-class Reach:
+class Reachable:
     """What may be reached, and how names are looked up."""
 
     allowed: tuple[Network, ...] = ()
@@ -74,7 +74,7 @@ class _Failed(Exception):
         self.reason, self.detail = reason, detail
 
 
-def fetch(url: str, network: Reach, *, etag: str = "", last_modified: str = "") -> Fetched:
+def fetch(url: str, network: Reachable, *, etag: str = "", last_modified: str = "") -> Fetched:
     """Return the answer of an address; nothing that goes wrong is raised.
 
     Parameters
@@ -111,7 +111,7 @@ def _can_be_sent(value: str) -> bool:
     return bool(value) and all("\x20" <= character <= "\xff" and character != "\x7f" for character in value)
 
 
-def _ask(url: str, headers: Mapping[str, str], network: Reach, deadline: float) -> Fetched:
+def _ask(url: str, headers: Mapping[str, str], network: Reachable, deadline: float) -> Fetched:
     """Return one answer, redirections included; the body of a redirection is not read."""
     target = target_of(url, ports=network.ports)
     connection, stop = None, None
@@ -141,7 +141,7 @@ def _ask(url: str, headers: Mapping[str, str], network: Reach, deadline: float) 
             connection.close()
 
 
-def _failure_of(error: Exception, network: Reach, deadline: float) -> _Failed:
+def _failure_of(error: Exception, network: Reachable, deadline: float) -> _Failed:
     """Return the reason for an error; at the deadline it is ours, whatever the error looks like."""
     if time.monotonic() >= deadline:
         return _Failed("too-slow", f"not done in {network.whole_seconds:g} seconds")
@@ -151,7 +151,7 @@ def _failure_of(error: Exception, network: Reach, deadline: float) -> _Failed:
     return _Failed("unreachable" if known else "bad-answer", type(error).__name__)
 
 
-def _connected(target: Target, network: Reach, deadline: float) -> HTTPConnection:
+def _connected(target: Target, network: Reachable, deadline: float) -> HTTPConnection:
     """Return a connection to a checked address of the target: if one of its addresses is refused, all are."""
     try:
         addresses = list(dict.fromkeys(network.resolve(target.host, target.port)))
@@ -185,7 +185,7 @@ def _not_public(target: Target, address: str) -> Refused:
     return Refused("refused-address", f"{who} is not public; --allow-network opens a range")
 
 
-def _connection(target: Target, address: str, seconds: float, network: Reach) -> HTTPConnection:
+def _connection(target: Target, address: str, seconds: float, network: Reachable) -> HTTPConnection:
     if target.scheme == "http":
         return HTTPConnection(address, target.port, timeout=seconds)
     context = network.context or _system_trust()

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from doccluster.streams.polling.addresses import listed_target, parse_networks
-from doccluster.streams.polling.fetching import Reach
+from doccluster.streams.polling.fetching import Reachable
 from doccluster.streams.polling.subscribing import Subscription
 
 HOSTS_AT_ONCE = 4
@@ -41,7 +41,7 @@ class SystemClock:
 class PollOptions:
     """How feeds are asked: what may be reached, seconds between two requests to one host, hosts asked at once."""
 
-    reach: Reach = field(default_factory=Reach)
+    reach: Reachable = field(default_factory=Reachable)
     spacing: float = SPACING
     hosts_at_once: int = HOSTS_AT_ONCE
     clock: Clock = field(default_factory=SystemClock)

@@ -16,7 +16,7 @@ from doccluster.evaluation.result import COLUMNS
 from doccluster.overview import overview
 
 if TYPE_CHECKING:
-    from doccluster.record import Documents, Run
+    from doccluster.record import DocumentTable, Run
 
 Integers = npt.NDArray[np.int64]
 Columns = dict[str, list[Any]]  # name -> a cell for each row, None or nan where it is empty
@@ -81,7 +81,7 @@ def _families(run: Run) -> tuple[Integers, npt.NDArray[np.bool_]] | None:
     return np.where(size[number] > 1, rank[number], -1), first
 
 
-def _document_columns(documents: Documents) -> Columns:
+def _document_columns(documents: DocumentTable) -> Columns:
     return {
         "id": [*map(storable, documents.ids)],
         "title": [*map(storable, documents.titles)],
