@@ -195,7 +195,7 @@ vectorizer_options = options(language_option, made_options(TfidfParameters, VECT
 
 
 def typed_source(sources: Sequence[str]) -> Any:
-    """Return what to read: paths, or the query of a database as it was typed."""
+    """Return the paths to read, or the query of a database as it was typed."""
     from doccluster.corpus.frames import query_in
 
     return sources[0] if len(sources) == 1 and query_in(sources[0]) else [Path(source) for source in sources]

@@ -106,7 +106,7 @@ def _of_cursor(cursor: Any) -> Records:
 
 
 def _found(kind: str, path: Path, query: str) -> Records:
-    """Return what a query finds in a database, which it cannot change."""
+    """Return the rows that a query finds in a database, which it cannot change."""
     if not usable_path(path).is_file():
         raise InputError(f"{str(path)!r} does not exist", remedy="give the file of the database")
     if not re.match(r"\s*(select|with)\b", query, re.IGNORECASE):
