@@ -1,8 +1,4 @@
-"""The best one-to-one map between clusters and classes, for tables of any size.
-
-The table falls into blocks that share no cell. A block with one row or one column is settled at sight, and only the
-rest is given to an assignment solver, each block by itself: dense where it is small, sparse where it is not.
-"""
+"""The best one-to-one map between clusters and classes: by a dense table where it is small, else by a sparse one."""
 
 from __future__ import annotations
 
@@ -11,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
-from scipy.sparse.csgraph import connected_components, min_weight_full_bipartite_matching
+from scipy.sparse.csgraph import min_weight_full_bipartite_matching
 
 Integers = npt.NDArray[np.int64]
 
@@ -40,19 +36,23 @@ def best_matching(weights: sparse.csr_array) -> Matching:
     ----------
     weights : csr array of shape (k, g), all stored values > 0
     """
-    table = sparse.coo_array(weights)
-    rows, columns, values = table.row.astype(np.int64), table.col.astype(np.int64), table.data
-    block = _blocks(rows, columns, weights.shape)
-    is_star = _is_star(block, rows, columns)
-    chosen = [_best_of_each_star(block, rows, columns, values, is_star[block])]
-    others = np.flatnonzero(~is_star[block])
-    others = others[np.argsort(block[others], kind="stable")]
-    starts = np.flatnonzero(np.diff(block[others], prepend=-1))
-    for cells in np.split(others, starts[1:]) if others.size else []:
-        chosen.append(cells[_solve_block(rows[cells], columns[cells], values[cells])])
-    pairs = np.concatenate(chosen)
-    pairs = pairs[np.argsort(rows[pairs], kind="stable")]
-    return Matching(rows[pairs], columns[pairs], float(np.sum(values[pairs])))
+    table = sparse.csr_array(weights)
+    n_rows, n_columns = table.shape
+    if n_rows * n_columns <= MAX_DENSE_CELLS:
+        from scipy.optimize import linear_sum_assignment  # takes long to import
+
+        rows, columns = linear_sum_assignment(table.toarray(), maximize=True)
+    else:
+        # each row also has a column of its own, of weight 1, for staying unmatched
+        index = table.indices.astype(np.int32), table.indptr.astype(np.int32)  # all that scipy before 1.15 matches
+        raised = sparse.csr_array((table.data + 1.0, *index), shape=table.shape)
+        graph = sparse.hstack([raised, sparse.eye_array(n_rows)], format="csr")
+        rows, columns = min_weight_full_bipartite_matching(graph, maximize=True)
+        rows, columns = rows[columns < n_columns], columns[columns < n_columns]
+    values = np.asarray(table[rows, columns]).ravel()
+    shared = values > 0  # pairs that share nothing do not count
+    rows, columns = rows[shared].astype(np.int64), columns[shared].astype(np.int64)
+    return Matching(rows, columns, float(np.sum(values[shared])))
 
 
 def is_unique(counts: sparse.csr_array, matching: Matching) -> bool:
@@ -68,77 +68,3 @@ def is_unique(counts: sparse.csr_array, matching: Matching) -> bool:
     other = best_matching(sparse.csr_array((table.data + bonus, (table.row, table.col)), shape=counts.shape))
     same = other.clusters.size == matching.clusters.size and np.array_equal(other.classes, matching.classes)
     return bool(same and np.array_equal(other.clusters, matching.clusters)) or int(other.total) < int(matching.total)
-
-
-def _blocks(rows: Integers, columns: Integers, shape: tuple[int, int]) -> Integers:
-    """Return the block of each cell: the connected component of the graph whose edges are the cells."""
-    n_rows, n_columns = shape
-    graph = sparse.coo_array((np.ones(rows.size, np.int8), (rows, columns + n_rows)), shape=(n_rows + n_columns,) * 2)
-    _, component = connected_components(graph, directed=False)
-    blocks: Integers = component[rows].astype(np.int64)
-    return blocks
-
-
-def _is_star(block: Integers, rows: Integers, columns: Integers) -> npt.NDArray[np.bool_]:
-    """Return whether each block has a single row or a single column."""
-    n_blocks = int(block.max()) + 1
-    lowest, highest = np.full((2, n_blocks), rows.size + columns.max() + rows.max()), np.full((2, n_blocks), -1)
-    for axis, index in enumerate((rows, columns)):
-        np.minimum.at(lowest[axis], block, index)
-        np.maximum.at(highest[axis], block, index)
-    return np.asarray((lowest == highest).any(axis=0))
-
-
-def _best_of_each_star(
-    block: Integers, rows: Integers, columns: Integers, values: npt.NDArray[np.float64], wanted: npt.NDArray[np.bool_]
-) -> Integers:
-    cells = np.flatnonzero(wanted)
-    order = cells[np.lexsort((columns[cells], rows[cells], -values[cells], block[cells]))]
-    return order[np.flatnonzero(np.diff(block[order], prepend=-1))]
-
-
-def _solve_block(rows: Integers, columns: Integers, values: npt.NDArray[np.float64]) -> Integers:
-    """Return the chosen cells of one connected block."""
-    row, n_rows = _ranks(rows)
-    column, n_columns = _ranks(columns)
-    if n_rows * n_columns <= MAX_DENSE_CELLS:
-        dense = np.zeros((n_rows, n_columns))
-        dense[row, column] = values
-        from scipy.optimize import linear_sum_assignment  # takes long to import, and few tables have such a block
-
-        matched_rows, matched_columns = linear_sum_assignment(dense, maximize=True)
-    else:
-        matched_rows, matched_columns = _solve_sparse(row, column, values, n_rows, n_columns)
-    cell_of = sparse.csr_array((np.arange(1, row.size + 1), (row, column)), shape=(n_rows, n_columns))
-    cells = np.asarray(cell_of[matched_rows, matched_columns]).ravel()
-    return cells[cells > 0].astype(np.int64) - 1  # pairs that share nothing do not count
-
-
-def _ranks(indices: Integers) -> tuple[Integers, int]:
-    """Return the rank of each index among the distinct ones, and the number of these."""
-    span = int(indices.max()) + 1
-    if span > 4 * indices.size:
-        names, ranks = np.unique(indices, return_inverse=True)
-        return ranks.astype(np.int64), int(names.size)
-    is_present = np.zeros(span, np.bool_)
-    is_present[indices] = True
-    ranks = np.cumsum(is_present) - 1
-    return ranks[indices], int(ranks[-1]) + 1
-
-
-def _solve_sparse(
-    row: Integers, column: Integers, values: npt.NDArray[np.float64], n_rows: int, n_columns: int
-) -> tuple[Integers, Integers]:
-    """Solve without a dense table: each row also has a column of its own, of weight 1, for staying unmatched."""
-    own = np.arange(n_rows, dtype=np.int32)  # scipy before 1.15 matches graphs with 32-bit indices only
-    row, column = row.astype(np.int32), column.astype(np.int32)
-    graph = sparse.csr_array(
-        (
-            np.concatenate([values + 1.0, np.ones(n_rows)]),
-            (np.concatenate([row, own]), np.concatenate([column, np.int32(n_columns) + own])),
-        ),
-        shape=(n_rows, n_columns + n_rows),
-    )
-    matched_rows, matched_columns = min_weight_full_bipartite_matching(graph, maximize=True)
-    real = matched_columns < n_columns
-    return matched_rows[real].astype(np.int64), matched_columns[real].astype(np.int64)

@@ -23,7 +23,6 @@ FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 
 TOP_TERMS = 10
-CANDIDATES = 8  # for each place among the top terms, so that not all terms are sorted
 
 
 class TopicWords:
@@ -109,35 +108,13 @@ class TopicWords:
         else:
             terms, weights = np.arange(sums.shape[1]), sums[cluster]
         weights = weights / self.geometry.sizes[cluster]
-        positive = weights > 0
-        terms, weights = terms[positive], weights[positive]
-        n_kept = CANDIDATES * number
-        while True:
-            ranked, is_whole = self._ranked(*_heaviest(terms, weights, n_kept), number)
-            if is_whole or n_kept >= terms.size:
-                return ranked
-            n_kept *= CANDIDATES
-
-    def _ranked(self, terms: IntArray, weights: FloatArray, number: int) -> tuple[IntArray, bool]:
-        """Return the heaviest terms, and whether lighter ones than these could not be among them.
-
-        Weights that differ by rounding are ties, and ties go to the lowest column.
-        """
-        order = np.argsort(-weights, kind="stable")
+        positive = np.flatnonzero(weights > 0)
+        order = positive[np.argsort(-weights[positive], kind="stable")]
         terms, weights = terms[order], weights[order]
+        # weights that differ by rounding are ties, and ties go to the lowest column
         slack = 1e-12 if self.geometry.rows.slack <= 1e-12 else 1e-6 * weights[1:]
-        is_apart = weights[:-1] - weights[1:] > slack
-        run = np.concatenate([[0], np.cumsum(is_apart)]) if terms.size else terms
-        ranked = np.asarray(terms[np.lexsort((terms, run))][:number], dtype=np.int64)
-        return ranked, bool(is_apart[number - 1 :].any())
-
-
-def _heaviest(terms: IntArray, weights: FloatArray, count: int) -> tuple[IntArray, FloatArray]:
-    """Return the terms of the largest weights, those that weigh as much as the last included."""
-    if weights.size <= count:
-        return terms, weights
-    heavy = weights >= np.partition(weights, weights.size - count)[weights.size - count]
-    return terms[heavy], weights[heavy]
+        run = np.cumsum(np.concatenate([[False], weights[:-1] - weights[1:] > slack])[: terms.size])
+        return np.asarray(terms[np.lexsort((terms, run))][:number], dtype=np.int64)
 
 
 def _checked_terms(terms: Any, geometry: ClusterEvidence) -> list[IntArray]:

@@ -232,29 +232,24 @@ def _beside_null(
     return values, null_values
 
 
-def cell_counts(
-    points: npt.ArrayLike, *, low: npt.ArrayLike, high: npt.ArrayLike, bins: int
-) -> dict[tuple[int, ...], int]:
-    """Return how many points lie in each occupied cell of a grid with `bins` equal bins in each dimension.
+def cell_counts(points: npt.ArrayLike, *, low: npt.ArrayLike, high: npt.ArrayLike, bins: int) -> npt.NDArray[Any]:
+    """Return how many points lie in each cell of a grid with `bins` equal bins in each dimension, one axis for each.
 
-    The right edge belongs to the last bin. Only occupied cells are kept, so the grid itself costs nothing.
+    The right edge belongs to the last bin.
 
     Raises
     ------
     InputError
         If the grid has more than 10,000,000 cells (bins to the power of the dimensions).
     """
-    array, least, largest = (np.asarray(value, dtype=np.float64) for value in (points, low, high))
-    dimensions = array.shape[1]
+    dimensions = np.shape(points)[1]
     if bins**dimensions > MAX_CELLS:
         raise InputError(
             f"{bins} bins in {dimensions} dimensions are {bins}^{dimensions} cells, over the limit of {MAX_CELLS:,}",
             remedy=("use fewer bins, or reduce the data to fewer dimensions (", Argument("n_components"), ")"),
         )
-    width = np.where(largest > least, largest - least, 1.0)
-    index = np.clip(np.floor((array - least) / width * bins), 0, bins - 1).astype(np.int64)
-    cells, counts = np.unique(index, axis=0, return_counts=True)
-    return {tuple(int(i) for i in cell): int(count) for cell, count in zip(cells, counts, strict=True)}
+    edges = list(zip(np.asarray(low, np.float64), np.asarray(high, np.float64), strict=True))
+    return np.histogramdd(np.asarray(points, np.float64), bins=bins, range=edges)[0]
 
 
 def kl_divergence(f: npt.ArrayLike, g: npt.ArrayLike, *, zero: ZeroCells = "smooth", base: float = 2.0) -> float:
@@ -303,27 +298,13 @@ def spatial_histogram_test(
     low, high = column_ranges(points)
 
     def divergence(data: npt.NDArray[np.float64], reference: npt.NDArray[np.float64]) -> float:
-        ours = cell_counts(data, low=low, high=high, bins=bins)
-        theirs = cell_counts(reference, low=low, high=high, bins=bins)
-        rest = bins ** points.shape[1] - len({*ours, *theirs})  # cells empty in both matter to smoothing alone
-        return _kl_of_cells(ours, theirs, rest=rest, zero=zero, base=base)
+        f, g = (cell_counts(each, low=low, high=high, bins=bins).ravel() for each in (data, reference))
+        return kl_divergence(f, g, zero=zero, base=base)
 
     values, null_values = _beside_null(divergence, points, "uniform", n_samples, rng, keep_unit_rows=False)
     infinite = int(np.isinf(values).sum())
     note = f"{bins} bins in {points.shape[1]} dimensions, empty cells: {zero}"
     return Tendency("spatial_kl", values, null_values, note + (f", {infinite} samples infinite" if infinite else ""))
-
-
-def _kl_of_cells(
-    ours: dict[tuple[int, ...], int], theirs: dict[tuple[int, ...], int], *, rest: int, zero: ZeroCells, base: float
-) -> float:
-    cells = sorted({*ours, *theirs})
-    f = np.array([ours.get(cell, 0) for cell in cells], dtype=np.float64)
-    g = np.array([theirs.get(cell, 0) for cell in cells], dtype=np.float64)
-    if zero != "smooth":
-        return kl_divergence(f, g, zero=zero, base=base)
-    total = f.sum() + (f.size + rest) / 2  # both hold the same number of points, so both have this total
-    return float(np.sum((f + 0.5) / total * np.log((f + 0.5) / (g + 0.5))) / math.log(base))
 
 
 def _reduced(matrix: Any, n_components: int | None, rng: np.random.Generator) -> npt.NDArray[np.float64]:

@@ -50,7 +50,7 @@ def test_hopkins_does_not_overflow_in_many_dimensions():
 
 def test_cells_by_hand():
     counts = tendency.cell_counts(POINTS, low=[0, 0], high=[5, 6], bins=3)
-    assert counts == {(0, 0): 3, (2, 2): 2}
+    assert counts.tolist() == [[3, 0, 0], [0, 0, 0], [0, 0, 2]]
 
 
 def test_too_many_cells_are_refused():
@@ -173,8 +173,7 @@ def test_reference_values(oracle):
     assert tendency.kl_divergence(kl["f"], kl["g"]) == pytest.approx(kl["smooth_half"], abs=1e-12)
     cells = cases["cell_counts"]
     counts = tendency.cell_counts(cells["X"], low=cells["lo"], high=cells["hi"], bins=cells["b"])
-    expected = np.array(cells["counts"])
-    assert counts == {tuple(map(int, cell)): int(expected[tuple(cell)]) for cell in np.argwhere(expected)}
+    assert np.array_equal(counts, cells["counts"])
 
 
 def test_the_book_s_monte_carlo_results(oracle):
