@@ -12,13 +12,12 @@ from functools import partial
 
 import numpy as np
 
-from doccluster.base.choices import METRICS
 from doccluster.measures.distances import PairwiseDistances
-from doccluster.measures.registry import Values, measure, undefined
+from doccluster.measures.registry import Values, internal_measure, undefined
 from doccluster.measures.scatter import ONE_CLUSTER
 from doccluster.measures.within_between import inner_and_outer, missing_pairs
 
-pair_measure = partial(measure, family="internal", evidence="pairwise", metrics=METRICS)
+pair_measure = partial(internal_measure, evidence="pairwise")
 
 EQUAL_DISTANCES = "all distances are equal"
 

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from functools import partial
 
-from doccluster.base.choices import METRICS
 from doccluster.geometry.criterion_values import criterion_value
 from doccluster.geometry.evidence import ClusterEvidence
-from doccluster.measures.registry import Values, alias, measure, undefined
+from doccluster.measures.registry import Values, alias, internal_measure, undefined
 
-criterion_measure = partial(
-    measure, family="internal", evidence="geometry", metrics=METRICS, bounds=(0.0, None), range="[0, inf)"
-)
+criterion_measure = partial(internal_measure, bounds=(0.0, None), range="[0, inf)")
 
 alias("i2", of="skm_objective", title="Criterion I2", source="Zhao & Karypis 2004, Table 1; the objective of CLUTO")
 

@@ -13,15 +13,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from doccluster.base.choices import METRICS
 from doccluster.errors import InputError
 from doccluster.measures.distances import PairwiseDistances
-from doccluster.measures.registry import Values, alias, measure, undefined, variant
+from doccluster.measures.registry import Values, alias, internal_measure, undefined, variant
 from doccluster.measures.scatter import off_diagonal
 
 FloatArray = npt.NDArray[np.float64]
 
-pair_measure = partial(measure, family="internal", evidence="pairwise", metrics=METRICS)
+pair_measure = partial(internal_measure, evidence="pairwise")
 
 BETWEEN = {
     1: "least distance of two documents (single linkage)",

@@ -155,38 +155,23 @@ def nmi(table: ContingencyTable, *, average: str = "arithmetic") -> float:
 
 
 alias("nmi_arithmetic", of="nmi", title="NMI, arithmetic mean", parameters={"average": "arithmetic"})
-variant(
-    "nmi_geometric",
-    of="nmi",
-    title="NMI, geometric mean",
-    parameters={"average": "geometric"},
-    formula="I(C,T) / sqrt(H(C) H(T))",
-    source="Zaki & Meira, 17.1.2 (Normalized Mutual Information)",
-)
-variant(
-    "nmi_min",
-    of="nmi",
-    title="NMI, smaller entropy",
-    parameters={"average": "min"},
-    formula="I(C,T) / min(H(C), H(T)); the larger of homogeneity and completeness",
-    source="Vinh, Epps & Bailey 2010, Table 2",
-)
-variant(
-    "nmi_max",
-    of="nmi",
-    title="NMI, larger entropy",
-    parameters={"average": "max"},
-    formula="I(C,T) / max(H(C), H(T)); the smaller of homogeneity and completeness",
-    source="Vinh, Epps & Bailey 2010, Table 2",
-)
-variant(
-    "nmi_joint",
-    of="nmi",
-    title="NMI, joint entropy",
-    parameters={"average": "joint"},
-    formula="I(C,T) / H(C,T)",
-    source="Vinh, Epps & Bailey 2010, Table 2",
-)
+for _average, _title, _formula in (
+    ("geometric", "geometric mean", "sqrt(H(C) H(T))"),
+    ("min", "smaller entropy", "min(H(C), H(T)); the larger of homogeneity and completeness"),
+    ("max", "larger entropy", "max(H(C), H(T)); the smaller of homogeneity and completeness"),
+    ("joint", "joint entropy", "H(C,T)"),
+):
+    _is_of_the_book = _average == "geometric"
+    variant(
+        f"nmi_{_average}",
+        of="nmi",
+        title=f"NMI, {_title}",
+        parameters={"average": _average},
+        formula=f"I(C,T) / {_formula}",
+        source="Zaki & Meira, 17.1.2 (Normalized Mutual Information)"
+        if _is_of_the_book
+        else "Vinh, Epps & Bailey 2010, Table 2",
+    )
 
 
 def normalized_id(table: ContingencyTable) -> float:
@@ -358,24 +343,15 @@ def ami(table: ContingencyTable, *, average: str = "arithmetic") -> float:
 
 
 alias("ami_arithmetic", of="ami", title="AMI, arithmetic mean", parameters={"average": "arithmetic"})
-variant(
-    "ami_geometric",
-    of="ami",
-    title="AMI, geometric mean",
-    parameters={"average": "geometric"},
-    formula="(I - E) / (sqrt(H(C) H(T)) - E), E as in ami",
-)
-variant(
-    "ami_min",
-    of="ami",
-    title="AMI, smaller entropy",
-    parameters={"average": "min"},
-    formula="(I - E) / (min(H(C), H(T)) - E), E as in ami",
-)
-variant(
-    "ami_max",
-    of="ami",
-    title="AMI, larger entropy",
-    parameters={"average": "max"},
-    formula="(I - E) / (max(H(C), H(T)) - E), E as in ami",
-)
+for _average, _title, _formula in (
+    ("geometric", "geometric mean", "sqrt(H(C) H(T))"),
+    ("min", "smaller entropy", "min(H(C), H(T))"),
+    ("max", "larger entropy", "max(H(C), H(T))"),
+):
+    variant(
+        f"ami_{_average}",
+        of="ami",
+        title=f"AMI, {_title}",
+        parameters={"average": _average},
+        formula=f"(I - E) / ({_formula} - E), E as in ami",
+    )

@@ -12,15 +12,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from doccluster.base.choices import METRICS
 from doccluster.geometry.evidence import ClusterEvidence
-from doccluster.measures.registry import Values, alias, measure, undefined, variant
+from doccluster.measures.registry import Values, alias, internal_measure, undefined, variant
 from doccluster.validation import check_choice
 
 FloatArray = npt.NDArray[np.float64]
 
-intrinsic_measure = partial(measure, family="intrinsic", evidence="geometry", metrics=METRICS)
-internal_measure = partial(measure, family="internal", evidence="geometry", metrics=METRICS)
+intrinsic_measure = partial(internal_measure, family="intrinsic")
 
 ONE_CLUSTER = "there is only one cluster, so no other to compare with"
 SUMMARIES = ("max", "min", "mean")

@@ -7,7 +7,6 @@ partner answers for no class), ``majority`` gives each cluster its commonest cla
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -24,45 +23,20 @@ MAPPINGS = ("hungarian", "majority")
 NOT_UNIQUE = "several one-to-one maps are equally good; these are the values of one of them"
 
 
-@dataclass(frozen=True, eq=False)
-class _Outcome:
-    """Per class: documents rightly given to it (tp), given to it in all, and belonging to it; shape (g,) each."""
-
-    right: Floats
-    given: Floats
-    belonging: Floats
-    note: str | None
-
-    @property
-    def precision(self) -> Floats:
-        return _ratio(self.right, self.given)
-
-    @property
-    def recall(self) -> Floats:
-        return _ratio(self.right, self.belonging)
-
-    def f_scores(self, beta: float) -> Floats:
-        if math.isinf(beta):
-            return self.recall
-        weighted = beta * beta
-        return _ratio((1 + weighted) * self.right, weighted * self.belonging + self.given)
-
-
 def _ratio(part: Floats, whole: Floats) -> Floats:
-    return np.divide(part, whole, out=np.zeros_like(part), where=whole > 0)
+    return np.divide(part, whole, out=np.zeros_like(part, np.float64), where=whole > 0)
 
 
-def _outcome(table: ContingencyTable, mapping: str) -> _Outcome:
+def _outcome(table: ContingencyTable, mapping: str) -> tuple[Floats, Floats, str | None]:
+    """Return the documents rightly given to each class, and those given to it in all, with a note."""
     check_choice(mapping, MAPPINGS, "mapping")
     answer = table.majority_class if mapping == "majority" else _one_to_one(table)
-    mapped = answer >= 0
+    mapped, hits = answer >= 0, answer[table.cell_clusters] == table.cell_classes
     given = np.bincount(answer[mapped], weights=table.cluster_sizes[mapped], minlength=table.n_classes)
-    hits = answer[table.cell_clusters] == table.cell_classes
     right = np.bincount(table.cell_classes[hits], weights=table.cell_counts[hits], minlength=table.n_classes)
-    note = table.majority_note if mapping == "majority" else None
-    if mapping == "hungarian" and not table.is_matching_unique:
-        note = NOT_UNIQUE
-    return _Outcome(right.astype(np.float64), given.astype(np.float64), table.class_sizes.astype(np.float64), note)
+    if mapping == "majority":
+        return right, given, table.majority_note
+    return right, given, None if table.is_matching_unique else NOT_UNIQUE
 
 
 def _one_to_one(table: ContingencyTable) -> npt.NDArray[np.int64]:
@@ -120,8 +94,9 @@ _MACRO_EDGES = "0/0 is 0; a cluster without a class is missing from its class an
 )
 def macro_precision(table: ContingencyTable, *, mapping: str = "hungarian") -> Values:
     """Return the mean over classes of the precision of the mapped clusters."""
-    outcome = _outcome(table, mapping)
-    return Values(float(outcome.precision.mean()), per_class=outcome.precision, note=outcome.note)
+    right, given, note = _outcome(table, mapping)
+    precision = _ratio(right, given)
+    return Values(float(precision.mean()), per_class=precision, note=note)
 
 
 @external_measure(
@@ -136,8 +111,9 @@ def macro_precision(table: ContingencyTable, *, mapping: str = "hungarian") -> V
 )
 def macro_recall(table: ContingencyTable, *, mapping: str = "hungarian") -> Values:
     """Return the mean over classes of the recall of the mapped clusters."""
-    outcome = _outcome(table, mapping)
-    return Values(float(outcome.recall.mean()), per_class=outcome.recall, note=outcome.note)
+    right, _, note = _outcome(table, mapping)
+    recall = right / table.class_sizes
+    return Values(float(recall.mean()), per_class=recall, note=note)
 
 
 @external_measure(
@@ -152,9 +128,11 @@ def macro_recall(table: ContingencyTable, *, mapping: str = "hungarian") -> Valu
 )
 def macro_f(table: ContingencyTable, *, mapping: str = "hungarian", beta: float = 1.0) -> Values:
     """Return the mean over classes of the F of the mapped clusters."""
-    outcome = _outcome(table, mapping)
-    per_class = outcome.f_scores(check_beta(beta))
-    return Values(float(per_class.mean()), per_class=per_class, note=outcome.note)
+    right, given, note = _outcome(table, mapping)
+    weight = check_beta(beta) ** 2
+    recall = right / table.class_sizes
+    per_class = recall if math.isinf(weight) else _ratio((1 + weight) * right, weight * table.class_sizes + given)
+    return Values(float(per_class.mean()), per_class=per_class, note=note)
 
 
 @external_measure(
@@ -168,8 +146,8 @@ def macro_f(table: ContingencyTable, *, mapping: str = "hungarian", beta: float 
 )
 def micro_precision(table: ContingencyTable, *, mapping: str = "hungarian") -> float:
     """Return the share of the documents in mapped clusters that belong to the class of their cluster."""
-    outcome = _outcome(table, mapping)
-    return float(outcome.right.sum() / outcome.given.sum())
+    right, given, _ = _outcome(table, mapping)
+    return float(right.sum() / given.sum())
 
 
 def micro_recall(table: ContingencyTable, *, mapping: str = "hungarian") -> float:

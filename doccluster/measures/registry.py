@@ -11,6 +11,7 @@ from typing import Any, Literal, TypeVar, get_args
 import numpy as np
 import numpy.typing as npt
 
+from doccluster.base.choices import METRICS
 from doccluster.base.short_repr import ShortRepr, short
 from doccluster.errors import InputError
 from doccluster.validation import as_generator, check_choice, check_positive_int
@@ -204,6 +205,11 @@ def _home(record: Measure) -> tuple[str, str]:
 def external_measure(name: str, **record: Any) -> Callable[[F], F]:
     """Register the decorated function of a ContingencyTable as the external measure `name`, from 0 to 1 by default."""
     return measure(name, family="external", evidence="contingency", **{"bounds": (0.0, 1.0), **record})
+
+
+def internal_measure(name: str, **record: Any) -> Callable[[F], F]:
+    """Register the decorated function of a ClusterEvidence (by default) as the internal measure `name`."""
+    return measure(name, **{"family": "internal", "evidence": "geometry", "metrics": METRICS, **record})
 
 
 def variant(name: str, *, of: str, **changes: Any) -> None:

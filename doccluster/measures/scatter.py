@@ -7,23 +7,20 @@ They are Euclidean by definition: ``metric="cosine"`` only says that rows count 
 from __future__ import annotations
 
 import math
-from functools import partial
 
 import numpy as np
 import numpy.typing as npt
 
-from doccluster.base.choices import METRICS
 from doccluster.geometry.evidence import ClusterEvidence
-from doccluster.measures.registry import Values, alias, measure, undefined
+from doccluster.measures.registry import Values, alias, internal_measure, undefined
 
 FloatArray = npt.NDArray[np.float64]
 
-scatter_measure = partial(measure, family="internal", evidence="geometry", metrics=METRICS)
 
 ONE_CLUSTER = "there is only one cluster"
 
 
-@scatter_measure(
+@internal_measure(
     "rss",
     title="Residual sum of squares",
     direction="lower",
@@ -44,7 +41,7 @@ def rss(geometry: ClusterEvidence) -> Values:
 alias("trace_w", of="rss", title="Trace W", source="Milligan & Cooper 1985; equal to RSS")
 
 
-@scatter_measure(
+@internal_measure(
     "calinski_harabasz",
     also_called=("calinski_harabasz_score",),
     title="Calinski-Harabasz",
@@ -64,7 +61,7 @@ def calinski_harabasz(geometry: ClusterEvidence) -> float | Values:
     return (n - k) / (k - 1) * geometry.bgss / geometry.rss
 
 
-@scatter_measure(
+@internal_measure(
     "r_squared",
     title="R squared",
     bounds=(0.0, 1.0),
@@ -79,7 +76,7 @@ def r_squared(geometry: ClusterEvidence) -> float | Values:
     return geometry.bgss / total if total > 0 else undefined("all documents coincide")
 
 
-@scatter_measure(
+@internal_measure(
     "log_ss_ratio",
     title="Log of the ratio of scatters",
     range="real",
@@ -97,7 +94,7 @@ def log_ss_ratio(geometry: ClusterEvidence) -> float | Values:
     return math.log(geometry.bgss / geometry.rss) if geometry.bgss > 0 else -math.inf
 
 
-@scatter_measure(
+@internal_measure(
     "ball_hall",
     title="Ball-Hall",
     direction="lower",
@@ -115,7 +112,7 @@ def ball_hall(geometry: ClusterEvidence) -> Values:
     return Values(float(variances.mean()), per_cluster=variances)
 
 
-@scatter_measure(
+@internal_measure(
     "banfeld_raftery",
     title="Banfeld-Raftery",
     direction="lower",
@@ -136,7 +133,7 @@ def banfeld_raftery(geometry: ClusterEvidence) -> Values:
     return Values(float(terms.sum()), per_cluster=terms, note=note)
 
 
-@scatter_measure(
+@internal_measure(
     "ray_turi",
     title="Ray-Turi (crisp Xie-Beni)",
     direction="lower",
@@ -160,7 +157,7 @@ def off_diagonal(table: FloatArray) -> FloatArray:
     return table[np.triu_indices(len(table), 1)]
 
 
-@scatter_measure(
+@internal_measure(
     "ratkowsky_lance",
     title="Ratkowsky-Lance",
     range="[0, k^-0.5]",
@@ -195,7 +192,7 @@ def _squares_over_sizes(geometry: ClusterEvidence) -> FloatArray:
     return np.bincount(sums.indices, weights=weights, minlength=geometry.rows.n_terms).astype(np.float64)
 
 
-@scatter_measure(
+@internal_measure(
     "sd_scat",
     title="SD: scattering",
     direction="lower",
@@ -219,7 +216,7 @@ def sd_scat(geometry: ClusterEvidence) -> Values:
     return Values(1.0 if geometry.n_clusters == 1 else float(shares.mean()), per_cluster=shares)
 
 
-@scatter_measure(
+@internal_measure(
     "sd_dis",
     title="SD: separation",
     direction="lower",

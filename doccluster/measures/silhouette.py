@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import math
-from functools import partial
 
 import numpy as np
 import numpy.typing as npt
 
-from doccluster.base.choices import METRICS
 from doccluster.errors import Argument, InputError
 from doccluster.measures.distances import PairwiseDistances
-from doccluster.measures.registry import Values, measure, undefined, variant
+from doccluster.measures.registry import Values, internal_measure, undefined, variant
 from doccluster.measures.within_between import PairEvidence
 from doccluster.validation import RandomState, check_choice
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
-
-internal_measure = partial(measure, family="internal", evidence="geometry", metrics=METRICS)
 
 
 @internal_measure(

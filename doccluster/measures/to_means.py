@@ -6,23 +6,19 @@ They take the second reading of the matrix (all but Davies-Bouldin with q = 2) a
 from __future__ import annotations
 
 import math
-from functools import partial
 
 import numpy as np
 import numpy.typing as npt
 
-from doccluster.base.choices import METRICS
 from doccluster.errors import InputError
 from doccluster.geometry.evidence import ClusterEvidence
-from doccluster.measures.registry import Values, alias, measure, undefined, variant
+from doccluster.measures.registry import Values, alias, internal_measure, undefined, variant
 from doccluster.measures.scatter import ONE_CLUSTER, off_diagonal
 
 FloatArray = npt.NDArray[np.float64]
 
-mean_measure = partial(measure, family="internal", evidence="geometry", metrics=METRICS)
 
-
-@mean_measure(
+@internal_measure(
     "davies_bouldin",
     title="Davies-Bouldin",
     direction="lower",
@@ -74,7 +70,7 @@ variant(
 )
 
 
-@mean_measure(
+@internal_measure(
     "simplified_silhouette",
     title="Simplified silhouette",
     bounds=(-1.0, 1.0),
@@ -97,7 +93,7 @@ def simplified_silhouette(geometry: ClusterEvidence) -> Values:
     return Values(float(widths.mean()), per_cluster=means, per_document=widths)
 
 
-@mean_measure(
+@internal_measure(
     "wemmert_gancarski",
     title="Wemmert-Gancarski",
     bounds=(0.0, 1.0),
@@ -119,7 +115,7 @@ def wemmert_gancarski(geometry: ClusterEvidence) -> Values:
     return Values(float(geometry.sizes @ quality / geometry.n_documents), per_cluster=quality)
 
 
-@mean_measure(
+@internal_measure(
     "pbm",
     title="PBM",
     range="[0, inf]",

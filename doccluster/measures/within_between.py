@@ -12,9 +12,8 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from doccluster.base.choices import METRICS
 from doccluster.geometry.evidence import ClusterEvidence
-from doccluster.measures.registry import Values, alias, measure, undefined
+from doccluster.measures.registry import Values, alias, internal_measure, undefined
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -39,13 +38,7 @@ class PairEvidence(Protocol):
         """Mean distance to the own and to the nearest other cluster, arrays of shape (n,)."""
 
 
-block_measure = partial(
-    measure,
-    family="internal",
-    evidence="geometry",
-    metrics=METRICS,
-    evidence_by_metric={"euclidean": "pairwise"},
-)
+block_measure = partial(internal_measure, evidence_by_metric={"euclidean": "pairwise"})
 
 
 def inner_and_outer(evidence: PairEvidence) -> tuple[float, float]:
