@@ -22,18 +22,9 @@ Halves = npt.NDArray[np.float16]
 
 @dataclass
 class EncodedRows:
-    """What one encoder made of texts.
+    """What one encoder made of texts: rows by the digests of texts, which ascend."""
 
-    Attributes
-    ----------
-    model : str
-        The digest of the encoder; empty before there is one.
-    texts : bytes array of shape (n_texts,), ascending
-        The digest of each text.
-    rows : float16 array of shape (n_texts, n_dimensions)
-    """
-
-    model: str = ""
+    model: str = ""  # the digest of the encoder
     texts: npt.NDArray[np.bytes_] = field(default_factory=lambda: np.empty(0, dtype=f"S{DIGEST_BYTES}"))
     rows: Halves = field(default_factory=lambda: np.empty((0, 0), dtype=np.float16))
 

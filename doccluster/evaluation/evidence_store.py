@@ -17,21 +17,13 @@ if TYPE_CHECKING:
 
 @dataclass(eq=False)
 class EvidenceStore:
-    """What is known of one partition; builds each evidence object at most once.
-
-    Attributes
-    ----------
-    columns : list of TruthColumn
-    documents : Documents, or None
-    metric : "cosine" or "euclidean"
-    terms : what the topic measures take as top terms; None for those of largest weight
-    """
+    """What is known of one partition; builds each evidence object at most once."""
 
     found: Partition
     columns: list[TruthColumn]
     documents: Documents | None
     metric: str
-    terms: Any = None
+    terms: Any = None  # what the topic measures take as top terms; None for those of largest weight
     n_threads: int | None = None
     max_memory: str | int | None = None
     progress: Progress = silent

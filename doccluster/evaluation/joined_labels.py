@@ -50,19 +50,11 @@ class ForeignLabels:
 def read_labels(
     path: str | os.PathLike[str], *, columns: Sequence[str] = (), label_separator: str | None = None
 ) -> ForeignLabels:
-    """Return the labels in a file.
+    """Return the labels in a file, of the `columns` (by default the only one, or that called cluster, label or class).
 
-    Raises InputError if the file cannot be read or is of neither form, a column is unknown, or an id comes twice.
-
-    Parameters
-    ----------
-    path : path
-        A table with a header whose first column is ``id``, its cells separated by commas, semicolons, tabs or blanks
-        (quotes as in csv); JSON lines or an array of records, read like a corpus; or one label per line; UTF-8.
-    columns : sequence of str
-        The label columns of a table or of records; by default its only one, or the one called cluster, label or class.
-    label_separator : str, optional
-        What separates several labels: a line of labels with it is not a line of a table.
+    It is a table whose first column is ``id``, its cells separated by commas, semicolons, tabs or blanks; JSON records,
+    read like a corpus; or one label per line. A line with the `label_separator` is not a line of a table. Raises
+    InputError if it cannot be read or is none of these, a column is unknown, or an id comes twice.
     """
     place = Path(path)
     try:
@@ -214,26 +206,11 @@ def _label_columns(path: str, header: list[str], wanted: Sequence[str]) -> list[
 def rows_of(
     found: ForeignLabels, other_ids: Sequence[str] | None, n_others: int, name: str, *, may_lack: bool = False
 ) -> npt.NDArray[np.int64]:
-    """Return, for each document of `found`, its row in another file: by id where both have ids, else by order.
+    """Return, for each document of `found`, its row in another file, which messages call `name`; int64 array.
 
-    Raises InputError if ids of `found` are missing in the other file, or numbers of documents differ where order must
-    do.
-
-    Parameters
-    ----------
-    other_ids : sequence of str, or None
-        Ids that only number the documents from 1 on count as none, unless they are those of `found`.
-    n_others : int
-        The number of documents of the other file.
-    name : str
-        What the other file is called in messages.
-    may_lack : bool
-        Whether the other file may lack ids of `found`: their row is -1.
-
-    Warns
-    -----
-    DocclusterWarning
-        If one file has ids and the other has none, so that only the order is left to join them by.
+    Documents are joined by id where both have ids, else by order, with a warning where one has ids. Ids that only
+    number the documents from 1 on count as none, unless they are those of `found`. The other file `may_lack` ids: their
+    row is -1. Raises InputError if ids are missing otherwise, or numbers of documents differ where order must do.
     """
     if found.ids is not None and other_ids is not None:
         place = {each: row for row, each in enumerate(other_ids)}

@@ -173,18 +173,6 @@ class Evaluation:
         against = "" if truth is None else f" against {truth!r}"
         raise InputError(f"{name!r} was not evaluated{against}", remedy=f"ask for it with measures=[{name!r}]")
 
-    def best(self) -> dict[str, Score]:
-        """Return, for each external measure with a direction, its best score over the truth columns."""
-        result: dict[str, Score] = {}
-        for score in self.scores:
-            record = score.measure
-            if record.family != "external" or record.direction == "none" or not score.is_defined:
-                continue
-            sign = 1 if record.direction == "higher" else -1
-            if score.name not in result or sign * score.value > sign * result[score.name].value:
-                result[score.name] = score
-        return result
-
     def to_pandas(self) -> pd.DataFrame:
         """Return a tidy frame with a row for each score: measure, value, direction, note, truth column, status ..."""
         import pandas as pd  # few callers want a frame

@@ -7,13 +7,12 @@ and why, travels with every score.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse
 
 from doccluster.errors import DocclusterWarning, InputError
 from doccluster.measures.contingency import ContingencyTable
@@ -26,37 +25,20 @@ DEFAULT_COLUMN = "truth"
 
 @dataclass(frozen=True, eq=False)
 class TruthColumn:
-    """One column of class labels, reduced to the documents that an external measure can use.
-
-    Attributes
-    ----------
-    found, truth : Partition
-        Both partitions of the documents with exactly one label.
-    clusters : int64 array
-        Which cluster of the whole found partition each cluster of `found` is.
-    topics : csr array of shape (k, n_topics), or None
-        Documents per cluster and label, all labels of all documents; None where no document has several.
-    several : LabelSets or None
-        Which labels these documents have together.
-    topic_names : tuple
-    n_documents, n_unlabelled, n_several : int
-        Documents in all, without a label, with several.
-    """
+    """One column of class labels, reduced to the documents that an external measure can use."""
 
     name: str
-    found: Partition
+    found: Partition  # of the documents with exactly one label, and so is the truth
     truth: Partition
-    clusters: npt.NDArray[np.int64]
-    topics: sparse.csr_array | None = None
-    several: LabelSets | None = None
-    topic_names: tuple[Any, ...] = field(default=())
+    clusters: npt.NDArray[np.int64]  # which cluster of the whole found partition each one of `found` is
+    several: LabelSets | None = None  # of all documents that have a label, where some have several
     n_documents: int = 0
     n_unlabelled: int = 0
     n_several: int = 0
 
     def contingency_table(self) -> ContingencyTable:
         """Return the evidence of the external measures."""
-        return ContingencyTable.from_partitions(self.found, self.truth, topics=self.topics, several=self.several)
+        return ContingencyTable.from_partitions(self.found, self.truth, several=self.several)
 
     @property
     def coverage(self) -> dict[str, int]:
@@ -95,20 +77,9 @@ def truth_columns(
 ) -> list[TruthColumn]:
     """Return the columns of `truth`: labels, or a mapping (or DataFrame) of column name to labels.
 
-    Raises InputError if lengths differ, or no document of a column has exactly one label (or any, see
-    `several_labels`).
-
-    Parameters
-    ----------
-    truth : labels, mapping or DataFrame
-        One label per document; None, NaN and empty text are missing. A list, set or tuple is several labels, unless
-        every document has a tuple of two or more: then the tuples are the labels.
-    found : Partition
-        The found partition of the documents that are kept.
-    keep : bool array, optional
-        Which of the given documents `found` is about.
-    several_labels : bool
-        Whether a column in which every labelled document has several labels is of use too.
+    None, NaN and empty text are missing. A list, set or tuple is several labels, unless every document has a tuple of
+    two or more: then the tuples are the labels. `keep` says which of the documents `found` is about. Raises InputError
+    if lengths differ, or no document of any column has exactly one label (or any label, with `several_labels`).
     """
     if isinstance(truth, Mapping) or hasattr(truth, "columns"):
         columns = {str(name): truth[name] for name in truth}
@@ -221,22 +192,9 @@ def _multiple_labels(name: str, labels: list[tuple[Any, ...]], found: Partition)
     number = np.fromiter((len(each) for each in labels), np.int64, len(labels))
     usable = number == 1
     single = _objects([each[0] for each in labels if len(each) == 1])
-    topics, names = _topic_counts(labels, number, found)
     sets = LabelSets.of_documents(labels, found.labels, found.n_clusters) if (number > 1).any() else None
     counts = {"n_unlabelled": int(np.count_nonzero(number == 0)), "n_several": int(np.count_nonzero(number > 1))}
-    return _reduced(name, found, usable, single, topics=topics, several=sets, topic_names=names, **counts)
-
-
-def _topic_counts(
-    labels: Iterable[tuple[Any, ...]], number: npt.NDArray[np.int64], found: Partition
-) -> tuple[sparse.csr_array, tuple[Any, ...]]:
-    every = Partition.from_labels([label for each in labels for label in each] or [""], name="truth")
-    if number.sum() == 0:
-        return sparse.csr_array((found.n_clusters, 0), dtype=np.int64), ()
-    clusters = np.repeat(found.labels, number)
-    shape = (found.n_clusters, every.n_clusters)
-    counts = sparse.coo_array((np.ones(clusters.size, np.int64), (clusters, every.labels)), shape=shape)
-    return sparse.csr_array(counts), every.names
+    return _reduced(name, found, usable, single, several=sets, **counts)
 
 
 def _reduced(

@@ -49,8 +49,6 @@ class ContingencyTable(ShortRepr):
     ----------
     counts : csr array of shape (k, g), int64
         Documents of cluster i in class j; only cells that are not empty are stored.
-    topic_counts : csr array of shape (k, n_topics), int64
-        The same for topics that may overlap (several labels per document); equal to `counts` where there are none.
     several : LabelSets or None
         The sets of labels of all documents that have one; None where none has several.
 
@@ -66,7 +64,6 @@ class ContingencyTable(ShortRepr):
     found: Partition
     truth: Partition
     counts: sparse.csr_array
-    topic_counts: sparse.csr_array
     several: LabelSets | None = None
 
     @classmethod
@@ -75,33 +72,26 @@ class ContingencyTable(ShortRepr):
         found: Partition,
         truth: Partition,
         *,
-        topics: sparse.csr_array | None = None,
         several: LabelSets | None = None,
     ) -> ContingencyTable:
-        """Return the table of two partitions of the same documents.
-
-        Raises InputError if the partitions are not of the same number of documents.
-
-        Parameters
-        ----------
-        topics : csr array of shape (k, n_topics), optional
-            Documents per cluster and topic, where documents may have several topics.
-        several : LabelSets, optional
-            Which of them have which topics together.
-        """
+        """Return the table of two partitions of as many documents (or raise InputError); see the attributes."""
         if found.n_documents != truth.n_documents:
             raise InputError(
                 f"has {found.n_documents} labels, truth has {truth.n_documents}",
                 argument="found",
                 expected="one of each per document",
             )
-        counts = _cross_counts(found, truth)
-        return cls(found, truth, counts, counts if topics is None else topics, several)
+        return cls(found, truth, _cross_counts(found, truth), several)
 
     @cached_property
     def label_sets(self) -> LabelSets:
         """The sets of labels of documents, and how many documents of each cluster have each."""
         return LabelSets.of_classes(self.counts) if self.several is None else self.several
+
+    @property
+    def topic_counts(self) -> sparse.csr_array:
+        """Documents per cluster and topic, csr array of shape (k, n_topics); documents may have several topics."""
+        return sparse.csr_array(self.label_sets.counts @ self.label_sets.labels)
 
     @property
     def n_documents(self) -> int:
@@ -275,11 +265,6 @@ class ContingencyTable(ShortRepr):
             return None
         table = self.with_cells(cells) if isinstance(cells, np.ndarray) else cells
         return np.asarray(table.toarray(), np.float64)
-
-    def swapped(self) -> ContingencyTable:
-        """Return the table with found and truth in each other's place."""
-        counts = sparse.csr_array(self.counts.T)
-        return ContingencyTable(self.truth, self.found, counts, counts)
 
     def with_cells(self, values: Floats) -> sparse.csr_array:
         """Return a table of shape (k, g) with these values in the stored cells."""

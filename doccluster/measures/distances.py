@@ -47,25 +47,15 @@ class OrderCounts:
 
 @dataclass(frozen=True, eq=False)
 class PairSweep:
-    """What a sweep leaves, of some documents or all; extremes are of squared (or cosine) distances.
+    """What a sweep leaves, of some documents or all; extremes are of squared (or cosine) distances."""
 
-    Attributes
-    ----------
-    cluster_weights : W(C_i, C_i) and W(C_i, V), arrays of shape (k,)
-    silhouette_parts : mean distance to the own and to the nearest other cluster, arrays of shape (n,)
-    least_between, largest_within : extremes over all pairs between, and within, clusters
-    sum_of_squares : the squared distances of all pairs, summed
-    zero_distance_pairs : pairs at distance 0
-    tables : k x k arrays ``weights``, ``least``, ``largest``, ``hausdorff``; empty if they did not fit
-    """
-
-    cluster_weights: tuple[FloatArray, FloatArray]
-    silhouette_parts: tuple[FloatArray, FloatArray]
+    cluster_weights: tuple[FloatArray, FloatArray]  # W(C_i, C_i) and W(C_i, V), (k,)
+    silhouette_parts: tuple[FloatArray, FloatArray]  # mean distance to the own and the nearest other cluster, (n,)
     least_between: float
     largest_within: float
     sum_of_squares: float
     zero_distance_pairs: int
-    tables: dict[str, FloatArray]
+    tables: dict[str, FloatArray]  # (k, k): weights, least, largest, hausdorff; none if they did not fit
 
 
 class PairwiseDistances:

@@ -10,21 +10,15 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from doccluster.partition import Partition
+
 
 @dataclass(frozen=True, eq=False)
 class LabelSets:
-    """The different sets of labels that documents have.
+    """The different sets of labels that documents have; none is empty."""
 
-    Attributes
-    ----------
-    labels : csr array of shape (n_sets, n_labels), of ones
-        Which labels are in each set; no set is empty.
-    counts : csr array of shape (k, n_sets), int64
-        Documents of each cluster with each set.
-    """
-
-    labels: sparse.csr_array
-    counts: sparse.csr_array
+    labels: sparse.csr_array  # (n_sets, n_labels), ones: which labels are in each set
+    counts: sparse.csr_array  # (k, n_sets): documents of each cluster with each set
 
     @property
     def n_documents(self) -> int:
@@ -40,19 +34,15 @@ class LabelSets:
     def of_documents(
         cls, labels: Iterable[Sequence[Any]], clusters: npt.NDArray[np.int64], n_clusters: int
     ) -> LabelSets:
-        """Return the sets of documents with any number of different labels; those without one are left out.
-
-        Parameters
-        ----------
-        labels : one sequence of labels per document
-        clusters : int64 array of shape (n_documents,)
-        """
-        number_of_label: dict[Any, int] = {}
+        """Return the sets of documents with any number of different labels; those without one are left out."""
+        labels = list(labels)
+        known = Partition.from_labels([label for own in labels for label in own], name="truth").names
+        number_of_label = {label: number for number, label in enumerate(known)}
         number_of_set: dict[frozenset[int], int] = {}
         rows, sets = [], []
         for row, own in enumerate(labels):
             if own:
-                key = frozenset(number_of_label.setdefault(label, len(number_of_label)) for label in own)
+                key = frozenset(number_of_label[label] for label in own)
                 rows.append(row)
                 sets.append(number_of_set.setdefault(key, len(number_of_set)))
         members = [(number, label) for key, number in number_of_set.items() for label in sorted(key)]

@@ -28,17 +28,9 @@ TOP_TERMS = 10
 class TopicWords:
     """Top terms of clusters, their weights, and the documents they occur in.
 
-    Raises InputError if `terms` has not one list per cluster, or a column that does not exist; if `reference` has other
-    columns.
-
-    Parameters
-    ----------
-    geometry : ClusterEvidence
-        Documents and clusters; mean weights come from its sums.
-    terms : one sequence of column numbers per cluster, optional
-        The ranked top terms, instead of those of largest weight.
-    reference : csr array or dense array of shape (any, n_terms), optional
-        Where documents are counted, if not in the clustered ones; a term occurs where its weight is above 0.
+    `terms` are the ranked top terms of each cluster (column numbers), instead of those of largest mean weight; the
+    matrix `reference` is where documents are counted, if not in the clustered ones, a term where its weight is above 0.
+    Raises InputError if there is not one list per cluster, or a column does not exist.
 
     Examples
     --------

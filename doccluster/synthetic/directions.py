@@ -19,15 +19,6 @@ def mean_directions(n_clusters: int, n_terms: int, separation: float | None, gen
     s >= -1 / (k - 1), and no more positive ones than there are dimensions.
 
     Raises InputError if k directions cannot have that cosine in that dimension.
-
-    Parameters
-    ----------
-    separation : float in [-1, 1], or None
-    generator : numpy Generator
-
-    Returns
-    -------
-    float64 array of shape (n_clusters, n_terms), unit rows
     """
     if separation is None:
         rows = generator.standard_normal((n_clusters, n_terms))

@@ -35,11 +35,11 @@ def test_sampled_baseline_is_within_its_error_of_the_exact_one_and_repeats_with_
     exact = divergence_from_random_baseline("nmi", found, truth)
     assert exact.standard_error == 0.0
     twice = found * 2, truth * 2  # 20 documents: too many arrangements to visit
-    sampled = divergence_from_random_baseline("purity", *twice, n_samples=400, random_state=3)
-    again = divergence_from_random_baseline("purity", *twice, n_samples=400, random_state=3)
-    other = divergence_from_random_baseline("purity", *twice, n_samples=4000, random_state=9)
+    sampled = divergence_from_random_baseline("purity", *twice, n_samples=200, random_state=3)
+    again = divergence_from_random_baseline("purity", *twice, n_samples=200, random_state=3)
+    other = divergence_from_random_baseline("purity", *twice, n_samples=1000, random_state=9)
     assert sampled.value == again.value
-    assert 0 < sampled.standard_error < 0.02
+    assert 0 < sampled.standard_error < 0.03
     assert abs(sampled.value - other.value) < 5 * sampled.standard_error
     assert "seeded samples" in sampled.note
 

@@ -200,13 +200,6 @@ def test_precision_and_recall_tables_are_those_of_strehl():
     assert table.recall.toarray().tolist() == [[1, 0.5], [0, 0.5]]
 
 
-def test_swapping_the_table_swaps_its_sides():
-    table = table_of([0, 0, 1, 2], [0, 1, 1, 1])
-    swapped = table.swapped()
-    assert np.array_equal(swapped.counts.toarray(), table.counts.toarray().T)
-    assert swapped.pairs.cluster_only == table.pairs.class_only
-
-
 @pytest.mark.parametrize(
     ("name", "parameters"),
     [
