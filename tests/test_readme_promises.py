@@ -21,8 +21,9 @@ PROMISES: dict[str, tuple[str, ...]] = {
         "clustering/test_exact_labels.py::test_every_iteration_equals_the_naive_definition",
         "clustering/test_memory.py::test_a_fit_keeps_within_max_memory",
     ),
-    "Point it at a folder, a table, feeds, mail or a ready matrix.": (
+    "Point it at a folder, a table, feeds, mail, office documents or a ready matrix.": (
         "corpus/test_robustness.py::test_a_folder_with_everything_in_it_is_read",
+        "corpus/test_office_files.py::test_the_text_of_a_document_its_title_and_its_date",
         "cli/test_run_command.py::test_a_ready_matrix_runs_like_texts_do",
     ),
     "It reads what is there, makes tf-idf vectors, clusters them, names and explains the clusters, judges them by the "

@@ -18,6 +18,7 @@ from typing import Any, Self
 from doccluster.corpus.document import Skipped
 from doccluster.corpus.draft import ReadFailure, boundary, guarded
 from doccluster.corpus.input_file import Budget, InputFile, counted_stream
+from doccluster.corpus.office_files import as_office_file
 
 _OPENERS: dict[str, Callable[[Any], Any]] = {
     "gz": lambda stream: gzip.GzipFile(fileobj=stream),
@@ -73,6 +74,11 @@ def open_packed(
     if depth >= MAX_DEPTH:
         yield Skipped(file.name, "nested-too-deep", f"more than {MAX_DEPTH} archives inside one another")
         return
+    if kind == "zip":
+        file, is_document = as_office_file(file)
+        if is_document:
+            yield file
+            return
     budget = budget if budget is not None else Budget(expanded_size)
     if kind in _OPENERS:
         inner = _uncompressed(file, kind, budget)
@@ -136,9 +142,6 @@ def _zip_members(file: InputFile, budget: Budget) -> Iterator[InputFile | Skippe
     with zipfile.ZipFile(source) as archive:
         files = (member for member in archive.infolist() if not member.filename.endswith("/"))
         members = sorted(files, key=lambda member: member.filename)
-        if not {"[Content_Types].xml", "mimetype"}.isdisjoint(archive.namelist()):
-            yield Skipped(file.name, "unsupported-format", "an office or book file; save it as text or HTML")
-            return
         for count, member in enumerate(members):
             if count >= MAX_MEMBERS:
                 yield _too_many(file)

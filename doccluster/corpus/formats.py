@@ -17,7 +17,9 @@ from doccluster.corpus.format import Beginning, Format
 from doccluster.corpus.input_file import InputFile
 from doccluster.corpus.json_records import JSON, JSON_LINES
 from doccluster.corpus.mail import EML, MBOX, NEWSGROUPS
+from doccluster.corpus.office_files import OFFICE, RTF
 from doccluster.corpus.parquet import PARQUET
+from doccluster.corpus.pdf_files import PDF
 from doccluster.corpus.reader_options import ReadOptions
 from doccluster.corpus.reuters import REUTERS
 from doccluster.corpus.text_files import HTML, LINES, TEXT, XML
@@ -31,6 +33,9 @@ _RECORDS = (
     JSON_LINES,
     JSON,
     PARQUET,
+    OFFICE,
+    RTF,
+    PDF,
     REUTERS,
     OPML,
     FEED,
@@ -43,9 +48,7 @@ _RECORDS = (
 FORMATS: dict[str, Format] = {one.name: one for one in _RECORDS}
 _BY_ALIAS = {alias: one.name for one in _RECORDS for alias in one.aliases}
 _SIGNATURES = (  # formats that hold text but not in a form that is read here, and those that hold none
-    (b"%PDF-", "PDF; convert it to text first"),
-    (b"\xd0\xcf\x11\xe0", "an old office file; save it as text"),
-    (b"{\\rtf", "RTF; save it as text"),
+    (b"\xd0\xcf\x11\xe0", "an old office file, or one with a password; save it as docx, odt or text"),
     (b"\x28\xb5\x2f\xfd", "Zstandard; decompress it first"),
     (b"7z\xbc\xaf\x27\x1c", "7-Zip; unpack it first"),
     (b"Rar!\x1a", "RAR; unpack it first"),
@@ -110,7 +113,7 @@ def check_is_text(file: InputFile) -> bytes:
     for signature, what in _SIGNATURES:
         if head.startswith(signature):
             raise ReadFailure("unsupported-format", what)
-    if head.startswith(b"PAR1") or encoding_by_mark(head) is not None:
+    if head.startswith((b"PAR1", b"PK\x03\x04", b"%PDF-", b"{\\rtf")) or encoding_by_mark(head) is not None:
         return head
     if b"\0" in head[:4096] or len(_CONTROL.findall(head)) > 0.1 * len(head):
         raise ReadFailure("binary", "not a text file")

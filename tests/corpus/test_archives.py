@@ -224,12 +224,6 @@ def test_what_only_claims_to_be_an_archive_is_listed(tmp_path, name):
     assert [source for source, _ in reasons(corpus)] == [name]
 
 
-def test_office_files_are_named_as_such(tmp_path):
-    (tmp_path / "a.docx").write_bytes(zipped({"[Content_Types].xml": b"<Types/>", "word/document.xml": b"<w/>"}))
-    with pytest.raises(NothingUsable, match="unsupported-format"):
-        read_corpus(tmp_path / "a.docx")
-
-
 def test_a_folder_and_its_archive_are_the_same_corpus(tmp_path):
     folder = tmp_path / "news"
     members = {"a/1.txt": b"one", "b/2.csv": ROWS, "b/3.txt": "café".encode("cp1252")}

@@ -59,7 +59,7 @@ def test_what_is_empty_binary_hidden_or_beside_the_point_is_listed_and_the_rest_
         "a/2.txt": "empty",
         "a/3.txt": "empty",
         "a/4.bin": "binary",
-        "a/5.pdf": "unsupported-format",
+        "a/5.pdf": "broken-file",
         "a/.hidden": "hidden",
         "__MACOSX": "hidden",
         "README.md": "about-the-collection",
@@ -196,7 +196,7 @@ def test_a_corpus_comes_back_as_it_is():
     ("arguments", "message"),
     [
         ({"source": "no/such/file"}, "does not exist"),
-        ({"source": ["one"], "format": "docx"}, "choose among text, lines, csv"),
+        ({"source": ["one"], "format": "xlsx"}, "choose among text, lines, csv"),
         ({"source": ["one"], "strip": ("tails",)}, "headers, footers, quotes"),
         ({"source": ["one"], "html": "pdf"}, "'text' or 'article'"),
         ({"source": ["one"], "encoding": "klingon"}, "utf-8"),

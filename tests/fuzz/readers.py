@@ -267,6 +267,24 @@ def _zip_samples() -> list[bytes]:
     return found
 
 
+def _office_samples() -> list[bytes]:
+    from tests.corpus.test_office_files import BOOK, DOCX, ODT, SLIDES, zipped
+
+    return [zipped(parts) for parts in (DOCX, SLIDES, ODT, BOOK)]
+
+
+def _rtf_samples() -> list[bytes]:
+    from tests.corpus.test_office_files import RICH
+
+    return [RICH]
+
+
+def _pdf_samples() -> list[bytes]:
+    from tests.corpus.test_office_files import portable
+
+    return [portable("The ferry sails.", "It lands.", info="/Title(Harbour)/CreationDate(D:20260302091000Z)")]
+
+
 def _tar_samples() -> list[bytes]:
     found = []
     for format in (tarfile.USTAR_FORMAT, tarfile.PAX_FORMAT, tarfile.GNU_FORMAT):
@@ -302,6 +320,9 @@ _TAR_TOKENS = (
 READERS: tuple[Target, ...] = (
     *map(_reader, SAMPLES),
     _archive("parquet", _parquet_samples, (b"PAR1", b"ARROW:schema")),
+    _archive("docx", _office_samples, (b"<!DOCTYPE x>", b"<w:p>" * 50, b"&#0;", b"PK\5\6")),
+    _archive("rtf", _rtf_samples, (b"{" * 50, b"}" * 50, b"\\u-99999999", b"\\'zz", b"\\uc99 ", b"\\ansicpg99999")),
+    _archive("pdf", _pdf_samples, (b"/Kids[2 0 R]", b"/Encrypt 5 0 R", b"99999999999", b"<<" * 50)),
     _archive("zip", _zip_samples),
     _archive("tar", _tar_samples, _TAR_TOKENS),
     _archive("gz", _packed(gzip.compress)),

@@ -1,0 +1,268 @@
+"""Files of word processors, presentations and books: DOCX, PPTX, ODT, ODP and EPUB are zip archives of XML; and RTF.
+
+Text that was deleted under tracking, comments, headers and footers are left out. Pages of a presentation and chapters
+of a book are divided by form feeds, so that a place in the text says which one it is in.
+"""
+
+from __future__ import annotations
+
+import io
+import posixpath
+import re
+import urllib.parse
+import zipfile
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+from xml.etree.ElementTree import ParseError
+
+import defusedxml.ElementTree
+from defusedxml import DefusedXmlException
+
+from doccluster.corpus.dates import iso_date
+from doccluster.corpus.draft import Draft, ReadFailure, with_title
+from doccluster.corpus.format import Format
+from doccluster.corpus.input_file import HEAD_SIZE, InputFile
+from doccluster.corpus.markup import read_page
+from doccluster.corpus.reader_options import ReadOptions
+
+if TYPE_CHECKING:
+    from xml.etree.ElementTree import Element
+
+MAX_FILE_BYTES = 256 * 1024**2  # of a file that has to be held
+MAX_PART_BYTES = 64 * 1024**2  # that the parts of a file expand to: as a tree of elements they take ten times as much
+PAGE_END = "\n\f\n"
+_KINDS = {"[Content_Types].xml", "mimetype"}  # one of them is in every such file, and in no other archive
+_SLIDE = re.compile(r"ppt/slides/slide(\d+)\.xml")
+_UNREAD = {"Fallback", "annotation", "tracked-changes", "note-citation", "del", "moveFrom"}
+_BREAKS = {"tab": "\t", "s": " ", "br": "\n", "cr": "\n", "line-break": "\n"}
+
+
+def as_office_file(file: InputFile) -> tuple[InputFile, bool]:
+    """Return a zip archive that can be read again, and whether it is a document rather than a pile of files."""
+    if file.local is None:
+        data = file.read(MAX_FILE_BYTES)
+        file = replace(file, stream=io.BufferedReader(io.BytesIO(data), HEAD_SIZE))  # type: ignore[type-var]
+        source: Any = io.BytesIO(data)
+    else:
+        source = file.local
+    try:
+        with zipfile.ZipFile(source) as archive:
+            return file, not _KINDS.isdisjoint(archive.namelist())
+    except (zipfile.BadZipFile, ValueError, NotImplementedError):
+        return file, False  # the reader of archives says what is wrong with it
+
+
+def read_office(file: InputFile, options: ReadOptions) -> Iterator[Draft]:
+    """Return the one document that the file is."""
+    source: Any = file.local if file.local is not None else io.BytesIO(file.read(MAX_FILE_BYTES))
+    try:
+        with zipfile.ZipFile(source) as archive:
+            text, title, date = _read_parts(_Parts(archive))
+    except (zipfile.BadZipFile, KeyError, EOFError, ParseError) as error:
+        raise ReadFailure("broken-file", f"it is damaged ({error})") from error
+    except DefusedXmlException as error:
+        raise ReadFailure("unsafe-xml", "it defines entities, which are not expanded") from error
+    yield Draft(with_title(title, text), file.name, str(file.place), title, date, is_whole_file=True)
+
+
+class _Parts:
+    """The parts of an office file by name; what they expand to is counted."""
+
+    def __init__(self, archive: zipfile.ZipFile) -> None:
+        self._archive = archive
+        self._left = MAX_PART_BYTES
+        self.names = frozenset(archive.namelist())
+
+    def read(self, name: str) -> bytes:
+        member = self._archive.getinfo(name)
+        if member.flag_bits & 1:
+            raise ReadFailure("encrypted", "it has a password")
+        with self._archive.open(member) as stream:
+            data = stream.read(self._left + 1)
+        self._left -= len(data)
+        if self._left < 0:
+            raise ReadFailure("expanded-too-large", f"its parts expand to more than {MAX_PART_BYTES:,} bytes")
+        return data
+
+    def root(self, name: str) -> Element:
+        found: Element = defusedxml.ElementTree.fromstring(self.read(name))
+        return found
+
+
+def _read_parts(parts: _Parts) -> tuple[str, str, str]:
+    """Return text, title and date of whatever kind it is."""
+    if "META-INF/container.xml" in parts.names:
+        return _book(parts)
+    if "content.xml" in parts.names:
+        manifest = "META-INF/manifest.xml"
+        if manifest in parts.names and b"encryption-data" in parts.read(manifest):
+            raise ReadFailure("encrypted", "it has a password")
+        meta = parts.root("meta.xml") if "meta.xml" in parts.names else None
+        pages = _outermost(parts.root("content.xml"), "page")
+        return PAGE_END.join(map(_paragraphs, pages)), *_said(meta, "creation-date", "date")
+    meta = parts.root("docProps/core.xml") if "docProps/core.xml" in parts.names else None
+    slides = sorted((int(found[1]), found[0]) for found in map(_SLIDE.fullmatch, parts.names) if found)
+    bodies = [name for _, name in slides] or [name for name in ("word/document.xml",) if name in parts.names]
+    if not bodies:
+        raise ReadFailure("unsupported-format", "an office file without text, such as a spreadsheet; save it as csv")
+    notes = [name for name in ("word/footnotes.xml", "word/endnotes.xml") if name in parts.names]
+    texts = [_paragraphs(parts.root(name), of_office=True) for name in bodies]
+    texts[-1] = "\n".join([texts[-1], *(_paragraphs(parts.root(name), of_office=True) for name in notes)])
+    return PAGE_END.join(texts).strip(), *_said(meta, "created", "modified")
+
+
+def _said(meta: Element | None, *dates: str) -> tuple[str, str]:
+    """Return the title and the first of these dates that the file says of itself."""
+    said = {_local(one): one.text or "" for one in meta.iter()} if meta is not None else {}
+    return said.get("title", "").strip(), next((iso_date(said[name]) for name in dates if said.get(name)), "")
+
+
+def _outermost(root: Element, name: str) -> list[Element]:
+    return [one for one in root.iter() if _local(one) == name] or [root]
+
+
+def _paragraphs(root: Element, *, of_office: bool = False) -> str:
+    """Return the paragraphs below an element, a line for each; in Office's own XML only some elements hold text."""
+    for parent in list(root.iter()):
+        for child in list(parent):
+            if _local(child) in _UNREAD:
+                child.text = None
+                child[:] = []
+            elif _local(child) in _BREAKS:
+                child.text = _BREAKS[_local(child)]
+    lines, seen = [], set()
+    for one in root.iter():
+        if _local(one) in ("p", "h") and one not in seen:
+            inside = list(one.iter())
+            seen.update(inside)
+            if of_office:
+                held = (
+                    "\n" if _local(part) == "p" and part is not one else part.text or ""
+                    for part in inside
+                    if _local(part) in ("t", "p", *_BREAKS)
+                )
+                lines.append("".join(held).strip())
+            else:
+                lines.append("".join(one.itertext()).strip())
+    return "\n".join(line for line in lines if line)
+
+
+def _book(parts: _Parts) -> tuple[str, str, str]:
+    """Return the chapters of a book in their order, its title and date."""
+    package = next(one for one in parts.root("META-INF/container.xml").iter() if _local(one) == "rootfile")
+    place = package.get("full-path", "")
+    root = parts.root(place)
+    said: dict[str, str] = {}
+    files: dict[str, str] = {}
+    chapters = []
+    for one in root.iter():
+        if _local(one) in ("title", "date"):
+            said.setdefault(_local(one), (one.text or "").strip())
+        elif _local(one) == "item":
+            files[one.get("id", "")] = one.get("href", "")
+        elif _local(one) == "itemref":
+            path = urllib.parse.unquote(files.get(one.get("idref", ""), "")).partition("#")[0]
+            chapters.append(posixpath.normpath(posixpath.join(posixpath.dirname(place), path)))
+    if "META-INF/rights.xml" in parts.names:
+        raise ReadFailure("encrypted", "the book is locked to a reader")
+    texts = [read_page(parts.read(name).decode("utf-8", "replace")).text for name in chapters if name in parts.names]
+    return PAGE_END.join(filter(None, texts)), said.get("title", ""), iso_date(said.get("date", ""))
+
+
+def _local(element: Element) -> str:
+    return element.tag.rpartition("}")[2] if isinstance(element.tag, str) else ""
+
+
+OFFICE = Format(
+    "office",
+    read_office,
+    "a file of a word processor, a presentation or a book",
+    "title, date; pages of a presentation and chapters are divided by form feeds",
+    suffixes=(".docx", ".pptx", ".odt", ".odp", ".epub"),
+    aliases=("docx", "pptx", "odt", "odp", "epub"),
+    recognises=lambda beginning: beginning.head.startswith(b"PK\x03\x04"),
+)
+
+_RTF = re.compile(
+    r"\\([a-z]{1,32})(-?\d{1,10})? ?|\\'([0-9a-f]{2})|\\([^a-z])|([{}])|[\r\n]+|([^\\{}\r\n]+)", re.IGNORECASE
+)
+_RTF_UNREAD = {
+    *("fonttbl", "colortbl", "stylesheet", "info", "pict", "header", "footer", "headerl", "headerr", "footerl"),
+    *("footerr", "object", "themedata", "colorschememapping", "latentstyles", "datastore", "xmlnstbl", "listtable"),
+    *("listoverridetable", "rsidtbl", "generator", "annotation", "fldinst"),
+}
+_RTF_SIGNS = {
+    "par": "\n",
+    "line": "\n",
+    "row": "\n",
+    "cell": "\t",
+    "tab": "\t",
+    "page": PAGE_END,
+    "sect": "\n",
+    "emdash": "—",
+    "endash": "–",
+    "lquote": "‘",
+    "rquote": "’",
+    "ldblquote": "“",
+    "rdblquote": "”",
+    "bullet": "•",
+}
+
+
+def read_rtf(file: InputFile, options: ReadOptions) -> Iterator[Draft]:
+    """Return the one document that the file is."""
+    source = file.read(MAX_FILE_BYTES).decode("latin-1")
+    text = "".join(_rtf_pieces(source))
+    yield Draft(text.strip(), file.name, str(file.place), is_whole_file=True)
+
+
+def _rtf_pieces(source: str) -> Iterator[str]:
+    """Yield the pieces of text of an RTF file, in their order."""
+    found = re.search(r"\\ansicpg(\d{3,5})", source[:2000])
+    codec = f"cp{found[1]}" if found else "cp1252"
+    groups: list[tuple[bool, int]] = []  # what holds in each open group: whether it is read, letters after a \u
+    is_read, n_after, skip = True, 1, 0
+    for match in _RTF.finditer(source):
+        word, number, byte, sign, brace, plain = match.groups()
+        if brace == "{":
+            groups.append((is_read, n_after))
+        elif brace == "}":
+            is_read, n_after = groups.pop() if groups else (True, 1)
+        elif word in _RTF_UNREAD or sign == "*":
+            is_read = False
+        elif word == "uc":
+            n_after = int(number or 1)
+        elif not is_read:
+            continue
+        elif word == "u" and number is not None:
+            code = int(number) % 65536
+            yield chr(code)
+            skip = n_after
+        elif byte is not None:
+            if not skip:
+                yield _rtf_letter(byte, codec)
+            skip = max(skip - 1, 0)
+        elif plain is not None:
+            yield plain[skip:]
+            skip = max(skip - len(plain), 0)
+        elif word in _RTF_SIGNS:
+            yield _RTF_SIGNS[word]
+        elif sign is not None:
+            yield {"~": " ", "_": "-", "-": "", "\n": "\n", "\r": "\n"}.get(sign, sign if sign in "\\{}" else "")
+
+
+def _rtf_letter(byte: str, codec: str) -> str:
+    try:
+        return bytes.fromhex(byte).decode(codec, "replace")
+    except LookupError:
+        return bytes.fromhex(byte).decode("cp1252", "replace")
+
+
+RTF = Format(
+    "rtf",
+    read_rtf,
+    "a file of a word processor",
+    suffixes=(".rtf",),
+    recognises=lambda beginning: beginning.head.startswith(b"{\\rtf"),
+)
