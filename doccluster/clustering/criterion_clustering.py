@@ -105,7 +105,8 @@ class CriterionClustering(CriterionParameters, CentroidEstimator):
         progress = self.progress or silent
         documents, as_sparse = as_documents(rows), sparse.csr_array(rows)
         if self.max_memory is not None:
-            _check_memory(moves_bytes(as_sparse, k) + FIT_BYTES, self.max_memory)
+            n_terms = np.unique(as_sparse.indices).size
+            _check_memory(moves_bytes(n_terms, as_sparse.nnz, k) + FIT_BYTES, self.max_memory)
         best: npt.NDArray[np.int64] | None = None
         best_value = -sign * np.inf
         notes: dict[str, None] = {}

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 from doccluster.base.lazy import offer
 
 _HOMES = {
-    "BlockFit": "doccluster.distributed.iterations",
     "MatrixBlock": "doccluster.distributed.matrix_block",
     "Sequential": "doccluster.distributed.executors",
     "cluster_blocks": "doccluster.distributed.block_clustering",
@@ -19,13 +18,12 @@ _HOMES = {
     "write_block": "doccluster.distributed.matrix_block",
 }
 
-__all__ = ["BlockFit", "MatrixBlock", "Sequential", "cluster_blocks", "connect", "write_block"]
+__all__ = ["MatrixBlock", "Sequential", "cluster_blocks", "connect", "write_block"]
 __getattr__, __dir__ = offer(__name__, _HOMES)
 
 if TYPE_CHECKING:
     from doccluster.distributed.block_clustering import cluster_blocks as cluster_blocks
     from doccluster.distributed.dask_workers import connect as connect
     from doccluster.distributed.executors import Sequential as Sequential
-    from doccluster.distributed.iterations import BlockFit as BlockFit
     from doccluster.distributed.matrix_block import MatrixBlock as MatrixBlock
     from doccluster.distributed.matrix_block import write_block as write_block

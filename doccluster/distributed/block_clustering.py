@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,19 +13,21 @@ import numpy.typing as npt
 
 from doccluster.base.progress import silent
 from doccluster.base.sizes import parse_size
-from doccluster.clustering.k_means.seeding import given_centroids
-from doccluster.clustering.k_means.spherical import FitInterrupted, SphericalFit, SphericalParameters
-from doccluster.clustering.k_means.starts import KEPT_LABELS
+from doccluster.clustering.k_means.lloyd import BestStart, Iteration, Limits
+from doccluster.clustering.k_means.mean_table import in_given_columns
+from doccluster.clustering.k_means.spherical import FitInterrupted, SphericalFit, SphericalParameters, fit_of
+from doccluster.clustering.k_means.starts import draw_starts
+from doccluster.distributed.block_means import BlockMeans
 from doccluster.distributed.block_steps import release_fits
 from doccluster.distributed.checkpoints import Checkpoints, Progressed
 from doccluster.distributed.executors import Executor
-from doccluster.distributed.iterations import Begun, BlockFit, Iterations, Settings
 from doccluster.distributed.matrix_block import MatrixBlock
-from doccluster.distributed.seeds import SeedRows, draw_seeds
+from doccluster.distributed.seeds import BlockRows
 from doccluster.errors import InputError, NothingUsable
 from doccluster.validation import as_generator
 
 KEPT_BYTES = 2**30
+SEED_ENTRIES = 2**27  # of more (a gigabyte of rows) seeds are drawn from a random sample
 SEED_BYTES = 32  # of memory for each entry of the rows that seeds are drawn from: rows, their index, and copies
 
 
@@ -71,61 +73,59 @@ def cluster_blocks(
     FitInterrupted
         On Ctrl-C, with the best so far.
     """
-    rows = SeedRows(executor, blocks, order)
+    rows = BlockRows(executor, blocks, order)
     _check(parameters, rows.n_documents)
-    # what one process would hold is not held here
-    plan = replace(parameters, max_memory=None).plan_for(rows.frequencies, rows.n_documents)
-    if parameters.max_memory is not None:
-        rows.most_entries = min(rows.most_entries, parse_size(parameters.max_memory) // SEED_BYTES)
     if not rows.usable.size:
         raise NothingUsable("no document has a term", remedy="there is nothing to cluster")
     generator = as_generator(parameters.random_state)
-    settings = Settings(parameters.max_iter, parameters.tol, keep_bytes)
-    folder = Path(tempfile.mkdtemp(prefix="clustering-", dir=scratch))
-    fits: list[BlockFit] = []
-    begun, n_done, interrupted = None, 0, False
-    before = None if checkpoints is None else checkpoints.load()
-    if before is not None:
+    best, begun, n_done = BestStart(Limits(parameters.max_iter, parameters.tol)), None, 0
+    before = checkpoints and checkpoints.load()
+    if before:
         generator.bit_generator.state = before.random
-        fits, n_done, begun = list(before.fits), before.n_done, before.begun
-    try:
+        best.best, best.objectives, best.labels = before.best, list(before.objectives), list(before.labels)
+        n_done, begun = len(before.objectives), before.begun
+    folder = Path(tempfile.mkdtemp(prefix="clustering-", dir=scratch))
+
+    def starts() -> Iterator[BlockMeans]:
+        seeds = draw_starts(
+            rows,
+            parameters.n_clusters,
+            parameters.init,
+            parameters.n_starts,
+            generator,
+            seed_documents=_seed_documents(rows, parameters),
+        )
         for number in range(n_done, parameters.n_starts):
-            if begun is not None:
-                seeds = begun.table
-            elif isinstance(parameters.init, str):
-                seeds = draw_seeds(rows, parameters.n_clusters, parameters.init, generator, plan, folder)
+            if begun is not None and number == n_done:
+                start = BlockMeans(rows, begun.means, folder, keep_bytes=keep_bytes, labels=begun.labels)
             else:
-                seeds = given_centroids(parameters.init, parameters.n_clusters, rows.frequencies.size)
-            progress = parameters.progress or silent
-            start = Iterations(executor, blocks, seeds, folder, settings=settings, order=order, progress=progress)
-            kept = Progressed(dict(generator.bit_generator.state), number, tuple(fits))
-            found = start.run(begun, observe=None if checkpoints is None else _saver(checkpoints, kept))
-            fits, begun = _kept(fits, found), None
+                start = BlockMeans(rows, in_given_columns(next(seeds), rows.original), folder, keep_bytes=keep_bytes)
+            yield start
             shutil.rmtree(start.folder, ignore_errors=True)
-            if found.interrupted:
-                interrupted = True
-                break
             if checkpoints is not None:
-                checkpoints.save(replace(kept, n_done=number + 1, fits=tuple(fits)))
+                checkpoints.save(Progressed.of(generator, best))
+
+    def save(seen: Iteration) -> None:
+        if checkpoints is not None and seen.number and seen.number % checkpoints.every == 0:
+            checkpoints.save(Progressed.of(generator, best, seen))
+
+    try:
+        found = best.run(
+            starts(),
+            begun=None if begun is None else (begun.n_iter, begun.objective),
+            progress=parameters.progress or silent,
+            observe=save,
+        )
+        return fit_of(found, found.means, rows.usable.size, best, parameters.n_clusters, notes=[])
     except KeyboardInterrupt as stopped:
-        raise FitInterrupted(_fit_of(fits, parameters, rows.usable.size) if fits else None) from stopped
+        last = best.so_far()
+        kept = None
+        if last is not None:
+            kept = fit_of(last, last.means, rows.usable.size, best, parameters.n_clusters, notes=[])
+        raise FitInterrupted(kept) from stopped
     finally:
         shutil.rmtree(folder, ignore_errors=True)
         executor.everywhere(release_fits, str(folder))
-    best = _fit_of(fits, parameters, rows.usable.size)
-    if interrupted:
-        raise FitInterrupted(best)
-    return best
-
-
-def _saver(checkpoints: Checkpoints, kept: Progressed) -> Callable[[Iterations, float, int], None]:
-    """Return a function that writes a checkpoint after some iterations of a start."""
-
-    def save(start: Iterations, objective: float, number: int) -> None:
-        if number % checkpoints.every == 0:
-            checkpoints.save(replace(kept, begun=Begun(start.done.table, start.labels(), objective, number)))
-
-    return save
 
 
 def _check(parameters: SphericalParameters, n_documents: int) -> None:
@@ -138,22 +138,12 @@ def _check(parameters: SphericalParameters, n_documents: int) -> None:
         raise InputError("cannot be a function over blocks", argument="init", expected="a word or centroids")
 
 
-def _kept(fits: list[BlockFit], found: BlockFit) -> list[BlockFit]:
-    """Return the fits, the best first; of the others as many as labels may be kept of."""
-    is_best = bool(fits) and found.objective > fits[0].objective
-    fits = [found, *fits] if is_best else [*fits, found]
-    most = max(1, KEPT_LABELS // max(1, found.labels.size))
-    return fits[:most]
-
-
-def _fit_of(fits: list[BlockFit], parameters: SphericalParameters, n_usable: int) -> SphericalFit:
-    best = fits[0]
-    n_found = best.centroids.shape[0]
-    notes = []
-    if n_found < parameters.n_clusters:
-        notes.append(
-            f"fewer distinct rows than the {parameters.n_clusters} clusters asked for; {n_found} are returned."
-        )
-    others = tuple(fit.labels for fit in fits[1:])
-    inertia = n_usable - best.objective
-    return SphericalFit(best.labels, best.centroids, best.objective, inertia, best.n_iter, others, tuple(notes))
+def _seed_documents(rows: BlockRows, parameters: SphericalParameters) -> int:
+    """Return from how many documents k-means++ draws: those of one process, or as many as memory allows."""
+    # what one process would hold is not held here
+    plan = replace(parameters, max_memory=None).plan_for(rows.frequencies, rows.n_documents)
+    most = SEED_ENTRIES
+    if parameters.max_memory is not None:
+        most = min(most, parse_size(parameters.max_memory) // SEED_BYTES)
+    affordable = max(1, int(rows.n_documents * min(1.0, most / max(1, rows.n_entries))))
+    return min(plan.seed_documents, affordable)

@@ -8,23 +8,22 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse
 
-from doccluster.clustering.k_means.assign import nearest_centroids, place_documents
-from doccluster.clustering.k_means.assigner import Assigner
-from doccluster.clustering.k_means.document_matrix import DocumentMatrix, as_given, prepare
-from doccluster.clustering.k_means.mean_table import lane_table
-from doccluster.clustering.k_means.means import means_of_matrix
-from doccluster.distributed.cluster_table import TableChange, current_table, negated, release_tables
+from doccluster.clustering.k_means.assign import place_documents
+from doccluster.clustering.k_means.assigner import MOST_GROUPS, Assigner
+from doccluster.clustering.k_means.document_matrix import DocumentMatrix, as_given, reorder
+from doccluster.clustering.k_means.mean_table import head_length, lane_table, means_of_matrix
+from doccluster.distributed.cluster_table import TableVersion
 from doccluster.distributed.matrix_block import MatrixBlock
-from doccluster.geometry.rows import Rows
 from doccluster.geometry.sums import ExactSums, joined, sum_block
+from doccluster.kernels.assignment import LaneTable
 from doccluster.scratch_files import open_array, write_array
 
 Labels = npt.NDArray[np.int32]
@@ -39,195 +38,175 @@ class Moved:
 
     Attributes
     ----------
-    counts, terms, high, low
-        `ExactSums` of those that joined less those that left each cluster, without its steps: they are those of unit
-        rows.
+    sums : ExactSums
+        Of those that joined less those that left each cluster.
     n_members, n_usable : int64 arrays of shape (n_clusters,)
         How many documents each cluster now has in the block, and how many of them have terms.
     n_moved : int
         How many documents have another label than before.
     """
 
-    counts: Integers
-    terms: npt.NDArray[np.int32]
-    high: Integers
-    low: Integers
+    sums: ExactSums
     n_members: Integers
     n_usable: Integers
     n_moved: int
 
-    def sums(self, n_columns: int) -> ExactSums:
-        """Return the change of the sums."""
-        return ExactSums(self.counts, self.terms, self.high, self.low, unit_steps(n_columns))
 
-    @property
-    def n_bytes(self) -> int:
-        """The size of the message."""
-        arrays = (self.counts, self.terms, self.high, self.low, self.n_members, self.n_usable)
-        return sum(array.nbytes for array in arrays)
-
-
-def unit_steps(n_columns: int) -> npt.NDArray[np.float64]:
-    """Return the steps in which sums of unit rows count."""
-    nothing = np.zeros(0)
-    return Rows(sparse.csr_array((0, n_columns), dtype=np.float32), nothing, nothing, True).steps
-
-
-def assign_block(block: MatrixBlock, change: TableChange, keep_bytes: int) -> Moved:
+def assign_block(block: MatrixBlock, version: TableVersion, keep_bytes: int) -> Moved:
     """Label the documents of a block by the table of an iteration, and return what moved.
 
-    Parameters
-    ----------
-    keep_bytes : int
-        How much memory this process may use for what saves time in the next iteration.
+    `keep_bytes` is how much memory this process may use for what saves time in the next iteration.
     """
-    labels = _KEPT.assign(block, change, keep_bytes)
-    before = None if change.version == 0 else read_labels(block, change.folder, change.version - 1)
-    write_array(labels_path(block, change.folder, change.version), labels)
-    labels_path(block, change.folder, change.version - KEPT_VERSIONS).unlink(missing_ok=True)
-    return what_moved(block, before, labels, change.n_clusters)
+    labels = _KEPT.assign(block, version, keep_bytes)
+    write_array(labels_path(block, version), labels)
+    labels_path(block, version.at(version.number - KEPT_VERSIONS)).unlink(missing_ok=True)
+    return _what_moved(block, version, labels)
 
 
-def what_moved(block: MatrixBlock, before: Labels | None, after: Labels, n_clusters: int) -> Moved:
-    """Return the moves from one labelling of a block to another; all of it where there was none before."""
-    rows = block.rows
+def take_labels(block: MatrixBlock, version: TableVersion, labels: Labels) -> Moved:
+    """Give a block the labels that it had in a run before, of those of all documents, and return its sums."""
+    own = np.array(labels[block.places], np.int32)
+    write_array(labels_path(block, version), own)
+    return _what_moved(block, version, own)
+
+
+def relabel(block: MatrixBlock, version: TableVersion, places: Integers, clusters: Labels) -> Moved:
+    """Give documents at some places of the collection other labels, and return what moved, these included."""
+    labels = block_labels(block, version)
+    here = (places >= block.first) & (places < block.places.stop)
+    if here.any():
+        rows = places[here] - block.first
+        labels[rows] = clusters[here]
+        write_array(labels_path(block, version), labels)
+        _KEPT.forget(block, version, rows, labels)
+    return _what_moved(block, version, labels)
+
+
+def _what_moved(block: MatrixBlock, version: TableVersion, after: Labels) -> Moved:
+    """Return the moves of a block since the iteration before; all of it in the first."""
+    rows, k = block.rows, version.n_clusters
+    path = labels_path(block, version.at(version.number - 1))
+    before = open_array(path) if path.is_file() else None
     moved = np.arange(block.n_rows) if before is None else np.flatnonzero(before != after)
-    sums = sum_block(rows, moved, after, n_clusters)
+    sums = sum_block(rows, moved, after, k)
     if before is not None and moved.size:
-        sums = joined([sums, negated(sum_block(rows, moved, before, n_clusters))])
-    filled = as_given(block.documents)[0].is_usable
-    return Moved(
-        sums.counts,
-        sums.terms,
-        sums.high,
-        sums.low,
-        np.bincount(after, minlength=n_clusters),
-        np.bincount(after[filled], minlength=n_clusters),
-        int(moved.size),
-    )
+        left = sum_block(rows, moved, before, k)
+        sums = joined([sums, replace(left, high=-left.high, low=-left.low)])
+    n_usable = np.bincount(after[has_terms(block)], minlength=k)
+    return Moved(sums, np.bincount(after, minlength=k), n_usable, int(moved.size))
 
 
 def moved_together(parts: list[Moved]) -> Moved:
     """Return the moves of several blocks, in whichever order; sums in whole numbers are the same bytes."""
-    if len(parts) == 1:
-        return parts[0]
-    n_columns = 1 + max((int(part.terms.max()) for part in parts if part.terms.size), default=0)
-    sums = joined([part.sums(n_columns) for part in parts])
     members, usable = (np.sum([getattr(part, name) for part in parts], axis=0) for name in ("n_members", "n_usable"))
-    return Moved(sums.counts, sums.terms, sums.high, sums.low, members, usable, sum(part.n_moved for part in parts))
+    return Moved(joined([part.sums for part in parts]), members, usable, sum(part.n_moved for part in parts))
 
 
-def look_for_refills(block: MatrixBlock, change: TableChange) -> tuple[npt.NDArray[Any], ...]:
+def look_for_refills(block: MatrixBlock, version: TableVersion) -> tuple[npt.NDArray[Any], ...]:
     """Return for each document what `choose_refills` asks: exact cosine to its centroid, label, digest, usable."""
-    labels = block_labels(block, change.folder, change.version)
-    own = place_documents(block.documents, current_table(change), labels, n_threads=1)[1]
-    documents, _ = as_given(block.documents)
-    return own, labels, documents.digests, documents.is_usable
+    labels = block_labels(block, version)
+    own = place_documents(block.documents, version.read(), labels, n_threads=1)[1]
+    return own, labels, as_given(block.documents)[0].digests, has_terms(block)
 
 
-def relabel(block: MatrixBlock, change: TableChange, rows: dict[int, Integers], clusters: dict[int, Any]) -> Moved:
-    """Give some documents other labels, and return what moved since the iteration before, these included.
-
-    `rows` and `clusters` say by the first place of a block which of its documents go where.
-    """
-    labels = read_labels(block, change.folder, change.version).copy()
-    if block.first in rows:
-        labels[rows[block.first]] = clusters[block.first]
-        write_array(labels_path(block, change.folder, change.version), labels)
-        _KEPT.forget(block, change, rows[block.first], labels)
-    before = None if change.version == 0 else read_labels(block, change.folder, change.version - 1)
-    return what_moved(block, before, labels, change.n_clusters)
-
-
-def take_labels(block: MatrixBlock, change: TableChange, labels: Labels) -> Moved:
-    """Give a block the labels that it had in a run before, of those of all documents, and return its sums."""
-    own = np.array(labels[block.places], np.int32)
-    write_array(labels_path(block, change.folder, change.version), own)
-    return what_moved(block, None, own, change.n_clusters)
-
-
-def block_labels(block: MatrixBlock, folder: str, version: int) -> Labels:
+def block_labels(block: MatrixBlock, version: TableVersion) -> Labels:
     """Return the labels of a block after an iteration."""
-    return np.array(read_labels(block, folder, version))
+    return np.array(open_array(labels_path(block, version)))
 
 
-def labels_path(block: MatrixBlock, folder: str, version: int) -> Path:
+def labels_path(block: MatrixBlock, version: TableVersion) -> Path:
     """Return where the labels of a block after an iteration lie."""
-    return Path(folder) / f"labels-{block.first}-{version}.npy"
+    return Path(version.folder) / f"labels-{block.first}-{version.number}.npy"
 
 
-def read_labels(block: MatrixBlock, folder: str, version: int) -> Labels:
-    """Return the labels of a block after an iteration, mapped from disk."""
-    return open_array(labels_path(block, folder, version))
+@lru_cache(maxsize=4096)
+def has_terms(block: MatrixBlock) -> npt.NDArray[np.bool_]:
+    """Return whether each document of a block has a term."""
+    return as_given(block.documents)[0].is_usable
 
 
 class _Followed:
     """A block whose rows and bounds are in memory, at the version of the table that it was labelled by last."""
 
-    def __init__(self, block: MatrixBlock) -> None:
-        self.documents: DocumentMatrix = prepare(block.documents)[0]
+    def __init__(self, block: MatrixBlock, order: npt.NDArray[np.int32]) -> None:
+        self.documents: DocumentMatrix = reorder(block.matrix, order, np.ones(block.n_rows))
         self.assigner: Assigner | None = None
-        self.version = -1
+        self.number = -1
 
     @staticmethod
     def size(block: MatrixBlock, n_clusters: int) -> int:
-        """Return about how many bytes it takes: the rows, the bounds, and the table of means."""
-        return 8 * block.n_entries + 64 * block.n_rows + 8 * block.n_columns * max(16, n_clusters)
+        """Return about how many bytes it takes: the rows and the bounds."""
+        return 8 * block.n_entries + (64 + 4 * min(MOST_GROUPS, n_clusters)) * block.n_rows + 4 * block.n_columns
 
-    def assign(self, change: TableChange) -> Labels:
+    def assign(self, version: TableVersion, table: LaneTable, most_groups: int = MOST_GROUPS) -> Labels:
         """Return the nearest centroid of each document, by the bounds where they are those of the iteration before."""
-        means, chords = means_of_matrix(current_table(change), self.documents.original), None
-        if self.assigner is None or self.version != change.version - 1:
-            self.assigner = Assigner(self.documents, means)
+        chords = None
+        if self.assigner is None or self.number != version.number - 1:
+            self.assigner = Assigner(self.documents, table, most_groups=most_groups)
         else:
-            self.assigner.table = lane_table(means, self.assigner.n_head)
-            chords = self.assigner.chords(change.movements, change.changed)
-        self.version = change.version
+            self.assigner.table = table
+            chords = self.assigner.chords(version.movements, version.movements > 0)
+        self.number = version.number
         return self.assigner.assign(chords)
 
 
 class _KeptBlocks:
-    """The blocks that this process follows, the last used last; each is worked on by one thread at a time."""
+    """The blocks that this process follows, and the last table of each fit, laid out for all of its blocks.
+
+    Each block is worked on by one thread at a time.
+    """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._blocks: OrderedDict[tuple[str, str], _Followed] = OrderedDict()
-        self._sizes: dict[tuple[str, str], int] = {}
+        self._blocks: OrderedDict[tuple[str, str], tuple[_Followed, int]] = OrderedDict()
+        self._tables: dict[str, tuple[int, LaneTable]] = {}
 
-    def assign(self, block: MatrixBlock, change: TableChange, keep_bytes: int) -> Labels:
+    def assign(self, block: MatrixBlock, version: TableVersion, keep_bytes: int) -> Labels:
         """Return the labels of a block."""
-        key = (block.folder, change.folder)
+        key, table = (block.folder, version.folder), self._table(version)
         with self._lock:
-            followed = self._blocks.pop(key, None)  # taken out while it is worked on
-            self._sizes.pop(key, None)
-        size = _Followed.size(block, change.n_clusters)
+            followed, _ = self._blocks.pop(key, (None, 0))  # taken out while it is worked on
+        size = _Followed.size(block, version.n_clusters)
         if followed is None and not self._has_room(size, keep_bytes):
-            return nearest_centroids(block.documents, current_table(change), n_threads=1)
-        followed = followed or _Followed(block)
-        labels = followed.assign(change)
+            return _Followed(block, version.order).assign(version, table, most_groups=0)
+        followed = followed or _Followed(block, version.order)
+        labels = followed.assign(version, table)
         with self._lock:
-            self._blocks[key], self._sizes[key] = followed, size
+            self._blocks[key] = followed, size
         return labels
 
-    def forget(self, block: MatrixBlock, change: TableChange, rows: Integers, labels: Labels) -> None:
+    def _table(self, version: TableVersion) -> LaneTable:
+        with self._lock:
+            number, table = self._tables.get(version.folder, (-1, None))
+            if table is None or number != version.number:
+                n_head = head_length(version.frequencies, version.n_clusters)
+                table = lane_table(means_of_matrix(version.read(), version.order), n_head)
+                self._tables[version.folder] = version.number, table
+            return table
+
+    def forget(self, block: MatrixBlock, version: TableVersion, rows: Integers, labels: Labels) -> None:
         """Take over labels that were changed from outside for these rows."""
         with self._lock:
-            followed = self._blocks.get((block.folder, change.folder))
+            followed, _ = self._blocks.get((block.folder, version.folder), (None, 0))
         if followed is not None and followed.assigner is not None:
             followed.assigner.forget(rows, labels)
 
     def release(self, folder: str) -> None:
-        """Let the blocks of fits in a folder go."""
+        """Let go what is kept of fits in a folder."""
         with self._lock:
-            for key in [key for key in self._blocks if Path(key[1]).is_relative_to(folder)]:
-                del self._blocks[key], self._sizes[key]
+            self._keep_only(lambda fit: not Path(fit).is_relative_to(folder))
 
     def _has_room(self, size: int, keep_bytes: int) -> bool:
-        """Return whether another block fits, after blocks of fits that are over were let go."""
+        """Return whether another block fits, after what is kept of fits that are over was let go."""
         with self._lock:
-            for key in [key for key in self._blocks if not Path(key[1]).is_dir()]:
-                del self._blocks[key], self._sizes[key]
-            return sum(self._sizes.values()) + size <= keep_bytes
+            self._keep_only(lambda fit: Path(fit).is_dir())
+            return sum(held for _, held in self._blocks.values()) + size <= keep_bytes
+
+    def _keep_only(self, stays: Any) -> None:
+        for key in [key for key in self._blocks if not stays(key[1])]:
+            del self._blocks[key]
+        for fit in [fit for fit in self._tables if not stays(fit)]:
+            del self._tables[fit]
 
 
 _KEPT = _KeptBlocks()
@@ -236,4 +215,4 @@ _KEPT = _KeptBlocks()
 def release_fits(folder: str) -> None:
     """Let go what this process keeps of the fits in a folder: rows, bounds and tables."""
     _KEPT.release(folder)
-    release_tables(folder)
+    has_terms.cache_clear()

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from doccluster.base.unfinished import finished_file
-from doccluster.distributed.iterations import Begun, BlockFit
+from doccluster.clustering.k_means.lloyd import BestStart, Iteration, Snapshot
 from doccluster.errors import Argument, InputError
 
 _DAMAGED = (OSError, ValueError, KeyError, TypeError, zipfile.BadZipFile)
@@ -32,18 +32,27 @@ class Progressed:
     ----------
     random : mapping
         The state of the generator, after the seeds of the start under way.
-    n_done : int
-        How many starts have ended.
-    fits : tuple of BlockFit
-        What is kept of these, the best first.
-    begun : Begun or None
-        Where the start under way is; None between two starts.
+    best, objectives, labels
+        Of the starts that are over, as in `BestStart`.
+    begun : Snapshot or None
+        Where the start under way is: its means, the labels by them, its last objective and the number of its
+        iterations; None between two starts.
     """
 
     random: dict[str, Any]
-    n_done: int
-    fits: tuple[BlockFit, ...]
-    begun: Begun | None = None
+    best: Snapshot | None
+    objectives: tuple[float, ...]
+    labels: tuple[npt.NDArray[np.int32], ...]
+    begun: Snapshot | None = None
+
+    @classmethod
+    def of(cls, generator: np.random.Generator, best: BestStart, seen: Iteration | None = None) -> Progressed:
+        """Return how far a fit has come."""
+        begun = None
+        if seen is not None:
+            begun = Snapshot(seen.steps.labels(), seen.steps.table, seen.objective, seen.number)
+        random = dict(generator.bit_generator.state)
+        return cls(random, best.best, tuple(best.objectives), tuple(best.labels), begun)
 
 
 @dataclass(frozen=True)
@@ -68,18 +77,19 @@ class Checkpoints:
 
     def save(self, state: Progressed) -> None:
         """Write a checkpoint in place of the one before. Raises InputError if it cannot be written."""
+        known = {"best": state.best, "begun": state.begun}
         told = {
             "key": self.key,
             "random": state.random,
-            "n_done": state.n_done,
-            "fits": [[fit.objective, fit.n_iter, fit.converged] for fit in state.fits],
-            "begun": None if state.begun is None else [state.begun.objective, state.begun.number],
+            "objectives": state.objectives,
+            "n_labels": len(state.labels),
+            **{name: one and [one.objective, one.n_iter, one.converged] for name, one in known.items()},
         }
         arrays: dict[str, Any] = {"told": np.array(json.dumps(told))}
-        for number, fit in enumerate(state.fits):
-            arrays |= _packed(f"fit{number}", fit.centroids, fit.labels)
-        if state.begun is not None:
-            arrays |= _packed("begun", state.begun.table, state.begun.labels)
+        arrays |= {f"labels{number}": labels for number, labels in enumerate(state.labels)}
+        for name, one in known.items():
+            if one is not None:
+                arrays |= _packed(name, one.means, one.labels)
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             with finished_file(self.path) as unfinished, unfinished.open("wb") as file:
@@ -104,16 +114,9 @@ class Checkpoints:
                         f"the checkpoint {self.path} is of other documents, or of a run with other options",
                         remedy=("type the command again as it was, or give ", Argument("overwrite", True)),
                     )
-                fits = tuple(
-                    BlockFit(labels, table, float(objective), int(n_iter), bool(converged))
-                    for number, (objective, n_iter, converged) in enumerate(told["fits"])
-                    for table, labels in [_unpacked(f"fit{number}", arrays)]
-                )
-                begun = None
-                if told["begun"] is not None:
-                    objective, number = told["begun"]
-                    begun = Begun(*_unpacked("begun", arrays), float(objective), int(number))
-                return Progressed(told["random"], int(told["n_done"]), fits, begun)
+                best, begun = (told[name] and _unpacked(name, arrays, *told[name]) for name in ("best", "begun"))
+                labels = tuple(arrays[f"labels{number}"] for number in range(told["n_labels"]))
+                return Progressed(told["random"], best, tuple(map(float, told["objectives"])), labels, begun)
         except _DAMAGED as error:
             raise InputError(
                 f"the checkpoint {self.path} is damaged ({error})",
@@ -126,7 +129,7 @@ def _packed(name: str, table: Any, labels: npt.NDArray[Any]) -> dict[str, npt.ND
     return {f"{name}_{part}": values for part, values in {**parts, "labels": labels}.items()}
 
 
-def _unpacked(name: str, arrays: Any) -> tuple[Any, npt.NDArray[np.int32]]:
+def _unpacked(name: str, arrays: Any, objective: float, n_iter: int, converged: bool) -> Snapshot:
     parts = tuple(arrays[f"{name}_{part}"] for part in ("data", "indices", "starts"))
-    shape = tuple(arrays[f"{name}_shape"].tolist())
-    return sparse.csr_array(parts, shape=shape), arrays[f"{name}_labels"]
+    means = sparse.csr_array(parts, shape=tuple(arrays[f"{name}_shape"].tolist()))
+    return Snapshot(arrays[f"{name}_labels"], means, float(objective), int(n_iter), bool(converged))

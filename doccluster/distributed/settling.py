@@ -7,7 +7,6 @@ length, are whole numbers of small steps, so the sums and the rule made of them 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,21 +16,22 @@ from scipy import sparse
 from doccluster.base.progress import Progress, silent
 from doccluster.blocks import row_blocks
 from doccluster.clustering.linear_rule import capped
-from doccluster.clustering.mixtures.multinomial import BLOCK_ROWS, Multinomials, Settled, multinomials_of, one_hot
+from doccluster.clustering.mixtures.multinomial import (
+    BLOCK_ROWS,
+    MAX_ITER,
+    MAX_LENGTH,
+    SMOOTHING,
+    TOL,
+    Multinomials,
+    Settled,
+    multinomials_of,
+    one_hot,
+    settle,
+)
 from doccluster.distributed.executors import Executor
 from doccluster.distributed.matrix_block import MatrixBlock
 
-MAX_LENGTH, SMOOTHING, MAX_ITER, TOL = 200.0, 0.5, 20, 1e-3  # the defaults of `settle_labels`
-
 Labels = npt.NDArray[np.int64]
-
-
-@dataclass(frozen=True, eq=False)
-class CountSums:
-    """Sums of capped counts by cluster, csr array of shape (n_terms, n_clusters), and the sizes of the clusters."""
-
-    sums: Any
-    sizes: npt.NDArray[np.int64]
 
 
 def settle_blocks(
@@ -42,48 +42,40 @@ def settle_blocks(
     *,
     progress: Progress = silent,
 ) -> Settled:
-    """Return a partition moved from given labels to the nearest optimum of a multinomial mixture.
+    """Return a partition of blocks with counts, moved to the nearest optimum of a multinomial mixture."""
+    background: list[npt.NDArray[np.float64]] = []  # the same in each round
 
-    Parameters
-    ----------
-    blocks : sequence of MatrixBlock
-        With counts.
-    labels : int array of shape (n_documents,), 0..n_clusters-1
-    """
-    now = np.asarray(labels, np.int64)
-    total = executor.reduce(sum_counts, added_counts, blocks, now, n_clusters)
-    background = np.asarray(total.sums.sum(axis=1)).ravel()
-    number = 0
-    while True:
-        number += 1
-        parameters = multinomials_of(total.sums, total.sizes / now.size, background, SMOOTHING, MAX_LENGTH)
+    def fit(now: Labels) -> Multinomials:
+        sums = executor.reduce(sum_counts, added_counts, blocks, now, n_clusters)
+        if not background:
+            background.append(np.asarray(sums.sum(axis=1)).ravel())
+        weights = np.bincount(now, minlength=n_clusters) / now.size
+        return multinomials_of(sums, weights, background[0], SMOOTHING, MAX_LENGTH)
+
+    def label(parameters: Multinomials) -> tuple[Labels, Labels]:
         found = np.concatenate(list(executor.map(most_probable, blocks, parameters)))
-        is_settled = bool(np.count_nonzero(found != now) <= TOL * now.size)
-        now = found
-        progress("settle", number, MAX_ITER)
-        if is_settled or number >= MAX_ITER:
-            return Settled(parameters, now, number, is_settled)
-        total = executor.reduce(sum_counts, added_counts, blocks, now, n_clusters)
+        return found, found
+
+    begun = np.asarray(labels, np.int64)
+    return settle(fit, label, (begun, begun), max_iter=MAX_ITER, tol=TOL, progress=progress)
 
 
-def sum_counts(block: MatrixBlock, labels: Labels, n_clusters: int) -> CountSums:
-    """Return the sums of the capped counts of a block by cluster; `labels` are those of all documents."""
+def sum_counts(block: MatrixBlock, labels: Labels, n_clusters: int) -> Any:
+    """Return the sums of the capped counts of a block by cluster, csr array of shape (n_terms, n_clusters)."""
     own = labels[block.places]
-    sums = sparse.csr_array(capped(block.counts, MAX_LENGTH).T @ one_hot(own, n_clusters))
-    return CountSums(sums, np.bincount(own, minlength=n_clusters))
+    return sparse.csr_array(capped(block.counts, MAX_LENGTH).T @ one_hot(own, n_clusters))
 
 
-def added_counts(parts: list[CountSums]) -> CountSums:
+def added_counts(parts: list[Any]) -> Any:
     """Return the sums of all parts; counts are whole steps, so that these are exact in any order."""
-    total = parts[0].sums
+    total = parts[0]
     for part in parts[1:]:
-        total = sparse.csr_array(total + part.sums)
-    return CountSums(total, np.asarray(np.sum([part.sizes for part in parts], axis=0)))
+        total = sparse.csr_array(total + part)
+    return total
 
 
 def most_probable(block: MatrixBlock, parameters: Multinomials) -> Labels:
     """Return the most probable cluster of each document of a block, the lowest on ties."""
-    counts = block.counts
-    assert counts is not None  # blocks of texts have them
+    counts: Any = block.counts
     parts = [parameters.scores(counts[rows]).argmax(axis=1) for rows in row_blocks(block.n_rows, BLOCK_ROWS)]
     return np.concatenate(parts)

@@ -21,13 +21,13 @@ Floats = npt.NDArray[np.float64]
 LEAST_GAIN = 1e-12  # a share of the criterion, below which a gain may be rounding
 
 
-def moves_bytes(rows: Any, n_clusters: int) -> int:
-    """Return the bytes `refine_by_moves` holds beyond its rows, a csr array: the table, the sums and rows in float64.
+def moves_bytes(n_terms: int, n_entries: int, n_clusters: int) -> int:
+    """Return the bytes `refine_by_moves` holds beyond its rows: the table, the sums and rows in float64.
 
     Half as much again is for what is held while one becomes another.
     """
-    n_cells = np.unique(rows.indices).size * n_clusters
-    return int(1.5 * (8 * n_cells + 24 * min(rows.nnz, n_cells) + 28 * rows.nnz))
+    n_cells = n_terms * n_clusters
+    return int(1.5 * (8 * n_cells + 24 * min(n_entries, n_cells) + 28 * n_entries))
 
 
 def refine_by_moves(

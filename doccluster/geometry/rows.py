@@ -111,6 +111,8 @@ class Rows:
     @cached_property
     def steps(self) -> npt.NDArray[np.float64]:
         """What sums of each term count in: 2^30 steps are above every value, float64 array of shape (n_terms,)."""
+        if self.is_unit:  # one number, which travels as such
+            return np.broadcast_to(2.0 ** (1 - STEP_BITS), (self.n_terms,))
         return np.ldexp(1.0, self._exponents - STEP_BITS)
 
     @cached_property

@@ -70,6 +70,15 @@ class ExactSums:
             found[some] = (rest + (self.high[some] + carried)) * self.steps[self.terms[some]]
         return found
 
+    def without_zeros(self) -> ExactSums:
+        """Return the sums without terms that nothing is left of."""
+        stays = (self.high != 0) | (self.low != 0)
+        if stays.all():
+            return self
+        clusters = np.repeat(np.arange(self.counts.size), self.counts)
+        counts = np.bincount(clusters[stays], minlength=self.counts.size)
+        return ExactSums(counts, self.terms[stays], self.high[stays], self.low[stays], self.steps)
+
     def of_clusters(self, clusters: slice, edges: Integers) -> ExactSums:
         """Return the sums of consecutive clusters, from where those of each cluster begin."""
         own = slice(int(edges[clusters.start]), int(edges[clusters.stop]))

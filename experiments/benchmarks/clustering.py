@@ -141,7 +141,6 @@ def fit_debian_on_one_thread(session: Session) -> None:
 @row("dense-rows", "the nearest of 6 means for 3,075 x 200 dense rows, beside numpy, one thread each", target=1.0)
 def dense_rows(session: Session) -> None:
     from doccluster.clustering.k_means.document_matrix import as_given
-    from doccluster.clustering.k_means.means import means_of_rows
     from doccluster.clustering.k_means.running_means import RunningMeans
 
     rng = np.random.default_rng(0)
@@ -149,7 +148,7 @@ def dense_rows(session: Session) -> None:
     rows = rng.normal(size=(3075, 200)) + 0.1 * centres[rng.integers(6, size=3075)]
     rows = (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
     documents, _ = as_given(rows)
-    table = RunningMeans(documents, means_of_rows(documents, np.arange(6)))
+    table = RunningMeans(documents, documents.take(np.arange(6)).to_csr())
     table.assign()
     means = np.ascontiguousarray(rows[:6].T)
     repeated = range(20 if session.quick else 200)
@@ -169,20 +168,21 @@ class Reached(Exception):
 def seconds_to(name: str, n_clusters: int, target: float) -> float:
     """Return how long our fit takes, from the matrix in memory, until its objective passes `target`."""
     from doccluster.clustering.k_means.document_matrix import prepare
-    from doccluster.clustering.k_means.lloyd import Limits, run_start
-    from doccluster.clustering.k_means.means import means_of_matrix
-    from doccluster.clustering.k_means.running_means import Snapshot
+    from doccluster.clustering.k_means.lloyd import Iteration, Limits, run_start
+    from doccluster.clustering.k_means.mean_table import means_of_matrix
+    from doccluster.clustering.k_means.running_means import RunningMeans
 
     matrix, start = load_matrix(name), load_matrix(name)[random_rows(name, n_clusters)]
 
-    def watch(snapshot: Snapshot) -> None:
-        if snapshot.objective >= target:
+    def watch(seen: Iteration) -> None:
+        if seen.objective >= target:
             raise Reached
 
     started = time.perf_counter()
     documents, _ = prepare(matrix, n_threads=available_threads())
     try:
-        run_start(documents, means_of_matrix(start, documents.original), Limits(tol=FULL), keep=watch)
+        steps = RunningMeans(documents, means_of_matrix(start, documents.original))
+        run_start(steps, Limits(tol=FULL), observe=watch)
     except Reached:
         return time.perf_counter() - started
     return float("nan")
@@ -251,29 +251,6 @@ def per_iteration(session: Session, n_clusters: int) -> None:
 @row("iteration-100k-100", "one iteration, the third to eighth, 100 thousand long documents, k=100", target=15.0)
 def iteration_100(session: Session) -> None:
     per_iteration(session, count(session, 100))
-
-
-@row("plain-sweep-100k-100", "one plain sweep, 100 thousand long documents, k=100, one thread", target=1.5)
-def plain_sweep(session: Session) -> None:
-    """Compare a sweep over the table in half precision, rounding included, with one over the table itself."""
-    from doccluster.clustering.k_means.document_matrix import prepare
-    from doccluster.clustering.k_means.means import means_of_rows
-    from doccluster.clustering.k_means.running_means import RunningMeans
-
-    k = count(session, 100)
-    documents, _ = prepare(load_matrix(data(session, "made-100k")), n_threads=1)
-    seeds = means_of_rows(documents, np.arange(0, documents.n_documents, documents.n_documents // k)[:k])
-    contenders = {"doccluster": True, "doccluster, table in float32 alone": False}
-    starts = {who: RunningMeans(documents, seeds, with_halves=halves) for who, halves in contenders.items()}
-    for start in starts.values():
-        for _ in range(4):  # means that are those of an iteration, not of the seeds
-            start.update(start.assign())
-    found = {who: start.assigner.assign for who, start in starts.items()}  # every row, whatever its bounds
-    one, other = (call() for call in found.values())
-    session.compare_on_one_thread(found, repeats=7)
-    session.record(
-        "doccluster, table in float32 alone", "labels_that_differ_from_plain", float(np.count_nonzero(one != other))
-    )
 
 
 @row("iteration-100k-500", "one iteration, the third to eighth, 100 thousand long documents, k=500", target=30.0)
@@ -463,7 +440,6 @@ def scaling(session: Session) -> None:
 @row("machine-limit", "one plain sweep beside the memory it must read at the bandwidth measured in the same run")
 def machine_limit(session: Session) -> None:
     from doccluster.clustering.k_means.document_matrix import prepare
-    from doccluster.clustering.k_means.means import means_of_rows
     from doccluster.clustering.k_means.running_means import RunningMeans
     from experiments.benchmarks.bandwidth import gather_bandwidth, stream_bandwidth
 
@@ -473,8 +449,9 @@ def machine_limit(session: Session) -> None:
     for name in ("made-20k",) if session.quick else ("debian", "made-100k"):
         for k in (100, 500):
             documents, _ = prepare(load_matrix(name), n_threads=threads)
-            start = RunningMeans(documents, means_of_rows(documents, random_rows(name, k)), with_halves=False)
-            start.update(start.assign())
+            start = RunningMeans(documents, documents.take(random_rows(name, k)).to_csr())
+            start.assign()
+            start.update()
             seconds = []
             for _ in range(5):
                 started = time.perf_counter()

@@ -10,7 +10,7 @@ by `ASSUMPTIONS`:
 - every worker has one processor like this one, a disk and a network as below; the main machine too;
 - the table of clusters is full, a value for each term in each cluster, and it is sent whole in each iteration; the sums
   that come back are as large. Both go through a tree whose levels double, or add, the workers reached: log2 of their
-  number. (`travelling` measures less, since only what changed is sent, and small collections leave most values empty.)
+  number. (Small collections leave most values empty.)
 - texts are written to the scratch folder once and read three times, rows are written twice; where the rows of a worker
   fit into what it keeps they are read once, else in every iteration, and then nothing is known from the iteration
   before, which costs more;

@@ -21,14 +21,13 @@ REPEATS = 9
 def sweeps(session: Session) -> None:
     from doccluster.clustering.k_means.document_matrix import prepare
     from doccluster.clustering.k_means.mean_table import head_length, lane_table
-    from doccluster.clustering.k_means.means import means_of_rows
     from doccluster.kernels.assignment import HIGHEST, LOWEST, Bounds, assign_rows
     from doccluster.kernels.simd.lanes import LINE
 
     load_kernels()
     name = "made-20k" if session.quick else "made-100k"
     documents, _ = prepare(load_matrix(name))
-    table = lane_table(means_of_rows(documents, random_rows(name, 20)), head_length(documents.frequencies, 20))
+    table = lane_table(documents.take(random_rows(name, 20)).to_csr(), head_length(documents.frequencies, 20))
     n, blocks = documents.n_documents, documents.blocks()
     shape = n, table.head.shape[1] // LINE
     bounds = Bounds(np.zeros(n, np.int32), np.full(n, LOWEST, np.float32), np.full(shape, HIGHEST, np.float32))

@@ -25,12 +25,12 @@ def fit_seconds(name: str, n_clusters: int, most_groups: int) -> float:
     """Return the processor seconds of a whole fit."""
     from doccluster.clustering.k_means.document_matrix import prepare
     from doccluster.clustering.k_means.lloyd import Limits, run_start
-    from doccluster.clustering.k_means.means import means_of_rows
+    from doccluster.clustering.k_means.running_means import RunningMeans
 
     documents, _ = prepare(load_matrix(name))
-    means = means_of_rows(documents, random_rows(name, n_clusters))
+    means = documents.take(random_rows(name, n_clusters)).to_csr()
     started = time.process_time()
-    run_start(documents, means, Limits(tol=FULL, most_groups=most_groups))
+    run_start(RunningMeans(documents, means, most_groups=most_groups), Limits(tol=FULL))
     return time.process_time() - started
 
 

@@ -45,31 +45,9 @@ def memory(session: Session) -> None:
     session.record("blocks on disk", "same_scores", float(same))
 
 
-@row("travelling", "what an iteration moves: made documents in 8 blocks, k=20, to the last iteration")
-def travelling(session: Session) -> None:
-    """Count the bytes of the messages: the rows of the table that changed, and the sums of what moved."""
-    n_documents = FEW if session.quick else N_DOCUMENTS // 4
-    with tempfile.TemporaryDirectory() as folder:
-        blocks = peers.blocks_of(made_rows(n_documents), 8, folder)
-        moved = iterations(blocks, folder)
-        full = N_CLUSTERS * blocks[0].n_columns * cost_model.ASSUMPTIONS.bytes_of_a_value
-    sent, received = np.array(moved, dtype=np.float64).T
-    for name, values in (("sent to each worker", sent), ("brought back", received)):
-        middle = float(np.median(values[1:]))
-        session.record(name, "KiB_in_the_first_iteration", float(values[1]) / 1024)
-        session.record(name, "KiB_in_the_median_iteration", middle / 1024)
-        session.record(name, "KiB_in_the_last_iteration", float(values[-1]) / 1024)
-        session.record(
-            name, "B_for_each_document_and_cluster_in_the_median_iteration", middle / n_documents / N_CLUSTERS
-        )
-        session.record(name, "share_of_a_full_table_in_the_first_iteration", float(values[1]) / full)
-        session.record(name, "share_of_a_full_table_in_the_median_iteration", middle / full)
-    session.record("sent to each worker", "iterations", float(sent.size - 1))
-
-
 @row("seeds", "the mean cosine of made documents to their centroid (k=20, one start), by where it begins; of 5 seeds")
 def seeds(session: Session) -> None:
-    """Compare k-means|| and a subsample with greedy k-means++ and random documents, over the same blocks."""
+    """Compare a subsample with greedy k-means++ and random documents, over the same blocks."""
     n_documents = FEW if session.quick else N_DOCUMENTS // 4
     with tempfile.TemporaryDirectory() as folder:
         compare_seeds(session, peers.blocks_of(made_rows(n_documents), 4, folder), N_CLUSTERS, folder)
@@ -107,7 +85,7 @@ def compare_seeds(session: Session, blocks: list, n_clusters: int, folder: str) 
     from doccluster.distributed import Sequential, cluster_blocks
 
     n_documents = sum(block.n_rows for block in blocks)
-    for init in ("k-means++", "k-means||", "subsample", "random"):
+    for init in ("k-means++", "subsample", "random"):
         for figure, max_iter in (("mean_cosine", 300), ("mean_cosine_after_one_iteration", 1)):
             objectives = [
                 cluster_blocks(
@@ -158,19 +136,6 @@ def made_rows(n_documents: int) -> Any:
 
     with text_file(n_documents).open(encoding="ascii") as lines:
         return vectorize(list(lines), min_df=2).matrix
-
-
-def iterations(blocks: list, folder: str) -> tuple[tuple[int, int], ...]:
-    """Return the bytes that each iteration of one start sent and brought back."""
-    from doccluster.clustering.k_means.spherical import SphericalParameters
-    from doccluster.distributed import Sequential
-    from doccluster.distributed.iterations import Iterations, Settings
-    from doccluster.distributed.seeds import SeedRows, draw_seeds
-
-    rows = SeedRows(Sequential(), blocks, None)
-    plan = SphericalParameters(N_CLUSTERS).plan_for(rows.frequencies, rows.n_documents)
-    seeds_drawn = draw_seeds(rows, N_CLUSTERS, "subsample", np.random.default_rng(0), plan, pathlib.Path(folder))
-    return Iterations(Sequential(), blocks, seeds_drawn, folder, settings=Settings(tol=0.0)).run().bytes_per_iteration
 
 
 @row("workers", "a whole run of 100,000 made documents (k=20, one start): 2 threads, one and two workers of one thread")

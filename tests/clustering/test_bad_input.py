@@ -149,7 +149,7 @@ def test_more_clusters_than_distinct_rows_gives_fewer_and_says_so():
     assert model.objective_ == pytest.approx(8)
 
 
-@pytest.mark.parametrize("init", ["k-means++", "random", "subsample", "k-means||"])
+@pytest.mark.parametrize("init", ["k-means++", "random", "subsample"])
 def test_identical_documents_make_one_cluster(init):
     rows = sparse.csr_array(np.tile([[0.6, 0.8, 0.0]], (9, 1)))
     with pytest.warns(DocclusterWarning, match="3 clusters asked for; 1 are returned"):

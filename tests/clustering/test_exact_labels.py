@@ -11,9 +11,7 @@ from doccluster.clustering.k_means.assign import nearest_centroids
 from doccluster.clustering.k_means.assigner import MOST_GROUPS, Assigner, rows_left_open
 from doccluster.clustering.k_means.document_matrix import prepare
 from doccluster.clustering.k_means.lloyd import Limits, run_start
-from doccluster.clustering.k_means.mean_table import lane_table
-from doccluster.clustering.k_means.means import in_given_columns, means_of_matrix, means_of_rows
-from doccluster.clustering.k_means.refill import refill
+from doccluster.clustering.k_means.mean_table import in_given_columns, means_of_matrix, table_for
 from doccluster.clustering.k_means.running_means import RunningMeans
 from doccluster.clustering.k_means.spherical import SphericalParameters, spherical_k_means
 from doccluster.clustering.k_means.spherical_k_means import SphericalKMeans
@@ -103,13 +101,11 @@ def compare(matrix, start_rows, *, n_threads=1, algorithm="every row", weights=N
     limits = {"most_groups": 0 if algorithm == "every row" else MOST_GROUPS} | limits
     if algorithm == "lists":
         limits = {"n_head": matrix.shape[1] // 3} | limits
+    steps = RunningMeans(documents, means_of_matrix(start, documents.original), **limits)
     found = run_start(
-        documents,
-        means_of_matrix(start, documents.original),
-        Limits(max_iter=60, tol=0.0, **limits),
-        observe=lambda iteration: seen.append(
-            (in_given_columns(iteration.means, documents.original), iteration.labels)
-        ),
+        steps,
+        Limits(max_iter=60, tol=0.0),
+        observe=lambda _: seen.append((in_given_columns(steps.means, documents.original), steps.labels.copy())),
     )
     naive = naive_run(matrix, start.toarray(), weights)
     for number, ((means, labels), (naive_means, naive_labels)) in enumerate(zip(seen, naive, strict=False)):
@@ -211,9 +207,9 @@ def check_bounds(matrix, k, *, n_head=None):
     """Run every iteration and compare bounds, labels and means with the truth; count the bounds."""
     documents, _ = prepare(matrix)
     rows = np.random.default_rng(3).permutation(matrix.shape[0])[:k]
-    followed, labels, checked = RunningMeans(documents, means_of_rows(documents, rows), n_head=n_head), None, 0
+    followed, labels, checked = RunningMeans(documents, documents.take(rows).to_csr(), n_head=n_head), None, 0
     for _ in range(25):
-        found = followed.assign()
+        found = followed.assigner.assign(followed._chords)
         if labels is not None and np.array_equal(found, labels):
             break
         exact = naive_similarities(matrix, in_given_columns(followed.means, documents.original).toarray())
@@ -222,8 +218,7 @@ def check_bounds(matrix, k, *, n_head=None):
             own = followed.assigner.own_similarities(found, in_order=in_order)
             assert own == pytest.approx(exact.max(axis=1), abs=1e-15 * matrix.shape[1])
         checked += assert_bounds(followed.assigner, exact, found)
-        moved_rows = refill(followed.assigner, found)
-        followed.assigner.forget(moved_rows, found)
+        followed._refill(found)
         followed.update(found)
         labels = found
     return checked
@@ -246,13 +241,16 @@ def test_bounds_hold_on_real_matrices(real_corpora, name, k):
 
 def test_means_asked_for_after_an_interruption_are_those_of_the_labels():
     documents, _ = prepare(topics())
-    table = RunningMeans(documents, means_of_rows(documents, np.arange(9)))
-    labels = table.assign()
-    snapshot = table.snapshot(labels, table.update(labels), 1)
-    kept = table.means.toarray()
-    table.update(table.assign())
+    table = RunningMeans(documents, documents.take(np.arange(9)).to_csr())
+    table.assign()
+    table.update()
+    snapshot = table.so_far(1)
+    kept, labels = table.means.toarray(), table.labels
+    table.assign()
+    table.update()
     assert not np.array_equal(table.means.toarray(), kept)
-    assert np.abs(snapshot.means.toarray() - kept).max() <= 6e-8
+    assert np.abs(snapshot().means.toarray() - kept).max() <= 6e-8
+    assert np.array_equal(snapshot().labels, labels)
 
 
 @pytest.mark.parametrize("n_groups", [1, 2])
@@ -265,8 +263,8 @@ def swept_rows(matrix, k, monkeypatch, **limits):
     swept, assign_rows = [], assigner.assign_rows
     monkeypatch.setattr(assigner, "assign_rows", lambda *given: swept.append(given[2].size) or assign_rows(*given))
     documents, _ = prepare(matrix)
-    start = means_of_rows(documents, np.arange(k))
-    found = run_start(documents, start, Limits(tol=0.0, **limits))
+    start = documents.take(np.arange(k)).to_csr()
+    found = run_start(RunningMeans(documents, start, **limits), Limits(tol=0.0))
     return sum(swept), matrix.shape[0] * (found.n_iter + 1)
 
 
@@ -327,8 +325,8 @@ def test_any_sequence_of_means_is_followed_exactly(data, seed, n_head):
         in_columns = means_of_matrix(sparse.csr_array(means), documents.original)
         exact = naive_similarities(matrix, means)
         if followed is None:
-            followed = Assigner(documents, in_columns, n_head=n_head, most_groups=most_groups)
-        followed.table = lane_table(in_columns, followed.n_head)
+            followed = Assigner(documents, table_for(documents, in_columns, n_head), most_groups=most_groups)
+        followed.table = table_for(documents, in_columns, n_head)
         labels = followed.assign(chords)
         assert np.array_equal(labels, exact.argmax(axis=1)), f"step {step}"
         assert_bounds(followed, exact, labels)

@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse
 
 from doccluster.clustering.k_means.document_matrix import prepare
-from doccluster.clustering.k_means.means import means_of_matrix, means_of_rows
+from doccluster.clustering.k_means.mean_table import means_of_matrix
 from doccluster.clustering.k_means.running_means import RunningMeans
 
 
@@ -42,7 +42,7 @@ def test_followed_means_are_those_of_the_members(kind, share, n_head):
     documents, rng, k = documents_of(signed=kind == "signed", weights=weights), np.random.default_rng(1), 7
     assert documents.has_exact_sums == (kind != "weighted")
     labels = rng.integers(k, size=500).astype(np.int32)
-    followed = RunningMeans(documents, means_of_rows(documents, np.arange(k)), n_head=n_head)
+    followed = RunningMeans(documents, documents.take(np.arange(k)).to_csr(), n_head=n_head)
     before = followed.means.toarray()
     for _ in range(12):
         followed.assign()

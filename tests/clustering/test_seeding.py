@@ -8,7 +8,6 @@ from scipy import sparse
 
 from doccluster.clustering import SphericalKMeans
 from doccluster.clustering.k_means.document_matrix import as_given, prepare
-from doccluster.clustering.k_means.scalable_seeding import uniform
 from doccluster.clustering.k_means.seeding import (
     affordable_seeding,
     default_trials,
@@ -115,7 +114,7 @@ def test_much_seeding_takes_a_sample_and_then_fewer_candidates():
 
 
 @pytest.mark.usefixtures("starts_threads")
-@pytest.mark.parametrize("init", ["k-means++", "random", "subsample", "k-means||"])
+@pytest.mark.parametrize("init", ["k-means++", "random", "subsample"])
 def test_the_same_seed_gives_the_same_labels_for_any_number_of_threads(rows, init, monkeypatch):
     monkeypatch.setattr("doccluster.clustering.k_means.document_matrix.SERIAL_WORK", 0)
     labels = [
@@ -175,18 +174,3 @@ def test_documents_in_several_parts_give_the_seeds_of_the_definition(weighted):
     documents, _ = prepare(sparse.csr_array(rows), weights=weights)
     found = kmeans_plus_plus(documents, 12, np.random.default_rng(2))
     assert list(found) == naive_seeds(rows, weights, 12, np.random.default_rng(2))
-
-
-@pytest.mark.parametrize(
-    ("key", "printed"),
-    [
-        (0, [0xE220A8397B1DCDAF, 0x6E789E6AA1B965F4, 0x06C45D188009454F]),
-        (1234567, [6457827717110365317, 3203168211198807973, 9817491932198370423, 4593380528125082431]),
-    ],
-)
-def test_draws_by_place_are_the_published_numbers_of_splitmix64(key, printed):
-    expected = [(one >> 11) / 2**53 for one in printed]
-    places = np.arange(len(printed))
-    assert uniform(places, key, 0).tolist() == expected
-    assert uniform(places[::-1], key, 0).tolist() == expected[::-1]
-    assert not np.isin(uniform(places, key, 1), expected).any()

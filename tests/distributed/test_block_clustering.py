@@ -9,13 +9,12 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from doccluster.clustering.k_means.document_matrix import DocumentMatrix, as_given
-from doccluster.clustering.k_means.scalable_seeding import draw_candidates, scalable_rows
+from doccluster.clustering.k_means.document_matrix import DocumentMatrix
+from doccluster.clustering.k_means.mean_table import lane_table
 from doccluster.clustering.k_means.spherical import FitInterrupted, SphericalParameters, spherical_k_means
 from doccluster.distributed import Sequential, cluster_blocks, write_block
 from doccluster.distributed.block_steps import _Followed
-from doccluster.distributed.cluster_table import TableChange, current_table, write_table
-from doccluster.distributed.seeds import SeedRows, scalable_seeds
+from doccluster.distributed.cluster_table import TableVersion
 from doccluster.errors import InputError, NothingUsable
 from doccluster.validation import unit_rows
 
@@ -49,7 +48,7 @@ def assert_same(found, expected):
     assert found.objective == pytest.approx(expected.objective, rel=1e-12)
 
 
-@pytest.mark.parametrize("init", ["k-means++", "random", "subsample", "k-means||"])
+@pytest.mark.parametrize("init", ["k-means++", "random", "subsample"])
 @pytest.mark.parametrize("keep_bytes", [0, 2**30])
 def test_labels_are_those_of_one_process_for_any_division(matrix, tmp_path, init, keep_bytes):
     parameters = SphericalParameters(9, init=init, n_init=2, random_state=4)
@@ -93,50 +92,11 @@ def test_clusters_that_cannot_be_filled_are_dropped(tmp_path):
 def test_an_order_of_the_documents_is_that_of_their_rows_sorted(matrix, tmp_path):
     order = np.random.default_rng(1).permutation(N)
     blocks = divided(matrix, DIVISIONS[3], tmp_path)
-    for init in ("k-means++", "k-means||"):
+    for init in ("k-means++", "random"):
         parameters = SphericalParameters(7, init=init, n_init=2, random_state=2)
         expected = spherical_k_means(sparse.csr_array(matrix[order]), parameters)
         found = cluster_blocks(Sequential(), blocks, parameters, scratch=tmp_path, order=order)
         np.testing.assert_array_equal(found.labels[order], expected.labels)
-
-
-def test_k_means_parallel_goes_on_after_rounds_that_draw_nothing():
-    joined = []
-
-    def join(fresh, number):
-        joined.append(fresh.size)
-        return 100
-
-    def draw(key, per_step, number):
-        return np.array([3, 8]) if number == 6 else np.array([], np.int64)
-
-    chosen = draw_candidates(np.arange(3), 2, np.random.default_rng(0), join, draw)
-    assert chosen[1:].tolist() == [3, 8]
-    assert joined == [1] * 7
-
-
-def test_weights_count_in_k_means_parallel(matrix):
-    heavy = np.array([3, 77, 205, 410, 640])
-    weights = np.ones(N)
-    weights[heavy] = 1e7
-    documents = as_given(matrix, weights=weights)[0]
-    found = scalable_rows(matrix, documents, 5, np.random.default_rng(0))
-    np.testing.assert_array_equal(np.sort(found), heavy)
-    dense = scalable_rows(matrix.toarray(), documents, 5, np.random.default_rng(0))
-    np.testing.assert_array_equal(dense, found)
-
-
-def test_seeds_of_k_means_parallel_are_different_documents_and_better_than_random_ones(matrix, tmp_path):
-    rows = SeedRows(Sequential(), divided(matrix, DIVISIONS[2], tmp_path), None)
-    objectives = {"k-means||": [], "random": []}
-    for seed in range(8):
-        seeds = scalable_seeds(rows, 8, np.random.default_rng(seed), tmp_path)
-        distinct = {seeds[[row]].toarray().tobytes() for row in range(8)}
-        assert len(distinct) == 8
-        drawn = matrix[np.random.default_rng(seed).choice(332, 8, replace=False)]
-        for name, centres in (("k-means||", seeds), ("random", drawn)):
-            objectives[name].append(float((matrix @ centres.T).toarray().max(axis=1).sum()))
-    assert np.mean(objectives["k-means||"]) > np.mean(objectives["random"])
 
 
 def test_nothing_is_left_in_the_scratch_folder(matrix, tmp_path):
@@ -186,15 +146,6 @@ def test_an_interrupted_fit_has_the_best_so_far(matrix, tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["block-0", "block-350"]
 
 
-def test_a_worker_without_the_table_before_reads_the_whole_one(matrix, tmp_path):
-    table = sparse.csr_array(matrix[:4])
-    after = sparse.csr_array(matrix[[0, 9, 2, 3]])
-    change = TableChange(str(tmp_path), 3, np.array([1]), sparse.csr_array(matrix[[9]]), np.zeros(4))
-    write_table(change, after)
-    assert (current_table(change) != after).nnz == 0
-    assert (table != after).nnz > 0
-
-
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [
@@ -237,11 +188,10 @@ def test_what_a_block_is_said_to_take_is_at_least_what_it_holds(tmp_path):
     n = 4_000
     rows = sparse.csr_array((np.ones(n, np.float32), np.arange(n) % 5, np.arange(n + 1)), shape=(n, 5))
     block = write_block(tmp_path / "block", rows, first=0)
-    followed = _Followed(block)
-    table = sparse.csr_array(np.eye(5, dtype=np.float32))
-    change = TableChange(str(tmp_path), 0, np.arange(5), table, np.full(5, np.inf))
-    write_table(change, table)
-    assert np.array_equal(followed.assign(change), np.arange(n) % 5)
+    followed = _Followed(block, np.arange(5, dtype=np.int32))
+    table = lane_table(sparse.csr_array(np.eye(5, dtype=np.float32)), 5)
+    version = TableVersion(str(tmp_path), 0, np.full(5, np.inf), np.arange(5, dtype=np.int32), np.full(5, n // 5))
+    assert np.array_equal(followed.assign(version, table), np.arange(n) % 5)
     documents = followed.documents
     arrays = (documents.values, documents.columns, documents.starts, documents.weights, *followed.assigner._bounds)
     held = sum(array.nbytes for array in arrays)

@@ -19,7 +19,6 @@ from doccluster.clustering.k_means.spherical import SphericalParameters, spheric
 from doccluster.corpus import read_corpus
 from doccluster.corpus.parts import FilesInParts, Part
 from doccluster.distributed import cluster_blocks, connect, dask_workers, write_block
-from doccluster.distributed.cluster_table import TableChange
 from doccluster.distributed.text_vectors import count_block, weigh_block
 from doccluster.errors import InputError
 from doccluster.scratch_files import scratch_failed
@@ -65,13 +64,9 @@ def test_labels_do_not_depend_on_the_number_of_workers(matrix, blocks, tmp_path,
     with threads_as_workers(n_workers) as cluster, distributed.Client(cluster) as client, connect(client) as executor:
         assert executor.n_workers == n_workers
         found = cluster_blocks(executor, blocks, parameters, scratch=tmp_path)
-        scalable = cluster_blocks(
-            executor, blocks, SphericalParameters(7, init="k-means||", n_init=1, random_state=1), scratch=tmp_path
-        )
         assert client.status == "running"
     np.testing.assert_array_equal(found.labels, expected.labels)
     assert found.centroids.data.tobytes() == expected.centroids.data.tobytes()
-    assert scalable.objective == pytest.approx(expected.objective, rel=0.1)
 
 
 @pytest.fixture(scope="module")
@@ -399,10 +394,3 @@ def test_bytes_are_those_of_the_arrays_in_the_messages():
         sent, received = executor.bytes_sent, executor.bytes_received
     assert sent == pytest.approx(2 * shared.nbytes, rel=0.01)  # to each of two workers
     assert received == pytest.approx((8 + 4) * sum(items), rel=0.01)  # values and columns
-
-
-def test_a_change_of_the_table_counts_what_it_takes_on_the_wire():
-    table = sparse.random_array((50, 3000), density=0.2, format="csr", dtype=np.float32, rng=np.random.default_rng(1))
-    change = TableChange("fit", 1, np.arange(50), table, np.ones(50))
-    _, frames = distributed.protocol.serialize(change)
-    assert change.n_bytes == pytest.approx(sum(memoryview(frame).nbytes for frame in frames), rel=0.02)

@@ -7,14 +7,12 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse
 
 from doccluster.base.short_repr import ShortRepr
 from doccluster.blocks import resolve_threads
 from doccluster.clustering.k_means.assigner import Assigner
 from doccluster.clustering.k_means.document_matrix import DocumentMatrix, prepare
-from doccluster.clustering.k_means.mean_table import head_length, lane_table
-from doccluster.clustering.k_means.means import means_of_matrix
+from doccluster.clustering.k_means.mean_table import means_of_matrix, table_for
 from doccluster.clustering.k_means.seeding import unit_rows_of
 from doccluster.errors import InputError
 from doccluster.geometry.documents import as_documents
@@ -89,7 +87,7 @@ def place_documents(
 
 def nearest_centroids(matrix: Any, centroids: Any, *, n_threads: int | None = None) -> npt.NDArray[np.int32]:
     """Return the labels of `assign_to_centroids` alone, a few times faster."""
-    return Assigner(*_documents_and_means(matrix, centroids, n_threads), most_groups=0).assign()
+    return Assigner(*_laid_out(matrix, centroids, n_threads), most_groups=0).assign()
 
 
 def centroid_similarities(matrix: Any, centroids: Any, *, n_threads: int | None = None) -> npt.NDArray[np.float64]:
@@ -104,13 +102,7 @@ def centroid_similarities(matrix: Any, centroids: Any, *, n_threads: int | None 
 
 
 def _laid_out(matrix: Any, centroids: Any, n_threads: int | None) -> tuple[DocumentMatrix, LaneTable]:
-    """Return documents and the table of the centroids, for kernels that visit each document once."""
-    documents, means = _documents_and_means(matrix, centroids, n_threads)
-    return documents, lane_table(means, head_length(documents.frequencies, means.shape[0]))
-
-
-def _documents_and_means(matrix: Any, centroids: Any, n_threads: int | None) -> tuple[DocumentMatrix, sparse.csr_array]:
-    """Return the documents as the iterations read them, and unit centroids in the same columns."""
+    """Return documents, and the table of unit centroids in the same columns."""
     checked, centres = as_documents(matrix), unit_rows_of(as_documents(centroids, name="centroids"))
     if centres.shape[1] != checked.n_terms:
         raise InputError(
@@ -118,4 +110,4 @@ def _documents_and_means(matrix: Any, centroids: Any, n_threads: int | None) -> 
             remedy="use the vectorizer that the centroids were made with",
         )
     documents, _ = prepare(checked, n_threads=resolve_threads(n_threads))
-    return documents, means_of_matrix(centres, documents.original)
+    return documents, table_for(documents, means_of_matrix(centres, documents.original))

@@ -8,11 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse
 
 from doccluster.clustering.k_means.document_matrix import DocumentMatrix
-from doccluster.clustering.k_means.mean_table import head_length, lane_table
-from doccluster.kernels.assignment import HIGHEST, LOWEST, UNIT_ROUNDOFF, Bounds, assign_rows, own_products
+from doccluster.kernels.assignment import HIGHEST, LOWEST, UNIT_ROUNDOFF, Bounds, LaneTable, assign_rows, own_products
 from doccluster.kernels.bounds import Chords, rows_in_question
 from doccluster.kernels.dense_rows import nearest_of_products
 from doccluster.kernels.simd.lanes import LINE, OCTET
@@ -77,9 +75,8 @@ class Assigner:
     Parameters
     ----------
     documents : DocumentMatrix
-    means : csr array of shape (n_clusters, n_columns)
-    n_head : int, optional
-        How many terms get a dense line in the table; `head_length` by default.
+    table : LaneTable
+        The means.
     most_groups : int
         The most groups of clusters that have a bound for each document; 0 sweeps all documents in every iteration.
 
@@ -89,18 +86,9 @@ class Assigner:
         May be changed or replaced between two calls of `assign`.
     """
 
-    def __init__(
-        self,
-        documents: DocumentMatrix,
-        means: sparse.csr_array,
-        *,
-        n_head: int | None = None,
-        most_groups: int = MOST_GROUPS,
-    ) -> None:
-        n, k = documents.n_documents, means.shape[0]
-        self.documents, self.n_clusters = documents, k
-        self.n_head = head_length(documents.frequencies, k) if n_head is None else n_head
-        self.table = lane_table(means, self.n_head)
+    def __init__(self, documents: DocumentMatrix, table: LaneTable, *, most_groups: int = MOST_GROUPS) -> None:
+        n, k = documents.n_documents, table.n_clusters
+        self.documents, self.n_clusters, self.table = documents, k, table
         self._group_width = group_width(k, max(1, most_groups))
         n_groups = padded_groups(k, self._group_width) if most_groups else 0
         upper = np.full((n, n_groups), HIGHEST, np.float32)

@@ -57,6 +57,16 @@ class DocumentMatrix:
         """The number of columns."""
         return int(self.original.size)
 
+    @property
+    def n_entries(self) -> int:
+        """The number of values."""
+        return int(self.values.size)
+
+    @property
+    def usable(self) -> npt.NDArray[np.int64]:
+        """The rows with a direction and a weight, ascending."""
+        return np.flatnonzero(self.is_usable)
+
     @cached_property
     def is_usable(self) -> npt.NDArray[np.bool_]:
         """Whether each row has a direction and a weight: only such rows found or keep a cluster."""
@@ -84,6 +94,14 @@ class DocumentMatrix:
             starts=starts,
             weights=self.weights[rows],
         )
+
+    def whole(self) -> DocumentMatrix:
+        """Return all of them: what draws from documents elsewhere fetches them."""
+        return self
+
+    def to_csr(self) -> sparse.csr_array:
+        """Return the rows as they are, not copied."""
+        return sparse.csr_array((self.values, self.columns, self.starts), shape=(self.n_documents, self.n_columns))
 
     def blocks(self) -> list[slice]:
         """Return the blocks of rows that kernels are given, the same for every number of threads."""

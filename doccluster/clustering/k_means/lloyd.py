@@ -1,4 +1,7 @@
-"""One start, from means to a fixed point: assign, refill, update, until nothing moves or too little is gained.
+"""Lloyd's iterations from means to a fixed point: label, refill, update, until nothing moves or too little is gained.
+
+There is one loop, for documents in memory (`running_means.RunningMeans`) and for documents in blocks on disk or on the
+workers of a cluster (`distributed.block_means.BlockMeans`): it asks for the steps and knows nothing of where they run.
 
 Exact labels means: those of a naive Lloyd that stores documents and unit means as float32, computes in float64 in
 ascending order of the columns, breaks ties to the lowest index and refills by the same rule.
@@ -6,99 +9,163 @@ ascending order of the columns, breaks ties to the lowest index and refills by t
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse
 
 from doccluster.base.progress import Progress, silent
-from doccluster.clustering.k_means.assigner import MOST_GROUPS, Assigner
-from doccluster.clustering.k_means.document_matrix import DocumentMatrix
-from doccluster.clustering.k_means.refill import empty_clusters, refill
-from doccluster.clustering.k_means.running_means import RunningMeans, Snapshot
 
 LAST_REFILLS = 3  # how often the labels after the last update may leave a cluster empty before it is left as it is
+KEPT_LABELS = 2**20  # labels of starts, 4 MiB, that are kept to say how far the starts agree
+
+Labels = npt.NDArray[np.int32]
+
+
+@dataclass(frozen=True, eq=False)
+class Snapshot:
+    """A start as far as it has come: labels, the means they belong to (csr), and the sum of the cosines to these."""
+
+    labels: Labels
+    means: Any
+    objective: float
+    n_iter: int
+    converged: bool = False
+
+
+class Steps(Protocol):
+    """Documents, their labels, and the means of the labels, wherever these lie."""
+
+    def assign(self) -> tuple[int, int]:
+        """Label all documents by the means; return how many moved, and how many went to clusters that were empty."""
+        ...
+
+    def update(self) -> float:
+        """Make the means those of the labels, and return the objective: the lengths of the sums."""
+        ...
+
+    def so_far(self, number: int) -> Callable[[], Snapshot]:
+        """Return what makes a snapshot of the last update, or of the labels after it, once that is asked for."""
+        ...
+
+    def finish(self, number: int, *, converged: bool) -> Snapshot:
+        """Return the start as it is now; clusters that could not be filled are dropped."""
+        ...
+
+
+@dataclass(frozen=True)
+class Limits:
+    """When a start ends."""
+
+    max_iter: int = 300
+    tol: float = 1e-4
 
 
 @dataclass(frozen=True, eq=False)
 class Iteration:
-    """What an observer is shown after each assignment: the means it used and the labels, refilled, it found."""
+    """What an observer is shown before each update: the labels of this many iterations, and the objective so far."""
 
+    steps: Any
     number: int
-    means: sparse.csr_array
-    labels: npt.NDArray[np.int32]
+    objective: float
 
 
 Observer = Callable[[Iteration], None]
 
 
-@dataclass(frozen=True)
-class Limits:
-    """When a start ends, and how many terms and groups of clusters may have a place of their own in memory."""
-
-    max_iter: int = 300
-    tol: float = 1e-4
-    n_head: int | None = None
-    most_groups: int = MOST_GROUPS
-    refine: bool = False
-
-
 def run_start(
-    documents: DocumentMatrix,
-    means: sparse.csr_array,
+    steps: Steps,
     limits: Limits,
     *,
+    begun: tuple[int, float] | None = None,
     progress: Progress = silent,
     observe: Observer | None = None,
-    keep: Callable[[Snapshot], None] | None = None,
+    keep: Callable[[Callable[[], Snapshot]], None] | None = None,
 ) -> Snapshot:
-    """Return the start that begins at `means`, its labels those of its means.
+    """Return where the iterations end.
 
-    `keep` is given a snapshot after every iteration, so that an interruption loses nothing.
+    Steps that are labelled already have `begun`, with the number of their iterations and the last objective. `keep` is
+    given the state after every update, so that an interruption loses nothing.
     """
-    steps = RunningMeans(documents, means, n_head=limits.n_head, most_groups=limits.most_groups)
-    labels = _assigned(steps)[0]
-    objective, number, converged = -np.inf, 0, False
-    while not converged:
+    number, objective = begun or (0, -np.inf)
+    if begun is None:
+        steps.assign()
+    while True:
         if observe:
-            observe(Iteration(number, steps.means, labels.copy()))
-        before, objective = objective, steps.update(labels)
+            observe(Iteration(steps, number, objective))
+        before, objective = objective, steps.update()
         number += 1
         if keep:
-            keep(steps.snapshot(labels, objective, number))
+            keep(steps.so_far(number))
+        n_moved, n_refilled = steps.assign()
         progress("cluster", number, limits.max_iter)
-        following, refilled = _assigned(steps)
-        converged = np.array_equal(labels, following)
-        labels = following
+        if n_moved == 0:
+            return steps.finish(number, converged=True)
         is_last = number >= limits.max_iter or (number > 1 and objective - before < limits.tol * objective)
-        if is_last and (not refilled.size or number >= limits.max_iter + LAST_REFILLS):
-            break
-    last = replace(steps.snapshot(labels, objective, number), converged=converged)
-    return drop_empty(documents, last, steps.assigner)
+        if is_last and (not n_refilled or number >= limits.max_iter + LAST_REFILLS):
+            return steps.finish(number, converged=False)
 
 
-def _assigned(steps: RunningMeans) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int64]]:
-    """Return the labels after the next assignment, and the documents that empty clusters were given."""
-    labels = steps.assign()
-    refilled = refill(steps.assigner, labels)
-    if refilled.size:
-        steps.assigner.forget(refilled, labels)
-    return labels, refilled
+@dataclass(eq=False)
+class BestStart:
+    """The best of several starts so far; it can be used at any time after the first update.
 
-
-def drop_empty(documents: DocumentMatrix, last: Snapshot, assigner: Assigner | None = None) -> Snapshot:
-    """Return the snapshot with clusters that could not be filled dropped, and the objective of its labels.
-
-    `assigner` has the table of its means, where there is one.
+    Attributes
+    ----------
+    best : Snapshot or None
+        The start with the highest objective of those that are over, the first among equals.
+    objectives : list of float
+        Of all that are over.
+    labels : list of int32 arrays
+        Of the first of these, as many as `KEPT_LABELS` allow.
     """
-    labels, means = last.labels, last.means
-    empty = empty_clusters(documents, labels, means.shape[0])
-    if 0 < empty.size < means.shape[0]:
-        means = sparse.csr_array(means[np.setdiff1d(np.arange(means.shape[0]), empty)])
-        assigner = Assigner(documents, means, most_groups=0)
-        labels = assigner.assign()
-    assigner = assigner or Assigner(documents, means, most_groups=0)
-    own = assigner.own_similarities(labels)
-    return replace(last, labels=labels, given=means, objective=float(np.sum(documents.weights * own)))
+
+    limits: Limits
+    best: Snapshot | None = None
+    objectives: list[float] = field(default_factory=list)
+    labels: list[Labels] = field(default_factory=list)
+    running: Callable[[], Snapshot] | None = None
+
+    def run(
+        self,
+        starts: Iterable[Steps],
+        *,
+        begun: tuple[int, float] | None = None,
+        refine: Callable[[Snapshot], Snapshot] | None = None,
+        progress: Progress = silent,
+        observe: Observer | None = None,
+    ) -> Snapshot:
+        """Return the best start once all are over. `begun` is of the first; `refine` may make a start better."""
+        for steps in starts:
+            found = run_start(steps, self.limits, begun=begun, progress=progress, observe=observe, keep=self._keep)
+            if refine:
+                self.running = lambda kept=found: kept
+                found = refine(found)
+            begun = None
+            self._take(found)
+        assert self.best is not None
+        return self.best
+
+    def _keep(self, running: Callable[[], Snapshot]) -> None:
+        self.running = running
+
+    def _take(self, found: Snapshot) -> None:
+        self.running = None
+        self.objectives.append(found.objective)
+        if (len(self.labels) + 1) * found.labels.size <= KEPT_LABELS:
+            self.labels.append(found.labels.copy())
+        if self.best is None or found.objective > self.best.objective:
+            self.best = found
+
+    @property
+    def other_labels(self) -> tuple[Labels, ...]:
+        """The labels of the starts but the best, as far as they were kept."""
+        best = int(np.argmax(self.objectives)) if self.objectives else -1
+        return tuple(labels for number, labels in enumerate(self.labels) if number != best)
+
+    def so_far(self) -> Snapshot | None:
+        """Return the best of the starts that are over and the one that runs, or None before the first update."""
+        known = [one for one in (self.best, self.running and self.running()) if one is not None]
+        return max(known, key=lambda snapshot: snapshot.objective, default=None)

@@ -6,16 +6,33 @@ term of few documents occurs in few means: lists save most of the memory of a de
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from doccluster.clustering.k_means.document_matrix import DocumentMatrix
 from doccluster.kernels.assignment import LaneTable
 from doccluster.kernels.simd.lanes import LINE, aligned_zeros
 
 MOST_CELLS = 2**21  # of a table that stays near the processor: lists would only have to be made
 MOST_ENTRIES = 4_000_000  # of a matrix that is read as it is: beyond, putting frequent terms together pays
 TAIL_COST = 32.0  # an entry of a tail list costs as much as this many cells of the dense head, measured
+
+
+def means_of_matrix(centroids: Any, original: npt.NDArray[np.int32]) -> sparse.csr_array:
+    """Return csr rows given in the columns of the user's matrix as float32 rows in the columns of a DocumentMatrix."""
+    rank = np.empty(original.size, np.int32)
+    rank[original] = np.arange(original.size, dtype=np.int32)
+    values = centroids.data.astype(np.float32)
+    return sparse.csr_array((values, rank[centroids.indices], centroids.indptr), shape=centroids.shape)
+
+
+def in_given_columns(means: sparse.csr_array, original: npt.NDArray[np.int32]) -> sparse.csr_array:
+    """Return means in the columns of the matrix as given, indices sorted."""
+    rows = sparse.csr_array((means.data, original[means.indices], means.indptr), shape=means.shape)
+    return rows.tocsc().tocsr()  # sorts the indices of each row, faster than comparing them would
 
 
 def table_width(n_lanes: int) -> int:
@@ -41,6 +58,11 @@ def head_length(frequencies: npt.NDArray[np.int64], n_clusters: int) -> int:
     if is_small(frequencies.size, n_clusters):
         return frequencies.size
     return int(np.count_nonzero(frequencies * TAIL_COST > table_width(n_clusters)))
+
+
+def table_for(documents: DocumentMatrix, means: sparse.csr_array, n_head: int | None = None) -> LaneTable:
+    """Return the table of means for some documents; `n_head` terms have a dense line, `head_length` by default."""
+    return lane_table(means, head_length(documents.frequencies, means.shape[0]) if n_head is None else n_head)
 
 
 def lane_table(means: sparse.csr_array, n_head: int) -> LaneTable:

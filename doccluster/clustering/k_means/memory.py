@@ -17,6 +17,7 @@ from doccluster.base.sizes import format_size
 from doccluster.clustering.k_means.assigner import MOST_GROUPS
 from doccluster.clustering.k_means.mean_table import head_length, table_width
 from doccluster.errors import MemoryLimitError
+from doccluster.geometry.criteria import moves_bytes
 from doccluster.kernels.simd.lanes import LINE, OCTET
 
 SCRATCH_PER_ROW = 48  # labels before, after and while assigning, member lists, similarities of the last pass
@@ -46,6 +47,8 @@ class MemoryPlan:
         Labels, bounds and lists of members.
     threads : int
         Scratch space of all threads.
+    moves : int
+        Rows and sums in float64, if single documents are moved.
     n_groups : int
         Groups of clusters that have a bound for each document; 0 sweeps all of them in every iteration.
     n_head : int
@@ -62,6 +65,7 @@ class MemoryPlan:
     table: int
     bounds: int
     threads: int
+    moves: int
     n_groups: int
     n_head: int
     seed_documents: int
@@ -71,7 +75,7 @@ class MemoryPlan:
     @property
     def total(self) -> int:
         """The most that is held at a time."""
-        iterating = self.means + self.table + self.bounds + self.threads
+        iterating = self.means + self.table + self.bounds + self.threads + self.moves
         return self.documents + max(self.seeding, iterating) + SLACK
 
     def __str__(self) -> str:
@@ -82,6 +86,7 @@ class MemoryPlan:
             "table of means": self.table,
             "labels and bounds": self.bounds,
             f"scratch of {self.n_threads} thread(s)": self.threads,
+            **({"single moves": self.moves} if self.moves else {}),
         }
         lines = [f"  {name:<22} {format_size(size):>10}" for name, size in parts.items()]
         limit = "" if self.limit is None else f" of {format_size(self.limit)} allowed"
@@ -100,6 +105,7 @@ class Size:
     n_candidates: int
     draws_from_index: bool
     skips: bool
+    moves: bool = False
 
     @property
     def n_entries(self) -> int:
@@ -181,6 +187,7 @@ def _plan(size: Size, n_head: int, n_groups: int, n_threads: int, seeds: int) ->
         table=int(size.tables[n_head]),
         bounds=size.n_documents * (SCRATCH_PER_ROW + 4 * OCTET * -(-n_groups // OCTET)),
         threads=n_threads * 64 * table_width(size.n_clusters),
+        moves=moves_bytes(n_columns, size.n_entries, size.n_clusters) if size.moves else 0,
         n_groups=n_groups,
         n_head=n_head,
         seed_documents=seeds,

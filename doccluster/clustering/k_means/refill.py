@@ -1,34 +1,19 @@
-"""Empty clusters: each is given the document farthest from its centroid, as long as that leaves no other one empty."""
+"""Empty clusters: each, lowest first, is given the document least similar to its own centroid.
+
+Only clusters with more than one distinct row give a document; among equally distant ones the first goes.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
 
-from doccluster.clustering.k_means.assigner import Assigner
-from doccluster.clustering.k_means.document_matrix import DocumentMatrix
 
-
-def empty_clusters(documents: DocumentMatrix, labels: npt.NDArray[np.int32], n_clusters: int) -> npt.NDArray[np.int64]:
+def empty_clusters(
+    is_usable: npt.NDArray[np.bool_], labels: npt.NDArray[np.int32], n_clusters: int
+) -> npt.NDArray[np.int64]:
     """Return the clusters that have no document with a direction and a weight, ascending."""
-    return np.flatnonzero(np.bincount(labels[documents.is_usable], minlength=n_clusters) == 0)
-
-
-def refill(assigner: Assigner, labels: npt.NDArray[np.int32]) -> npt.NDArray[np.int64]:
-    """Give each empty cluster, lowest first, the document least similar to its own centroid; return those documents.
-
-    `labels` is changed in place. Only clusters with more than one distinct row give a document; among equally distant
-    documents the first goes. A cluster for which none is left stays empty.
-    """
-    documents = assigner.documents
-    empty = empty_clusters(documents, labels, assigner.n_clusters)
-    if not empty.size:
-        return np.empty(0, np.int64)
-    similarities = assigner.own_similarities(labels, in_order=True)
-    chosen = choose_refills(similarities, labels, documents.digests, documents.is_usable, empty)
-    moved = np.array(list(chosen), np.int64)
-    labels[moved] = list(chosen.values())
-    return moved
+    return np.flatnonzero(np.bincount(labels[is_usable], minlength=n_clusters) == 0)
 
 
 def choose_refills(
@@ -39,6 +24,8 @@ def choose_refills(
     empty: npt.NDArray[np.int64],
 ) -> dict[int, int]:
     """Return which document each empty cluster is given, as row -> cluster, in the order of the clusters.
+
+    A cluster for which none is left stays empty.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""One start: sums and means of clusters that follow the documents that move, and the labels by them.
+"""The steps of Lloyd's iterations in memory: sums and means that follow the documents that move, and labels by them.
 
 Frequent terms have a dense line of sums and one of means, with a place for each cluster: an iteration adds the rows
 that moved, and goes through the lines once. What a term of few documents has in each cluster is added up anew.
@@ -7,8 +7,6 @@ that moved, and goes through the lines once. What a term of few documents has in
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -17,7 +15,9 @@ from scipy import sparse
 from doccluster.blocks import row_blocks
 from doccluster.clustering.k_means.assigner import MOST_GROUPS, Assigner
 from doccluster.clustering.k_means.document_matrix import DocumentMatrix
-from doccluster.clustering.k_means.mean_table import means_of_table, tail_of
+from doccluster.clustering.k_means.lloyd import Snapshot
+from doccluster.clustering.k_means.mean_table import means_of_table, table_for, tail_of
+from doccluster.clustering.k_means.refill import choose_refills, empty_clusters
 from doccluster.kernels.bounds import Chords
 from doccluster.kernels.running_sums import move_rows, renew_means, square_sums
 from doccluster.kernels.simd.lanes import LINE, aligned_zeros
@@ -25,25 +25,6 @@ from doccluster.kernels.simd.lanes import LINE, aligned_zeros
 BLOCK_CELLS = 2**18  # of a table that a thread goes through at a time
 CELL_WORK = 4  # what a cell costs, in multiplications
 CANCELLED = 1e-9  # a sum this short beside the weight of its members is rounding: the members cancel out
-
-
-@dataclass(frozen=True, eq=False)
-class Snapshot:
-    """A start as far as it has come: labels, the means they belong to, and the objective of the last update.
-
-    The means may be given as a function, which is called when they are first asked for.
-    """
-
-    labels: npt.NDArray[np.int32]
-    given: sparse.csr_array | Callable[[], sparse.csr_array]
-    objective: float
-    n_iter: int
-    converged: bool = False
-
-    @cached_property
-    def means(self) -> sparse.csr_array:
-        """The means that the labels belong to."""
-        return self.given() if callable(self.given) else self.given
 
 
 class RunningMeans:
@@ -62,23 +43,42 @@ class RunningMeans:
         most_groups: int = MOST_GROUPS,
     ) -> None:
         self.documents, self.n_clusters = documents, means.shape[0]
-        self.assigner = Assigner(documents, means, n_head=n_head, most_groups=most_groups)
+        self.labels = np.full(documents.n_documents, -1, np.int32)
+        self.assigner = Assigner(documents, table_for(documents, means, n_head), most_groups=most_groups)
         self.lengths = np.zeros(self.n_clusters)
         self._sums = aligned_zeros(self.assigner.table.head.shape, np.float64)
-        self._by_term = documents.terms_from(self.assigner.n_head)
+        self._by_term = documents.terms_from(self._sums.shape[0])
         self._summed = np.full(documents.n_documents, -1, np.int32)
         self._chords: Chords | None = None
         self._n_updates = 0
 
-    def assign(self) -> npt.NDArray[np.int32]:
-        """Return the nearest mean of each document."""
-        return self.assigner.assign(self._chords)
+    def assign(self) -> tuple[int, int]:
+        """Label all documents; return how many moved, and how many went to clusters that were empty."""
+        labels = self.assigner.assign(self._chords)
+        refilled = self._refill(labels)
+        n_moved = int(np.count_nonzero(labels != self.labels))
+        self.labels = labels
+        return n_moved, refilled
 
-    def update(self, labels: npt.NDArray[np.int32]) -> float:
-        """Make the means those of a labelling and return its objective.
+    def _refill(self, labels: npt.NDArray[np.int32]) -> int:
+        """Give each empty cluster a document, changing `labels`; return how many got one."""
+        documents = self.documents
+        empty = empty_clusters(documents.is_usable, labels, self.n_clusters)
+        if not empty.size:
+            return 0
+        similarities = self.assigner.own_similarities(labels, in_order=True)
+        chosen = choose_refills(similarities, labels, documents.digests, documents.is_usable, empty)
+        rows = np.array(list(chosen), np.int64)
+        labels[rows] = list(chosen.values())
+        self.assigner.forget(rows, labels)
+        return rows.size
+
+    def update(self, labels: npt.NDArray[np.int32] | None = None) -> float:
+        """Make the means those of the labels, or of others, and return the objective: the lengths of the sums.
 
         A cluster whose members have no direction together keeps its old mean.
         """
+        labels = self.labels if labels is None else labels
         k, width = self.n_clusters, self._sums.shape[1]
         has_moved = changed_clusters(self._summed, labels, k)
         self._move(labels, has_moved)
@@ -164,19 +164,33 @@ class RunningMeans:
         """The means as sparse rows, terms ascending."""
         return means_of_table(self.assigner.table)
 
-    def snapshot(self, labels: npt.NDArray[np.int32], objective: float, number: int) -> Snapshot:
-        """Return the start as far as it has come; its means are made when they are asked for."""
-        made_after = self._n_updates
+    def so_far(self, number: int) -> Callable[[], Snapshot]:
+        """Return what makes a snapshot of the last update, also when later ones have changed the table."""
+        labels, made_after = self.labels, self._n_updates
 
-        def means() -> sparse.csr_array:
-            """Read the means from the table; after later updates, which replaced them there, make them again."""
-            if self._n_updates == made_after:
-                return self.means
-            again = RunningMeans(self.documents, self.means, n_head=self.assigner.n_head, most_groups=0)
-            again.update(labels)
-            return again.means
+        def snapshot() -> Snapshot:
+            steps = self
+            if self._n_updates != made_after:
+                steps = RunningMeans(self.documents, self.means, n_head=self._sums.shape[0], most_groups=0)
+                steps.update(labels)
+            return steps.without_empty(labels, number, converged=False)
 
-        return Snapshot(labels, means, objective, number)
+        return snapshot
+
+    def finish(self, number: int, *, converged: bool) -> Snapshot:
+        """Return the start as it is now; clusters that could not be filled are dropped."""
+        return self.without_empty(self.labels, number, converged=converged)
+
+    def without_empty(self, labels: npt.NDArray[np.int32], number: int, *, converged: bool) -> Snapshot:
+        """Return a snapshot with these labels; documents are labelled again where clusters are dropped."""
+        means, assigner = self.means, self.assigner
+        empty = empty_clusters(self.documents.is_usable, labels, self.n_clusters)
+        if 0 < empty.size < self.n_clusters:
+            means = sparse.csr_array(means[np.setdiff1d(np.arange(self.n_clusters), empty)])
+            assigner = Assigner(self.documents, table_for(self.documents, means), most_groups=0)
+            labels = assigner.assign()
+        objective = float(np.sum(self.documents.weights * assigner.own_similarities(labels)))
+        return Snapshot(labels, means, objective, number, converged)
 
 
 def changed_clusters(

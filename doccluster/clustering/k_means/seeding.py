@@ -21,7 +21,7 @@ from scipy import sparse
 from doccluster.base.progress import Progress, silent
 from doccluster.blocks import row_blocks, share_blocks
 from doccluster.clustering.k_means.document_matrix import DocumentMatrix
-from doccluster.clustering.k_means.means import means_of_matrix
+from doccluster.clustering.k_means.mean_table import means_of_matrix
 from doccluster.errors import InputError
 from doccluster.geometry.documents import Documents, as_documents
 from doccluster.kernels.arguments import Csr
@@ -36,7 +36,7 @@ COMMON_FROM = 0.1  # a term of a larger share of documents is added as a dense l
 LINE_VISITS, PASS_VISITS = 0.09, 0.15  # what a document costs in a dense line, and at all, in visits of the index
 WORTH_A_THREAD = 1_500_000  # visits of one round of candidates, about a millisecond, above which handing over pays
 
-SEEDINGS = ("k-means++", "random", "subsample", "k-means||")
+SEEDINGS = ("k-means++", "random", "subsample")
 
 Init = str | Callable[..., Any] | Any
 
@@ -155,12 +155,6 @@ class _Potential:
         self.total = float(self.cumulated[-1])
 
 
-def random_rows(documents: DocumentMatrix, n_clusters: int, generator: np.random.Generator) -> npt.NDArray[np.int64]:
-    """Return `n_clusters` different rows drawn evenly among those with a direction (fewer if there are fewer)."""
-    usable = np.flatnonzero(documents.is_usable)
-    return np.sort(generator.permutation(usable)[:n_clusters])
-
-
 def check_init(init: Init) -> None:
     """Raise InputError if `init` is a word that means nothing."""
     if isinstance(init, str) and init not in SEEDINGS:
@@ -173,31 +167,23 @@ def check_init(init: Init) -> None:
 
 
 def given_means(
-    init: Any, n_clusters: int, documents: DocumentMatrix, original: Any, generator: np.random.Generator
+    init: Any, n_clusters: int, original: npt.NDArray[np.int32], given: Any, generator: np.random.Generator
 ) -> sparse.csr_array:
     """Return the means given as a matrix, dense or sparse, or made by a callable ``(X, n_clusters, random_state)``.
 
-    Raises
-    ------
-    InputError
-        If their shape is not (n_clusters, n_terms), or they are not finite numbers.
+    Raises InputError if their shape is not (n_clusters, n_terms), or they are not finite numbers.
     """
     if callable(init):
         seed = int(generator.integers(2**31 - 1))
-        init = init(original, n_clusters, random_state=np.random.RandomState(seed))
-    return means_of_matrix(given_centroids(init, n_clusters, documents.n_columns), documents.original)
-
-
-def given_centroids(init: Any, n_clusters: int, n_terms: int) -> sparse.csr_array:
-    """Return the unit rows of centroids given as a matrix; raises InputError as `given_means` does."""
+        init = init(given, n_clusters, random_state=np.random.RandomState(seed))
     rows = as_documents(init, name="init")
-    if rows.shape != (n_clusters, n_terms):
+    if rows.shape != (n_clusters, original.size):
         raise InputError(
             f"has shape {rows.shape}",
             argument="init",
-            expected=f"shape {(n_clusters, n_terms)}: one row for each cluster, one column for each term",
+            expected=f"shape {(n_clusters, original.size)}: one row for each cluster, one column for each term",
         )
-    return unit_rows_of(rows)
+    return means_of_matrix(unit_rows_of(rows), original)
 
 
 def unit_rows_of(centres: Documents) -> sparse.csr_array:

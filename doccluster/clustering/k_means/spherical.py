@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -17,13 +18,13 @@ from doccluster.base.sparse_structure import document_frequencies
 from doccluster.blocks import resolve_threads
 from doccluster.clustering.estimator_parameters import SeededParameters
 from doccluster.clustering.k_means.document_matrix import DocumentMatrix, as_given, prepare
-from doccluster.clustering.k_means.lloyd import Limits
-from doccluster.clustering.k_means.mean_table import keeps_columns
-from doccluster.clustering.k_means.means import in_given_columns
+from doccluster.clustering.k_means.lloyd import BestStart, Limits, Snapshot
+from doccluster.clustering.k_means.mean_table import in_given_columns, keeps_columns
 from doccluster.clustering.k_means.memory import MemoryPlan, Size, plan_memory
-from doccluster.clustering.k_means.running_means import Snapshot
+from doccluster.clustering.k_means.refinement import refine_start
+from doccluster.clustering.k_means.running_means import RunningMeans
 from doccluster.clustering.k_means.seeding import Init, affordable_seeding, check_init, default_trials
-from doccluster.clustering.k_means.starts import BestStart, draw_starts
+from doccluster.clustering.k_means.starts import draw_starts
 from doccluster.clustering.task import Found, Task
 from doccluster.errors import InputError, NothingUsable
 from doccluster.geometry.documents import as_documents
@@ -41,10 +42,9 @@ class SphericalParameters(SeededParameters):
     init: Init = parameter(
         "k-means++",
         "Greedy k-means++ in cosine form, random documents, the centroids of a clustered sample (one document in ten, "
-        "20 to 1,000 for each cluster), k-means++ among documents that a few rounds over all have drawn (k-means||: "
-        "Bahmani et al. 2012), centroids (dense or sparse, made unit), or a function ``(X, n_clusters, random_state)`` "
-        "that returns such.",
-        type="{'k-means++', 'random', 'subsample', 'k-means||'}, matrix of shape (n_clusters, n_terms), or callable",
+        "20 to 1,000 for each cluster), centroids (dense or sparse, made unit), or a function "
+        "``(X, n_clusters, random_state)`` that returns such.",
+        type="{'k-means++', 'random', 'subsample'}, matrix of shape (n_clusters, n_terms), or callable",
     )
     n_init: int | Literal["auto"] = parameter(
         DEFAULT_STARTS,
@@ -70,8 +70,8 @@ class SphericalParameters(SeededParameters):
     )
     refine: bool = parameter(
         False,
-        "After the batch steps of each start, move single documents and chains of documents while that raises the "
-        "objective (Dhillon, Guan and Kogan 2002); slower, and better optima.",
+        "After the batch steps of each start, move single documents while that raises the objective (Dhillon, Guan and "
+        "Kogan 2002); slower, and better optima.",
     )
     verbose: int = parameter(0, "With 1 the memory plan is printed before the fit begins.")
 
@@ -112,6 +112,7 @@ class SphericalParameters(SeededParameters):
             n_candidates=default_trials(self.n_clusters),
             draws_from_index=isinstance(self.init, str) and self.init != "random",
             skips=self.algorithm != "lloyd",
+            moves=self.refine,
         )
         affordable, _ = affordable_seeding(frequencies, n_documents, self.n_clusters)
         return plan_memory(size, None if self.max_memory is None else parse_size(self.max_memory), affordable)
@@ -188,46 +189,55 @@ def spherical_k_means(
     documents, scaled = make(checked, weights=weights, n_threads=plan.n_threads)
     if not documents.is_usable.any():
         raise NothingUsable("X has no row with a non-zero value and a weight", remedy="there is nothing to cluster")
-    limits = Limits(
-        parameters.max_iter,
-        parameters.tol,
-        n_head=plan.n_head,
-        most_groups=plan.n_groups,
-        refine=parameters.refine,
-    )
-    progress = parameters.progress or silent
-    best = BestStart(documents, limits)
-    starts = draw_starts(
+    limits, progress = Limits(parameters.max_iter, parameters.tol), parameters.progress or silent
+    best = BestStart(limits)
+    seeds = draw_starts(
         documents,
         parameters.n_clusters,
         parameters.init,
         parameters.n_starts,
         as_generator(parameters.random_state),
-        matrix,
+        given=matrix,
         seed_documents=plan.seed_documents,
         progress=progress,
     )
+    starts = (RunningMeans(documents, means, n_head=plan.n_head, most_groups=plan.n_groups) for means in seeds)
+
+    def refined(start: Snapshot) -> Snapshot:
+        return refine_start(documents, start, limits, n_head=plan.n_head, progress=progress)
+
+    with_best = partial(_fit_of, documents, best, parameters.n_clusters, scaled=scaled)
     try:
-        found = best.run(starts, progress=progress)
+        return with_best(best.run(starts, refine=refined if parameters.refine else None, progress=progress))
     except KeyboardInterrupt as stopped:
         so_far = best.so_far()
-        kept = None if so_far is None else _fit_of(documents, so_far, best, parameters.n_clusters, scaled=scaled)
-        raise FitInterrupted(kept) from stopped
-    return _fit_of(documents, found, best, parameters.n_clusters, scaled=scaled)
+        raise FitInterrupted(None if so_far is None else with_best(so_far)) from stopped
 
 
 def _fit_of(
-    documents: DocumentMatrix, found: Snapshot, best: BestStart, n_clusters: int, *, scaled: bool
+    documents: DocumentMatrix, best: BestStart, n_clusters: int, found: Snapshot, *, scaled: bool
 ) -> SphericalFit:
     centroids = in_given_columns(found.means, documents.original)
-    notes = [NORMALISED] if scaled else []
+    weight = float(np.sum(documents.weights[documents.is_usable]))
+    return fit_of(found, centroids, weight, best, n_clusters, notes=[NORMALISED] if scaled else [])
+
+
+def fit_of(
+    found: Snapshot, centroids: Any, weight: float, best: BestStart, n_clusters: int, *, notes: list[str]
+) -> SphericalFit:
+    """Return what a fit found, from its best start, its centroids in the columns given, and the documents' weight."""
     if centroids.shape[0] < n_clusters:
         notes.append(
             f"fewer distinct rows than the {n_clusters} clusters asked for; {centroids.shape[0]} are returned."
         )
-    inertia = float(np.sum(documents.weights[documents.is_usable])) - found.objective
     return SphericalFit(
-        found.labels, centroids, found.objective, inertia, found.n_iter, best.other_labels, tuple(notes)
+        found.labels,
+        centroids,
+        found.objective,
+        weight - found.objective,
+        found.n_iter,
+        best.other_labels,
+        tuple(notes),
     )
 
 

@@ -7,6 +7,7 @@ Machine Learning 39; Zhong & Ghosh 2005, "Generative model-based document cluste
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -22,6 +23,7 @@ Floats = npt.NDArray[np.float64]
 Labels = npt.NDArray[np.int64]
 
 BLOCK_ROWS = 2048
+MAX_LENGTH, SMOOTHING, MAX_ITER, TOL = 200.0, 0.5, 20, 1e-3
 LEAST_SHARE = 1e-4  # smaller posterior probabilities do not count in the next step
 
 
@@ -93,10 +95,10 @@ def settle_labels(
     labels: npt.NDArray[np.integer[Any]],
     n_clusters: int,
     *,
-    smoothing: float = 0.5,
-    max_length: float = 200.0,
-    max_iter: int = 20,
-    tol: float = 1e-3,
+    smoothing: float = SMOOTHING,
+    max_length: float = MAX_LENGTH,
+    max_iter: int = MAX_ITER,
+    tol: float = TOL,
     soft: bool = False,
     n_threads: int | None = None,
     progress: Progress = silent,
@@ -107,37 +109,47 @@ def settle_labels(
     ----------
     counts : csr array of shape (n_documents, n_terms), values >= 0
     labels : int array of shape (n_documents,), 0..n_clusters-1
-    smoothing : float in 0..1
-        The share of the collection in the distribution of each cluster.
-    max_length : float
-        Documents of more terms count as this many: long ones would else be too sure of their cluster.
-    max_iter : int
-        The most rounds.
-    tol : float
-        It ends when no larger share of the labels changed.
+    smoothing, max_length, max_iter, tol
+        As for `MultinomialMixture`.
     soft : bool
         Whether a document counts in every cluster by its probability, or wholly in the most probable.
-
-    Returns
-    -------
-    Settled
     """
-    threads = resolve_threads(n_threads)
     rows = capped(counts, max_length)
     background = np.asarray(rows.sum(axis=0)).ravel()
-    shares = one_hot(labels, n_clusters)
-    now: Labels = np.asarray(labels, dtype=np.int64)
-    parameters = maximize(rows, shares, background, smoothing, max_length)
-    number = 0
+
+    def fit(shares: Any) -> Multinomials:
+        return maximize(rows, shares, background, smoothing, max_length)
+
+    def label(parameters: Multinomials) -> tuple[Labels, Any]:
+        return expect(rows, replace(parameters, max_length=np.inf), soft=soft, n_threads=n_threads)
+
+    begun = np.asarray(labels, dtype=np.int64), one_hot(labels, n_clusters)
+    return settle(fit, label, begun, max_iter=max_iter, tol=tol, progress=progress)
+
+
+def settle(
+    fit: Callable[[Any], Multinomials],
+    label: Callable[[Multinomials], tuple[Labels, Any]],
+    begun: tuple[Labels, Any],
+    *,
+    max_iter: int,
+    tol: float,
+    progress: Progress,
+) -> Settled:
+    """Return where fitting and labelling in turn end, wherever that is done.
+
+    `label` returns labels and what `fit` makes of them the next parameters; `begun` are such.
+    """
+    (now, shares), number = begun, 0
     while True:
         number += 1
-        found, shares = expect(rows, replace(parameters, max_length=np.inf), soft=soft, n_threads=threads)
+        parameters = fit(shares)
+        found, shares = label(parameters)
         settled = bool(np.count_nonzero(found != now) <= tol * now.size)
         now = found
         progress("settle", number, max_iter)
         if settled or number >= max_iter:
             return Settled(parameters, now, number, settled)
-        parameters = maximize(rows, shares, background, smoothing, max_length)
 
 
 def maximize(rows: Any, shares: Any, background: Floats, smoothing: float, max_length: float) -> Multinomials:

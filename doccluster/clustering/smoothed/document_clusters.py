@@ -52,7 +52,7 @@ class DocumentParameters(SeededParameters):
     init: Init = parameter(
         "k-means++",
         "How the first centroids of spherical k-means are chosen, as in `SphericalKMeans`.",
-        type="{'k-means++', 'random', 'subsample', 'k-means||'} or callable",
+        type="{'k-means++', 'random', 'subsample'} or callable",
     )
     n_init: int | Literal["auto"] = parameter(
         10, "Starts of spherical k-means; the best is kept.", type="int or 'auto'"
