@@ -112,7 +112,7 @@ WORTH_A_THREAD = (  # how much work threads are started for, and the rows that o
     ("clustering.k_means.document_matrix.SERIAL_WORK", 0),
     ("clustering.k_means.document_matrix.BLOCK_ROWS", 32),
     ("clustering.k_means.seeding.WORTH_A_THREAD", 0),
-    ("clustering.mixtures.vmf_documents._SERIAL_WORK", 0),
+    ("clustering.mixtures.vmf_steps.SERIAL_WORK", 0),
     ("geometry.projection.BLOCK_ROWS", 64),
 )
 

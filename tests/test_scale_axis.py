@@ -15,8 +15,7 @@ from scipy import optimize, sparse, special
 from doccluster.clustering import MultinomialMixture, VonMisesFisherMixture
 from doccluster.clustering.hierarchical.agglomeration import agglomerate
 from doccluster.clustering.linear_rule import LinearRule
-from doccluster.clustering.mixtures import vmf_documents, vmf_steps
-from doccluster.clustering.mixtures.vmf_documents import UnitDocuments
+from doccluster.clustering.mixtures import vmf_mixture, vmf_steps
 from doccluster.clustering.search_cells import search_cells
 from doccluster.evaluation import evaluate
 from doccluster.geometry import latent_semantic_space, nearest_neighbours
@@ -172,23 +171,22 @@ def ratio(n_terms, kappa):
 def test_a_mixture_is_that_of_the_definition_whatever_its_blocks(monkeypatch, tiny, assignment, concentration):
     rows, topics = unit_rows()
     start = np.where(np.arange(150) % 5 == 0, (topics + 1) % 4, topics)
-    passed = {"blocks": 1, "threads": 1, "tasks": 1}
+    passed, unit_blocks, times_table = {"blocks": 1, "threads": 1}, vmf_steps.unit_blocks, vmf_steps.times_table
     if tiny:
-        for name, value in {"_BLOCK_SHARES": 160, "_SERIAL_WORK": 0}.items():
-            monkeypatch.setattr(vmf_documents, name, value)
-        monkeypatch.setattr(vmf_steps, "_ROWS_PER_TASK", 3)
-    blocks, share_blocks = UnitDocuments.blocks, vmf_steps.share_blocks
+        monkeypatch.setattr(vmf_steps, "BLOCK_SHARES", 40)
+        monkeypatch.setattr(vmf_steps, "SERIAL_WORK", 0)
 
-    def divided(self, n_lanes):
-        passed["blocks"] = max(passed["blocks"], len(blocks(self, n_lanes)))
-        return blocks(self, n_lanes)
+    def divided(rows, n_clusters):
+        blocks = unit_blocks(rows, n_clusters)
+        passed["blocks"] = max(passed["blocks"], len(blocks))
+        return blocks
 
-    def shared(function, items, *, n_threads):
-        passed["tasks"], passed["threads"] = max(passed["tasks"], len(items)), max(passed["threads"], n_threads)
-        return share_blocks(function, items, n_threads=n_threads)
+    def shared(rows, table, n_threads):
+        passed["threads"] = max(passed["threads"], n_threads)
+        return times_table(rows, table, n_threads)
 
-    monkeypatch.setattr(UnitDocuments, "blocks", divided)
-    monkeypatch.setattr(vmf_steps, "share_blocks", shared)
+    monkeypatch.setattr(vmf_mixture, "unit_blocks", divided)
+    monkeypatch.setattr(vmf_steps, "times_table", shared)
     model = VonMisesFisherMixture(
         4, assignment=assignment, concentration=concentration, init=start, n_init=1, max_iter=4, tol=0.0, n_threads=3
     )
@@ -202,10 +200,9 @@ def test_a_mixture_is_that_of_the_definition_whatever_its_blocks(monkeypatch, ti
     assert model.log_likelihood_ == pytest.approx(likelihood, rel=1e-9)
     assert np.array_equal(model.labels_, labels)
     if not tiny:
-        assert passed == {"blocks": 1, "tasks": 1, "threads": 1}
+        assert passed == {"blocks": 1, "threads": 1}
         return
     assert passed["blocks"] > 7
-    assert passed["tasks"] > 1
     assert passed["threads"] == 3
 
 

@@ -53,7 +53,7 @@ class SemanticSpace(ShortRepr):
                 argument="matrix",
                 expected=f"the {self.components.shape[1]:,} of the space",
             )
-        return _times(rows, np.ascontiguousarray(self.components.T), resolve_threads(n_threads))
+        return times_table(rows, np.ascontiguousarray(self.components.T), resolve_threads(n_threads))
 
 
 def latent_semantic_space(
@@ -90,11 +90,11 @@ def latent_semantic_space(
     columns = sparse.csr_array(rows.T)
     n_directions = min(n_components + OVERSAMPLING, *rows.shape)
     sample = as_generator(random_state).standard_normal((used.size, n_directions))
-    found = _orthonormal(_times(rows, sample, threads), threads)
+    found = _orthonormal(times_table(rows, sample, threads), threads)
     for _ in range(n_power_iterations):
-        found = _orthonormal(_times(rows, _times(columns, found, threads), threads), threads)
+        found = _orthonormal(times_table(rows, times_table(columns, found, threads), threads), threads)
     found = _orthonormal(found, threads)
-    reduced = _times(columns, found, threads)  # (n_terms, n_directions): the matrix seen from those directions
+    reduced = times_table(columns, found, threads)  # (n_terms, n_directions): the matrix seen from those directions
     values, vectors = _eigen(reduced, threads)
     kept = min(n_components, values.size)
     lengths = np.sqrt(values[:kept])
@@ -147,8 +147,8 @@ def _csr(matrix: Any) -> Any:
     return sparse.csr_array(as_documents(matrix, name="matrix").matrix)
 
 
-def _times(matrix: Any, table: Floats, n_threads: int) -> Floats:
-    """Return a csr matrix times a dense table."""
+def times_table(matrix: Any, table: Floats, n_threads: int) -> Floats:
+    """Return a csr matrix times a dense table, both in float64; the same for any number of threads."""
     arrays = Csr.of(matrix)
     arrays = arrays._replace(data=arrays.data.astype(np.float64, copy=False))
 

@@ -64,30 +64,28 @@ def _em_step(session: Session, concentration: str | float) -> None:
     """
     from doccluster.blocks import available_threads
     from doccluster.clustering.k_means.assigner import Assigner
-    from doccluster.clustering.k_means.document_matrix import document_frequencies, frequency_order, prepare
-    from doccluster.clustering.k_means.means import means_of_matrix
-    from doccluster.clustering.mixtures.vmf_documents import UnitDocuments
-    from doccluster.clustering.mixtures.vmf_steps import expect, expect_labels, maximize
+    from doccluster.clustering.k_means.document_matrix import prepare
+    from doccluster.clustering.k_means.mean_table import means_of_matrix, table_for
+    from doccluster.clustering.mixtures.vmf_steps import expect, expect_labels, maximize, unit_blocks
     from doccluster.synthetic import make_sparse_vmf
 
     n_documents = 4000 if session.quick else 100_000
     vectors, truth = make_sparse_vmf(n_documents, 50_000, 50, random_state=0)
-    order = frequency_order(document_frequencies(vectors.matrix))
-    documents = UnitDocuments.from_matrix(vectors.matrix, n_threads=available_threads(), order=order)
-    rule: dict[str, Any] = {"concentration_rule": concentration, "largest": 1e7, "dtype": np.float32}
+    documents, threads = unit_blocks(vectors.matrix, 50), available_threads()
+    rule: dict[str, Any] = {"concentration_rule": concentration, "largest": 1e7}
     before = maximize(expect_labels(documents, truth, 50), before=None, **rule)
 
     plain, _ = prepare(vectors.matrix, n_threads=available_threads())
-    means = means_of_matrix(sparse.csr_array(before.means.T), np.arange(order.size, dtype=np.int32))
-    assigner = Assigner(plain, means, most_groups=0)
+    means = means_of_matrix(sparse.csr_array(before.means.T), plain.original)
+    assigner = Assigner(plain, table_for(plain, means), most_groups=0)
 
     contenders = {
-        "soft EM step": lambda: maximize(expect(documents, before, is_hard=False), before=before, **rule),
+        "soft EM step": lambda: maximize(expect(documents, before, n_threads=threads), before=before, **rule),
         "assignment step of k-means": assigner.assign,
     }
     for contender in contenders.values():
         contender()  # compile outside the clock
-    found = expect(documents, before, is_hard=False)
+    found = expect(documents, before, n_threads=threads)
     seconds = session.compare(contenders, repeats=15)["assignment step of k-means"]
     session.record("soft EM step", "assignment steps (at most 3 wanted)", 1 / seconds)
     session.record("soft EM step", "mean entropy of the probabilities in nats", float(np.nanmean(found.entropies)))

@@ -18,21 +18,19 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from doccluster.base.parameter_fields import check_parameters, described_by, parameter
 from doccluster.base.progress import silent
-from doccluster.base.sparse_structure import document_frequencies
 from doccluster.blocks import resolve_threads
 from doccluster.clustering.centroid_estimator import check_columns
 from doccluster.clustering.estimator_parameters import SeededParameters
-from doccluster.clustering.k_means.document_matrix import frequency_order
-from doccluster.clustering.mixtures.vmf_documents import UnitDocuments
 from doccluster.clustering.mixtures.vmf_sampling import VmfRows, spawn_entropy
 from doccluster.clustering.mixtures.vmf_seeds import check_mixture_init, seed_labels
 from doccluster.clustering.mixtures.vmf_steps import (
     Expectation,
     MixtureParameters,
+    UnitRows,
     expect,
     expect_labels,
-    expect_only,
     maximize,
+    unit_blocks,
 )
 from doccluster.errors import DocclusterWarning, InputError, NothingUsable
 from doccluster.kernels.vmf import MAX_CONCENTRATION
@@ -160,11 +158,10 @@ class VonMisesFisherMixture(ClusterMixin, VmfParameters, BaseEstimator):
         n_clusters = check_n_clusters(self.n_clusters, X.shape[0])
         self._check_parameters(X)
         rows = unit_rows(X)
-        self._order = frequency_order(document_frequencies(rows))
-        documents = UnitDocuments.from_matrix(rows, n_threads=resolve_threads(self.n_threads), order=self._order)
-        if documents.is_empty.all():
+        documents = unit_blocks(rows, n_clusters)
+        if all(block.is_empty.all() for block in documents):
             raise NothingUsable("X has no row with a non-zero value", remedy="there is nothing to fit")
-        self._store(self._best_start(rows, documents, n_clusters), documents, sparse.issparse(X))
+        self._store(self._best_start(rows, documents, n_clusters), X)
         return self
 
     def _check_parameters(self, X: Any) -> None:
@@ -175,7 +172,7 @@ class VonMisesFisherMixture(ClusterMixin, VmfParameters, BaseEstimator):
         check_parameters(self)
         check_mixture_init(self.init, X.shape[0], self.n_clusters)
 
-    def _best_start(self, rows: Any, documents: UnitDocuments, n_clusters: int) -> MixtureFit:
+    def _best_start(self, rows: Any, documents: list[UnitRows], n_clusters: int) -> MixtureFit:
         generator = as_generator(self.random_state)
         n_starts = self.n_init if isinstance(self.init, str) else 1
         best: MixtureFit | None = None
@@ -187,18 +184,23 @@ class VonMisesFisherMixture(ClusterMixin, VmfParameters, BaseEstimator):
         assert best is not None
         return best
 
-    def _run(self, documents: UnitDocuments, labels: npt.NDArray[Any], n_clusters: int, stage: str) -> MixtureFit:
+    def _run(self, documents: list[UnitRows], labels: npt.NDArray[Any], n_clusters: int, stage: str) -> MixtureFit:
         """Return the end of one start: maximise, expect, until the gain is below `tol`."""
-        is_hard = self.assignment == "hard"
-        report = self.progress or silent
-        parameters = self._maximize(expect_labels(documents, labels, n_clusters), None, documents)
-        found = expect(documents, parameters, is_hard=is_hard)
+        report, threads = self.progress or silent, resolve_threads(self.n_threads)
+        steps: dict[str, Any] = {
+            "concentration_rule": self.concentration,
+            "largest": self.max_concentration,
+            "dtype": documents[0].given_type,
+        }
+        how: dict[str, Any] = {"is_hard": self.assignment == "hard", "n_threads": threads}
+        parameters = maximize(expect_labels(documents, labels, n_clusters, n_threads=threads), before=None, **steps)
+        found = expect(documents, parameters, **how)
         history = [found.log_likelihood]
-        least_gain = self.tol * max(1, documents.n_documents)
+        least_gain = self.tol * documents[-1].places.stop
         for iteration in range(self.max_iter):
             report(stage, iteration, self.max_iter)
-            following = self._maximize(found, parameters, documents)
-            expected = expect(documents, following, is_hard=is_hard)
+            following = maximize(found, before=parameters, **steps)
+            expected = expect(documents, following, **how)
             gain = expected.log_likelihood - history[-1]
             if gain <= 0:  # at the top to rounding: keep the better side
                 return MixtureFit(parameters, found, tuple(history), True)
@@ -208,23 +210,12 @@ class VonMisesFisherMixture(ClusterMixin, VmfParameters, BaseEstimator):
                 return MixtureFit(parameters, found, tuple(history), True)
         return MixtureFit(parameters, found, tuple(history), False)
 
-    def _maximize(
-        self, found: Expectation, before: MixtureParameters | None, documents: UnitDocuments
-    ) -> MixtureParameters:
-        return maximize(
-            found,
-            concentration_rule=self.concentration,
-            largest=self.max_concentration,
-            before=before,
-            dtype=documents.rows.data.dtype,
-        )
-
-    def _store(self, fit: MixtureFit, documents: UnitDocuments, is_sparse: bool) -> None:
+    def _store(self, fit: MixtureFit, given: Any) -> None:
         self._parameters = fit.parameters
         self.weights_ = fit.parameters.weights
         self.concentrations_ = fit.parameters.kappas
-        means = self._dense_means()
-        self.means_ = sparse.csr_array(means) if is_sparse else means
+        means = np.ascontiguousarray(fit.parameters.means.T, dtype=given.dtype)
+        self.means_ = sparse.csr_array(means) if sparse.issparse(given) else means
         self.labels_ = self._labels(fit.found.labels)
         self.entropies_ = fit.found.entropies
         self.log_likelihood_ = fit.history[-1]
@@ -251,19 +242,19 @@ class VonMisesFisherMixture(ClusterMixin, VmfParameters, BaseEstimator):
 
     def predict(self, X: Any) -> npt.NDArray[np.int32]:
         """Return the most probable cluster of each row, the lowest on ties."""
-        return self._labels(expect_only(self._documents(X), self._parameters).labels)
+        return self._labels(self._expected(X).labels)
 
     def predict_proba(self, X: Any) -> Floats:
         """Return the probability of each cluster for each row, array of shape (n_documents, n_clusters)."""
         documents = self._documents(X)
-        shares = np.empty((documents.n_documents, self.weights_.size))
-        expect_only(documents, self._parameters, shares=shares)
-        shares[documents.is_empty] = self.weights_
+        shares = np.empty((documents[-1].places.stop, self.weights_.size))
+        expect(documents, self._parameters, with_sums=False, shares=shares)
+        shares[np.concatenate([block.is_empty for block in documents])] = self.weights_
         return shares
 
     def score_samples(self, X: Any) -> Floats:
         """Return the log density of each row under the mixture; nan for rows without values."""
-        return expect_only(self._documents(X), self._parameters).log_densities
+        return self._expected(X).log_densities
 
     def score(self, X: Any, y: Any = None) -> float:
         """Return the mean log density of the rows that have values."""
@@ -294,7 +285,7 @@ class VonMisesFisherMixture(ClusterMixin, VmfParameters, BaseEstimator):
 
     def entropy(self, X: Any) -> Floats:
         """Return the entropy of the cluster probabilities of each row, in nats; nan for rows without values."""
-        return expect_only(self._documents(X), self._parameters).entropies
+        return self._expected(X).entropies
 
     def sample(self, n_samples: int = 1, random_state: RandomState = None) -> tuple[npt.NDArray[Any], Any]:
         """Return rows drawn from the fitted mixture, dense, and the cluster of each.
@@ -305,29 +296,23 @@ class VonMisesFisherMixture(ClusterMixin, VmfParameters, BaseEstimator):
         generator = as_generator(self.random_state if random_state is None else random_state)
         n_rows = check_positive_int(n_samples, "n_samples")
         labels = generator.choice(self.weights_.size, size=n_rows, p=self.weights_).astype(np.int64, copy=False)
-        means = self._dense_means()
         rows = VmfRows(
-            means.astype(np.float64),
+            np.ascontiguousarray(self._parameters.means.T),
             self.concentrations_,
             labels,
             entropy=spawn_entropy(generator),
-            dtype=means.dtype,
+            dtype=self.means_.dtype,
         )
         return rows.draw(n_threads=self.n_threads), labels
 
-    def _dense_means(self) -> npt.NDArray[Any]:
-        """Return the mean directions with the columns as they were given."""
-        table = self._parameters.means
-        means = np.empty(table.shape[::-1], dtype=table.dtype)
-        means[:, self._order] = table.T
-        return means
-
-    def _documents(self, X: Any) -> UnitDocuments:
+    def _documents(self, X: Any) -> list[UnitRows]:
         check_is_fitted(self, "means_")
         matrix = check_matrix(X)
         check_columns(self, X)
-        rows = unit_rows(matrix, warn=False)
-        return UnitDocuments.from_matrix(rows, n_threads=resolve_threads(self.n_threads), order=self._order)
+        return unit_blocks(unit_rows(matrix, warn=False), self.weights_.size)
+
+    def _expected(self, X: Any) -> Expectation:
+        return expect(self._documents(X), self._parameters, with_sums=False, n_threads=resolve_threads(self.n_threads))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
