@@ -118,7 +118,7 @@ class BlockMeans:
         return np.concatenate(list(self.executor.map(block_labels, self.blocks, self._done[0])))
 
     def so_far(self, number: int) -> Callable[[], Snapshot]:
-        """Return what makes a snapshot of the last whole iteration."""
+        """Return a function that makes a snapshot of the last whole iteration."""
         return lambda: self.finish(number, converged=False)
 
     def finish(self, number: int, *, converged: bool) -> Snapshot:

@@ -25,7 +25,7 @@ ENTRIES_AT_ONCE = 2**20
 
 @dataclass(frozen=True, eq=False)
 class TableVersion:
-    """The table of one iteration, as workers are told of it; the table itself lies in the scratch folder.
+    """A version of the table, small enough to travel; the table itself lies in the scratch folder.
 
     Attributes
     ----------

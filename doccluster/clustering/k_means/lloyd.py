@@ -47,7 +47,7 @@ class Steps(Protocol):
         ...
 
     def so_far(self, number: int) -> Callable[[], Snapshot]:
-        """Return what makes a snapshot of the last update, or of the labels after it, once that is asked for."""
+        """Return a function that makes a snapshot of the last update, or of the labels after it."""
         ...
 
     def finish(self, number: int, *, converged: bool) -> Snapshot:

@@ -165,7 +165,7 @@ class RunningMeans:
         return means_of_table(self.assigner.table)
 
     def so_far(self, number: int) -> Callable[[], Snapshot]:
-        """Return what makes a snapshot of the last update, also when later ones have changed the table."""
+        """Return a function that makes a snapshot of this update, also when later ones have changed the table."""
         labels, made_after = self.labels, self._n_updates
 
         def snapshot() -> Snapshot:

@@ -225,7 +225,7 @@ def _fit_of(
 def fit_of(
     found: Snapshot, centroids: Any, weight: float, best: BestStart, n_clusters: int, *, notes: list[str]
 ) -> SphericalFit:
-    """Return what a fit found, from its best start, its centroids in the columns given, and the documents' weight."""
+    """Return a fit from its best start, its centroids in the columns given, and the weight of all documents."""
     if centroids.shape[0] < n_clusters:
         notes.append(
             f"fewer distinct rows than the {n_clusters} clusters asked for; {centroids.shape[0]} are returned."

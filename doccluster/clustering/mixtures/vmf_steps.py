@@ -91,7 +91,7 @@ class UnitRows:
 
 
 def unit_blocks(matrix: Any, n_clusters: int) -> list[UnitRows]:
-    """Return unit rows, csr or dense, in the blocks that are worked on together for so many clusters."""
+    """Return unit rows, csr or dense, in the blocks that are worked on together for this many clusters."""
     rows = sparse.csr_array(matrix, dtype=np.float64, copy=True)
     rows.eliminate_zeros()
     blocks = row_blocks(rows.shape[0], max(1, BLOCK_SHARES // n_clusters))
