@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import collections
 import importlib.metadata
 import json
 import pathlib
@@ -123,3 +124,23 @@ TAKE_ARRAYS = {"line_sums.add_lines"}
 def test_no_compiled_function_takes_more_than_seven_arguments():
     longer = {name for name, n_arguments in compiled_functions().items() if n_arguments > 7}
     assert longer - TAKE_ARRAYS == set(), "put arrays that go together into a named tuple"
+
+
+def test_no_two_files_and_no_two_classes_of_the_package_have_one_name():
+    files = [
+        path for path in MODULES if path.name not in ("__init__.py", "__main__.py") and "kernels" not in path.parts
+    ]
+    classes = [
+        node.name
+        for path in files
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ClassDef)
+    ]
+    for names in ([path.name for path in files], classes):
+        assert [name for name, count in collections.Counter(names).items() if count > 1] == []
+
+
+def test_imports_have_at_most_fourteen_floors():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    (contract,) = [one for one in project["tool"]["importlinter"]["contracts"] if one["type"] == "layers"]
+    assert len(contract["layers"]) <= 14
