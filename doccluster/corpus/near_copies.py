@@ -8,7 +8,8 @@ with another one of their band are then compared exactly.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import itertools
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
 import numpy as np
@@ -17,7 +18,7 @@ from scipy import sparse
 
 from doccluster.base.sparse_structure import checked_csr
 from doccluster.blocks import row_blocks
-from doccluster.corpus.duplicates import Groups, find_near_duplicates, sets_of, similar_sets
+from doccluster.corpus.duplicates import Groups, find_near_duplicates, similar_sets
 
 THRESHOLD = 0.9
 N_BANDS = 8
@@ -68,9 +69,15 @@ def find_near_copies(
     if texts is not None:
         groups = find_near_duplicates([texts[row] for row in candidates.tolist()], threshold=threshold)
     else:
-        row, column = matrix[candidates].tocoo().coords
-        groups = similar_sets(sets_of(row.astype(np.int64), column.astype(np.int64), candidates.size), threshold)
+        groups = similar_sets(_term_sets(matrix[candidates]), threshold)
     return tuple(tuple(candidates[list(group)].tolist()) for group in groups)
+
+
+def _term_sets(matrix: sparse.csr_array) -> Iterator[npt.NDArray[np.uint64]]:
+    """Yield the terms of each row as numbers, rare terms first: two rows that share one of those are few."""
+    rank = np.argsort(np.argsort(np.bincount(matrix.indices, minlength=matrix.shape[1]), kind="stable"))
+    for first, last in itertools.pairwise(matrix.indptr.tolist()):
+        yield np.sort(rank[matrix.indices[first:last]]).astype(np.uint64)
 
 
 def band_signatures(matrix: sparse.csr_array) -> Hashes:

@@ -9,10 +9,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
+from doccluster.corpus.duplicates import Shingles, codes_of
 from doccluster.streams.article import Article, Moment
 from doccluster.streams.article_terms import TermReader
 from doccluster.streams.clock import StreamClock
-from doccluster.streams.copies import Families, Shingles, codes_of
+from doccluster.streams.copies import Families
 from doccluster.streams.frequencies import DAY, TermFrequencies, WeightedTerms
 from doccluster.streams.identity import story_id
 from doccluster.streams.joining import Floats, logit, probability, shipped_coefficients

@@ -15,8 +15,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import minimize
 
+from doccluster.corpus.duplicates import codes_of
 from doccluster.streams.article_terms import TermReader
-from doccluster.streams.copies import Families, codes_of
+from doccluster.streams.copies import Families
 from doccluster.streams.frequencies import DAY, TermFrequencies
 from doccluster.streams.joining import FEATURES, Floats
 from doccluster.streams.open_stories import OpenStories

@@ -9,8 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from doccluster.corpus import find_near_duplicates
-from doccluster.streams.copies import Families, ShingleIndex, codes_of, shingles_of
-from doccluster.streams.prefix_index import PrefixIndex
+from doccluster.corpus.duplicates import ShingleIndex, codes_of, mix_shingles
+from doccluster.corpus.prefix_index import PrefixIndex
+from doccluster.streams.copies import Families
 
 WORDS = ["wheat", "price", "rose", "port", "storm", "east", "ship", "late", "vote", "bank"]
 
@@ -20,7 +21,7 @@ def families_of(texts, *, threshold, n_words):
     index = ShingleIndex(threshold=threshold, n_words=n_words)
     family = {}
     for number, text in enumerate(texts):
-        joined = {family[other] for other in index.add(number, 0, shingles_of(text, n_words), arrived=0)}
+        joined = {family[other] for other in index.add(number, 0, mix_shingles(codes_of(text), n_words), arrived=0)}
         family[number] = min(joined, default=number)
         family = {one: family[number] if own in joined else own for one, own in family.items()}
         groups = {}
@@ -87,7 +88,7 @@ def test_a_copy_of_two_families_makes_them_one():
 
 
 def test_articles_with_a_shingle_are_found_also_after_pairs_were_sorted_in_and_left_out(monkeypatch):
-    monkeypatch.setattr("doccluster.streams.prefix_index.MOST_RECENT", 40)
+    monkeypatch.setattr("doccluster.corpus.prefix_index.MOST_RECENT", 40)
     rng = np.random.default_rng(3)
     index, held = PrefixIndex(), {}
     for number in range(300):

@@ -8,10 +8,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from doccluster.corpus.duplicates import words_of
-from doccluster.kernels.shingling import count_shared, mix_shingles
-from doccluster.streams import words
-from doccluster.streams.words import WordTable, plain_words
+from doccluster.corpus.duplicates import mix_shingles, words_of
+from doccluster.corpus.plain_words import WordTable, plain_words
 from doccluster.text.scripts import separate_scripts, tokenize_separated
 
 PRINTED = [chr(code) for code in (*range(128), 0xA0, *range(0x2010, 0x2028))]
@@ -33,7 +31,7 @@ def test_every_text_of_ascii_and_typeset_punctuation_is_plain_and_no_other_is():
 
 
 def test_a_table_of_words_forgets_all_at_once_when_they_are_too_many(monkeypatch):
-    monkeypatch.setattr(words, "MOST_WORDS_KNOWN", 50)
+    monkeypatch.setattr("doccluster.corpus.plain_words.MOST_WORDS_KNOWN", 50)
     asked, n_looked_up = [], 0
 
     def know(word):
@@ -65,11 +63,3 @@ def test_shingles_are_the_mixed_codes_of_neighbouring_words():
         size = min(3, n_codes)
         by_hand = sorted({mixed(codes[place : place + size], size) for place in range(n_codes - size + 1)})
         assert mix_shingles(np.array(codes, dtype=np.uint64), 3).tolist() == by_hand
-
-
-def test_shared_numbers_are_counted_as_in_sets():
-    rng = random.Random(5)
-    for _ in range(50):
-        one, other = ({rng.getrandbits(5) for _ in range(rng.randrange(20))} for _ in range(2))
-        arrays = [np.array(sorted(own), dtype=np.uint64) for own in (one, other)]
-        assert count_shared(*arrays) == len(one & other)
