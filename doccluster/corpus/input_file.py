@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import errno
 import io
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import Any, AnyStr
 
 from doccluster.corpus.draft import ReadFailure, described
 from doccluster.corpus.encodings import BOMS, decode, detect, encoding_by_mark
@@ -198,14 +198,14 @@ class InputFile:
             return
         text = io.TextIOWrapper(self.stream, encoding, "replace", newline="" if b"\n" in self.head else None)
         try:
-            yield from _bounded_lines(text, limit)
+            yield from _bounded_lines(text.readline, "\n", limit)
         finally:
             if not self.stream.closed:  # by whoever stopped in the middle
                 text.detach()
 
     def stream_lines(self, limit: int) -> Iterator[bytes | None]:
         """Return the lines as bytes; None stands for one of more than `limit` bytes."""
-        return _bounded_byte_lines(self.stream, limit)
+        return _bounded_lines(self.stream.readline, b"\n", limit)
 
     def _encoding_of_lines(self) -> tuple[str | None, int]:
         """Return the encoding that is known before the first line (None: utf-8 line by line) and the BOM's length."""
@@ -224,7 +224,7 @@ class InputFile:
     def _utf8_lines(self, limit: int) -> Iterator[str | None]:
         """Decode line by line; the first line that is not utf-8 decides on the encoding of those that are not."""
         fallback: str | None = None
-        for line in _bounded_byte_lines(self.stream, limit):
+        for line in _bounded_lines(self.stream.readline, b"\n", limit):
             if line is None:
                 yield None
                 continue
@@ -257,21 +257,9 @@ def _check_guess(text: str) -> None:
         raise ReadFailure("undecodable", "neither utf-8 nor another encoding that makes it text")
 
 
-def _bounded_byte_lines(stream: io.BufferedReader, limit: int) -> Iterator[bytes | None]:
-    while line := stream.readline(limit + 1):
-        if len(line) <= limit or line.endswith(b"\n"):
-            yield line
-            continue
-        yield None
-        while line and not line.endswith(b"\n"):
-            line = stream.readline(HEAD_SIZE)
-
-
-def _bounded_lines(stream: io.TextIOWrapper, limit: int) -> Iterator[str | None]:
-    while line := stream.readline(limit + 1):
-        if len(line) <= limit or line.endswith("\n"):
-            yield line
-            continue
-        yield None
-        while line and not line.endswith("\n"):
-            line = stream.readline(HEAD_SIZE)
+def _bounded_lines(read_line: Callable[[int], AnyStr], end: AnyStr, limit: int) -> Iterator[AnyStr | None]:
+    while line := read_line(limit + 1):
+        is_whole = len(line) <= limit or line.endswith(end)
+        yield line if is_whole else None
+        while not is_whole and line and not line.endswith(end):
+            line = read_line(HEAD_SIZE)

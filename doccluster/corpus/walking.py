@@ -295,5 +295,4 @@ def _standard_input(is_only: bool) -> InputFile:
 
 def stream_file(stream: io.BufferedIOBase, name: str, *, is_only: bool = True) -> InputFile:
     """Return an open binary stream as a file to read."""
-    file = InputFile(name, PurePosixPath(name), counted_stream(stream))
-    return replace(file, is_explicit=True, is_only=is_only)
+    return InputFile(name, PurePosixPath(name), counted_stream(stream), is_explicit=True, is_only=is_only)
