@@ -6,7 +6,7 @@ from __future__ import annotations
 METHODS: dict[str, tuple[str, ...]] = {
     "spherical-k-means": ("dhillon2001",),
     "settled": ("dhillon2001", "nigam2000", "zhong2005"),
-    "smoothed": ("deerwester1990", "zhang2019", "dhillon2001", "nigam2000", "zhong2005"),
+    "smoothed": ("deerwester1990", "zhou2004", "dhillon2001", "nigam2000", "zhong2005"),
     "k-means": ("lloyd1982", "arthur2007"),
     "minibatch-k-means": ("sculley2010",),
     "bisecting-k-means": ("steinbach2000",),
@@ -16,7 +16,7 @@ METHODS: dict[str, tuple[str, ...]] = {
     "buckshot": ("cutting1992",),
     "vmf": ("banerjee2005",),
     "latent-semantic-analysis": ("deerwester1990", "halko2011"),
-    "smoothed-rows": ("zhang2019",),
+    "smoothed-rows": ("zhou2004",),
     "multinomial-mixture": ("nigam2000", "zhong2005"),
     "k-means++": ("arthur2007",),
     "tfidf": ("salton1988",),

@@ -2,8 +2,8 @@
 
 Sources: Deerwester, Dumais, Furnas, Landauer & Harshman 1990, "Indexing by latent semantic analysis", JASIS 41(6); the
 randomised decomposition is that of Halko, Martinsson & Tropp 2011, "Finding structure with randomness", SIAM Review
-53(2), algorithms 4.4 and 5.1; smoothing is the low-pass filter of Zhang, Liu, Li & Wu 2019, "Attributed graph
-clustering via adaptive graph convolution", IJCAI.
+53(2), algorithms 4.4 and 5.1; smoothing is the spreading of Zhou, Bousquet, Lal, Weston & Schoelkopf 2004, "Learning
+with local and global consistency", NIPS 16, section 2, applied to the rows themselves.
 """
 
 from __future__ import annotations
@@ -105,11 +105,12 @@ def latent_semantic_space(
     return SemanticSpace(components, lengths)
 
 
-def smoothed_rows(rows: Any, graph: Any, *, mixing: float = 0.5, n_steps: int = 1) -> Floats:
-    """Return unit rows moved towards their neighbours in a graph.
+def smoothed_rows(rows: Any, graph: Any, *, mixing: float = 0.7, n_steps: int = 3) -> Floats:
+    """Return unit rows moved towards their neighbours in a graph, and those of these, and so on.
 
-    Each step is rows <- unit((1 - mixing) rows + mixing D^-1/2 A D^-1/2 rows), with A the weights of the graph and D
-    the sums of its rows (Zhang et al. 2019, with a free mixing). A row without neighbours stays where it is.
+    Each step is moved <- unit((1 - mixing) rows + mixing D^-1/2 A D^-1/2 moved), with A the weights of the graph and D
+    the sums of its rows (Zhou et al. 2004). Each step takes up the row as it was: short texts would otherwise run
+    together, since the few words of one are soon outweighed. A row without neighbours stays where it is.
 
     Parameters
     ----------
@@ -129,9 +130,9 @@ def smoothed_rows(rows: Any, graph: Any, *, mixing: float = 0.5, n_steps: int = 
     scale = np.divide(1.0, np.sqrt(degrees), out=np.zeros_like(degrees), where=degrees > 0)
     normalised = sparse.csr_array(sparse.diags_array(scale) @ graph @ sparse.diags_array(scale))
     share = np.where(degrees > 0, mixing, 0.0)[:, None]
-    moved = unit(rows)
+    own = moved = unit(rows)
     for _ in range(n_steps):
-        moved = unit((1.0 - share) * moved + share * (normalised @ moved))
+        moved = unit((1.0 - share) * own + share * (normalised @ moved))
     return moved
 
 

@@ -71,7 +71,9 @@ def group_rows(
     points = _points(known, n_threads)
     n_neighbours = min(N_NEIGHBOURS, 1 + filled.size // ROWS_PER_NEIGHBOUR, filled.size - 1)
     graph = nearest_neighbours(known, n_neighbours, fold=None, n_threads=n_threads)
-    smoothed = smoothed_rows(points, graph.symmetric(), mixing=MIXING, n_steps=N_STEPS)
+    weights, smoothed = graph.symmetric(), points
+    for _ in range(N_STEPS):  # each from where the last one ended: hits of one subtopic run together
+        smoothed = smoothed_rows(smoothed, weights, mixing=MIXING, n_steps=1)
     joins = agglomerate(sparse.csr_array(smoothed), "average", n_threads=n_threads)
     cut = _cut(smoothed) if cut_at is None else cut_at
     n_groups = 1 + int(np.count_nonzero(joins[:, 2] > cut))

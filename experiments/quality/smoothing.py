@@ -1,4 +1,5 @@
-"""What the rows that are smoothed should be made of: weights of the terms, graph, dimensions, accuracy, starts.
+"""What the rows that are smoothed (by one step, half way) should be made of: weights of the terms, graph, dimensions,
+accuracy, starts.
 
 ``python -m experiments.quality.smoothing [--kept] [--seeds N] [--corpora A,B] [FOLDER]`` clusters the corpora of
 `experiments.quality.run` by smoothed rows of several kinds, settled, k = number of classes, three seeds; prints the
@@ -103,7 +104,7 @@ def measure(folder: str, corpus: str, seed: int) -> Iterator[dict[str, object]]:
         start = time.process_time()
         spaces = [done(key, lambda: None) for key in keys[1:]]
         moved = [
-            smoothed_rows(space.project(rows[part][graph.first]), graph.symmetric())
+            smoothed_rows(space.project(rows[part][graph.first]), graph.symmetric(), mixing=0.5, n_steps=1)
             for part, space in zip(kind.parts, spaces, strict=True)
         ]
         points = unit(np.hstack(moved))[graph.families].astype(np.float32)

@@ -228,7 +228,9 @@ def cosines_by_definition(counts, *, parts, graph, mixing, n_neighbors=4):
     edges = scale[:, None] * edges * scale
     total = 0
     for part in parts:
-        moved = unit((1 - mixing) * rows[part] + mixing * edges @ rows[part])
+        moved = rows[part]
+        for _ in range(3):
+            moved = unit((1 - mixing) * rows[part] + mixing * edges @ moved)
         total = total + moved @ moved.T / len(parts)
     return total
 

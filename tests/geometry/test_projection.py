@@ -66,11 +66,11 @@ def test_smoothing_is_its_formula():
     weights = weights + weights.T
     weights[6] = weights[:, 6] = 0  # a row without neighbours
     smoothed = smoothed_rows(rows, sparse.csr_array(weights), mixing=0.3, n_steps=2)
-    expected = rows / np.linalg.norm(rows, axis=1, keepdims=True)
+    own = expected = rows / np.linalg.norm(rows, axis=1, keepdims=True)
     for _ in range(2):
         moved = expected.copy()
         for i in range(6):
-            moved[i] *= 0.7
+            moved[i] = 0.7 * own[i]
             for j in range(7):
                 if weights[i, j]:
                     moved[i] += 0.3 * weights[i, j] / np.sqrt(weights[i].sum() * weights[j].sum()) * expected[j]

@@ -68,7 +68,9 @@ class DocumentParameters(SeededParameters):
         low=1,
     )
     n_neighbors: int = parameter(10, "Neighbours of each document in the graph; near-copies are folded first.", low=1)
-    mixing: float = parameter(0.5, "How far a document is moved towards its neighbours.", low=0, high=1)
+    mixing: float = parameter(
+        0.7, "How far each of three steps moves a document towards its neighbours, from where it was.", low=0, high=1
+    )
     max_memory: str | int | None = parameter(
         None,
         'The most memory for smoothing, and for each fit of spherical k-means, such as "2G".',
