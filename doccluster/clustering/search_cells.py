@@ -14,10 +14,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
+from threadpoolctl import threadpool_limits
 
 from doccluster.blocks import row_blocks
 from doccluster.clustering.k_means.assign import centroid_similarities
 from doccluster.clustering.k_means.spherical import SphericalParameters, spherical_k_means
+from doccluster.geometry.documents import as_documents
 from doccluster.geometry.neighbours import Cells
 from doccluster.validation import RandomState, as_generator, check_positive_int
 
@@ -38,7 +40,7 @@ def search_cells(
 
     Parameters
     ----------
-    rows : csr array of shape (n_documents, n_terms), unit rows, some with terms
+    rows : csr or dense array of shape (n_documents, n_terms), unit rows, some with terms
     n_probes : int, optional
         Cells that are searched for each document; more find more of its neighbours. By default as many as hold some
         2,000 documents, at least 4.
@@ -53,7 +55,8 @@ def search_cells(
     """
     n = rows.shape[0]
     rng = as_generator(random_state)
-    filled = np.flatnonzero(np.diff(sparse.csr_array(rows).indptr))
+    is_sparse = sparse.issparse(rows)
+    filled = np.flatnonzero(np.diff(sparse.csr_array(rows).indptr) if is_sparse else rows.any(axis=1))
     n_cells = min(number_of_cells(n), filled.size)
     if n_probes is None:
         n_probes = max(LEAST_PROBES, math.ceil(CANDIDATES * n_cells / n))
@@ -63,11 +66,15 @@ def search_cells(
     parameters = SphericalParameters(
         n_cells, init="random", n_init=1, max_iter=8, random_state=rng, n_threads=n_threads
     )
-    centroids = spherical_k_means(rows[drawn], parameters).centroids
+    centroids = spherical_k_means(as_documents(rows[drawn]), parameters).centroids
     n_probes = min(n_probes, centroids.shape[0])
     probes = np.empty((n, n_probes), dtype=np.int32)
     for block in row_blocks(n, max(1, BLOCK_SIMILARITIES // n_cells)):
-        similarity = centroid_similarities(rows[block], centroids, n_threads=n_threads)
+        if is_sparse:
+            similarity = centroid_similarities(rows[block], centroids, n_threads=n_threads)
+        else:
+            with threadpool_limits(1, user_api="blas"):  # the same sums for any number of threads
+                similarity = rows[block] @ centroids.T
         probes[block] = _largest(similarity, n_probes)
     return Cells(probes[:, 0].astype(np.int64), probes)
 

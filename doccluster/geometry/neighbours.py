@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -88,7 +89,14 @@ class JoinedGraph(ShortRepr):
         return self.weights
 
 
-def joined_graph(graph: NeighbourGraph, rows: Any, *, weight: float = 1.0, n_threads: int | None = None) -> JoinedGraph:
+def joined_graph(
+    graph: NeighbourGraph,
+    rows: Any,
+    *,
+    weight: float = 1.0,
+    cells: Cells | None = None,
+    n_threads: int | None = None,
+) -> JoinedGraph:
     """Return the sum of a graph and that of the nearest neighbours of its families in another space.
 
     Parameters
@@ -97,6 +105,8 @@ def joined_graph(graph: NeighbourGraph, rows: Any, *, weight: float = 1.0, n_thr
         The documents in the other space; a zero row has no neighbours there.
     weight : float
         Of the second graph.
+    cells : Cells, optional
+        Of all documents, where their neighbours in the other space are looked for.
     n_threads : int, optional
         Changes no result.
 
@@ -109,7 +119,8 @@ def joined_graph(graph: NeighbourGraph, rows: Any, *, weight: float = 1.0, n_thr
            [0.86, 2.  , 0.  ]])
     """
     n_neighbors = graph.neighbours.shape[1]
-    other = nearest_neighbours(rows[graph.first], n_neighbors, fold=None, n_threads=n_threads)
+    own = None if cells is None else cells.take(graph.first)
+    other = nearest_neighbours(rows[graph.first], n_neighbors, fold=None, cells=own, n_threads=n_threads)
     edges = sparse.csr_array((graph.first.size, graph.first.size))
     for one, share in ((graph, 1.0), (other, weight)):
         found = one.symmetric()
@@ -149,8 +160,9 @@ def nearest_neighbours(
     Parameters
     ----------
     matrix : Documents, or a csr or dense array of shape (n_documents, n_terms)
-        Rows need not be of unit length; rows without terms have no neighbours. The work for dense ones grows with the
-        square of their number, and their memory with the number; the values of sparse ones are not negative.
+        Rows need not be of unit length; rows without terms have no neighbours. Without cells the work for dense ones
+        grows with the square of their number, and their memory with the number; the values of sparse ones are not
+        negative.
     n_neighbors : int
     fold : float or None
         The cosine from which documents count as copies of one another; each group of copies takes part once. None
@@ -173,7 +185,7 @@ def nearest_neighbours(
     n_neighbors = check_positive_int(n_neighbors, "n_neighbors")
     threads = resolve_threads(n_threads)
     documents = as_documents(matrix, name="matrix")
-    search = _search if documents.is_sparse else _search_dense
+    search, search_cells = (_search, _search_cells) if documents.is_sparse else (_search_dense, _search_dense_cells)
     rows = _rare_terms_first(documents.matrix) if documents.is_sparse else documents.unit.astype(np.float32, copy=False)
     lists = np.empty((rows.shape[0], n_neighbors), dtype=np.int32), np.empty((rows.shape[0], n_neighbors))
     families = first = np.arange(rows.shape[0], dtype=np.int64)
@@ -182,7 +194,7 @@ def nearest_neighbours(
         found = (
             search(rows, stale, n_neighbors, threads)
             if cells is None
-            else _search_cells(rows, cells, stale, n_neighbors, threads)
+            else search_cells(rows, cells, stale, n_neighbors, threads)
         )
         lists[0][stale], lists[1][stale] = found
         groups = _families(*lists, fold)
@@ -272,30 +284,66 @@ def _search_dense(rows: npt.NDArray[np.float32], wanted: npt.NDArray[np.int64], 
     from threadpoolctl import threadpool_limits
 
     size = rows.shape[0]
-    kept = min(k, size - 1)
     others = np.ascontiguousarray(rows.T)
-    width = max(1, size // (RUNS_FOR_EACH * k))
-    run_ends = width * (size // width)
 
     def block(part: slice) -> Lists:
         names = wanted[part]
         products = rows[names] @ others
         products[np.arange(names.size), names] = -np.inf
-        # the k-th largest of the largest of each run of columns: at least k cosines reach it, and few more
-        largest = products[:, :run_ends].reshape(names.size, -1, width).max(axis=2)
-        bound = np.partition(largest, largest.shape[1] - max(kept, 1), axis=1)[:, -max(kept, 1)]
-        row, column = np.nonzero(products >= np.maximum(bound, np.finfo(np.float32).tiny)[:, None])
-        cosines = products[row, column]
-        order = np.lexsort((column, -cosines, row))
-        place = np.arange(row.size) - np.searchsorted(row, row)  # rows ascend, before the sort and after
-        order, row, place = order[place < k], row[place < k], place[place < k]
-        found, similarity = np.full((names.size, k), -1, dtype=np.int32), np.zeros((names.size, k))
-        found[row, place], similarity[row, place] = column[order], np.minimum(cosines[order], 1.0)
-        return found, similarity
+        return _largest_products(products, k)
 
     blocks = row_blocks(wanted.size, max(1, BLOCK_COSINES // size))
     with threadpool_limits(1, user_api="blas"):  # one thread for each block: its sums are then the same for any number
         return _joined(share_blocks(block, blocks, n_threads=n_threads))
+
+
+def _search_dense_cells(
+    rows: npt.NDArray[np.float32], cells: Cells, wanted: npt.NDArray[np.int64], k: int, n_threads: int
+) -> Lists:
+    """Return the lists of the rows `wanted`: a list from each of the cells that a row probes, and the best of those."""
+    from threadpoolctl import threadpool_limits
+
+    n_probes = cells.probes.shape[1]
+    members, probes = np.argsort(cells.labels, kind="stable"), cells.probes[wanted].ravel()
+    asking = np.argsort(probes, kind="stable")
+    n_cells = int(max(cells.labels.max(initial=0), cells.probes.max(initial=0))) + 1
+    ends = (np.searchsorted(own, np.arange(n_cells + 1)) for own in (cells.labels[members], probes[asking]))
+    parts = [(members[a:b], asking[c:d]) for (a, b), (c, d) in zip(*map(pairwise, ends), strict=True)]
+    found = np.full((wanted.size * n_probes, k), -1, dtype=np.int32)
+    similarity = np.zeros((wanted.size * n_probes, k), dtype=np.float32)
+
+    def search(part: tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]) -> None:
+        inside, all_asking = part
+        for block in row_blocks(all_asking.size, max(1, BLOCK_COSINES // max(inside.size, 1))):
+            places = all_asking[block]
+            names = wanted[places // n_probes]
+            products = rows[names] @ rows[inside].T
+            products[inside[None, :] == names[:, None]] = -np.inf
+            columns, similarity[places] = _largest_products(products, k)
+            found[places] = np.where(columns >= 0, inside[columns], -1)
+
+    with threadpool_limits(1, user_api="blas"):
+        share_blocks(search, [part for part in parts if part[0].size], n_threads=n_threads)
+    candidates, cosines = found.reshape(wanted.size, -1), similarity.reshape(wanted.size, -1).astype(np.float64)
+    best = np.lexsort((candidates, -cosines), axis=1)[:, :k]
+    return np.take_along_axis(candidates, best, axis=1), np.take_along_axis(cosines, best, axis=1)
+
+
+def _largest_products(products: npt.NDArray[np.float32], k: int) -> Lists:
+    """Return the columns of the k largest values above 0 of each row, largest first, and these."""
+    size = products.shape[1]
+    kept, width = min(k, size - 1), max(1, size // (RUNS_FOR_EACH * k))
+    # the k-th largest of the largest of each run of columns: at least k cosines reach it, and few more
+    largest = products[:, : width * (size // width)].reshape(len(products), -1, width).max(axis=2)
+    bound = np.partition(largest, largest.shape[1] - max(kept, 1), axis=1)[:, -max(kept, 1)]
+    row, column = np.nonzero(products >= np.maximum(bound, np.finfo(np.float32).tiny)[:, None])
+    cosines = products[row, column]
+    order = np.lexsort((column, -cosines, row))
+    place = np.arange(row.size) - np.searchsorted(row, row)  # rows ascend, before the sort and after
+    order, row, place = order[place < k], row[place < k], place[place < k]
+    found, similarity = np.full((len(products), k), -1, dtype=np.int32), np.zeros((len(products), k))
+    found[row, place], similarity[row, place] = column[order], np.minimum(cosines[order], 1.0)
+    return found, similarity
 
 
 def _joined(parts: list[Lists]) -> Lists:

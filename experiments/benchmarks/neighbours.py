@@ -22,8 +22,8 @@ PROBES = (4, 16, 64)
 def neighbours(session: Session) -> None:
     """Search real and made documents; generated ones share most of their words by chance, which is the hardest case."""
     real = [name for name in ("reuters", "la1") if name in real_names()]
-    for name in ("made-20k",) if session.quick else (*real, "made-20k"):
-        rows = load_matrix(name)
+    for name in ("made-20k", "dense-20k") if session.quick else (*real, "made-20k", "dense-20k"):
+        rows = dense_rows() if name == "dense-20k" else load_matrix(name)
         contenders = {
             f"{name}, exact": lambda rows=rows: nearest_neighbours(rows, N_NEIGHBORS, fold=None),
             f"{name}, scikit-learn": lambda rows=rows: kneighbors_graph(
@@ -39,6 +39,13 @@ def neighbours(session: Session) -> None:
         for n in PROBES:
             found = contenders[f"{name}, {n} cells"]().neighbours
             session.record(f"{name}, {n} cells", "recall", recall(found, exact))
+
+
+def dense_rows() -> np.ndarray:
+    """Return 20,000 unit rows in 384 dimensions, of a hundred subjects."""
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(100, 384))[rng.integers(0, 100, 20_000)] + 1.5 * rng.normal(size=(20_000, 384))
+    return (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
 
 
 @row("approximate-neighbours", "the same beside pynndescent, real documents, processor seconds of one thread")

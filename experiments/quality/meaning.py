@@ -1,10 +1,14 @@
 """Words, meaning, and both: how well their clusters agree with human classes, on texts short and long.
 
-``python -m experiments.quality.meaning [--most N] [--seeds N] [--weights] [--keep] [FOLDER]`` clusters up to N
-documents of each set, evenly spaced (2,500), by their words, by the embeddings of the encoder static (the extra
-``meaning``), and by both, with k = number of classes and five seeds; beside them scikit-learn's k-means of the same
-embeddings. Search results of AMBIENT are clustered query by query, and the mean over the queries counts. Each fit has
-one thread. ``--keep`` writes results/meaning.csv and the table of docs/explanation/quality.md.
+``python -m experiments.quality.meaning [--most N] [--seeds N] [--sets A,B] [--encoder NAME] [--weights] [--keep]
+[FOLDER]`` clusters up to N documents of each set, evenly spaced (2,500), by their words, by the embeddings of an
+encoder (static, of the extra ``meaning``), and by both, with k = number of classes and five seeds; beside them
+scikit-learn's k-means of the same embeddings and, where umap-learn is installed, the two usual lines of BERTopic with
+three seeds: UMAP to 5 dimensions, then k-means, or HDBSCAN, which chooses its own number of clusters and leaves
+documents without one.
+Search results of AMBIENT are clustered query by query, and the mean over the queries counts. Each fit has one thread.
+``--keep`` writes results/meaning.csv and the table of docs/explanation/quality.md; results and table of another encoder
+have the name of that (``language-model`` for onnx).
 
 With ``--weights`` it clusters by both with the same weight of meaning for all sets, and with one by their length. It
 says which is best on every second set, and what that one gives on the others.
@@ -17,13 +21,16 @@ import json
 import pathlib
 import sys
 import time
+import warnings
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import cache
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from sklearn.cluster import KMeans
+from sklearn.cluster import HDBSCAN, KMeans
 from threadpoolctl import threadpool_limits
 
 import doccluster
@@ -39,7 +46,11 @@ from experiments.quality.run import taken
 
 HERE = pathlib.Path(__file__).resolve().parent
 PAGE = HERE.parents[1] / "docs" / "explanation" / "quality.md"
-WAYS = ("k-means of embeddings", "words", "meaning", "both", "both, fast")
+UMAP_WAYS = ("UMAP, HDBSCAN", "UMAP, k-means")
+WAYS = ("k-means of embeddings", *UMAP_WAYS, "words", "meaning", "both", "both, fast")
+UMAP_SEEDS = 3
+UMAP = {"n_neighbors": 15, "n_components": 5, "min_dist": 0.0, "metric": "cosine"}  # as BERTopic has them
+LEAST_CLUSTER = 10  # of HDBSCAN, likewise
 WEIGHTS = ("both x 0.5", "both x 1", "both x 2", "both x 4", "both")  # the last by the length of documents
 TITLES = {
     "stackoverflow": "StackOverflow titles",
@@ -58,9 +69,12 @@ def main(arguments: list[str]) -> None:
     most, n_seeds = int(taken(arguments, "--most") or 2500), int(taken(arguments, "--seeds") or 5)
     keeps = "--keep" in arguments and not arguments.remove("--keep")
     weighs = "--weights" in arguments and not arguments.remove("--weights")
+    encoder, sets = taken(arguments, "--encoder") or "static", taken(arguments, "--sets") or ",".join(TITLES)
     folder = pathlib.Path(arguments[0]) if arguments else HERE.parents[2] / "shared" / "corpora"
-    what, ways, shown = ("weights", WEIGHTS, table_of_weights) if weighs else ("meaning", WAYS, table_of)
-    lines = [line for name in TITLES for line in lines_of(name, folder, most, n_seeds, ways)]
+    what = "meaning" if encoder == "static" else "language-model"
+    ways = WAYS if find_spec("umap") else tuple(way for way in WAYS if way not in UMAP_WAYS)
+    what, ways, shown = ("weights", WEIGHTS, table_of_weights) if weighs else (what, ways, table_of)
+    lines = [line for name in sets.split(",") for line in lines_of(name, folder, most, n_seeds, ways, encoder)]
     runs = pd.DataFrame(lines)
     print(table := shown(runs))
     if keeps:
@@ -69,16 +83,16 @@ def main(arguments: list[str]) -> None:
 
 
 def lines_of(
-    name: str, folder: pathlib.Path, most: int, n_seeds: int, ways: tuple[str, ...]
+    name: str, folder: pathlib.Path, most: int, n_seeds: int, ways: tuple[str, ...], encoder: str = "static"
 ) -> Iterator[dict[str, Any]]:
     """Yield a line for each way and seed: what is measured of each group of texts, on average."""
-    made = [prepared(*thinned(texts, most)) for texts in texts_of(name, folder)]
+    made = [prepared(*thinned(texts, most), encoder) for texts in texts_of(name, folder)]
     sizes = {"documents": sum(one[0].n_documents for one in made), "words": np.mean([one[2] for one in made])}
     seconds = {"encoding": sum(one[3] for one in made)}
     for way in ways:
-        for seed in range(n_seeds):
+        for seed in range(min(n_seeds, UMAP_SEEDS) if way in UMAP_WAYS else n_seeds):
             found = pd.DataFrame([measured(way, vectors, classes, seed) for vectors, classes, _, _ in made])
-            means = {"nmi": found["nmi"].mean(), "adjusted_rand": found["adjusted_rand"].mean()}
+            means = {one: found[one].mean() for one in ("nmi", "adjusted_rand", "without")}
             yield {"set": name, **sizes, **seconds, "way": way, "seed": seed, **means, "clustering": found["s"].sum()}
 
 
@@ -114,11 +128,11 @@ def thinned(texts: Texts, most: int) -> Texts:
     return texts[0][::step], texts[1][::step]
 
 
-def prepared(texts: list[str], classes: list[str]) -> tuple[DocumentVectors, list[str], float, float]:
+def prepared(texts: list[str], classes: list[str], name: str) -> tuple[DocumentVectors, list[str], float, float]:
     """Return documents with words and meaning, their classes, their mean number of known words, seconds of encoding."""
     corpus = Corpus(tuple(map(str, range(len(texts)))), tuple(texts))
     made = vectorize_texts(corpus, language="auto", options={}, n_threads=1).vectors
-    encoder = get_encoder("static")
+    encoder = get_encoder(name, n_threads=1)
     began = time.process_time()
     rows = encode(encoder, texts)
     seconds = time.process_time() - began
@@ -132,10 +146,10 @@ def measured(way: str, vectors: DocumentVectors, classes: list[str], seed: int) 
     """Return the agreement with the classes, and the seconds that the fit took the processor."""
     k = len(set(classes))
     began = time.process_time()
-    if way == WAYS[0]:
+    if way in WAYS[:3]:
         assert vectors.meaning is not None
         with threadpool_limits(1):
-            labels = KMeans(k, n_init=10, random_state=seed).fit_predict(vectors.meaning.rows)
+            labels = of_peers(way, vectors.meaning.rows, k, seed)
     else:
         space, _, weight = way.partition(" x ")
         if weight:
@@ -147,17 +161,40 @@ def measured(way: str, vectors: DocumentVectors, classes: list[str], seed: int) 
         labels = cluster_documents(seen.documents.unit, seen.counts, parameters, meaning=seen.meaning).labels
     seconds = time.process_time() - began
     scores = {name: doccluster.score(name, labels, truth=classes).value for name in ("nmi", "adjusted_rand")}
-    return {**scores, "s": seconds}
+    return {**scores, "without": float(np.mean(np.asarray(labels) < 0)), "s": seconds}
+
+
+def of_peers(way: str, rows: Any, k: int, seed: int) -> Any:
+    """Return the labels of scikit-learn's clustering of embeddings as they are, or of few dimensions by UMAP."""
+    if way in UMAP_WAYS:
+        neighbours = min(UMAP["n_neighbors"], len(rows) - 1)
+        with warnings.catch_warnings(action="ignore"):  # that a seed leaves one thread
+            rows = umap_class()(**{**UMAP, "n_neighbors": neighbours}, random_state=seed).fit_transform(rows)
+        if way == UMAP_WAYS[0]:
+            return HDBSCAN(min_cluster_size=min(LEAST_CLUSTER, max(2, len(rows) // 4)), copy=True).fit_predict(rows)
+    return KMeans(k, n_init=10, random_state=seed).fit_predict(rows)
+
+
+@cache
+def umap_class() -> Any:
+    """Return UMAP's estimator, its loops compiled."""
+    from umap import UMAP as Estimator
+
+    Estimator(n_neighbors=5, random_state=0).fit_transform(np.random.default_rng(0).normal(size=(100, 8)))
+    return Estimator
 
 
 def table_of(runs: pd.DataFrame) -> str:
     """Return the means over the seeds, NMI and adjusted Rand index, as a table of the page."""
-    lines = [f"| set | documents | words in each | {' | '.join(WAYS)} | encoding, s | clustering both, s |"]
-    lines.append("|" + "---|" * (len(WAYS) + 5))
+    ways = [way for way in WAYS if way in set(runs["way"])]
+    lines = [f"| set | documents | words in each | {' | '.join(ways)} | encoding, s | clustering both, s |"]
+    lines.append("|" + "---|" * (len(ways) + 5))
     for name, own in runs.groupby("set", sort=False):
-        means = own.groupby("way")[["nmi", "adjusted_rand", "clustering"]].mean()
-        cells = [f"{means.nmi[way]:.3f} / {means.adjusted_rand[way]:.3f}".replace("0.", ".") for way in WAYS]
-        best = max(range(len(WAYS)), key=lambda place: means.nmi[WAYS[place]])
+        means = own.groupby("way")[["nmi", "adjusted_rand", "without", "clustering"]].mean()
+        cells = [f"{means.nmi[way]:.3f} / {means.adjusted_rand[way]:.3f}".replace("0.", ".") for way in ways]
+        best = max(range(len(ways)), key=lambda place: means.nmi[ways[place]])
+        if UMAP_WAYS[0] in ways:
+            cells[ways.index(UMAP_WAYS[0])] += f" ({means.without[UMAP_WAYS[0]]:.0%} without)"
         cells[best] = f"**{cells[best]}**"
         sizes = f"{own.documents.iloc[0]:,} | {own.words.iloc[0]:.0f}"
         spent = f"{own.encoding.iloc[0]:.1f} | {means.clustering['both']:.1f}"

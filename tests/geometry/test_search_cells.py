@@ -122,3 +122,30 @@ def test_fewer_cells_are_probed_of_more_documents_so_that_as_many_are_compared(m
     assert search_cells(rows[:900], random_state=0).probes.shape == (900, 17)  # of 30 cells of some 30
     monkeypatch.setattr("doccluster.clustering.search_cells.CANDIDATES", 50)
     assert search_cells(rows, random_state=0).probes.shape == (2500, 4)
+
+
+@pytest.mark.usefixtures("starts_threads")
+def test_neighbours_of_dense_rows_are_found_in_cells_whatever_the_threads():
+    rng = np.random.default_rng(0)
+    centres = rng.normal(size=(40, 24))
+    rows = centres[rng.integers(0, 40, 3000)] + 0.6 * rng.normal(size=(3000, 24))
+    rows = (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
+    rows[5] = 0
+    exact = nearest_neighbours(rows, 10, fold=None)
+    found = [
+        nearest_neighbours(
+            rows, 10, fold=None, cells=search_cells(rows, n_probes=6, random_state=0, n_threads=n), n_threads=n
+        )
+        for n in (1, 3)
+    ]
+    assert np.array_equal(found[0].neighbours, found[1].neighbours)
+    assert np.array_equal(found[0].similarity, found[1].similarity)
+    shared = [np.isin(one, two).mean() for one, two in zip(exact.neighbours, found[0].neighbours, strict=True)]
+    assert np.mean(shared) > 0.9
+    assert (found[0].neighbours[5] == -1).all()
+    own = np.einsum("ij,ikj->ik", rows, rows[found[0].neighbours])
+    there = found[0].neighbours >= 0
+    assert found[0].similarity[there] == pytest.approx(own[there], abs=1e-6)
+    assert (np.diff(found[0].similarity, axis=1) <= 0).all()
+    every = nearest_neighbours(rows, 10, fold=None, cells=search_cells(rows, n_probes=10_000, random_state=0))
+    assert np.array_equal(every.neighbours, exact.neighbours)

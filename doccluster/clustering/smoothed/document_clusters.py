@@ -18,6 +18,7 @@ from doccluster.clustering.k_means.spherical import FitInterrupted, SphericalFit
 from doccluster.clustering.mixtures.multinomial import Multinomials, settle_labels
 from doccluster.clustering.smoothed.document_spaces import (
     Graph,
+    cells_of,
     check_memory,
     has_as_many_rows,
     moved_rows,
@@ -26,7 +27,7 @@ from doccluster.clustering.smoothed.document_spaces import (
     shared_term_rows,
     side_by_side,
 )
-from doccluster.geometry import Documents, NeighbourGraph, nearest_neighbours
+from doccluster.geometry import Documents, NeighbourGraph
 from doccluster.geometry.neighbours import joined_graph
 from doccluster.geometry.sums import sums_by_label
 from doccluster.validation import as_generator, check_n_clusters, unit_rows
@@ -35,7 +36,6 @@ from doccluster.vectors.weighting import TermPart, Weighting
 
 Labels = npt.NDArray[np.int64]
 NOT_SETTLED = "The counts of terms were left aside: the matrix holds none."
-MOST_DENSE = 100_000  # documents; all pairs of more take too long
 SETTLED_FROM = 20  # known words of a document on average; the counts of fewer say less than meaning does
 
 
@@ -206,11 +206,9 @@ class _Work:
 
     def no_graph(self) -> str | None:
         """Return why the rows cannot be smoothed, None if they can."""
-        if self.rows.shape[0] > MOST_DENSE and (self.meaning is not None or not sparse.issparse(self.rows)):
-            return f"dense rows are compared with one another up to {MOST_DENSE:,} documents"
-        if not sparse.issparse(self.rows):
-            return None
-        return "the rows have negative values" if self.rows.nnz and self.rows.data.min() < 0 else None
+        if sparse.issparse(self.rows) and self.rows.nnz and self.rows.data.min() < 0:
+            return "the rows have negative values"
+        return None
 
     def _points(self, refused: str | None) -> Any:
         """Return the rows that spherical k-means is given: smoothed ones where that is asked for and can be."""
@@ -241,7 +239,7 @@ class _Work:
         """
         asked = self.parameters
         if not sparse.issparse(self.rows):
-            own = nearest_neighbours(Documents(self.rows), asked.n_neighbors, fold=None, n_threads=asked.n_threads)
+            own = neighbour_graph(self.rows, asked.n_neighbors, **self._how)
             return SmoothedRows(moved_rows(self.rows, own, mixing=asked.mixing), own)
         if self.counts is None:
             graph = self._joined(self._graph(self.rows))
@@ -257,7 +255,9 @@ class _Work:
         if self.meaning is None:
             return graph
         self.progress("neighbours", 0)
-        return joined_graph(graph, self.meaning.rows, weight=self.meaning.weight, n_threads=self.parameters.n_threads)
+        rows, n_threads = self.meaning.rows, self.parameters.n_threads
+        cells = cells_of(rows, self.rng, n_threads)
+        return joined_graph(graph, rows, weight=self.meaning.weight, cells=cells, n_threads=n_threads)
 
     def _beside(self, points: npt.NDArray[np.float32], graph: Graph) -> npt.NDArray[np.float32]:
         """Return smoothed rows of words with the meaning, smoothed over the same graph, beside them."""

@@ -19,11 +19,12 @@ from doccluster.geometry import (
     nearest_neighbours,
     smoothed_rows,
 )
-from doccluster.geometry.neighbours import JoinedGraph
+from doccluster.geometry.neighbours import FOLDED_FROM, Cells, JoinedGraph
 from doccluster.geometry.projection import OVERSAMPLING, unit
 from doccluster.vectors.weighting import Weighting, collection_weights, parse_weighting, weigh_rows
 
-EXACT_UP_TO = 20_000  # documents; the neighbours of more are looked for in the nearest cells
+EXACT_UP_TO = 20_000  # documents; the neighbours of more are looked for in the nearest cells,
+DENSE_EXACT_UP_TO = 100_000  # and those of dense rows, whose products are quick
 POWER_ITERATIONS = 1  # rows that are moved towards their neighbours need no exact directions
 FIT_BYTES = 10 * 2**20  # what spherical k-means of few dense rows needs for itself
 LARGEST_COUNT = 2**24  # whole numbers up to it are exact in float32
@@ -34,11 +35,18 @@ Graph = NeighbourGraph | JoinedGraph
 def neighbour_graph(
     rows: Any, n_neighbors: int, *, rng: np.random.Generator, n_threads: int | None, progress: Progress
 ) -> NeighbourGraph:
-    """Return the graph of the nearest neighbours of csr unit rows, near-copies folded."""
+    """Return the graph of the nearest neighbours of unit rows, near-copies folded where the rows are csr."""
     progress("neighbours", 0)
-    is_large = rows.shape[0] > EXACT_UP_TO and rows.nnz
-    cells = search_cells(rows, random_state=rng, n_threads=n_threads) if is_large else None
-    return nearest_neighbours(Documents(rows), n_neighbors, cells=cells, n_threads=n_threads)
+    cells, fold = cells_of(rows, rng, n_threads), FOLDED_FROM if sparse.issparse(rows) else None
+    return nearest_neighbours(Documents(rows), n_neighbors, fold=fold, cells=cells, n_threads=n_threads)
+
+
+def cells_of(rows: Any, rng: np.random.Generator, n_threads: int | None) -> Cells | None:
+    """Return the cells in which neighbours of unit rows are looked for; None for few, all of which are compared."""
+    is_sparse = sparse.issparse(rows)
+    is_large = rows.shape[0] > (EXACT_UP_TO if is_sparse else DENSE_EXACT_UP_TO)
+    is_filled = is_large and (rows.nnz if is_sparse else rows.any())
+    return search_cells(rows, random_state=rng, n_threads=n_threads) if is_filled else None
 
 
 def reduced_rows(
