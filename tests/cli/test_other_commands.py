@@ -6,8 +6,6 @@ import csv
 import io
 import json
 import shutil
-import subprocess
-import sys
 
 import pytest
 
@@ -177,12 +175,10 @@ def test_explain_a_run_lists_its_clusters(doccluster, finished):
     assert "Rye flour makes a heavy dough." in lines[2 * below.index("oven, dough, rye")]
 
 
-def test_nothing_is_told_on_the_way_when_nobody_watches(tiny, tmp_path):
-    command = [sys.executable, "-m", "doccluster.cli.main", "run", str(tiny), "-k", "3", "-o", str(tmp_path / "out")]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
-    assert done.returncode == 0
-    assert done.stderr == ""
-    assert "\x1b" not in done.stdout
+def test_nothing_is_told_on_the_way_when_nobody_watches(doccluster, tiny, tmp_path):
+    done = doccluster("run", tiny, "-k", 3, "-o", tmp_path / "out")
+    assert (done.code, done.err) == (0, "")
+    assert "\x1b" not in done.out
 
 
 @pytest.mark.parametrize(

@@ -5,11 +5,11 @@ from __future__ import annotations
 import csv
 import functools
 import json
-import subprocess
 import sys
 
 import pytest
 
+from experiments.__main__ import main
 from experiments.reproduction import HERE, ON_CORPORA, SOURCES, Row, reproduce
 
 AGREEING = {"agrees", "as the note says", "left out (quick)"}
@@ -61,11 +61,13 @@ def test_quick_numbers_are_the_kept_ones_where_nothing_is_drawn(name):
             assert row.ours == pytest.approx(float(kept[row.key]["ours"]), abs=row.tolerance, rel=1e-9)
 
 
-def test_the_command_prints_one_row_for_each_printed_number_and_writes_where_it_is_asked_to(tmp_path):
-    command = [sys.executable, "-m", "experiments", "iir-16", "--quick", "--json"]
-    done = subprocess.run([*command, "-o", str(tmp_path / "out")], capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    rows = json.loads(done.stdout)
+def test_the_command_prints_one_row_for_each_printed_number_and_writes_where_it_is_asked_to(
+    tmp_path, monkeypatch, capsys
+):
+    typed = ["experiments", "iir-16", "--quick", "--json", "-o", str(tmp_path / "out")]
+    monkeypatch.setattr(sys, "argv", typed)
+    assert main() == 0
+    rows = json.loads(capsys.readouterr().out)
     assert {"source", "place", "printed", "ours", "tolerance", "verdict"} <= set(rows[0])
     assert {row["verdict"] for row in rows} <= {"agrees", "as the note says"}
     assert "table 16.2,purity" in (tmp_path / "out" / "iir-16" / "numbers.csv").read_text(encoding="utf-8")
